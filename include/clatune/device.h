@@ -1,0 +1,76 @@
+/* clatune/device.h - what an OpenCL device is, as plain data without OpenCL types. */
+#ifndef CLATUNE_DEVICE_H
+#define CLATUNE_DEVICE_H
+
+#include <clatune/error.h>
+#include <clatune/value.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum clt_device_type { CLT_DEVICE_CPU, CLT_DEVICE_GPU, CLT_DEVICE_ACCELERATOR, CLT_DEVICE_OTHER } clt_device_type;
+
+/* Identity, limits and properties. Strings are trimmed and terminated; unknown ones are empty, unknown numbers 0. */
+typedef struct clt_device_info {
+  int platform_index, device_index; /* "P:D" */
+  char platform_name[128];
+  char platform_vendor[128];
+  char platform_version[128];
+  char icd_suffix[32]; /* "POCL", "INTEL", "MESA", "NV" */
+  char name[256];
+  char vendor[128];
+  char device_version[128];
+  char driver_version[128];
+  char opencl_c_version[64];
+  char uuid[40];        /* lower-case hex, where the driver has cl_khr_device_uuid */
+  char pci_address[32]; /* "0000:3b:00.0" */
+  char extensions[8192];
+  clt_device_type type;
+  bool available, images, little_endian;
+  uint32_t compute_units;
+  uint32_t clock_mhz;
+  uint32_t address_bits;
+  uint64_t max_work_group_size;
+  uint64_t max_work_item_sizes[3];
+  uint64_t local_memory_bytes;
+  bool local_memory_dedicated;
+  uint64_t global_memory_bytes;
+  uint64_t global_cache_bytes;
+  uint64_t max_allocation_bytes;
+  uint64_t max_constant_bytes;
+  uint64_t max_parameter_bytes;
+  uint64_t image2d_max_width, image2d_max_height;
+  uint64_t image3d_max_width, image3d_max_height, image3d_max_depth;
+  uint64_t base_address_align_bits;
+  uint64_t preferred_vector_width_float;
+  uint64_t warp_size; /* 0 where the driver does not say */
+  double timer_resolution_s;
+} clt_device_info;
+
+/* The device's key in the store: "platform|name|compute units", and the key of the physical device for the lock: "cpu",
+ * "gpu-<uuid>", "gpu-<pci address>" or a form of the name. Return the length needed. */
+int clt_device_key(const clt_device_info *device, char *out, size_t capacity);
+int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);
+
+/* Properties as the names that expressions use. n_names such as "device.local_memory_bytes", "device.max_work_group_size",
+ * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu", "gpu") ...
+ * The whole list is in docs/expressions.md. The text of string values is borrowed from device. */
+size_t clt_device_n_properties(void);
+const char *clt_device_property_name(size_t index);
+clt_value clt_device_property(const clt_device_info *device, size_t index);
+
+/* Chooses among n devices by the text a person gave: "P:D", UUID, ICD suffix, platform name, vendor or device name, matched
+ * in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
+ * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the
+ * candidates. */
+int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);
+
+/* The form in which devices travel between processes and in --json. Returned string is malloc'ed and owned by the caller. */
+int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error);
+int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* clatune/measurement.h - what is known of one configuration. */
+#ifndef CLATUNE_MEASUREMENT_H
+#define CLATUNE_MEASUREMENT_H
+
+#include <clatune/space.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The T4 format's invalidities (autotuning community's T4 schema): why a configuration does not count. */
+#define CLT_INVALIDITY_TABLE(X)      \
+  X(CLT_CORRECT, "correct")          \
+  X(CLT_CONSTRAINTS, "constraints")  \
+  X(CLT_COMPILE, "compile")          \
+  X(CLT_RUNTIME, "runtime")          \
+  X(CLT_CORRECTNESS, "correctness")  \
+  X(CLT_TIMEOUT, "timeout")
+
+/* The finer reason, its invalidity, its name, and what it means. */
+#define CLT_REASON_TABLE(X)                                                                                       \
+  X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                        \
+  X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")                    \
+  X(CLT_REASON_DEVICE_LIMIT, CLT_CONSTRAINTS, "device-limit", "exceeds a limit of the device")                    \
+  X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "the kernel does not compile")                        \
+  X(CLT_REASON_COMPILE_CRASH, CLT_COMPILE, "compile-crash", "the compiler crashed")                               \
+  X(CLT_REASON_COMPILE_TIMEOUT, CLT_TIMEOUT, "compile-timeout", "compilation took longer than allowed")           \
+  X(CLT_REASON_KERNEL_LIMIT, CLT_COMPILE, "kernel-limit", "the built kernel exceeds a limit of the device")       \
+  X(CLT_REASON_LAUNCH, CLT_RUNTIME, "launch", "the kernel could not be launched")                                 \
+  X(CLT_REASON_OUT_OF_MEMORY, CLT_RUNTIME, "out-of-memory", "a buffer could not be allocated")                    \
+  X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "OpenCL reported an error while running")                     \
+  X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "the kernel crashed the process")                             \
+  X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "the kernel ran longer than allowed")                     \
+  X(CLT_REASON_OUT_OF_BOUNDS, CLT_CORRECTNESS, "out-of-bounds", "wrote outside of a buffer")                      \
+  X(CLT_REASON_WRONG_OUTPUT, CLT_CORRECTNESS, "wrong-output", "the result differs from the reference")            \
+  X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")
+
+typedef enum clt_invalidity {
+#define CLT_INVALIDITY_ENUM(id, name) id,
+  CLT_INVALIDITY_TABLE(CLT_INVALIDITY_ENUM)
+#undef CLT_INVALIDITY_ENUM
+  CLT_N_INVALIDITIES
+} clt_invalidity;
+
+typedef enum clt_reason {
+#define CLT_REASON_ENUM(id, invalidity, name, text) id,
+  CLT_REASON_TABLE(CLT_REASON_ENUM)
+#undef CLT_REASON_ENUM
+  CLT_N_REASONS
+} clt_reason;
+
+/* Which clock timed the runs: the device's events, or the host's where the events are not to be trusted. */
+typedef enum clt_clock { CLT_CLOCK_DEVICE, CLT_CLOCK_HOST } clt_clock;
+
+#define CLT_MAX_RUNS 64 /* runs kept of one measurement */
+
+/* Wall seconds spent on one configuration, by phase. */
+typedef struct clt_phases {
+  double build_s;        /* clBuildProgram */
+  double first_launch_s; /* arguments, first launch to completion (PoCL compiles again here) */
+  double runs_s;         /* all timed runs, launches included */
+  double verify_s;       /* reading back and comparing, restoring arguments */
+  double wait_s;         /* waiting for the device */
+} clt_phases;
+
+/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s is NaN. Fill with
+ * clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
+typedef struct clt_measurement {
+  clt_config config;
+  clt_reason reason;           /* CLT_REASON_NONE: correct */
+  double time_s;               /* what configurations are ranked by: the minimum of the runs; NaN if not correct */
+  double runs_s[CLT_MAX_RUNS]; /* every timed run, in the order of execution, warm-up left out */
+  size_t n_runs;
+  clt_clock clock;
+  clt_phases phases;
+  double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
+  char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
+} clt_measurement;
+
+void clt_measurement_init(clt_measurement *m, clt_config config);
+void clt_measurement_release(clt_measurement *m);
+int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_error *error);
+
+/* Marks a measurement as failed: reason, time NaN, and log (copied, capped at 16 KiB; NULL: none). */
+void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log);
+
+bool clt_measurement_correct(const clt_measurement *m);
+clt_invalidity clt_reason_invalidity(clt_reason reason);
+const char *clt_reason_name(clt_reason reason);
+const char *clt_reason_text(clt_reason reason);
+int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
+const char *clt_invalidity_name(clt_invalidity invalidity);
+
+/* Median and median absolute deviation of n numbers (scratch copy inside; NaN for n = 0). */
+double clt_median(const double *values, size_t n);
+double clt_mad(const double *values, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

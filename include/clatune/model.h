@@ -1,0 +1,78 @@
+/* clatune/model.h - models of run time and validity, fitted on measurements.
+ *
+ * The time model is a bagged ensemble of k = 11 FANN networks (one hidden layer of 30 sigmoid units), each trained on all
+ * parts of the data but one, on log run time (Falch and Elster, "Machine learning based auto-tuning for enhanced OpenCL
+ * performance portability", 2015, section 4). The mean of the members is the prediction, their spread and the errors on the
+ * parts left out are its uncertainty. The validity model estimates which configurations fail. */
+#ifndef CLATUNE_MODEL_H
+#define CLATUNE_MODEL_H
+
+#include <clatune/measurement.h>
+#include <clatune/problem.h>
+#include <clatune/sys/option.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A training row. time_s is ignored where failed. */
+typedef struct clt_row {
+  clt_config config;
+  double time_s;
+  bool failed;
+} clt_row;
+
+/* What a model says of one configuration. */
+typedef struct clt_prediction {
+  float log_time;  /* natural log of seconds, mean of the members */
+  float spread;    /* standard deviation of the members' log times */
+  float p_valid;   /* probability that it does not fail; 1 without a validity model */
+} clt_prediction;
+
+typedef struct clt_model clt_model;
+
+/* Accuracy on rows not trained on (out of fold). */
+typedef struct clt_model_accuracy {
+  size_t n_rows, n_failed;      /* training rows, failed ones among them */
+  double mean_relative_error;   /* mean of |predicted - measured| / measured; NaN with too few rows */
+  double log_error_sd;          /* standard deviation of predicted - measured in log time */
+  double fit_s;                 /* wall seconds */
+} clt_model_accuracy;
+
+/* Fits the named model ("ensemble") with its settings on rows. resources of `instance` (nullable) are inputs where the
+ * options ask for them. threads 0: as many as there are processors. Same seed, same rows: same model, whatever the number
+ * of threads. CLT_E_MODEL with fewer than 5 correct rows. */
+int clt_model_fit(clt_model **out, const char *type, const clt_setting *settings, size_t n_settings,
+                  const clt_space *space, const clt_instance *instance, const clt_row *rows, size_t n_rows,
+                  uint64_t seed, unsigned threads, clt_error *error);
+void clt_model_free(clt_model *model);
+void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out);
+
+/* Predictions for n configurations of the space it was fitted on. */
+int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error);
+
+/* Out-of-fold residuals: for every correct training row (in the order of rows) predicted - measured log time by members
+ * that have not seen it. Borrowed; *n is their number. */
+const float *clt_model_residuals(const clt_model *model, size_t *n);
+
+/* The m best of all valid configurations by predicted time, those with p_valid below min_p_valid last, ascending; those in
+ * skip (n_skip, sorted ascending) left out. Sweeps the whole space in batches, in parallel. out has room for m, predictions
+ * (nullable) too; *n_out is how many there were. */
+int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
+                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error);
+
+/* Sweeps the whole space and hands out every prediction in ascending order of rank, in batches, from one thread at a
+ * time. visit returns 0 to go on. */
+typedef int (*clt_model_visit)(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions);
+int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error);
+
+/* A model file: our own checked, versioned format (docs/model-file.md). Loading checks it against the space: parameters
+ * and values must be those it was fitted on. A damaged or foreign file is CLT_E_FORMAT, never a crash. */
+int clt_model_save(const clt_model *model, const char *path, clt_error *error);
+int clt_model_load(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
+                   clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,32 @@
+/* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
+ *
+ * Reads Kernel Tuner cache files, plain or gzip (the closing braces may be missing; a failed configuration has a string,
+ * 1e20 or an __error__ for its time). Its space is the set of recorded configurations. Files are untrusted: bounded before
+ * they are parsed. */
+#ifndef CLATUNE_RECORDING_H
+#define CLATUNE_RECORDING_H
+
+#include <clatune/measurement.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_recording clt_recording;
+
+int clt_recording_load(clt_recording **out, const char *path, clt_error *error);
+void clt_recording_free(clt_recording *recording);
+const char *clt_recording_name(const clt_recording *recording);   /* file name without .json and .gz */
+const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
+const char *clt_recording_device(const clt_recording *recording); /* may be "" */
+const clt_space *clt_recording_space(const clt_recording *recording);
+size_t clt_recording_size(const clt_recording *recording);
+/* The measurement of a configuration; borrowed; NULL: not recorded. time_s is the recorded mean. */
+const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
+const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
+double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* clatune/rng.h - random numbers from a generator that is passed in.
+ *
+ * xoshiro256** 1.0, seeded through SplitMix64 (Blackman and Vigna, "Scrambled linear pseudorandom number generators",
+ * TOMS 2021): the same seed gives the same numbers on every machine. Not for secrets. */
+#ifndef CLATUNE_RNG_H
+#define CLATUNE_RNG_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_rng {
+  uint64_t state[4];
+} clt_rng;
+
+void clt_rng_init(clt_rng *rng, uint64_t seed);
+uint64_t clt_rng_next(clt_rng *rng);                   /* 64 random bits */
+uint64_t clt_rng_below(clt_rng *rng, uint64_t bound);  /* uniform in 0 .. bound-1, unbiased; bound > 0 */
+double clt_rng_unit(clt_rng *rng);                     /* uniform in [0, 1), 53 bits */
+double clt_rng_normal(clt_rng *rng);                   /* standard normal (Box-Muller) */
+clt_rng clt_rng_split(clt_rng *rng);                   /* an independent generator, for a thread or a part of the work */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* clatune/store.h - where measurements live: append only, each committed before clt_store_add returns.
+ *
+ * The key is (problem, device, driver): clt_instance_key, clt_device_key, the driver's version. A configuration is kept as
+ * "a=1 b=2" text sorted by name, so adding a value, a parameter's order or a constraint orphans no measurement. */
+#ifndef CLATUNE_STORE_H
+#define CLATUNE_STORE_H
+
+#include <clatune/measurement.h>
+#include <clatune/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_store clt_store;
+
+typedef struct clt_store_key {
+  char problem[33]; /* clt_instance_key */
+  char device[512]; /* clt_device_key */
+  char driver[160];
+} clt_store_key;
+int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error); /* needs a device */
+
+/* What a record was measured for. */
+typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST } clt_record_kind;
+
+/* Opens the store of the named type ("sqlite", "memory") at path, creating file and folders (0700) as needed. path NULL:
+ * the standard place, $XDG_DATA_HOME/clatune/store.sqlite. CLT_E_STORE with the reason where it cannot be used. */
+int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error);
+void clt_store_close(clt_store *store);
+const char *clt_store_path(const clt_store *store);
+
+/* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
+ * device as JSON. Called once a session; idempotent. */
+int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
+                       const char *sizes, const char *device_json, clt_error *error);
+
+/* Appends one measurement; committed (synchronous=FULL) when it returns. */
+int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
+                  const clt_measurement *measurement, clt_error *error);
+
+/* Calls visit for every record of a key, oldest first; those whose configuration is not in the space are counted in
+ * *n_foreign (nullable) and skipped. visit returns 0 to go on. The measurement is borrowed. */
+typedef int (*clt_store_visit)(void *user, clt_record_kind kind, const clt_measurement *measurement);
+int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit, void *user,
+                   size_t *n_foreign, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

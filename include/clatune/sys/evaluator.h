@@ -1,0 +1,74 @@
+/* clatune/sys/evaluator.h - for people who add an evaluator: what turns a configuration into a measurement.
+ *
+ * An evaluator is a const struct in the table of src/eval/evaluators.c. It may work on several configurations at once:
+ * the caller submits up to `capacity` and waits for results, which arrive in any order. A configuration that fails is a
+ * result; an error means that the evaluator could not do its own work. */
+#ifndef CLATUNE_SYS_EVALUATOR_H
+#define CLATUNE_SYS_EVALUATOR_H
+
+#include <clatune/log.h>
+#include <clatune/measurement.h>
+#include <clatune/problem.h>
+#include <clatune/sys/option.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct clt_recording; /* clatune/recording.h */
+
+/* What an evaluator is opened with; borrowed until close. */
+typedef struct clt_evaluator_setup {
+  const clt_instance *instance;          /* NULL for replay and synthetic */
+  const clt_space *space;                /* never NULL */
+  const struct clt_recording *recording; /* replay: what is replayed; otherwise NULL */
+  uint64_t seed;
+  clt_log_fn log; /* nullable */
+  void *log_user;
+} clt_evaluator_setup;
+
+/* Finalists are run in interleaved rounds (one run each per round) until the leader's median is ahead with significance,
+ * or within tolerance of all others, or the limits are reached; then verified on other data. */
+typedef struct clt_compare_policy {
+  unsigned min_rounds, max_rounds;
+  double max_total_s;
+  double tolerance; /* relative */
+} clt_compare_policy;
+
+typedef struct clt_evaluator_type {
+  const char *name, *summary;
+  const clt_option *options;
+  size_t n_options, options_size;
+  size_t state_size; /* zeroed before open */
+
+  int (*open)(void *state, const clt_evaluator_setup *setup, const void *options, clt_error *error);
+  /* How many configurations may be submitted and not yet waited for; at least 1. */
+  size_t (*capacity)(const void *state);
+  /* best_s: the best time so far (0: none), for deadlines and early abandonment. */
+  int (*submit)(void *state, clt_config config, double best_s, clt_error *error);
+  /* Waits for any submitted configuration; *out is initialised by the evaluator and then owned by the caller.
+   * CLT_E_AGAIN when timeout_s have passed, and when nothing is submitted. */
+  int (*wait)(void *state, clt_measurement *out, double timeout_s, clt_error *error);
+  /* Nothing may be submitted meanwhile. out[i] belongs to configs[i]; runs_s holds the interleaved runs, time_s their
+   * median; a finalist that fails has its reason. Nullable: the measurements stand as they are. */
+  int (*compare)(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
+                 clt_measurement *out, clt_error *error);
+  void (*close)(void *state); /* ends everything, whatever is under way */
+} clt_evaluator_type;
+
+size_t clt_n_evaluators(void);
+const clt_evaluator_type *clt_evaluator_at(size_t index);
+const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
+
+/* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the caller. */
+int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
+
+/* What `clatune verify` does with one configuration: prepare, verify on the usual data and on further data. *out as in
+ * wait. Uses one worker; options are the opencl evaluator's settings. */
+int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
+                      void *log_user, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

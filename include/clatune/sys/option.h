@@ -1,0 +1,42 @@
+/* clatune/sys/option.h - option tables of plug-ins.
+ *
+ * A plug-in (searcher, model, evaluator, store) lists its options once; the table is the only source of the command
+ * line's flags, of the JSON keys and of the manual's text. Options are parsed into a plain struct of the plug-in's own,
+ * by offset. */
+#ifndef CLATUNE_SYS_OPTION_H
+#define CLATUNE_SYS_OPTION_H
+
+#include <clatune/error.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The C type behind offset: bool, int64_t, double, const char * (borrowed from the caller of clt_options_parse). */
+typedef enum clt_option_type { CLT_OPTION_BOOL, CLT_OPTION_INT, CLT_OPTION_REAL, CLT_OPTION_TEXT } clt_option_type;
+
+typedef struct clt_option {
+  const char *name; /* as on the command line without the dashes: "second-stage" */
+  clt_option_type type;
+  const char *standard; /* the default, as text */
+  double min, max;      /* inclusive range of numbers; both 0: any */
+  size_t offset;        /* into the options struct */
+  const char *help;     /* one sentence, with unit */
+} clt_option;
+
+/* What a caller sets. */
+typedef struct clt_setting {
+  const char *name;
+  const char *value;
+} clt_setting;
+
+/* Fills *options (options_size bytes, zeroed first) with the defaults, then with the settings. A setting that is not in
+ * the table, or out of range, is CLT_E_ARGUMENT with a message that names it and the range or the nearest names. */
+int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,
+                      const clt_setting *settings, size_t n_settings, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* clatune/sys/searcher.h - for people who add a searcher: what decides which configurations to measure.
+ *
+ * A searcher is one file in src/search/ with one const struct, listed in src/search/searchers.c. It is asked for batches
+ * and told every result; results arrive in any order. It asks only for valid configurations, never twice for the same. */
+#ifndef CLATUNE_SYS_SEARCHER_H
+#define CLATUNE_SYS_SEARCHER_H
+
+#include <clatune/log.h>
+#include <clatune/measurement.h>
+#include <clatune/model.h>
+#include <clatune/problem.h>
+#include <clatune/sys/option.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a searcher is started with; borrowed until fini. */
+typedef struct clt_search_setup {
+  const clt_space *space;
+  const clt_instance *instance; /* NULL: none (replay, synthetic) */
+  int64_t budget;               /* evaluations in all; INT64_MAX: no limit */
+  clt_config first;             /* evaluated before the searcher is asked (the default); CLT_CONFIG_NONE: none. Its result
+                                   is told too, and the searcher must not ask for it */
+  uint64_t seed;
+  unsigned threads;             /* 0: all */
+  double tolerance, confidence; /* for searchers that choose how much to measure: 0.02, 0.9 */
+  clt_log_fn log;
+  void *log_user;
+} clt_search_setup;
+
+/* What a searcher wants reported at the end. */
+typedef struct clt_search_report {
+  char phase[32];              /* now: "sampling", "training", "second stage" ... */
+  bool has_model;
+  clt_model_accuracy model;
+  int64_t second_stage_failed, second_stage_measured;
+  double fit_s, predict_s;
+} clt_search_report;
+
+typedef struct clt_searcher_type {
+  const char *name, *summary;
+  const clt_option *options;
+  size_t n_options, options_size;
+  size_t state_size; /* zeroed before init */
+
+  int (*init)(void *state, const clt_search_setup *setup, const void *options, clt_error *error);
+  /* Up to n configurations to measure next; *n_out is how many. *n_out = 0 with results outstanding: wait for them and ask
+   * again; *n_out = 0 with none outstanding: the search is over. */
+  int (*ask)(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
+  int (*tell)(void *state, const clt_measurement *measurement, clt_error *error);
+  void (*report)(const void *state, clt_search_report *out); /* nullable */
+  void (*fini)(void *state);
+} clt_searcher_type;
+
+size_t clt_n_searchers(void);
+const clt_searcher_type *clt_searcher_at(size_t index);
+const clt_searcher_type *clt_searcher_find(const char *name); /* NULL: none */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

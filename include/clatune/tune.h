@@ -1,0 +1,82 @@
+/* clatune/tune.h - the tuning session: ask a searcher, answer from the store or measure, record, tell; then finalists.
+ *
+ * An *evaluation* is a configuration that the searcher asked for and got an answer to, failed ones too, whether measured
+ * now or found in the store. Repeats, finalists and statically invalid configurations do not count. */
+#ifndef CLATUNE_TUNE_H
+#define CLATUNE_TUNE_H
+
+#include <clatune/recording.h>
+#include <clatune/store.h>
+#include <clatune/sys/evaluator.h>
+#include <clatune/sys/searcher.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a session is; borrowed by the callback. */
+typedef struct clt_progress {
+  const char *phase;         /* "default", the searcher's phase, "finalists" */
+  int64_t done, total;       /* evaluations; total is 0 where it is not known */
+  int64_t measured, reused;
+  int64_t by_invalidity[CLT_N_INVALIDITIES]; /* [CLT_CORRECT] are the correct ones */
+  clt_config best;           /* CLT_CONFIG_NONE: none yet */
+  double best_s;
+  double elapsed_s;
+  const clt_measurement *last; /* the newest result; NULL where only the phase changed */
+} clt_progress;
+typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
+
+typedef struct clt_tune_settings {
+  const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
+  const clt_space *space;         /* used where instance is NULL */
+  const clt_recording *recording; /* for the evaluator "replay"; nullable */
+  const char *evaluator;          /* "opencl" where NULL */
+  const clt_setting *evaluator_settings;
+  size_t n_evaluator_settings;
+  const char *searcher; /* "two-stage" where NULL */
+  const clt_setting *searcher_settings;
+  size_t n_searcher_settings;
+  clt_store *store; /* nullable: nothing is kept */
+  bool no_reuse;    /* measure again what the store knows */
+  int64_t budget;   /* evaluations; 0: the searcher's own or 200; exactly obeyed */
+  double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for */
+  double tolerance, confidence; /* 0: 0.02 and 0.9 */
+  unsigned finalists; /* re-timed interleaved at the end; 0: none */
+  bool skip_default;  /* do not begin with the default configuration */
+  size_t batch;       /* how many to ask for at once; 0: the evaluator's capacity */
+  uint64_t seed;
+  unsigned threads;
+  clt_progress_fn progress;
+  clt_log_fn log;
+  void *user;          /* for progress and log */
+  const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal handler
+                          through a volatile sig_atomic_t; nullable */
+} clt_tune_settings;
+void clt_tune_settings_init(clt_tune_settings *settings);
+
+typedef struct clt_tune_result {
+  uint64_t cartesian, valid;
+  int64_t evaluations, measured, reused, aliased;
+  int64_t by_invalidity[CLT_N_INVALIDITIES];
+  int64_t by_reason[CLT_N_REASONS];
+  clt_measurement best;          /* config CLT_CONFIG_NONE where nothing was correct */
+  bool best_is_finalist;         /* time_s is the median of interleaved rounds */
+  double best_spread;            /* relative: median absolute deviation / median of the best's runs */
+  bool has_default;              /* the default configuration is correct: */
+  clt_measurement default_measurement;
+  double median_s;               /* of all correct evaluations; NaN */
+  clt_search_report search;
+  clt_phases phases;             /* summed over the measured */
+  double wall_s;
+  bool stopped;                  /* by stop or time */
+} clt_tune_result;
+
+/* Runs a session. Fills *result also with CLT_E_STOPPED and CLT_E_NO_VALID. Release with clt_tune_result_release. */
+int clt_tune(clt_tune_result *result, const clt_tune_settings *settings, clt_error *error);
+void clt_tune_result_release(clt_tune_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

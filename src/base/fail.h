@@ -1,0 +1,23 @@
+/* base/fail.h - reporting errors from inside the library. */
+#ifndef CLT_BASE_FAIL_H
+#define CLT_BASE_FAIL_H
+
+#include <clatune/error.h>
+
+/* Sets code and message unless an error is set already (error may be NULL), and returns code: `return clt_fail(...)`. */
+int clt_fail(clt_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for a mistake in a text file. file, key may be NULL; line may be 0. */
+int clt_fail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* Out of memory. */
+int clt_fail_memory(clt_error *error);
+
+/* "cannot <what> '<path>': <strerror(errno)>". */
+int clt_fail_errno(clt_error *error, int code, const char *what, const char *path);
+
+/* Empties an error before it is used. NULL is fine. */
+void clt_error_clear(clt_error *error);
+
+#endif

@@ -1,0 +1,26 @@
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+clt_hasher *clt_hasher_new(void) {
+  XXH3_state_t *state = XXH3_createState();
+  if (state) XXH3_128bits_reset(state);
+  return (clt_hasher *)state;
+}
+
+void clt_hasher_free(clt_hasher *hasher) { XXH3_freeState((XXH3_state_t *)hasher); }
+
+void clt_hasher_add(clt_hasher *hasher, const void *bytes, size_t n) {
+  XXH3_128bits_update((XXH3_state_t *)hasher, bytes, n);
+}
+
+void clt_hasher_add_text(clt_hasher *hasher, const char *text) { clt_hasher_add(hasher, text, strlen(text) + 1); }
+
+void clt_hasher_hex(const clt_hasher *hasher, char out[33]) {
+  XXH128_hash_t hash = XXH3_128bits_digest((const XXH3_state_t *)hasher);
+  snprintf(out, 33, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}
+
+uint64_t clt_hash64(const void *bytes, size_t n) { return XXH3_64bits(bytes, n); }

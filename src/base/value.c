@@ -1,0 +1,38 @@
+#include <clatune/value.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double clt_value_number(clt_value v) {
+  switch (v.type) {
+    case CLT_REAL: return v.real;
+    case CLT_STRING: return NAN;
+    default: return (double)v.integer;
+  }
+}
+
+bool clt_value_equal(clt_value a, clt_value b) {
+  if (a.type == CLT_STRING || b.type == CLT_STRING)
+    return a.type == b.type && strcmp(a.text, b.text) == 0;
+  if (a.type == CLT_REAL || b.type == CLT_REAL) return clt_value_number(a) == clt_value_number(b);
+  return a.integer == b.integer;
+}
+
+static int print_real(double x, char *out, size_t capacity) {
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, x);
+    if (strtod(text, NULL) == x) break;
+  }
+  const char *point = strpbrk(text, ".en") ? "" : ".0";
+  return snprintf(out, capacity, "%s%s", text, point);
+}
+
+int clt_value_print(clt_value v, char *out, size_t capacity) {
+  switch (v.type) {
+    case CLT_REAL: return print_real(v.real, out, capacity);
+    case CLT_STRING: return snprintf(out, capacity, "%s", v.text);
+    default: return snprintf(out, capacity, "%lld", (long long)v.integer);
+  }
+}

@@ -1,0 +1,57 @@
+/* problem/data.h - input and reference data of an instance, as logical arrays (no borders), independent of the
+ * configuration. Calls generators and reference functions from modules, in the caller's process: only workers do. */
+#ifndef CLT_PROBLEM_DATA_H
+#define CLT_PROBLEM_DATA_H
+
+#include "problem/plan.h"
+
+/* One logical array. data is NULL until it is generated or mapped. */
+typedef struct clt_array {
+  char *name;
+  clt_element element;
+  size_t extent[3];
+  size_t bytes;
+  bool input;    /* its content is given to the kernel */
+  bool verified; /* has a reference */
+  void *data;      /* input content; owned unless mapped */
+  void *reference; /* right result; owned unless mapped */
+  bool mapped;
+  double absolute_tolerance, relative_tolerance; /* |r - ref| <= absolute + relative * |ref|, NaN never passes */
+} clt_array;
+
+typedef struct clt_data {
+  clt_array *arrays;
+  size_t n_arrays;
+  uint64_t seed;
+} clt_data;
+
+/* Where the reference comes from. */
+typedef enum clt_reference_kind {
+  CLT_REFERENCE_NONE, CLT_REFERENCE_KERNEL, CLT_REFERENCE_MODULE, CLT_REFERENCE_FILE,
+  CLT_REFERENCE_DEFAULT /* none given: the default configuration's own result is the reference, and that is said */
+} clt_reference_kind;
+clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
+
+/* Generates the inputs (seed 1: the usual ones; other seeds: further data for the finalists' second verification; inputs
+ * from files are the same for all seeds). References are filled for kinds MODULE and FILE; for KERNEL and DEFAULT the
+ * caller runs the reference plan and fills clt_array.reference (malloc'ed) itself. A file reference holds for seed 1 only:
+ * for others `verified` is cleared. */
+int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
+void clt_data_free(clt_data *data);
+clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
+
+/* Writes all arrays into folder (one file an array and kind, 0600), and maps them read-only in another process, so that
+ * workers share one copy. */
+int clt_data_save(const clt_data *data, const char *folder, clt_error *error);
+int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, const char *folder, clt_error *error);
+
+/* The stored image of an argument: the logical array with its border, plan_arg->bytes long. Copies out of `logical`
+ * (clt_array.data), and back into a logical array for comparison. */
+void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical);
+void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *stored);
+
+/* Compares a logical result with the reference. Returns true if every element is within tolerance; *max_abs_error is the
+ * largest difference (NaN counted as infinite) and *where the index of the first wrong element. */
+bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where);
+
+#endif

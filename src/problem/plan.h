@@ -1,0 +1,87 @@
+/* problem/plan.h - everything that running one configuration takes, with all expressions evaluated: what src/opencl
+ * executes. A plan owns its memory and refers to nothing else, so that it outlives its instance. */
+#ifndef CLT_PROBLEM_PLAN_H
+#define CLT_PROBLEM_PLAN_H
+
+#include <clatune/problem.h>
+
+typedef enum clt_arg_kind {
+  CLT_ARG_SCALAR,
+  CLT_ARG_BUFFER,   /* global memory */
+  CLT_ARG_CONSTANT, /* a buffer passed as __constant */
+  CLT_ARG_LOCAL,    /* local memory, bytes only */
+  CLT_ARG_IMAGE2D,
+  CLT_ARG_IMAGE3D,
+  CLT_ARG_SAMPLER
+} clt_arg_kind;
+
+typedef enum clt_access { CLT_READ_ONLY, CLT_WRITE_ONLY, CLT_READ_WRITE } clt_access;
+
+typedef enum clt_element_base {
+  CLT_ELEMENT_CHAR, CLT_ELEMENT_UCHAR, CLT_ELEMENT_SHORT, CLT_ELEMENT_USHORT, CLT_ELEMENT_INT, CLT_ELEMENT_UINT,
+  CLT_ELEMENT_LONG, CLT_ELEMENT_ULONG, CLT_ELEMENT_HALF, CLT_ELEMENT_FLOAT, CLT_ELEMENT_DOUBLE
+} clt_element_base;
+
+/* An OpenCL C scalar or vector type: "float4" is {FLOAT, 4}; float3 is stored as 4. */
+typedef struct clt_element {
+  clt_element_base base;
+  int components;  /* 1, 2, 3, 4, 8, 16 */
+  size_t bytes;    /* stored size of one element */
+} clt_element;
+
+int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT if it is no such type */
+size_t clt_element_base_bytes(clt_element_base base);
+
+/* What lies outside of the logical array in an argument stored with a border. */
+typedef enum clt_border_mode { CLT_BORDER_ZERO, CLT_BORDER_CLAMP } clt_border_mode;
+
+typedef enum clt_image_channel { CLT_CHANNEL_NATIVE, CLT_CHANNEL_NORMALISED } clt_image_channel;
+
+/* One argument of one configuration. The stored array has extent[d] + 2*border[d] elements in dimension d (x fastest);
+ * its content is the logical array in the middle and the border around it. */
+typedef struct clt_plan_arg {
+  char *name;
+  clt_arg_kind kind;
+  clt_access access;
+  clt_element element;
+  size_t extent[3]; /* logical; unused dimensions 1 */
+  size_t border[3];
+  clt_border_mode border_mode;
+  clt_image_channel channel;
+  size_t bytes;                        /* stored size; of a scalar, of local memory */
+  unsigned char scalar[128];           /* a scalar's bytes */
+  bool sampler_normalised, sampler_clamp_to_edge, sampler_linear;
+  bool has_data;  /* content comes from the data set of this name (inputs); otherwise poison is written */
+  bool verified;  /* compared with the reference data of this name after a run */
+} clt_plan_arg;
+
+typedef struct clt_plan_launch {
+  char *kernel;
+  unsigned n_dimensions;
+  size_t global[3]; /* in work-items, OpenCL's way, a multiple of local where that is given */
+  size_t local[3];
+  bool has_local;   /* false: left to the driver */
+  size_t *args;     /* indices into clt_plan.args, in argument order */
+  size_t n_args;
+  unsigned repeat;  /* >= 1 */
+} clt_plan_launch;
+
+typedef struct clt_plan {
+  clt_config config;
+  char *source;  /* kernel text, one program */
+  char *options; /* build options, -D of every parameter included */
+  clt_plan_arg *args;
+  size_t n_args;
+  clt_plan_launch *launches;
+  size_t n_launches;
+} clt_plan;
+
+/* Makes the plan of a configuration. Expressions that fail name the key in the error. */
+int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
+
+/* The plan of the reference kernel (Reference.Kernel...), or CLT_E_NOT_FOUND if the reference is none. Its arguments have
+ * no borders; its verified outputs are the reference data. */
+int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
+void clt_plan_free(clt_plan *plan);
+
+#endif
