@@ -18,8 +18,8 @@ struct cli_arguments {
   size_t n_groups;
 };
 
-/* Parses argv (argv[0] is the command's name). Prints a message and returns CLI_USAGE on a mistake. --help is typed as any
- * other switch. */
+/* Parses argv (argv[0] is the command's name). Prints a message and returns CLI_USAGE on a mistake. --help is typed as
+ * any other switch. */
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
 void cli_arguments_release(cli_arguments *arguments);
 
@@ -33,11 +33,12 @@ int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, 
 int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
                     double max);
 
-/* The typed --size NAME=N as sizes; *out is malloc'ed (names are borrowed from a buffer at its end) and freed with free. */
+/* The typed --size NAME=N as sizes; *out is malloc'ed (names are borrowed from a buffer at its end) and freed with
+ * free. */
 int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments);
 
-/* The typed flags that belong to the plug-in `title` ("searcher two-stage"): *out is malloc'ed. A typed flag that belongs to
- * another plug-in of the same kind and not to this one is a usage mistake. */
+/* The typed flags that belong to the plug-in `title` ("searcher two-stage"): *out is malloc'ed. A typed flag that
+ * belongs to another plug-in of the same kind and not to this one is a usage mistake. */
 int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name);
 
 #endif

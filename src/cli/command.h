@@ -43,12 +43,21 @@ typedef struct cli_command {
 extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_verify, cli_version;
 
 /* Flags that many commands share, for their tables. */
-#define CLI_FLAG_DEVICE \
-  {"device", "NAME", "OpenCL device: P:D, UUID, ICD suffix, or part of a platform, vendor or device name (default: CLATUNE_DEVICE, else the only device)"}
-#define CLI_FLAG_SIZE {"size", "NAME=N", "sets a problem parameter; may be repeated"}
-#define CLI_FLAG_STORE {"store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)"}
-#define CLI_FLAG_SEED {"seed", "N", "seed of all random choices (default 1)"}
-#define CLI_FLAG_JSON {"json", NULL, "prints the answer as JSON"}
-#define CLI_FLAG_QUIET {"quiet", NULL, "no progress on standard error"}
+#define CLI_FLAG_DEVICE                                                                                 \
+  {                                                                                                     \
+    "device", "NAME",                                                                                   \
+        "OpenCL device: P:D, UUID, ICD suffix, or part of a platform, vendor or device name (default: " \
+        "CLATUNE_DEVICE, else the only device)"                                                         \
+  }
+#define CLI_FLAG_SIZE \
+  { "size", "NAME=N", "sets a problem parameter; may be repeated" }
+#define CLI_FLAG_STORE \
+  { "store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)" }
+#define CLI_FLAG_SEED \
+  { "seed", "N", "seed of all random choices (default 1)" }
+#define CLI_FLAG_JSON \
+  { "json", NULL, "prints the answer as JSON" }
+#define CLI_FLAG_QUIET \
+  { "quiet", NULL, "no progress on standard error" }
 
 #endif

@@ -50,7 +50,8 @@ static int run(const cli_arguments *arguments) {
     rc = print_json(devices, n);
   } else {
     for (size_t i = 0; i < n; i++) print_device(&devices[i]);
-    if (n == 0) fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
+    if (n == 0)
+      fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
   }
   free(devices);
   return rc ? rc : n ? CLI_FOUND : CLI_NO_DEVICE;
@@ -62,8 +63,9 @@ const cli_command cli_devices = {
     .name = "devices",
     .summary = "lists the OpenCL devices and their limits",
     .synopsis = "[--json]",
-    .description = "Lists the OpenCL devices with the limits that matter for tuning. The name before each, or any part of\n"
-                   "what is printed for it, is what --device takes.",
+    .description =
+        "Lists the OpenCL devices with the limits that matter for tuning. The name before each, or any part of\n"
+        "what is printed for it, is what --device takes.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

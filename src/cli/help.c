@@ -51,17 +51,20 @@ static void option_line(const clt_option *option) {
   char left[96], text[512], range[96] = "";
   snprintf(left, sizeof left, "--%s%s", option->name, type_name(option->type));
   if (option->min != 0 || option->max != 0) snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
-  snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none", range);
+  snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
+           range);
   line(left, text);
 }
 
 void cli_help(const cli_command *const *commands, size_t n) {
-  puts("usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
-       "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
+  puts(
+      "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
+      "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
   for (size_t i = 0; i < n; i++) line(commands[i]->name, commands[i]->summary);
-  puts("\n'clatune COMMAND --help' explains a command. A first try:\n"
-       "  clatune devices\n"
-       "  clatune tune kernels_cl/convolution.json --device pocl --budget 100");
+  puts(
+      "\n'clatune COMMAND --help' explains a command. A first try:\n"
+      "  clatune devices\n"
+      "  clatune tune kernels_cl/convolution.json --device pocl --budget 100");
 }
 
 void cli_help_command(const cli_arguments *arguments) {

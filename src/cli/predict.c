@@ -16,11 +16,11 @@ static json_t *to_json(const cli_subject *subject, const ranking *r) {
   json_t *list = json_array();
   for (size_t i = 0; i < r->n; i++) {
     const clt_prediction *p = &r->predictions[i];
-    json_array_append_new(
-        list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
-                        cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]), "options",
-                        cli_json_best_options(subject->instance, r->configs[i]), "time_s", cli_json_real(exp(p->log_time)),
-                        "spread", cli_json_real(p->spread), "p_valid", cli_json_real(p->p_valid)));
+    json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
+                                          cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]),
+                                          "options", cli_json_best_options(subject->instance, r->configs[i]), "time_s",
+                                          cli_json_real(exp(p->log_time)), "spread", cli_json_real(p->spread),
+                                          "p_valid", cli_json_real(p->p_valid)));
   }
   return json_pack("{s:o}", "predictions", list);
 }
@@ -80,20 +80,22 @@ static int run(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {CLI_FLAG_DEVICE,
-                                 CLI_FLAG_SIZE,
-                                 {"model", "FILE", "a model file of 'clatune train' (default: fitted now on stored rows)"},
-                                 {"top", "K", "how many configurations to print (default 10)"},
-                                 CLI_FLAG_STORE,
-                                 CLI_FLAG_SEED,
-                                 CLI_FLAG_JSON};
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    {"model", "FILE", "a model file of 'clatune train' (default: fitted now on stored rows)"},
+    {"top", "K", "how many configurations to print (default 10)"},
+    CLI_FLAG_STORE,
+    CLI_FLAG_SEED,
+    CLI_FLAG_JSON};
 
 const cli_command cli_predict = {
     .name = "predict",
     .summary = "prints the configurations that a model predicts to be best",
     .synopsis = "PROBLEM [--model FILE] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
-    .description = "Predicts the run time of every valid configuration and prints the best ones, those that would probably\n"
-                   "fail last. Measures nothing. With --model, no device is needed; its limits apply if one is named.",
+    .description =
+        "Predicts the run time of every valid configuration and prints the best ones, those that would probably\n"
+        "fail last. Measures nothing. With --model, no device is needed; its limits apply if one is named.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .model_options = true,

@@ -43,8 +43,9 @@ static void failures(char *out, size_t capacity, const clt_progress *now) {
   out[0] = '\0';
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++)
     if (now->by_invalidity[i] && used < capacity)
-      used += (size_t)snprintf(out + used, capacity - used, "%s%s %lld", used ? ", " : "  failed: ",
-                               clt_invalidity_name((clt_invalidity)i), (long long)now->by_invalidity[i]);
+      used += (size_t)snprintf(out + used, capacity - used, "%s%s %lld",
+                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i),
+                               (long long)now->by_invalidity[i]);
 }
 
 static void describe(char *out, size_t capacity, const clt_progress *now) {

@@ -6,7 +6,7 @@
 
 typedef struct cli_progress {
   bool quiet, terminal, colour;
-  double next_s;         /* when the next line is due */
+  double next_s; /* when the next line is due */
   char phase[32];
   bool bar_shown;
 } cli_progress;

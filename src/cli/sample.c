@@ -21,6 +21,7 @@ static int run(const cli_arguments *arguments) {
   tuning.settings.budget = samples;
   tuning.settings.finalists = 0;
   tuning.settings.skip_default = true;
+  if (cli_given(arguments, "json")) tuning.results = json_array();
   rc = cli_tuning_run(&result, &tuning);
   if (rc == CLI_FOUND || rc == CLI_NO_VALID || rc > 128) {
     int printed = answer(&tuning, &result, cli_given(arguments, "json"));

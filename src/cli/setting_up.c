@@ -101,8 +101,9 @@ int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *
   if (rc) return rc;
   int failed = stored_rows(&list, arguments, subject, &error);
   if (!failed && list.n == 0)
-    rc = cli_failure("the store holds no measurement of '%s' at these sizes on this device; 'clatune sample' makes some",
-                     clt_problem_name(subject->problem));
+    rc =
+        cli_failure("the store holds no measurement of '%s' at these sizes on this device; 'clatune sample' makes some",
+                    clt_problem_name(subject->problem));
   if (!failed && rc == 0)
     failed = clt_model_fit(out, type, settings, n_settings, clt_instance_space(subject->instance), subject->instance,
                            list.rows, list.n, (uint64_t)seed, 0, &error);

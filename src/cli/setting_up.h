@@ -15,8 +15,8 @@ typedef struct cli_subject {
 
 typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED } cli_device_need;
 
-/* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else the
- * only device where one is required). Returns 0, or an exit code after a message. */
+/* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
+ * the only device where one is required). Returns 0, or an exit code after a message. */
 int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 

@@ -66,9 +66,10 @@ const cli_command cli_space = {
     .name = "space",
     .summary = "counts the configurations of a problem",
     .synopsis = "PROBLEM... [--device NAME] [--size NAME=N]... [--json]",
-    .description = "Counts the configurations of tuning problems. Needs neither kernel nor device: without --device only\n"
-                   "the problem's own conditions apply; with it the limits of the device do as well. With --json one\n"
-                   "file gives an object, several give a list of them.",
+    .description =
+        "Counts the configurations of tuning problems. Needs neither kernel nor device: without --device only\n"
+        "the problem's own conditions apply; with it the limits of the device do as well. With --json one\n"
+        "file gives an object, several give a list of them.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

@@ -8,8 +8,8 @@ static int answer(const char *path, const clt_model_accuracy *a, bool as_json) {
   if (as_json)
     return cli_print_json(json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a->n_rows,
                                     "failed_rows", (json_int_t)a->n_failed, "mean_relative_error",
-                                    cli_json_real(a->mean_relative_error), "log_error_sd", cli_json_real(a->log_error_sd),
-                                    "fit_s", cli_json_real(a->fit_s)));
+                                    cli_json_real(a->mean_relative_error), "log_error_sd",
+                                    cli_json_real(a->log_error_sd), "fit_s", cli_json_real(a->fit_s)));
   char time[32];
   printf("trained on          %zu rows, %zu of them failed\n", a->n_rows, a->n_failed);
   printf("mean relative error %.3g %% on rows not trained on\n", 100 * a->mean_relative_error);
@@ -51,8 +51,9 @@ const cli_command cli_train = {
     .name = "train",
     .summary = "fits a model on stored measurements",
     .synopsis = "PROBLEM -o FILE [--device NAME] [--size NAME=N]... [OPTION...]",
-    .description = "Fits a model of run time and validity on all that the store holds of a problem at these sizes on this\n"
-                   "device, and writes it to a model file for 'clatune predict'. Measures nothing.",
+    .description =
+        "Fits a model of run time and validity on all that the store holds of a problem at these sizes on this\n"
+        "device, and writes it to a model file for 'clatune predict'. Measures nothing.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .model_options = true,

@@ -37,9 +37,12 @@ const cli_command cli_tune = {
     .summary = "finds the fastest configuration of a kernel",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--budget N] [OPTION...]",
     .description =
-        "Finds the fastest configuration of the kernel of a problem file. Every candidate is built and run in a worker\n"
-        "process and its result is checked; each measurement is stored as it is made, so the same command goes on where\n"
-        "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared in\n"
+        "Finds the fastest configuration of the kernel of a problem file. Every candidate is built and run in a "
+        "worker\n"
+        "process and its result is checked; each measurement is stored as it is made, so the same command goes on "
+        "where\n"
+        "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared "
+        "in\n"
         "interleaved runs. Exit code: 0 found, 4 no valid configuration, 130 interrupted (and resumable).",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,

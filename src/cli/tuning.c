@@ -6,8 +6,16 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 
+static void keep(cli_tuning *tuning, const clt_measurement *m) {
+  const clt_space *space = clt_instance_space(tuning->subject.instance);
+  json_array_append_new(
+      tuning->results, json_pack("{s:o, s:o, s:s}", "configuration", cli_json_configuration(space, m->config), "time_s",
+                                 cli_json_real(m->time_s), "reason", clt_reason_name(m->reason)));
+}
+
 static void on_progress(void *user, const clt_progress *now) {
   cli_tuning *tuning = user;
+  if (tuning->results && now->last) keep(tuning, now->last);
   cli_progress_update(&tuning->progress, now);
 }
 
@@ -24,7 +32,8 @@ static int plug_ins(cli_tuning *t, const cli_arguments *arguments) {
   if (clt_evaluator_find(s->evaluator) == NULL)
     return cli_usage("there is no evaluator '%s' (see 'clatune tune --help')", s->evaluator);
   int rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
-  if (rc == 0) rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
+  if (rc == 0)
+    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
   s->searcher_settings = t->searcher_settings;
   s->evaluator_settings = t->evaluator_settings;
   return rc;
@@ -50,7 +59,8 @@ static int numbers(clt_tune_settings *s, const cli_arguments *a) {
 
 static int problems_own_budget(cli_tuning *t) {
   clt_tune_settings *s = &t->settings;
-  if (s->budget == 0 && s->time_s == 0 && s->n_searcher_settings == 0) s->budget = clt_problem_budget(t->subject.problem);
+  if (s->budget == 0 && s->time_s == 0 && s->n_searcher_settings == 0)
+    s->budget = clt_problem_budget(t->subject.problem);
   return 0;
 }
 
@@ -80,6 +90,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
 void cli_tuning_release(cli_tuning *tuning) {
   clt_store_close(tuning->store);
   cli_subject_release(&tuning->subject);
+  json_decref(tuning->results);
   free(tuning->searcher_settings);
   free(tuning->evaluator_settings);
   *tuning = (cli_tuning){0};

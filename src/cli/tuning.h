@@ -15,9 +15,11 @@ typedef struct cli_tuning {
   clt_setting *searcher_settings, *evaluator_settings; /* owned */
   cli_progress progress;
   bool quiet;
+  json_t *results; /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;
 
-/* Opens problem, device and store, and fills the settings from the flags. Returns 0, or an exit code after a message. */
+/* Opens problem, device and store, and fills the settings from the flags. Returns 0, or an exit code after a message.
+ */
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
@@ -28,12 +30,11 @@ int cli_tuning_run(clt_tune_result *result, cli_tuning *tuning);
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
-#define CLI_TUNING_FLAGS                                                                                     \
-  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE,                                                            \
-      {"no-store", NULL, "keeps nothing and reuses nothing"},                                                \
-      {"fresh", NULL, "measures again what the store knows already"},                                        \
-      {"evaluator", "NAME", "opencl (worker processes, the default) or inprocess (no isolation)"},           \
-      {"time", "S", "begins no evaluation after S seconds"},                                                 \
+#define CLI_TUNING_FLAGS                                                                                      \
+  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, {"no-store", NULL, "keeps nothing and reuses nothing"},     \
+      {"fresh", NULL, "measures again what the store knows already"},                                         \
+      {"evaluator", "NAME", "opencl (worker processes, the default) or inprocess (no isolation)"},            \
+      {"time", "S", "begins no evaluation after S seconds"},                                                  \
       {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"}, \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
 

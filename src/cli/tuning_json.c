@@ -5,8 +5,8 @@
 #include "cli/tuning.h"
 
 static json_t *evaluations(const clt_tune_result *r) {
-  json_t *out = json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured,
-                          "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
+  json_t *out = json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured",
+                          (json_int_t)r->measured, "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
   for (int i = 0; i < CLT_N_INVALIDITIES; i++)
     json_object_set_new(out, clt_invalidity_name((clt_invalidity)i), json_integer((json_int_t)r->by_invalidity[i]));
   return out;
@@ -15,7 +15,8 @@ static json_t *evaluations(const clt_tune_result *r) {
 static json_t *reasons(const clt_tune_result *r) {
   json_t *out = json_object();
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++)
-    if (r->by_reason[i]) json_object_set_new(out, clt_reason_name((clt_reason)i), json_integer((json_int_t)r->by_reason[i]));
+    if (r->by_reason[i])
+      json_object_set_new(out, clt_reason_name((clt_reason)i), json_integer((json_int_t)r->by_reason[i]));
   return out;
 }
 
@@ -30,7 +31,8 @@ static json_t *measurement(const cli_tuning *tuning, const clt_measurement *m) {
   return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "time_s", cli_json_real(m->time_s), "reason",
-                   clt_reason_name(m->reason), "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs(m));
+                   clt_reason_name(m->reason), "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s",
+                   runs(m));
 }
 
 static json_t *best(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -60,10 +62,10 @@ static json_t *phases(const clt_phases *p) {
 
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
-  json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem), "sizes",
-                          cli_json_sizes(subject->instance), "device", cli_json_device(subject->device), "searcher",
-                          tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space", "cartesian",
-                          (json_int_t)r->cartesian, "valid", (json_int_t)r->valid);
+  json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem),
+                          "sizes", cli_json_sizes(subject->instance), "device", cli_json_device(subject->device),
+                          "searcher", tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space",
+                          "cartesian", (json_int_t)r->cartesian, "valid", (json_int_t)r->valid);
   json_object_set_new(out, "evaluations", evaluations(r));
   json_object_set_new(out, "reasons", reasons(r));
   json_object_set_new(out, "best", best(tuning, r));
@@ -76,6 +78,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "phases", phases(&r->phases));
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "stopped", json_boolean(r->stopped));
+  if (tuning->results) json_object_set(out, "results", tuning->results);
   json_object_set_new(out, "wall_s", cli_json_real(r->wall_s));
   return out;
 }

@@ -29,18 +29,21 @@ static void print_speedup(const clt_tune_result *r) {
   } else {
     printf("none over the default configuration, which is not valid");
   }
-  if (isfinite(r->median_s)) printf(", %.3g over the median (%s)", r->median_s / r->best.time_s, cli_time(time, r->median_s));
+  if (isfinite(r->median_s))
+    printf(", %.3g over the median (%s)", r->median_s / r->best.time_s, cli_time(time, r->median_s));
   putchar('\n');
 }
 
 static void print_counts(const clt_tune_result *r) {
   printf("evaluations         %lld: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
          (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT]);
-  if (r->aliased) printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
+  if (r->aliased)
+    printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
   bool any = false;
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     if (r->by_reason[i] == 0) continue;
-    printf("%s%lld %s", any ? ", " : "failed              ", (long long)r->by_reason[i], clt_reason_name((clt_reason)i));
+    printf("%s%lld %s", any ? ", " : "failed              ", (long long)r->by_reason[i],
+           clt_reason_name((clt_reason)i));
     any = true;
   }
   if (any) putchar('\n');

@@ -72,15 +72,19 @@ static int run(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    CLI_FLAG_DEVICE, CLI_FLAG_SIZE, {"configuration", "\"a=1 b=2\"", "the configuration to check (default: the problem's)"},
-    CLI_FLAG_JSON,   CLI_FLAG_QUIET};
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    {"configuration", "\"a=1 b=2\"", "the configuration to check (default: the problem's)"},
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_verify = {
     .name = "verify",
     .summary = "checks a problem file and its default configuration",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--json]",
-    .description = "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
-                   "the result with the reference, on two sets of input. Exit code 5 if it differs or fails.",
+    .description =
+        "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
+        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,
