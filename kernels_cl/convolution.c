@@ -4,9 +4,7 @@
 
 #include "pattern.h"
 
-static int clamp_index(int i, int n) {
-  return i < 0 ? 0 : i >= n ? n - 1 : i;
-}
+static int clamp_index(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
 /* A photograph's ingredients, in [0, 1]: slow shading, discs and stripes with sharp edges, fine grain. */
 static float pixel_of(int x, int y, uint64_t seed) {

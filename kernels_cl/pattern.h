@@ -7,7 +7,8 @@
 
 /* 32 well mixed bits of a lattice point (finaliser of MurmurHash3's family, constants of "lowbias32"). */
 static inline uint32_t pattern_hash(uint32_t x, uint32_t y, uint64_t seed) {
-  uint32_t h = x * 0x9e3779b1u ^ (y + 0x7f4a7c15u) * 0x85ebca77u ^ (uint32_t)seed * 0xc2b2ae3du ^ (uint32_t)(seed >> 32);
+  uint32_t h =
+      x * 0x9e3779b1u ^ (y + 0x7f4a7c15u) * 0x85ebca77u ^ (uint32_t)seed * 0xc2b2ae3du ^ (uint32_t)(seed >> 32);
   h = (h ^ h >> 16) * 0x7feb352du;
   h = (h ^ h >> 15) * 0x846ca68bu;
   return h ^ h >> 16;
