@@ -98,7 +98,8 @@ static void long_lists_of_candidates_are_cut(void **state) {
 static void keys_name_the_device_and_the_hardware(void **state) {
   (void)state;
   char key[200];
-  assert_int_equal(clt_device_key(&machine[0], key, sizeof key), (int)strlen(key));
+  int length = clt_device_key(&machine[0], key, sizeof key);
+  assert_int_equal(length, strlen(key));
   assert_string_equal(key, "Portable Computing Language|pthread-Xeon|8");
   assert_int_equal(clt_device_lock_key(&machine[0], key, sizeof key), 3);
   assert_string_equal(key, "cpu");
