@@ -55,7 +55,7 @@ typedef struct clt_searcher_type {
   int (*ask)(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
   int (*tell)(void *state, const clt_measurement *measurement, clt_error *error);
   void (*report)(const void *state, clt_search_report *out); /* nullable */
-  void (*fini)(void *state);
+  void (*fini)(void *state); /* also after an init that failed */
 } clt_searcher_type;
 
 size_t clt_n_searchers(void);
