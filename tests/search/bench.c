@@ -43,7 +43,8 @@ double bench_bowl_failing(const clt_space *space, clt_config config) {
 
 double bench_optimum_s(const clt_space *space, bench_objective objective) {
   double least = INFINITY;
-  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) least = fmin(least, objective(space, clt_space_at(space, rank)));
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++)
+    least = fmin(least, objective(space, clt_space_at(space, rank)));
   return least;
 }
 
@@ -105,7 +106,8 @@ void bench_run(bench *b) {
   b->n_asked = b->n_failed = 0;
   b->best_s = INFINITY;
   assert_int_equal(clt_options_parse(options, b->type->options_size, b->type->options, b->type->n_options, b->settings,
-                                     b->n_settings, &error), 0);
+                                     b->n_settings, &error),
+                   0);
   int rc = b->type->init(state, &b->setup, options, &error);
   if (rc) print_message("%s\n", error.message);
   assert_int_equal(rc, 0);

@@ -1,15 +1,17 @@
-/* A searcher on the bench: a small space with constraints and aliases, a known objective, and a loop that answers in any
- * order. */
+/* A searcher on the bench: a small space with constraints and aliases, a known objective, and a loop that answers in
+ * any order. */
 #ifndef TESTS_SEARCH_BENCH_H
 #define TESTS_SEARCH_BENCH_H
 
+#include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h> /* after the headers above, which it needs */
 
 #include "clatune/sys/searcher.h"
 

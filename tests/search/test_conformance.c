@@ -3,8 +3,13 @@
 
 static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
   return (bench){.type = type,
-                 .setup = {.space = space, .budget = budget, .first = CLT_CONFIG_NONE, .seed = 7, .threads = 1,
-                           .tolerance = 0.02, .confidence = 0.9},
+                 .setup = {.space = space,
+                           .budget = budget,
+                           .first = CLT_CONFIG_NONE,
+                           .seed = 7,
+                           .threads = 1,
+                           .tolerance = 0.02,
+                           .confidence = 0.9},
                  .objective = bench_bowl,
                  .batch = 1};
 }
@@ -133,9 +138,9 @@ static void stopping_early_leaks_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_table_names_each_searcher_once), cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
+      cmocka_unit_test(the_table_names_each_searcher_once),   cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
       cmocka_unit_test(the_end_of_the_space_ends_the_search), cmocka_unit_test(the_same_seed_asks_for_the_same),
-      cmocka_unit_test(any_batch_and_order_is_legal), cmocka_unit_test(a_search_where_all_fails_ends),
+      cmocka_unit_test(any_batch_and_order_is_legal),         cmocka_unit_test(a_search_where_all_fails_ends),
       cmocka_unit_test(stopping_early_leaks_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,25 +10,24 @@ static clt_two_stage_plan plan(int64_t samples, const char *second_stage, int64_
   return out;
 }
 
-#define PLAN(samples, second, allowance, n, m)                 \
-  do {                                                         \
-    clt_two_stage_plan p = plan(samples, second, allowance);   \
-    assert_int_equal(p.samples, n);                            \
-    assert_int_equal(p.second_stage, m);                       \
-  } while (0)
+static void divides(int64_t samples, const char *second_stage, int64_t allowance, int64_t n, int64_t m) {
+  clt_two_stage_plan p = plan(samples, second_stage, allowance);
+  assert_int_equal(p.samples, n);
+  assert_int_equal(p.second_stage, m);
+}
 
 static void the_budget_is_divided(void **state) {
   (void)state;
-  PLAN(0, "rest", 199, 100, 99);
-  PLAN(0, "rest", 1, 1, 0);
-  PLAN(0, "50", 200, 150, 50);
-  PLAN(0, "500", 200, 100, 100);
-  PLAN(2000, "200", 2200, 2000, 200);
-  PLAN(2000, "200", 2100, 2000, 100);
-  PLAN(2000, "rest", 100, 100, 0);
-  PLAN(100, "auto", 5000, 100, 1000);
-  PLAN(100, "0", 400, 100, 300);
-  PLAN(0, "rest", INT64_MAX, 200, INT64_MAX);
+  divides(0, "rest", 199, 100, 99);
+  divides(0, "rest", 1, 1, 0);
+  divides(0, "50", 200, 150, 50);
+  divides(0, "500", 200, 100, 100);
+  divides(2000, "200", 2200, 2000, 200);
+  divides(2000, "200", 2100, 2000, 100);
+  divides(2000, "rest", 100, 100, 0);
+  divides(100, "auto", 5000, 100, 1000);
+  divides(100, "0", 400, 100, 300);
+  divides(0, "rest", INT64_MAX, 200, INT64_MAX);
   assert_true(plan(0, "auto", 10).chosen && plan(0, "0", 10).chosen && !plan(0, "5", 10).chosen);
 }
 
@@ -61,8 +60,12 @@ static void options_may_imply_a_budget(void **state) {
 
 static bench two_stage(const clt_space *space, const clt_setting *settings, size_t n, uint64_t seed) {
   return (bench){.type = clt_searcher_find("two-stage"),
-                 .setup = {.space = space, .budget = 1000, .first = CLT_CONFIG_NONE, .seed = seed,
-                           .tolerance = 0.02, .confidence = 0.9},
+                 .setup = {.space = space,
+                           .budget = 1000,
+                           .first = CLT_CONFIG_NONE,
+                           .seed = seed,
+                           .tolerance = 0.02,
+                           .confidence = 0.9},
                  .settings = settings,
                  .n_settings = n,
                  .objective = bench_bowl,
