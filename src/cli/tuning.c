@@ -57,13 +57,6 @@ static int numbers(clt_tune_settings *s, const cli_arguments *a) {
   return 0;
 }
 
-static int problems_own_budget(cli_tuning *t) {
-  clt_tune_settings *s = &t->settings;
-  if (s->budget == 0 && s->time_s == 0 && s->n_searcher_settings == 0)
-    s->budget = clt_problem_budget(t->subject.problem);
-  return 0;
-}
-
 int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   *t = (cli_tuning){.quiet = cli_given(arguments, "quiet")};
   clt_tune_settings_init(&t->settings);
@@ -74,7 +67,6 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   if (rc == 0) rc = numbers(&t->settings, arguments);
   if (rc == 0) rc = cli_subject_init(&t->subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
-  if (rc == 0) rc = problems_own_budget(t);
   if (rc) return cli_tuning_release(t), rc;
   cli_progress_init(&t->progress, t->quiet);
   t->settings.instance = t->subject.instance;

@@ -14,8 +14,8 @@ HEADERS = {"error": "base", "value": "base", "rng": "base", "log": "base", "sys/
            "recording": "format", "t4": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "tune": "session"}
 
-# eval's in-process evaluator uses opencl in the caller's process; nothing else above may.
-ALLOWED = {("eval/inprocess.c", "opencl")}
+# The in-process evaluator uses opencl in the caller's process, and shares with the worker how references are made.
+ALLOWED = {("eval/inprocess.c", "opencl"), ("eval/reference.h", "opencl"), ("eval/reference.c", "opencl")}
 
 
 def room_of_include(name):
