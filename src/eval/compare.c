@@ -173,7 +173,7 @@ static int run_once(contest *c, finalist *f, clt_error *error) {
   clt_worker_timing once = {.min_runs = 1, .max_runs = 1, .warm_up = true};
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)f->slot, "keep", 1,
                               "timing", clt_message_from_timing(&once));
-  int rc = ask(c, f, request, CLT_AT_RUNNING, CLT_LOAD_TIMING, error);
+  int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_TIMING, error);
   if (rc == 0) rc = await_answers(c, error);
   if (rc) return rc;
   if (f->answer.reason != CLT_REASON_NONE || f->answer.n_runs < 1) {
@@ -267,7 +267,7 @@ static int load_further(contest *c, clt_pool_worker *worker, bool make, bool *lo
 static int verify_one(contest *c, finalist *f, clt_error *error) {
   json_t *request =
       json_pack("{s:s, s:I, s:i}", "request", "verify", "slot", (json_int_t)f->slot, "seed", FURTHER_SEED);
-  int rc = ask(c, f, request, CLT_AT_LAUNCH, CLT_LOAD_NOISE, error);
+  int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_NOISE, error);
   if (rc == 0) rc = await_answers(c, error);
   if (rc) return rc;
   if (f->answer.reason != CLT_REASON_NONE) {

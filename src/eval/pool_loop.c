@@ -124,13 +124,13 @@ static double nearest_deadline_s(const clt_pool *pool, double now_s, double time
 }
 
 static void sleep_until_something(const clt_pool *pool, double timeout_s) {
-  struct pollfd watched[2 * CLT_POOL_MAX_WORKERS];
+  struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
   size_t n = 0;
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
     const clt_link *link = &pool->workers[i].link;
     if (!link->alive) continue;
-    watched[n++] = (struct pollfd){.fd = link->process.socket, .events = POLLIN};
-    watched[n++] = (struct pollfd){.fd = link->process.output, .events = POLLIN};
+    clt_process_watch(&link->process, watched + n);
+    n += CLT_PROCESS_WATCHED;
   }
   double wait_s = nearest_deadline_s(pool, clt_now_s(), timeout_s);
   poll(watched, n, (int)ceil(fmin(wait_s, 3600) * 1e3));
