@@ -31,7 +31,7 @@ typedef struct fixture {
 static inline int set_up(void **state) {
   fixture *f = calloc(1, sizeof *f);
   strcpy(f->folder, "/tmp/test-eval-XXXXXX");
-  if (mkdtemp(f->folder) == NULL) return -1;
+  if (f == NULL || mkdtemp(f->folder) == NULL) return -1;
   snprintf(f->log, sizeof f->log, "%s/log", f->folder);
   setenv("TMPDIR", f->folder, 1);
   setenv("XDG_RUNTIME_DIR", f->folder, 1);
