@@ -10,18 +10,15 @@
 
 enum { BOX_CELL = 96 };
 
-/* A box stands in some cells of a grid; nearer things have larger disparities. */
+/* A box stands in a third of a grid's cells; nearer things have larger disparities. */
 int stereo_true_disparity(int x, int y, int disparities, uint64_t seed) {
-  const int far = disparities / 8;
-  const int ground = far + (int)(pattern_noise(x, y, 211, seed + 5) * (float)disparities / 3.0f);
-  const uint32_t cx = (uint32_t)(x / BOX_CELL), cy = (uint32_t)(y / BOX_CELL), box = pattern_hash(cx, cy, seed + 6);
-  const int inset = 8 + (int)(box >> 8 & 15);
-  const int dx = x % BOX_CELL, dy = y % BOX_CELL;
+  const int ground = disparities / 8 + (int)(pattern_noise(x, y, 211, seed + 5) * (float)disparities / 3.0f);
+  const uint32_t box = pattern_hash((uint32_t)(x / BOX_CELL), (uint32_t)(y / BOX_CELL), seed + 6);
+  const int inset = 8 + (int)(box >> 8 & 15), dx = x % BOX_CELL, dy = y % BOX_CELL;
   const int in_box = dx >= inset && dx < BOX_CELL - inset && dy >= inset && dy < BOX_CELL - inset;
   if (box % 3 || !in_box) return ground;
-  return ground + 1 + (int)((box >> 16) % (uint32_t)(disparities / 2 + 1)) < disparities
-             ? ground + 1 + (int)((box >> 16) % (uint32_t)(disparities / 2 + 1))
-             : disparities - 1;
+  const int front = ground + 1 + (int)((box >> 16) % (uint32_t)(disparities / 2 + 1));
+  return front < disparities ? front : disparities - 1;
 }
 
 /* The surface's brightness at a place of the right image, whose columns may go below 0. */
@@ -55,15 +52,9 @@ typedef struct matcher {
   int width, height, disparities, radius;
 } matcher;
 
-typedef struct band {
-  int *columns, *differences,
-      *least; /* column sums of one shift with a radius at both ends; one row's; the least sums */
-} band;
-
 static int clamp_index(int i, int n) { return i < 0 ? 0 : i >= n ? n - 1 : i; }
 
-/* Absolute differences of row y at shift d, for columns -radius .. width-1+radius, added to or taken off the columns.
- */
+/* Absolute differences of row y at shift d for columns -radius .. width-1+radius, added to or taken off `columns`. */
 static void add_row(int *columns, const matcher *m, int y, int d, int sign) {
   const unsigned char *left = m->left + (size_t)clamp_index(y, m->height) * (size_t)m->width;
   const unsigned char *right = m->right + (size_t)clamp_index(y, m->height) * (size_t)m->width;
