@@ -77,6 +77,7 @@ typedef struct clt_measurement {
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
 } clt_measurement;
 
+/* Correct until told otherwise, without a time and without runs. */
 void clt_measurement_init(clt_measurement *m, clt_config config);
 void clt_measurement_release(clt_measurement *m);
 int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_error *error);
@@ -91,7 +92,8 @@ const char *clt_reason_text(clt_reason reason);
 int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
 const char *clt_invalidity_name(clt_invalidity invalidity);
 
-/* Median and median absolute deviation of n numbers (scratch copy inside; NaN for n = 0). */
+/* Median and median absolute deviation of n numbers (scratch copy inside; NaNs are left out; NaN where nothing is left and
+ * when out of memory). */
 double clt_median(const double *values, size_t n);
 double clt_mad(const double *values, size_t n);
 
