@@ -1,0 +1,148 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "problem/file.h"
+#include "problem/parts.h"
+
+static int parse(clt_problem *problem, clt_error *error) {
+  json_error_t mistake;
+  size_t n;
+  int rc = clt_file_read(&problem->source.text, &n, problem->source.path, CLT_MAX_TEXT_BYTES, error);
+  if (rc) return rc;
+  problem->root = json_loadb(problem->source.text, n, JSON_REJECT_DUPLICATES, &mistake);
+  if (problem->root == NULL)
+    return clt_fail_at(error, CLT_E_FORMAT, problem->source.path, mistake.line, NULL, "%s", mistake.text);
+  return CLT_OK;
+}
+
+static int load_budget_entry(clt_problem *problem, const clt_node *entry, clt_error *error) {
+  static const char *const types[] = {"ConfigurationCount", "TuningDuration", "ConfigurationFraction"};
+  static const char *const known[] = {"Type", "BudgetValue"};
+  const clt_source *source = &problem->source;
+  int type = 1;
+  double count = 0;
+  int rc = clt_node_object(source, entry, error);
+  if (rc == CLT_OK) rc = clt_node_known(source, entry, known, 2, false, error);
+  if (rc == CLT_OK) rc = clt_node_choice(&type, source, entry, "Type", types, 3, error);
+  if (rc == CLT_OK) rc = clt_node_number(&count, source, entry, "BudgetValue", error);
+  if (rc || type != 0) return rc;
+  if (!(count >= 1 && count <= 1e15)) {
+    clt_node value = clt_node_member(entry, "BudgetValue");
+    return clt_node_fail(source, &value, error, "needs a number of configurations, at least 1");
+  }
+  problem->budget = (int64_t)count;
+  return CLT_OK;
+}
+
+/* KTT writes one object, Kernel Tuner a list of them. */
+static int load_budget(clt_problem *problem, const clt_node *root, clt_error *error) {
+  clt_node budget = clt_node_member(root, "Budget");
+  int rc = CLT_OK;
+  if (budget.json == NULL) return CLT_OK;
+  if (json_is_object(budget.json)) return load_budget_entry(problem, &budget, error);
+  rc = clt_node_list(&problem->source, &budget, error);
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(budget.json); i++) {
+    clt_node entry = clt_node_item(&budget, i);
+    rc = load_budget_entry(problem, &entry, error);
+  }
+  return rc;
+}
+
+static int load_general(clt_problem *problem, const clt_node *root, clt_error *error) {
+  static const char *const known[] = {"BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile",
+                                      "OutputFormat"};
+  clt_node general = clt_node_member(root, "General");
+  if (general.json == NULL) return CLT_OK;
+  int rc = clt_node_object(&problem->source, &general, error);
+  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &general, known, 6, false, error);
+  if (rc == CLT_OK) rc = clt_node_text(&problem->name, &problem->source, &general, "BenchmarkName", false, error);
+  return rc;
+}
+
+static int name_it(clt_problem *problem, clt_error *error) {
+  if (problem->name && problem->name[0]) return CLT_OK;
+  free(problem->name);
+  problem->name = strdup(problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel);
+  return problem->name ? CLT_OK : clt_fail_memory(error);
+}
+
+static int load_sections(clt_problem *problem, clt_error *error) {
+  static const char *const known[] = {"General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification",
+                                      "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig"};
+  clt_node root = {.json = problem->root}, kernel = clt_node_member(&root, "KernelSpecification");
+  int rc = clt_node_object(&problem->source, &root, error);
+  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &root, known, sizeof known / sizeof *known, false, error);
+  if (rc == CLT_OK) rc = load_general(problem, &root, error);
+  if (rc == CLT_OK) rc = load_budget(problem, &root, error);
+  if (rc == CLT_OK) rc = clt_load_parameters(problem, &root, error);
+  if (rc == CLT_OK) rc = clt_load_kernel(problem, &root, error);
+  if (rc == CLT_OK) rc = clt_load_reference(problem, &root, &kernel, error);
+  if (rc == CLT_OK) rc = name_it(problem, error);
+  return rc;
+}
+
+/* Compiles everything once with the default sizes, so that mistakes in expressions and values show at once. */
+static int check(const clt_problem *problem, clt_error *error) {
+  clt_instance instance = {.problem = problem, .sizes = clt_new_array(problem->n_sizes, sizeof(int64_t))};
+  if (instance.sizes == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < problem->n_sizes; i++) instance.sizes[i] = problem->sizes[i].standard;
+  int rc = clt_instance_compile(&instance, error);
+  for (size_t i = 0; instance.compiled && i < problem->n_expressions; i++) clt_expr_free(instance.compiled[i]);
+  for (size_t i = 0; instance.values && i < problem->n_parameters; i++) free(instance.values[i]);
+  free(instance.compiled);
+  free(instance.values);
+  free(instance.n_values);
+  free(instance.sizes);
+  return rc;
+}
+
+int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
+  clt_problem *problem = calloc(1, sizeof *problem);
+  if (problem == NULL) return clt_fail_memory(error);
+  problem->source.path = strdup(path);
+  problem->folder = clt_path_folder(path);
+  int rc = problem->source.path && problem->folder ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = parse(problem, error);
+  if (rc == CLT_OK) rc = load_sections(problem, error);
+  if (rc == CLT_OK) rc = check(problem, error);
+  if (rc == CLT_OK) {
+    *out = problem;
+  } else {
+    clt_problem_free(problem);
+  }
+  return rc;
+}
+
+const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
+
+const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
+
+static size_t n_passed(const clt_problem *problem) {
+  size_t n = 0;
+  while (n < problem->n_sizes && problem->sizes[n].passed) n++;
+  return n;
+}
+
+size_t clt_problem_n_sizes(const clt_problem *problem) { return n_passed(problem); }
+
+clt_size clt_problem_size(const clt_problem *problem, size_t index) {
+  return (clt_size){problem->sizes[index].name, problem->sizes[index].standard};
+}
+
+int64_t clt_problem_budget(const clt_problem *problem) { return problem->budget; }
+
+char *clt_problem_file(const clt_problem *problem, const char *name) { return clt_path_join(problem->folder, name); }
+
+const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name) {
+  for (size_t i = 0; i < problem->n_arguments; i++)
+    if (strcmp(problem->arguments[i].name, name) == 0) return &problem->arguments[i];
+  return NULL;
+}
+
+size_t clt_problem_n_entries(const clt_problem *problem, const char *name) {
+  size_t n = 0;
+  for (size_t i = 0; i < problem->n_arguments; i++) n += strcmp(problem->arguments[i].name, name) == 0;
+  return n;
+}
