@@ -1,17 +1,17 @@
 /* space/expr.h - expressions of problem files: Python's syntax with C's operators (docs/expressions.md).
  *
- * An expression is compiled once, its constants folded, and evaluated many times. It owns everything it needs: neither the
- * text nor the symbols have to outlive clt_expr_compile. A compiled expression is immutable; several threads may evaluate
- * it. Nothing is ever executed: there are no assignments, attributes or calls but those of a fixed list of functions, and
- * length, depth and the size of results are bounded. */
+ * An expression is compiled once, its constants folded, and evaluated many times. It owns everything it needs: neither
+ * the text nor the symbols have to outlive clt_expr_compile. A compiled expression is immutable; several threads may
+ * evaluate it. Nothing is ever executed: there are no assignments, attributes or calls but those of a fixed list of
+ * functions, and length, depth and the size of results are bounded. */
 #ifndef CLT_SPACE_EXPR_H
 #define CLT_SPACE_EXPR_H
 
 #include <clatune/error.h>
 #include <clatune/value.h>
 
-/* A name that an expression may use; names may contain dots. A constant's value is copied (text too). A variable is read
- * from slots[slot] at evaluation. If two symbols have the same name, the later one holds. */
+/* A name that an expression may use; names may contain dots. A constant's value is copied (text too). A variable is
+ * read from slots[slot] at evaluation. If two symbols have the same name, the later one holds. */
 typedef struct clt_symbol {
   const char *name;
   bool constant;
@@ -21,16 +21,17 @@ typedef struct clt_symbol {
 
 typedef struct clt_expr clt_expr;
 
-/* Compiles text. CLT_E_EXPRESSION: the message says what is wrong and at which column (1-based) of the text; unknown names
- * with the nearest known one. A constant part that cannot be evaluated ("1 / 0") is an error of the evaluation, as in
- * Python, not of the compilation. */
+/* Compiles text. CLT_E_EXPRESSION: the message says what is wrong and at which column (1-based) of the text; unknown
+ * names with the nearest known one. A constant part that cannot be evaluated ("1 / 0") is an error of the evaluation,
+ * as in Python, not of the compilation. */
 int clt_expr_compile(clt_expr **out, const char *text, const clt_symbol *symbols, size_t n_symbols, clt_error *error);
 void clt_expr_free(clt_expr *expr);
 
-/* Evaluates. slots is indexed by the slots of the symbols and has to be long enough for those that clt_expr_slot lists. A
- * string result is borrowed from the expression or from the slot. Fails with CLT_E_RANGE where the arithmetic has no result
- * (division by zero, 64-bit integer overflow, a shift by a negative amount, the logarithm of 0), CLT_E_EXPRESSION where the
- * types do not go together. With error NULL no message is made, so that failing is as cheap as succeeding. */
+/* Evaluates. slots is indexed by the slots of the symbols and has to be long enough for those that clt_expr_slot lists.
+ * A string result is borrowed from the expression or from the slot. Fails with CLT_E_RANGE where the arithmetic has no
+ * result (division by zero, 64-bit integer overflow, a shift by a negative amount, the logarithm of 0),
+ * CLT_E_EXPRESSION where the types do not go together. With error NULL no message is made, so that failing is as cheap
+ * as succeeding. */
 int clt_expr_eval(const clt_expr *expr, const clt_value *slots, clt_value *out, clt_error *error);
 
 /* The slots that the expression reads, each once, ascending. None: the expression is constant. */
@@ -47,14 +48,16 @@ bool clt_expr_mentions(const char *text, const char *prefix);
 /* Python's truth: numbers but 0, strings but "". NaN is true. */
 bool clt_value_truthy(clt_value v);
 
-/* The values of a T1 "Values" text: see clt_space_builder_parameter_text. *out is one malloc'ed block, texts included: free
- * it with free(). Duplicates are not looked for. CLT_E_EXPRESSION with a column, CLT_E_RANGE with more than 65,536 values. */
+/* The values of a T1 "Values" text: see clt_space_builder_parameter_text. *out is one malloc'ed block, texts included:
+ * free it with free(). Duplicates are not looked for. CLT_E_EXPRESSION with a column, CLT_E_RANGE with more than 65,536
+ * values. */
 int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
                      size_t n_constants, clt_error *error);
 
-/* Makes *value one of a T1 "Type": "int", "long", "short", "char" (and their "u" and "unsigned" forms, and int8 .. uint64,
- * all range checked; 16.0 becomes 16), "float", "double", "half" (1 becomes 1.0), "bool" (0 and 1), "string". NULL or "":
- * anything goes. CLT_E_EXPRESSION where it does not fit or there is no such type. *value is written on success only. */
+/* Makes *value one of a T1 "Type": "int", "long", "short", "char" (and their "u" and "unsigned" forms, and int8 ..
+ * uint64, all range checked; 16.0 becomes 16), "float", "double", "half" (1 becomes 1.0), "bool" (0 and 1), "string".
+ * NULL or "": anything goes. CLT_E_EXPRESSION where it does not fit or there is no such type. *value is written on
+ * success only. */
 int clt_value_fit(clt_value *value, const char *type, clt_error *error);
 
 #endif
