@@ -5,8 +5,6 @@
 
 #include "base/memory.h"
 
-#define FASTEST_SHARE 0.1 /* of the correct rows: those taken to be like the optimum */
-
 typedef struct fast_row {
   double time_s;
   double residual; /* predicted - measured log time */
@@ -17,18 +15,9 @@ static int by_time(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static int by_residual(const void *a, const void *b) {
-  double x = ((const fast_row *)a)->residual, y = ((const fast_row *)b)->residual;
-  return (x > y) - (x < y);
-}
-
-/* How many of the fastest to look at: a share of all, but enough for the quantile to exist: the ceil((k + 1) p)-th of
- * k. */
-static size_t n_fastest(size_t n, double confidence) {
-  size_t least = (size_t)ceil(confidence / (1 - confidence) - 1e-9), wanted = (size_t)(FASTEST_SHARE * (double)n);
-  if (wanted < least) wanted = least;
-  return wanted <= n ? wanted : 0;
-}
+/* The optimum is taken to be exchangeable with the k fastest rows. Then its error is the largest of the k + 1 with
+ * probability 1 / (k + 1), so the largest of the k bounds it with probability k / (k + 1). */
+static size_t n_fastest(double confidence) { return (size_t)ceil(confidence / (1 - confidence) - 1e-9); }
 
 double clt_second_stage_margin(const clt_row *rows, size_t n_rows, const float *residuals, size_t n_residuals,
                                double confidence) {
@@ -42,12 +31,9 @@ double clt_second_stage_margin(const clt_row *rows, size_t n_rows, const float *
     n++;
   }
   qsort(fast, n, sizeof *fast, by_time);
-  size_t k = n_fastest(n, confidence);
-  if (k) {
-    qsort(fast, k, sizeof *fast, by_residual);
-    size_t place = (size_t)ceil((double)(k + 1) * confidence - 1e-9);
-    margin = fast[(place > k ? k : place) - 1].residual;
-  }
+  size_t k = n_fastest(confidence);
+  if (k >= 1 && k <= n) margin = fast[0].residual;
+  for (size_t i = 1; i < k && k <= n; i++) margin = fmax(margin, fast[i].residual);
   free(fast);
   return margin;
 }

@@ -4,10 +4,10 @@
 
 #include <clatune/model.h>
 
-/* By how much the optimum may have been predicted slower than it is, in log time: the quantile `confidence` of that
- * error among the fastest of the measured rows, each predicted by networks that have not seen it. rows: those the model
- * was fitted on, in that order; residuals: clt_model_residuals, one for each correct row. NaN where the rows are too
- * few for that confidence. */
+/* By how much the optimum may have been predicted slower than it is, in log time, with probability `confidence`: the
+ * largest such error among the fastest k of the measured rows, k / (k + 1) >= confidence, each predicted by networks
+ * that have seen it neither for fitting nor for stopping. rows: those the model was fitted on, in that order;
+ * residuals: clt_model_residuals, one for each correct row. NaN where fewer than k rows are correct. */
 double clt_second_stage_margin(const clt_row *rows, size_t n_rows, const float *residuals, size_t n_residuals,
                                double confidence);
 
