@@ -31,7 +31,7 @@ static void collect_groups(cli_arguments *a, const cli_command *command) {
     add_group(a, "evaluator", t->name, t->options, t->n_options);
   }
   for (size_t i = 0; command->model_options && i < clt_n_models(); i++) {
-    const clt_model_type *t = clt_model_at(i);
+    const clt_model_type *t = clt_model_type_at(i);
     add_group(a, "model", t->name, t->options, t->n_options);
   }
 }
