@@ -40,7 +40,8 @@ static int add_parameter(reader *r, const char *name, const clt_value *values, s
   r->n_parameters++;
   clt_error cause = {0};
   int rc = clt_space_builder_parameter(r->builder, name, values, n, &cause);
-  return rc ? clt_fail_at(error, rc, r->path, 0, "tune_params", "%s", cause.message) : CLT_OK;
+  if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc ? clt_fail_memory(error) : CLT_OK;
+  return FAIL(r, "tune_params", "%s", cause.message);
 }
 
 static int read_parameter(reader *r, const char *name, const json_t *list, clt_error *error) {
