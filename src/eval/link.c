@@ -41,6 +41,7 @@ static double allowed_s(const clt_deadlines *limits, clt_worker_phase phase) {
 int clt_link_request(clt_link *link, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
                      clt_error *error) {
   link->busy = true;
+  link->heard = false;
   link->phase = phase;
   link->limits = *limits;
   link->paused_s = 0;
@@ -53,6 +54,7 @@ static void enter(clt_link *link, clt_worker_phase phase) {
   if (phase != CLT_AT_LAUNCH || link->phase != CLT_AT_BUILD)
     link->deadline_s = clt_now_s() + allowed_s(&link->limits, phase);
   link->phase = phase;
+  link->heard = true;
 }
 
 static clt_link_event judge(clt_link *link, json_t *message, json_t **reply) {

@@ -1,5 +1,5 @@
-/* The evaluator "opencl" on every device that there is: each fault of a kernel is recorded with its reason, and the tuning
- * goes on. */
+/* The evaluator "opencl" on every device that there is: each fault of a kernel is recorded with its reason, and the
+ * tuning goes on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static const char kernel_text[] =
     "#if DEED == 3\n"
     "#include \"bomb.h\"\n"
     "#endif\n"
-    "kernel void twice(global float *out, global const float *in, int n) {\n"
+    "kernel void twice(global float *out, global const float *in, int size) {\n"
     "  int i = get_global_id(0);\n"
     "#if DEED == 1\n"
     "  out[(size_t)(i + 1) * 100000000] = 1;\n"
@@ -40,21 +40,20 @@ static const char kernel_text[] =
     "#elif DEED == 5\n"
     "  this is no OpenCL;\n"
     "#elif DEED == 6\n"
-    "  if (i == n - 1) return;\n"
+    "  if (i == size - 1) return;\n"
     "#elif DEED == 7\n"
-    "  if (i == n - 1) out[n] = 7;\n"
+    "  if (i == size - 1) out[size] = 7;\n"
     "#elif DEED == 8\n"
-    "  for (int k = 0; k < 3000; k++) out[i] = sin(out[i] + in[i]);\n"
+    "  for (int k = 0; k < 100; k++) out[i] = sin(out[i] + in[i]);\n"
     "#endif\n"
     "  out[i] = 2 * in[i];\n"
     "}\n"
-    "kernel void plain(global float *out, global const float *in, int n) {\n"
+    "kernel void plain(global float *out, global const float *in, int size) {\n"
     "  int i = get_global_id(0);\n"
-    "  if (i < n) out[i] = 2 * in[i];\n"
+    "  if (i < size) out[i] = 2 * in[i];\n"
     "}\n";
 
-static const char bomb_text[] =
-    "#if __INCLUDE_LEVEL__ < 60\n#include \"bomb.h\"\n#include \"bomb.h\"\n#endif\n";
+static const char bomb_text[] = "#if __INCLUDE_LEVEL__ < 60\n#include \"bomb.h\"\n#include \"bomb.h\"\n#endif\n";
 
 static const char problem_text[] =
     "{\"General\": {\"BenchmarkName\": \"faults\"},"
@@ -69,11 +68,11 @@ static const char problem_text[] =
     "      \"Size\": \"n\"},"
     "     {\"Name\": \"in\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\","
     "      \"Size\": \"n\", \"FillType\": \"Random\", \"FillValue\": 10},"
-    "     {\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"}]}%s}\n";
+    "     {\"Name\": \"size\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"}]}%s}\n";
 
 static const char reference_text[] =
     ", \"Reference\": {\"KernelFile\": \"twice.cl\", \"KernelName\": \"plain\", \"GlobalSize\": [\"n\"],"
-    " \"Arguments\": [\"out\", \"in\", \"n\"]}";
+    " \"Arguments\": [\"out\", \"in\", \"size\"]}";
 
 /* --- a problem in a folder --- */
 
@@ -124,10 +123,8 @@ static void open_run(run *r, bench *b, const clt_device_info *device, const char
   r->type = clt_evaluator_find(evaluator);
   r->state = calloc(1, r->type->state_size);
   r->options = calloc(1, r->type->options_size);
-  clt_evaluator_setup setup = {.instance = r->instance,
-                               .space = clt_instance_space(r->instance),
-                               .log = count_warnings,
-                               .log_user = b};
+  clt_evaluator_setup setup = {
+      .instance = r->instance, .space = clt_instance_space(r->instance), .log = count_warnings, .log_user = b};
   if (clt_options_parse(r->options, r->type->options_size, r->type->options, r->type->n_options, settings, n, &error) ||
       r->type->open(r->state, &setup, r->options, &error))
     fail_msg("%s", error.message);
@@ -190,7 +187,7 @@ static const unsigned deeds[] = {
 
 static void every_fault_is_recorded_and_tuning_goes_on(void **state) {
   bench *b = *state;
-  const clt_setting settings[] = {{"compile-timeout", "15"}, {"run-timeout", "3"}, {"workers", "2"}};
+  const clt_setting settings[] = {{"compile-timeout", "10"}, {"run-timeout", "3"}, {"workers", "2"}};
   for (size_t d = 0; d < b->n_devices; d++) {
     run r;
     clt_config configs[2 * N_DEEDS];
