@@ -13,13 +13,13 @@
 #define KEY_BYTES 9     /* of a register */
 
 /* The subtrees behind a level, by the level's live registers. */
-typedef struct memory {
+typedef struct subtrees {
   clt_table index;
   unsigned char *keys;
   size_t keys_capacity;
   uint32_t *nodes;
   size_t n, nodes_capacity;
-} memory;
+} subtrees;
 
 typedef struct maker {
   clt_program *program;
@@ -28,7 +28,7 @@ typedef struct maker {
   uint64_t *counts;  /* combinations of a node */
   clt_edge *pending; /* edges of the nodes under construction */
   size_t n_pending, pending_capacity;
-  memory *memories;
+  subtrees *memories;
   unsigned char *key; /* scratch: enough for the largest */
   clt_table unique;
   size_t tried, most_edges;
@@ -114,7 +114,7 @@ static size_t make_key(maker *m, const clt_level *level) {
 
 static int expand(maker *m, size_t l, uint32_t *out);
 
-static int remember(memory *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t node) {
+static int remember(subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t node) {
   size_t at;
   if (clt_table_reserve(&memory->index)) return CLT_E_MEMORY;
   if (clt_grow(&memory->keys, &memory->keys_capacity, (memory->n + 1) * bytes, 1)) return CLT_E_MEMORY;
@@ -127,7 +127,7 @@ static int remember(memory *memory, const unsigned char *key, size_t bytes, uint
   return CLT_OK;
 }
 
-static bool recall(const memory *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t *out) {
+static bool recall(const subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t *out) {
   size_t at;
   if (memory->n == 0) return false;
   for (uint32_t i = clt_table_first(&memory->index, hash, &at); i != CLT_TABLE_NONE;
@@ -142,7 +142,7 @@ static bool recall(const memory *memory, const unsigned char *key, size_t bytes,
 /* The subtree behind level l as it is set. */
 static int child(maker *m, size_t l, uint32_t *out) {
   unsigned char own_key[KEY_BYTES * 64], *key = own_key;
-  memory *memory = &m->memories[l];
+  subtrees *memory = &m->memories[l];
   const clt_level *level = &m->program->levels[l];
   *out = END;
   if (l + 1 == m->program->n_levels) return CLT_OK;

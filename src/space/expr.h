@@ -60,4 +60,7 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
  * success only. */
 int clt_value_fit(clt_value *value, const char *type, clt_error *error);
 
+/* A copy of values in one malloc'ed block with their texts, to be freed with free(); NULL when out of memory. */
+clt_value *clt_values_copy(const clt_value *values, size_t n);
+
 #endif

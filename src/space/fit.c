@@ -1,8 +1,10 @@
-/* The types of T1 files. */
+/* Lists of values, and the types of T1 files. */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "space/expr.h"
 #include "space/numbers.h"
 
@@ -84,4 +86,21 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
   }
   return clt_fail(error, CLT_E_EXPRESSION, "there is no type '%s' (there are int, uint, long, float, bool, string ...)",
                   type);
+}
+
+clt_value *clt_values_copy(const clt_value *values, size_t n) {
+  size_t bytes;
+  if (!clt_size_multiply(&bytes, n, sizeof *values)) return NULL;
+  for (size_t i = 0; i < n; i++)
+    if (values[i].type == CLT_STRING && __builtin_add_overflow(bytes, strlen(values[i].text) + 1, &bytes)) return NULL;
+  clt_value *out = malloc(bytes ? bytes : 1);
+  if (out == NULL) return NULL;
+  char *texts = (char *)(out + n);
+  for (size_t i = 0; i < n; i++) {
+    out[i] = values[i];
+    if (out[i].type != CLT_STRING) continue;
+    out[i].text = strcpy(texts, values[i].text);
+    texts += strlen(texts) + 1;
+  }
+  return out;
 }

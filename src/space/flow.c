@@ -63,7 +63,9 @@ static int add_constant(clt_flow *flow, clt_value value, uint32_t *out) {
   return intern(flow, &node, out);
 }
 
+/* A parameter with a single value is a constant. */
 static int add_parameter(clt_flow *flow, uint32_t parameter, uint32_t *out) {
+  if (flow->parameters[parameter].n_values == 1) return add_constant(flow, flow->parameters[parameter].values[0], out);
   clt_flow_node node = {.op = CLT_FLOW_PARAMETER, .n_support = 1, .operands = {parameter}};
   clt_mask_add(&node.support, parameter);
   return intern(flow, &node, out);

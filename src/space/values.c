@@ -105,24 +105,6 @@ static int list_sequence(lister *l, const clt_sequence *s, list *out) {
   return rc;
 }
 
-/* One block: the values, then the texts. */
-static clt_value *packed(const list *l) {
-  size_t bytes = l->n * sizeof(clt_value);
-  for (size_t i = 0; i < l->n; i++)
-    if (l->values[i].type == CLT_STRING && __builtin_add_overflow(bytes, strlen(l->values[i].text) + 1, &bytes))
-      return NULL;
-  clt_value *out = malloc(bytes ? bytes : 1);
-  if (out == NULL) return NULL;
-  char *texts = (char *)(out + l->n);
-  for (size_t i = 0; i < l->n; i++) {
-    out[i] = l->values[i];
-    if (out[i].type != CLT_STRING) continue;
-    out[i].text = strcpy(texts, l->values[i].text);
-    texts += strlen(texts) + 1;
-  }
-  return out;
-}
-
 int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
                      size_t n_constants, clt_error *error) {
   clt_sequence *sequence = NULL;
@@ -135,7 +117,7 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
   if (rc == CLT_OK && values.n > MOST_VALUES) rc = too_much(&l);
   for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
   if (rc) goto done;
-  block = packed(&values);
+  block = clt_values_copy(values.values, values.n);
   if (block == NULL) {
     rc = clt_fail_memory(error);
     goto done;

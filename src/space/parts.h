@@ -1,0 +1,75 @@
+/* space/parts.h - what a builder and a space consist of. */
+#ifndef CLT_SPACE_PARTS_H
+#define CLT_SPACE_PARTS_H
+
+#include <clatune/space.h>
+
+#include "space/diagram.h"
+#include "space/expr.h"
+
+#define CLT_NO_GROUP SIZE_MAX
+
+/* Constraint and alias as their authors wrote them. */
+typedef struct clt_constraint_text {
+  char *text;
+  char *message;
+  clt_constraint_origin origin;
+} clt_constraint_text;
+
+typedef struct clt_alias_text {
+  char *when;
+  char *name;
+  clt_value value; /* text owned */
+} clt_alias_text;
+
+struct clt_space_builder {
+  clt_parameter *parameters; /* names, and values in one block with their texts, owned */
+  size_t n_parameters, parameters_capacity;
+  clt_symbol *constants; /* names and texts owned */
+  size_t n_constants, constants_capacity;
+  clt_constraint_text *constraints;
+  size_t n_constraints, constraints_capacity;
+  clt_alias_text *aliases;
+  size_t n_aliases, aliases_capacity;
+};
+
+typedef struct clt_constraint {
+  clt_expr *expr;
+  char *message;
+  clt_constraint_origin origin;
+} clt_constraint;
+
+typedef struct clt_alias {
+  clt_expr *when;
+  uint32_t parameter, position;
+} clt_alias;
+
+struct clt_space {
+  clt_parameter *parameters; /* owned as the builder's */
+  uint64_t *weights;         /* of one position in a configuration */
+  size_t n_parameters;
+  clt_constraint *constraints;
+  size_t n_constraints;
+  clt_alias *aliases;
+  size_t n_aliases;
+  uint64_t cartesian, valid;
+  double build_s;
+  /* a product of groups ... */
+  clt_diagram **groups;
+  size_t n_groups;
+  size_t group_of[CLT_MAX_PARAMETERS]; /* CLT_NO_GROUP: a single value */
+  /* ... or a list, ascending */
+  bool listed;
+  clt_config *configs;
+};
+
+/* The space but for its valid configurations: parameters, compiled constraints and aliases. */
+int clt_space_new_bare(clt_space **out, const clt_space_builder *builder, clt_error *error);
+
+/* Finds the groups of the constraints and builds their diagrams. */
+int clt_space_build_groups(clt_space *space, clt_error *error);
+
+/* All values of a configuration, as slots of the expressions. */
+void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);
+
+#endif
