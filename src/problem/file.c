@@ -73,7 +73,7 @@ int clt_folder_make(const char *path, clt_error *error) {
   char *copy = strdup(path);
   if (copy == NULL) return clt_fail_memory(error);
   int rc = CLT_OK;
-  for (char *slash = copy; rc == CLT_OK && slash; ) {
+  for (char *slash = copy; rc == CLT_OK && slash;) {
     slash = strchr(slash + 1, '/');
     if (slash) *slash = 0;
     if (mkdir(copy, 0700) != 0 && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", copy);

@@ -51,8 +51,8 @@ static int load_budget(clt_problem *problem, const clt_node *root, clt_error *er
 }
 
 static int load_general(clt_problem *problem, const clt_node *root, clt_error *error) {
-  static const char *const known[] = {"BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile",
-                                      "OutputFormat"};
+  static const char *const known[] = {"BenchmarkName", "FormatVersion", "LoggingLevel",
+                                      "TimeUnit",      "OutputFile",    "OutputFormat"};
   clt_node general = clt_node_member(root, "General");
   if (general.json == NULL) return CLT_OK;
   int rc = clt_node_object(&problem->source, &general, error);
@@ -69,8 +69,15 @@ static int name_it(clt_problem *problem, clt_error *error) {
 }
 
 static int load_sections(clt_problem *problem, clt_error *error) {
-  static const char *const known[] = {"General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification",
-                                      "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig"};
+  static const char *const known[] = {"General",
+                                      "ProblemParameters",
+                                      "ConfigurationSpace",
+                                      "KernelSpecification",
+                                      "ReferenceArguments",
+                                      "Reference",
+                                      "Budget",
+                                      "Search",
+                                      "BenchmarkConfig"};
   clt_node root = {.json = problem->root}, kernel = clt_node_member(&root, "KernelSpecification");
   int rc = clt_node_object(&problem->source, &root, error);
   if (rc == CLT_OK) rc = clt_node_known(&problem->source, &root, known, sizeof known / sizeof *known, false, error);
@@ -145,4 +152,21 @@ size_t clt_problem_n_entries(const clt_problem *problem, const char *name) {
   size_t n = 0;
   for (size_t i = 0; i < problem->n_arguments; i++) n += strcmp(problem->arguments[i].name, name) == 0;
   return n;
+}
+
+bool clt_holds_data(const clt_argument *argument) {
+  return argument->kind != CLT_ARG_SCALAR && argument->kind != CLT_ARG_SAMPLER && argument->kind != CLT_ARG_LOCAL;
+}
+
+const clt_fill *clt_problem_fill(const clt_problem *problem, const char *name) {
+  for (size_t i = 0; i < problem->n_arguments; i++)
+    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].fill.kind != CLT_FILL_NONE)
+      return &problem->arguments[i].fill;
+  return NULL;
+}
+
+bool clt_is_verified(const clt_problem *problem, const char *name) {
+  for (size_t i = 0; i < problem->n_arguments; i++)
+    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].output) return true;
+  return false;
 }

@@ -8,9 +8,9 @@
 #include "problem/parts.h"
 
 static const char *const known_keys[] = {
-    "Language",     "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard",
-    "GlobalSize",   "LocalSize",  "GlobalSizeType", "ProblemSize", "GridDivX",     "GridDivY",
-    "GridDivZ",     "Arguments",  "Launches",   "Resources",       "ReferenceArguments",
+    "Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard", "GlobalSize",
+    "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ", "Arguments", "Launches",
+    "Resources", "ReferenceArguments",
     /* T1's, of no meaning here: */
     "BenchmarkName", "Device", "Profiling", "SharedMemory", "SimulationInput", "KernelTypeNames", "Stream", "Misc"};
 

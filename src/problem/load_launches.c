@@ -88,8 +88,12 @@ static int load_standard(clt_problem *problem, clt_launch *out, const clt_node *
   static const char *const grids[] = {"OpenCL", "CUDA", "Vulkan"};
   int grid = 0;
   clt_node global = clt_node_member(kernel, "GlobalSize");
-  *out = (clt_launch){.local = nothing, .global = nothing, .divisor = nothing, .all_args = true,
-                      .repeat = CLT_NO_EXPRESSION, .when = CLT_NO_EXPRESSION};
+  *out = (clt_launch){.local = nothing,
+                      .global = nothing,
+                      .divisor = nothing,
+                      .all_args = true,
+                      .repeat = CLT_NO_EXPRESSION,
+                      .when = CLT_NO_EXPRESSION};
   int rc = clt_node_choice(&grid, &problem->source, kernel, "GlobalSizeType", grids, 3, error);
   out->grid = grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
   if (rc == CLT_OK) rc = load_local(problem, &out->local, kernel, error);
@@ -111,7 +115,8 @@ static int no_such_argument(const clt_problem *problem, const clt_node *node, co
   for (size_t i = 0; i < n; i++) names[i] = problem->arguments[i].name;
   const char *near = clt_nearest_name(name, names, n);
   if (near)
-    return clt_node_fail(&problem->source, node, error, "there is no argument \"%s\"; did you mean \"%s\"?", name, near);
+    return clt_node_fail(&problem->source, node, error, "there is no argument \"%s\"; did you mean \"%s\"?", name,
+                         near);
   return clt_node_fail(&problem->source, node, error, "there is no argument \"%s\"", name);
 }
 
@@ -170,8 +175,8 @@ int clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *sta
 }
 
 static int load_list(clt_problem *problem, const clt_launch *standard, const clt_node *list, clt_error *error) {
-  static const char *const known[] = {"KernelName", "GlobalSize", "GlobalSizeType", "LocalSize",
-                                      "Arguments",  "Repeat",     "When"};
+  static const char *const known[] = {"KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
+                                      "Repeat",     "When"};
   size_t n = json_array_size(list->json);
   int rc = clt_node_list(&problem->source, list, error);
   if (rc) return rc;
@@ -195,7 +200,8 @@ static int load_single(clt_problem *problem, clt_launch *standard, const clt_nod
   if (problem->launches == NULL) return clt_fail_memory(error);
   if (standard->global.n == 0) return clt_node_fail(&problem->source, kernel, error, "needs a \"GlobalSize\"");
   if (standard->grid == CLT_GRID_GROUPS && standard->local.n == 0)
-    return clt_node_fail(&problem->source, kernel, error, "needs a \"LocalSize\", as the global size counts work-groups");
+    return clt_node_fail(&problem->source, kernel, error,
+                         "needs a \"LocalSize\", as the global size counts work-groups");
   standard->key = strdup(kernel->key);
   if (standard->key == NULL) return clt_fail_memory(error);
   problem->launches[problem->n_launches++] = *standard;

@@ -51,7 +51,8 @@ static int load_size(clt_problem *problem, const clt_node *node, clt_error *erro
   return rc;
 }
 
-/* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; they are not set by anybody and not passed on. */
+/* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; they are not set by anybody and not passed on.
+ */
 static int load_benchmark_config(clt_problem *problem, const clt_node *config, clt_error *error) {
   const char *name;
   json_t *value;

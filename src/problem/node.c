@@ -17,7 +17,8 @@ static clt_node place(const json_t *json) { return (clt_node){.json = json_is_nu
 
 clt_node clt_node_member(const clt_node *parent, const char *name) {
   clt_node node = place(json_object_get(parent->json, name));
-  snprintf(node.key, sizeof node.key, "%.*s%s%s", (int)sizeof node.key / 2, parent->key, parent->key[0] ? "." : "", name);
+  snprintf(node.key, sizeof node.key, "%.*s%s%s", (int)sizeof node.key / 2, parent->key, parent->key[0] ? "." : "",
+           name);
   return node;
 }
 
@@ -116,7 +117,10 @@ static int no_such_choice(const clt_source *source, const clt_node *node, const 
   char list[400];
   size_t used = 0;
   for (size_t i = 0; i < n && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", i == 0 ? "" : i + 1 < n ? ", " : " or ",
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
+                             i == 0      ? ""
+                             : i + 1 < n ? ", "
+                                         : " or ",
                              choices[i]);
   return clt_node_fail(source, node, error, "needs %s, not \"%s\"", list, text);
 }

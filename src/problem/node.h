@@ -34,19 +34,21 @@ int clt_key_wrap(const clt_source *source, const char *key, int code, clt_error 
 int clt_node_object(const clt_source *source, const clt_node *node, clt_error *error);
 int clt_node_list(const clt_source *source, const clt_node *node, clt_error *error);
 
-/* Members by name. What is not there leaves *out as it was, or is a mistake where it is required. Texts are malloc'ed. */
+/* Members by name. What is not there leaves *out as it was, or is a mistake where it is required. Texts are malloc'ed.
+ */
 int clt_node_text(char **out, const clt_source *source, const clt_node *parent, const char *name, bool required,
                   clt_error *error);
 int clt_node_flag(bool *out, const clt_source *source, const clt_node *parent, const char *name, clt_error *error);
-int clt_node_integer(int64_t *out, const clt_source *source, const clt_node *parent, const char *name, clt_error *error);
+int clt_node_integer(int64_t *out, const clt_source *source, const clt_node *parent, const char *name,
+                     clt_error *error);
 int clt_node_number(double *out, const clt_source *source, const clt_node *parent, const char *name, clt_error *error);
 
 /* One of several names, without regard to case; *out is its index. */
 int clt_node_choice(int *out, const clt_source *source, const clt_node *parent, const char *name,
                     const char *const *choices, size_t n, clt_error *error);
 
-/* Looks for members that are not among n known ones: a near miss of a known one that is absent is a mistake; any other is
- * one where strict, and else ignored. */
+/* Looks for members that are not among n known ones: a near miss of a known one that is absent is a mistake; any other
+ * is one where strict, and else ignored. */
 int clt_node_known(const clt_source *source, const clt_node *node, const char *const *known, size_t n, bool strict,
                    clt_error *error);
 

@@ -2,6 +2,9 @@
 #ifndef CLT_PROBLEM_PARTS_H
 #define CLT_PROBLEM_PARTS_H
 
+#include <clatune/module.h>
+
+#include "base/hash.h"
 #include "problem/data.h"
 #include "problem/node.h"
 #include "space/expr.h"
@@ -15,6 +18,7 @@ typedef size_t clt_expression_id;
 typedef struct clt_expression {
   char *text, *key;
   bool of_values; /* max(name) of a tuning parameter means the largest of its values, as in T1's "Size" */
+  bool of_index;  /* over an element's index i, which is slot 0, and constants only */
 } clt_expression;
 
 /* Up to three expressions, x first. */
@@ -167,19 +171,20 @@ int clt_add_extent(clt_problem *problem, clt_extent *out, const clt_node *node, 
 /* The texts that expressions are compiled from: "ProblemSize[1]" becomes that expression in parentheses. malloc'ed. */
 char *clt_expand_problem_size(const clt_problem *problem, const char *text);
 
-/* "max(name)" and "min(name)" of a tuning parameter become the number; the parameters' values stand in values[i][n[i]]. */
+/* "max(name)" and "min(name)" of a tuning parameter become the number; the parameters' values stand in values[i][n[i]].
+ */
 char *clt_expand_value_limits(const clt_problem *problem, const char *text, clt_value *const *values, const size_t *n);
 
 /* --- the parts of the loader --- */
-int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error);    /* load_space.c */
-int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);        /* load_kernel.c */
+int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error); /* load_space.c */
+int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_kernel.c */
 int clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list,
-                     clt_error *error);                                                   /* load_options.c */
-int clt_load_paths(clt_problem *problem, const clt_node *kernel, clt_error *error);       /* load_options.c */
-int clt_load_launches(clt_problem *problem, const clt_node *kernel, clt_error *error);    /* load_launches.c */
+                     clt_error *error);                                                /* load_options.c */
+int clt_load_paths(clt_problem *problem, const clt_node *kernel, clt_error *error);    /* load_options.c */
+int clt_load_launches(clt_problem *problem, const clt_node *kernel, clt_error *error); /* load_launches.c */
 int clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node,
-                    clt_error *error);                                                    /* load_launches.c */
-int clt_load_arguments(clt_problem *problem, const clt_node *kernel, clt_error *error);   /* load_arguments.c */
+                    clt_error *error);                                                          /* load_launches.c */
+int clt_load_arguments(clt_problem *problem, const clt_node *kernel, clt_error *error);         /* load_arguments.c */
 int clt_load_fill(clt_problem *problem, clt_fill *out, const clt_node *node, clt_error *error); /* load_fill.c */
 int clt_load_reference(clt_problem *problem, const clt_node *root, const clt_node *kernel, clt_error *error);
 
@@ -243,11 +248,35 @@ int clt_launch_sizes(const clt_instance *instance, const clt_launch *launch, con
 /* Adds the device's limits to a space under construction (limits.c). */
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
 
-/* Build options, without those that depend on the kernel's text (options.c). list: the problem's own or the reference's. */
+/* Build options, without those that depend on the kernel's text (options.c). list: the problem's own or the
+ * reference's. */
 int clt_options_text(const clt_instance *instance, const clt_value *slots, const clt_compiler_option *list, size_t n,
                      char **out, clt_error *error);
 
-/* Kernel text and where it lies (source.c). */
+/* Kernel text and where it lies (source.c). The path is tried from the problem's folder and, as Kernel Tuner does, from
+ * the one above. */
 int clt_kernel_read(const clt_problem *problem, const char *file, char **text, char **folder, clt_error *error);
+
+/* Adds a text to a hash, and the files that it includes in quotes and that lie in `folder` or in one of the include
+ * folders, each once (source.c). */
+int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *folder, char *const *include_paths,
+                           size_t n_include_paths, clt_error *error);
+
+/* A value as a number of an element's base type, saturated (number.c). */
+void clt_store_value(void *at, clt_element_base base, clt_value value);
+void clt_store_number(void *at, clt_element_base base, double number);
+
+/* Content of a logical array (fill.c, pgm.c). call carries the arrays and scalars that a module's function may read. */
+int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
+                   const clt_module_call *call, clt_error *error);
+int clt_pgm_read(const char *path, const clt_array *array, void *data, clt_error *error);
+
+/* Whether an argument has content of the data set: any of the entries of its name is filled. */
+const clt_fill *clt_problem_fill(const clt_problem *problem, const char *name);
+bool clt_holds_data(const clt_argument *argument); /* a vector in global or constant memory, or an image */
+bool clt_is_verified(const clt_problem *problem, const char *name);
+
+/* A function of a module, which is compiled first where it is C (module.c). Modules stay loaded. */
+int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
 #endif
