@@ -202,6 +202,7 @@ void clt_encode(const clt_encoding *encoding, clt_config config, float *out) {
 }
 
 bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter) {
-  (void)parameter;
-  return encoding->n_resources > 0;
+  for (size_t r = 0; r < encoding->n_resources; r++)
+    if (clt_instance_resource_uses(encoding->instance, encoding->resources[r].index, parameter)) return true;
+  return false;
 }

@@ -15,10 +15,10 @@ static const clt_option options[] = {
     OPTION("hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, hidden, "sigmoid units of a network"),
     OPTION("hidden2", CLT_OPTION_INT, "0", 0, CLT_MAX_HIDDEN, hidden2, "units of a second hidden layer; 0: none"),
     OPTION("trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, trainer, "lbfgs, or rprop for FANN's own"),
-    OPTION("iterations", CLT_OPTION_INT, "1000", 1, 1e6, iterations, "most iterations of the trainer, or epochs"),
-    OPTION("patience", CLT_OPTION_INT, "150", 1, 1e6, patience,
+    OPTION("iterations", CLT_OPTION_INT, "2000", 1, 1e6, iterations, "most iterations of the trainer, or epochs"),
+    OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
            "iterations without a smaller error on the part left out after which to stop"),
-    OPTION("decay", CLT_OPTION_REAL, "0.1", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
+    OPTION("decay", CLT_OPTION_REAL, "0.02", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
 };

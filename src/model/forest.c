@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "model/matrix.h"
 
+#define JOINT_ROWS 512
+
 /* A test of a resource: leaves of a tree that are excluded above the threshold. */
 struct test {
   float threshold;
@@ -28,6 +30,9 @@ struct clt_forest {
   float leaves[CLT_TREES][CLT_TREE_LEAVES];
   uint64_t **parameter_words; /* by parameter: [value][tree]; NULL where no tree asks */
   struct resource_words *resources;
+  size_t first_joint; /* the parameters from here on are in a table of all their combinations */
+  uint64_t n_joint;
+  uint64_t *joint; /* [config % n_joint][tree] */
 };
 
 /* --- from trees to words --- */
@@ -124,6 +129,30 @@ static int compile_resource(struct resource_words *r, clt_error *error) {
   return CLT_OK;
 }
 
+static const uint64_t *value_words(const clt_forest *f, size_t k, clt_config config) {
+  return f->parameter_words[k] + clt_encoded_position(&f->encoding->parameters[k], config) * CLT_TREES;
+}
+
+/* Joins the last parameters as long as no resource depends on them and the table stays small. */
+static int join(clt_forest *f, clt_error *error) {
+  const clt_encoding *e = f->encoding;
+  f->n_joint = 1;
+  f->first_joint = e->n_parameters;
+  while (f->first_joint && !clt_encoding_in_resources(e, f->first_joint - 1) &&
+         e->parameters[f->first_joint - 1].n_values <= JOINT_ROWS / f->n_joint)
+    f->n_joint *= e->parameters[--f->first_joint].n_values;
+  f->joint = clt_vector_memory(f->n_joint, CLT_TREES * sizeof *f->joint);
+  if (f->joint == NULL) return clt_fail_memory(error);
+  for (uint64_t i = 0; i < f->n_joint; i++) {
+    const uint64_t *rows[CLT_MAX_PARAMETERS];
+    size_t n = 0;
+    for (size_t k = f->first_joint; k < e->n_parameters; k++)
+      if (f->parameter_words[k]) rows[n++] = value_words(f, k, i);
+    f->kernels->conjunction(rows, n, f->joint + i * CLT_TREES);
+  }
+  return CLT_OK;
+}
+
 int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tree *trees, clt_error *error) {
   clt_forest *f = clt_new_array(1, sizeof *f);
   if (f == NULL) return clt_fail_memory(error);
@@ -135,6 +164,7 @@ int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tre
   int rc = f->parameter_words && f->resources ? CLT_OK : clt_fail_memory(error);
   for (uint32_t i = 0; !rc && i < CLT_TREES; i++) rc = compile_tree(f, i, error);
   for (size_t r = 0; !rc && r < encoding->n_resources; r++) rc = compile_resource(&f->resources[r], error);
+  if (!rc) rc = join(f, error);
   if (rc) return clt_forest_free(f), rc;
   *out = f;
   return CLT_OK;
@@ -147,6 +177,7 @@ void clt_forest_free(clt_forest *f) {
     free(f->resources[r].tests);
     free(f->resources[r].words);
   }
+  free(f->joint);
   free(f->parameter_words);
   free(f->resources);
   free(f);
@@ -173,7 +204,7 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
 /* --- predicting --- */
 
 /* The leaves left by a resource's value: the tests with a threshold below it apply. */
-static const uint64_t *resource_row(const struct resource_words *r, float x) {
+static const uint64_t *resource_words(const struct resource_words *r, float x) {
   size_t low = 0, high = r->n;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -187,16 +218,29 @@ static const uint64_t *resource_row(const struct resource_words *r, float x) {
 
 #define MOST_SOURCES (CLT_MAX_PARAMETERS + CLT_MAX_RESOURCES)
 
-float clt_forest_failure(const clt_forest *f, clt_config config) {
+/* The leaves left by all that is not in the joint table. */
+static void rest_words(const clt_forest *f, clt_config config, uint64_t *out) {
   const clt_encoding *e = f->encoding;
   const uint64_t *rows[MOST_SOURCES];
   float resources[CLT_MAX_RESOURCES];
   size_t n = 0;
-  for (size_t k = 0; k < e->n_parameters; k++)
-    if (f->parameter_words[k])
-      rows[n++] = f->parameter_words[k] + clt_encoded_position(&e->parameters[k], config) * CLT_TREES;
+  for (size_t k = 0; k < f->first_joint; k++)
+    if (f->parameter_words[k]) rows[n++] = value_words(f, k, config);
   clt_encode_resources(e, config, resources);
   for (size_t r = 0; r < e->n_resources; r++)
-    if (f->resources[r].n) rows[n++] = resource_row(&f->resources[r], resources[r]);
-  return f->kernels->forest(rows, n, &f->leaves[0][0]) / CLT_TREES;
+    if (f->resources[r].n) rows[n++] = resource_words(&f->resources[r], resources[r]);
+  f->kernels->conjunction(rows, n, out);
+}
+
+void clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out) {
+  uint64_t rest[CLT_TREES];
+  clt_config known = CLT_CONFIG_NONE; /* what rest is for */
+  for (size_t i = 0; i < n; i++) {
+    if (configs[i] / f->n_joint != known) {
+      known = configs[i] / f->n_joint;
+      rest_words(f, configs[i], rest);
+    }
+    const uint64_t *joint = f->joint + configs[i] % f->n_joint * CLT_TREES;
+    out[i] = f->kernels->forest(rest, joint, &f->leaves[0][0]) / CLT_TREES;
+  }
 }

@@ -260,16 +260,30 @@ static void members_of(const clt_pack *pack, const float *left, const uint32_t *
 
 /* --- the validity model: lanes are trees --- */
 
-static float forest_of(const uint64_t *const *words, size_t n_words, const float *leaves) {
+static void conjunction_of(const uint64_t *const *words, size_t n_words, uint64_t *out) {
   uint64_t left[CLT_TREES];
   for (int t = 0; t < CLT_TREES; t++) left[t] = UINT64_MAX;
   for (size_t i = 0; i < n_words; i++)
     for (int t = 0; t < CLT_TREES; t++) left[t] &= words[i][t];
-  float sum = 0;
-  for (int t = 0; t < CLT_TREES; t++) sum += leaves[t * CLT_TREE_LEAVES + __builtin_ctzll(left[t])];
-  return sum;
+  for (int t = 0; t < CLT_TREES; t++) out[t] = left[t];
+}
+
+/* Four sums, so that no addition waits for the one before. */
+static float forest_of(const uint64_t *a, const uint64_t *b, const float *leaves) {
+  float sum[4] = {0};
+  for (int t = 0; t < CLT_TREES; t += 4)
+    for (int i = 0; i < 4; i++) sum[i] += leaves[(t + i) * CLT_TREE_LEAVES + __builtin_ctzll(a[t + i] & b[t + i])];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
-const clt_kernels CLT_KERNELS = {NAME(CLT_KERNELS), gradient_of, outputs_of, exponentials_of, members_of, forest_of};
+const clt_kernels CLT_KERNELS = {
+    .name = NAME(CLT_KERNELS),
+    .gradient = gradient_of,
+    .outputs = outputs_of,
+    .exponentials = exponentials_of,
+    .members = members_of,
+    .conjunction = conjunction_of,
+    .forest = forest_of,
+};

@@ -57,8 +57,11 @@ typedef struct clt_kernels {
   void (*members)(const clt_pack *pack, const float *left, const uint32_t *a, const float *right, const uint32_t *b,
                   size_t n, float *out);
 
-  /* The sum over all trees of leaves[tree][lowest leaf that is in all of words[0 .. n_words)[tree]]. */
-  float (*forest)(const uint64_t *const *words, size_t n_words, const float *leaves);
+  /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones for n_words = 0. */
+  void (*conjunction)(const uint64_t *const *words, size_t n_words, uint64_t *out);
+
+  /* The sum over all trees of leaves[tree][lowest bit of a[tree] & b[tree]]. */
+  float (*forest)(const uint64_t *a, const uint64_t *b, const float *leaves);
 } clt_kernels;
 
 #define CLT_EXPONENT 50.0f /* the factors' product stays far from overflow and from denormal numbers */

@@ -45,8 +45,16 @@ void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out) { *
 
 const float *clt_model_residuals(const clt_model *model, size_t *n) { return model->type->residuals(model->state, n); }
 
-float clt_model_validity(const clt_model *model, clt_config config) {
-  return model->forest ? 1 - clt_forest_failure(model->forest, config) : 1;
+int clt_model_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
+                       clt_error *error) {
+  for (size_t i = 0; i < n; i++) out[i].p_valid = 1;
+  if (model->forest == NULL) return CLT_OK;
+  float *failure = clt_new_array(n, sizeof *failure);
+  if (failure == NULL) return clt_fail_memory(error);
+  clt_forest_failures(model->forest, configs, n, failure);
+  for (size_t i = 0; i < n; i++) out[i].p_valid = 1 - failure[i];
+  free(failure);
+  return CLT_OK;
 }
 
 int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
@@ -57,10 +65,8 @@ int clt_model_predict(const clt_model *model, const clt_config *configs, size_t 
   clt_prediction *found = clt_new_array(n, sizeof *found);
   if (found == NULL) return clt_fail_memory(error);
   int rc = model->type->predict(model->state, configs, n, found, error);
-  for (size_t i = 0; !rc && i < n; i++) {
-    out[i] = found[i];
-    out[i].p_valid = clt_model_validity(model, configs[i]);
-  }
+  if (!rc) rc = clt_model_validity(model, configs, n, found, error);
+  for (size_t i = 0; !rc && i < n; i++) out[i] = found[i];
   free(found);
   return rc;
 }

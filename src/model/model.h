@@ -22,7 +22,8 @@ int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *
 /* Fills the error figures from the out-of-fold residuals. */
 void clt_model_measure_accuracy(clt_model *model);
 
-/* The probability of success. */
-float clt_model_validity(const clt_model *model, clt_config config);
+/* Fills p_valid of n predictions. */
+int clt_model_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
+                       clt_error *error);
 
 #endif

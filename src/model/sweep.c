@@ -16,8 +16,9 @@ struct sweep {
   const clt_model *model;
   uint64_t n_valid;
   size_t batch;
-  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once. */
-  int (*use)(struct sweep *sweep, size_t index, const clt_config *configs, clt_prediction *predictions, size_t n);
+  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
+  int (*use)(struct sweep *sweep, size_t index, clt_config *configs, clt_prediction *predictions, size_t n,
+             clt_error *error);
   void (*failed)(struct sweep *sweep); /* nullable: told when a batch fails */
   pthread_mutex_t lock;
   void *user;
@@ -31,7 +32,7 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
   if (rc) goto done;
   size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
   rc = s->model->type->predict(s->model->state, configs, n, predictions, error);
-  if (!rc) rc = s->use(s, index, configs, predictions, n);
+  if (!rc) rc = s->use(s, index, configs, predictions, n, error);
 done:
   if (rc && s->failed) s->failed(s);
   free(configs);
@@ -77,27 +78,28 @@ static size_t skip_from(const struct best *best, clt_config config) {
 }
 
 /* The candidates of a batch that may enter, moved to the front of both arrays; validity is asked for these only. */
-static size_t pick(struct sweep *s, clt_config *configs, clt_prediction *p, size_t n, float worst) {
-  const struct best *best = s->user;
+static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
   size_t n_picked = 0, skip = n ? skip_from(best, configs[0]) : 0;
   for (size_t i = 0; i < n; i++) {
     while (skip < best->n_skip && best->skip[skip] < configs[i]) skip++;
     if (skip < best->n_skip && best->skip[skip] == configs[i]) continue;
     if (p[i].log_time > worst) continue;
     configs[n_picked] = configs[i];
-    p[n_picked] = p[i];
-    p[n_picked++].p_valid = clt_model_validity(s->model, configs[i]);
+    p[n_picked++] = p[i];
   }
   return n_picked;
 }
 
-static int use_for_best(struct sweep *s, size_t index, const clt_config *configs, clt_prediction *p, size_t n) {
+static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                        clt_error *error) {
   (void)index;
   struct best *best = s->user;
   pthread_mutex_lock(&s->lock);
   float worst = clt_heap_worst(&best->heap);
   pthread_mutex_unlock(&s->lock);
-  size_t n_picked = pick(s, (clt_config *)configs, p, n, worst);
+  size_t n_picked = pick(best, configs, p, n, worst);
+  int rc = clt_model_validity(s->model, configs, n_picked, p, error);
+  if (rc) return rc;
   pthread_mutex_lock(&s->lock);
   for (size_t i = 0; i < n_picked; i++) {
     clt_candidate c = {configs[i], p[i], !(p[i].p_valid < best->min_p_valid)};
@@ -146,10 +148,11 @@ static void stop_visits(struct sweep *s) {
 }
 
 /* Batches are taken in ascending order, so the one whose turn it is never waits for a thread that waits. */
-static int use_for_visit(struct sweep *s, size_t index, const clt_config *configs, clt_prediction *p, size_t n) {
+static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                         clt_error *error) {
   struct visit *v = s->user;
-  int rc = CLT_OK;
-  for (size_t i = 0; i < n; i++) p[i].p_valid = clt_model_validity(s->model, configs[i]);
+  int rc = clt_model_validity(s->model, configs, n, p, error);
+  if (rc) return rc;
   pthread_mutex_lock(&s->lock);
   while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
   if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
