@@ -20,7 +20,7 @@ typedef struct finalist {
   size_t slot;
   uint64_t generation; /* of the process that it is prepared in; 0: none */
   unsigned losses;
-  bool pending, failed;
+  bool pending, failed, verified;
   clt_measurement *result; /* the caller's */
   clt_measurement answer;  /* of the last request */
   double runs_s[CLT_MAX_RUNS];
@@ -38,6 +38,7 @@ typedef struct contest {
 static int answered(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   finalist *f = worker->done_data;
   f->pending = false;
+  if (outcome->unheard) return CLT_OK; /* lost with its worker, to be prepared again */
   int rc = clt_pool_measurement(&f->answer, f->config, outcome, error);
   if (rc) return rc;
   if (outcome->reply) pool->setbacks = 0;
@@ -173,9 +174,9 @@ static int run_once(contest *c, finalist *f, clt_error *error) {
   clt_worker_timing once = {.min_runs = 1, .max_runs = 1, .warm_up = true};
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)f->slot, "keep", 1,
                               "timing", clt_message_from_timing(&once));
-  int rc = ask(c, f, request, CLT_AT_RUNNING, CLT_LOAD_TIMING, error);
+  int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_TIMING, error);
   if (rc == 0) rc = await_answers(c, error);
-  if (rc) return rc;
+  if (rc || f->answer.config == CLT_CONFIG_NONE) return rc;
   if (f->answer.reason != CLT_REASON_NONE || f->answer.n_runs < 1) {
     if (f->answer.reason == CLT_REASON_NONE) clt_measurement_fail(&f->answer, CLT_REASON_UNKNOWN, "it was not timed");
     take_failure(c, f);
@@ -189,16 +190,20 @@ static int run_once(contest *c, finalist *f, clt_error *error) {
   return CLT_OK;
 }
 
-static int run_round(contest *c, clt_error *error) {
-  int rc = await_lock(c, CLT_LOCK_EXCLUSIVE, error);
-  for (size_t i = 0; rc == 0 && i < c->n; i++) {
-    finalist *f = &c->finalists[i];
-    if (!f->failed && any_lost(c)) {
-      rc = prepare_all(c, error);
-      if (rc == 0) rc = await_lock(c, CLT_LOCK_EXCLUSIVE, error);
-    }
-    if (rc == 0 && !f->failed) rc = run_once(c, f, error);
+/* A finalist that was lost with its worker is prepared again, as often as it takes (prepare_wave gives up). */
+static int run_in_round(contest *c, finalist *f, size_t round, clt_error *error) {
+  int rc = CLT_OK;
+  while (rc == 0 && !f->failed && f->n_runs < round) {
+    if (any_lost(c)) rc = prepare_all(c, error);
+    if (rc == 0) rc = await_lock(c, CLT_LOCK_EXCLUSIVE, error);
+    if (rc == 0 && !f->failed && is_prepared(f)) rc = run_once(c, f, error);
   }
+  return rc;
+}
+
+static int run_round(contest *c, size_t round, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < c->n; i++) rc = run_in_round(c, &c->finalists[i], round, error);
   clt_pool_lock(c->pool, CLT_UNLOCKED);
   return rc;
 }
@@ -217,7 +222,7 @@ static int run_rounds(contest *c, const clt_compare_policy *policy, clt_error *e
   size_t least = policy->min_rounds < 1 ? 1 : policy->min_rounds;
   double begin_s = clt_now_s();
   for (size_t round = 1; round <= most; round++) {
-    int rc = run_round(c, error);
+    int rc = run_round(c, round, error);
     if (rc) return rc;
     if (round < least) continue;
     if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
@@ -267,12 +272,13 @@ static int load_further(contest *c, clt_pool_worker *worker, bool make, bool *lo
 static int verify_one(contest *c, finalist *f, clt_error *error) {
   json_t *request =
       json_pack("{s:s, s:I, s:i}", "request", "verify", "slot", (json_int_t)f->slot, "seed", FURTHER_SEED);
-  int rc = ask(c, f, request, CLT_AT_LAUNCH, CLT_LOAD_NOISE, error);
+  int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_NOISE, error);
   if (rc == 0) rc = await_answers(c, error);
-  if (rc) return rc;
+  if (rc || f->answer.config == CLT_CONFIG_NONE) return rc;
   if (f->answer.reason != CLT_REASON_NONE) {
     take_failure(c, f);
   } else {
+    f->verified = true;
     f->result->max_abs_error = fmax(f->result->max_abs_error, f->answer.max_abs_error);
     f->result->phases.verify_s += f->answer.phases.verify_s;
     clt_measurement_release(&f->answer);
@@ -281,24 +287,33 @@ static int verify_one(contest *c, finalist *f, clt_error *error) {
   return CLT_OK;
 }
 
-/* A worker whose process was replaced in between has to load the data again. */
+/* What the processes of the workers have: 0 nothing, else the generation that has loaded the data. */
+typedef struct further {
+  bool made, impossible;
+  uint64_t loaded_by[CLT_POOL_MAX_WORKERS];
+} further;
+
+static int verify_loaded(contest *c, finalist *f, further *data, clt_error *error) {
+  uint64_t *loaded = &data->loaded_by[f->worker - c->pool->workers];
+  bool good = true;
+  int rc = CLT_OK;
+  if (*loaded != f->worker->generation) rc = load_further(c, f->worker, !data->made, &good, error);
+  data->impossible = !good;
+  if (rc || !good) return rc;
+  data->made = true;
+  *loaded = f->worker->generation;
+  return verify_one(c, f, error);
+}
+
 static int verify_further(contest *c, clt_error *error) {
-  bool made = false;
-  uint64_t loaded_by[CLT_POOL_MAX_WORKERS] = {0};
+  further data = {.made = false};
   int rc = await_lock(c, CLT_LOCK_SHARED, error);
   for (size_t i = 0; rc == 0 && i < c->n; i++) {
     finalist *f = &c->finalists[i];
-    uint64_t *loaded = &loaded_by[f->worker - c->pool->workers];
-    if (!f->failed && any_lost(c)) rc = prepare_all(c, error);
-    if (rc || f->failed) continue;
-    if (*loaded != f->worker->generation) {
-      bool good;
-      rc = load_further(c, f->worker, !made, &good, error);
-      if (rc || !good) break;
-      made = true;
-      *loaded = f->worker->generation;
+    while (rc == 0 && !f->failed && !f->verified && !data.impossible) {
+      if (any_lost(c)) rc = prepare_all(c, error);
+      if (rc == 0 && !f->failed && is_prepared(f)) rc = verify_loaded(c, f, &data, error);
     }
-    rc = verify_one(c, f, error);
   }
   return rc;
 }

@@ -41,6 +41,7 @@ static double allowed_s(const clt_deadlines *limits, clt_worker_phase phase) {
 int clt_link_request(clt_link *link, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
                      clt_error *error) {
   link->busy = true;
+  link->heard = false;
   link->phase = phase;
   link->limits = *limits;
   link->paused_s = 0;
@@ -53,6 +54,7 @@ static void enter(clt_link *link, clt_worker_phase phase) {
   if (phase != CLT_AT_LAUNCH || link->phase != CLT_AT_BUILD)
     link->deadline_s = clt_now_s() + allowed_s(&link->limits, phase);
   link->phase = phase;
+  link->heard = true;
 }
 
 static clt_link_event judge(clt_link *link, json_t *message, json_t **reply) {
@@ -76,8 +78,10 @@ clt_link_event clt_link_next(clt_link *link, json_t **reply) {
     int taken = clt_frame_take(&link->reader, &message, NULL);
     if (taken < 0) return link->garbled = true, CLT_LINK_ENDED;
     if (taken > 0) return judge(link, message, reply);
+    /* Asked before reading, so that its last words are heard. Its socket alone would not tell: a child may hold it. */
+    bool gone = clt_process_gone(&link->process);
     clt_frame_input input = clt_frame_receive(&link->reader, link->process.socket, false);
-    if (input == CLT_FRAME_CLOSED) return CLT_LINK_ENDED;
+    if (input == CLT_FRAME_CLOSED || (gone && input == CLT_FRAME_NOTHING)) return CLT_LINK_ENDED;
     if (input == CLT_FRAME_NOTHING) return CLT_LINK_NOTHING;
   }
 }
@@ -114,11 +118,11 @@ void clt_link_stop(clt_link *link, bool by_itself, char **why) {
 /* --- one after the other --- */
 
 static bool wait_for_bytes(clt_link *link) {
-  struct pollfd watched[2] = {{.fd = link->process.socket, .events = POLLIN},
-                              {.fd = link->process.output, .events = POLLIN}};
+  struct pollfd watched[CLT_PROCESS_WATCHED];
+  clt_process_watch(&link->process, watched);
   double left_s = link->deadline_s - clt_now_s();
   if (left_s <= 0) return false;
-  return poll(watched, 2, (int)fmin(ceil(left_s * 1e3), 1e6)) >= 0 || errno == EINTR;
+  return poll(watched, CLT_PROCESS_WATCHED, (int)fmin(ceil(left_s * 1e3), 1e6)) >= 0 || errno == EINTR;
 }
 
 static int ended(clt_link *link, bool by_itself, const char *what, clt_error *error) {

@@ -21,6 +21,7 @@ typedef struct clt_link {
   clt_frame_reader reader;
   bool alive;   /* there is a process */
   bool busy;    /* a request (or the greeting) is awaited */
+  bool heard;   /* the request: a phase of it was reported */
   bool garbled; /* it sent what is no message */
   clt_worker_phase phase;
   clt_deadlines limits;

@@ -122,8 +122,10 @@ static int get_runs(clt_measurement *out, const json_t *runs, clt_error *error) 
 static int get_measurement(clt_measurement *out, const json_t *message, clt_error *error) {
   clt_reason reason;
   const char *log = json_string_value(json_object_get(message, "log"));
-  int rc = clt_reason_parse(&reason, clt_message_string(message, "reason"), error);
-  if (rc == 0) rc = get_runs(out, json_object_get(message, "runs_s"), error);
+  const char *name = clt_message_string(message, "reason");
+  if (clt_reason_parse(&reason, name, NULL))
+    return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
+  int rc = get_runs(out, json_object_get(message, "runs_s"), error);
   if (rc == 0) rc = get_number(&out->max_abs_error, message, "max_abs_error", 0, error);
   if (rc == 0) rc = get_phases(&out->phases, json_object_get(message, "phases"), error);
   if (rc == 0) rc = get_number(&out->time_s, message, "time_s", 0, error);

@@ -73,9 +73,11 @@ typedef enum clt_load { CLT_LOAD_NONE, CLT_LOAD_NOISE, CLT_LOAD_TIMING } clt_loa
 
 typedef struct clt_pool_worker clt_pool_worker;
 
-/* How a request ended: with a reply, or without (NULL), then reason and text say why. All borrowed. */
+/* How a request ended: with a reply, or without (NULL), then reason and text say why. All borrowed. A worker that ended
+ * before it reported anything of a request may have ended of something else. */
 typedef struct clt_outcome {
   const json_t *reply;
+  bool unheard;
   clt_reason reason;
   const char *text;
 } clt_outcome;
@@ -144,7 +146,8 @@ bool clt_pool_times(const clt_pool *pool);         /* something is being timed *
 /* pool_result.c */
 int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
 int clt_pool_timed(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
-void clt_pool_requeue(clt_pool *pool, clt_slot *slot);
+/* suspect: it may be the reason why its worker is gone. */
+void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect);
 /* Turns an outcome into a measurement of config. A worker's own error is returned as such. */
 int clt_pool_measurement(clt_measurement *out, clt_config config, const clt_outcome *outcome, clt_error *error);
 /* Whether a process that did this is not to be trusted with more. */

@@ -60,30 +60,30 @@ static clt_reason blame(clt_worker_phase phase, bool expired) {
   return compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
 }
 
-static void requeue_all(clt_pool *pool, clt_pool_worker *worker) {
+static void requeue_all(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
   for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++)
-    if (worker->slots[i].state == CLT_SLOT_READY) clt_pool_requeue(pool, &worker->slots[i]);
+    if (worker->slots[i].state == CLT_SLOT_READY) clt_pool_requeue(pool, &worker->slots[i], suspect);
 }
 
-static char *stop(clt_pool *pool, clt_pool_worker *worker, bool by_itself) {
+static char *stop(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
   char *why = NULL;
   clt_link_stop(&worker->link, by_itself, &why);
   clt_remove_tree(worker->folder, true);
-  requeue_all(pool, worker);
+  requeue_all(pool, worker, suspect);
   return why;
 }
 
 void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
-  free(stop(pool, worker, false));
+  free(stop(pool, worker, false, false));
   worker->stage = CLT_STAGE_DOWN;
 }
 
 /* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
 static int lose(clt_pool *pool, clt_pool_worker *worker, bool expired, clt_error *error) {
-  clt_outcome outcome = {.reason = blame(worker->link.phase, expired)};
+  clt_outcome outcome = {.reason = blame(worker->link.phase, expired), .unheard = !expired && !worker->link.heard};
   const char *phase = clt_worker_phase_name(worker->link.phase);
   bool busy = worker->link.busy || worker->done;
-  char *why = stop(pool, worker, !expired);
+  char *why = stop(pool, worker, !expired, !busy || outcome.unheard);
   char *text = clt_format("%s%s: %s", expired ? "took too long at phase " : "lost at phase ", phase, why ? why : "");
   outcome.text = text ? text : "out of memory";
   int rc = busy ? finish(pool, worker, &outcome, error)
@@ -124,13 +124,13 @@ static double nearest_deadline_s(const clt_pool *pool, double now_s, double time
 }
 
 static void sleep_until_something(const clt_pool *pool, double timeout_s) {
-  struct pollfd watched[2 * CLT_POOL_MAX_WORKERS];
+  struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
   size_t n = 0;
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
     const clt_link *link = &pool->workers[i].link;
     if (!link->alive) continue;
-    watched[n++] = (struct pollfd){.fd = link->process.socket, .events = POLLIN};
-    watched[n++] = (struct pollfd){.fd = link->process.output, .events = POLLIN};
+    clt_process_watch(&link->process, watched + n);
+    n += CLT_PROCESS_WATCHED;
   }
   double wait_s = nearest_deadline_s(pool, clt_now_s(), timeout_s);
   poll(watched, n, (int)ceil(fmin(wait_s, 3600) * 1e3));

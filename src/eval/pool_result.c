@@ -54,11 +54,11 @@ static void empty(clt_slot *slot) {
   slot->state = CLT_SLOT_EMPTY;
 }
 
-/* To the front: it has waited longest. A configuration that is lost again and again is what the workers die of. */
-void clt_pool_requeue(clt_pool *pool, clt_slot *slot) {
+/* To the front: it has waited longest. A suspect that is lost again and again is what the workers die of. */
+void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect) {
   clt_job job = slot->job;
   empty(slot);
-  if (++job.attempts >= MAX_ATTEMPTS) {
+  if (suspect && ++job.attempts >= MAX_ATTEMPTS) {
     clt_measurement m;
     clt_measurement_init(&m, job.config);
     clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
@@ -77,9 +77,15 @@ static int again(clt_pool *pool, clt_pool_worker *worker, clt_slot *slot, const 
     if (error && error->code == 0) *error = *why;
     return why->code;
   }
-  clt_pool_requeue(pool, slot);
+  clt_pool_requeue(pool, slot, true);
   clt_pool_replace(pool, worker);
   return CLT_OK;
+}
+
+static bool try_again(clt_pool *pool, clt_slot *slot, const clt_outcome *outcome) {
+  if (!outcome->unheard || slot->job.attempts + 1 >= MAX_ATTEMPTS) return false;
+  clt_pool_requeue(pool, slot, true);
+  return true;
 }
 
 static bool others_hold_memory(const clt_pool *pool, const clt_slot *slot) {
@@ -98,7 +104,7 @@ static bool try_with_less(clt_pool *pool, clt_slot *slot, clt_measurement *m) {
   if (pool->n_slots > 1) clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
   pool->n_slots = 1;
   clt_measurement_release(m);
-  clt_pool_requeue(pool, slot);
+  clt_pool_requeue(pool, slot, true);
   return true;
 }
 
@@ -106,6 +112,7 @@ int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome
   clt_slot *slot = &worker->slots[worker->slot];
   clt_measurement m;
   clt_error why = {0};
+  if (try_again(pool, slot, outcome)) return CLT_OK;
   if (clt_pool_measurement(&m, slot->job.config, outcome, &why)) return again(pool, worker, slot, &why, error);
   if (outcome->reply) pool->setbacks = 0;
   if (m.reason == CLT_REASON_NONE) {
@@ -126,6 +133,7 @@ int clt_pool_timed(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *o
   clt_slot *slot = &worker->slots[worker->slot];
   clt_measurement m;
   clt_error why = {0};
+  if (try_again(pool, slot, outcome)) return CLT_OK;
   if (clt_pool_measurement(&m, slot->job.config, outcome, &why)) return again(pool, worker, slot, &why, error);
   const clt_phases *before = &slot->job.measurement.phases;
   if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */

@@ -82,15 +82,14 @@ static clt_pool_worker *find_ready(const clt_pool *pool) {
 static int time_one(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
   clt_slot *slot = find_slot(worker, CLT_POOL_MAX_SLOTS, CLT_SLOT_READY);
   clt_worker_timing timing = pool->setup.timing;
-  timing.best_s = slot->job.best_s;
+  timing.best_s = timing.abandon_factor > 0 ? slot->job.best_s : 0;
   clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
-  limits.run_s += timing.max_total_s;
   slot->state = CLT_SLOT_BUSY;
   slot->job.measurement.phases.wait_s += clt_now_s() - slot->job.ready_s;
   worker->slot = (size_t)(slot - worker->slots);
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)worker->slot, "keep", 0,
                               "timing", clt_message_from_timing(&timing));
-  return clt_pool_request(pool, worker, request, CLT_AT_RUNNING, &limits, CLT_LOAD_TIMING, clt_pool_timed, error);
+  return clt_pool_request(pool, worker, request, CLT_AT_VERIFY, &limits, CLT_LOAD_TIMING, clt_pool_timed, error);
 }
 
 static int time_next(clt_pool *pool, clt_error *error) {

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -157,6 +156,17 @@ done:
   close_pair(output);
   free(captured);
   return rc;
+}
+
+void clt_process_watch(const clt_process *process, struct pollfd *out) {
+  out[0] = (struct pollfd){.fd = process->socket, .events = POLLIN};
+  out[1] = (struct pollfd){.fd = process->output, .events = POLLIN};
+  out[2] = (struct pollfd){.fd = process->pid_fd, .events = POLLIN};
+}
+
+bool clt_process_gone(const clt_process *process) {
+  struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
+  return process->pid_fd >= 0 && poll(&ended, 1, 0) == 1;
 }
 
 /* --- what it prints --- */

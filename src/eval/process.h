@@ -4,6 +4,7 @@
 #define CLT_EVAL_PROCESS_H
 
 #include <clatune/error.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,13 @@ typedef struct clt_process {
  * memory_limit_bytes 0: none. */
 int clt_process_start(clt_process *process, const char *path, const char *folder, int64_t memory_limit_bytes,
                       clt_error *error);
+
+/* Whether the process has ended by itself; false where the kernel cannot tell. */
+bool clt_process_gone(const clt_process *process);
+
+/* Fills what poll has to watch: messages, output, end. */
+#define CLT_PROCESS_WATCHED 3
+void clt_process_watch(const clt_process *process, struct pollfd *out);
 
 /* Takes what was printed. */
 void clt_process_drain(clt_process *process);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/frame.h"
+#include "worker/fault.h"
 #include "worker/limits.h"
 #include "worker/serve.h"
 
@@ -29,5 +30,6 @@ int main(int n, char **arguments) {
   if (parent <= 0) return usage(n, arguments);
   clt_worker_limit(option(n, arguments, "--memory="));
   if (!clt_worker_follow((pid_t)parent)) return 1;
+  clt_worker_watch_faults(CLT_WORKER_FD);
   _Exit(clt_worker_serve(CLT_WORKER_FD));
 }

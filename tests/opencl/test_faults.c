@@ -240,13 +240,6 @@ static void inconsistent_plans_are_errors(void **state) {
   assert_null(b->prepared);
 }
 
-static void a_device_that_is_not_there_is_an_error(void **state) {
-  bench *b = *state;
-  clt_executor *executor = NULL;
-  assert_int_equal(clt_executor_new(&executor, 99, 0, &b->error), CLT_E_DEVICE);
-  assert_null(executor);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       BENCH_TEST(a_right_kernel_is_correct),
@@ -266,7 +259,6 @@ int main(void) {
       BENCH_TEST(the_work_group_size_that_a_kernel_requires_is_obeyed),
       BENCH_TEST(more_memory_than_the_device_allows_is_a_limit),
       BENCH_TEST(inconsistent_plans_are_errors),
-      BENCH_TEST(a_device_that_is_not_there_is_an_error),
   };
   return bench_main("faults", tests, sizeof tests / sizeof *tests);
 }
