@@ -1,4 +1,4 @@
-#include "eval/replay.h"
+#include "eval/evaluators.h"
 
 #include <clatune/recording.h>
 #include <stdint.h>

@@ -1,21 +1,17 @@
 /* Kernel Tuner's cache files: an object with "tune_params" {name: [values]}, and "cache" {"1,2,3": entry}. An entry has
  * the parameters by name, "time" (milliseconds, or why there is none), "times", and what the phases took in
  * milliseconds. */
-#include <ctype.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "format/entry.h"
 #include "format/recording.h"
 #include "format/value_index.h"
 
-#define MAX_VALUES 65536    /* of a parameter */
-#define MAX_TEXT_BYTES 256  /* of names and values */
-#define FAILED_TIME_MS 1e20 /* what old versions wrote for a failure */
-#define SECONDS_PER_MS 1e-3
+#define MAX_VALUES 65536 /* of a parameter */
 
 typedef struct parameter {
   const char *name;
@@ -33,33 +29,6 @@ typedef struct reader {
 
 #define FAIL(r, key, ...) clt_fail_at(error, CLT_E_FORMAT, (r)->path, 0, key, __VA_ARGS__)
 
-/* --- names and values: nothing that could be more than a word --- */
-
-static bool good_name(const char *name) {
-  if (!isalpha((unsigned char)name[0]) && name[0] != '_') return false;
-  for (const char *c = name; *c; c++)
-    if (!isalnum((unsigned char)*c) && *c != '_') return false;
-  return strlen(name) <= MAX_TEXT_BYTES;
-}
-
-static bool good_text(const char *text) {
-  for (const char *c = text; *c; c++)
-    if (!isalnum((unsigned char)*c) && !strchr("_.+-", *c)) return false;
-  return strlen(text) <= MAX_TEXT_BYTES;
-}
-
-/* Texts are borrowed from the JSON. */
-static bool read_value(clt_value *out, const json_t *json) {
-  switch (json_typeof(json)) {
-    case JSON_INTEGER: *out = (clt_value){CLT_INT, .integer = json_integer_value(json)}; return true;
-    case JSON_REAL: *out = (clt_value){CLT_REAL, .real = json_real_value(json)}; return true;
-    case JSON_TRUE: *out = (clt_value){CLT_BOOL, .integer = 1}; return true;
-    case JSON_FALSE: *out = (clt_value){CLT_BOOL, .integer = 0}; return true;
-    case JSON_STRING: *out = (clt_value){CLT_STRING, .text = json_string_value(json)}; return good_text(out->text);
-    default: return false;
-  }
-}
-
 /* --- tune_params --- */
 
 static int add_parameter(reader *r, const char *name, const clt_value *values, size_t n, clt_error *error) {
@@ -71,12 +40,13 @@ static int add_parameter(reader *r, const char *name, const clt_value *values, s
   r->n_parameters++;
   clt_error cause = {0};
   int rc = clt_space_builder_parameter(r->builder, name, values, n, &cause);
-  return rc ? clt_fail_at(error, rc, r->path, 0, "tune_params", "%s", cause.message) : CLT_OK;
+  if (rc == CLT_OK || rc == CLT_E_MEMORY) return rc ? clt_fail_memory(error) : CLT_OK;
+  return FAIL(r, "tune_params", "%s", cause.message);
 }
 
 static int read_parameter(reader *r, const char *name, const json_t *list, clt_error *error) {
   size_t n = json_array_size(list);
-  if (!good_name(name)) return FAIL(r, "tune_params", "a parameter's name must be an identifier");
+  if (!clt_entry_name(name)) return FAIL(r, "tune_params", "a parameter's name must be an identifier");
   if (r->n_parameters == CLT_MAX_PARAMETERS)
     return FAIL(r, "tune_params", "there are more than %d parameters", CLT_MAX_PARAMETERS);
   if (n < 1 || n > MAX_VALUES) return FAIL(r, "tune_params", "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
@@ -84,7 +54,7 @@ static int read_parameter(reader *r, const char *name, const json_t *list, clt_e
   if (values == NULL) return clt_fail_memory(error);
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if (!read_value(&values[i], json_array_get(list, i)))
+    if (!clt_entry_value(&values[i], json_array_get(list, i)))
       rc = FAIL(r, "tune_params", "value %zu of '%s' is neither a number, a truth value nor a word", i, name);
   if (rc == CLT_OK) rc = add_parameter(r, name, values, n, error);
   free(values);
@@ -92,7 +62,7 @@ static int read_parameter(reader *r, const char *name, const json_t *list, clt_e
 }
 
 /* In the order of "tune_params_keys", which is that of the entries' keys, else of "tune_params" itself. */
-static int read_parameters(reader *r, json_t *root, clt_error *error) {
+static int read_parameters(reader *r, const json_t *root, clt_error *error) {
   json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
   if (!json_is_object(parameters) || json_object_size(parameters) == 0)
     return FAIL(r, "tune_params", "needs an object with the parameters' values");
@@ -144,7 +114,7 @@ static int read_position(const reader *r, const char *key, size_t i, const json_
                          uint64_t *position, clt_error *error) {
   const parameter *p = &r->parameters[i];
   clt_value value;
-  if (json ? !read_value(&value, json) : token == NULL)
+  if (json ? !clt_entry_value(&value, json) : token == NULL)
     return FAIL(r, "cache", "the entry '%.64s' has no usable value of '%s'", key, p->name);
   if (json == NULL) value = read_token(token);
   if (!clt_value_index_find(p->index, value, position))
@@ -176,26 +146,6 @@ static int read_config(const reader *r, const char *key, const json_t *entry, cl
 
 /* --- what was measured --- */
 
-static double number_or(const json_t *json, double otherwise) {
-  double x = json_is_number(json) ? json_number_value(json) : otherwise;
-  return isfinite(x) && x >= 0 ? x : otherwise;
-}
-
-static clt_reason reason_of(const char *text) {
-  static const struct {
-    const char *text;
-    clt_reason reason;
-  } known[] = {
-      {"InvalidConfig", CLT_REASON_DEVICE_LIMIT},    {"CompilationFailedConfig", CLT_REASON_COMPILE_ERROR},
-      {"RuntimeFailedConfig", CLT_REASON_RUN_ERROR}, {"constraints", CLT_REASON_CONDITION},
-      {"compile", CLT_REASON_COMPILE_ERROR},         {"runtime", CLT_REASON_RUN_ERROR},
-      {"correctness", CLT_REASON_WRONG_OUTPUT},      {"timeout", CLT_REASON_RUN_TIMEOUT},
-  };
-  for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i].text, text) == 0) return known[i].reason;
-  return CLT_REASON_UNKNOWN;
-}
-
 /* The text that stands in the place of a time, or NULL. */
 static const char *failure_text(const json_t *entry, const json_t *time) {
   const json_t *said = json_object_get(json_is_object(time) ? time : entry, "__error__");
@@ -204,22 +154,14 @@ static const char *failure_text(const json_t *entry, const json_t *time) {
 
 static void read_time(clt_measurement *m, const json_t *entry) {
   const json_t *time = json_object_get(entry, "time");
-  double time_ms = number_or(time, 0);
-  if (time_ms > 0 && time_ms < FAILED_TIME_MS && json_object_get(entry, "__error__") == NULL) {
-    m->time_s = time_ms * SECONDS_PER_MS;
+  double time_ms = clt_entry_number(time, 0);
+  if (time_ms > 0 && time_ms < CLT_FAILED_TIME_MS && json_object_get(entry, "__error__") == NULL) {
+    m->time_s = time_ms * CLT_SECONDS_PER_MS;
     return;
   }
   const char *text = failure_text(entry, time);
-  clt_reason reason = reason_of(text);
+  clt_reason reason = clt_entry_reason(text);
   clt_measurement_fail(m, reason, reason == CLT_REASON_UNKNOWN ? text : NULL);
-}
-
-static void read_runs(clt_measurement *m, const json_t *times) {
-  size_t n = json_array_size(times);
-  for (size_t i = 0; i < n && m->n_runs < CLT_MAX_RUNS; i++) {
-    double time_ms = number_or(json_array_get(times, i), 0);
-    if (time_ms > 0 && time_ms < FAILED_TIME_MS) m->runs_s[m->n_runs++] = time_ms * SECONDS_PER_MS;
-  }
 }
 
 static int read_entry(reader *r, const char *key, const json_t *entry, clt_error *error) {
@@ -229,11 +171,11 @@ static int read_entry(reader *r, const char *key, const json_t *entry, clt_error
   if (rc) return rc;
   clt_measurement m;
   clt_measurement_init(&m, config);
-  read_runs(&m, json_object_get(entry, "times"));
+  clt_entry_runs(&m, json_object_get(entry, "times"), CLT_SECONDS_PER_MS);
   read_time(&m, entry);
-  m.phases.build_s = number_or(json_object_get(entry, "compile_time"), 0) * SECONDS_PER_MS;
-  m.phases.runs_s = number_or(json_object_get(entry, "benchmark_time"), 0) * SECONDS_PER_MS;
-  m.phases.verify_s = number_or(json_object_get(entry, "verification_time"), 0) * SECONDS_PER_MS;
+  m.phases.build_s = clt_entry_number(json_object_get(entry, "compile_time"), 0) * CLT_SECONDS_PER_MS;
+  m.phases.runs_s = clt_entry_number(json_object_get(entry, "benchmark_time"), 0) * CLT_SECONDS_PER_MS;
+  m.phases.verify_s = clt_entry_number(json_object_get(entry, "verification_time"), 0) * CLT_SECONDS_PER_MS;
   rc = clt_recording_add(r->recording, &m, error);
   clt_measurement_release(&m);
   return rc;
@@ -241,7 +183,7 @@ static int read_entry(reader *r, const char *key, const json_t *entry, clt_error
 
 /* --- the file --- */
 
-static int read_entries(reader *r, json_t *root, clt_error *error) {
+static int read_entries(reader *r, const json_t *root, clt_error *error) {
   json_t *cache = json_object_get(root, "cache");
   if (!json_is_object(cache)) return FAIL(r, "cache", "needs an object with the recorded configurations");
   if (json_object_size(cache) == 0) return FAIL(r, "cache", "holds no configurations");
@@ -259,18 +201,9 @@ static int check_cartesian(const reader *r, clt_error *error) {
   return CLT_OK;
 }
 
-/* A line for people: capped, and without what a terminal would obey. */
-static char *plain_text(const json_t *json) {
-  const char *text = json_is_string(json) ? json_string_value(json) : "";
-  char *copy = strndup(text, MAX_TEXT_BYTES);
-  for (char *c = copy; c && *c; c++)
-    if (iscntrl((unsigned char)*c)) *c = '?';
-  return copy;
-}
-
-static int read_root(reader *r, json_t *root, clt_error *error) {
-  r->recording->kernel = plain_text(json_object_get(root, "kernel_name"));
-  r->recording->device = plain_text(json_object_get(root, "device_name"));
+static int read_root(reader *r, const json_t *root, clt_error *error) {
+  r->recording->kernel = clt_entry_line(json_object_get(root, "kernel_name"));
+  r->recording->device = clt_entry_line(json_object_get(root, "device_name"));
   if (r->recording->kernel == NULL || r->recording->device == NULL) return clt_fail_memory(error);
   int rc = read_parameters(r, root, error);
   if (rc == CLT_OK) rc = check_cartesian(r, error);
@@ -278,15 +211,11 @@ static int read_root(reader *r, json_t *root, clt_error *error) {
   return rc ? rc : clt_recording_finish(r->recording, r->builder, error);
 }
 
-int clt_kernel_tuner_read(clt_recording *recording, const char *path, const char *json, size_t n, clt_error *error) {
+int clt_kernel_tuner_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
   reader r = {.path = path, .recording = recording};
-  json_error_t cause;
-  json_t *root = json_loadb(json, n, 0, &cause);
-  if (root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text);
-  int rc = json_is_object(root) ? clt_space_builder_new(&r.builder, error) : FAIL(&r, NULL, "needs an object");
+  int rc = clt_space_builder_new(&r.builder, error);
   if (rc == CLT_OK) rc = read_root(&r, root, error);
   for (size_t i = 0; i < r.n_parameters; i++) clt_value_index_free(r.parameters[i].index);
   clt_space_builder_free(r.builder);
-  json_decref(root);
   return rc;
 }

@@ -99,6 +99,22 @@ static char *name_of(const char *path) {
   return strndup(name, n);
 }
 
+static int read_root(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
+  if (json_object_get(root, "cache")) return clt_kernel_tuner_read(recording, path, root, error);
+  if (json_object_get(root, "results")) return clt_t4_read(recording, path, root, error);
+  return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                     "needs an object with \"cache\" (a cache file of Kernel Tuner) or \"results\" (T4)");
+}
+
+static int read_json(clt_recording *recording, const char *path, const clt_text *text, clt_error *error) {
+  json_error_t cause;
+  json_t *root = json_loadb(text->bytes, text->n, 0, &cause);
+  if (root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text);
+  int rc = read_root(recording, path, root, error);
+  json_decref(root);
+  return rc;
+}
+
 int clt_recording_load(clt_recording **out, const char *path, clt_error *error) {
   clt_text text = {0};
   clt_recording *recording = calloc(1, sizeof *recording);
@@ -109,7 +125,7 @@ int clt_recording_load(clt_recording **out, const char *path, clt_error *error) 
   }
   int rc = clt_text_read(&text, path, MAX_FILE_BYTES, error);
   if (rc == CLT_OK) rc = clt_text_prepare_json(&text, path, error);
-  if (rc == CLT_OK) rc = clt_kernel_tuner_read(recording, path, text.bytes, text.n, error);
+  if (rc == CLT_OK) rc = read_json(recording, path, &text, error);
   free(text.bytes);
   if (rc) {
     clt_recording_free(recording);

@@ -3,6 +3,7 @@
 #define CLT_FORMAT_RECORDING_H
 
 #include <clatune/recording.h>
+#include <jansson.h>
 
 struct clt_recording {
   char *name, *kernel, *device; /* owned */
@@ -18,7 +19,8 @@ int clt_recording_add(clt_recording *recording, clt_measurement *measurement, cl
 /* Sorts, keeps the last of several measurements of a configuration, finds the optimum, makes the space. */
 int clt_recording_finish(clt_recording *recording, const clt_space_builder *builder, clt_error *error);
 
-/* Reads a Kernel Tuner cache file, already in memory, into an empty recording. */
-int clt_kernel_tuner_read(clt_recording *recording, const char *path, const char *json, size_t n, clt_error *error);
+/* Fill an empty recording from the root of a file: Kernel Tuner's cache files, T4 results. */
+int clt_kernel_tuner_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
+int clt_t4_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct place {
 } place;
 
 struct clt_value_index {
-  place *places; /* numbers by size, then texts */
+  place *places; /* sorted */
   size_t n;
 };
 
@@ -21,11 +21,15 @@ static int compare_numbers(clt_value a, clt_value b) {
   return (x > y) - (x < y);
 }
 
-static int compare(const void *a, const void *b) {
-  const place *x = a, *y = b;
-  bool x_text = x->value.type == CLT_STRING, y_text = y->value.type == CLT_STRING;
+int clt_value_compare(const void *a, const void *b) {
+  const clt_value *x = a, *y = b;
+  bool x_text = x->type == CLT_STRING, y_text = y->type == CLT_STRING;
   if (x_text != y_text) return x_text - y_text;
-  return x_text ? strcmp(x->value.text, y->value.text) : compare_numbers(x->value, y->value);
+  return x_text ? strcmp(x->text, y->text) : compare_numbers(*x, *y);
+}
+
+static int compare(const void *a, const void *b) {
+  return clt_value_compare(&((const place *)a)->value, &((const place *)b)->value);
 }
 
 clt_value_index *clt_value_index_new(const clt_value *values, size_t n) {

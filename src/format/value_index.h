@@ -4,6 +4,9 @@
 
 #include <clatune/value.h>
 
+/* Orders numbers by size, then texts; 0 where clt_value_equal holds. For qsort. */
+int clt_value_compare(const void *a, const void *b);
+
 typedef struct clt_value_index clt_value_index;
 
 /* Texts are borrowed. NULL when out of memory. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "store/config_text.h"
 #include "store/database.h"
 #include "store/stores.h"
 

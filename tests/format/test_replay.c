@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "clatune/recording.h"
-#include "eval/replay.h"
+#include "eval/evaluators.h"
 
 static const char cache[] =
     "{\"tune_params\": {\"a\": [1, 2, 3, 4]}, \"cache\": {"
