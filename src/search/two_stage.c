@@ -14,9 +14,10 @@
 #include "search/searchers.h"
 #include "search/second_stage.h"
 
-#define MIN_CORRECT 5   /* clt_model_fit needs as many */
-#define MIN_P_VALID 0.5 /* less likely ones come after all others */
-#define MIN_BLOCK 16    /* see next_block */
+#define MIN_CORRECT 5    /* clt_model_fit needs as many */
+#define MIN_P_VALID 0.5  /* less likely ones come after all others */
+#define REFIT_SHARE 0.25 /* of a block failed: fit again */
+#define MIN_BLOCK 16     /* see next_block */
 
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
 
@@ -113,7 +114,6 @@ static int by_config(const void *a, const void *b) {
 /* The rows in the order of configurations, so that the order in which results arrived makes no difference. */
 static int fit(two_stage_state *s, clt_error *error) {
   clt_model *model;
-  size_t n;
   qsort(s->rows, s->n_rows, sizeof *s->rows, by_config);
   int rc = clt_model_fit(&model, "ensemble", NULL, 0, s->setup.space, s->setup.instance, s->rows, s->n_rows,
                          s->setup.seed, s->setup.threads, error);
@@ -123,8 +123,6 @@ static int fit(two_stage_state *s, clt_error *error) {
   clt_model_accuracy_get(model, &s->report.model);
   s->report.has_model = true;
   s->report.fit_s += s->report.model.fit_s;
-  const float *residuals = clt_model_residuals(model, &n);
-  s->margin = clt_second_stage_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
   return CLT_OK;
 }
 
@@ -136,10 +134,16 @@ static int refill(two_stage_state *s, clt_error *error) {
   return rc;
 }
 
+/* The margin is that of the random rows: those of the second stage were chosen by the model and say too little of what
+ * it does not know. */
 static int start_second_stage(two_stage_state *s, clt_error *error) {
   enter(s, SECOND, "second stage");
   int rc = fit(s, error);
-  return rc ? rc : refill(s, error);
+  if (rc) return rc;
+  size_t n;
+  const float *residuals = clt_model_residuals(s->model, &n);
+  s->margin = clt_second_stage_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
+  return refill(s, error);
 }
 
 /* --- second stage --- */
@@ -216,10 +220,10 @@ static size_t end_of_block(const two_stage_state *s) {
  * decision depends neither on the order of the results nor on the size of the batches. Where most of a block failed,
  * the model is fitted again with what was learnt. */
 static int next_block(two_stage_state *s, clt_error *error) {
-  bool mostly_failed = 2 * s->block_failed > s->block_told;
+  bool learnt = s->block_failed > 0 && s->block_failed >= REFIT_SHARE * (double)s->block_told;
   bool empty = s->candidates.next == s->candidates.n && !s->candidates.exhausted;
-  int rc = mostly_failed ? fit(s, error) : CLT_OK;
-  if (rc == CLT_OK && (mostly_failed || empty)) rc = refill(s, error);
+  int rc = learnt ? fit(s, error) : CLT_OK;
+  if (rc == CLT_OK && (learnt || empty)) rc = refill(s, error);
   if (rc) return rc;
   s->block_told = s->block_failed = 0;
   s->block_end = end_of_block(s);
