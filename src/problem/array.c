@@ -56,9 +56,3 @@ void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *store
     for (size_t y = 0; y < arg->extent[1]; y++, row += stored_row, out += row_bytes) memcpy(out, row, row_bytes);
   }
 }
-
-clt_array *clt_data_find(const clt_data *data, const char *name) {
-  for (size_t i = 0; i < data->n_arrays; i++)
-    if (strcmp(data->arrays[i].name, name) == 0) return &data->arrays[i];
-  return NULL;
-}
