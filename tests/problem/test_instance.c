@@ -1,0 +1,271 @@
+/* Instances: sizes, spaces with and without a device, T1 files of several styles. */
+#include "scratch.h"
+
+#include <math.h>
+
+static clt_device_info small_device(void) {
+  clt_device_info device = {.type = CLT_DEVICE_GPU,
+                            .images = true,
+                            .max_work_group_size = 8,
+                            .max_work_item_sizes = {8, 4, 1},
+                            .local_memory_bytes = 1024,
+                            .max_allocation_bytes = 1 << 20,
+                            .max_constant_bytes = 1 << 16,
+                            .image2d_max_width = 128,
+                            .image2d_max_height = 64};
+  strcpy(device.extensions, "cl_khr_fp64");
+  return device;
+}
+
+static const char sized[] =
+    "{\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 64, \"Min\": 8, \"Max\": 1000}],"
+    "\"ConfigurationSpace\": {\"TuningParameters\": ["
+    "  {\"Name\": \"wg_x\", \"Values\": \"[1, 2, 4, 8, 16]\", \"Default\": 4},"
+    "  {\"Name\": \"wg_y\", \"Values\": \"[1, 2, 4, 8]\"},"
+    "  {\"Name\": \"use_local\", \"Type\": \"bool\", \"Values\": [0, 1], \"Default\": true}],"
+    " \"Conditions\": [{\"Expression\": \"wg_x * 8 <= width\"},"
+    "   {\"Expression\": \"use_local == 0 or 'cl_khr_fp64' in device.extensions\"}]},"
+    "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"none.cl\","
+    " \"GlobalSize\": [\"width\", \"width\"], \"LocalSize\": [\"wg_x\", \"wg_y\"], \"Arguments\": ["
+    "  {\"Name\": \"in\", \"Type\": \"float\", \"MemoryType\": \"Image2D\", \"When\": \"not use_local\", \"FillType\": "
+    "\"Random\","
+    "   \"Size\": [\"width\", \"width\"]},"
+    "  {\"Name\": \"in\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"When\": \"use_local\", \"AccessType\": "
+    "\"ReadOnly\","
+    "   \"Size\": [\"width\", \"width\"]},"
+    "  {\"Name\": \"tile\", \"Type\": \"float\", \"MemoryType\": \"Local\", \"When\": \"use_local\","
+    "   \"Size\": \"16 * wg_x * wg_y\"}],"
+    " \"Resources\": {\"WorkGroupSize\": \"wg_x * wg_y\", \"Ratio\": \"wg_x / wg_y\", \"Odd\": \"1 // (wg_x - 1)\"}}}";
+
+static void without_a_device_only_the_conditions_apply(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  assert_null(clt_instance_device(instance));
+  assert_ptr_equal(clt_instance_problem(instance), problem);
+  assert_int_equal(clt_space_cartesian(space), 40);
+  assert_int_equal(clt_space_valid(space), 4 * 4 * 2); /* wg_x of 16 does not fit */
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void sizes_change_the_space_and_are_checked(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(sized);
+  const clt_size large = {"width", 128}, small = {"width", 8}, bad[] = {{"width", 7}, {"width", 1001}, {"widht", 64}};
+  clt_instance *instance = scratch_instance(problem, &large, 1, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 40);
+  assert_int_equal(clt_instance_n_sizes(instance), 1);
+  assert_int_equal(clt_instance_size(instance, 0).value, 128);
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, &small, 1, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 8);
+  clt_instance_free(instance);
+  static const char *const messages[] = {"at least 8", "at most 1000", "did you mean 'width'?"};
+  for (size_t i = 0; i < 3; i++) {
+    clt_error error = {0};
+    assert_int_equal(clt_instance_new(&instance, problem, &bad[i], 1, NULL, &error),
+                     i < 2 ? CLT_E_RANGE : CLT_E_NOT_FOUND);
+    assert_non_null(strstr(error.message, messages[i]));
+  }
+  clt_problem_free(problem);
+}
+
+static void expect_violation(const clt_instance *instance, const char *text, const char *message) {
+  clt_constraint_origin origin = CLT_CONDITION;
+  const char *violation = clt_space_violation(clt_instance_space(instance), scratch_config(instance, text), &origin);
+  if (message == NULL) {
+    if (violation) fail_msg("%s: %s", text, violation);
+    return;
+  }
+  assert_non_null(violation);
+  assert_string_equal(violation, message);
+  assert_int_equal(origin, CLT_DEVICE_LIMIT);
+}
+
+static void a_device_brings_its_limits_with_messages(void **state) {
+  (void)state;
+  clt_device_info device = small_device();
+  const clt_size width = {"width", 128};
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  assert_string_equal(clt_instance_device(instance)->extensions, "cl_khr_fp64");
+  expect_violation(instance, "wg_x=4 wg_y=2 use_local=1", NULL);
+  expect_violation(instance, "wg_x=1 wg_y=8 use_local=0", "work-group size in y at most 4");
+  expect_violation(instance, "wg_x=8 wg_y=2 use_local=0", "work-group size at most 8");
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 2 * (3 + 3 + 2 + 1));
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, &width, 1, &device);
+  expect_violation(instance, "wg_x=4 wg_y=2 use_local=0", "image 'in': height at most 64");
+  device.local_memory_bytes = 256;
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg_x=4 wg_y=2 use_local=1", "local memory at most 256 bytes");
+  expect_violation(instance, "wg_x=4 wg_y=2 use_local=0", NULL);
+  clt_instance_free(instance);
+  device.images = false;
+  device.max_allocation_bytes = 1000;
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg_x=1 wg_y=1 use_local=0", "image 'in': the device has no images");
+  expect_violation(instance, "wg_x=1 wg_y=1 use_local=1", "argument 'in': allocated memory at most 1000 bytes");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void conditions_may_ask_the_device(void **state) {
+  (void)state;
+  clt_device_info device = small_device();
+  device.extensions[0] = 0;
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  clt_constraint_origin origin = CLT_DEVICE_LIMIT;
+  assert_non_null(clt_space_violation(clt_instance_space(instance),
+                                      scratch_config(instance, "wg_x=1 wg_y=1 use_local=1"), &origin));
+  assert_int_equal(origin, CLT_CONDITION);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void unknown_limits_do_not_limit(void **state) {
+  (void)state;
+  clt_device_info device = {.images = true};
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 16); /* without cl_khr_fp64: use_local = 0 */
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void the_default_configuration_is_the_stated_one(void **state) {
+  (void)state;
+  char text[100];
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_config_print(clt_instance_space(instance), clt_instance_default(instance), text, sizeof text);
+  assert_string_equal(text, "wg_x=4 wg_y=1 use_local=1");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void resources_are_numbers_or_nan(void **state) {
+  (void)state;
+  double values[3];
+  clt_problem *problem = scratch_problem(sized);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_instance_n_resources(instance), 3);
+  assert_string_equal(clt_instance_resource_name(instance, 1), "Ratio");
+  clt_instance_resources(instance, scratch_config(instance, "wg_x=1 wg_y=4 use_local=0"), values);
+  assert_true(values[0] == 4 && values[1] == 0.25 && isnan(values[2]));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void aliases_reach_the_space(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"image\", \"Type\": \"bool\", \"Values\": \"[0, "
+      "1]\"},"
+      " {\"Name\": \"constant\", \"Type\": \"bool\", \"Values\": \"[0, 1]\"}], \"Aliases\": ["
+      " {\"When\": \"image and constant\", \"Parameter\": \"constant\", \"Value\": 0}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  assert_int_equal(clt_space_canonical(space, scratch_config(instance, "image=1 constant=1")),
+                   scratch_config(instance, "image=1 constant=0"));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void aliases_are_checked(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [0, 1]}],\n"
+      "\"Aliases\": [{\"When\": \"a\", \"Parameter\": \"a\", \"Value\": 3}]},\n"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, NULL, &error), CLT_E_NOT_FOUND);
+  assert_int_equal(error.line, 2);
+  assert_string_equal(error.key, "ConfigurationSpace.Aliases[0]");
+  clt_problem_free(problem);
+}
+
+/* In the manner of Kernel Tuner's own files. */
+static const char kernel_tuner_style[] =
+    "{\"General\": {\"BenchmarkName\": \"blur\", \"OutputFormat\": \"JSON\"},"
+    "\"ConfigurationSpace\": {\"TuningParameters\": ["
+    " {\"Name\": \"radius\", \"Type\": \"int\", \"Values\": \"[3]\", \"Default\": [3]},"
+    " {\"Name\": \"block_size_x\", \"Type\": \"int\", \"Values\": \"[1, 2, 4] + list(range(8, 33, 8))\", \"Default\": "
+    "16},"
+    " {\"Name\": \"tile\", \"Type\": \"int\", \"Values\": \"[2**i for i in range(0, 3)]\", \"Default\": 99}],"
+    " \"Conditions\": [{\"Expression\": \"block_size_x*tile>=4\", \"Parameters\": [\"block_size_x\", \"tile\"]}]},"
+    "\"BenchmarkConfig\": {\"iterations\": 10, \"MAX_THREADS\": 1024},"
+    "\"KernelSpecification\": {\"Language\": \"OpenCL\", \"CompilerOptions\": [\"-std=c++11\"], \"BenchmarkName\": "
+    "\"GEMM\","
+    " \"KernelName\": \"blur\", \"KernelFile\": \"blur.cl\", \"GlobalSizeType\": \"CUDA\","
+    " \"LocalSize\": {\"X\": \"block_size_x\", \"Y\": \"block_size_y\", \"Z\": \"1\"},"
+    " \"GlobalSize\": {\"X\": \"(262144 // block_size_x) // tile\", \"Y\": \"1\", \"Z\": \"1\"},"
+    " \"GridDivX\": [\"block_size_x\", \"tile\"], \"ProblemSize\": [100, 50], \"SharedMemory\": 0, \"Stream\": null,"
+    " \"Misc\": {\"jitify\": true}, \"Arguments\": ["
+    " {\"Name\": \"out\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", "
+    "\"FillType\": \"Constant\","
+    "  \"Size\": \"ProblemSize[0]*ProblemSize[1]\", \"FillValue\": 0.0, \"Output\": 1},"
+    " {\"Name\": \"in\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\", \"FillType\": "
+    "\"Random\","
+    "  \"Size\": \"(ProblemSize[0]+max(radius)-1) * ProblemSize[1]\", \"FillValue\": 1.0},"
+    " {\"Name\": \"weights\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\", "
+    "\"MemType\": \"Constant\","
+    "  \"FillType\": \"Random\", \"Size\": \"max(radius) * max(radius)\", \"FillValue\": 1.0}]}}";
+
+static void kernel_tuner_files_load(void **state) {
+  (void)state;
+  char text[200];
+  clt_device_info device = small_device();
+  clt_problem *problem = scratch_problem(kernel_tuner_style);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_string_equal(clt_problem_name(problem), "blur");
+  assert_int_equal(clt_instance_n_sizes(instance), 0);
+  assert_int_equal(clt_space_cartesian(clt_instance_space(instance)), 7 * 3);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 7 * 3 - 3);
+  clt_config_print(clt_instance_space(instance), clt_instance_default(instance), text, sizeof text);
+  assert_string_equal(text, "radius=3 block_size_x=16 tile=1");
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "radius=3 block_size_x=16 tile=1", "work-group size in x at most 8");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void conditions_may_use_the_benchmark_config(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Type\": \"uint\", \"Values\": \"[512, "
+      "1024, 2048]\"}],"
+      " \"Conditions\": [{\"Expression\": \"a <= MAX_THREADS\", \"Parameters\": [\"a\"]}]},"
+      " \"BenchmarkConfig\": {\"MAX_THREADS\": 1024, \"a\": 1},"
+      " \"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelName\": \"k\", \"KernelFile\": \"k.cl\","
+      " \"GlobalSize\": {\"X\": \"2048\"}, \"LocalSize\": {\"X\": \"a\"}}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 2);
+  assert_int_equal(clt_instance_n_sizes(instance), 0);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_a_device_only_the_conditions_apply),
+      cmocka_unit_test(sizes_change_the_space_and_are_checked),
+      cmocka_unit_test(a_device_brings_its_limits_with_messages),
+      cmocka_unit_test(conditions_may_ask_the_device),
+      cmocka_unit_test(unknown_limits_do_not_limit),
+      cmocka_unit_test(the_default_configuration_is_the_stated_one),
+      cmocka_unit_test(resources_are_numbers_or_nan),
+      cmocka_unit_test(aliases_reach_the_space),
+      cmocka_unit_test(aliases_are_checked),
+      cmocka_unit_test(kernel_tuner_files_load),
+      cmocka_unit_test(conditions_may_use_the_benchmark_config),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}

@@ -1,0 +1,335 @@
+/* Plans: everything evaluated for one configuration. */
+#include "scratch.h"
+
+#include "problem/plan.h"
+
+static clt_plan *plan_of(const clt_instance *instance, const char *config) {
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  char text[2000];
+  if (clt_plan_new(&plan, instance, scratch_config(instance, config), &error) != CLT_OK) {
+    clt_error_format(&error, text, sizeof text);
+    fail_msg("%s", text);
+  }
+  return plan;
+}
+
+static const clt_plan_arg *arg_of(const clt_plan *plan, size_t launch, size_t position) {
+  assert_true(position < plan->launches[launch].n_args);
+  return &plan->args[plan->launches[launch].args[position]];
+}
+
+static const char two_launches[] =
+    "{\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 100}, {\"Name\": \"height\", \"Default\": 30}],"
+    "\"ConfigurationSpace\": {\"TuningParameters\": ["
+    " {\"Name\": \"wg\", \"Values\": \"[8, 16]\"}, {\"Name\": \"use_image\", \"Type\": \"bool\", \"Values\": \"[0, "
+    "1]\"},"
+    " {\"Name\": \"pad\", \"Type\": \"bool\", \"Values\": \"[0, 1]\"}, {\"Name\": \"passes\", \"Values\": \"[0, 3]\"},"
+    " {\"Name\": \"scale\", \"Values\": \"[0.5, 1.0]\"}, {\"Name\": \"mode\", \"Type\": \"string\", \"Values\": "
+    "\"['fast', 'exact']\"}]},"
+    "\"KernelSpecification\": {\"KernelFile\": \"two.cl\", \"OpenCLStandard\": \"CL1.2\", \"IncludePaths\": [\"inc\"],"
+    " \"CompilerOptions\": [\"-cl-fast-relaxed-math\", \"-DTILE={wg * 2}\", \"-DSET={{1}\","
+    "   {\"Option\": \"-DEXACT={mode}\", \"When\": \"mode == 'exact'\"}],"
+    " \"GlobalSize\": [\"width\", \"height\"], \"Arguments\": ["
+    "  {\"Name\": \"in\", \"Type\": \"uchar\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\", \"When\": "
+    "\"not use_image\","
+    "   \"Size\": [\"width\", \"height\"], \"FillType\": \"Random\", \"Border\": [\"2 * pad\", \"2 * pad\"], "
+    "\"BorderMode\": \"Clamp\"},"
+    "  {\"Name\": \"in\", \"Type\": \"uchar\", \"MemoryType\": \"Image2D\", \"When\": \"use_image\", \"ChannelType\": "
+    "\"Normalised\","
+    "   \"Size\": [\"width\", \"height\"]},"
+    "  {\"Name\": \"smp\", \"MemoryType\": \"Sampler\", \"When\": \"use_image\", \"Addressing\": \"ClampToEdge\", "
+    "\"Filter\": \"Linear\"},"
+    "  {\"Name\": \"tmp\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"Output\": 0, \"Size\": \"width * wg\"},"
+    "  {\"Name\": \"out\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", \"Size\": "
+    "\"width * height\"},"
+    "  {\"Name\": \"scratch\", \"Type\": \"float4\", \"MemoryType\": \"Local\", \"Size\": \"wg\"},"
+    "  {\"Name\": \"factor\", \"Type\": \"float\", \"MemoryType\": \"Scalar\", \"FillValue\": \"scale * 3\"},"
+    "  {\"Name\": \"big\", \"Type\": \"int64\", \"MemoryType\": \"Scalar\", \"FillValue\": 9007199254740993},"
+    "  {\"Name\": \"two\", \"Type\": \"int2\", \"MemoryType\": \"Scalar\", \"FillValue\": -7}],"
+    " \"Launches\": ["
+    "  {\"KernelName\": \"rows\", \"LocalSize\": [\"wg\"], \"Arguments\": [\"tmp\", \"in\", \"smp\", \"scratch\"], "
+    "\"Repeat\": \"passes\"},"
+    "  {\"KernelName\": \"columns\", \"GlobalSize\": {\"X\": \"height\"}},"
+    "  {\"KernelName\": \"never\", \"When\": \"wg > 100\"}]},"
+    "\"Reference\": {\"KernelFile\": \"naive.cl\", \"KernelName\": \"naive\", \"GlobalSize\": [\"width * height\"],"
+    " \"Arguments\": [\"out\", \"in\", \"factor\"], \"CompilerOptions\": [\"-DNAIVE\"]}}";
+
+static clt_problem *load_two(void) {
+  scratch_write("two.cl", "kernel void rows() {}\n");
+  scratch_write("naive.cl", "#include \"x.h\"\nkernel void naive() {}\n");
+  return scratch_problem(two_launches);
+}
+
+static void launches_have_their_own_sizes_arguments_and_repeats(void **state) {
+  (void)state;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "wg=16 use_image=0 pad=1 passes=3 scale=0.5 mode=fast");
+  assert_string_equal(plan->source, "kernel void rows() {}\n");
+  assert_int_equal(plan->n_launches, 2);
+  const clt_plan_launch *rows = &plan->launches[0], *columns = &plan->launches[1];
+  assert_string_equal(rows->kernel, "rows");
+  assert_int_equal(rows->repeat, 3);
+  assert_int_equal(rows->n_dimensions, 2);
+  assert_true(rows->has_local);
+  assert_int_equal(rows->local[0], 16);
+  assert_int_equal(rows->local[1], 1);
+  assert_int_equal(rows->global[0], 112); /* 100 rounded up to a multiple of 16 */
+  assert_int_equal(rows->global[1], 30);
+  assert_int_equal(rows->n_args, 3); /* no sampler without an image */
+  assert_string_equal(arg_of(plan, 0, 0)->name, "tmp");
+  assert_string_equal(arg_of(plan, 0, 1)->name, "in");
+  assert_string_equal(arg_of(plan, 0, 2)->name, "scratch");
+  assert_string_equal(columns->kernel, "columns");
+  assert_false(columns->has_local);
+  assert_int_equal(columns->n_dimensions, 1);
+  assert_int_equal(columns->global[0], 30);
+  assert_int_equal(columns->repeat, 1);
+  assert_int_equal(columns->n_args, 7);
+  clt_plan_free(plan);
+  plan = plan_of(instance, "wg=16 use_image=0 pad=1 passes=0 scale=0.5 mode=fast");
+  assert_int_equal(plan->n_launches, 1);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void a_plan_outlives_its_instance(void **state) {
+  (void)state;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "wg=8 use_image=1 pad=0 passes=3 scale=1 mode=exact");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  assert_string_equal(plan->launches[0].kernel, "rows");
+  assert_string_equal(plan->args[0].name, "in");
+  assert_non_null(strstr(plan->options, "-DEXACT=exact"));
+  clt_plan_free(plan);
+}
+
+static void arguments_are_buffers_or_images_with_borders(void **state) {
+  (void)state;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "wg=16 use_image=0 pad=1 passes=3 scale=0.5 mode=fast");
+  const clt_plan_arg *in = arg_of(plan, 1, 0);
+  assert_int_equal(in->kind, CLT_ARG_BUFFER);
+  assert_int_equal(in->border[0], 2);
+  assert_int_equal(in->border[1], 2);
+  assert_int_equal(in->border[2], 0);
+  assert_int_equal(in->border_mode, CLT_BORDER_CLAMP);
+  assert_int_equal(in->bytes, 104 * 34);
+  assert_true(in->has_data && !in->verified);
+  clt_plan_free(plan);
+  plan = plan_of(instance, "wg=16 use_image=1 pad=1 passes=3 scale=0.5 mode=fast");
+  in = arg_of(plan, 1, 0);
+  assert_int_equal(in->kind, CLT_ARG_IMAGE2D);
+  assert_int_equal(in->channel, CLT_CHANNEL_NORMALISED);
+  assert_int_equal(in->bytes, 100 * 30);
+  assert_int_equal(in->access, CLT_READ_ONLY);
+  assert_true(in->has_data); /* filled by the other entry of its name */
+  const clt_plan_arg *sampler = arg_of(plan, 1, 1);
+  assert_int_equal(sampler->kind, CLT_ARG_SAMPLER);
+  assert_true(sampler->sampler_clamp_to_edge && sampler->sampler_linear && !sampler->sampler_normalised);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void scratch_memory_scalars_and_local_memory(void **state) {
+  (void)state;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "wg=16 use_image=0 pad=0 passes=3 scale=0.5 mode=fast");
+  const clt_plan_arg *tmp = arg_of(plan, 1, 1), *out = arg_of(plan, 1, 2), *local = arg_of(plan, 1, 3);
+  assert_int_equal(tmp->bytes, 100 * 16 * 4);
+  assert_true(!tmp->has_data && !tmp->verified && tmp->access == CLT_READ_WRITE);
+  assert_true(!out->has_data && out->verified && out->access == CLT_WRITE_ONLY);
+  assert_int_equal(local->kind, CLT_ARG_LOCAL);
+  assert_int_equal(local->bytes, 16 * 16);
+  float factor;
+  int64_t big;
+  int32_t two[2];
+  memcpy(&factor, arg_of(plan, 1, 4)->scalar, sizeof factor);
+  memcpy(&big, arg_of(plan, 1, 5)->scalar, sizeof big);
+  memcpy(two, arg_of(plan, 1, 6)->scalar, sizeof two);
+  assert_true(factor == 1.5f);
+  assert_true(big == 9007199254740993);
+  assert_true(two[0] == -7 && two[1] == -7);
+  assert_int_equal(arg_of(plan, 1, 6)->bytes, 8);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void options_are_definitions_templates_paths_and_standard(void **state) {
+  (void)state;
+  char *options = NULL, expected[1000];
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_config config = scratch_config(instance, "wg=8 use_image=1 pad=0 passes=3 scale=1 mode=exact");
+  assert_int_equal(clt_instance_options(instance, config, &options, NULL), 0);
+  snprintf(expected, sizeof expected,
+           "-Dwg=8 -Duse_image=1 -Dpad=0 -Dpasses=3 -Dscale=1.0 -Dmode=exact -Dwidth=100 -Dheight=30 "
+           "-cl-fast-relaxed-math -DTILE=16 -DSET={1} -DEXACT=exact -I%s/inc -cl-std=CL1.2",
+           scratch);
+  assert_string_equal(options, expected);
+  free(options);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void the_reference_kernel_has_plain_buffers(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_plan_new_reference(&plan, instance, NULL), 0);
+  assert_int_equal(plan->n_launches, 1);
+  assert_string_equal(plan->launches[0].kernel, "naive");
+  assert_int_equal(plan->launches[0].global[0], 3000);
+  assert_int_equal(plan->n_args, 3);
+  assert_true(strcmp(plan->args[0].name, "out") == 0 && plan->args[0].verified);
+  assert_true(plan->args[1].kind == CLT_ARG_BUFFER && plan->args[1].bytes == 3000 && plan->args[1].has_data);
+  assert_non_null(strstr(plan->options, "-DNAIVE"));
+  assert_non_null(strstr(plan->options, "-I")); /* it includes a file */
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void mistakes_of_a_configuration_name_the_key(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [0, 3]}]},\n"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\",\n"
+      "\"GlobalSize\": [\"100 / a\"]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_true(clt_plan_new(&plan, instance, scratch_config(instance, "a=0"), &error) < 0);
+  assert_string_equal(error.key, "KernelSpecification.GlobalSize[0]");
+  assert_int_equal(error.line, 3);
+  memset(&error, 0, sizeof error);
+  assert_int_equal(clt_plan_new(&plan, instance, scratch_config(instance, "a=3"), &error), CLT_E_RANGE);
+  assert_non_null(strstr(error.message, "gives 33.33"));
+  assert_int_equal(clt_plan_new(&plan, instance, 2, NULL), CLT_E_RANGE);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void a_missing_kernel_file_is_a_mistake_of_the_plan_only(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"missing.cl\", \"GlobalSize\": [1]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_plan_new(&plan, instance, 0, &error), CLT_E_IO);
+  assert_non_null(strstr(error.message, "missing.cl': No such file"));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static const char grid_head[] =
+    "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"block_size_x\", \"Type\": \"int\", \"Values\": "
+    "\"[32]\"},"
+    "{\"Name\": \"tile\", \"Type\": \"int\", \"Values\": \"[3]\"}]},"
+    "\"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelName\": \"k\", \"KernelFile\": \"k.cl\", ";
+
+/* Loads a problem with the grid and expects global and local size in x and y. */
+static void expect_grid(const char *grid, size_t gx, size_t gy, size_t lx, size_t ly, const char *options) {
+  char json[2000];
+  snprintf(json, sizeof json, "%s%s}}", grid_head, grid);
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "block_size_x=32 tile=3");
+  const clt_plan_launch *launch = &plan->launches[0];
+  if (launch->global[0] != gx || launch->global[1] != gy || launch->local[0] != lx || launch->local[1] != ly)
+    fail_msg("%s: global %zu %zu, local %zu %zu", grid, launch->global[0], launch->global[1], launch->local[0],
+             launch->local[1]);
+  if (strcmp(plan->options, options) != 0) fail_msg("%s: %s", grid, plan->options);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void grids_of_all_customs(void **state) {
+  (void)state;
+  static const char plain[] = "-Dblock_size_x=32 -Dtile=3";
+  expect_grid("\"GlobalSize\": {\"X\": \"1000\"}, \"LocalSize\": {\"X\": \"block_size_x\"}", 1024, 1, 32, 1, plain);
+  expect_grid(
+      "\"GlobalSize\": {\"X\": \"1000\", \"Y\": \"7\"}, \"GlobalSizeType\": \"CUDA\", "
+      "\"LocalSize\": {\"X\": \"block_size_x\", \"Y\": \"2\", \"Z\": \"1\"}",
+      32000, 14, 32, 2, plain);
+  expect_grid("\"GlobalSize\": [1000]", 1024, 1, 32, 1, plain); /* block_size_x is the local size */
+  expect_grid("\"GlobalSize\": [1000], \"LocalSize\": null", 1000, 1, 0, 0, plain);
+  expect_grid("\"GlobalSize\": {\"X\": \"1\"}, \"ProblemSize\": [1000, 9], \"GridDivX\": [\"block_size_x\", \"tile\"]",
+              11 * 32, 9, 32, 1,
+              "-Dblock_size_x=32 -Dtile=3 -Dgrid_size_x=11 -Dgrid_size_y=9 -Dblock_size_y=1 -Dgrid_size_z=1 "
+              "-Dblock_size_z=1 -Dkernel_tuner=1");
+  expect_grid("\"ProblemSize\": 1000, \"GridDivX\": []", 32 * 32, 1, 32, 1,
+              "-Dblock_size_x=32 -Dtile=3 -Dgrid_size_x=32 -Dgrid_size_y=1 -Dblock_size_y=1 -Dgrid_size_z=1 "
+              "-Dblock_size_z=1 -Dkernel_tuner=1");
+}
+
+static void sizes_of_t1_know_the_problem_size_and_the_values(void **state) {
+  (void)state;
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"f\", \"Type\": \"int\", \"Values\": \"[3, 5]\"}]},"
+      "\"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelName\": \"k\", \"KernelFile\": \"k.cl\", "
+      "\"ProblemSize\": [\"10 * 2\", 7], \"CompilerOptions\": [\"-std=c++11\", \"\"], \"Arguments\": ["
+      "{\"Name\": \"x\", \"Type\": \"bool\", \"MemoryType\": \"Vector\", \"FillType\": \"Random\","
+      " \"Size\": \"(ProblemSize[0]+max(f)-1) * (ProblemSize[ 1 ]+min( f )-1)\"},"
+      "{\"Name\": \"y\", \"Type\": \"custom\", \"TypeSize\": 12, \"MemoryType\": \"Vector\", \"FillValue\": 0, "
+      "\"Size\": 3},"
+      "{\"Name\": \"s\", \"Type\": \"float\", \"MemoryType\": \"Local\", \"Size\": \"max(f, 4)\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "f=3");
+  assert_int_equal(plan->args[0].bytes, 24 * 9);
+  assert_int_equal(plan->args[1].bytes, 36);
+  assert_int_equal(plan->args[2].bytes, 16);
+  assert_null(strstr(plan->options, "c++"));
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void a_filled_size_must_not_depend_on_the_configuration(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_error error = {0};
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"f\", \"Values\": [3, 5]}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1, \"Arguments\": ["
+      "{\"Name\": \"x\", \"Type\": \"int\", \"MemoryType\": \"Vector\", \"FillType\": \"Random\", \"Size\": \"f * "
+      "2\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_plan_new(&plan, instance, 0, &error), CLT_E_EXPRESSION);
+  assert_string_equal(error.key, "KernelSpecification.Arguments[0].Size");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
+      cmocka_unit_test(a_plan_outlives_its_instance),
+      cmocka_unit_test(arguments_are_buffers_or_images_with_borders),
+      cmocka_unit_test(scratch_memory_scalars_and_local_memory),
+      cmocka_unit_test(options_are_definitions_templates_paths_and_standard),
+      cmocka_unit_test(the_reference_kernel_has_plain_buffers),
+      cmocka_unit_test(mistakes_of_a_configuration_name_the_key),
+      cmocka_unit_test(a_missing_kernel_file_is_a_mistake_of_the_plan_only),
+      cmocka_unit_test(grids_of_all_customs),
+      cmocka_unit_test(sizes_of_t1_know_the_problem_size_and_the_values),
+      cmocka_unit_test(a_filled_size_must_not_depend_on_the_configuration),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
