@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define REPEATS 20
 
@@ -62,12 +63,18 @@ static void add_stereo(clt_space_builder *builder) {
     check(clt_space_builder_constraint(builder, conditions[i], CLT_CONDITION, NULL, &error), &error);
 }
 
-/* The least of several times. */
+static double cpu_s(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The least of several times: of the processor, so that other programs matter less. */
 static double bench(const char *path) {
   clt_config sample[2000];
   clt_space_builder *builder = NULL;
   clt_error error = {0};
-  double best_s = 1e9;
+  double best_s = 1e9, sample_s = 1e9;
   check(clt_space_builder_new(&builder, &error), &error);
   if (path)
     add_file(builder, path);
@@ -76,17 +83,21 @@ static double bench(const char *path) {
   for (int i = 0; i < REPEATS; i++) {
     clt_space *space = NULL;
     clt_rng rng;
+    double start_s = cpu_s();
     check(clt_space_new(&space, builder, &error), &error);
-    if (clt_space_build_s(space) < best_s) best_s = clt_space_build_s(space);
+    double built_s = cpu_s();
+    if (built_s - start_s < best_s) best_s = built_s - start_s;
     clt_rng_init(&rng, 1);
     check((int)clt_space_sample(space, &rng, 2000, sample, &error), &error);
+    double sampled_s = cpu_s();
+    if (sampled_s - built_s < sample_s) sample_s = sampled_s - built_s;
     if (i == 0)
       printf("%-40s %14llu of %16llu valid, %2zu groups, ", path ? path : "stereo",
              (unsigned long long)clt_space_valid(space), (unsigned long long)clt_space_cartesian(space),
              clt_space_n_groups(space));
     clt_space_free(space);
   }
-  printf("%9.3f ms\n", 1e3 * best_s);
+  printf("built in %.3f ms, 2000 drawn in %.3f ms\n", 1e3 * best_s, 1e3 * sample_s);
   clt_space_builder_free(builder);
   return best_s;
 }

@@ -3,12 +3,14 @@
  * A space has tuning parameters with listed values, and constraints over them. A *configuration* (clt_config) is the
  * mixed-radix number of its value positions in the cartesian product, the last parameter fastest: it depends on neither
  * constraints nor device, nobody owns it, and it can be stored, hashed and compared. Its *rank* is its number among the
- * valid configurations in ascending order of clt_config, 0 .. valid-1; ranks change with the constraints and stay inside
- * a run.
+ * valid configurations, 0 .. valid-1, in an order that is fixed for a space (not that of clt_config); ranks change with
+ * the constraints and stay inside a run.
  *
  * No function walks the cartesian product: the constraint graph splits the parameters into groups, each enumerated as a
  * tree with early pruning, and the groups combine by arithmetic (chain of trees: Rasch, Schulze, Gorlatch, "Efficient
- * auto-tuning of parallel programs with interdependent tuning parameters via ATF", TACO 2021, section 4).
+ * auto-tuning of parallel programs with interdependent tuning parameters via ATF", TACO 2021, section 4). Subtrees that
+ * see the same intermediate values of the constraints are kept once, so that a group may have billions of valid
+ * combinations.
  *
  * A clt_space is immutable once built and may be read from several threads. */
 #ifndef CLATUNE_SPACE_H
@@ -72,7 +74,8 @@ int clt_space_builder_alias(clt_space_builder *builder, const char *when, const 
 
 /* Builds the space: compiles, splits into groups, enumerates. The builder can be used again afterwards. Fails with
  * CLT_E_RANGE if the cartesian product exceeds 2^63 or the trees exceed the memory cap, CLT_E_EXPRESSION where a
- * constraint cannot be compiled or evaluated (division by zero counts as "not valid", as short-circuiting authors expect). */
+ * constraint cannot be compiled or evaluated (types that do not go together, integers beyond 64 bits; but a division by
+ * zero counts as "not valid", as short-circuiting authors expect). A space without valid configurations is no error. */
 int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error);
 
 /* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording. The
@@ -89,6 +92,13 @@ uint64_t clt_space_cartesian(const clt_space *space);
 uint64_t clt_space_valid(const clt_space *space);
 size_t clt_space_n_groups(const clt_space *space);
 double clt_space_build_s(const clt_space *space); /* wall seconds clt_space_new took */
+
+/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each group,
+ * and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts) fastest.
+ * Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank < group_valid. */
+uint64_t clt_space_group_valid(const clt_space *space, size_t group);
+clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank);
+int clt_space_group_of(const clt_space *space, size_t parameter); /* the group, or -1 */
 
 /* Whether a configuration satisfies all constraints (false for numbers outside the cartesian product). */
 bool clt_space_contains(const clt_space *space, clt_config config);

@@ -8,10 +8,9 @@
 #include "space/order.h"
 #include "space/parts.h"
 
-#define MOST_EDGES ((size_t)1 << 25)  /* of a diagram: half a gigabyte */
-#define FIRST_EDGES ((size_t)1 << 17) /* tried with the first order before another one gets its turn */
-#define N_VARIANTS 3
-#define AGAIN 1 /* a constraint must not be split: start again */
+#define MOST_EDGES ((size_t)1 << 25) /* of a diagram: half a gigabyte */
+#define FEW_EDGES 4096               /* tried with a quickly chosen order */
+#define AGAIN 3                      /* (not one of the diagram's codes) a constraint must not be split: start again */
 
 typedef struct grouping {
   clt_space *space;
@@ -179,28 +178,30 @@ static int too_large(grouping *g, const cluster *group) {
       names);
 }
 
-static int try_order(grouping *g, cluster *group, size_t variant, size_t most_edges, clt_diagram **out) {
+static int try_order(grouping *g, cluster *group, size_t most_edges, clt_diagram **out) {
   clt_program *program = NULL;
   clt_diagram_failure failure;
-  clt_order_domains(group->domains, group->n_domains, group->supports, group->n_roots, variant);
   if (clt_program_new(&program, g->flow, group->domains, group->n_domains, group->roots, group->n_roots))
     return clt_fail_memory(g->error);
   int rc = clt_diagram_new(out, program, g->space->weights, most_edges, &failure);
   clt_program_free(program);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
-  return rc == CLT_DIAGRAM_FAILED      ? failed_in_diagram(g, group, &failure)
-         : rc == CLT_DIAGRAM_TOO_LARGE ? CLT_E_AGAIN
-                                       : rc;
+  return rc == CLT_DIAGRAM_FAILED ? failed_in_diagram(g, group, &failure) : rc;
 }
 
-/* The first order is an estimate: where it turns out badly, others get a try. */
+/* Most groups are done before a good order is found; the others are worth the search. */
 static int build_group(grouping *g, cluster *group, clt_diagram **out) {
-  for (size_t most = FIRST_EDGES; most <= MOST_EDGES; most *= 16)
-    for (size_t variant = 0; variant < N_VARIANTS && (variant == 0 || variant < group->n_domains); variant++) {
-      int rc = try_order(g, group, variant, most, out);
-      if (rc != CLT_E_AGAIN) return rc;
-    }
-  return too_large(g, group);
+  clt_estimate *estimate = NULL;
+  if (clt_estimate_new(&estimate, g->flow, group->domains, group->n_domains, group->roots, group->n_roots))
+    return clt_fail_memory(g->error);
+  clt_order_quickly(group->domains, group->n_domains, estimate);
+  int rc = try_order(g, group, FEW_EDGES, out);
+  if (rc == CLT_DIAGRAM_TOO_LARGE) {
+    rc = clt_order_well(group->domains, group->n_domains, estimate) ? clt_fail_memory(g->error)
+                                                                    : try_order(g, group, MOST_EDGES, out);
+  }
+  clt_estimate_free(estimate);
+  return rc == CLT_DIAGRAM_TOO_LARGE ? too_large(g, group) : rc;
 }
 
 static int build_groups(grouping *g) {

@@ -271,26 +271,6 @@ static clt_value in_range(const clt_value *const *v, uint32_t mark) {
   return clt_boolean(clt_floor_remainder(distance, step) == 0);
 }
 
-/* What nearly all conditions consist of, without the detours. */
-static inline bool quick(clt_op op, int64_t a, int64_t b, clt_value *out) {
-  switch (op) {
-    case CLT_OP_ADD: out->type = CLT_INT; return !__builtin_add_overflow(a, b, &out->integer);
-    case CLT_OP_SUBTRACT: out->type = CLT_INT; return !__builtin_sub_overflow(a, b, &out->integer);
-    case CLT_OP_MULTIPLY: out->type = CLT_INT; return !__builtin_mul_overflow(a, b, &out->integer);
-    case CLT_OP_EQUAL: *out = clt_boolean(a == b); return true;
-    case CLT_OP_NOT_EQUAL: *out = clt_boolean(a != b); return true;
-    case CLT_OP_LESS: *out = clt_boolean(a < b); return true;
-    case CLT_OP_LESS_EQUAL: *out = clt_boolean(a <= b); return true;
-    case CLT_OP_GREATER: *out = clt_boolean(a > b); return true;
-    case CLT_OP_GREATER_EQUAL: *out = clt_boolean(a >= b); return true;
-    case CLT_OP_REMAINDER:
-      if (a < 0 || b <= 0) return false;
-      *out = clt_integer(a % b);
-      return true;
-    default: return false;
-  }
-}
-
 clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mark) {
   clt_value first = *operands[0], out;
   switch (table[op].arity) {
@@ -300,7 +280,8 @@ clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mar
     default: break;
   }
   clt_value second = *operands[1];
-  if (first.type == CLT_INT && second.type == CLT_INT && quick(op, first.integer, second.integer, &out)) return out;
+  if (first.type == CLT_INT && second.type == CLT_INT && clt_op_quick(op, first.integer, second.integer, &out))
+    return out;
   if (op == CLT_OP_AND || op == CLT_OP_OR) {
     if (first.type == CLT_FAILED) return first;
     return clt_value_truthy(first) == (op == CLT_OP_AND) ? second : first;

@@ -89,4 +89,24 @@ static inline clt_value clt_integer(int64_t x) { return (clt_value){.type = CLT_
 static inline clt_value clt_real(double x) { return (clt_value){.type = CLT_REAL, .real = x}; }
 static inline clt_value clt_boolean(bool x) { return (clt_value){.type = CLT_BOOL, .integer = x}; }
 
+/* What nearly all conditions consist of, without the detours: false where those are needed. */
+static inline bool clt_op_quick(clt_op op, int64_t a, int64_t b, clt_value *out) {
+  switch (op) {
+    case CLT_OP_ADD: out->type = CLT_INT; return !__builtin_add_overflow(a, b, &out->integer);
+    case CLT_OP_SUBTRACT: out->type = CLT_INT; return !__builtin_sub_overflow(a, b, &out->integer);
+    case CLT_OP_MULTIPLY: out->type = CLT_INT; return !__builtin_mul_overflow(a, b, &out->integer);
+    case CLT_OP_EQUAL: *out = clt_boolean(a == b); return true;
+    case CLT_OP_NOT_EQUAL: *out = clt_boolean(a != b); return true;
+    case CLT_OP_LESS: *out = clt_boolean(a < b); return true;
+    case CLT_OP_LESS_EQUAL: *out = clt_boolean(a <= b); return true;
+    case CLT_OP_GREATER: *out = clt_boolean(a > b); return true;
+    case CLT_OP_GREATER_EQUAL: *out = clt_boolean(a >= b); return true;
+    case CLT_OP_REMAINDER:
+      if (a < 0 || b <= 0) return false;
+      *out = clt_integer(a % b);
+      return true;
+    default: return false;
+  }
+}
+
 #endif

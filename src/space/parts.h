@@ -72,7 +72,4 @@ int clt_space_build_groups(clt_space *space, clt_error *error);
 /* All values of a configuration, as slots of the expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);
 
-/* Whether the positions are valid in one group (of several: clt_space_contains asks all). */
-bool clt_space_group_contains(const clt_space *space, size_t group, const uint32_t *positions);
-
 #endif

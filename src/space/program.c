@@ -55,8 +55,8 @@ static int emit(clt_level *level, size_t *capacity, clt_step step) {
 
 static int emit_node(maker *m, size_t l, uint32_t i) {
   const clt_flow_node *node = &m->flow->nodes[i];
-  clt_step step = {.op = node->op, .root = -1, .target = i};
-  for (unsigned k = 0; k < n_operands(node); k++) {
+  clt_step step = {.op = node->op, .n_operands = (uint8_t)n_operands(node), .root = -1, .target = i};
+  for (unsigned k = 0; k < step.n_operands; k++) {
     uint32_t operand = node->operands[k];
     step.operands[k] = operand;
     if (m->last_used[operand] < l + 1) m->last_used[operand] = l + 1;
@@ -157,21 +157,32 @@ int clt_program_new(clt_program **out, const clt_flow *flow, const clt_domain *c
 
 /* --- running --- */
 
+static inline clt_value operate(const clt_step *step, const clt_value *registers) {
+  const clt_value *operands[4];
+  clt_value out;
+  for (unsigned k = 0; k < step->n_operands; k++) operands[k] = &registers[step->operands[k]];
+  if (step->n_operands == 2 && operands[0]->type == CLT_INT && operands[1]->type == CLT_INT &&
+      clt_op_quick((clt_op)step->op, operands[0]->integer, operands[1]->integer, &out))
+    return out;
+  return clt_op_apply((clt_op)step->op, operands, 0);
+}
+
+static inline bool holds(clt_value v) {
+  return v.type == CLT_BOOL ? v.integer != 0 : v.type != CLT_FAILED && clt_value_truthy(v);
+}
+
 bool clt_program_run(clt_program *program, size_t l, uint32_t position, const clt_step **failed) {
   const clt_level *level = &program->levels[l];
   clt_value *registers = program->registers;
   for (size_t i = 0; i < level->n_loads; i++) registers[level->loads[i].target] = level->loads[i].table[position];
   for (size_t i = 0; i < level->n_steps; i++) {
     const clt_step *step = &level->steps[i];
-    const clt_value *operands[4];
-    if (step->root >= 0) {
-      clt_value v = registers[step->target];
-      if (v.type != CLT_FAILED && clt_value_truthy(v)) continue;
+    if (step->root < 0) {
+      registers[step->target] = operate(step, registers);
+    } else if (!holds(registers[step->target])) {
       *failed = step;
       return false;
     }
-    for (unsigned k = 0; k < clt_op_arity((clt_op)step->op); k++) operands[k] = &registers[step->operands[k]];
-    registers[step->target] = clt_op_apply((clt_op)step->op, operands, 0);
   }
   return true;
 }

@@ -15,7 +15,7 @@ typedef struct clt_domain {
 
 /* One operation; or, with root >= 0, the check that a register is true. */
 typedef struct clt_step {
-  uint8_t op;
+  uint8_t op, n_operands;
   int32_t root; /* number of the root in the flow */
   uint32_t target;
   uint32_t operands[4];

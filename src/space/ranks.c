@@ -45,6 +45,19 @@ clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   return config;
 }
 
+/* --- groups --- */
+
+uint64_t clt_space_group_valid(const clt_space *space, size_t group) { return space->groups[group]->valid; }
+
+clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank) {
+  return clt_diagram_at(space->groups[group], rank);
+}
+
+int clt_space_group_of(const clt_space *space, size_t parameter) {
+  if (space->n_groups == 0 || space->group_of[parameter] == CLT_NO_GROUP) return -1;
+  return (int)space->group_of[parameter];
+}
+
 /* --- walking --- */
 
 /* The groups but the last one, as an odometer. */
