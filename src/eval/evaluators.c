@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "eval/replay.h"
-
 static const clt_evaluator_type *const table[] = {&clt_evaluator_opencl, &clt_evaluator_inprocess,
                                                   &clt_evaluator_synthetic, &clt_evaluator_replay};
 
