@@ -56,7 +56,11 @@ static void mutate(char *text, clt_rng *rng) {
       if (length) memmove(text + at, text + at + 1, length - at);
       break;
     case 4: text[at] = '\0'; break;
-    default: insert(text, at, text + clt_rng_below(rng, length + 1)); break;
+    default: {
+      char part[LONGEST + 1];
+      snprintf(part, sizeof part, "%s", text + clt_rng_below(rng, length + 1));
+      insert(text, at, part);
+    }
   }
 }
 

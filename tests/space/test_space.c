@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "space/expr.h"
+#include "space/parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -205,7 +206,7 @@ static void check_random_space(uint64_t seed) {
   static const char *const values[] = {"[1, 2, 4, 8]",     "[0, 1]",        "[3]",           "list(range(0, 6))",
                                        "[8, 4, 2, 1, 16]", "[True, False]", "[0.5, 1, 2.5]", "[5, 3, 1]"};
   clt_rng rng;
-  char names[8][8], texts[10][100];
+  char names[8][24], texts[10][100];
   parameter_text parameters[8];
   const char *conditions[10];
   clt_rng_init(&rng, seed);
@@ -343,21 +344,29 @@ static void one_group_may_have_billions_of_configurations(void **state) {
   clt_space_free(space);
 }
 
-/* Values that no two combinations share cannot be merged: beyond the cap that is an error, not a full memory. */
-static void a_group_beyond_the_cap_is_refused(void **state) {
+/* Values that no two combinations share cannot be merged: beyond the limits that is an error, not a full memory. */
+static void a_group_beyond_the_limits_is_refused(void **state) {
   (void)state;
-  static const parameter_text parameters[] = {
-      {"a", "range(4096)"}, {"b", "range(4096)"}, {"c", "range(4096)"}, {"d", "range(4096)"}};
-  clt_space_builder *builder = new_builder(parameters, 4);
-  clt_space *space = NULL;
-  clt_error error = {0};
-  assert_int_equal(clt_space_builder_constraint(builder, "(a * 4096 + b) * 7 % 1000003 < (c * 4096 + d) * 5 % 1000033",
-                                                CLT_CONDITION, NULL, NULL),
-                   0);
-  assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
-  assert_non_null(strstr(error.message, "'a'"));
-  assert_null(space);
-  clt_space_builder_free(builder);
+  static const parameter_text parameters[] = {{"a", "range(64)"}, {"b", "range(64)"}, {"c", "range(64)"}};
+  static const clt_diagram_limits limits[] = {{1000, SIZE_MAX}, {SIZE_MAX, 1000}, {SIZE_MAX, SIZE_MAX}};
+  for (size_t i = 0; i < COUNT(limits); i++) {
+    clt_space_builder *builder = new_builder(parameters, 3);
+    clt_space *space = NULL;
+    clt_error error = {0};
+    assert_int_equal(clt_space_builder_constraint(builder, "(a * 64 + b) * 7 % 1009 < (c * 64 + b) * 5 % 1013",
+                                                  CLT_CONDITION, NULL, NULL),
+                     0);
+    assert_int_equal(clt_space_new_bare(&space, builder, NULL), 0);
+    int rc = clt_space_build_groups(space, limits[i], &error);
+    if (i == 2) {
+      assert_int_equal(rc, 0);
+    } else {
+      assert_int_equal(rc, CLT_E_RANGE);
+      assert_non_null(strstr(error.message, "'a'"));
+    }
+    clt_space_free(space);
+    clt_space_builder_free(builder);
+  }
 }
 
 /* --- constraints that cannot be evaluated --- */
@@ -432,7 +441,7 @@ int main(void) {
       cmocka_unit_test(strings_take_part),
       cmocka_unit_test(free_parameters_only_multiply),
       cmocka_unit_test(one_group_may_have_billions_of_configurations),
-      cmocka_unit_test(a_group_beyond_the_cap_is_refused),
+      cmocka_unit_test(a_group_beyond_the_limits_is_refused),
       cmocka_unit_test(a_division_by_zero_is_not_valid),
       cmocka_unit_test(overflow_and_wrong_types_are_errors_where_python_would_meet_them),
       cmocka_unit_test(no_valid_configuration_is_no_error),
