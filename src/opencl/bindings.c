@@ -33,8 +33,9 @@ static int attach_data(clt_binding *binding, const clt_data *data, bool verify, 
   }
   if (data && arg->has_data && (binding->array == NULL || binding->array->data == NULL))
     return clt_fail(error, CLT_E_ARGUMENT, "there is no data for the argument '%s'", arg->name);
-  if (!verify || !arg->verified || binding->array == NULL || !binding->array->verified) return CLT_OK;
-  if (binding->array->reference == NULL)
+  if (data == NULL || !verify || !arg->verified) return CLT_OK;
+  if (binding->array && !binding->array->verified) return CLT_OK;
+  if (binding->array == NULL || binding->array->reference == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "there is no reference for the argument '%s'", arg->name);
   binding->verified = true;
   return CLT_OK;

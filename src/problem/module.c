@@ -128,7 +128,7 @@ static size_t split(char *text, char **words) {
 
 static int compile(const char *path, const char *library, clt_error *error) {
   char *command = strdup(compiler()), *include = clt_format("-I%s", include_folder());
-  char *partial = clt_format("%s.%ld", library, (long)getpid());
+  char *partial = clt_format("%s.%ld", library, (long)gettid());
   char *words[MAX_COMPILER_WORDS + 12];
   int rc = command && include && partial ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) {

@@ -12,7 +12,7 @@ static uint16_t half_of(double x) {
   if (x >= 65520) return sign | 0x7c00;
   int exponent;
   frexp(x, &exponent);
-  if (exponent < -13) exponent = -13;                /* subnormal */
+  if (x == 0 || exponent < -13) exponent = -13;      /* subnormal */
   double units = nearbyint(ldexp(x, 11 - exponent)); /* at most 2048: then it carries into the exponent */
   return (uint16_t)(sign | (uint16_t)((exponent + 13) * 1024 + (int)units));
 }

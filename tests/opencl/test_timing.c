@@ -232,6 +232,29 @@ static void the_cache_is_bounded(void **state) {
   b->executor->inputs.limit_bytes = limit;
 }
 
+static cl_uint references(const bench *b) {
+  cl_uint n = 0;
+  assert_int_equal(clGetContextInfo(b->executor->context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, NULL), CL_SUCCESS);
+  return n;
+}
+
+/* Programs, kernels, events and memory hold their context. */
+static void nothing_is_left_behind(void **state) {
+  bench *b = *state;
+  cl_uint before = references(b);
+  slow_copy(b, 10);
+  bench_prepare(b, CLT_REASON_NONE);
+  assert_true(references(b) > before);
+  bench_time(b, 3, 3, CLT_REASON_NONE);
+  strcpy(b->launches[0].kernel, "g");
+  bench_prepare(b, CLT_REASON_COMPILE_ERROR);
+  strcpy(b->launches[0].kernel, "f");
+  strcpy(b->plan.source + 10, "!");
+  bench_prepare(b, CLT_REASON_COMPILE_ERROR);
+  bench_reset(b);
+  assert_int_equal(references(b), before);
+}
+
 static void an_application_lends_its_context(void **state) {
   bench *b = *state;
   slow_copy(b, 10);
@@ -301,6 +324,7 @@ int main(void) {
       BENCH_TEST(inputs_are_uploaded_once),
       BENCH_TEST(changed_inputs_are_uploaded_again),
       BENCH_TEST(the_cache_is_bounded),
+      BENCH_TEST(nothing_is_left_behind),
       BENCH_TEST(an_application_lends_its_context),
       BENCH_TEST(an_out_of_order_queue_keeps_the_order_of_launches),
       BENCH_TEST(impossible_clocks_are_told_apart),
