@@ -9,20 +9,27 @@
 #include "problem/data.h"
 #include "problem/plan.h"
 
-/* All devices of all platforms. *out is malloc'ed and owned by the caller; 0 devices is no error. A platform that fails is
- * left out. */
+/* All devices of all platforms. *out is malloc'ed and owned by the caller; 0 devices is no error. A platform that fails
+ * is left out. */
 int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error);
 
 typedef struct clt_executor clt_executor;
 typedef struct clt_prepared clt_prepared;
 
 /* Phases, told to the caller as they begin: the parent's deadlines hang on them. A phase callback is called in the
- * caller's thread. */
-typedef enum clt_phase { CLT_PHASE_BUILD, CLT_PHASE_LAUNCH, CLT_PHASE_RUNNING, CLT_PHASE_VERIFY, CLT_PHASE_DONE } clt_phase;
+ * caller's thread. In clt_executor_prepare LAUNCH and RUNNING come once for each launch of the plan (drivers compile
+ * each kernel when it is launched first), in clt_executor_time RUNNING comes before every run. */
+typedef enum clt_phase {
+  CLT_PHASE_BUILD,
+  CLT_PHASE_LAUNCH,
+  CLT_PHASE_RUNNING,
+  CLT_PHASE_VERIFY,
+  CLT_PHASE_DONE
+} clt_phase;
 typedef void (*clt_phase_fn)(void *user, clt_phase phase);
 
-/* Opens a device by its place ("P:D" of clt_opencl_devices), with a context and a queue with profiling of its own. Judges
- * the timer: where event timestamps are 0, equal, or disagree with the host clock, the host clock is used. */
+/* Opens a device by its place ("P:D" of clt_opencl_devices), with a context and a queue with profiling of its own.
+ * Judges the timer: where event timestamps are 0, equal, or disagree with the host clock, the host clock is used. */
 int clt_executor_new(clt_executor **out, int platform_index, int device_index, clt_error *error);
 /* The same on the application's own context and queue (retained). */
 int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id device, cl_command_queue queue,
@@ -31,20 +38,26 @@ void clt_executor_free(clt_executor *executor);
 const clt_device_info *clt_executor_device(const clt_executor *executor);
 void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user);
 
+/* Inputs are uploaded once and kept on the device for the next configuration that stores them alike: `data` given to an
+ * executor must stay unchanged while the executor lives, or be forgotten before it is changed or freed. NULL: all data.
+ */
+void clt_executor_forget(clt_executor *executor, const clt_data *data);
+
 /* Step one: build, check the built kernel's limits (CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE), allocate
  * buffers with guard bands and poison, set arguments, first launch to completion, check guards, verify against `data`
- * (nullable: no verification). Fills *measurement (reason, phases, log, error) whatever happens to the configuration; on a
- * correct one *out is what clt_executor_time needs. Returns an error only where the tuner itself cannot go on. */
+ * (nullable: no verification). Fills *measurement (reason, phases, log, error) whatever happens to the configuration;
+ * on a correct one *out is what clt_executor_time needs (NULL otherwise); it borrows plan and data until it is freed,
+ * which has to happen before the executor is. Returns an error only where the tuner itself cannot go on. */
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
                          clt_measurement *measurement, clt_error *error);
 
 /* Step two, to be called while the device is held: one warm-up, then runs until the estimate is steady. */
 typedef struct clt_timing_policy {
-  unsigned min_runs, max_runs;  /* 1 .. CLT_MAX_RUNS */
-  double max_total_s;           /* stop repeating after this long */
-  double steady_relative;       /* steady when the spread of the best runs is under this fraction */
-  double best_s;                /* best so far (0: none): */
-  double abandon_factor;        /* ... one run slower than factor * best_s is not repeated */
+  unsigned min_runs, max_runs; /* 1 .. CLT_MAX_RUNS */
+  double max_total_s;          /* stop repeating after this long */
+  double steady_relative;      /* steady when the spread of the best runs is under this fraction */
+  double best_s;               /* best so far (0: none): */
+  double abandon_factor;       /* ... one run slower than factor * best_s is not repeated */
   bool warm_up;
 } clt_timing_policy;
 void clt_timing_policy_init(clt_timing_policy *policy);

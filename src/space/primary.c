@@ -111,24 +111,25 @@ static clt_operand parse_call(clt_parser *p, const function *f, size_t at) {
 
 /* --- names and other primaries --- */
 
-static void unknown_name(clt_parser *p, const clt_token *t) {
+/* What was meant, among the names of parameters, or of functions where a bracket follows. */
+static void unknown_name(clt_parser *p, const clt_token *t, bool call) {
   char name[80];
   int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
   snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
-  size_t n = p->n_symbols + N_FUNCTIONS;
+  size_t n = call ? N_FUNCTIONS : p->n_symbols;
   const char **names = clt_new_array(n, sizeof *names);
   if (names == NULL) {
     clt_parser_no_memory(p);
     return;
   }
-  for (size_t i = 0; i < p->n_symbols; i++) names[i] = p->symbols[i].name;
-  for (size_t i = 0; i < N_FUNCTIONS; i++) names[p->n_symbols + i] = functions[i].name;
-  const char *near = clt_nearest_name(name, names, n);
-  const char *what = find_function(name, strlen(name)) ? "is a function and wants '('" : "is not known";
-  if (near && strcmp(near, name) != 0)
-    clt_parser_mistake(p, t->begin, "the name '%s' %s (did you mean '%s'?)", name, what, near);
+  for (size_t i = 0; i < n; i++) names[i] = call ? functions[i].name : p->symbols[i].name;
+  const char *near = clt_nearest_name(name, names, n), *what = call ? "the function" : "the name";
+  if (find_function(name, strlen(name)))
+    clt_parser_mistake(p, t->begin, "'%s' is a function and wants '(',", name);
+  else if (near)
+    clt_parser_mistake(p, t->begin, "%s '%s' is not known (did you mean '%s'?)", what, name, near);
   else
-    clt_parser_mistake(p, t->begin, "the name '%s' %s", name, what);
+    clt_parser_mistake(p, t->begin, "%s '%s' is not known", what, name);
   free(names);
 }
 
@@ -152,7 +153,7 @@ static clt_operand parse_symbol(clt_parser *p, const clt_token *t) {
   if (clt_parser_sees(p, "["))
     clt_parser_mistake(p, t->begin, "'%.*s[...]' is not supported; write the name of the parameter alone,", (int)length,
                        name);
-  unknown_name(p, t);
+  unknown_name(p, t, false);
   return 0;
 }
 
@@ -183,7 +184,7 @@ static clt_operand parse_name(clt_parser *p) {
   if (length == 5 && memcmp(name, "range", 5) == 0) {
     clt_parser_mistake(p, t.begin, "range() can only stand behind 'in',");
   } else {
-    clt_parser_mistake(p, t.begin, "there is no function '%.*s'", length < 60 ? (int)length : 60, name);
+    unknown_name(p, &t, true);
   }
   return 0;
 }

@@ -153,7 +153,7 @@ static void values_are_stored_saturated_and_rounded(void **state) {
     double x;
     uint16_t half;
   } halves[] = {{0, 0},          {-1, 0xbc00},   {65504, 0x7bff},   {65520, 0x7c00},       {0x1p-24, 1},
-                {0x1p-25, 0},    {0x1.8p-25, 1}, {0x1p-14, 0x0400}, {0x1.ffcp-15, 0x03ff}, {1.0 / 3, 0x3555},
+                {0x1p-25, 0},    {0x1.8p-25, 1}, {0x1p-14, 0x0400}, {0x1.ff8p-15, 0x03ff}, {1.0 / 3, 0x3555},
                 {2047.5, 0x6800}};
   clt_store_number(&byte, CLT_ELEMENT_UCHAR, 300);
   clt_store_number(&small, CLT_ELEMENT_CHAR, -1e30);

@@ -1,0 +1,129 @@
+#include "opencl/launch.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "opencl/clock.h"
+
+enum { BATCH = 256 }; /* events held at a time */
+
+/* How often a first launch is asked whether it runs: often at first, for kernels that are short. */
+enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
+
+typedef struct batch {
+  cl_event events[BATCH];
+  cl_uint n;
+  double device_s; /* negative: an event gave no time */
+} batch;
+
+static cl_int enqueue(cl_event *event, const clt_executor *executor, cl_kernel kernel, const clt_plan_launch *launch,
+                      const cl_event *after) {
+  bool chained = executor->out_of_order && after;
+  return clEnqueueNDRangeKernel(executor->queue, kernel, launch->n_dimensions, NULL, launch->global,
+                                launch->has_local ? launch->local : NULL, chained ? 1 : 0, chained ? after : NULL,
+                                event);
+}
+
+static int reject_enqueue(const clt_plan_launch *launch, cl_int status, clt_measurement *m) {
+  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, launch->kernel);
+  return clt_reject(
+      m, CLT_REASON_LAUNCH, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)",
+      launch->kernel, launch->global[0], launch->n_dimensions > 1 ? launch->global[1] : 1,
+      launch->n_dimensions > 2 ? launch->global[2] : 1, launch->has_local ? launch->local[0] : 0,
+      launch->has_local && launch->n_dimensions > 1 ? launch->local[1] : 0,
+      launch->has_local && launch->n_dimensions > 2 ? launch->local[2] : 0, clt_cl_status_name(status), status);
+}
+
+static int reject_run(cl_int status, clt_measurement *m) {
+  return clt_reject(m, CLT_REASON_RUN_ERROR, "the run ended with %s (%d)", clt_cl_status_name(status), status);
+}
+
+/* Waits for what was enqueued. A failed event is found in the wait or in its own status. */
+static cl_int finish(const clt_executor *executor, const cl_event *events, cl_uint n) {
+  cl_int status = clFinish(executor->queue);
+  for (cl_uint i = 0; status >= 0 && i < n; i++) {
+    cl_int state = CL_COMPLETE;
+    status = clGetEventInfo(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (status >= 0 && state < 0) status = state;
+  }
+  return status;
+}
+
+/* Ends a batch: waits, adds up the durations, releases. */
+static cl_int harvest(batch *b, const clt_executor *executor) {
+  cl_int status = finish(executor, b->events, b->n);
+  for (cl_uint i = 0; i < b->n; i++) {
+    double s = clt_event_seconds(b->events[i]);
+    b->device_s = s > 0 && b->device_s >= 0 ? b->device_s + s : -1;
+    clReleaseEvent(b->events[i]);
+  }
+  b->n = 0;
+  return status;
+}
+
+static int launch_repeatedly(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan_launch *launch,
+                             unsigned times, clt_measurement *m) {
+  for (unsigned i = 0; i < times; i++) {
+    if (b->n == BATCH) {
+      cl_int ended = harvest(b, executor);
+      if (ended < 0) return reject_run(ended, m);
+    }
+    cl_int status = enqueue(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
+    if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
+    b->n++;
+  }
+  return CLT_OK;
+}
+
+int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                   clt_measurement *m) {
+  batch b = {.n = 0};
+  int rc = CLT_OK;
+  double started = clt_now_s();
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
+    rc = launch_repeatedly(&b, executor, program->kernels[i], &plan->launches[i], plan->launches[i].repeat, m);
+  cl_int status = harvest(&b, executor);
+  out->host_s = clt_now_s() - started;
+  out->device_s = b.device_s;
+  if (rc == 0 && status < 0) rc = reject_run(status, m);
+  return rc;
+}
+
+/* Returns once the command runs or has ended; some drivers never say that it runs. */
+static cl_int wait_until_running(cl_event event) {
+  for (long pause_ns = MIN_PAUSE_NS;; pause_ns = pause_ns < MAX_PAUSE_NS / 2 ? 2 * pause_ns : MAX_PAUSE_NS) {
+    cl_int state = CL_COMPLETE;
+    cl_int status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (status < 0) return status;
+    if (state <= CL_RUNNING) return state < 0 ? state : CL_SUCCESS;
+    nanosleep(&(struct timespec){0, pause_ns}, NULL);
+  }
+}
+
+static int launch_and_watch(const clt_executor *executor, cl_kernel kernel, const clt_plan_launch *launch,
+                            clt_measurement *m) {
+  cl_event event = NULL;
+  clt_executor_announce(executor, CLT_PHASE_LAUNCH);
+  cl_int status = enqueue(&event, executor, kernel, launch, NULL);
+  if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
+  status = clFlush(executor->queue);
+  if (status == CL_SUCCESS) status = wait_until_running(event);
+  clt_executor_announce(executor, CLT_PHASE_RUNNING);
+  if (status == CL_SUCCESS) status = finish(executor, &event, 1);
+  clReleaseEvent(event);
+  return status < 0 ? reject_run(status, m) : CLT_OK;
+}
+
+int clt_launch_first(const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                     clt_measurement *m) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++) {
+    batch b = {.n = 0};
+    const clt_plan_launch *launch = &plan->launches[i];
+    rc = launch_and_watch(executor, program->kernels[i], launch, m);
+    if (rc == 0) rc = launch_repeatedly(&b, executor, program->kernels[i], launch, launch->repeat - 1, m);
+    cl_int status = harvest(&b, executor);
+    if (rc == 0 && status < 0) rc = reject_run(status, m);
+  }
+  return rc;
+}

@@ -1,0 +1,22 @@
+/* opencl/launch.h - running a plan's launches once. */
+#ifndef CLT_OPENCL_LAUNCH_H
+#define CLT_OPENCL_LAUNCH_H
+
+#include "opencl/program.h"
+
+/* One run: all launches, repeats included. */
+typedef struct clt_run {
+  double host_s;   /* from before the first was enqueued until all have ended */
+  double device_s; /* the sum of the launches' own durations; negative where an event gave none */
+} clt_run;
+
+/* The queue must be idle. 0 or CLT_REJECTED. */
+int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                   clt_measurement *m);
+
+/* The first run of a program: launches one after the other, and announces for each kernel that it is launched and, once
+ * its event says so, that it runs: drivers compile in between. */
+int clt_launch_first(const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                     clt_measurement *m);
+
+#endif

@@ -1,0 +1,135 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "opencl/clock.h"
+#include "opencl/prepared.h"
+
+/* The runs of one call, by both clocks: which of them counts is known at the end. */
+typedef struct series {
+  double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
+  size_t n;
+  clt_clock clock;
+} series;
+
+void clt_timing_policy_init(clt_timing_policy *policy) {
+  *policy = (clt_timing_policy){.min_runs = 3,
+                                .max_runs = 15,
+                                .max_total_s = 2.0,
+                                .steady_relative = 0.02,
+                                .best_s = 0,
+                                .abandon_factor = 2.0,
+                                .warm_up = true};
+}
+
+static int check_policy(const clt_timing_policy *policy, const clt_measurement *m, clt_error *error) {
+  if (policy->min_runs < 1 || policy->min_runs > policy->max_runs || policy->max_runs > CLT_MAX_RUNS)
+    return clt_fail(error, CLT_E_ARGUMENT, "cannot make %u to %u runs; 1 to %d are possible", policy->min_runs,
+                    policy->max_runs, CLT_MAX_RUNS);
+  if (m->n_runs >= CLT_MAX_RUNS) return clt_fail(error, CLT_E_ARGUMENT, "the measurement has all of its runs already");
+  return CLT_OK;
+}
+
+static const double *runs_of(const series *s) { return s->clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s; }
+
+static double least(const double *values, size_t n) {
+  double min = INFINITY;
+  for (size_t i = 0; i < n; i++) min = fmin(min, values[i]);
+  return min;
+}
+
+/* The estimate is the minimum. It is steady when it has been met twice: the second shortest run is as short. */
+static bool steady(const double *runs, size_t n, double relative) {
+  double first = INFINITY, second = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    if (runs[i] < first) {
+      second = first;
+      first = runs[i];
+    } else if (runs[i] < second) {
+      second = runs[i];
+    }
+  }
+  return second <= first * (1 + relative);
+}
+
+static bool enough(const series *s, const clt_timing_policy *policy, size_t capacity, double elapsed_s) {
+  const double *runs = runs_of(s);
+  if (s->n >= policy->max_runs || s->n >= capacity) return true;
+  if (policy->best_s > 0 && least(runs, s->n) > policy->abandon_factor * policy->best_s) return true;
+  if (elapsed_s >= policy->max_total_s) return true;
+  return s->n >= policy->min_runs && steady(runs, s->n, policy->steady_relative);
+}
+
+/* One run with its inputs restored; what restoring takes is not timed. */
+static int run_once(clt_run *run, clt_prepared *prepared, clt_restore level, clt_measurement *m, clt_error *error) {
+  clt_executor *executor = prepared->executor;
+  double started = clt_now_s();
+  int rc = clt_bindings_restore(&prepared->bindings, executor, level, m, error);
+  m->phases.verify_s += clt_now_s() - started;
+  if (rc) return rc;
+  clt_executor_announce(executor, CLT_PHASE_RUNNING);
+  rc = clt_launch_run(run, executor, &prepared->program, prepared->plan, m);
+  if (rc == 0) m->phases.runs_s += run->host_s;
+  return rc;
+}
+
+/* Outputs are poisoned before the first of these runs and not again, scratch never: a kernel whose later runs do less
+ * than its first leaves poison or a wrong result behind. */
+static int run_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
+                      clt_error *error) {
+  clt_run run;
+  clt_restore level = CLT_RESTORE_OUTPUTS;
+  size_t capacity = CLT_MAX_RUNS - m->n_runs;
+  int rc = CLT_OK;
+  if (policy->warm_up) {
+    rc = run_once(&run, prepared, level, m, error);
+    level = CLT_RESTORE_INPUTS;
+  }
+  double started = clt_now_s();
+  while (rc == 0 && (s->n == 0 || !enough(s, policy, capacity, clt_now_s() - started))) {
+    rc = run_once(&run, prepared, level, m, error);
+    level = CLT_RESTORE_INPUTS;
+    if (rc) break;
+    s->host_s[s->n] = run.host_s;
+    s->device_s[s->n++] = run.device_s;
+    if (!clt_clock_possible(run.device_s, run.host_s)) s->clock = CLT_CLOCK_HOST;
+  }
+  if (rc == 0 && !clt_clock_agrees(least(s->device_s, s->n), least(s->host_s, s->n))) s->clock = CLT_CLOCK_HOST;
+  return rc;
+}
+
+/* Runs by two clocks cannot stand side by side: those of the device go where it turned out not to be trusted. */
+static void append(clt_measurement *m, const series *s) {
+  clt_clock clock = m->n_runs && m->clock == CLT_CLOCK_HOST ? CLT_CLOCK_HOST : s->clock;
+  if (m->n_runs && m->clock != clock) m->n_runs = 0;
+  memcpy(m->runs_s + m->n_runs, clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s, s->n * sizeof *m->runs_s);
+  m->n_runs += s->n;
+  m->clock = clock;
+  m->time_s = least(m->runs_s, m->n_runs);
+}
+
+static int verify(clt_prepared *prepared, clt_measurement *m) {
+  clt_executor *executor = prepared->executor;
+  double started = clt_now_s();
+  clt_executor_announce(executor, CLT_PHASE_VERIFY);
+  int rc = clt_bindings_check(&prepared->bindings, executor, false, m);
+  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, m);
+  m->phases.verify_s += clt_now_s() - started;
+  return rc;
+}
+
+int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
+                      clt_measurement *measurement, clt_error *error) {
+  series s = {.clock = executor->clock};
+  int rc = clt_executor_usable(executor, error);
+  if (rc == 0) rc = check_policy(policy, measurement, error);
+  if (rc) return rc;
+  rc = run_series(&s, prepared, policy, measurement, error);
+  if (rc == 0) append(measurement, &s);
+  if (rc == 0) rc = verify(prepared, measurement);
+  clt_prepared_fault(executor, &prepared->bindings, measurement);
+  clt_executor_announce(executor, CLT_PHASE_DONE);
+  return clt_rejected_is_fine(rc);
+}

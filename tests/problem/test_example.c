@@ -1,0 +1,71 @@
+/* The worked example of docs/problem-format.md is what the page says it is. */
+#include "scratch.h"
+
+#include "problem/file.h"
+#include "problem/plan.h"
+
+static char *page; /* the whole text */
+
+/* Copies the fenced block that begins with "```<language>". */
+static char *block(const char *language) {
+  char fence[20];
+  snprintf(fence, sizeof fence, "```%s\n", language);
+  const char *start = strstr(page, fence);
+  assert_non_null(start);
+  start += strlen(fence);
+  const char *end = strstr(start, "```");
+  assert_non_null(end);
+  return strndup(start, (size_t)(end - start));
+}
+
+static void the_counts_of_the_example_are_right(void **state) {
+  (void)state;
+  clt_device_info device = {.max_work_group_size = 256, .local_memory_bytes = 2048, .images = true};
+  char *json = block("json");
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_space_cartesian(clt_instance_space(instance)), 56);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 44);
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, NULL, 0, &device);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 33);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  free(json);
+}
+
+static void the_example_can_be_planned(void **state) {
+  (void)state;
+  clt_plan *plan = NULL;
+  clt_device_info device = {.type = CLT_DEVICE_GPU};
+  char *json = block("json"), *kernel = block("c");
+  scratch_write("row.cl", kernel);
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  assert_int_equal(clt_plan_new(&plan, instance, scratch_config(instance, "wg=64 ppt=2 use_local=1"), NULL), 0);
+  assert_string_equal(plan->source, kernel);
+  assert_string_equal(plan->options,
+                      "-Dwg=64 -Dppt=2 -Duse_local=1 -Dwidth=1024 -Dheight=512 -cl-mad-enable "
+                      "-cl-fast-relaxed-math");
+  assert_int_equal(plan->launches[0].global[0], 512);
+  assert_int_equal(plan->args[2].bytes, 130 * 4);
+  clt_plan_free(plan);
+  assert_int_equal(clt_plan_new_reference(&plan, instance, NULL), 0);
+  assert_int_equal(plan->n_args, 2);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  free(kernel);
+  free(json);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_counts_of_the_example_are_right),
+      cmocka_unit_test(the_example_can_be_planned),
+  };
+  if (argc != 2 || clt_file_read(&page, NULL, argv[1], 1 << 20, NULL) != CLT_OK) return 1;
+  int rc = cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+  free(page);
+  return rc;
+}
