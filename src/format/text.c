@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-#define CHUNK_BYTES (256 << 10)
+#define CHUNK_BYTES (64 << 10)
 #define SPARE_BYTES 16
 
 static int fail_reading(gzFile file, const char *path, clt_error *error) {

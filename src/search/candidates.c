@@ -13,10 +13,10 @@ void clt_candidates_release(clt_candidates *candidates) {
   *candidates = (clt_candidates){0};
 }
 
-static void keep_canonical(clt_candidates *c, const clt_space *space) {
+static void keep_new_canonical(clt_candidates *c, const clt_space *space, const clt_config_set *seen) {
   size_t kept = 0;
   for (size_t i = 0; i < c->n; i++) {
-    if (clt_space_canonical(space, c->configs[i]) != c->configs[i]) continue;
+    if (clt_space_canonical(space, c->configs[i]) != c->configs[i] || clt_config_set_has(seen, c->configs[i])) continue;
     c->configs[kept] = c->configs[i];
     c->predictions[kept++] = c->predictions[i];
   }
@@ -48,7 +48,7 @@ int clt_candidates_refill(clt_candidates *candidates, const clt_model *model, co
   int rc;
   do { /* again where the best were all aliases */
     rc = fetch(candidates, model, want, skip, n_skip, min_p_valid, error);
-    if (rc == CLT_OK) keep_canonical(candidates, space);
+    if (rc == CLT_OK) keep_new_canonical(candidates, space, seen);
     want *= 2;
   } while (rc == CLT_OK && candidates->n == 0 && !candidates->exhausted);
   free(skip);

@@ -37,6 +37,7 @@ static int remove_folder(void **state) {
 static const char *write_bytes(const char *name, const char *bytes, size_t n) {
   static char path[600];
   snprintf(path, sizeof path, "%s/%s", folder, name);
+  unlink(path); /* overwriting makes some file systems wait for the disk */
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   assert_int_equal(fwrite(bytes, 1, n, file), n);

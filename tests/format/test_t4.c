@@ -164,6 +164,7 @@ static void a_file_that_cannot_be_written_stays_as_it_was(void **state) {
 }
 
 static void write_text(const char *text) {
+  unlink(path); /* overwriting makes some file systems wait for the disk */
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
   fputs(text, file);

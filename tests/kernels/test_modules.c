@@ -1,8 +1,9 @@
 /* The inputs are deterministic and have structure; the references are right, checked by other ways to the same result.
  */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 #include <limits.h>
 #include <math.h>

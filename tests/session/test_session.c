@@ -52,7 +52,7 @@ static void the_budget_is_used_up_exactly(void **state) {
       assert_int_equal(result.measured, 37);
       assert_int_equal(sum(result.by_invalidity, CLT_N_INVALIDITIES), 37);
       assert_int_equal(sum(result.by_reason, CLT_N_REASONS), 37);
-      assert_true(result.by_invalidity[CLT_CORRECT] < 37 && result.by_invalidity[CLT_CORRECT] > 0);
+      assert_true(result.by_invalidity[CLT_CORRECT] > 0);
       assert_true(result.median_s >= result.best.time_s);
       assert_false(result.stopped);
       clt_tune_result_release(&result);

@@ -1,0 +1,174 @@
+/* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
+ * sizes that no tile divides and on sizes that tiles divide. The problem's name is the first argument; 77: there is no
+ * device. Work-items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opencl/executor.h"
+
+enum { MAX_SIZES = 5, MAX_EXTREMES = 6 };
+
+typedef struct trial {
+  const char *name;
+  clt_size sizes[2][MAX_SIZES]; /* a size that nothing divides, one that everything does */
+  size_t n_sizes;
+  size_t n_sampled; /* of each size */
+  const char *extremes[MAX_EXTREMES];
+} trial;
+
+static const trial trials[] = {
+    {"convolution",
+     {{{"width", 100}, {"height", 61}}, {{"width", 128}, {"height", 256}}},
+     2,
+     20,
+     {"wg_x=1 wg_y=1 ppt_x=128 ppt_y=64 use_image=0 use_local=1 pad=1 interleave=1 unroll=1",
+      "wg_x=128 wg_y=1 ppt_x=1 ppt_y=64 use_image=1 use_local=1 pad=1 interleave=0 unroll=0",
+      "wg_x=128 wg_y=2 ppt_x=1 ppt_y=32 use_image=0 use_local=1 pad=0 interleave=1 unroll=1",
+      "wg_x=2 wg_y=64 ppt_x=64 ppt_y=1 use_image=1 use_local=0 pad=0 interleave=1 unroll=0",
+      "wg_x=1 wg_y=1 ppt_x=1 ppt_y=1 use_image=0 use_local=1 pad=1 interleave=0 unroll=0"}},
+    {"raycasting",
+     {{{"width", 60}, {"height", 37}, {"volume_size", 50}}, {{"width", 64}, {"height", 64}, {"volume_size", 32}}},
+     3,
+     20,
+     {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=64 image_data=1 image_tf=1 local_tf=1 constant_tf=0 interleave=0 unroll=16",
+      "wg_x=64 wg_y=4 ppt_x=1 ppt_y=16 image_data=0 image_tf=0 local_tf=1 constant_tf=1 interleave=1 unroll=8",
+      "wg_x=1 wg_y=64 ppt_x=64 ppt_y=1 image_data=1 image_tf=0 local_tf=0 constant_tf=1 interleave=1 unroll=2",
+      "wg_x=1 wg_y=1 ppt_x=1 ppt_y=1 image_data=0 image_tf=1 local_tf=0 constant_tf=1 interleave=0 unroll=1"}},
+    {"stereo",
+     {{{"width", 67}, {"height", 41}, {"disparities", 9}, {"window_radius", 3}},
+      {{"width", 64}, {"height", 64}, {"disparities", 8}, {"window_radius", 2}}},
+     4,
+     10,
+     {"wg_x=1 wg_y=1 ppt_x=64 ppt_y=8 image_left=0 image_right=0 local_left=1 local_right=1 unroll_disparity=1 "
+      "unroll_dx=2 unroll_dy=1",
+      "wg_x=1 wg_y=2 ppt_x=128 ppt_y=16 image_left=0 image_right=0 local_left=0 local_right=0 unroll_disparity=2 "
+      "unroll_dx=4 unroll_dy=1",
+      "wg_x=64 wg_y=2 ppt_x=2 ppt_y=4 image_left=1 image_right=0 local_left=1 local_right=0 unroll_disparity=1 "
+      "unroll_dx=1 unroll_dy=4",
+      "wg_x=1 wg_y=1 ppt_x=1 ppt_y=1 image_left=0 image_right=1 local_left=0 local_right=1 unroll_disparity=8 "
+      "unroll_dx=1 unroll_dy=1",
+      "wg_x=4 wg_y=4 ppt_x=16 ppt_y=1 image_left=1 image_right=1 local_left=0 local_right=0 unroll_disparity=1 "
+      "unroll_dx=1 unroll_dy=1"}},
+};
+
+/* What one size of one problem on one device needs. */
+typedef struct bench {
+  clt_executor *executor;
+  clt_instance *instance;
+  clt_data *usual, *further; /* inputs of seeds 1 and 2 */
+  size_t right, wrong, refused;
+} bench;
+
+/* Only known once it is built: how large a work-group the driver can run the kernel in. That is no mistake of the
+ * kernel. */
+static void count(bench *b, clt_config config, const clt_measurement *m, const char *what) {
+  char text[512];
+  if (clt_measurement_correct(m)) return;
+  if (m->reason == CLT_REASON_KERNEL_LIMIT) {
+    b->refused++;
+    return;
+  }
+  b->wrong++;
+  clt_config_print(clt_instance_space(b->instance), config, text, sizeof text);
+  fprintf(stderr, "%s: %s: %s, largest error %g\n  %s\n", clt_executor_device(b->executor)->name, what,
+          clt_reason_name(m->reason), m->max_abs_error, text);
+  if (m->log) fprintf(stderr, "  %.2000s\n", m->log);
+}
+
+/* Runs one configuration on both inputs. */
+static int run(bench *b, clt_config config, clt_error *error) {
+  clt_plan *plan = NULL;
+  clt_prepared *prepared = NULL;
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  int rc = clt_plan_new(&plan, b->instance, config, error);
+  if (rc == CLT_OK) rc = clt_executor_prepare(b->executor, &prepared, plan, b->usual, &m, error);
+  if (rc == CLT_OK) count(b, config, &m, "first input");
+  if (rc == CLT_OK && clt_measurement_correct(&m)) {
+    rc = clt_executor_verify(b->executor, prepared, b->further, &m, error);
+    if (rc == CLT_OK) count(b, config, &m, "second input");
+    b->right += rc == CLT_OK && clt_measurement_correct(&m);
+  }
+  clt_prepared_free(prepared);
+  clt_plan_free(plan);
+  clt_measurement_release(&m);
+  return rc;
+}
+
+static int run_sampled(bench *b, size_t n, clt_error *error) {
+  clt_rng rng;
+  clt_rng_init(&rng, 7);
+  clt_config *configs = malloc(n * sizeof *configs);
+  if (!configs) return CLT_E_MEMORY;
+  const int64_t got = clt_space_sample(clt_instance_space(b->instance), &rng, n, configs, error);
+  int rc = got < 0 ? (int)got : CLT_OK;
+  for (int64_t i = 0; rc == CLT_OK && i < got; i++) rc = run(b, configs[i], error);
+  free(configs);
+  return rc;
+}
+
+/* Extremes that this device or this size does not allow are left out. */
+static int run_extremes(bench *b, const char *const extremes[MAX_EXTREMES], clt_error *error) {
+  const clt_space *space = clt_instance_space(b->instance);
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < MAX_EXTREMES && extremes[i]; i++) {
+    clt_config config;
+    rc = clt_config_parse(&config, space, extremes[i], error);
+    if (rc == CLT_OK && clt_space_contains(space, config)) rc = run(b, config, error);
+  }
+  return rc;
+}
+
+static int run_size(bench *b, const trial *t, const clt_problem *problem, size_t which, clt_error *error) {
+  int rc =
+      clt_instance_new(&b->instance, problem, t->sizes[which], t->n_sizes, clt_executor_device(b->executor), error);
+  if (rc == CLT_OK) rc = clt_data_new(&b->usual, b->instance, 1, error);
+  if (rc == CLT_OK) rc = clt_data_new(&b->further, b->instance, 2, error);
+  if (rc == CLT_OK) rc = run_sampled(b, t->n_sampled, error);
+  if (rc == CLT_OK) rc = run_extremes(b, t->extremes, error);
+  clt_executor_forget(b->executor, NULL);
+  clt_data_free(b->further);
+  clt_data_free(b->usual);
+  clt_instance_free(b->instance);
+  b->instance = NULL;
+  b->usual = b->further = NULL;
+  return rc;
+}
+
+static int run_device(const trial *t, const clt_problem *problem, const clt_device_info *device, size_t *wrong,
+                      clt_error *error) {
+  bench b = {0};
+  int rc = clt_executor_new(&b.executor, device->platform_index, device->device_index, error);
+  for (size_t which = 0; rc == CLT_OK && which < 2; which++) rc = run_size(&b, t, problem, which, error);
+  clt_executor_free(b.executor);
+  printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, device->name, b.right, b.wrong,
+         b.refused);
+  *wrong += b.wrong + (b.right < t->n_sampled);
+  return rc;
+}
+
+static const trial *find_trial(const char *name) {
+  for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+    if (strcmp(trials[i].name, name) == 0) return &trials[i];
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  const trial *t = argc == 2 ? find_trial(argv[1]) : NULL;
+  if (!t) return fprintf(stderr, "usage: %s convolution|raycasting|stereo\n", argv[0]), 2;
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
+  clt_error error = {0};
+  clt_problem *problem = NULL;
+  clt_device_info *devices = NULL;
+  size_t n_devices = 0, wrong = 0;
+  int rc = clt_problem_load(&problem, path, &error);
+  if (rc == CLT_OK) rc = clt_opencl_devices(&devices, &n_devices, &error);
+  for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, &devices[i], &wrong, &error);
+  if (rc != CLT_OK) fprintf(stderr, "%s\n", error.message);
+  free(devices);
+  clt_problem_free(problem);
+  if (rc == CLT_OK && n_devices == 0) return 77;
+  return rc != CLT_OK || wrong > 0;
+}

@@ -1,0 +1,149 @@
+/* The shipped problems' spaces: complete, with the conditions and limits that docs/kernels.md states. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "clatune/problem.h"
+
+static clt_problem *load(const char *path) {
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  if (clt_problem_load(&problem, path, &error) != CLT_OK) fail_msg("%s", error.message);
+  return problem;
+}
+
+static clt_instance *instantiate(const clt_problem *problem, const clt_device_info *device) {
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  if (clt_instance_new(&instance, problem, NULL, 0, device, &error) != CLT_OK) fail_msg("%s", error.message);
+  return instance;
+}
+
+typedef struct shipped {
+  const char *path, *name;
+  uint64_t cartesian, valid;
+} shipped;
+
+/* Of the 64 pairs of work-group size and pixels per work-item, 58 cover less than twice 2048 pixels and 54 less than
+ * twice 1024. */
+static const shipped all[] = {
+    {KERNELS_FOLDER "/convolution.json", "convolution", 131072, 58 * 58 * 32},
+    {KERNELS_FOLDER "/raycasting.json", "raycasting", 655360, 54 * 54 * 32 * 5},
+    {KERNELS_FOLDER "/stereo.json", "stereo", 2359296, 54 * 54 * 16 * 36},
+};
+enum { N_SHIPPED = sizeof all / sizeof *all };
+
+static void spaces_are_complete(void **state) {
+  (void)state;
+  for (size_t i = 0; i < N_SHIPPED; i++) {
+    clt_problem *problem = load(all[i].path);
+    clt_instance *instance = instantiate(problem, NULL);
+    const clt_space *space = clt_instance_space(instance);
+    assert_string_equal(clt_problem_name(problem), all[i].name);
+    assert_int_equal(clt_space_cartesian(space), all[i].cartesian);
+    assert_int_equal(clt_space_valid(space), all[i].valid);
+    assert_true(clt_space_contains(space, clt_instance_default(instance)));
+    clt_instance_free(instance);
+    clt_problem_free(problem);
+  }
+}
+
+/* A device with just so much local memory, and otherwise generous. */
+static clt_device_info device_with_local_memory(uint64_t bytes) {
+  clt_device_info d = {.local_memory_bytes = bytes,
+                       .images = true,
+                       .available = true,
+                       .max_work_group_size = 1024,
+                       .max_work_item_sizes = {1024, 1024, 64},
+                       .max_allocation_bytes = (uint64_t)1 << 33,
+                       .global_memory_bytes = (uint64_t)1 << 35,
+                       .max_constant_bytes = 65536,
+                       .image2d_max_width = 16384,
+                       .image2d_max_height = 16384,
+                       .image3d_max_width = 2048,
+                       .image3d_max_height = 2048,
+                       .image3d_max_depth = 2048};
+  return d;
+}
+
+static bool allowed(const char *path, const clt_device_info *device, const char *text) {
+  clt_problem *problem = load(path);
+  clt_instance *instance = instantiate(problem, device);
+  clt_error error = {0};
+  clt_config config;
+  if (clt_config_parse(&config, clt_instance_space(instance), text, &error) != CLT_OK) fail_msg("%s", error.message);
+  const bool contained = clt_space_contains(clt_instance_space(instance), config);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  return contained;
+}
+
+static void tiles_must_fit_into_local_memory(void **state) {
+  (void)state;
+  /* convolution: 4 (16 + 4)^2; raycasting: 256 float4; stereo: (16 + 6 + 16 + 6 + 31) (16 + 6) */
+  static const uint64_t needs[N_SHIPPED] = {1600, 4096, 1650};
+  static const char *const configs[N_SHIPPED] = {
+      "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 use_image=0 use_local=1 pad=0 interleave=0 unroll=0",
+      "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_data=0 image_tf=0 local_tf=1 constant_tf=0 interleave=0 unroll=1",
+      "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_left=1 image_right=1 local_left=1 local_right=1 unroll_disparity=1 "
+      "unroll_dx=1 unroll_dy=1"};
+  for (size_t i = 0; i < N_SHIPPED; i++) {
+    const clt_device_info enough = device_with_local_memory(needs[i]), less = device_with_local_memory(needs[i] - 1);
+    assert_true(allowed(all[i].path, &enough, configs[i]));
+    assert_false(allowed(all[i].path, &less, configs[i]));
+  }
+}
+
+static void work_groups_must_fit_the_device(void **state) {
+  (void)state;
+  const clt_device_info device = device_with_local_memory(65536);
+  const char *rest = "ppt_x=1 ppt_y=1 use_image=0 use_local=0 pad=0 interleave=0 unroll=0";
+  char text[200];
+  strcpy(text, "wg_x=128 wg_y=8 ");
+  assert_true(allowed(all[0].path, &device, strcat(text, rest)));
+  strcpy(text, "wg_x=128 wg_y=16 ");
+  assert_false(allowed(all[0].path, &device, strcat(text, rest)));
+}
+
+static void a_device_without_images_keeps_the_buffers(void **state) {
+  (void)state;
+  clt_device_info device = device_with_local_memory(65536);
+  device.images = false;
+  assert_false(allowed(all[0].path, &device,
+                       "wg_x=8 wg_y=8 ppt_x=1 ppt_y=1 use_image=1 use_local=0 pad=0 interleave=0 unroll=0"));
+  assert_true(allowed(all[0].path, &device,
+                      "wg_x=8 wg_y=8 ppt_x=1 ppt_y=1 use_image=0 use_local=0 pad=0 interleave=0 unroll=0"));
+}
+
+static void constant_memory_yields_to_an_image(void **state) {
+  (void)state;
+  clt_problem *problem = load(all[1].path);
+  clt_instance *instance = instantiate(problem, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  clt_error error = {0};
+  clt_config both, image;
+  const char *rest = "wg_x=8 wg_y=8 ppt_x=1 ppt_y=1 image_data=0 image_tf=1 local_tf=0 interleave=0 unroll=4";
+  char text[200];
+  assert_true(clt_space_has_aliases(space));
+  assert_int_equal(clt_config_parse(&both, space, strcat(strcpy(text, "constant_tf=1 "), rest), &error), CLT_OK);
+  assert_int_equal(clt_config_parse(&image, space, strcat(strcpy(text, "constant_tf=0 "), rest), &error), CLT_OK);
+  assert_true(both != image);
+  assert_int_equal(clt_space_canonical(space, both), image);
+  assert_int_equal(clt_space_canonical(space, image), image);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(spaces_are_complete),
+      cmocka_unit_test(tiles_must_fit_into_local_memory),
+      cmocka_unit_test(work_groups_must_fit_the_device),
+      cmocka_unit_test(a_device_without_images_keeps_the_buffers),
+      cmocka_unit_test(constant_memory_yields_to_an_image),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
