@@ -103,6 +103,7 @@ __kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void raycasting(VO
 
       float4 colour = (float4)(0.0f);
       float through = 1.0f;
+      first = min(first, last + 1);
       int left = last - first + 1;
       at += first * step;
       for (; left >= unroll && through > OPAQUE; left -= unroll) { SAMPLES(unroll) }
