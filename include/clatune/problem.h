@@ -63,6 +63,8 @@ size_t clt_instance_n_resources(const clt_instance *instance);
 const char *clt_instance_resource_name(const clt_instance *instance, size_t index);
 /* Values of all resources for a configuration, out[n_resources]; NaN where an expression cannot be evaluated. */
 void clt_instance_resources(const clt_instance *instance, clt_config config, double *out);
+/* Whether a resource's expression mentions a tuning parameter (by index in the space). */
+bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
- * Reads Kernel Tuner cache files, plain or gzip (the closing braces may be missing; a failed configuration has a string,
- * 1e20 or an __error__ for its time). Its space is the set of recorded configurations. Files are untrusted: bounded before
+ * Reads Kernel Tuner cache files (the closing braces may be missing; a failed configuration has a string, 1e20 or an
+ * __error__ for its time) and T4 results (clatune/t4.h), plain or gzip. Its space is the set of recorded configurations. Files are untrusted: bounded before
  * they are parsed. */
 #ifndef CLATUNE_RECORDING_H
 #define CLATUNE_RECORDING_H

@@ -24,26 +24,42 @@ int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_err
 /* What a record was measured for. */
 typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST } clt_record_kind;
 
-/* Opens the store of the named type ("sqlite", "memory") at path, creating file and folders (0700) as needed. path NULL:
- * the standard place, $XDG_DATA_HOME/clatune/store.sqlite. CLT_E_STORE with the reason where it cannot be used. */
+/* Opens the store of the named type ("sqlite", "memory"; NULL: "sqlite") at path, creating file (0600) and folders (0700) as
+ * needed. path NULL: the standard place, $XDG_DATA_HOME/clatune/store.sqlite; "memory" has none. CLT_E_STORE with the reason
+ * where it cannot be used; a file of another program or of a newer clatune is refused and left as it is. Several processes
+ * may share a file; a clt_store is used by one thread at a time. */
 int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error);
 void clt_store_close(clt_store *store);
-const char *clt_store_path(const clt_store *store);
+const char *clt_store_path(const clt_store *store); /* "" where there is no file */
 
 /* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
- * device as JSON. Called once a session; idempotent. */
+ * device as JSON. Called once a session; idempotent, the newest description stands. */
 int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
                        const char *sizes, const char *device_json, clt_error *error);
 
-/* Appends one measurement; committed (synchronous=FULL) when it returns. */
+/* Appends one measurement; committed (synchronous=FULL) when it returns. On failure nothing of it is kept. A correct
+ * measurement needs a time: CLT_E_ARGUMENT without. */
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
                   const clt_measurement *measurement, clt_error *error);
 
-/* Calls visit for every record of a key, oldest first; those whose configuration is not in the space are counted in
- * *n_foreign (nullable) and skipped. visit returns 0 to go on. The measurement is borrowed. */
+/* Calls visit for every record of a key, oldest first; those whose configuration is not in the space, and those that cannot
+ * be right, are counted in *n_foreign (nullable) and skipped. A parameter that the record lacks is no obstacle where it has
+ * a single value. visit returns 0 to go on, a positive number to end, a result code to fail with it; it must not use the
+ * store. The measurement is borrowed. */
 typedef int (*clt_store_visit)(void *user, clt_record_kind kind, const clt_measurement *measurement);
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit, void *user,
                    size_t *n_foreign, clt_error *error);
+
+/* What a store knows of a key; borrowed by visit. Texts are "" where nobody described it. */
+typedef struct clt_store_description {
+  clt_store_key key;
+  const char *problem_name, *problem_path, *sizes, *device_json;
+  uint64_t n_records;
+} clt_store_description;
+
+/* Calls visit for every key that has records, oldest first; visit as above. */
+typedef int (*clt_store_key_visit)(void *user, const clt_store_description *description);
+int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error);
 
 #ifdef __cplusplus
 }

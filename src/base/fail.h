@@ -4,7 +4,8 @@
 
 #include <clatune/error.h>
 
-/* Sets code and message unless an error is set already (error may be NULL), and returns code: `return clt_fail(...)`. */
+/* Sets code and message unless an error is set already (error may be NULL), and returns code: `return clt_fail(...)`.
+ */
 int clt_fail(clt_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a mistake in a text file. file, key may be NULL; line may be 0. */

@@ -10,7 +10,8 @@ typedef struct clt_hasher clt_hasher;
 clt_hasher *clt_hasher_new(void); /* NULL when out of memory */
 void clt_hasher_free(clt_hasher *hasher);
 void clt_hasher_add(clt_hasher *hasher, const void *bytes, size_t n);
-void clt_hasher_add_text(clt_hasher *hasher, const char *text); /* with its terminator, so that parts do not run together */
+void clt_hasher_add_text(clt_hasher *hasher,
+                         const char *text); /* with its terminator, so that parts do not run together */
 void clt_hasher_hex(const clt_hasher *hasher, char out[33]);
 uint64_t clt_hash64(const void *bytes, size_t n);
 

@@ -13,8 +13,7 @@ double clt_value_number(clt_value v) {
 }
 
 bool clt_value_equal(clt_value a, clt_value b) {
-  if (a.type == CLT_STRING || b.type == CLT_STRING)
-    return a.type == b.type && strcmp(a.text, b.text) == 0;
+  if (a.type == CLT_STRING || b.type == CLT_STRING) return a.type == b.type && strcmp(a.text, b.text) == 0;
   if (a.type == CLT_REAL || b.type == CLT_REAL) return clt_value_number(a) == clt_value_number(b);
   return a.integer == b.integer;
 }

@@ -212,6 +212,15 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
   }
 }
 
+bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter) {
+  clt_expression_id id = instance->problem->resources[resource].value;
+  if (clt_needs_device(instance, id)) return false;
+  const clt_expr *expr = instance->compiled[id];
+  for (size_t i = 0; i < clt_expr_n_slots(expr); i++)
+    if (clt_expr_slot(expr, i) == parameter) return true;
+  return false;
+}
+
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance) {
   return instance->problem->reference.kind;
 }

@@ -35,6 +35,8 @@ typedef struct clt_search_report {
   bool has_model;
   clt_model_accuracy model;
   int64_t second_stage_failed, second_stage_measured;
+  int64_t second_stage_needed; /* what the confidence asks for, where the searcher chooses; more than measured: a limit came
+                                  first, and the confidence is not reached. -1: not chosen */
   double fit_s, predict_s;
 } clt_search_report;
 
@@ -44,13 +46,16 @@ typedef struct clt_searcher_type {
   size_t n_options, options_size;
   size_t state_size; /* zeroed before init */
 
+  /* The evaluations that the options ask for by themselves, without the one of `first`: what a session without a budget
+   * gives. 0: no opinion; INT64_MAX: until the search is over. Nullable: 0. */
+  int64_t (*budget)(const void *options);
   int (*init)(void *state, const clt_search_setup *setup, const void *options, clt_error *error);
   /* Up to n configurations to measure next; *n_out is how many. *n_out = 0 with results outstanding: wait for them and ask
    * again; *n_out = 0 with none outstanding: the search is over. */
   int (*ask)(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
   int (*tell)(void *state, const clt_measurement *measurement, clt_error *error);
   void (*report)(const void *state, clt_search_report *out); /* nullable */
-  void (*fini)(void *state);
+  void (*fini)(void *state); /* also after an init that failed */
 } clt_searcher_type;
 
 size_t clt_n_searchers(void);

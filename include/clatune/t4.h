@@ -1,0 +1,24 @@
+/* clatune/t4.h - results in the T4 format of the auto-tuning community ("Open Autotuning Results Schema" 1.0.0), which
+ * Kernel Tuner writes too. Times are milliseconds, as there. clt_recording_load reads them back. */
+#ifndef CLATUNE_T4_H
+#define CLATUNE_T4_H
+
+#include <clatune/measurement.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One result. created_s is Unix time; 0: not known, the timestamp is then left out. */
+typedef struct clt_t4_result {
+  const clt_measurement *measurement;
+  int64_t created_s;
+} clt_t4_result;
+
+/* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. CLT_E_IO. */
+int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* cli/command.h - a subcommand: its flags, its help, and what it does. One file each, listed in main.c. */
+#ifndef CLT_CLI_COMMAND_H
+#define CLT_CLI_COMMAND_H
+
+#include <clatune/sys/option.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Exit codes (docs/command-line.md). */
+enum {
+  CLI_FOUND = 0,
+  CLI_FAILURE = 1,
+  CLI_USAGE = 2,
+  CLI_NO_DEVICE = 3,
+  CLI_NO_VALID = 4,
+  CLI_VERIFY_FAILED = 5,
+  CLI_STORE_UNUSABLE = 6
+};
+
+/* A flag of a command itself. argument NULL: a switch. */
+typedef struct cli_flag {
+  const char *name, *argument, *help;
+} cli_flag;
+
+/* Flags that come from plug-ins' option tables. */
+typedef struct cli_option_group {
+  const char *title; /* "searcher two-stage" */
+  const clt_option *options;
+  size_t n_options;
+} cli_option_group;
+
+typedef struct cli_arguments cli_arguments;
+
+typedef struct cli_command {
+  const char *name, *summary, *synopsis, *description;
+  const cli_flag *flags;
+  size_t n_flags;
+  bool searcher_options, evaluator_options, model_options; /* which plug-ins' flags it takes */
+  size_t min_positional, max_positional;
+  int (*run)(const cli_arguments *arguments); /* exit code */
+} cli_command;
+
+extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_verify, cli_version;
+
+/* Flags that many commands share, for their tables. */
+#define CLI_FLAG_DEVICE                                                                                 \
+  {                                                                                                     \
+    "device", "NAME",                                                                                   \
+        "OpenCL device: P:D, UUID, ICD suffix, or part of a platform, vendor or device name (default: " \
+        "CLATUNE_DEVICE, else the only device)"                                                         \
+  }
+#define CLI_FLAG_SIZE \
+  { "size", "NAME=N", "sets a problem parameter; may be repeated" }
+#define CLI_FLAG_STORE \
+  { "store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)" }
+#define CLI_FLAG_SEED \
+  { "seed", "N", "seed of all random choices (default 1)" }
+#define CLI_FLAG_JSON \
+  { "json", NULL, "prints the answer as JSON" }
+#define CLI_FLAG_QUIET \
+  { "quiet", NULL, "no progress on standard error" }
+
+#endif

@@ -1,0 +1,55 @@
+/* clatune: the command line. One file a subcommand; this one chooses among them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+
+static const cli_command *const commands[] = {&cli_devices, &cli_space,   &cli_tune,   &cli_sample,
+                                              &cli_train,   &cli_predict, &cli_verify, &cli_version};
+#define N_COMMANDS (sizeof commands / sizeof *commands)
+
+static const cli_command *find(const char *name) {
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  return NULL;
+}
+
+static int run(const cli_command *command, int argc, char **argv) {
+  cli_arguments arguments;
+  int rc = cli_arguments_parse(&arguments, command, argc, argv);
+  if (rc == 0 && cli_given(&arguments, "help")) {
+    cli_help_command(&arguments);
+  } else if (rc == 0) {
+    rc = command->run(&arguments);
+  }
+  cli_arguments_release(&arguments);
+  return rc;
+}
+
+static int dispatch(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "--help";
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    const cli_command *explained = argc > 2 ? find(argv[2]) : NULL;
+    char *help[] = {argc > 2 ? argv[2] : NULL, "--help", NULL};
+    if (explained) return run(explained, 2, help);
+    cli_help(commands, N_COMMANDS);
+    return argc > 1 ? CLI_FOUND : CLI_USAGE;
+  }
+  if (strcmp(name, "--version") == 0) name = "version";
+  const cli_command *command = find(name);
+  if (command == NULL) return cli_usage("there is no command '%s' (see 'clatune --help')", name);
+  return run(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv) {
+  cli_signals_install();
+  int rc = dispatch(argc, argv);
+  if (fflush(stdout) || ferror(stdout)) {
+    int failure = cli_failure("cannot write to standard output");
+    if (rc == 0) rc = failure;
+  }
+  return rc;
+}

@@ -1,0 +1,105 @@
+#include <clatune/model.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output.h"
+#include "cli/setting_up.h"
+
+typedef struct ranking {
+  clt_config *configs;
+  clt_prediction *predictions;
+  size_t n;
+} ranking;
+
+static json_t *to_json(const cli_subject *subject, const ranking *r) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < r->n; i++) {
+    const clt_prediction *p = &r->predictions[i];
+    json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
+                                          cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]),
+                                          "options", cli_json_best_options(subject->instance, r->configs[i]), "time_s",
+                                          cli_json_real(exp(p->log_time)), "spread", cli_json_real(p->spread),
+                                          "p_valid", cli_json_real(p->p_valid)));
+  }
+  return json_pack("{s:o}", "predictions", list);
+}
+
+static void print_text(const cli_subject *subject, const ranking *r) {
+  char time[32];
+  printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  for (size_t i = 0; i < r->n; i++) {
+    const clt_prediction *p = &r->predictions[i];
+    char *configuration = cli_configuration(clt_instance_space(subject->instance), r->configs[i]);
+    printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, exp(p->log_time)), p->spread, p->p_valid,
+           configuration ? configuration : "?");
+    free(configuration);
+  }
+}
+
+static int get_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject) {
+  clt_error error = {0};
+  size_t n_rows;
+  const char *path = cli_text(arguments, "model");
+  if (path == NULL) return cli_fit(out, arguments, subject, &n_rows);
+  int rc = clt_model_load(out, clt_instance_space(subject->instance), subject->instance, path, &error);
+  return rc ? cli_report(&error) : 0;
+}
+
+static int rank(const cli_arguments *arguments, const cli_subject *subject, const clt_model *model, size_t top) {
+  clt_error error = {0};
+  ranking r = {calloc(top, sizeof *r.configs), calloc(top, sizeof *r.predictions), 0};
+  int rc = 0;
+  if (r.configs == NULL || r.predictions == NULL) {
+    rc = cli_failure("out of memory");
+  } else if (clt_model_best(model, top, 0.5, NULL, 0, r.configs, r.predictions, &r.n, &error)) {
+    rc = cli_report(&error);
+  } else if (cli_given(arguments, "json")) {
+    rc = cli_print_json(to_json(subject, &r));
+  } else {
+    print_text(subject, &r);
+  }
+  free(r.configs);
+  free(r.predictions);
+  return rc;
+}
+
+static int run(const cli_arguments *arguments) {
+  cli_subject subject;
+  clt_model *model = NULL;
+  int64_t top;
+  int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
+  if (rc) return rc;
+  cli_device_need need = cli_given(arguments, "model") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_REQUIRED;
+  rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
+  if (rc) return rc;
+  rc = get_model(&model, arguments, &subject);
+  if (rc == 0) rc = rank(arguments, &subject, model, (size_t)top);
+  clt_model_free(model);
+  cli_subject_release(&subject);
+  return rc;
+}
+
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    {"model", "FILE", "a model file of 'clatune train' (default: fitted now on stored rows)"},
+    {"top", "K", "how many configurations to print (default 10)"},
+    CLI_FLAG_STORE,
+    CLI_FLAG_SEED,
+    CLI_FLAG_JSON};
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .summary = "prints the configurations that a model predicts to be best",
+    .synopsis = "PROBLEM [--model FILE] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
+    .description =
+        "Predicts the run time of every valid configuration and prints the best ones, those that would probably\n"
+        "fail last. Measures nothing. With --model, no device is needed; its limits apply if one is named.",
+    .flags = flags,
+    .n_flags = sizeof flags / sizeof *flags,
+    .model_options = true,
+    .min_positional = 1,
+    .max_positional = 1,
+    .run = run,
+};

@@ -1,0 +1,91 @@
+#include "cli/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+#define BAR_CELLS 20
+#define TERMINAL_PERIOD_S 0.1
+#define PLAIN_PERIOD_S 10.0
+
+void cli_progress_init(cli_progress *progress, bool quiet) {
+  const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  *progress = (cli_progress){.quiet = quiet};
+  progress->terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+  progress->colour = progress->terminal && !(no_colour && no_colour[0]);
+}
+
+static int columns(void) {
+  struct winsize size;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+}
+
+static const char *duration(char out[32], double seconds) {
+  if (!isfinite(seconds) || seconds < 0 || seconds > 1e7) return strcpy(out, "?");
+  long s = lround(seconds);
+  if (s < 60) {
+    snprintf(out, 32, "%lds", s);
+  } else if (s < 3600) {
+    snprintf(out, 32, "%ldm%02lds", s / 60, s % 60);
+  } else {
+    snprintf(out, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
+  }
+  return out;
+}
+
+static void failures(char *out, size_t capacity, const clt_progress *now) {
+  size_t used = 0;
+  out[0] = '\0';
+  for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++)
+    if (now->by_invalidity[i] && used < capacity)
+      used += (size_t)snprintf(out + used, capacity - used, "%s%s %lld",
+                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i),
+                               (long long)now->by_invalidity[i]);
+}
+
+static void describe(char *out, size_t capacity, const clt_progress *now) {
+  char best[32], left[32], failed[160], total[32] = "";
+  double rate = now->elapsed_s > 0 ? (double)now->done / now->elapsed_s : 0;
+  double left_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
+  failures(failed, sizeof failed, now);
+  if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
+  snprintf(out, capacity, "%s  %lld%s  %.2g/s  best %s%s%s%s", now->phase, (long long)now->done, total, rate,
+           cli_time(best, now->best_s), now->total > 0 ? "  left " : "", now->total > 0 ? duration(left, left_s) : "",
+           failed);
+}
+
+static void draw_bar(cli_progress *progress, const clt_progress *now) {
+  char text[400];
+  int filled = now->total > 0 ? (int)(BAR_CELLS * now->done / now->total) : 0;
+  describe(text, sizeof text, now);
+  if (filled > BAR_CELLS) filled = BAR_CELLS;
+  int room = columns() - BAR_CELLS - 4;
+  fprintf(stderr, "\r%s[%.*s%*s]%s %.*s\033[K", progress->colour ? "\033[36m" : "", filled, "####################",
+          BAR_CELLS - filled, "", progress->colour ? "\033[0m" : "", room, text);
+  fflush(stderr);
+  progress->bar_shown = true;
+}
+
+void cli_progress_update(cli_progress *progress, const clt_progress *now) {
+  bool new_phase = strcmp(progress->phase, now->phase) != 0;
+  if (progress->quiet || (!new_phase && now->elapsed_s < progress->next_s)) return;
+  snprintf(progress->phase, sizeof progress->phase, "%s", now->phase);
+  progress->next_s = now->elapsed_s + (progress->terminal ? TERMINAL_PERIOD_S : PLAIN_PERIOD_S);
+  if (progress->terminal) {
+    draw_bar(progress, now);
+  } else {
+    char text[400];
+    describe(text, sizeof text, now);
+    fprintf(stderr, "clatune: %s\n", text);
+  }
+}
+
+void cli_progress_end(cli_progress *progress) {
+  if (progress->bar_shown) fputs("\r\033[K", stderr);
+  progress->bar_shown = false;
+}

@@ -1,0 +1,114 @@
+#include "cli/setting_up.h"
+
+#include <clatune/model.h>
+#include <clatune/sys/evaluator.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+
+static int choose_device(cli_subject *subject, const char *text) {
+  clt_error error = {0};
+  clt_device_info *devices = NULL;
+  size_t n = 0, index = 0;
+  int rc = clt_devices(&devices, &n, &error);
+  if (rc == 0) rc = clt_device_select(&index, devices, n, text, &error);
+  if (rc == 0) {
+    subject->device = malloc(sizeof *subject->device);
+    if (subject->device) *subject->device = devices[index];
+  }
+  free(devices);
+  if (rc) return cli_report(&error);
+  return subject->device ? 0 : cli_failure("out of memory");
+}
+
+static int instantiate(cli_subject *subject, const cli_arguments *arguments) {
+  clt_error error = {0};
+  clt_size *sizes = NULL;
+  size_t n_sizes = 0;
+  int rc = cli_sizes(&sizes, &n_sizes, arguments);
+  if (rc) return rc;
+  int failed = clt_instance_new(&subject->instance, subject->problem, sizes, n_sizes, subject->device, &error);
+  free(sizes);
+  if (failed == CLT_E_NOT_FOUND) return cli_report(&error), CLI_USAGE;
+  return failed ? cli_report(&error) : 0;
+}
+
+int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need) {
+  clt_error error = {0};
+  *out = (cli_subject){0};
+  if (clt_problem_load(&out->problem, path, &error)) return cli_report(&error);
+  const char *device = cli_text(arguments, "device");
+  if (device == NULL && need == CLI_DEVICE_REQUIRED) device = getenv("CLATUNE_DEVICE");
+  int rc = 0;
+  if (device || need == CLI_DEVICE_REQUIRED) rc = choose_device(out, device);
+  if (rc == 0) rc = instantiate(out, arguments);
+  if (rc) cli_subject_release(out);
+  return rc;
+}
+
+void cli_subject_release(cli_subject *subject) {
+  clt_instance_free(subject->instance);
+  clt_problem_free(subject->problem);
+  free(subject->device);
+  *subject = (cli_subject){0};
+}
+
+int cli_open_store(clt_store **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
+}
+
+typedef struct row_list {
+  clt_row *rows;
+  size_t n, capacity;
+} row_list;
+
+static int collect(void *user, clt_record_kind kind, const clt_measurement *m) {
+  row_list *list = user;
+  if (kind != CLT_RECORD_SEARCH) return 0;
+  if (list->n == list->capacity) {
+    size_t capacity = list->capacity ? 2 * list->capacity : 256;
+    clt_row *grown = realloc(list->rows, capacity * sizeof *grown);
+    if (grown == NULL) return 1;
+    list->rows = grown;
+    list->capacity = capacity;
+  }
+  list->rows[list->n++] = (clt_row){m->config, m->time_s, !clt_measurement_correct(m)};
+  return 0;
+}
+
+static int stored_rows(row_list *list, const cli_arguments *arguments, const cli_subject *subject, clt_error *error) {
+  clt_store *store = NULL;
+  clt_store_key key;
+  int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), error);
+  if (rc == 0) rc = clt_store_key_init(&key, subject->instance, error);
+  if (rc == 0) rc = clt_store_each(store, &key, clt_instance_space(subject->instance), collect, list, NULL, error);
+  clt_store_close(store);
+  return rc;
+}
+
+int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, size_t *n_rows) {
+  clt_error error = {0};
+  row_list list = {0};
+  clt_setting *settings = NULL;
+  size_t n_settings = 0;
+  int64_t seed;
+  const char *type = cli_text(arguments, "model-type");
+  if (type == NULL) type = "ensemble";
+  int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
+  if (rc) return rc;
+  int failed = stored_rows(&list, arguments, subject, &error);
+  if (!failed && list.n == 0)
+    rc =
+        cli_failure("the store holds no measurement of '%s' at these sizes on this device; 'clatune sample' makes some",
+                    clt_problem_name(subject->problem));
+  if (!failed && rc == 0)
+    failed = clt_model_fit(out, type, settings, n_settings, clt_instance_space(subject->instance), subject->instance,
+                           list.rows, list.n, (uint64_t)seed, 0, &error);
+  *n_rows = list.n;
+  free(list.rows);
+  free(settings);
+  return failed ? cli_report(&error) : rc;
+}

@@ -1,0 +1,30 @@
+/* cli/setting_up.h - what most commands begin with: the problem, the device, the instance, the store. */
+#ifndef CLT_CLI_SETTING_UP_H
+#define CLT_CLI_SETTING_UP_H
+
+#include <clatune/problem.h>
+#include <clatune/store.h>
+
+#include "cli/arguments.h"
+
+typedef struct cli_subject {
+  clt_problem *problem;
+  clt_device_info *device; /* NULL: none */
+  clt_instance *instance;
+} cli_subject;
+
+typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED } cli_device_need;
+
+/* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
+ * the only device where one is required). Returns 0, or an exit code after a message. */
+int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
+void cli_subject_release(cli_subject *subject);
+
+/* Opens the store that was typed, or the standard one. */
+int cli_open_store(clt_store **out, const cli_arguments *arguments);
+
+/* A model fitted on what the store holds of the subject (options of `clatune train`). */
+struct clt_model;
+int cli_fit(struct clt_model **out, const cli_arguments *arguments, const cli_subject *subject, size_t *n_rows);
+
+#endif

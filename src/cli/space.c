@@ -1,0 +1,78 @@
+#include <clatune/space.h>
+#include <stdio.h>
+
+#include "cli/output.h"
+#include "cli/setting_up.h"
+
+static json_t *parameter_json(const clt_parameter *parameter) {
+  json_t *values = json_array();
+  for (size_t i = 0; i < parameter->n_values; i++) json_array_append_new(values, cli_json_value(parameter->values[i]));
+  return json_pack("{s:s, s:o}", "name", parameter->name, "values", values);
+}
+
+static json_t *to_json(const cli_subject *subject, const char *path) {
+  const clt_space *space = clt_instance_space(subject->instance);
+  json_t *parameters = json_array();
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
+    json_array_append_new(parameters, parameter_json(clt_space_parameter(space, i)));
+  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "file", path, "problem",
+                   clt_problem_name(subject->problem), "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
+                   (json_int_t)clt_space_valid(space), "groups", (json_int_t)clt_space_n_groups(space), "build_s",
+                   cli_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+                   subject->device ? json_string(subject->device->name) : json_null(), "parameters", parameters);
+}
+
+static void print_text(const cli_subject *subject, const char *path) {
+  const clt_space *space = clt_instance_space(subject->instance);
+  uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space);
+  char time[32];
+  printf("%s: %s\n", path, clt_problem_name(subject->problem));
+  printf("  cartesian   %llu configurations of %zu tuning parameters in %zu independent groups\n",
+         (unsigned long long)cartesian, clt_space_n_parameters(space), clt_space_n_groups(space));
+  printf("  valid       %llu (%.3g %%) %s%s\n", (unsigned long long)valid,
+         cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
+         subject->device ? "within the limits of " : "by the problem's conditions alone",
+         subject->device ? subject->device->name : "");
+  printf("  counted in  %s\n", cli_time(time, clt_space_build_s(space)));
+}
+
+static int one(const cli_arguments *arguments, const char *path, json_t *list) {
+  cli_subject subject;
+  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_IF_NAMED);
+  if (rc) return rc;
+  if (list) {
+    json_array_append_new(list, to_json(&subject, path));
+  } else {
+    print_text(&subject, path);
+  }
+  cli_subject_release(&subject);
+  return 0;
+}
+
+static int run(const cli_arguments *arguments) {
+  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  int rc = 0;
+  for (size_t i = 0; i < arguments->n_positional && rc == 0; i++) rc = one(arguments, arguments->positional[i], list);
+  if (list == NULL || rc) return json_decref(list), rc;
+  if (arguments->n_positional > 1) return cli_print_json(list);
+  rc = cli_print_json(json_incref(json_array_get(list, 0)));
+  json_decref(list);
+  return rc;
+}
+
+static const cli_flag flags[] = {CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_JSON};
+
+const cli_command cli_space = {
+    .name = "space",
+    .summary = "counts the configurations of a problem",
+    .synopsis = "PROBLEM... [--device NAME] [--size NAME=N]... [--json]",
+    .description =
+        "Counts the configurations of tuning problems. Needs neither kernel nor device: without --device only\n"
+        "the problem's own conditions apply; with it the limits of the device do as well. With --json one\n"
+        "file gives an object, several give a list of them.",
+    .flags = flags,
+    .n_flags = sizeof flags / sizeof *flags,
+    .min_positional = 1,
+    .max_positional = 1000,
+    .run = run,
+};

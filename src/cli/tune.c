@@ -1,0 +1,54 @@
+#include <stdio.h>
+
+#include "cli/output.h"
+#include "cli/tuning.h"
+
+static int run(const cli_arguments *arguments) {
+  cli_tuning tuning;
+  clt_tune_result result;
+  const char *searcher = cli_text(arguments, "searcher");
+  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "two-stage");
+  if (rc) return rc;
+  rc = cli_tuning_run(&result, &tuning);
+  if (rc == CLI_FOUND || rc == CLI_NO_VALID || rc > 128) {
+    if (cli_given(arguments, "json")) {
+      int printed = cli_print_json(cli_tuning_json(&tuning, &result));
+      if (rc == 0) rc = printed;
+    } else {
+      cli_tuning_print(&tuning, &result);
+    }
+  }
+  clt_tune_result_release(&result);
+  cli_tuning_release(&tuning);
+  return rc;
+}
+
+static const cli_flag flags[] = {
+    {"searcher", "NAME", "two-stage (default), random, exhaustive"},
+    {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
+    {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
+    {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
+    {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
+    CLI_TUNING_FLAGS,
+};
+
+const cli_command cli_tune = {
+    .name = "tune",
+    .summary = "finds the fastest configuration of a kernel",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--budget N] [OPTION...]",
+    .description =
+        "Finds the fastest configuration of the kernel of a problem file. Every candidate is built and run in a "
+        "worker\n"
+        "process and its result is checked; each measurement is stored as it is made, so the same command goes on "
+        "where\n"
+        "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared "
+        "in\n"
+        "interleaved runs. Exit code: 0 found, 4 no valid configuration, 130 interrupted (and resumable).",
+    .flags = flags,
+    .n_flags = sizeof flags / sizeof *flags,
+    .searcher_options = true,
+    .evaluator_options = true,
+    .min_positional = 1,
+    .max_positional = 1,
+    .run = run,
+};

@@ -1,0 +1,98 @@
+#include "cli/tuning.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/signals.h"
+
+static void keep(cli_tuning *tuning, const clt_measurement *m) {
+  const clt_space *space = clt_instance_space(tuning->subject.instance);
+  json_array_append_new(
+      tuning->results, json_pack("{s:o, s:o, s:s}", "configuration", cli_json_configuration(space, m->config), "time_s",
+                                 cli_json_real(m->time_s), "reason", clt_reason_name(m->reason)));
+}
+
+static void on_progress(void *user, const clt_progress *now) {
+  cli_tuning *tuning = user;
+  if (tuning->results && now->last) keep(tuning, now->last);
+  cli_progress_update(&tuning->progress, now);
+}
+
+static void on_log(void *user, clt_log_level level, const char *text) {
+  cli_tuning *tuning = user;
+  cli_progress_end(&tuning->progress);
+  cli_log(&tuning->quiet, level, text);
+}
+
+static int plug_ins(cli_tuning *t, const cli_arguments *arguments) {
+  clt_tune_settings *s = &t->settings;
+  if (clt_searcher_find(s->searcher) == NULL)
+    return cli_usage("there is no searcher '%s' (see 'clatune tune --help')", s->searcher);
+  if (clt_evaluator_find(s->evaluator) == NULL)
+    return cli_usage("there is no evaluator '%s' (see 'clatune tune --help')", s->evaluator);
+  int rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
+  if (rc == 0)
+    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
+  s->searcher_settings = t->searcher_settings;
+  s->evaluator_settings = t->evaluator_settings;
+  return rc;
+}
+
+static int numbers(clt_tune_settings *s, const cli_arguments *a) {
+  int64_t seed, finalists, batch, threads;
+  int rc = cli_integer(&s->budget, a, "budget", 0, 1, INT64_MAX);
+  if (rc == 0) rc = cli_integer(&seed, a, "seed", 1, 0, INT64_MAX);
+  if (rc == 0) rc = cli_integer(&finalists, a, "finalists", s->finalists, 0, 1000);
+  if (rc == 0) rc = cli_integer(&batch, a, "batch", 0, 1, 1000000);
+  if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 1, 1024);
+  if (rc == 0) rc = cli_real_number(&s->time_s, a, "time", 0, 0.001, 1e9);
+  if (rc == 0) rc = cli_real_number(&s->tolerance, a, "tolerance", s->tolerance, 1e-6, 1);
+  if (rc == 0) rc = cli_real_number(&s->confidence, a, "confidence", s->confidence, 0.01, 0.9999);
+  if (rc) return rc;
+  s->seed = (uint64_t)seed;
+  s->finalists = (unsigned)finalists;
+  s->batch = (size_t)batch;
+  s->threads = (unsigned)threads;
+  return 0;
+}
+
+int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
+  *t = (cli_tuning){.quiet = cli_given(arguments, "quiet")};
+  clt_tune_settings_init(&t->settings);
+  const char *evaluator = cli_text(arguments, "evaluator");
+  t->settings.searcher = searcher;
+  t->settings.evaluator = evaluator ? evaluator : "opencl";
+  int rc = plug_ins(t, arguments);
+  if (rc == 0) rc = numbers(&t->settings, arguments);
+  if (rc == 0) rc = cli_subject_init(&t->subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
+  if (rc) return cli_tuning_release(t), rc;
+  cli_progress_init(&t->progress, t->quiet);
+  t->settings.instance = t->subject.instance;
+  t->settings.store = t->store;
+  t->settings.no_reuse = cli_given(arguments, "fresh");
+  t->settings.progress = on_progress;
+  t->settings.log = on_log;
+  t->settings.user = t;
+  t->settings.stop = cli_signals_flag();
+  return 0;
+}
+
+void cli_tuning_release(cli_tuning *tuning) {
+  clt_store_close(tuning->store);
+  cli_subject_release(&tuning->subject);
+  json_decref(tuning->results);
+  free(tuning->searcher_settings);
+  free(tuning->evaluator_settings);
+  *tuning = (cli_tuning){0};
+}
+
+int cli_tuning_run(clt_tune_result *result, cli_tuning *tuning) {
+  clt_error error = {0};
+  memset(result, 0, sizeof *result);
+  int rc = clt_tune(result, &tuning->settings, &error);
+  cli_progress_end(&tuning->progress);
+  if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
+  return rc ? cli_report(&error) : CLI_FOUND;
+}

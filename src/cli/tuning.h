@@ -1,0 +1,41 @@
+/* cli/tuning.h - a tuning session from the command line: what `tune` and `sample` share. */
+#ifndef CLT_CLI_TUNING_H
+#define CLT_CLI_TUNING_H
+
+#include <clatune/tune.h>
+#include <jansson.h>
+
+#include "cli/progress.h"
+#include "cli/setting_up.h"
+
+typedef struct cli_tuning {
+  cli_subject subject;
+  clt_store *store;
+  clt_tune_settings settings;
+  clt_setting *searcher_settings, *evaluator_settings; /* owned */
+  cli_progress progress;
+  bool quiet;
+  json_t *results; /* NULL, or a list that every evaluation is appended to */
+} cli_tuning;
+
+/* Opens problem, device and store, and fills the settings from the flags. Returns 0, or an exit code after a message.
+ */
+int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
+void cli_tuning_release(cli_tuning *tuning);
+
+/* Runs the session. Returns the exit code; *result is to be released and says whether there is a best. */
+int cli_tuning_run(clt_tune_result *result, cli_tuning *tuning);
+
+/* The result for people and as JSON. */
+void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);
+json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
+
+#define CLI_TUNING_FLAGS                                                                                      \
+  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, {"no-store", NULL, "keeps nothing and reuses nothing"},     \
+      {"fresh", NULL, "measures again what the store knows already"},                                         \
+      {"evaluator", "NAME", "opencl (worker processes, the default) or inprocess (no isolation)"},            \
+      {"time", "S", "begins no evaluation after S seconds"},                                                  \
+      {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"}, \
+      {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
+
+#endif

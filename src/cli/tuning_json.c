@@ -1,0 +1,84 @@
+/* The end of a tuning, as JSON. */
+#include <math.h>
+
+#include "cli/output.h"
+#include "cli/tuning.h"
+
+static json_t *evaluations(const clt_tune_result *r) {
+  json_t *out = json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured",
+                          (json_int_t)r->measured, "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
+  for (int i = 0; i < CLT_N_INVALIDITIES; i++)
+    json_object_set_new(out, clt_invalidity_name((clt_invalidity)i), json_integer((json_int_t)r->by_invalidity[i]));
+  return out;
+}
+
+static json_t *reasons(const clt_tune_result *r) {
+  json_t *out = json_object();
+  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++)
+    if (r->by_reason[i])
+      json_object_set_new(out, clt_reason_name((clt_reason)i), json_integer((json_int_t)r->by_reason[i]));
+  return out;
+}
+
+static json_t *runs(const clt_measurement *m) {
+  json_t *out = json_array();
+  for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(out, cli_json_real(m->runs_s[i]));
+  return out;
+}
+
+static json_t *measurement(const cli_tuning *tuning, const clt_measurement *m) {
+  const clt_instance *instance = tuning->subject.instance;
+  return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
+                   cli_json_configuration(clt_instance_space(instance), m->config), "options",
+                   cli_json_best_options(instance, m->config), "time_s", cli_json_real(m->time_s), "reason",
+                   clt_reason_name(m->reason), "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s",
+                   runs(m));
+}
+
+static json_t *best(const cli_tuning *tuning, const clt_tune_result *r) {
+  if (r->best.config == CLT_CONFIG_NONE) return json_null();
+  json_t *out = measurement(tuning, &r->best);
+  double over_default = r->has_default ? r->default_measurement.time_s / r->best.time_s : NAN;
+  json_object_set_new(out, "speedup_over_default", cli_json_real(over_default));
+  json_object_set_new(out, "speedup_over_median", cli_json_real(r->median_s / r->best.time_s));
+  json_object_set_new(out, "spread", cli_json_real(r->best_spread));
+  json_object_set_new(out, "finalist", json_boolean(r->best_is_finalist));
+  return out;
+}
+
+static json_t *model(const clt_search_report *s) {
+  if (!s->has_model) return json_null();
+  return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error", cli_json_real(s->model.mean_relative_error),
+                   "rows", (json_int_t)s->model.n_rows, "failed_rows", (json_int_t)s->model.n_failed, "log_error_sd",
+                   cli_json_real(s->model.log_error_sd), "fit_s", cli_json_real(s->fit_s), "predict_s",
+                   cli_json_real(s->predict_s));
+}
+
+static json_t *phases(const clt_phases *p) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "build_s", cli_json_real(p->build_s), "first_launch_s",
+                   cli_json_real(p->first_launch_s), "runs_s", cli_json_real(p->runs_s), "verify_s",
+                   cli_json_real(p->verify_s), "wait_s", cli_json_real(p->wait_s));
+}
+
+json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
+  const cli_subject *subject = &tuning->subject;
+  json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem),
+                          "sizes", cli_json_sizes(subject->instance), "device", cli_json_device(subject->device),
+                          "searcher", tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space",
+                          "cartesian", (json_int_t)r->cartesian, "valid", (json_int_t)r->valid);
+  json_object_set_new(out, "evaluations", evaluations(r));
+  json_object_set_new(out, "reasons", reasons(r));
+  json_object_set_new(out, "best", best(tuning, r));
+  json_object_set_new(out, "default", r->has_default ? measurement(tuning, &r->default_measurement) : json_null());
+  json_object_set_new(out, "median_s", cli_json_real(r->median_s));
+  json_object_set_new(out, "model", model(&r->search));
+  json_object_set_new(out, "second_stage",
+                      json_pack("{s:I, s:I}", "measured", (json_int_t)r->search.second_stage_measured, "failed",
+                                (json_int_t)r->search.second_stage_failed));
+  json_object_set_new(out, "phases", phases(&r->phases));
+  json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
+  json_object_set_new(out, "stopped", json_boolean(r->stopped));
+  if (tuning->results) json_object_set(out, "results", tuning->results);
+  json_object_set_new(out, "wall_s", cli_json_real(r->wall_s));
+  return out;
+}

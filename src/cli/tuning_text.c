@@ -1,0 +1,77 @@
+/* The end of a tuning, for people. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output.h"
+#include "cli/tuning.h"
+
+static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
+  const clt_measurement *best = &r->best;
+  char *configuration = cli_configuration(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
+  char time[32];
+  clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
+  printf("best configuration  %s\n", configuration ? configuration : "?");
+  printf("options             %s\n", options ? options : "?");
+  printf("time                %s +- %.2g %% (%s of %zu runs, %s clock)\n", cli_time(time, best->time_s),
+         100 * r->best_spread, r->best_is_finalist ? "median of interleaved rounds" : "least", best->n_runs,
+         best->clock == CLT_CLOCK_DEVICE ? "device" : "host");
+  free(configuration);
+  free(options);
+}
+
+static void print_speedup(const clt_tune_result *r) {
+  char time[32];
+  printf("speed-up            ");
+  if (r->has_default) {
+    printf("%.3g over the default configuration (%s)", r->default_measurement.time_s / r->best.time_s,
+           cli_time(time, r->default_measurement.time_s));
+  } else {
+    printf("none over the default configuration, which is not valid");
+  }
+  if (isfinite(r->median_s))
+    printf(", %.3g over the median (%s)", r->median_s / r->best.time_s, cli_time(time, r->median_s));
+  putchar('\n');
+}
+
+static void print_counts(const clt_tune_result *r) {
+  printf("evaluations         %lld: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
+         (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT]);
+  if (r->aliased)
+    printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
+  bool any = false;
+  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
+    if (r->by_reason[i] == 0) continue;
+    printf("%s%lld %s", any ? ", " : "failed              ", (long long)r->by_reason[i],
+           clt_reason_name((clt_reason)i));
+    any = true;
+  }
+  if (any) putchar('\n');
+}
+
+static void print_model(const clt_search_report *s) {
+  if (!s->has_model) return;
+  printf("model               mean relative error %.3g %% on rows not trained on (%zu rows)\n",
+         100 * s->model.mean_relative_error, s->model.n_rows - s->model.n_failed);
+  if (s->second_stage_measured)
+    printf("second stage        %lld measured, %lld of them failed\n", (long long)s->second_stage_measured,
+           (long long)s->second_stage_failed);
+}
+
+void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
+  char wall[32];
+  printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
+         r->stopped ? " (stopped early; the same command goes on from here)" : "");
+  printf("space               %llu configurations, %llu valid on this device\n", (unsigned long long)r->cartesian,
+         (unsigned long long)r->valid);
+  if (r->best.config == CLT_CONFIG_NONE) {
+    puts("best configuration  none: no configuration gave a right result");
+  } else {
+    print_best(tuning, r);
+    print_speedup(r);
+  }
+  print_counts(r);
+  print_model(&r->search);
+  printf("took                %s\n", cli_time(wall, r->wall_s));
+  if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
+}

@@ -1,0 +1,62 @@
+/* dataset/encoding.h - configurations as numbers that a model can learn from.
+ *
+ * Each parameter is encoded by its nature: constant ones are left out, numbers whose values span a factor of four or
+ * more go in as log2, the rest as they are, both centred and scaled to [-1, 1]; a boolean is a number with two values;
+ * text gets one input a value. Integers with more than four values that are not all powers of two get a second input,
+ * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs.
+ */
+#ifndef CLT_DATASET_ENCODING_H
+#define CLT_DATASET_ENCODING_H
+
+#include <clatune/problem.h>
+
+#define CLT_MAX_RESOURCES 256
+
+/* The inputs of one parameter: table holds width numbers for each of its values. width 0: constant, left out. */
+typedef struct clt_encoded_parameter {
+  size_t first, width, n_values;
+  uint64_t stride; /* a configuration's value position is config / stride % n_values */
+  float *table;
+} clt_encoded_parameter;
+
+/* One resource: (log2 of) its value, mapped from low..high to -1..1. */
+typedef struct clt_encoded_resource {
+  size_t index; /* in the instance */
+  bool log2;
+  double low, high;
+} clt_encoded_resource;
+
+typedef struct clt_encoding {
+  const clt_space *space;
+  const clt_instance *instance; /* NULL where no resources are inputs */
+  size_t n_parameters, n_resources, n_inputs;
+  size_t first_resource; /* inputs from here on are resources */
+  size_t n_instance_resources;
+  clt_encoded_parameter *parameters;
+  clt_encoded_resource *resources;
+} clt_encoding;
+
+/* Borrows space and instance (nullable: no resources). The ranges of the resources are taken from configurations spread
+ * evenly over the ranks. */
+int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error);
+void clt_encoding_free(clt_encoding *encoding);
+
+/* Adds resources, as a model file has them, to an encoding made without. Takes over the array. */
+void clt_encoding_set_resources(clt_encoding *encoding, const clt_instance *instance, clt_encoded_resource *resources,
+                                size_t n);
+
+/* out[n_inputs]. */
+void clt_encode(const clt_encoding *encoding, clt_config config, float *out);
+
+/* The inputs of the resources alone, out[n_resources]. */
+void clt_encode_resources(const clt_encoding *encoding, clt_config config, float *out);
+
+/* Whether an input other than the parameter's own may depend on it. */
+bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter);
+
+/* The value position of a parameter. */
+static inline size_t clt_encoded_position(const clt_encoded_parameter *parameter, clt_config config) {
+  return (size_t)(config / parameter->stride % parameter->n_values);
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* The devices, asked of a worker. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "clatune/sys/evaluator.h"
+#include "eval/link.h"
+#include "eval/run_folder.h"
+
+#define PATIENCE_S 60
+#define MAX_DEVICES 1024
+
+static int take_device(clt_device_info *out, const json_t *message, clt_error *error) {
+  char *text = json_dumps(message, JSON_COMPACT);
+  if (text == NULL) return clt_fail(error, CLT_E_FORMAT, "the worker's list of devices makes no sense");
+  int rc = clt_device_from_json(out, text, error);
+  free(text);
+  return rc;
+}
+
+static int take_devices(clt_device_info **out, size_t *n, const json_t *reply, clt_error *error) {
+  const json_t *list = json_object_get(reply, "devices");
+  size_t count = json_array_size(list);
+  if (!json_is_array(list) || count > MAX_DEVICES)
+    return clt_fail(error, CLT_E_FORMAT, "the worker's list of devices makes no sense");
+  clt_device_info *devices = clt_new_array(count, sizeof *devices);
+  int rc = devices ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < count; i++) rc = take_device(&devices[i], json_array_get(list, i), error);
+  if (rc) {
+    free(devices);
+    return rc;
+  }
+  *out = devices;
+  *n = count;
+  return CLT_OK;
+}
+
+static int ask(clt_link *link, json_t **reply, clt_error *error) {
+  clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
+  json_t *greeting = NULL;
+  int rc = clt_link_await(link, &greeting, error);
+  if (rc == 0) rc = clt_link_check_greeting(greeting, error);
+  json_decref(greeting);
+  if (rc) return rc;
+  rc = clt_link_request(link, json_pack("{s:s}", "request", "devices"), CLT_AT_VERIFY, &limits, error);
+  return rc ? rc : clt_link_await(link, reply, error);
+}
+
+int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
+  clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
+  clt_run_folder folder = {NULL, -1};
+  clt_link link = {.alive = false};
+  char *path = NULL, *why = NULL;
+  json_t *reply = NULL;
+  int rc = clt_worker_path(&path, error);
+  if (rc == 0) rc = clt_run_folder_new(&folder, error);
+  if (rc == 0) rc = clt_link_start(&link, path, folder.path, 0, &limits, error);
+  if (rc == 0) rc = ask(&link, &reply, error);
+  if (rc == 0) rc = take_devices(out, n, reply, error);
+  json_decref(reply);
+  clt_link_stop(&link, false, &why);
+  clt_run_folder_remove(&folder);
+  free(why);
+  free(path);
+  return rc;
+}

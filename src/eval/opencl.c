@@ -1,0 +1,213 @@
+/* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "clatune/sys/evaluator.h"
+#include "eval/evaluators.h"
+#include "eval/open_request.h"
+#include "eval/pool.h"
+#include "problem/data.h"
+
+#define MOST_WORKERS 16
+#define MOST_AHEAD 4
+#define LEAST_MEMORY_MIB 700 /* with less, PoCL cannot compile */
+
+typedef struct opencl_options {
+  int64_t workers, prepare_ahead;
+  double compile_timeout_s, run_timeout_s, run_timeout_factor, run_timeout_floor_s, host_timeout_s;
+  int64_t min_runs, max_runs;
+  double max_total_s, steady, abandon_factor;
+  int64_t memory_limit_mib;
+  bool lock;
+} opencl_options;
+
+#define AT(member) offsetof(opencl_options, member)
+static const clt_option options[] = {
+    {"workers", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_WORKERS, AT(workers),
+     "Worker processes; 0: one per processor core, at most 16, fewer where memory is short."},
+    {"prepare-ahead", CLT_OPTION_INT, "0", 0, CLT_POOL_MAX_SLOTS, AT(prepare_ahead),
+     "Configurations that a worker keeps prepared until they are timed; 0: up to 4, as memory allows."},
+    {"compile-timeout", CLT_OPTION_REAL, "60", 0.01, 1e6, AT(compile_timeout_s),
+     "Seconds that a configuration may take until it runs for the first time."},
+    {"run-timeout", CLT_OPTION_REAL, "10", 0.001, 1e6, AT(run_timeout_s), "Seconds that one run may take."},
+    {"run-timeout-factor", CLT_OPTION_REAL, "0", 0, 1e9, AT(run_timeout_factor),
+     "A run may take this many times the best time so far, and no more than run-timeout; 0: run-timeout alone counts."},
+    {"run-timeout-floor", CLT_OPTION_REAL, "1", 0, 1e6, AT(run_timeout_floor_s),
+     "Seconds that run-timeout-factor does not go below."},
+    {"host-timeout", CLT_OPTION_REAL, "600", 0.1, 1e6, AT(host_timeout_s),
+     "Seconds for starting a worker, for making the reference, and for verifying a result."},
+    {"min-runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(min_runs), "Timed runs of a configuration at least."},
+    {"max-runs", CLT_OPTION_INT, "16", 1, CLT_MAX_RUNS, AT(max_runs), "Timed runs of a configuration at most."},
+    {"max-run-time", CLT_OPTION_REAL, "1", 0, 1e6, AT(max_total_s), "Seconds after which runs are not repeated."},
+    {"steady", CLT_OPTION_REAL, "0.02", 0, 1, AT(steady),
+     "Relative spread of the best runs under which a time counts as known."},
+    {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
+     "A configuration whose first run takes this many times the best time so far is not repeated; 0: all are."},
+    {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
+     "MiB of memory that a worker may use, at least 700; 0: half of the machine's where the device is the CPU, else no "
+     "limit."},
+    {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
+};
+#define N_OPTIONS (sizeof options / sizeof *options)
+
+typedef struct opencl_state {
+  clt_pool *pool;
+  json_t *open_request;
+  char lock_key[256];
+} opencl_state;
+
+/* --- how many, how much --- */
+
+static double machine_bytes(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 4e9;
+}
+
+static bool is_cpu(const clt_device_info *device) { return device->type == CLT_DEVICE_CPU; }
+
+/* What one prepared configuration takes, roughly: its arguments, with copies to restore and to compare. */
+static double prepared_bytes(const clt_instance *instance) {
+  clt_plan *plan = NULL;
+  double bytes = 1 << 20;
+  if (clt_plan_new(&plan, instance, clt_instance_default(instance), NULL)) return bytes;
+  for (size_t i = 0; i < plan->n_args; i++) bytes += 2.0 * (double)plan->args[i].bytes;
+  clt_plan_free(plan);
+  return bytes;
+}
+
+static size_t clamp(double x, size_t most) {
+  if (!(x >= 1)) return 1;
+  return x < (double)most ? (size_t)x : most;
+}
+
+static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt_instance *instance) {
+  const clt_device_info *device = clt_instance_device(instance);
+  double memory = is_cpu(device) ? machine_bytes() : (double)device->global_memory_bytes;
+  if (!(memory > 0)) memory = machine_bytes();
+  double places = memory / 3 / prepared_bytes(instance);
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t most = clamp((double)cores, MOST_WORKERS);
+  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, most);
+  out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(places / (double)out->n_workers, MOST_AHEAD);
+}
+
+static int64_t memory_limit(const opencl_options *o, const clt_device_info *device) {
+  const int64_t mib = 1 << 20, least = LEAST_MEMORY_MIB * mib;
+  if (o->memory_limit_mib > 0) return o->memory_limit_mib * mib;
+  if (!is_cpu(device)) return 0;
+  int64_t half = (int64_t)(machine_bytes() / 2);
+  return half > least ? half : least;
+}
+
+static int check_options(const opencl_options *o, clt_error *error) {
+  if (o->min_runs > o->max_runs)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
+                    (long long)o->min_runs, (long long)o->max_runs);
+  if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
+  return CLT_OK;
+}
+
+/* --- the evaluator --- */
+
+static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_setup *setup, opencl_state *s) {
+  const clt_device_info *device = clt_instance_device(setup->instance);
+  clt_pool_setup out = {
+      .open = s->open_request,
+      .lock_key = o->lock ? s->lock_key : NULL,
+      .quiet_builds = is_cpu(device),
+      .compile_timeout_s = o->compile_timeout_s,
+      .run_timeout_s = o->run_timeout_s,
+      .host_timeout_s = o->host_timeout_s,
+      .run_timeout_factor = o->run_timeout_factor,
+      .run_timeout_floor_s = o->run_timeout_floor_s,
+      .memory_limit_bytes = memory_limit(o, device),
+      .timing = {.min_runs = (int)o->min_runs,
+                 .max_runs = (int)o->max_runs,
+                 .max_total_s = o->max_total_s,
+                 .steady_relative = o->steady,
+                 .abandon_factor = o->abandon_factor,
+                 .warm_up = true},
+      .log = setup->log,
+      .log_user = setup->log_user,
+  };
+  choose_sizes(&out, o, setup->instance);
+  return out;
+}
+
+static void warn_of_default_reference(const clt_evaluator_setup *setup) {
+  if (setup->log == NULL || clt_instance_reference_kind(setup->instance) != CLT_REFERENCE_DEFAULT) return;
+  setup->log(setup->log_user, CLT_LOG_WARNING,
+             "the problem has no reference: the result of the default configuration is taken for right");
+}
+
+static void opencl_close(void *state) {
+  opencl_state *s = state;
+  clt_pool_free(s->pool);
+  json_decref(s->open_request);
+  memset(s, 0, sizeof *s);
+}
+
+static int opencl_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+  opencl_state *s = state;
+  const opencl_options *o = given;
+  if (setup->instance == NULL || clt_instance_device(setup->instance) == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
+  int rc = check_options(o, error);
+  if (rc == 0) rc = clt_open_request_new(&s->open_request, setup->instance, error);
+  if (rc) return rc;
+  clt_device_lock_key(clt_instance_device(setup->instance), s->lock_key, sizeof s->lock_key);
+  warn_of_default_reference(setup);
+  clt_pool_setup pool = pool_setup(o, setup, s);
+  rc = clt_pool_new(&s->pool, &pool, error);
+  if (rc) opencl_close(s);
+  return rc;
+}
+
+static size_t opencl_capacity(const void *state) { return clt_pool_capacity(((const opencl_state *)state)->pool); }
+
+static int opencl_submit(void *state, clt_config config, double best_s, clt_error *error) {
+  return clt_pool_submit(((opencl_state *)state)->pool, config, best_s, error);
+}
+
+static int opencl_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
+  return clt_pool_wait(((opencl_state *)state)->pool, out, timeout_s, error);
+}
+
+static int opencl_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
+                          clt_measurement *out, clt_error *error) {
+  return clt_pool_compare(((opencl_state *)state)->pool, configs, n, policy, out, error);
+}
+
+const clt_evaluator_type clt_evaluator_opencl = {
+    .name = "opencl",
+    .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
+    .options = options,
+    .n_options = N_OPTIONS,
+    .options_size = sizeof(opencl_options),
+    .state_size = sizeof(opencl_state),
+    .open = opencl_open,
+    .capacity = opencl_capacity,
+    .submit = opencl_submit,
+    .wait = opencl_wait,
+    .compare = opencl_compare,
+    .close = opencl_close,
+};
+
+int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
+                      void *log_user, clt_error *error) {
+  opencl_options o;
+  opencl_state s = {.pool = NULL};
+  const clt_setting one[] = {{"workers", "1"}, {"prepare-ahead", "1"}};
+  const clt_compare_policy once = {.min_rounds = 1, .max_rounds = 1};
+  clt_evaluator_setup setup = {
+      .instance = instance, .space = clt_instance_space(instance), .log = log, .log_user = log_user};
+  int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, one, 2, error);
+  if (rc == 0) rc = opencl_open(&s, &setup, &o, error);
+  if (rc) return rc;
+  rc = clt_pool_compare(s.pool, &config, 1, &once, out, error);
+  opencl_close(&s);
+  return rc;
+}

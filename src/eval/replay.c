@@ -1,0 +1,92 @@
+#include "eval/evaluators.h"
+
+#include <clatune/recording.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+typedef struct replay_options {
+  bool noise;
+  int64_t capacity;
+} replay_options;
+
+static const clt_option options[] = {
+    {"noise", CLT_OPTION_BOOL, "no", 0, 0, offsetof(replay_options, noise),
+     "answer with one of the recorded runs, drawn by the seed, in place of their mean"},
+    {"capacity", CLT_OPTION_INT, "1", 1, 1024, offsetof(replay_options, capacity),
+     "how many configurations are under way at once"},
+};
+
+/* Results come in the order of submission. */
+typedef struct replay_state {
+  const clt_recording *recording;
+  uint64_t seed;
+  bool noise;
+  clt_config *queue; /* a ring */
+  size_t capacity, first, n;
+} replay_state;
+
+static int open_replay(void *state, const clt_evaluator_setup *setup, const void *chosen, clt_error *error) {
+  replay_state *r = state;
+  const replay_options *o = chosen;
+  if (setup->recording == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'replay' needs a recording");
+  r->queue = clt_new_array((size_t)o->capacity, sizeof *r->queue);
+  if (r->queue == NULL) return clt_fail_memory(error);
+  r->recording = setup->recording;
+  r->seed = setup->seed;
+  r->noise = o->noise;
+  r->capacity = (size_t)o->capacity;
+  return CLT_OK;
+}
+
+static size_t capacity(const void *state) { return ((const replay_state *)state)->capacity; }
+
+static int submit(void *state, clt_config config, double best_s, clt_error *error) {
+  (void)best_s;
+  replay_state *r = state;
+  if (r->n == r->capacity) return clt_fail(error, CLT_E_ARGUMENT, "%zu configurations are under way already", r->n);
+  if (clt_recording_find(r->recording, config) == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "configuration %llu is not in the recording '%s'",
+                    (unsigned long long)config, clt_recording_name(r->recording));
+  r->queue[(r->first + r->n++) % r->capacity] = config;
+  return CLT_OK;
+}
+
+/* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
+static void draw_run(clt_measurement *m, uint64_t seed) {
+  clt_rng rng;
+  clt_rng_init(&rng, seed ^ clt_hash64(&m->config, sizeof m->config));
+  m->time_s = m->runs_s[0] = m->runs_s[clt_rng_below(&rng, m->n_runs)];
+  m->n_runs = 1;
+}
+
+static int wait_for_result(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
+  (void)timeout_s;
+  replay_state *r = state;
+  if (r->n == 0) return CLT_E_AGAIN;
+  int rc = clt_measurement_copy(out, clt_recording_find(r->recording, r->queue[r->first]), error);
+  if (rc) return rc;
+  r->first = (r->first + 1) % r->capacity;
+  r->n--;
+  if (r->noise && clt_measurement_correct(out) && out->n_runs > 0) draw_run(out, r->seed);
+  return CLT_OK;
+}
+
+static void close_replay(void *state) { free(((replay_state *)state)->queue); }
+
+const clt_evaluator_type clt_evaluator_replay = {
+    .name = "replay",
+    .summary = "answers from a recorded space, without a device",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(replay_options),
+    .state_size = sizeof(replay_state),
+    .open = open_replay,
+    .capacity = capacity,
+    .submit = submit,
+    .wait = wait_for_result,
+    .close = close_replay,
+};

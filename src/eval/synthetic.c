@@ -1,0 +1,288 @@
+/* The evaluator "synthetic": no device, but a landscape with a known optimum, chosen noise and a chosen share of
+ * invalid configurations. Everything follows from the configuration and the two seeds, never from the order of
+ * measuring. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "eval/evaluators.h"
+#include "eval/rounds.h"
+
+#define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
+#define N_PAIRS 3     /* interactions per parameter */
+
+typedef struct synthetic_options {
+  double optimum_s, spread, noise, invalid;
+  int64_t landscape, runs, capacity;
+} synthetic_options;
+
+#define AT(member) offsetof(synthetic_options, member)
+static const clt_option options[] = {
+    {"optimum", CLT_OPTION_REAL, "0.001", 1e-9, 1e6, AT(optimum_s), "Seconds that the best configuration takes."},
+    {"spread", CLT_OPTION_REAL, "30", 1, 1e9, AT(spread),
+     "How many times slower than the best the slowest configurations are."},
+    {"noise", CLT_OPTION_REAL, "0.02", 0, 10, AT(noise), "Standard deviation of the log of the run times."},
+    {"invalid", CLT_OPTION_REAL, "0.2", 0, 0.95, AT(invalid), "Share of configurations that fail."},
+    {"landscape", CLT_OPTION_INT, "1", 0, 1e15, AT(landscape),
+     "Seed of the landscape; the noise follows the session's."},
+    {"runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(runs), "Runs of a configuration."},
+    {"capacity", CLT_OPTION_INT, "1", 1, 1024, AT(capacity),
+     "Configurations under way at once; their results come in random order."},
+};
+
+/* log(time / optimum) is scale * (sum of weight * d^2 + sum of strength * (d_p + sign * d_q)^2), where d is the
+ * distance of a parameter's position from the optimum's, in parts of its range: no other configuration is as fast. */
+typedef struct pair {
+  size_t p, q;
+  double strength, sign;
+} pair;
+
+typedef struct synthetic_state {
+  const clt_space *space;
+  synthetic_options o;
+  uint64_t seed;
+  clt_rng order;
+  size_t n; /* parameters */
+  double *weights, *fail_weights;
+  pair *pairs;
+  uint32_t *optimum, *positions;
+  double scale, fail_threshold; /* fails above it */
+  clt_config *pending;
+  size_t n_pending;
+} synthetic_state;
+
+static double part(const synthetic_state *s, size_t p, uint32_t position) {
+  size_t n = clt_space_parameter(s->space, p)->n_values;
+  return n > 1 ? (double)position / (double)(n - 1) : 0;
+}
+
+/* --- failures: one side of a plane with a fold, so that they can be learnt --- */
+
+static double fail_score(const synthetic_state *s, clt_config config) {
+  double score = 0;
+  clt_space_positions(s->space, config, s->positions);
+  for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * part(s, p, s->positions[p]);
+  return score + 0.5 * fabs(score);
+}
+
+static bool fails(const synthetic_state *s, clt_config config) {
+  return s->o.invalid > 0 && fail_score(s, config) > s->fail_threshold;
+}
+
+static clt_reason reason_of(const synthetic_state *s, clt_config config) {
+  static const clt_reason reasons[] = {CLT_REASON_COMPILE_ERROR, CLT_REASON_KERNEL_LIMIT, CLT_REASON_RUN_TIMEOUT,
+                                       CLT_REASON_WRONG_OUTPUT};
+  clt_space_positions(s->space, config, s->positions);
+  return reasons[s->positions[s->n - 1] % (sizeof reasons / sizeof *reasons)];
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static int set_threshold(synthetic_state *s, clt_rng *rng, clt_error *error) {
+  uint64_t valid = clt_space_valid(s->space);
+  double *scores = clt_new_array(N_PROBES, sizeof *scores);
+  if (scores == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < N_PROBES; i++)
+    scores[i] = fail_score(s, clt_space_at(s->space, valid <= N_PROBES ? i % valid : clt_rng_below(rng, valid)));
+  qsort(scores, N_PROBES, sizeof *scores, ascending);
+  size_t rank = (size_t)((1 - s->o.invalid) * N_PROBES);
+  s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
+  free(scores);
+  return CLT_OK;
+}
+
+/* --- times --- */
+
+static double distance(const synthetic_state *s, size_t p) {
+  return part(s, p, s->positions[p]) - part(s, p, s->optimum[p]);
+}
+
+static double height(const synthetic_state *s, clt_config config) {
+  double sum = 0;
+  clt_space_positions(s->space, config, s->positions);
+  for (size_t p = 0; p < s->n; p++) sum += s->weights[p] * distance(s, p) * distance(s, p);
+  for (size_t i = 0; i < s->n * N_PAIRS; i++) {
+    double d = distance(s, s->pairs[i].p) + s->pairs[i].sign * distance(s, s->pairs[i].q);
+    sum += s->pairs[i].strength * d * d;
+  }
+  return sum;
+}
+
+static clt_rng noise_of(const synthetic_state *s, clt_config config, uint64_t purpose) {
+  const uint64_t key[] = {config, s->seed, purpose};
+  clt_rng rng;
+  clt_rng_init(&rng, clt_hash64(key, sizeof key));
+  return rng;
+}
+
+static double run_s(const synthetic_state *s, clt_config config, clt_rng *noise) {
+  return s->o.optimum_s * exp(s->scale * height(s, config) + s->o.noise * clt_rng_normal(noise));
+}
+
+static void set_scale(synthetic_state *s, clt_rng *rng) {
+  double highest = 0;
+  uint64_t valid = clt_space_valid(s->space);
+  for (size_t i = 0; i < N_PROBES; i++)
+    highest = fmax(highest, height(s, clt_space_at(s->space, clt_rng_below(rng, valid))));
+  s->scale = highest > 0 ? log(s->o.spread) / highest : 1;
+}
+
+/* --- the landscape --- */
+
+static void draw_weights(synthetic_state *s, clt_rng *rng) {
+  for (size_t p = 0; p < s->n; p++) {
+    s->weights[p] = exp(clt_rng_normal(rng));
+    s->fail_weights[p] = clt_rng_normal(rng);
+  }
+  for (size_t i = 0; i < s->n * N_PAIRS; i++) {
+    pair *x = &s->pairs[i];
+    x->p = i / N_PAIRS;
+    x->q = clt_rng_below(rng, s->n);
+    x->sign = clt_rng_unit(rng) < 0.5 ? -1 : 1;
+    x->strength = 0.5 * clt_rng_unit(rng);
+  }
+}
+
+static int choose_optimum(synthetic_state *s, clt_rng *rng, clt_error *error) {
+  uint64_t valid = clt_space_valid(s->space), rank = clt_rng_below(rng, valid);
+  for (uint64_t i = 0; i < valid && i < 1000000; i++) {
+    clt_config config = clt_space_at(s->space, (rank + i) % valid);
+    if (fails(s, config)) continue;
+    clt_space_positions(s->space, config, s->optimum);
+    return CLT_OK;
+  }
+  return clt_fail(error, CLT_E_NO_VALID, "every configuration fails; lower the option 'invalid'");
+}
+
+static int allocate(synthetic_state *s, clt_error *error) {
+  s->weights = clt_new_array(s->n, sizeof *s->weights);
+  s->fail_weights = clt_new_array(s->n, sizeof *s->fail_weights);
+  s->pairs = clt_new_array(s->n * N_PAIRS, sizeof *s->pairs);
+  s->optimum = clt_new_array(s->n, sizeof *s->optimum);
+  s->positions = clt_new_array(s->n, sizeof *s->positions);
+  s->pending = clt_new_array((size_t)s->o.capacity, sizeof *s->pending);
+  bool all = s->weights && s->fail_weights && s->pairs && s->optimum && s->positions && s->pending;
+  return all ? CLT_OK : clt_fail_memory(error);
+}
+
+static void synthetic_close(void *state) {
+  synthetic_state *s = state;
+  free(s->weights);
+  free(s->fail_weights);
+  free(s->pairs);
+  free(s->optimum);
+  free(s->positions);
+  free(s->pending);
+  memset(s, 0, sizeof *s);
+}
+
+static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+  synthetic_state *s = state;
+  clt_rng rng;
+  *s = (synthetic_state){.space = setup->space, .seed = setup->seed, .n = clt_space_n_parameters(setup->space)};
+  s->o = *(const synthetic_options *)given;
+  if (s->n == 0 || clt_space_valid(s->space) == 0)
+    return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
+  clt_rng_init(&rng, (uint64_t)s->o.landscape);
+  clt_rng_init(&s->order, setup->seed);
+  int rc = allocate(s, error);
+  if (rc == 0) {
+    draw_weights(s, &rng);
+    rc = set_threshold(s, &rng, error);
+  }
+  if (rc == 0) rc = choose_optimum(s, &rng, error);
+  if (rc) {
+    synthetic_close(s);
+    return rc;
+  }
+  set_scale(s, &rng);
+  return CLT_OK;
+}
+
+/* --- measuring --- */
+
+static size_t synthetic_capacity(const void *state) { return (size_t)((const synthetic_state *)state)->o.capacity; }
+
+static int synthetic_submit(void *state, clt_config config, double best_s, clt_error *error) {
+  synthetic_state *s = state;
+  (void)best_s;
+  if (s->n_pending >= (size_t)s->o.capacity)
+    return clt_fail(error, CLT_E_ARGUMENT, "more than %lld configurations submitted at once", (long long)s->o.capacity);
+  s->pending[s->n_pending++] = config;
+  return CLT_OK;
+}
+
+static void measure(const synthetic_state *s, clt_config config, size_t n_runs, uint64_t purpose,
+                    clt_measurement *out) {
+  clt_measurement_init(out, config);
+  if (fails(s, config)) {
+    clt_measurement_fail(out, reason_of(s, config), "it lies in the region that fails");
+    return;
+  }
+  clt_rng noise = noise_of(s, config, purpose);
+  double least_s = INFINITY;
+  for (size_t i = 0; i < n_runs; i++) {
+    out->runs_s[i] = run_s(s, config, &noise);
+    out->phases.runs_s += out->runs_s[i];
+    least_s = fmin(least_s, out->runs_s[i]);
+  }
+  out->n_runs = n_runs;
+  out->time_s = least_s;
+  out->max_abs_error = 0;
+}
+
+static int synthetic_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
+  synthetic_state *s = state;
+  (void)timeout_s;
+  (void)error;
+  if (s->n_pending == 0) return CLT_E_AGAIN;
+  size_t i = clt_rng_below(&s->order, s->n_pending);
+  measure(s, s->pending[i], (size_t)s->o.runs, 0, out);
+  s->pending[i] = s->pending[--s->n_pending];
+  return CLT_OK;
+}
+
+static size_t choose_rounds(const clt_measurement *m, size_t n, const clt_compare_policy *policy, const double **runs) {
+  size_t most = policy->max_rounds < CLT_MAX_RUNS ? policy->max_rounds : CLT_MAX_RUNS;
+  size_t round = policy->min_rounds > 1 ? policy->min_rounds : 1;
+  for (size_t i = 0; i < n; i++) runs[i] = m[i].reason == CLT_REASON_NONE ? m[i].runs_s : NULL;
+  while (round < most && !clt_rounds_decided(runs, n, round, policy->tolerance)) round++;
+  return round < most ? round : most;
+}
+
+static int synthetic_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
+                             clt_measurement *out, clt_error *error) {
+  synthetic_state *s = state;
+  const double **runs = clt_new_array(n, sizeof *runs);
+  if (runs == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) measure(s, configs[i], CLT_MAX_RUNS, 1, &out[i]);
+  size_t n_rounds = choose_rounds(out, n, policy, runs);
+  for (size_t i = 0; i < n; i++) {
+    if (runs[i] == NULL) continue;
+    out[i].n_runs = n_rounds;
+    out[i].time_s = clt_median(out[i].runs_s, n_rounds);
+  }
+  free(runs);
+  return CLT_OK;
+}
+
+const clt_evaluator_type clt_evaluator_synthetic = {
+    .name = "synthetic",
+    .summary = "computes times from a landscape with a known optimum; needs no device",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(synthetic_options),
+    .state_size = sizeof(synthetic_state),
+    .open = synthetic_open,
+    .capacity = synthetic_capacity,
+    .submit = synthetic_submit,
+    .wait = synthetic_wait,
+    .compare = synthetic_compare,
+    .close = synthetic_close,
+};

@@ -1,0 +1,158 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "dataset/folds.h"
+#include "model/ensemble.h"
+#include "model/parallel.h"
+#include "model/trainer.h"
+
+static const clt_trainer *const trainers[] = {&clt_trainer_lbfgs, &clt_trainer_rprop};
+
+/* What the members' tasks share. */
+struct fit {
+  clt_ensemble *ensemble;
+  const clt_model_setup *setup;
+  const clt_ensemble_options *options;
+  const clt_trainer *trainer;
+  float *x, *y; /* encoded rows, standardised log times */
+  uint32_t *fold;
+  clt_rng *rng; /* one for each member */
+};
+
+static const clt_trainer *find_trainer(const char *name) {
+  for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
+    if (strcmp(trainers[i]->name, name) == 0) return trainers[i];
+  return NULL;
+}
+
+/* Standardises the log times; a constant time keeps scale 1. */
+static void standardise(struct fit *fit) {
+  const clt_model_setup *setup = fit->setup;
+  double n = (double)setup->n_rows, sum = 0, squares = 0;
+  for (size_t i = 0; i < setup->n_rows; i++) sum += setup->log_time[i];
+  double centre = sum / n;
+  for (size_t i = 0; i < setup->n_rows; i++) squares += (setup->log_time[i] - centre) * (setup->log_time[i] - centre);
+  double scale = sqrt(squares / n);
+  if (!(scale > 1e-12)) scale = 1;
+  for (size_t i = 0; i < setup->n_rows; i++) fit->y[i] = (float)((setup->log_time[i] - centre) / scale);
+  fit->ensemble->centre = centre;
+  fit->ensemble->scale = scale;
+}
+
+/* Normal weights, so that every unit's sum has a standard deviation near 1 for inputs in [-1, 1]; biases 0. */
+static void draw_weights(const clt_shape *shape, clt_rng *rng, float *weights) {
+  size_t n_in = shape->n_inputs;
+  for (size_t layer = 0; layer < shape->n_layers; layer++) {
+    double size = (layer ? 1 : 2) / sqrt((double)n_in);
+    for (size_t o = 0; o < shape->width[layer]; o++) {
+      for (size_t i = 0; i < n_in; i++) *weights++ = (float)(size * clt_rng_normal(rng));
+      *weights++ = 0;
+    }
+    n_in = shape->width[layer];
+  }
+}
+
+/* rows: first those to train on, then those left out. */
+static size_t split_rows(const struct fit *fit, size_t member, size_t *rows) {
+  size_t n = 0, n_rows = fit->setup->n_rows;
+  for (size_t i = 0; i < n_rows; i++)
+    if (fit->fold[i] != member) rows[n++] = i;
+  size_t n_train = n;
+  for (size_t i = 0; i < n_rows; i++)
+    if (fit->fold[i] == member) rows[n++] = i;
+  return n_train;
+}
+
+static int keep_residuals(struct fit *fit, clt_stopping *stopping, const size_t *left_out, clt_error *error) {
+  size_t n = stopping->rows.n_rows;
+  float *outputs = clt_new_array(n, sizeof *outputs);
+  if (outputs == NULL) return clt_fail_memory(error);
+  clt_stopping_predict(stopping, outputs);
+  for (size_t i = 0; i < n; i++)
+    fit->ensemble->residuals[left_out[i]] = (float)(fit->ensemble->scale * (outputs[i] - fit->y[left_out[i]]));
+  free(outputs);
+  return CLT_OK;
+}
+
+static int fit_member(void *user, size_t member, clt_error *error) {
+  struct fit *fit = user;
+  clt_ensemble *e = fit->ensemble;
+  size_t n_rows = fit->setup->n_rows;
+  clt_stopping stopping = {0};
+  float *weights = clt_new_array(clt_shape_n_weights(&e->shape), sizeof *weights);
+  size_t *rows = clt_new_array(n_rows, sizeof *rows);
+  int rc = weights && rows ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  size_t n_train = split_rows(fit, member, rows);
+  rc = clt_stopping_init(&stopping, &e->shape, fit->x, fit->y, rows + n_train, n_rows - n_train,
+                         (long)fit->options->patience, error);
+  if (rc) goto done;
+  draw_weights(&e->shape, &fit->rng[member], weights);
+  clt_training training = {
+      &e->shape, fit->x, fit->y, rows, n_train, (long)fit->options->iterations, fit->options->decay / (double)n_train,
+      &stopping};
+  rc = fit->trainer->train(&training, weights, error);
+  if (!rc) rc = keep_residuals(fit, &stopping, rows + n_train, error);
+  if (!rc) clt_network_set_weights(e->members[member], stopping.weights[CLT_BOTH_HALVES]);
+done:
+  clt_stopping_release(&stopping);
+  free(weights);
+  free(rows);
+  return rc;
+}
+
+static void deal(struct fit *fit) {
+  clt_rng rng;
+  clt_rng_init(&rng, fit->setup->seed);
+  clt_folds(fit->fold, fit->setup->n_rows, fit->ensemble->n_members, &rng);
+  for (size_t i = 0; i < fit->ensemble->n_members; i++) fit->rng[i] = clt_rng_split(&rng);
+}
+
+static int allocate(struct fit *fit, clt_error *error) {
+  size_t n_rows = fit->setup->n_rows, n_members = (size_t)fit->options->members;
+  clt_ensemble *e = fit->ensemble;
+  fit->x = clt_new_array(n_rows, e->shape.n_inputs * sizeof *fit->x);
+  fit->y = clt_new_array(n_rows, sizeof *fit->y);
+  fit->fold = clt_new_array(n_rows, sizeof *fit->fold);
+  fit->rng = clt_new_array(n_members, sizeof *fit->rng);
+  e->residuals = clt_new_array(n_rows, sizeof *e->residuals);
+  e->n_residuals = n_rows;
+  if (!fit->x || !fit->y || !fit->fold || !fit->rng || !e->residuals) return clt_fail_memory(error);
+  return clt_ensemble_allocate(e, n_members, error);
+}
+
+static int prepare(struct fit *fit, clt_error *error) {
+  const clt_model_setup *setup = fit->setup;
+  clt_ensemble *e = fit->ensemble;
+  fit->trainer = find_trainer(fit->options->trainer);
+  if (fit->trainer == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", fit->options->trainer);
+  const clt_instance *instance = fit->options->resources ? setup->instance : NULL;
+  int rc = clt_encoding_new(&e->encoding, setup->space, instance, error);
+  if (rc) return rc;
+  if (e->encoding->n_inputs == 0)
+    return clt_fail(error, CLT_E_MODEL, "a model needs a parameter with more than one value");
+  e->shape = clt_ensemble_shape(e->encoding, (size_t)fit->options->hidden, (size_t)fit->options->hidden2);
+  return allocate(fit, error);
+}
+
+int clt_ensemble_fit(void *state, const clt_model_setup *setup, const void *options, clt_error *error) {
+  struct fit fit = {state, setup, options};
+  int rc = prepare(&fit, error);
+  if (rc) goto done;
+  for (size_t i = 0; i < setup->n_rows; i++)
+    clt_encode(fit.ensemble->encoding, setup->configs[i], fit.x + i * fit.ensemble->shape.n_inputs);
+  standardise(&fit);
+  deal(&fit);
+  rc = clt_parallel(setup->threads, fit.ensemble->n_members, fit_member, &fit, error);
+  if (!rc) rc = clt_ensemble_ready(fit.ensemble, error);
+done:
+  free(fit.x);
+  free(fit.y);
+  free(fit.fold);
+  free(fit.rng);
+  return rc;
+}

@@ -1,0 +1,246 @@
+#include "model/forest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "model/matrix.h"
+
+#define JOINT_ROWS 512
+
+/* A test of a resource: leaves of a tree that are excluded above the threshold. */
+struct test {
+  float threshold;
+  uint32_t tree;
+  uint64_t excluded;
+};
+
+/* Tests of one resource in ascending order; words[i][tree] are the leaves left by the first i of them. */
+struct resource_words {
+  struct test *tests;
+  size_t n, capacity;
+  uint64_t *words;
+};
+
+struct clt_forest {
+  const clt_encoding *encoding;
+  const clt_kernels *kernels;
+  clt_tree trees[CLT_TREES];
+  float leaves[CLT_TREES][CLT_TREE_LEAVES];
+  uint64_t **parameter_words; /* by parameter: [value][tree]; NULL where no tree asks */
+  struct resource_words *resources;
+  size_t first_joint; /* the parameters from here on are in a table of all their combinations */
+  uint64_t n_joint;
+  uint64_t *joint; /* [config % n_joint][tree] */
+};
+
+/* --- from trees to words --- */
+
+struct compiler {
+  clt_forest *forest;
+  uint32_t tree;
+  size_t node, leaf;
+};
+
+static int bad_tree(clt_error *error) {
+  return clt_fail(error, CLT_E_FORMAT, "a tree of the validity model is damaged");
+}
+
+/* Leaves first .. end-1 as a word. */
+static uint64_t leaf_word(size_t first, size_t end) {
+  uint64_t below_end = end < 64 ? (UINT64_C(1) << end) - 1 : UINT64_MAX;
+  return below_end & ~((UINT64_C(1) << first) - 1);
+}
+
+static int exclude_values(clt_forest *f, size_t k, const clt_tree_node *node, uint32_t tree, uint64_t excluded,
+                          clt_error *error) {
+  const clt_encoded_parameter *p = &f->encoding->parameters[k];
+  if (f->parameter_words[k] == NULL) {
+    f->parameter_words[k] = clt_vector_memory(p->n_values, CLT_TREES * sizeof(uint64_t));
+    if (f->parameter_words[k] == NULL) return clt_fail_memory(error);
+    memset(f->parameter_words[k], 0xff, p->n_values * CLT_TREES * sizeof(uint64_t));
+  }
+  size_t column = (size_t)node->input - p->first;
+  for (size_t v = 0; v < p->n_values; v++)
+    if (p->table[v * p->width + column] > node->number) f->parameter_words[k][v * CLT_TREES + tree] &= ~excluded;
+  return CLT_OK;
+}
+
+static int exclude_resource(struct resource_words *r, const clt_tree_node *node, uint32_t tree, uint64_t excluded,
+                            clt_error *error) {
+  if (clt_grow(&r->tests, &r->capacity, r->n + 1, sizeof *r->tests)) return clt_fail_memory(error);
+  r->tests[r->n++] = (struct test){node->number, tree, excluded};
+  return CLT_OK;
+}
+
+static int exclude(clt_forest *f, const clt_tree_node *node, uint32_t tree, uint64_t excluded, clt_error *error) {
+  const clt_encoding *e = f->encoding;
+  size_t input = (size_t)node->input;
+  if (input >= e->first_resource)
+    return exclude_resource(&f->resources[input - e->first_resource], node, tree, excluded, error);
+  size_t k = 0;
+  while (input >= e->parameters[k].first + e->parameters[k].width) k++;
+  return exclude_values(f, k, node, tree, excluded, error);
+}
+
+/* Goes through a tree in pre-order; c->node and c->leaf are the next ones. The nesting is bounded by the number of
+ * nodes. */
+static int compile_node(struct compiler *c, clt_error *error) {
+  clt_forest *f = c->forest;
+  const clt_tree *tree = &f->trees[c->tree];
+  if (c->node >= tree->n_nodes) return bad_tree(error);
+  const clt_tree_node *node = &tree->nodes[c->node++];
+  if (node->input < 0) {
+    if (c->leaf >= CLT_TREE_LEAVES || !(node->number >= 0 && node->number <= 1)) return bad_tree(error);
+    f->leaves[c->tree][c->leaf++] = node->number;
+    return CLT_OK;
+  }
+  if ((size_t)node->input >= f->encoding->n_inputs || node->number != node->number) return bad_tree(error);
+  size_t first = c->leaf;
+  int rc = compile_node(c, error);
+  if (!rc) rc = exclude(f, node, c->tree, leaf_word(first, c->leaf), error);
+  return rc ? rc : compile_node(c, error);
+}
+
+static int compile_tree(clt_forest *f, uint32_t index, clt_error *error) {
+  struct compiler c = {f, index, 0, 0};
+  if (f->trees[index].n_nodes > CLT_TREE_NODES) return bad_tree(error);
+  int rc = compile_node(&c, error);
+  return rc ? rc : c.node == f->trees[index].n_nodes ? CLT_OK : bad_tree(error);
+}
+
+static int by_threshold(const void *a, const void *b) {
+  const struct test *p = a, *q = b;
+  return (p->threshold > q->threshold) - (p->threshold < q->threshold);
+}
+
+static int compile_resource(struct resource_words *r, clt_error *error) {
+  if (r->n == 0) return CLT_OK;
+  r->words = clt_vector_memory(r->n + 1, CLT_TREES * sizeof(uint64_t));
+  if (r->words == NULL) return clt_fail_memory(error);
+  qsort(r->tests, r->n, sizeof *r->tests, by_threshold);
+  memset(r->words, 0xff, CLT_TREES * sizeof(uint64_t));
+  for (size_t i = 0; i < r->n; i++) {
+    uint64_t *to = r->words + (i + 1) * CLT_TREES;
+    memcpy(to, to - CLT_TREES, CLT_TREES * sizeof *to);
+    to[r->tests[i].tree] &= ~r->tests[i].excluded;
+  }
+  return CLT_OK;
+}
+
+static const uint64_t *value_words(const clt_forest *f, size_t k, clt_config config) {
+  return f->parameter_words[k] + clt_encoded_position(&f->encoding->parameters[k], config) * CLT_TREES;
+}
+
+/* Joins the last parameters as long as no resource depends on them and the table stays small. */
+static int join(clt_forest *f, clt_error *error) {
+  const clt_encoding *e = f->encoding;
+  f->n_joint = 1;
+  f->first_joint = e->n_parameters;
+  while (f->first_joint && !clt_encoding_in_resources(e, f->first_joint - 1) &&
+         e->parameters[f->first_joint - 1].n_values <= JOINT_ROWS / f->n_joint)
+    f->n_joint *= e->parameters[--f->first_joint].n_values;
+  f->joint = clt_vector_memory(f->n_joint, CLT_TREES * sizeof *f->joint);
+  if (f->joint == NULL) return clt_fail_memory(error);
+  for (uint64_t i = 0; i < f->n_joint; i++) {
+    const uint64_t *rows[CLT_MAX_PARAMETERS];
+    size_t n = 0;
+    for (size_t k = f->first_joint; k < e->n_parameters; k++)
+      if (f->parameter_words[k]) rows[n++] = value_words(f, k, i);
+    f->kernels->conjunction(rows, n, f->joint + i * CLT_TREES);
+  }
+  return CLT_OK;
+}
+
+int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tree *trees, clt_error *error) {
+  clt_forest *f = clt_new_array(1, sizeof *f);
+  if (f == NULL) return clt_fail_memory(error);
+  f->encoding = encoding;
+  f->kernels = clt_kernels_best();
+  memcpy(f->trees, trees, sizeof f->trees);
+  f->parameter_words = clt_new_array(encoding->n_parameters, sizeof *f->parameter_words);
+  f->resources = clt_new_array(encoding->n_resources, sizeof *f->resources);
+  int rc = f->parameter_words && f->resources ? CLT_OK : clt_fail_memory(error);
+  for (uint32_t i = 0; !rc && i < CLT_TREES; i++) rc = compile_tree(f, i, error);
+  for (size_t r = 0; !rc && r < encoding->n_resources; r++) rc = compile_resource(&f->resources[r], error);
+  if (!rc) rc = join(f, error);
+  if (rc) return clt_forest_free(f), rc;
+  *out = f;
+  return CLT_OK;
+}
+
+void clt_forest_free(clt_forest *f) {
+  if (f == NULL) return;
+  for (size_t k = 0; f->parameter_words && k < f->encoding->n_parameters; k++) free(f->parameter_words[k]);
+  for (size_t r = 0; f->resources && r < f->encoding->n_resources; r++) {
+    free(f->resources[r].tests);
+    free(f->resources[r].words);
+  }
+  free(f->joint);
+  free(f->parameter_words);
+  free(f->resources);
+  free(f);
+}
+
+const clt_tree *clt_forest_trees(const clt_forest *forest) { return forest->trees; }
+
+int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *x, const bool *failed, size_t n,
+                   uint64_t seed, clt_error *error) {
+  clt_tree *trees = clt_new_array(CLT_TREES, sizeof *trees);
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  size_t n_failed = 0;
+  for (size_t i = 0; i < n; i++) n_failed += failed[i];
+  double base = (double)n_failed / (double)n;
+  int rc = trees ? CLT_OK : clt_fail_memory(error);
+  for (int i = 0; !rc && i < CLT_TREES; i++)
+    rc = clt_tree_grow(&trees[i], x, encoding->n_inputs, failed, n, base, &rng, error);
+  if (!rc) rc = clt_forest_new(out, encoding, trees, error);
+  free(trees);
+  return rc;
+}
+
+/* --- predicting --- */
+
+/* The leaves left by a resource's value: the tests with a threshold below it apply. */
+static const uint64_t *resource_words(const struct resource_words *r, float x) {
+  size_t low = 0, high = r->n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (r->tests[middle].threshold < x)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return r->words + low * CLT_TREES;
+}
+
+#define MOST_SOURCES (CLT_MAX_PARAMETERS + CLT_MAX_RESOURCES)
+
+/* The leaves left by all that is not in the joint table. */
+static void rest_words(const clt_forest *f, clt_config config, uint64_t *out) {
+  const clt_encoding *e = f->encoding;
+  const uint64_t *rows[MOST_SOURCES];
+  float resources[CLT_MAX_RESOURCES];
+  size_t n = 0;
+  for (size_t k = 0; k < f->first_joint; k++)
+    if (f->parameter_words[k]) rows[n++] = value_words(f, k, config);
+  clt_encode_resources(e, config, resources);
+  for (size_t r = 0; r < e->n_resources; r++)
+    if (f->resources[r].n) rows[n++] = resource_words(&f->resources[r], resources[r]);
+  f->kernels->conjunction(rows, n, out);
+}
+
+void clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out) {
+  uint64_t rest[CLT_TREES];
+  clt_config known = CLT_CONFIG_NONE; /* what rest is for */
+  for (size_t i = 0; i < n; i++) {
+    if (configs[i] / f->n_joint != known) {
+      known = configs[i] / f->n_joint;
+      rest_words(f, configs[i], rest);
+    }
+    const uint64_t *joint = f->joint + configs[i] % f->n_joint * CLT_TREES;
+    out[i] = f->kernels->forest(rest, joint, &f->leaves[0][0]) / CLT_TREES;
+  }
+}

@@ -1,0 +1,63 @@
+#include "model/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+int clt_model_damaged(clt_error *error, const char *what) {
+  return clt_fail(error, CLT_E_FORMAT, "the model file's %s cannot be those of this space", what);
+}
+
+bool clt_json_read_number(double *out, const json_t *json) {
+  if (!json_is_number(json)) return false;
+  *out = json_number_value(json);
+  return isfinite(*out);
+}
+
+bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max) {
+  if (!json_is_integer(json)) return false;
+  json_int_t n = json_integer_value(json);
+  if (n < (json_int_t)min || n > (json_int_t)max) return false;
+  *out = (size_t)n;
+  return true;
+}
+
+json_t *clt_resources_save(const clt_encoding *e) {
+  json_t *array = json_array();
+  for (size_t r = 0; array && r < e->n_resources; r++) {
+    const clt_encoded_resource *c = &e->resources[r];
+    json_t *item = json_pack("{s:s, s:b, s:f, s:f}", "name", clt_instance_resource_name(e->instance, c->index), "log2",
+                             (int)c->log2, "low", c->low, "high", c->high);
+    if (item && json_array_append_new(array, item) == 0) continue;
+    json_decref(array);
+    return NULL;
+  }
+  return array;
+}
+
+/* The resources must be the instance's by name; their ranges are the file's. */
+int clt_resources_load(clt_encoding *e, const clt_instance *instance, const json_t *array, clt_error *error) {
+  size_t n = json_array_size(array);
+  if (!json_is_array(array) || n > CLT_MAX_RESOURCES) return clt_model_damaged(error, "resources");
+  if (n && instance == NULL) return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it uses resources");
+  clt_encoded_resource *resources = clt_new_array(n, sizeof *resources);
+  if (resources == NULL) return clt_fail_memory(error);
+  size_t have = instance ? clt_instance_n_resources(instance) : 0;
+  for (size_t r = 0; r < n; r++) {
+    const json_t *item = json_array_get(array, r), *log2 = json_object_get(item, "log2");
+    const char *name = json_string_value(json_object_get(item, "name"));
+    size_t index = 0;
+    while (name && index < have && strcmp(clt_instance_resource_name(instance, index), name) != 0) index++;
+    clt_encoded_resource *to = &resources[r];
+    *to = (clt_encoded_resource){index, json_is_true(log2)};
+    bool good = name && index < have && json_is_boolean(log2) &&
+                clt_json_read_number(&to->low, json_object_get(item, "low")) &&
+                clt_json_read_number(&to->high, json_object_get(item, "high")) && to->high > to->low;
+    if (!good) return free(resources), clt_model_damaged(error, "resources");
+  }
+  clt_encoding_set_resources(e, n ? instance : NULL, resources, n);
+  return CLT_OK;
+}

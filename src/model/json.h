@@ -1,0 +1,22 @@
+/* model/json.h - what the readers and writers of model files share. */
+#ifndef CLT_MODEL_JSON_H
+#define CLT_MODEL_JSON_H
+
+#include <jansson.h>
+
+#include "dataset/encoding.h"
+
+/* CLT_E_FORMAT, "the model file's <what> cannot be those of this space". */
+int clt_model_damaged(clt_error *error, const char *what);
+
+/* False, with out untouched or useless, unless it is a finite number, or an integer within the range. */
+bool clt_json_read_number(double *out, const json_t *json);
+bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max);
+
+/* The resources among the inputs, with their ranges. A new reference; NULL when out of memory. */
+json_t *clt_resources_save(const clt_encoding *encoding);
+
+/* Adds them to an encoding without resources. They must be the instance's by name; the ranges are the file's. */
+int clt_resources_load(clt_encoding *encoding, const clt_instance *instance, const json_t *array, clt_error *error);
+
+#endif

@@ -1,0 +1,289 @@
+#include "model/kernels.h"
+
+/* Compiled with -DCLT_KERNELS=<name of the table> and flags for one instruction set. Vectors of the language extension
+ * keep the sums in registers, which the vectoriser does not manage for these loops. */
+typedef float vec __attribute__((vector_size(4 * CLT_LANES), may_alias));
+typedef int32_t ivec __attribute__((vector_size(4 * CLT_LANES)));
+
+#define INLINE static inline __attribute__((always_inline))
+#define ROW_VECS (CLT_BLOCK_ROWS / CLT_LANES)
+_Static_assert(ROW_VECS == 4, "the loops below are written for four vectors a block");
+
+extern const clt_kernels CLT_KERNELS;
+
+/* yes where the mask is all ones, no where it is zero; C has no conditional expression on vectors. */
+INLINE vec choose(ivec mask, vec yes, vec no) { return (vec)((mask & (ivec)yes) | (~mask & (ivec)no)); }
+
+INLINE vec limit(vec x, float bound) {
+  vec high = (vec){0} + bound, low = -high;
+  x = choose(x > high, high, x);
+  return choose(x < low, low, x);
+}
+
+/* exp(x) for |x| <= 80 or so: 2^n by the exponent bits, the rest by Taylor's series (relative error below 2e-7). */
+INLINE vec exponential(vec x) {
+  vec t = x * 1.442695041f;
+  ivec n = __builtin_convertvector(t + 128.5f, ivec) - 128;
+  vec f = t - __builtin_convertvector(n, vec);
+  vec p = f * 1.540353039e-4f + 1.333355815e-3f;
+  p = p * f + 9.618129108e-3f;
+  p = p * f + 5.550410866e-2f;
+  p = p * f + 2.402265070e-1f;
+  p = p * f + 6.931471806e-1f;
+  p = p * f + 1.0f;
+  return p * (vec)((n + 127) << 23);
+}
+
+INLINE vec sigmoid(vec z) { return 1.0f / (1.0f + exponential(-limit(z, CLT_EXPONENT))); }
+
+INLINE float sum_lanes(vec v) {
+  float sum = 0;
+  for (int i = 0; i < CLT_LANES; i++) sum += v[i];
+  return sum;
+}
+
+/* --- training: lanes are rows --- */
+
+static void layer_forward(const float *w, size_t n_in, size_t n_out, const vec *in, vec *out, int linear) {
+  for (size_t o = 0; o < n_out; o++, w += n_in + 1, out += ROW_VECS) {
+    vec z0 = {0}, z1 = {0}, z2 = {0}, z3 = {0};
+    const vec *x = in;
+    for (size_t i = 0; i < n_in; i++, x += ROW_VECS) {
+      z0 += w[i] * x[0];
+      z1 += w[i] * x[1];
+      z2 += w[i] * x[2];
+      z3 += w[i] * x[3];
+    }
+    float bias = w[n_in];
+    out[0] = z0 + bias;
+    out[1] = z1 + bias;
+    out[2] = z2 + bias;
+    out[3] = z3 + bias;
+    for (int i = 0; !linear && i < ROW_VECS; i++) out[i] = sigmoid(out[i]);
+  }
+}
+
+/* Adds the derivatives of one block: to sums[n_out][n_in + 1], a vector each. */
+static void layer_weights(const vec *delta, size_t n_in, size_t n_out, const vec *in, vec *sums) {
+  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, sums += n_in + 1) {
+    vec d0 = delta[0], d1 = delta[1], d2 = delta[2], d3 = delta[3];
+    const vec *x = in;
+    for (size_t i = 0; i < n_in; i++, x += ROW_VECS) sums[i] += (d0 * x[0] + d1 * x[1]) + (d2 * x[2] + d3 * x[3]);
+    sums[n_in] += (d0 + d1) + (d2 + d3);
+  }
+}
+
+/* From the derivatives by the sums of a layer to those of the sigmoid layer before it, whose activations are s. */
+static void layer_backward(const float *w, const vec *delta, size_t n_in, size_t n_out, const vec *s, vec *before) {
+  for (size_t i = 0; i < n_in; i++, s += ROW_VECS, before += ROW_VECS) {
+    vec d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0};
+    const vec *d = delta;
+    for (size_t o = 0; o < n_out; o++, d += ROW_VECS) {
+      float weight = w[o * (n_in + 1) + i];
+      d0 += weight * d[0];
+      d1 += weight * d[1];
+      d2 += weight * d[2];
+      d3 += weight * d[3];
+    }
+    before[0] = d0 * s[0] * (1.0f - s[0]);
+    before[1] = d1 * s[1] * (1.0f - s[1]);
+    before[2] = d2 * s[2] * (1.0f - s[2]);
+    before[3] = d3 * s[3] * (1.0f - s[3]);
+  }
+}
+
+/* Where the parts of a layer begin in the scratch memory. */
+struct layers {
+  const float *weights[CLT_MAX_LAYERS];
+  size_t n_in[CLT_MAX_LAYERS];
+  vec *active[CLT_MAX_LAYERS], *delta[CLT_MAX_LAYERS], *sums[CLT_MAX_LAYERS];
+  vec *end;
+};
+
+static void lay_out(struct layers *l, const clt_shape *shape, const float *weights, void *scratch) {
+  vec *next = scratch;
+  size_t n_in = shape->n_inputs;
+  for (size_t i = 0; i < shape->n_layers; i++) {
+    size_t n_out = shape->width[i];
+    l->weights[i] = weights;
+    l->n_in[i] = n_in;
+    l->active[i] = next;
+    l->delta[i] = next += ROW_VECS * n_out;
+    l->sums[i] = next += ROW_VECS * n_out;
+    next += n_out * (n_in + 1);
+    weights += n_out * (n_in + 1);
+    n_in = n_out;
+  }
+  l->end = next;
+}
+
+static void forward(const struct layers *l, const clt_shape *shape, const vec *in) {
+  for (size_t i = 0; i < shape->n_layers; i++) {
+    layer_forward(l->weights[i], l->n_in[i], shape->width[i], in, l->active[i], i + 1 == shape->n_layers);
+    in = l->active[i];
+  }
+}
+
+static void backward(const struct layers *l, const clt_shape *shape, const vec *in) {
+  for (size_t i = shape->n_layers; i-- > 0;) {
+    const vec *before = i ? l->active[i - 1] : in;
+    layer_weights(l->delta[i], l->n_in[i], shape->width[i], before, l->sums[i]);
+    if (i) layer_backward(l->weights[i], l->delta[i], l->n_in[i], shape->width[i], before, l->delta[i - 1]);
+  }
+}
+
+/* Errors of a block into the output layer's delta; half their squares' sum. */
+static double block_errors(vec *delta, const vec *out, const vec *targets, const vec *presence) {
+  vec squares = {0};
+  for (int i = 0; i < ROW_VECS; i++) {
+    delta[i] = (out[i] - targets[i]) * presence[i];
+    squares += delta[i] * delta[i];
+  }
+  return 0.5 * sum_lanes(squares);
+}
+
+static double gradient_of(const clt_shape *shape, const float *weights, const clt_matrix *rows, void *scratch,
+                          double *gradient) {
+  struct layers l;
+  lay_out(&l, shape, weights, scratch);
+  size_t n = 0, last = shape->n_layers - 1;
+  for (size_t i = 0; i <= last; i++) {
+    size_t here = shape->width[i] * (l.n_in[i] + 1);
+    for (size_t j = 0; j < here; j++) l.sums[i][j] = (vec){0};
+  }
+  double loss = 0;
+  for (size_t b = 0; b < rows->n_blocks; b++) {
+    const vec *in = (const vec *)(const void *)(rows->inputs + b * rows->n_inputs * CLT_BLOCK_ROWS);
+    const vec *targets = (const vec *)(const void *)(rows->targets + b * CLT_BLOCK_ROWS);
+    const vec *presence = (const vec *)(const void *)(rows->presence + b * CLT_BLOCK_ROWS);
+    forward(&l, shape, in);
+    loss += block_errors(l.delta[last], l.active[last], targets, presence);
+    backward(&l, shape, in);
+  }
+  for (size_t i = 0; i <= last; i++) {
+    size_t here = shape->width[i] * (l.n_in[i] + 1);
+    for (size_t j = 0; j < here; j++) gradient[n++] = sum_lanes(l.sums[i][j]);
+  }
+  return loss;
+}
+
+static void outputs_of(const clt_shape *shape, const float *weights, const clt_matrix *rows, void *scratch,
+                       float *out) {
+  struct layers l;
+  lay_out(&l, shape, weights, scratch);
+  for (size_t b = 0; b < rows->n_blocks; b++) {
+    const vec *in = (const vec *)(const void *)(rows->inputs + b * rows->n_inputs * CLT_BLOCK_ROWS);
+    forward(&l, shape, in);
+    const float *result = (const float *)l.active[shape->n_layers - 1];
+    for (int i = 0; i < CLT_BLOCK_ROWS; i++) out[b * CLT_BLOCK_ROWS + (size_t)i] = result[i];
+  }
+}
+
+/* --- the sweep: lanes are members --- */
+
+INLINE vec factor(vec z) { return exponential(-limit(z, CLT_EXPONENT)); }
+
+/* Four rows at once, so that every weight is loaded once for four. */
+static void exponentials4(const vec *w, size_t n_units, size_t n_inputs, const float *x, vec *out) {
+  const float *x0 = x, *x1 = x0 + n_inputs, *x2 = x1 + n_inputs, *x3 = x2 + n_inputs;
+  for (size_t u = 0; u < n_units; u++, w += n_inputs + 1) {
+    vec z0 = w[n_inputs], z1 = z0, z2 = z0, z3 = z0;
+    for (size_t i = 0; i < n_inputs; i++) {
+      z0 += w[i] * x0[i];
+      z1 += w[i] * x1[i];
+      z2 += w[i] * x2[i];
+      z3 += w[i] * x3[i];
+    }
+    out[u] = factor(z0);
+    out[n_units + u] = factor(z1);
+    out[2 * n_units + u] = factor(z2);
+    out[3 * n_units + u] = factor(z3);
+  }
+}
+
+static void exponentials1(const vec *w, size_t n_units, size_t n_inputs, const float *x, vec *out) {
+  for (size_t u = 0; u < n_units; u++, w += n_inputs + 1) {
+    vec z = w[n_inputs];
+    for (size_t i = 0; i < n_inputs; i++) z += w[i] * x[i];
+    out[u] = factor(z);
+  }
+}
+
+static void exponentials_of(const float *weights, size_t n_units, size_t n_inputs, const float *x, size_t n_rows,
+                            float *out) {
+  const vec *w = (const vec *)(const void *)weights;
+  vec *to = (vec *)(void *)out;
+  for (; n_rows >= 4; n_rows -= 4, x += 4 * n_inputs, to += 4 * n_units) exponentials4(w, n_units, n_inputs, x, to);
+  for (; n_rows; n_rows--, x += n_inputs, to += n_units) exponentials1(w, n_units, n_inputs, x, to);
+}
+
+INLINE vec one_hidden_layer(const vec *output, size_t n, const vec *left, const vec *right) {
+  vec sum = output[n], odd = {0};
+  size_t u = 0;
+  for (; u + 2 <= n; u += 2) {
+    sum += output[u] / (1.0f + left[u] * right[u]);
+    odd += output[u + 1] / (1.0f + left[u + 1] * right[u + 1]);
+  }
+  if (u < n) sum += output[u] / (1.0f + left[u] * right[u]);
+  return sum + odd;
+}
+
+INLINE vec two_hidden_layers(const clt_pack *pack, const vec *second, const vec *output, const vec *left,
+                             const vec *right) {
+  vec first[CLT_MAX_HIDDEN];
+  for (size_t u = 0; u < pack->n_first; u++) first[u] = 1.0f / (1.0f + left[u] * right[u]);
+  vec sum = output[pack->n_second];
+  for (size_t o = 0; o < pack->n_second; o++, second += pack->n_first + 1) {
+    vec z = second[pack->n_first], odd = {0};
+    size_t u = 0;
+    for (; u + 2 <= pack->n_first; u += 2) {
+      z += second[u] * first[u];
+      odd += second[u + 1] * first[u + 1];
+    }
+    if (u < pack->n_first) z += second[u] * first[u];
+    sum += output[o] * sigmoid(z + odd);
+  }
+  return sum;
+}
+
+static void members_of(const clt_pack *pack, const float *left, const uint32_t *a, const float *right,
+                       const uint32_t *b, size_t n, float *out) {
+  const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
+  const vec *second = (const vec *)(const void *)pack->second, *output = (const vec *)(const void *)pack->output;
+  vec *to = (vec *)(void *)out;
+  size_t row = pack->n_first;
+  if (pack->n_second == 0)
+    for (size_t i = 0; i < n; i++) to[i] = one_hidden_layer(output, row, l + a[i] * row, r + b[i] * row);
+  else
+    for (size_t i = 0; i < n; i++) to[i] = two_hidden_layers(pack, second, output, l + a[i] * row, r + b[i] * row);
+}
+
+/* --- the validity model: lanes are trees --- */
+
+static void conjunction_of(const uint64_t *const *words, size_t n_words, uint64_t *out) {
+  uint64_t left[CLT_TREES];
+  for (int t = 0; t < CLT_TREES; t++) left[t] = UINT64_MAX;
+  for (size_t i = 0; i < n_words; i++)
+    for (int t = 0; t < CLT_TREES; t++) left[t] &= words[i][t];
+  for (int t = 0; t < CLT_TREES; t++) out[t] = left[t];
+}
+
+/* Four sums, so that no addition waits for the one before. */
+static float forest_of(const uint64_t *a, const uint64_t *b, const float *leaves) {
+  float sum[4] = {0};
+  for (int t = 0; t < CLT_TREES; t += 4)
+    for (int i = 0; i < 4; i++) sum[i] += leaves[(t + i) * CLT_TREE_LEAVES + __builtin_ctzll(a[t + i] & b[t + i])];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+const clt_kernels CLT_KERNELS = {
+    .name = NAME(CLT_KERNELS),
+    .gradient = gradient_of,
+    .outputs = outputs_of,
+    .exponentials = exponentials_of,
+    .members = members_of,
+    .conjunction = conjunction_of,
+    .forest = forest_of,
+};

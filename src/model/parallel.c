@@ -1,0 +1,70 @@
+#include "model/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "base/fail.h"
+
+#define MOST_THREADS 64
+
+struct work {
+  int (*task)(void *user, size_t index, clt_error *error);
+  void *user;
+  size_t next, n;
+  pthread_mutex_t lock;
+  int rc;
+  clt_error *error;
+};
+
+unsigned clt_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) return 1;
+  int n = CPU_COUNT(&set);
+  return n > 0 ? (unsigned)n : 1;
+}
+
+static bool take(struct work *work, size_t *index) {
+  pthread_mutex_lock(&work->lock);
+  bool some = work->rc == CLT_OK && work->next < work->n;
+  if (some) *index = work->next++;
+  pthread_mutex_unlock(&work->lock);
+  return some;
+}
+
+static void report(struct work *work, int rc, const clt_error *error) {
+  pthread_mutex_lock(&work->lock);
+  if (work->rc == CLT_OK) {
+    work->rc = rc;
+    if (work->error && work->error->code == 0) *work->error = *error;
+  }
+  pthread_mutex_unlock(&work->lock);
+}
+
+static void *run(void *argument) {
+  struct work *work = argument;
+  size_t index;
+  while (take(work, &index)) {
+    clt_error error = {0};
+    int rc = work->task(work->user, index, &error);
+    if (rc) report(work, rc, &error);
+  }
+  return NULL;
+}
+
+int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t index, clt_error *error), void *user,
+                 clt_error *error) {
+  struct work work = {task, user, 0, n, .error = error};
+  if (pthread_mutex_init(&work.lock, NULL)) return clt_fail_memory(error);
+  if (threads == 0) threads = clt_processors();
+  if (threads > n) threads = (unsigned)n;
+  if (threads > MOST_THREADS) threads = MOST_THREADS;
+  pthread_t thread[MOST_THREADS];
+  unsigned started = 0;
+  /* The caller is a worker too; a thread that cannot be started is done without. */
+  while (started + 1 < threads && pthread_create(&thread[started], NULL, run, &work) == 0) started++;
+  run(&work);
+  for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
+  pthread_mutex_destroy(&work.lock);
+  return work.rc;
+}

@@ -1,0 +1,172 @@
+/* Predictions for the whole space, in batches of ranks, on several threads. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "model/heap.h"
+#include "model/model.h"
+#include "model/parallel.h"
+
+#define LARGEST_BATCH 16384
+#define SMALLEST_BATCH 1024
+#define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
+
+struct sweep {
+  const clt_model *model;
+  uint64_t n_valid;
+  size_t batch;
+  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
+  int (*use)(struct sweep *sweep, size_t index, clt_config *configs, clt_prediction *predictions, size_t n,
+             clt_error *error);
+  void (*failed)(struct sweep *sweep); /* nullable: told when a batch fails */
+  pthread_mutex_t lock;
+  void *user;
+};
+
+static int sweep_batch(void *user, size_t index, clt_error *error) {
+  struct sweep *s = user;
+  clt_config *configs = clt_new_array(s->batch, sizeof *configs);
+  clt_prediction *predictions = clt_new_array(s->batch, sizeof *predictions);
+  int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
+  rc = s->model->type->predict(s->model->state, configs, n, predictions, error);
+  if (!rc) rc = s->use(s, index, configs, predictions, n, error);
+done:
+  if (rc && s->failed) s->failed(s);
+  free(configs);
+  free(predictions);
+  return rc;
+}
+
+static size_t batch_size(uint64_t n_valid, unsigned threads) {
+  uint64_t share = n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
+  return share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
+}
+
+static int run(struct sweep *s, clt_error *error) {
+  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
+  s->n_valid = clt_space_valid(s->model->space);
+  s->batch = batch_size(s->n_valid, s->model->threads);
+  size_t n = (size_t)((s->n_valid + s->batch - 1) / s->batch);
+  int rc = clt_parallel(s->model->threads, n, sweep_batch, s, error);
+  pthread_mutex_destroy(&s->lock);
+  return rc;
+}
+
+/* --- the m best --- */
+
+struct best {
+  double min_p_valid;
+  const clt_config *skip;
+  size_t n_skip;
+  clt_heap heap; /* of all threads, under the sweep's lock */
+};
+
+/* The first entry of skip that is not below config. */
+static size_t skip_from(const struct best *best, clt_config config) {
+  size_t low = 0, high = best->n_skip;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (best->skip[middle] < config)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The candidates of a batch that may enter, moved to the front of both arrays; validity is asked for these only. */
+static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
+  size_t n_picked = 0, skip = n ? skip_from(best, configs[0]) : 0;
+  for (size_t i = 0; i < n; i++) {
+    while (skip < best->n_skip && best->skip[skip] < configs[i]) skip++;
+    if (skip < best->n_skip && best->skip[skip] == configs[i]) continue;
+    if (p[i].log_time > worst) continue;
+    configs[n_picked] = configs[i];
+    p[n_picked++] = p[i];
+  }
+  return n_picked;
+}
+
+static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                        clt_error *error) {
+  (void)index;
+  struct best *best = s->user;
+  pthread_mutex_lock(&s->lock);
+  float worst = clt_heap_worst(&best->heap);
+  pthread_mutex_unlock(&s->lock);
+  size_t n_picked = pick(best, configs, p, n, worst);
+  int rc = clt_model_validity(s->model, configs, n_picked, p, error);
+  if (rc) return rc;
+  pthread_mutex_lock(&s->lock);
+  for (size_t i = 0; i < n_picked; i++) {
+    clt_candidate c = {configs[i], p[i], !(p[i].p_valid < best->min_p_valid)};
+    clt_heap_add(&best->heap, &c);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return CLT_OK;
+}
+
+int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
+                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
+  struct best best = {min_p_valid, skip, n_skip};
+  struct sweep sweep = {.model = model, .use = use_for_best, .user = &best};
+  uint64_t n_valid = clt_space_valid(model->space);
+  if (m > n_valid) m = (size_t)n_valid;
+  int rc = clt_heap_init(&best.heap, m, error);
+  if (!rc && m) rc = run(&sweep, error);
+  if (rc) goto done;
+  clt_heap_sort(&best.heap);
+  for (size_t i = 0; i < best.heap.n; i++) {
+    out[i] = best.heap.items[i].config;
+    if (predictions) predictions[i] = best.heap.items[i].prediction;
+  }
+  *n_out = best.heap.n;
+done:
+  clt_heap_release(&best.heap);
+  return rc;
+}
+
+/* --- every prediction, in order --- */
+
+struct visit {
+  clt_model_visit visit;
+  void *user;
+  size_t turn; /* the batch that is visited next */
+  bool stopped;
+  pthread_cond_t changed;
+};
+
+static void stop_visits(struct sweep *s) {
+  struct visit *v = s->user;
+  pthread_mutex_lock(&s->lock);
+  v->stopped = true;
+  pthread_cond_broadcast(&v->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* Batches are taken in ascending order, so the one whose turn it is never waits for a thread that waits. */
+static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                         clt_error *error) {
+  struct visit *v = s->user;
+  int rc = clt_model_validity(s->model, configs, n, p, error);
+  if (rc) return rc;
+  pthread_mutex_lock(&s->lock);
+  while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
+  if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
+  v->turn++;
+  pthread_cond_broadcast(&v->changed);
+  pthread_mutex_unlock(&s->lock);
+  return rc;
+}
+
+int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
+  struct visit v = {visit, user};
+  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
+  if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
+  int rc = run(&sweep, error);
+  pthread_cond_destroy(&v.changed);
+  return rc;
+}

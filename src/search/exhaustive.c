@@ -1,0 +1,78 @@
+/* exhaustive: every valid configuration, in the order of rank. */
+#include <stdio.h>
+
+#include "search/searchers.h"
+
+#define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
+
+typedef struct exhaustive_state {
+  const clt_space *space;
+  clt_config first;
+  int64_t left;
+  uint64_t rank; /* the next to be enumerated */
+  clt_config ahead[AHEAD];
+  size_t n_ahead, n_taken;
+} exhaustive_state;
+
+static int exhaustive_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  (void)options, (void)error;
+  exhaustive_state *s = state;
+  s->space = setup->space;
+  s->first = setup->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(setup->space, setup->first);
+  s->left = clt_search_allowance(setup);
+  return CLT_OK;
+}
+
+static clt_config next(exhaustive_state *s) {
+  if (s->n_taken == s->n_ahead) {
+    s->n_taken = 0;
+    s->n_ahead = clt_space_enumerate(s->space, s->rank, AHEAD, s->ahead);
+    s->rank += s->n_ahead;
+  }
+  return s->n_ahead ? s->ahead[s->n_taken++] : CLT_CONFIG_NONE;
+}
+
+static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  (void)error;
+  exhaustive_state *s = state;
+  size_t asked = 0;
+  while (asked < n && s->left > 0) {
+    clt_config config = next(s);
+    if (config == CLT_CONFIG_NONE) break;
+    if (config == s->first || clt_space_canonical(s->space, config) != config) continue;
+    out[asked++] = config;
+    s->left--;
+  }
+  *n_out = asked;
+  return CLT_OK;
+}
+
+static int exhaustive_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  (void)state, (void)measurement, (void)error;
+  return CLT_OK;
+}
+
+static void exhaustive_report(const void *state, clt_search_report *out) {
+  (void)state;
+  snprintf(out->phase, sizeof out->phase, "all configurations");
+}
+
+static void exhaustive_fini(void *state) { (void)state; }
+
+/* As many as there are, whatever their number. */
+static int64_t exhaustive_budget(const void *options) {
+  (void)options;
+  return INT64_MAX;
+}
+
+const clt_searcher_type clt_searcher_exhaustive = {
+    .name = "exhaustive",
+    .summary = "every valid configuration, in order",
+    .state_size = sizeof(exhaustive_state),
+    .budget = exhaustive_budget,
+    .init = exhaustive_init,
+    .ask = exhaustive_ask,
+    .tell = exhaustive_tell,
+    .report = exhaustive_report,
+    .fini = exhaustive_fini,
+};

@@ -1,0 +1,58 @@
+/* random: uniformly, without repeats. */
+#include <stdio.h>
+
+#include "search/draw.h"
+#include "search/searchers.h"
+
+typedef struct random_state {
+  clt_draw draw;
+  clt_config first;
+  int64_t left;
+} random_state;
+
+static int random_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  (void)options, (void)error;
+  random_state *s = state;
+  clt_draw_init(&s->draw, setup->space, setup->seed);
+  s->first = setup->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(setup->space, setup->first);
+  s->left = clt_search_allowance(setup);
+  return CLT_OK;
+}
+
+static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  random_state *s = state;
+  size_t asked = 0;
+  while (asked < n && s->left > 0) {
+    int rc = clt_draw_next(&s->draw, &out[asked], error);
+    if (rc) return rc;
+    if (out[asked] == CLT_CONFIG_NONE) break;
+    if (out[asked] == s->first) continue;
+    asked++;
+    s->left--;
+  }
+  *n_out = asked;
+  return CLT_OK;
+}
+
+static int random_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  (void)state, (void)measurement, (void)error;
+  return CLT_OK;
+}
+
+static void random_report(const void *state, clt_search_report *out) {
+  (void)state;
+  snprintf(out->phase, sizeof out->phase, "sampling");
+}
+
+static void random_fini(void *state) { clt_draw_release(&((random_state *)state)->draw); }
+
+const clt_searcher_type clt_searcher_random = {
+    .name = "random",
+    .summary = "configurations uniformly at random, none twice",
+    .state_size = sizeof(random_state),
+    .init = random_init,
+    .ask = random_ask,
+    .tell = random_tell,
+    .report = random_report,
+    .fini = random_fini,
+};

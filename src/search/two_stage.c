@@ -1,0 +1,330 @@
+/* two-stage: random samples, a model, then the configurations that it predicts to be the fastest (Falch and Elster,
+ * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
+#include "search/two_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "search/candidates.h"
+#include "search/draw.h"
+#include "search/searchers.h"
+#include "search/second_stage.h"
+
+#define MIN_CORRECT 5    /* clt_model_fit needs as many */
+#define MIN_P_VALID 0.5  /* less likely ones come after all others */
+#define REFIT_SHARE 0.25 /* of a block failed: fit again */
+#define MIN_BLOCK 16     /* see next_block */
+
+typedef enum stage { SAMPLING, SECOND, OVER } stage;
+
+typedef struct two_stage_state {
+  clt_search_setup setup;
+  clt_two_stage_plan plan;
+  int64_t allowance;
+  clt_draw draw;
+  clt_config_set seen; /* asked for, and first */
+  clt_row *rows;       /* told */
+  size_t n_rows, rows_capacity, n_correct;
+  double best_s;
+  int64_t n_asked, n_told;
+  bool drawn_out; /* the whole space was sampled */
+  stage stage;
+
+  clt_model *model;
+  clt_candidates candidates;
+  double margin;    /* with plan.chosen: clt_second_stage_margin */
+  size_t block_end; /* of candidates.next */
+  int64_t n_second, block_told, block_failed;
+  clt_search_report report;
+} two_stage_state;
+
+static void say(const two_stage_state *s, clt_log_level level, const char *text) {
+  if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
+}
+
+static void enter(two_stage_state *s, stage now, const char *phase) {
+  s->stage = now;
+  snprintf(s->report.phase, sizeof s->report.phase, "%s", phase);
+}
+
+static int two_stage_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  two_stage_state *s = state;
+  s->setup = *setup;
+  s->allowance = clt_search_allowance(setup);
+  int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
+  if (rc) return rc;
+  clt_draw_init(&s->draw, setup->space, setup->seed);
+  s->best_s = INFINITY;
+  s->report.second_stage_needed = -1;
+  enter(s, SAMPLING, "sampling");
+  if (setup->first == CLT_CONFIG_NONE) return CLT_OK;
+  return clt_config_set_add(&s->seen, clt_space_canonical(setup->space, setup->first), error);
+}
+
+/* --- first stage --- */
+
+static int draw_one(two_stage_state *s, clt_config *out, clt_error *error) {
+  int rc;
+  do rc = clt_draw_next(&s->draw, out, error);
+  while (rc == CLT_OK && *out != CLT_CONFIG_NONE && clt_config_set_has(&s->seen, *out));
+  if (rc || *out == CLT_CONFIG_NONE) return rc;
+  return clt_config_set_add(&s->seen, *out, error);
+}
+
+static int ask_samples(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  while (*n_out < n && s->n_asked < s->plan.samples && !s->drawn_out) {
+    clt_config config;
+    int rc = draw_one(s, &config, error);
+    if (rc) return rc;
+    s->drawn_out = config == CLT_CONFIG_NONE;
+    if (s->drawn_out) break;
+    out[(*n_out)++] = config;
+    s->n_asked++;
+  }
+  return CLT_OK;
+}
+
+/* Too few samples are correct for a model: takes more of them, or gives up. */
+static void extend_samples(two_stage_state *s) {
+  bool possible = !s->drawn_out && s->n_asked < s->allowance;
+  char text[200];
+  snprintf(text, sizeof text, "only %zu of the %zu configurations sampled are correct, a model needs %d: %s",
+           s->n_correct, s->n_rows, MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
+  say(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
+  if (!possible) {
+    s->stage = OVER;
+    return;
+  }
+  enter(s, SAMPLING, "sampling");
+  int64_t more = s->allowance - s->n_asked;
+  s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
+}
+
+/* --- the model --- */
+
+static int by_config(const void *a, const void *b) {
+  clt_config x = ((const clt_row *)a)->config, y = ((const clt_row *)b)->config;
+  return (x > y) - (x < y);
+}
+
+/* The rows in the order of configurations, so that the order in which results arrived makes no difference. */
+static int fit(two_stage_state *s, clt_error *error) {
+  clt_model *model;
+  qsort(s->rows, s->n_rows, sizeof *s->rows, by_config);
+  int rc = clt_model_fit(&model, "ensemble", NULL, 0, s->setup.space, s->setup.instance, s->rows, s->n_rows,
+                         s->setup.seed, s->setup.threads, error);
+  if (rc) return rc;
+  clt_model_free(s->model);
+  s->model = model;
+  clt_model_accuracy_get(model, &s->report.model);
+  s->report.has_model = true;
+  s->report.fit_s += s->report.model.fit_s;
+  return CLT_OK;
+}
+
+static int refill(two_stage_state *s, clt_error *error) {
+  double start_s = clt_now_s();
+  int rc = clt_candidates_refill(&s->candidates, s->model, s->setup.space, &s->seen, MIN_P_VALID, error);
+  s->block_end = 0;
+  s->report.predict_s += clt_now_s() - start_s;
+  return rc;
+}
+
+/* The margin is that of the random rows: those of the second stage were chosen by the model and say too little of what
+ * it does not know. */
+static int start_second_stage(two_stage_state *s, clt_error *error) {
+  enter(s, SECOND, "second stage");
+  int rc = fit(s, error);
+  if (rc) return rc;
+  size_t n;
+  const float *residuals = clt_model_residuals(s->model, &n);
+  s->margin = clt_second_stage_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
+  return refill(s, error);
+}
+
+/* --- second stage --- */
+
+static double threshold(const two_stage_state *s) {
+  return clt_second_stage_threshold(s->best_s, s->margin, s->setup.tolerance);
+}
+
+/* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
+ * Those that will probably fail are left out. */
+static bool promising(const clt_prediction *prediction, double threshold_log_time) {
+  return prediction->p_valid >= MIN_P_VALID && prediction->log_time < threshold_log_time;
+}
+
+struct count {
+  double threshold;
+  int64_t n;
+};
+
+static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
+  (void)first_rank;
+  struct count *count = user;
+  for (size_t i = 0; i < n; i++) count->n += promising(&predictions[i], count->threshold);
+  return 0;
+}
+
+/* The limit came before the confidence was reached: says how much it would take. */
+static int report_shortfall(two_stage_state *s, clt_error *error) {
+  char text[200];
+  struct count count = {threshold(s), 0};
+  int rc = clt_model_sweep(s->model, count_promising, &count, error);
+  if (rc) return rc;
+  s->report.second_stage_needed = count.n > s->n_second ? count.n : s->n_second + 1;
+  snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %lld, its limit was %lld",
+           s->setup.confidence, (long long)s->report.second_stage_needed, (long long)s->n_second);
+  say(s, CLT_LOG_WARNING, text);
+  return CLT_OK;
+}
+
+static int finish(two_stage_state *s, clt_error *error) {
+  const clt_candidates *c = &s->candidates;
+  s->stage = OVER;
+  if (!s->plan.chosen) return CLT_OK;
+  if (isnan(s->margin)) {
+    say(s, CLT_LOG_WARNING,
+        "too few correct samples to choose the second stage by the confidence: it went to its limit");
+    return CLT_OK;
+  }
+  if (c->next < c->n && promising(&c->predictions[c->next], threshold(s))) return report_shortfall(s, error);
+  s->report.second_stage_needed = s->n_second;
+  return CLT_OK;
+}
+
+static int64_t second_stage_left(const two_stage_state *s) {
+  int64_t left = s->plan.second_stage == INT64_MAX ? INT64_MAX : s->plan.second_stage - s->n_second;
+  int64_t allowed = s->allowance == INT64_MAX ? INT64_MAX : s->allowance - s->n_asked;
+  return left < allowed ? left : allowed;
+}
+
+/* Where the block that begins at the next candidate ends. */
+static size_t end_of_block(const two_stage_state *s) {
+  const clt_candidates *c = &s->candidates;
+  int64_t left = second_stage_left(s), block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
+  if (block > left) block = left;
+  size_t end = c->n - c->next < (size_t)block ? c->n : c->next + (size_t)block;
+  if (!s->plan.chosen || isnan(s->margin)) return end;
+  double beyond = threshold(s);
+  for (size_t i = c->next; i < end; i++)
+    if (!promising(&c->predictions[i], beyond)) return i;
+  return end;
+}
+
+/* The second stage is asked for in blocks, and what comes next is decided when a block has been told completely: so the
+ * decision depends neither on the order of the results nor on the size of the batches. Where most of a block failed,
+ * the model is fitted again with what was learnt. */
+static int next_block(two_stage_state *s, clt_error *error) {
+  bool learnt = s->block_failed > 0 && s->block_failed >= REFIT_SHARE * (double)s->block_told;
+  bool empty = s->candidates.next == s->candidates.n && !s->candidates.exhausted;
+  int rc = learnt ? fit(s, error) : CLT_OK;
+  if (rc == CLT_OK && (learnt || empty)) rc = refill(s, error);
+  if (rc) return rc;
+  s->block_told = s->block_failed = 0;
+  s->block_end = end_of_block(s);
+  return s->block_end == s->candidates.next ? finish(s, error) : CLT_OK;
+}
+
+static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  while (*n_out < n && s->candidates.next < s->block_end) {
+    clt_config config = s->candidates.configs[s->candidates.next];
+    int rc = clt_config_set_add(&s->seen, config, error);
+    if (rc) return rc;
+    out[(*n_out)++] = config;
+    s->candidates.next++;
+    s->n_asked++;
+    s->n_second++;
+  }
+  return CLT_OK;
+}
+
+/* --- ask and tell --- */
+
+/* All that was asked for has been told, and there is nothing more to ask for in this stage or block. */
+static int go_on(two_stage_state *s, clt_error *error) {
+  if (s->stage == SECOND) return next_block(s, error);
+  if (s->n_correct >= MIN_CORRECT) return start_second_stage(s, error);
+  extend_samples(s);
+  return CLT_OK;
+}
+
+static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  two_stage_state *s = state;
+  int rc = CLT_OK;
+  *n_out = 0;
+  while (rc == CLT_OK && n > 0 && s->stage != OVER) {
+    rc = s->stage == SAMPLING ? ask_samples(s, n, out, n_out, error) : ask_block(s, n, out, n_out, error);
+    if (rc || *n_out > 0 || s->n_told < s->n_asked) break;
+    rc = go_on(s, error);
+  }
+  return rc;
+}
+
+static int add_row(two_stage_state *s, const clt_measurement *measurement, bool correct, clt_error *error) {
+  if (clt_grow(&s->rows, &s->rows_capacity, s->n_rows + 1, sizeof *s->rows)) return clt_fail_memory(error);
+  s->rows[s->n_rows++] = (clt_row){.config = measurement->config, .time_s = measurement->time_s, .failed = !correct};
+  return CLT_OK;
+}
+
+static int two_stage_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  two_stage_state *s = state;
+  bool correct = clt_measurement_correct(measurement);
+  int rc = add_row(s, measurement, correct, error);
+  if (rc) return rc;
+  s->n_correct += correct;
+  if (correct && measurement->time_s < s->best_s) s->best_s = measurement->time_s;
+  if (measurement->config == s->setup.first) return CLT_OK;
+  s->n_told++;
+  if (s->stage == SECOND) {
+    s->block_told++;
+    s->block_failed += !correct;
+    s->report.second_stage_measured++;
+    s->report.second_stage_failed += !correct;
+  } else if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples) {
+    enter(s, SAMPLING, "training"); /* the next ask will */
+  }
+  return CLT_OK;
+}
+
+static void two_stage_report(const void *state, clt_search_report *out) {
+  *out = ((const two_stage_state *)state)->report;
+}
+
+static void two_stage_fini(void *state) {
+  two_stage_state *s = state;
+  clt_draw_release(&s->draw);
+  clt_config_set_release(&s->seen);
+  clt_candidates_release(&s->candidates);
+  clt_model_free(s->model);
+  free(s->rows);
+}
+
+static const clt_option options[] = {
+    {"samples", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(clt_two_stage_options, samples),
+     "random configurations measured before training; 0: what the budget leaves, or half of it"},
+    {"second-stage", CLT_OPTION_TEXT, "rest", 0, 0, offsetof(clt_two_stage_options, second_stage),
+     "how many of the best predicted are measured: a number, rest (of the budget), or auto (until the confidence is "
+     "reached)"},
+    {"second-stage-max", CLT_OPTION_INT, "1000", 1, INT32_MAX, offsetof(clt_two_stage_options, second_stage_max),
+     "how many auto measures at most"},
+};
+
+const clt_searcher_type clt_searcher_two_stage = {
+    .name = "two-stage",
+    .summary = "random samples, a model trained on them, then the configurations predicted to be the fastest",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(clt_two_stage_options),
+    .state_size = sizeof(two_stage_state),
+    .budget = clt_two_stage_own_budget,
+    .init = two_stage_init,
+    .ask = two_stage_ask,
+    .tell = two_stage_tell,
+    .report = two_stage_report,
+    .fini = two_stage_fini,
+};

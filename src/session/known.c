@@ -1,0 +1,110 @@
+#include "session/known.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct clt_known_entry {
+  clt_config config;
+  clt_reason reason;
+  double time_s;
+  clt_measurement *stored; /* until it is taken */
+  UT_hash_handle hh;
+};
+
+static void forget_stored(struct clt_known_entry *entry) {
+  if (entry->stored) clt_measurement_release(entry->stored);
+  free(entry->stored);
+  entry->stored = NULL;
+}
+
+void clt_known_release(clt_known *known) {
+  struct clt_known_entry *entry, *next;
+  HASH_ITER(hh, known->entries, entry, next) {
+    HASH_DEL(known->entries, entry);
+    forget_stored(entry);
+    free(entry);
+  }
+}
+
+static struct clt_known_entry *find(const clt_known *known, clt_config config) {
+  struct clt_known_entry *entry;
+  HASH_FIND(hh, known->entries, &config, sizeof config, entry);
+  return entry;
+}
+
+static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) {
+  struct clt_known_entry *entry = find(known, config);
+  if (entry) return entry;
+  entry = calloc(1, sizeof *entry);
+  if (entry == NULL) return NULL;
+  entry->config = config;
+  HASH_ADD(hh, known->entries, config, sizeof entry->config, entry);
+  if (entry->hh.tbl) return entry;
+  free(entry);
+  return NULL;
+}
+
+int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_error *error) {
+  struct clt_known_entry *entry = find_or_add(known, measurement->config);
+  if (entry == NULL) return clt_fail_memory(error);
+  forget_stored(entry);
+  entry->reason = measurement->reason;
+  entry->time_s = measurement->time_s;
+  return CLT_OK;
+}
+
+struct load {
+  clt_known *known;
+  const clt_space *space;
+  clt_error *error;
+  int rc;
+};
+
+static int keep_stored(struct load *load, const clt_measurement *measurement) {
+  int rc = clt_known_add(load->known, measurement, load->error);
+  if (rc) return rc;
+  struct clt_known_entry *entry = find(load->known, measurement->config);
+  clt_measurement without_log = *measurement;
+  without_log.log = NULL; /* up to 16 KiB each, and nobody asks for it again */
+  entry->stored = malloc(sizeof *entry->stored);
+  if (entry->stored == NULL) return clt_fail_memory(load->error);
+  *entry->stored = without_log;
+  return CLT_OK;
+}
+
+static int visit(void *user, clt_record_kind kind, const clt_measurement *measurement) {
+  struct load *load = user;
+  if (kind != CLT_RECORD_SEARCH) return 0;
+  if (clt_space_canonical(load->space, measurement->config) != measurement->config) return 0;
+  load->rc = keep_stored(load, measurement);
+  return load->rc;
+}
+
+int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
+                   clt_error *error) {
+  struct load load = {known, space, error, CLT_OK};
+  int rc = clt_store_each(store, key, space, visit, &load, NULL, error);
+  return load.rc ? load.rc : rc;
+}
+
+clt_known_source clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
+  struct clt_known_entry *entry = find(known, config);
+  if (entry == NULL) return CLT_KNOWN_NOT;
+  if (entry->stored) {
+    *out = *entry->stored;
+    free(entry->stored);
+    entry->stored = NULL;
+    return CLT_KNOWN_STORE;
+  }
+  clt_measurement_init(out, config);
+  if (entry->reason == CLT_REASON_NONE) {
+    out->time_s = entry->time_s;
+  } else {
+    clt_measurement_fail(out, entry->reason, NULL);
+  }
+  return CLT_KNOWN_SESSION;
+}

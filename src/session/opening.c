@@ -1,0 +1,233 @@
+/* Opening and closing what a session works with. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "session/session.h"
+
+#define STANDARD_BUDGET 200
+
+/* --- budget --- */
+
+static int64_t with_first(const clt_session *s, int64_t budget) {
+  return s->first == CLT_CONFIG_NONE || budget == INT64_MAX ? budget : budget + 1;
+}
+
+/* What was asked for; else what the searcher's options ask for; else the problem's; else as long as there is time; else
+ * the standard. */
+static int64_t choose_budget(const clt_session *s) {
+  const clt_tune_settings *settings = s->settings;
+  if (settings->budget > 0) return settings->budget;
+  int64_t own = s->searcher->budget ? s->searcher->budget(s->searcher_options) : 0;
+  if (own > 0) return with_first(s, own);
+  int64_t problems = settings->instance ? clt_problem_budget(clt_instance_problem(settings->instance)) : 0;
+  if (problems > 0) return problems;
+  return settings->time_s > 0 ? INT64_MAX : STANDARD_BUDGET;
+}
+
+/* --- the default configuration --- */
+
+/* One that violates a constraint is not measured; the result says why. */
+static void choose_first(clt_session *s) {
+  clt_constraint_origin origin = CLT_CONDITION;
+  clt_measurement *result = &s->result->default_measurement;
+  s->first = CLT_CONFIG_NONE;
+  if (s->settings->instance == NULL || s->settings->skip_default) return;
+  clt_config config = clt_instance_default(s->settings->instance);
+  if (clt_space_contains(s->space, config)) {
+    s->first = config;
+    return;
+  }
+  const char *violation = clt_space_violation(s->space, config, &origin);
+  clt_measurement_release(result);
+  clt_measurement_init(result, config);
+  clt_measurement_fail(result, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, violation);
+}
+
+/* --- the store --- */
+
+static void hash_space(clt_hasher *hasher, const clt_space *space) {
+  char text[256];
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
+    const clt_parameter *parameter = clt_space_parameter(space, p);
+    clt_hasher_add_text(hasher, parameter->name);
+    for (size_t v = 0; v < parameter->n_values; v++) {
+      clt_value_print(parameter->values[v], text, sizeof text);
+      clt_hasher_add_text(hasher, text);
+    }
+  }
+}
+
+static void hash_evaluator(clt_hasher *hasher, const clt_tune_settings *settings) {
+  for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
+    clt_hasher_add_text(hasher, settings->evaluator_settings[i].name);
+    clt_hasher_add_text(hasher, settings->evaluator_settings[i].value);
+  }
+  if (settings->recording) {
+    clt_hasher_add_text(hasher, clt_recording_name(settings->recording));
+    clt_hasher_add_text(hasher, clt_recording_kernel(settings->recording));
+    clt_hasher_add_text(hasher, clt_recording_device(settings->recording));
+  } else {
+    clt_hasher_add(hasher, &settings->seed, sizeof settings->seed);
+  }
+}
+
+/* Without a problem and a device, what tells measurements apart is the evaluator and what it works on. */
+static int make_up_key(clt_session *s, clt_error *error) {
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) return clt_fail_memory(error);
+  hash_space(hasher, s->space);
+  hash_evaluator(hasher, s->settings);
+  clt_hasher_hex(hasher, s->key.problem);
+  clt_hasher_free(hasher);
+  snprintf(s->key.device, sizeof s->key.device, "%s", s->evaluator->name);
+  return CLT_OK;
+}
+
+static char *sizes_text(const clt_instance *instance) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (out == NULL) return NULL;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    fprintf(out, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
+  }
+  return fclose(out) ? free(text), NULL : text;
+}
+
+static int describe_problem(clt_session *s, clt_error *error) {
+  const clt_instance *instance = s->settings->instance;
+  const clt_problem *problem = clt_instance_problem(instance);
+  char *device_json = NULL, *sizes = sizes_text(instance);
+  int rc = sizes ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_device_to_json(&device_json, clt_instance_device(instance), error);
+  if (rc == CLT_OK)
+    rc = clt_store_describe(s->settings->store, &s->key, clt_problem_name(problem), clt_problem_path(problem), sizes,
+                            device_json, error);
+  free(device_json);
+  free(sizes);
+  return rc;
+}
+
+static int describe_other(clt_session *s, clt_error *error) {
+  const clt_recording *recording = s->settings->recording;
+  return clt_store_describe(s->settings->store, &s->key, recording ? clt_recording_name(recording) : s->evaluator->name,
+                            "", "", "{}", error);
+}
+
+static int open_store(clt_session *s, clt_error *error) {
+  if (s->settings->store == NULL) return CLT_OK;
+  bool of_problem = s->settings->instance != NULL && clt_instance_device(s->settings->instance) != NULL;
+  int rc = of_problem ? clt_store_key_init(&s->key, s->settings->instance, error) : make_up_key(s, error);
+  if (rc == CLT_OK) rc = of_problem ? describe_problem(s, error) : describe_other(s, error);
+  if (rc || s->settings->no_reuse) return rc;
+  return clt_known_load(&s->known, s->settings->store, &s->key, s->space, error);
+}
+
+/* --- plug-ins --- */
+
+static int find_plugins(clt_session *s, clt_error *error) {
+  const char *evaluator = s->settings->evaluator ? s->settings->evaluator : "opencl";
+  const char *searcher = s->settings->searcher ? s->settings->searcher : "two-stage";
+  s->evaluator = clt_evaluator_find(evaluator);
+  s->searcher = clt_searcher_find(searcher);
+  if (s->evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", evaluator);
+  if (s->searcher == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%s'", searcher);
+  return CLT_OK;
+}
+
+static int parse_options(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  s->evaluator_options = clt_new_array(1, s->evaluator->options_size);
+  s->searcher_options = clt_new_array(1, s->searcher->options_size);
+  if (s->evaluator_options == NULL || s->searcher_options == NULL) return clt_fail_memory(error);
+  int rc =
+      clt_options_parse(s->evaluator_options, s->evaluator->options_size, s->evaluator->options,
+                        s->evaluator->n_options, settings->evaluator_settings, settings->n_evaluator_settings, error);
+  if (rc) return rc;
+  return clt_options_parse(s->searcher_options, s->searcher->options_size, s->searcher->options, s->searcher->n_options,
+                           settings->searcher_settings, settings->n_searcher_settings, error);
+}
+
+static int open_evaluator(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_evaluator_setup setup = {.instance = settings->instance,
+                               .space = s->space,
+                               .recording = settings->recording,
+                               .seed = settings->seed,
+                               .log = settings->log,
+                               .log_user = settings->user};
+  void *state = clt_new_array(1, s->evaluator->state_size);
+  if (state == NULL) return clt_fail_memory(error);
+  int rc = s->evaluator->open(state, &setup, s->evaluator_options, error);
+  if (rc) return free(state), rc;
+  s->evaluator_state = state;
+  return CLT_OK;
+}
+
+static int init_searcher(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_search_setup setup = {.space = s->space,
+                            .instance = settings->instance,
+                            .budget = s->budget,
+                            .first = s->first,
+                            .seed = settings->seed,
+                            .threads = settings->threads,
+                            .tolerance = s->tolerance,
+                            .confidence = s->confidence,
+                            .log = settings->log,
+                            .log_user = settings->user};
+  s->searcher_state = clt_new_array(1, s->searcher->state_size);
+  if (s->searcher_state == NULL) return clt_fail_memory(error);
+  return s->searcher->init(s->searcher_state, &setup, s->searcher_options, error);
+}
+
+static int find_space(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  s->space = settings->instance    ? clt_instance_space(settings->instance)
+             : settings->space     ? settings->space
+             : settings->recording ? clt_recording_space(settings->recording)
+                                   : NULL;
+  if (s->space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a session needs a problem, a space or a recording");
+  s->result->cartesian = clt_space_cartesian(s->space);
+  s->result->valid = clt_space_valid(s->space);
+  if (s->result->valid > 0) return CLT_OK;
+  return clt_fail(error, CLT_E_NO_VALID, "none of the %llu configurations satisfies the constraints",
+                  (unsigned long long)s->result->cartesian);
+}
+
+int clt_session_open(clt_session *s, clt_error *error) {
+  s->tolerance = s->settings->tolerance > 0 ? s->settings->tolerance : 0.02;
+  s->confidence = s->settings->confidence > 0 ? s->settings->confidence : 0.9;
+  if (s->confidence >= 1) return clt_fail(error, CLT_E_ARGUMENT, "the confidence must be below 1");
+  int rc = find_plugins(s, error);
+  if (rc == CLT_OK) rc = parse_options(s, error);
+  if (rc == CLT_OK) rc = find_space(s, error);
+  if (rc) return rc;
+  choose_first(s);
+  s->budget = choose_budget(s);
+  rc = init_searcher(s, error);
+  if (rc == CLT_OK) rc = open_store(s, error);
+  return rc ? rc : open_evaluator(s, error);
+}
+
+void clt_session_close_evaluator(clt_session *s) {
+  if (s->evaluator_state) s->evaluator->close(s->evaluator_state);
+  free(s->evaluator_state);
+  s->evaluator_state = NULL;
+}
+
+void clt_session_close(clt_session *s) {
+  clt_session_close_evaluator(s);
+  if (s->searcher_state) s->searcher->fini(s->searcher_state);
+  free(s->searcher_state);
+  free(s->evaluator_options);
+  free(s->searcher_options);
+  clt_known_release(&s->known);
+  free(s->queue);
+  free(s->pending);
+  free(s->ranked);
+}

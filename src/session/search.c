@@ -1,0 +1,167 @@
+/* The loop: ask -> known already? -> measure -> record -> tell. */
+#include "base/fail.h"
+#include "base/memory.h"
+#include "session/session.h"
+
+#define WAIT_S 0.1 /* how long a request to stop may go unseen */
+
+static int tell(clt_session *s, clt_config asked, const clt_measurement *measurement, clt_known_source source,
+                clt_error *error) {
+  int rc = clt_session_count(s, asked, measurement, source, error);
+  if (rc) return rc;
+  clt_measurement told = *measurement; /* borrowed, under the name it was asked for */
+  told.config = asked;
+  rc = s->searcher->tell(s->searcher_state, &told, error);
+  if (rc == CLT_OK) clt_session_progress(s, &told);
+  return rc;
+}
+
+/* --- beginning --- */
+
+static bool is_pending(const clt_session *s, clt_config canonical) {
+  for (size_t i = 0; i < s->n_pending; i++)
+    if (s->pending[i].canonical == canonical) return true;
+  return false;
+}
+
+static int begin_unknown(clt_session *s, clt_config asked, clt_config canonical, clt_error *error) {
+  bool waits = is_pending(s, canonical);
+  if (clt_grow(&s->pending, &s->pending_capacity, s->n_pending + 1, sizeof *s->pending)) return clt_fail_memory(error);
+  if (!waits) {
+    double best_s = s->result->best.config == CLT_CONFIG_NONE ? 0 : s->result->best.time_s;
+    int rc = s->evaluator->submit(s->evaluator_state, canonical, best_s, error);
+    if (rc) return rc;
+    s->n_submitted++;
+  }
+  s->pending[s->n_pending++] = (clt_pending){asked, canonical, !waits};
+  return CLT_OK;
+}
+
+/* Begins an evaluation: answered at once where the answer is known, otherwise submitted. */
+static int begin(clt_session *s, clt_config asked, clt_error *error) {
+  if (!clt_space_contains(s->space, asked))
+    return clt_fail(error, CLT_E_ARGUMENT, "searcher '%s' asked for a configuration that is not in the space",
+                    s->searcher->name);
+  clt_config canonical = clt_space_canonical(s->space, asked);
+  clt_measurement known;
+  clt_known_source source = clt_known_take(&s->known, canonical, &known);
+  s->n_begun++;
+  if (source == CLT_KNOWN_NOT) return begin_unknown(s, asked, canonical, error);
+  int rc = tell(s, asked, &known, source, error);
+  clt_measurement_release(&known);
+  return rc;
+}
+
+static size_t wanted(const clt_session *s) {
+  size_t capacity = s->evaluator->capacity(s->evaluator_state);
+  size_t n = s->settings->batch ? s->settings->batch : capacity - s->n_submitted;
+  int64_t left = s->budget - s->n_begun;
+  return (int64_t)n < left ? n : (size_t)left;
+}
+
+static int ask(clt_session *s, clt_error *error) {
+  size_t n = wanted(s), n_asked = 0;
+  if (clt_grow(&s->queue, &s->queue_capacity, n, sizeof *s->queue)) return clt_fail_memory(error);
+  clt_session_tick(s); /* an answer may take as long as training does */
+  int rc = s->searcher->ask(s->searcher_state, n, s->queue, &n_asked, error);
+  if (rc) return rc;
+  s->n_queue = n_asked;
+  s->queue_next = 0;
+  return CLT_OK;
+}
+
+static bool may_begin(const clt_session *s) {
+  if (clt_session_stopping(s) || clt_session_time_is_up(s)) return false;
+  return s->n_begun < s->budget && s->n_submitted < s->evaluator->capacity(s->evaluator_state);
+}
+
+/* Begins as many evaluations as the evaluator takes. Leaves with nothing pending only when the search is over. */
+static int fill(clt_session *s, clt_error *error) {
+  while (may_begin(s)) {
+    int rc = CLT_OK;
+    if (s->queue_next == s->n_queue) rc = ask(s, error);
+    if (rc) return rc;
+    if (s->n_queue == s->queue_next) return CLT_OK;
+    rc = begin(s, s->queue[s->queue_next++], error);
+    if (rc) return rc;
+  }
+  return CLT_OK;
+}
+
+/* --- receiving --- */
+
+static int record(clt_session *s, const clt_measurement *measurement, clt_error *error) {
+  int rc = CLT_OK;
+  if (s->settings->store)
+    rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_SEARCH, measurement, error);
+  return rc ? rc : clt_known_add(&s->known, measurement, error);
+}
+
+/* Answers everything that waited for this configuration: the one that was submitted first. */
+static int answer(clt_session *s, const clt_measurement *measurement, clt_error *error) {
+  clt_known_source source = CLT_KNOWN_NOT;
+  size_t kept = 0, n = s->n_pending;
+  int rc = CLT_OK;
+  for (size_t i = 0; i < n; i++) {
+    clt_pending pending = s->pending[i];
+    if (rc || pending.canonical != measurement->config) {
+      s->pending[kept++] = pending;
+      continue;
+    }
+    s->n_submitted -= pending.submitted;
+    rc = tell(s, pending.asked, measurement, source, error);
+    source = CLT_KNOWN_SESSION;
+  }
+  s->n_pending = kept;
+  return rc;
+}
+
+/* Waits a moment for a result; none is no failure. */
+static int receive(clt_session *s, clt_error *error) {
+  clt_measurement measurement;
+  clt_error failure = {0};
+  int rc = s->evaluator->wait(s->evaluator_state, &measurement, WAIT_S, &failure);
+  if (rc == CLT_E_AGAIN) {
+    clt_session_tick(s);
+    return CLT_OK;
+  }
+  if (rc) {
+    if (error && error->code == 0) *error = failure;
+    return rc;
+  }
+  rc = record(s, &measurement, error);
+  if (rc == CLT_OK) rc = answer(s, &measurement, error);
+  clt_measurement_release(&measurement);
+  return rc;
+}
+
+static int stop(const clt_session *s, clt_error *error) {
+  return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
+}
+
+/* The default configuration is told before the searcher is asked for anything. */
+static int evaluate_first(clt_session *s, clt_error *error) {
+  if (s->first == CLT_CONFIG_NONE || s->budget < 1 || clt_session_stopping(s)) return CLT_OK;
+  s->phase = "default";
+  clt_session_progress(s, NULL);
+  int rc = begin(s, s->first, error);
+  while (rc == CLT_OK && s->n_pending > 0) {
+    if (clt_session_stopping(s)) return stop(s, error);
+    rc = receive(s, error);
+  }
+  return rc;
+}
+
+int clt_session_search(clt_session *s, clt_error *error) {
+  int rc = evaluate_first(s, error);
+  s->phase = NULL;
+  while (rc == CLT_OK) {
+    rc = fill(s, error);
+    if (rc) break;
+    if (clt_session_stopping(s)) return stop(s, error);
+    if (s->n_pending == 0) break;
+    rc = receive(s, error);
+  }
+  if (clt_session_time_is_up(s)) s->result->stopped = true;
+  return rc;
+}

@@ -1,0 +1,70 @@
+/* session/session.h - one tuning session, shared by the files of this room. */
+#ifndef CLT_SESSION_SESSION_H
+#define CLT_SESSION_SESSION_H
+
+#include <clatune/tune.h>
+
+#include "session/known.h"
+
+/* A configuration that was asked for and is not answered yet. */
+typedef struct clt_pending {
+  clt_config asked, canonical;
+  bool submitted; /* false: waits for the result of another one with the same canonical form */
+} clt_pending;
+
+/* A correct evaluation. */
+typedef struct clt_ranked {
+  clt_config config; /* canonical */
+  double time_s;
+} clt_ranked;
+
+typedef struct clt_session {
+  const clt_tune_settings *settings;
+  clt_tune_result *result;
+  const clt_space *space;
+  double tolerance, confidence;
+  int64_t budget; /* INT64_MAX: none */
+  clt_config first;
+  double start_s, last_progress_s;
+  const char *phase; /* NULL: the searcher's */
+
+  const clt_evaluator_type *evaluator;
+  void *evaluator_options, *evaluator_state; /* state is NULL unless open */
+  const clt_searcher_type *searcher;
+  void *searcher_options, *searcher_state; /* state is NULL unless initialised */
+  clt_store_key key;
+
+  clt_known known;
+  clt_config *queue; /* asked for by the searcher, not begun */
+  size_t queue_capacity, n_queue, queue_next;
+  clt_pending *pending;
+  size_t pending_capacity, n_pending, n_submitted;
+  int64_t n_begun; /* evaluations, answered ones included */
+  clt_ranked *ranked;
+  size_t ranked_capacity, n_ranked;
+} clt_session;
+
+/* Opens evaluator and searcher, reads what the store knows. Parts that were opened stay so on failure. */
+int clt_session_open(clt_session *session, clt_error *error);
+void clt_session_close(clt_session *session);
+void clt_session_close_evaluator(clt_session *session); /* ends what is under way */
+
+/* The default configuration, then the searcher's, until budget, time or searcher end it. CLT_E_STOPPED on request. */
+int clt_session_search(clt_session *session, clt_error *error);
+
+/* Compares the fastest side by side and verifies them on other data. CLT_E_VERIFY if none stands. */
+int clt_session_finalists(clt_session *session, clt_error *error);
+
+/* Counts an answer to `asked` and keeps what the result needs of it. */
+int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
+                      clt_known_source source, clt_error *error);
+/* Completes the result from what was counted. */
+int clt_session_summarise(clt_session *session, clt_error *error);
+
+void clt_session_progress(clt_session *session, const clt_measurement *last); /* now */
+void clt_session_tick(clt_session *session);                                  /* if the last one is some time ago */
+
+bool clt_session_stopping(const clt_session *session); /* on request */
+bool clt_session_time_is_up(const clt_session *session);
+
+#endif

@@ -1,0 +1,77 @@
+/* What a session leaves behind: counts, the best, the median. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "session/session.h"
+
+static void add_phases(clt_phases *sum, const clt_phases *part) {
+  sum->build_s += part->build_s;
+  sum->first_launch_s += part->first_launch_s;
+  sum->runs_s += part->runs_s;
+  sum->verify_s += part->verify_s;
+  sum->wait_s += part->wait_s;
+}
+
+/* Among equals the lower configuration, so that the order of arrival makes no difference. */
+static bool better(const clt_measurement *a, const clt_measurement *b) {
+  if (b->config == CLT_CONFIG_NONE || a->time_s < b->time_s) return true;
+  return a->time_s == b->time_s && a->config < b->config;
+}
+
+static int replace(clt_measurement *place, const clt_measurement *measurement, clt_error *error) {
+  clt_measurement copy;
+  int rc = clt_measurement_copy(&copy, measurement, error);
+  if (rc) return rc;
+  clt_measurement_release(place);
+  *place = copy;
+  return CLT_OK;
+}
+
+static int rank(clt_session *session, const clt_measurement *measurement, clt_error *error) {
+  if (clt_grow(&session->ranked, &session->ranked_capacity, session->n_ranked + 1, sizeof *session->ranked))
+    return clt_fail_memory(error);
+  session->ranked[session->n_ranked++] = (clt_ranked){measurement->config, measurement->time_s};
+  return CLT_OK;
+}
+
+int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
+                      clt_known_source source, clt_error *error) {
+  clt_tune_result *result = session->result;
+  int rc = CLT_OK;
+  result->evaluations++;
+  result->by_reason[measurement->reason]++;
+  result->by_invalidity[clt_reason_invalidity(measurement->reason)]++;
+  if (source == CLT_KNOWN_NOT) add_phases(&result->phases, &measurement->phases);
+  *(source == CLT_KNOWN_NOT ? &result->measured : source == CLT_KNOWN_STORE ? &result->reused : &result->aliased) += 1;
+  bool correct = clt_measurement_correct(measurement);
+  if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
+  if (rc == CLT_OK && correct && better(measurement, &result->best)) rc = replace(&result->best, measurement, error);
+  if (rc || asked != session->first) return rc;
+  result->has_default = correct;
+  rc = replace(&result->default_measurement, measurement, error);
+  if (rc == CLT_OK) result->default_measurement.config = asked;
+  return rc;
+}
+
+static int median(double *out, const clt_session *session, clt_error *error) {
+  double *times_s = clt_new_array(session->n_ranked, sizeof *times_s);
+  if (times_s == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < session->n_ranked; i++) times_s[i] = session->ranked[i].time_s;
+  *out = clt_median(times_s, session->n_ranked);
+  free(times_s);
+  return CLT_OK;
+}
+
+int clt_session_summarise(clt_session *session, clt_error *error) {
+  clt_tune_result *result = session->result;
+  const clt_measurement *best = &result->best;
+  if (best->config != CLT_CONFIG_NONE && best->n_runs)
+    result->best_spread = clt_mad(best->runs_s, best->n_runs) / clt_median(best->runs_s, best->n_runs);
+  if (session->searcher_state && session->searcher->report)
+    session->searcher->report(session->searcher_state, &result->search);
+  result->wall_s = clt_now_s() - session->start_s;
+  return median(&result->median_s, session, error);
+}

@@ -1,0 +1,183 @@
+#include "store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+
+#define APPLICATION_ID 0x434c5445 /* "CLTE" */
+#define SCHEMA_VERSION 1
+#define BUSY_TIMEOUT_MS 30000
+#define MAX_VALUE_BYTES (16 << 20) /* of a text in a file that somebody else may have written */
+
+#define TO_TEXT(x) #x
+#define TEXT_OF(x) TO_TEXT(x)
+
+static const char schema[] =
+    "CREATE TABLE problem("
+    "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE,"
+    "  name TEXT NOT NULL DEFAULT '', path TEXT NOT NULL DEFAULT '', sizes TEXT NOT NULL DEFAULT '');"
+    "CREATE TABLE device("
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL, driver TEXT NOT NULL, description TEXT NOT NULL DEFAULT '',"
+    "  UNIQUE(key, driver));"
+    "CREATE TABLE measurement("
+    "  id INTEGER PRIMARY KEY, problem INTEGER NOT NULL REFERENCES problem, device INTEGER NOT NULL REFERENCES device,"
+    "  kind TEXT NOT NULL, configuration TEXT NOT NULL, reason TEXT NOT NULL, time_s REAL, clock TEXT NOT NULL,"
+    "  build_s REAL, first_launch_s REAL, runs_s REAL, verify_s REAL, wait_s REAL, max_abs_error REAL, log TEXT,"
+    "  created_s INTEGER NOT NULL);"
+    "CREATE INDEX measurement_of ON measurement(problem, device);"
+    "CREATE TABLE run("
+    "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
+    "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
+    "PRAGMA application_id=" TEXT_OF(APPLICATION_ID) ";"
+    "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION) ";";
+
+static int fail_read_only(clt_error *error, const char *path) {
+  return clt_fail(error, CLT_E_STORE,
+                  "the store '%s' is read-only; make it and its folder writable or choose another file", path);
+}
+
+int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
+  const char *text = sqlite3_errmsg(db);
+  int cause = sqlite3_system_errno(db);
+  switch (sqlite3_errcode(db)) {
+    case SQLITE_NOMEM: return clt_fail_memory(error);
+    case SQLITE_READONLY: return fail_read_only(error, path);
+    case SQLITE_NOTADB:
+      return clt_fail(error, CLT_E_STORE, "'%s' is not a store (%s); it is left as it is, choose another file", path,
+                      text);
+    case SQLITE_FULL:
+      return clt_fail(error, CLT_E_STORE, "cannot write to the store '%s' (%s); make room on the disk", path, text);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return clt_fail(error, CLT_E_STORE, "the store '%s' is held by another program (%s)", path, text);
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table or column that is missing */
+      return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (%s); move it away or bring back a copy", path,
+                      text);
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+      return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s (%s)", path, text,
+                      cause ? strerror(cause) : "no cause given");
+    default: return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s", path, text);
+  }
+}
+
+/* The file is made by us, not by SQLite, for its mode: its companions (-wal, -shm) then have the same. A file that
+ * exists is never opened here: closing a descriptor would drop the locks of another connection of this process. */
+static int make_file(const char *path, clt_error *error) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0) close(fd);
+  if (fd >= 0 || errno == EEXIST) return CLT_OK;
+  return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
+}
+
+static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *error) {
+  return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : clt_database_fail(error, db, path);
+}
+
+static int ask_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, clt_error *error) {
+  sqlite3_stmt *statement = NULL;
+  int rc = CLT_OK;
+  if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    *out = sqlite3_column_int64(statement, 0);
+  } else {
+    rc = clt_database_fail(error, db, path);
+  }
+  sqlite3_finalize(statement);
+  return rc;
+}
+
+/* Ours, or empty: anything else is an error. */
+static int judge(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
+  int64_t id = 0, version = 0, n_objects = 0;
+  int rc = ask_number(db, path, "SELECT count(*) FROM sqlite_master", &n_objects, error);
+  if (rc == CLT_OK) rc = ask_number(db, path, "PRAGMA application_id", &id, error);
+  if (rc == CLT_OK) rc = ask_number(db, path, "PRAGMA user_version", &version, error);
+  if (rc) return rc;
+  *empty = n_objects == 0 && id == 0 && version == 0;
+  if (*empty) return CLT_OK;
+  if (id != APPLICATION_ID)
+    return clt_fail(error, CLT_E_STORE,
+                    "'%s' is a database of another program; it is left as it is, choose another file", path);
+  if (version > SCHEMA_VERSION)
+    return clt_fail(error, CLT_E_STORE,
+                    "the store '%s' was written by a newer clatune (version %lld of the store, this one knows %d); "
+                    "update clatune or choose another file",
+                    path, (long long)version, SCHEMA_VERSION);
+  if (version < 1)
+    return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it away", path,
+                    (long long)version);
+  return CLT_OK;
+}
+
+/* Another process may be making the same store: it is judged again under the lock. */
+static int create_schema(sqlite3 *db, const char *path, clt_error *error) {
+  int rc = execute(db, path, "BEGIN IMMEDIATE", error);
+  if (rc) return rc;
+  bool empty = false;
+  rc = judge(db, path, &empty, error);
+  if (rc == CLT_OK && empty) rc = execute(db, path, schema, error);
+  if (rc == CLT_OK) rc = execute(db, path, "COMMIT", error);
+  if (rc) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return rc;
+}
+
+static int ask_wal(sqlite3 *db, bool *on) {
+  sqlite3_stmt *statement = NULL;
+  int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_step(statement);
+  if (rc == SQLITE_ROW) *on = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+  sqlite3_finalize(statement);
+  return rc == SQLITE_ROW ? SQLITE_OK : rc & 0xff;
+}
+
+/* While two processes make the same store, SQLite answers "busy" here without asking its busy handler, since one of
+ * them has to give way. */
+static int use_wal(sqlite3 *db, const char *path, clt_error *error) {
+  bool on = false;
+  double deadline_s = clt_now_s() + BUSY_TIMEOUT_MS * 1e-3;
+  int rc = ask_wal(db, &on);
+  while (rc == SQLITE_BUSY && clt_now_s() < deadline_s) {
+    sqlite3_sleep(1);
+    rc = ask_wal(db, &on);
+  }
+  if (rc != SQLITE_OK) return clt_database_fail(error, db, path);
+  if (on) return CLT_OK;
+  return clt_fail(error, CLT_E_STORE,
+                  "the file system of the store '%s' lacks what SQLite's write-ahead log needs; choose a local one",
+                  path);
+}
+
+/* The file may come from somebody else: it runs no code of its own (triggers, views), and nothing in it is trusted. */
+static void harden(sqlite3 *db) {
+  sqlite3_extended_result_codes(db, 0);
+  sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+  sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+}
+
+int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
+  int rc = make_file(path, error);
+  if (rc) return rc;
+  if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
+  sqlite3 *db = *out;
+  harden(db);
+  bool empty = false;
+  rc = judge(db, path, &empty, error);
+  if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
+  if (rc == CLT_OK) rc = use_wal(db, path, error);
+  if (rc == CLT_OK && empty) rc = create_schema(db, path, error);
+  if (rc == CLT_OK)
+    rc = execute(db, path, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
+  return rc;
+}

@@ -1,0 +1,15 @@
+/* store/database.h - opening the store's SQLite file: refusing what is not ours, making what is not there, saying what
+ * is wrong. */
+#ifndef CLT_STORE_DATABASE_H
+#define CLT_STORE_DATABASE_H
+
+#include <clatune/error.h>
+#include <sqlite3.h>
+
+/* *out is set also where opening fails, unless there is nothing to close. */
+int clt_database_open(sqlite3 **out, const char *path, clt_error *error);
+
+/* CLT_E_STORE with what the last call on db says, in words for people, and what to do about it. */
+int clt_database_fail(clt_error *error, sqlite3 *db, const char *path);
+
+#endif

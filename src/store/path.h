@@ -1,0 +1,14 @@
+/* store/path.h - where a store's file lies. */
+#ifndef CLT_STORE_PATH_H
+#define CLT_STORE_PATH_H
+
+#include <clatune/error.h>
+
+/* $XDG_DATA_HOME/clatune/<file>, or ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG
+ * base directory specification asks). *out is malloc'ed and owned by the caller. */
+int clt_standard_path(char **out, const char *file, clt_error *error);
+
+/* The path as a store gets it, absolute or beginning with "./", malloc'ed; its folders are created (0700) as needed. */
+int clt_prepare_path(char **out, const char *path, clt_error *error);
+
+#endif

@@ -1,0 +1,9 @@
+/* worker/fault.h - whose fault a fault is. */
+#ifndef CLT_WORKER_FAULT_H
+#define CLT_WORKER_FAULT_H
+
+/* A kernel that crashes at once does so before its event can be seen running, and the parent would blame the compiler.
+ * So where a fault's instruction lies in generated code, the parent is told that the kernel was running. */
+void clt_worker_watch_faults(int fd);
+
+#endif

@@ -1,0 +1,46 @@
+"""Runs clatune in a folder of its own, for the tests of the command line."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+CLATUNE, DATA = os.environ["CLATUNE"], pathlib.Path(__file__).parent / "data"
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clatune-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        for file in DATA.iterdir():
+            shutil.copy(file, self.folder)
+        self.environment = {**os.environ, "XDG_DATA_HOME": str(self.folder / "share"),
+                            "XDG_CACHE_HOME": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
+        self.environment.pop("CLATUNE_DEVICE", None)
+
+    def clatune(self, *arguments, expect=0, **more):
+        run = subprocess.run([CLATUNE, *arguments], cwd=self.folder, env={**self.environment, **more}, text=True,
+                             capture_output=True, timeout=280)
+        self.assertEqual(run.returncode, expect, f"{arguments}\n{run.stdout}\n{run.stderr}")
+        return run
+
+    def clatune_json(self, *arguments, expect=0, **more):
+        return json.loads(self.clatune(*arguments, "--json", expect=expect, **more).stdout)
+
+    def edit(self, name, old, new):
+        path = self.folder / name
+        text = path.read_text()
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new))
+
+
+def has_device(text):
+    run = subprocess.run([CLATUNE, "devices", "--json"], text=True, capture_output=True)
+    return run.returncode == 0 and text.lower() in run.stdout.lower()
+
+
+def main():
+    program = unittest.main(exit=False, verbosity=1)
+    raise SystemExit(0 if program.result.wasSuccessful() and program.result.testsRun else 1)

@@ -1,0 +1,144 @@
+"""The command line on PoCL: tuning, faults, resuming, training, predicting, verifying."""
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+from harness import CLATUNE, CliTest, has_device, main
+
+if not has_device("pocl"):
+    sys.exit(77)
+
+FAST = ("--device", "pocl")
+
+
+class Tune(CliTest):
+    def test_summary_and_reuse(self):
+        text = self.clatune("tune", "scale.json", *FAST).stdout
+        for part in ("best configuration", "-Dblock=", "speed-up", "evaluations         15", "stored in"):
+            self.assertIn(part, text)
+        again = self.clatune_json("tune", "scale.json", *FAST)
+        self.assertEqual(again["evaluations"]["measured"], 0)
+        self.assertEqual(again["evaluations"]["reused"], 15)
+
+    def test_exhaustive_measures_every_valid_configuration_once(self):
+        answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")
+        self.assertEqual(answer["evaluations"]["correct"], 23)
+        self.assertEqual(answer["evaluations"]["total"], 23)
+
+    def test_two_stage_reports_its_model(self):
+        answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "two-stage", "--samples", "14",
+                                   "--second-stage", "5", "--seed", "3")
+        self.assertGreater(answer["model"]["mean_relative_error"], 0)
+        self.assertEqual(answer["evaluations"]["total"], 20)
+        self.assertGreater(answer["best"]["time_s"], 0)
+        self.assertIn("-Dper_item=", answer["best"]["options"])
+
+    def test_no_valid_configuration(self):
+        self.edit("faults.json", '"[0, 1, 2, 3, 4, 5, 6]"', '"[5, 6]"')
+        answer = self.clatune_json("tune", "faults.json", *FAST, "--searcher", "exhaustive", expect=4)
+        self.assertIsNone(answer["best"])
+        self.assertEqual(answer["reasons"], {"compile-error": 2, "wrong-output": 2})
+
+    def test_a_store_that_cannot_be_used(self):
+        (self.folder / "notes.txt").write_text("not a database, but somebody's notes\n" * 50)
+        run = self.clatune("tune", "scale.json", *FAST, "--store", "notes.txt", expect=6)
+        self.assertIn("notes.txt", run.stderr)
+        self.assertIn("somebody's notes", (self.folder / "notes.txt").read_text())
+
+
+class Faults(CliTest):
+    def test_each_fault_has_its_reason_and_the_tuning_goes_on(self):
+        answer = self.clatune_json("tune", "faults.json", *FAST, "--searcher", "exhaustive", "--compile-timeout", "6",
+                                   "--run-timeout", "2")
+        self.assertEqual(answer["evaluations"]["total"], 14)
+        self.assertEqual(answer["evaluations"]["correct"], 2)
+        reasons = answer["reasons"]
+        self.assertEqual(reasons.pop("run-crash", 0) + reasons.pop("out-of-bounds", 0), 2, answer["reasons"])
+        self.assertEqual(reasons, {"run-timeout": 2, "compile-timeout": 2, "kernel-limit": 2, "compile-error": 2,
+                                   "wrong-output": 2})
+        self.assertEqual(answer["best"]["configuration"]["fault"], 0)
+
+
+class Interrupted(CliTest):
+    def rows(self):
+        path = self.folder / "share/clatune/store.sqlite"
+        if not path.exists():
+            return []
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            tables = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
+            if "measurement" not in tables:
+                return []
+            return [row[0] for row in database.execute("select configuration from measurement where kind = 'search'")]
+
+    def start(self):
+        return subprocess.Popen([CLATUNE, "tune", "scale.json", *FAST, "--searcher", "exhaustive"], cwd=self.folder,
+                                env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                start_new_session=True)
+
+    def wait_for_rows(self, process, n):
+        deadline = time.monotonic() + 120
+        while len(self.rows()) < n and process.poll() is None:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_kill_9_loses_nothing_and_nothing_is_measured_twice(self):
+        for n in (3, 9, 15):
+            process = self.start()
+            self.wait_for_rows(process, n + random.randrange(3))
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+        before = len(self.rows())
+        answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")
+        self.assertGreaterEqual(answer["evaluations"]["reused"], before)
+        self.assertEqual(answer["evaluations"]["correct"], 23)
+        rows = self.rows()
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertEqual(len(rows), 23)
+
+    def test_ctrl_c_prints_the_best_so_far(self):
+        process = self.start()
+        self.wait_for_rows(process, 5)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("best configuration", output)
+        self.assertEqual(len(self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")["reasons"]), 0)
+
+
+class Model(CliTest):
+    def test_sample_train_predict(self):
+        answer = self.clatune_json("sample", "scale.json", *FAST, "--samples", "18")
+        self.assertEqual(answer["evaluations"]["total"], 18)
+        trained = self.clatune_json("train", "scale.json", *FAST, "-o", "scale.model")
+        self.assertEqual(trained["rows"], 18)
+        self.assertGreater(trained["mean_relative_error"], 0)
+        predicted = self.clatune_json("predict", "scale.json", "--model", "scale.model", "--top", "5")["predictions"]
+        self.assertEqual(len(predicted), 5)
+        times = [p["time_s"] for p in predicted]
+        self.assertEqual(times, sorted(times))
+        fitted = self.clatune_json("predict", "scale.json", *FAST, "--top", "5")["predictions"]
+        self.assertEqual(fitted[0]["configuration"], predicted[0]["configuration"])
+
+    def test_training_on_nothing_is_an_error_that_says_so(self):
+        self.assertIn("clatune sample", self.clatune("train", "scale.json", *FAST, "-o", "x", expect=1).stderr)
+
+    def test_a_damaged_model_file_is_refused(self):
+        self.clatune("sample", "scale.json", *FAST, "--samples", "10")
+        self.clatune("train", "scale.json", *FAST, "-o", "scale.model")
+        whole = (self.folder / "scale.model").read_bytes()
+        (self.folder / "scale.model").write_bytes(whole[:len(whole) // 2])
+        self.assertIn("scale.model", self.clatune("predict", "scale.json", "--model", "scale.model", expect=1).stderr)
+
+
+class Verify(CliTest):
+    def test_right_and_wrong(self):
+        self.assertTrue(self.clatune_json("verify", "scale.json", *FAST)["correct"])
+        answer = self.clatune_json("verify", "faults.json", *FAST, "--configuration", "block=8 fault=6", expect=5)
+        self.assertEqual(answer["reason"], "wrong-output")
+
+
+main()

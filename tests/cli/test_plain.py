@@ -1,0 +1,93 @@
+"""The command line without a device: help, space, usage mistakes, broken problem files."""
+from harness import CliTest, main
+
+
+class Help(CliTest):
+    def test_every_command_explains_itself(self):
+        listing = self.clatune("--help").stdout
+        for command in ("devices", "space", "tune", "sample", "train", "predict", "verify", "version"):
+            self.assertIn(command, listing)
+            self.assertIn(f"usage: clatune {command}", self.clatune(command, "--help").stdout)
+
+    def test_tune_explains_the_plug_ins_options(self):
+        text = self.clatune("tune", "--help").stdout
+        for option in ("--samples", "--second-stage", "--compile-timeout", "--run-timeout", "--budget"):
+            self.assertIn(option, text)
+
+    def test_version(self):
+        self.assertRegex(self.clatune("version").stdout, r"^clatune \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.clatune_json("version")["version"], r"^\d+\.\d+\.\d+$")
+
+
+class Space(CliTest):
+    def test_counts(self):
+        answer = self.clatune_json("space", "scale.json")
+        self.assertEqual((answer["cartesian"], answer["valid"]), (24, 23))
+        self.assertGreaterEqual(answer["build_s"], 0)
+
+    def test_needs_no_kernel_file(self):
+        (self.folder / "scale.cl").unlink()
+        self.assertEqual(self.clatune_json("space", "scale.json")["valid"], 23)
+
+    def test_several_files_give_a_list(self):
+        answer = self.clatune_json("space", "scale.json", "faults.json")
+        self.assertEqual([a["cartesian"] for a in answer], [24, 14])
+
+    def test_text(self):
+        self.assertIn("24 configurations of 3 tuning parameters", self.clatune("space", "scale.json").stdout)
+
+
+class Mistakes(CliTest):
+    def message(self, *arguments, expect):
+        run = self.clatune(*arguments, expect=expect)
+        self.assertTrue(run.stderr.startswith("clatune: "), run.stderr)
+        return run.stderr
+
+    def test_no_command(self):
+        self.clatune(expect=2)
+
+    def test_unknown_command(self):
+        self.assertIn("'tnue'", self.message("tnue", expect=2))
+
+    def test_unknown_option(self):
+        self.assertIn("--devcie", self.message("tune", "scale.json", "--devcie", "pocl", expect=2))
+
+    def test_missing_argument(self):
+        self.assertIn("PROBLEM", self.message("tune", expect=2))
+
+    def test_number_out_of_range(self):
+        self.assertIn("--budget", self.message("tune", "scale.json", "--budget", "0", expect=2))
+
+    def test_option_of_another_searcher(self):
+        text = self.message("tune", "scale.json", "--searcher", "random", "--second-stage", "5", expect=2)
+        self.assertIn("two-stage", text)
+
+    def test_unknown_searcher(self):
+        self.assertIn("'rnadom'", self.message("tune", "scale.json", "--searcher", "rnadom", expect=2))
+
+    def test_unknown_size(self):
+        self.assertIn("'m'", self.message("space", "scale.json", "--size", "m=3", expect=2))
+
+    def test_missing_file(self):
+        text = self.message("space", "nowhere.json", expect=1)
+        self.assertIn("cannot open 'nowhere.json': No such file or directory", text)
+
+    def test_broken_json_names_the_line(self):
+        self.edit("scale.json", '"Language": "OpenCL",', '"Language": "OpenCL"')
+        self.assertRegex(self.message("space", "scale.json", expect=1), r"scale\.json:1\d: ")
+
+    def test_bad_condition_names_line_and_key(self):
+        self.edit("scale.json", "block * per_item <= 128", "blocck * per_item <= 128")
+        text = self.message("space", "scale.json", expect=1)
+        self.assertRegex(text, r"scale\.json:10: ConfigurationSpace\.Conditions\[0\]")
+        self.assertIn("'block'", text)
+
+    def test_script_is_refused(self):
+        self.edit("scale.json", '"FillType": "Random"', '"FillType": "Script"')
+        self.assertIn("Script", self.message("space", "scale.json", expect=1))
+
+    def test_no_such_device(self):
+        self.assertIn("no-such-device", self.message("tune", "scale.json", "--device", "no-such-device", expect=3))
+
+
+main()

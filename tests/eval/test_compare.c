@@ -1,0 +1,107 @@
+/* Finalists: interleaved rounds, and when they have decided. */
+#include "pool_fixture.h"
+
+#include <math.h>
+
+#include "eval/rounds.h"
+
+static void the_sign_test_is_exact(void **state) {
+  (void)state;
+  const double a[] = {1, 1, 1, 1, 1}, b[] = {2, 2, 2, 2, 2}, c[] = {2, 2, 2, 2, 0};
+  assert_true(fabs(clt_sign_test(a, b, 5) - 1.0 / 32) < 1e-15);
+  assert_true(fabs(clt_sign_test(a, c, 5) - 6.0 / 32) < 1e-15);
+  assert_true(clt_sign_test(b, a, 5) == 1);
+  assert_true(clt_sign_test(a, a, 5) == 1); /* ties say nothing */
+  assert_true(clt_sign_test(a, b, 0) == 1);
+}
+
+static void rounds_decide_by_lead_or_by_nearness(void **state) {
+  (void)state;
+  const double fast[] = {1.00, 1.01, 1.02, 1.00, 1.01}, near[] = {1.01, 1.02, 1.00, 1.02, 1.02};
+  const double slow[] = {1.10, 1.12, 1.11, 1.13, 1.12}, wild[] = {0.90, 1.30, 0.95, 1.40, 1.35};
+  assert_true(clt_rounds_decided((const double *[]){fast, near}, 2, 5, 0.02));
+  assert_true(clt_rounds_decided((const double *[]){slow, fast}, 2, 5, 0.02));
+  assert_false(clt_rounds_decided((const double *[]){slow, fast}, 2, 4, 0.02)); /* 1 in 16 by chance */
+  assert_false(clt_rounds_decided((const double *[]){fast, wild}, 2, 5, 0.02));
+  assert_true(clt_rounds_decided((const double *[]){fast, wild}, 2, 5, 0.4));
+  assert_true(clt_rounds_decided((const double *[]){NULL, wild}, 2, 5, 0.02));
+  assert_true(clt_rounds_decided((const double *[]){NULL, NULL}, 2, 5, 0.02));
+}
+
+static void finalists_are_interleaved_verified_and_ranked_by_median(void **state) {
+  fixture *f = *state;
+  const clt_config configs[] = {300, 100, 200 + WRONG_ON_OTHER_DATA, 400, 500};
+  const clt_compare_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 60, .tolerance = 0.02};
+  clt_measurement m[5];
+  clt_error error = {0};
+  for (int quiet = 0; quiet < 2; quiet++) {
+    clt_pool_setup setup = pool_setup(f);
+    setup.quiet_builds = quiet;
+    clt_pool *pool = open_pool(&setup);
+    if (clt_pool_compare(pool, configs, 5, &policy, m, &error)) fail_msg("%s", error.message);
+    for (size_t i = 0; i < 5; i++) {
+      assert_true(m[i].config == configs[i]);
+      expect(&m[i], i == 2 ? CLT_REASON_WRONG_OUTPUT : CLT_REASON_NONE);
+      if (i == 2) continue;
+      assert_int_equal(m[i].n_runs, 5); /* decided by then */
+      assert_true(m[i].time_s == FAKE_TIME_S(configs[i]) && m[i].phases.build_s == 0.25);
+    }
+    release_all(m, 5);
+    clt_pool_free(pool);
+    assert_true(all_gone(f));
+  }
+  assert_int_equal(count_log(f, "verify"), 10);
+  assert_int_equal(count_log(f, "make data"), 4); /* seeds 1 and 2, in both pools once */
+}
+
+static void a_finalist_that_fails_does_not_take_others_along(void **state) {
+  fixture *f = *state;
+  const clt_config configs[] = {100 + CRASH_TIME, 200 + CRASH_BUILD, 300, 400, 500 + CRASH_TIME, 600};
+  const clt_compare_policy policy = {.min_rounds = 3, .max_rounds = 3, .max_total_s = 60};
+  clt_measurement m[6];
+  clt_error error = {0};
+  clt_pool_setup setup = pool_setup(f);
+  clt_pool *pool = open_pool(&setup);
+  if (clt_pool_compare(pool, configs, 6, &policy, m, &error)) fail_msg("%s", error.message);
+  expect(&m[0], CLT_REASON_RUN_CRASH);
+  expect(&m[1], CLT_REASON_COMPILE_CRASH);
+  expect(&m[4], CLT_REASON_RUN_CRASH);
+  assert_true(isnan(m[0].time_s));
+  const size_t good[] = {2, 3, 5};
+  for (size_t i = 0; i < 3; i++) {
+    expect(&m[good[i]], CLT_REASON_NONE);
+    assert_int_equal(m[good[i]].n_runs, 3);
+  }
+  release_all(m, 6);
+  clt_pool_free(pool);
+  assert_true(all_gone(f));
+}
+
+static void searching_goes_on_after_a_comparison(void **state) {
+  fixture *f = *state;
+  const clt_compare_policy policy = {.min_rounds = 1, .max_rounds = 1};
+  clt_measurement m[4];
+  clt_pool_setup setup = pool_setup(f);
+  clt_pool *pool = open_pool(&setup);
+  measure_all(pool, (clt_config[]){100, 200, 300, 400}, 4, m);
+  release_all(m, 4);
+  assert_int_equal(clt_pool_compare(pool, (clt_config[]){100, 200}, 2, &policy, m, NULL), 0);
+  release_all(m, 2);
+  measure_all(pool, (clt_config[]){500, 600, 700, 800}, 4, m);
+  release_all(m, 4);
+  assert_int_equal(clt_pool_submit(pool, 100, 0, NULL), 0);
+  assert_int_equal(clt_pool_compare(pool, (clt_config[]){100}, 1, &policy, m, NULL), CLT_E_ARGUMENT);
+  clt_pool_free(pool);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_sign_test_is_exact),
+      cmocka_unit_test(rounds_decide_by_lead_or_by_nearness),
+      TEST(finalists_are_interleaved_verified_and_ranked_by_median),
+      TEST(a_finalist_that_fails_does_not_take_others_along),
+      TEST(searching_goes_on_after_a_comparison),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

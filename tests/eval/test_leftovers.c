@@ -1,0 +1,124 @@
+/* Run folders and locks. */
+#include "pool_fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "eval/lock.h"
+
+static void a_folder_is_private_and_goes_with_its_run(void **state) {
+  fixture *f = *state;
+  clt_run_folder folder;
+  struct stat info;
+  char *inner = NULL;
+  assert_int_equal(clt_run_folder_new(&folder, NULL), 0);
+  assert_int_equal(stat(folder.path, &info), 0);
+  assert_int_equal(info.st_mode & 0777, 0700);
+  assert_int_equal(clt_run_folder_make(&inner, &folder, "worker-0", NULL), 0);
+  free(inner);
+  clt_run_folder_remove(&folder);
+  clt_run_folder_remove(&folder);
+  assert_int_equal(count_folders(f, "clatune"), 0);
+}
+
+static void folders_of_living_runs_stay(void **state) {
+  fixture *f = *state;
+  clt_run_folder a, b;
+  assert_int_equal(clt_run_folder_new(&a, NULL), 0);
+  assert_int_equal(clt_run_folder_new(&b, NULL), 0);
+  assert_int_equal(count_folders(f, "clatune-"), 2);
+  close(a.lock_fd); /* as if it had died */
+  clt_run_folder_remove(&b);
+  assert_int_equal(clt_run_folder_new(&b, NULL), 0);
+  assert_int_equal(access(a.path, F_OK), -1);
+  free(a.path);
+  clt_run_folder_remove(&b);
+}
+
+static void what_is_not_a_run_folder_stays(void **state) {
+  fixture *f = *state;
+  char path[200], link[200];
+  clt_run_folder folder;
+  snprintf(path, sizeof path, "%s/clatune-mine", f->folder);
+  assert_int_equal(mkdir(path, 0700), 0);
+  snprintf(link, sizeof link, "%s/clatune-link", f->folder);
+  assert_int_equal(symlink("/usr", link), 0);
+  assert_int_equal(clt_run_folder_new(&folder, NULL), 0);
+  assert_int_equal(access(path, F_OK), 0);
+  assert_int_equal(access(link, F_OK), 0);
+  clt_run_folder_remove(&folder);
+}
+
+static void links_are_removed_and_not_followed(void **state) {
+  fixture *f = *state;
+  char kept[200], link[5000];
+  clt_run_folder folder;
+  snprintf(kept, sizeof kept, "%s/kept", f->folder);
+  int fd = open(kept, O_CREAT | O_WRONLY, 0600);
+  assert_true(fd >= 0);
+  close(fd);
+  assert_int_equal(clt_run_folder_new(&folder, NULL), 0);
+  snprintf(link, sizeof link, "%s/link", folder.path);
+  assert_int_equal(symlink(f->folder, link), 0);
+  clt_run_folder_remove(&folder);
+  assert_int_equal(access(kept, F_OK), 0);
+}
+
+static void exclusive_use_excludes_and_is_not_starved(void **state) {
+  clt_lock a, b, c;
+  (void)state;
+  clt_lock *all[] = {&a, &b, &c};
+  for (int i = 0; i < 3; i++) assert_int_equal(clt_lock_open(all[i], "gpu-1", NULL), 0);
+  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED));
+  assert_true(clt_lock_try(&b, CLT_LOCK_SHARED));
+  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE)); /* b gives up its share and waits at the gate */
+  assert_false(clt_lock_try(&c, CLT_LOCK_SHARED));    /* so nobody new comes to share */
+  assert_false(clt_lock_try(&c, CLT_LOCK_EXCLUSIVE));
+  assert_true(clt_lock_try(&a, CLT_UNLOCKED));
+  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED));
+  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE));
+  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED));
+  clt_lock_close(&b); /* or its process dies */
+  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED));
+  assert_true(clt_lock_try(&c, CLT_LOCK_SHARED));
+  clt_lock_close(&a);
+  clt_lock_close(&c);
+}
+
+static void locks_of_different_devices_are_independent(void **state) {
+  clt_lock a, b, none;
+  (void)state;
+  assert_int_equal(clt_lock_open(&a, "name a/b", NULL), 0);
+  assert_int_equal(clt_lock_open(&b, "name a.b", NULL), 0);
+  assert_int_equal(clt_lock_open(&none, NULL, NULL), 0);
+  assert_true(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE));
+  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE));
+  assert_true(clt_lock_try(&none, CLT_LOCK_EXCLUSIVE));
+  clt_lock_close(&a);
+  clt_lock_close(&b);
+}
+
+static void a_lock_that_somebody_else_laid_out_is_refused(void **state) {
+  fixture *f = *state;
+  char path[200];
+  clt_lock lock;
+  clt_error error = {0};
+  snprintf(path, sizeof path, "%s/clatune", f->folder);
+  assert_int_equal(symlink("/tmp", path), 0);
+  assert_int_equal(clt_lock_open(&lock, "cpu", &error), CLT_E_IO);
+  assert_non_null(strstr(error.message, "clatune"));
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+  const struct CMUnitTest tests[] = {
+      TEST(a_folder_is_private_and_goes_with_its_run),
+      TEST(folders_of_living_runs_stay),
+      TEST(what_is_not_a_run_folder_stays),
+      TEST(links_are_removed_and_not_followed),
+      TEST(exclusive_use_excludes_and_is_not_starved),
+      TEST(locks_of_different_devices_are_independent),
+      TEST(a_lock_that_somebody_else_laid_out_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* The inner loops, for every instruction set that this processor has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <clatune/rng.h>
+#include <math.h>
+
+#include "model/matrix.h"
+
+#define ROWS 150
+#define INPUTS 5
+
+static const clt_shape shapes[] = {{INPUTS, 2, {7, 1}}, {INPUTS, 3, {6, 4, 1}}};
+
+struct data {
+  float x[ROWS * INPUTS], y[ROWS], weights[128];
+  clt_matrix matrix;
+};
+
+static void make_data(struct data *d) {
+  clt_rng rng;
+  size_t all[ROWS];
+  clt_rng_init(&rng, 3);
+  for (size_t i = 0; i < ROWS; i++) all[i] = i;
+  for (size_t i = 0; i < ROWS * INPUTS; i++) d->x[i] = (float)(2 * clt_rng_unit(&rng) - 1);
+  for (size_t i = 0; i < ROWS; i++) d->y[i] = (float)clt_rng_normal(&rng);
+  for (size_t i = 0; i < 128; i++) d->weights[i] = (float)clt_rng_normal(&rng);
+  assert_int_equal(clt_matrix_init(&d->matrix, d->x, INPUTS, d->y, all, ROWS, NULL), 0);
+}
+
+/* The network by the book, in double precision. */
+static double by_the_book(const clt_shape *shape, const float *w, const float *x) {
+  double in[16], out[16];
+  size_t n_in = shape->n_inputs;
+  for (size_t i = 0; i < n_in; i++) in[i] = x[i];
+  for (size_t layer = 0; layer < shape->n_layers; layer++) {
+    for (size_t o = 0; o < shape->width[layer]; o++, w += n_in + 1) {
+      double z = w[n_in];
+      for (size_t i = 0; i < n_in; i++) z += w[i] * in[i];
+      out[o] = layer + 1 < shape->n_layers ? 1 / (1 + exp(-z)) : z;
+    }
+    n_in = shape->width[layer];
+    memcpy(in, out, sizeof in);
+  }
+  return in[0];
+}
+
+static double loss_by_the_book(const clt_shape *shape, const float *w, const struct data *d) {
+  double loss = 0;
+  for (size_t i = 0; i < ROWS; i++) loss += 0.5 * pow(by_the_book(shape, w, d->x + i * INPUTS) - d->y[i], 2);
+  return loss;
+}
+
+static void outputs_are_right_for(const clt_kernels *kernels, const clt_shape *shape) {
+  struct data d;
+  make_data(&d);
+  float out[ROWS + CLT_BLOCK_ROWS];
+  void *scratch = clt_vector_memory(1, clt_gradient_scratch(shape));
+  kernels->outputs(shape, d.weights, &d.matrix, scratch, out);
+  for (size_t i = 0; i < ROWS; i++) assert_float_equal(out[i], by_the_book(shape, d.weights, d.x + i * INPUTS), 2e-6);
+  free(scratch);
+  clt_matrix_release(&d.matrix);
+}
+
+static void gradient_is_right_for(const clt_kernels *kernels, const clt_shape *shape) {
+  struct data d;
+  make_data(&d);
+  double gradient[128], loss;
+  void *scratch = clt_vector_memory(1, clt_gradient_scratch(shape));
+  loss = kernels->gradient(shape, d.weights, &d.matrix, scratch, gradient);
+  assert_float_equal(loss, loss_by_the_book(shape, d.weights, &d), 1e-3);
+  for (size_t i = 0; i < clt_shape_n_weights(shape); i++) {
+    float kept = d.weights[i], step = 1e-3f;
+    d.weights[i] = kept + step;
+    double above = loss_by_the_book(shape, d.weights, &d), up = d.weights[i];
+    d.weights[i] = kept - step;
+    double below = loss_by_the_book(shape, d.weights, &d), down = d.weights[i];
+    d.weights[i] = kept;
+    assert_float_equal(gradient[i], (above - below) / (up - down), 1e-3 * (1 + fabs(gradient[i])));
+  }
+  free(scratch);
+  clt_matrix_release(&d.matrix);
+}
+
+static void outputs_and_gradient_are_those_of_the_book(void **state) {
+  (void)state;
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    for (size_t s = 0; s < 2; s++) {
+      outputs_are_right_for(clt_kernels_at(k), &shapes[s]);
+      gradient_is_right_for(clt_kernels_at(k), &shapes[s]);
+    }
+  }
+}
+
+static void exponentials_are_limited_and_right(void **state) {
+  (void)state;
+  const float z[] = {0, 1, -1, 20, -20, 49.9f, -49.9f, 60, -1e6f, 1e30f};
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    float *weights = clt_vector_memory(1, CLT_LANES * sizeof(float)), *out = clt_vector_memory(10, CLT_LANES * sizeof(float));
+    for (int i = 0; i < 10; i++) weights[i] = z[i];
+    clt_kernels_at(k)->exponentials(weights, 1, 0, NULL, 1, out);
+    for (int i = 0; i < 10; i++) {
+      double right = exp(-fmax(-CLT_EXPONENT, fmin(CLT_EXPONENT, z[i])));
+      assert_true(fabs(out[i] - right) <= 2e-6 * right);
+    }
+    free(weights);
+    free(out);
+  }
+}
+
+/* What is written for a row must not depend on how many come with it. */
+static void rows_do_not_depend_on_their_company(void **state) {
+  (void)state;
+  enum { UNITS = 3, N = 7 };
+  struct data d;
+  make_data(&d);
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    size_t floats = UNITS * CLT_LANES;
+    float *weights = clt_vector_memory(UNITS * (INPUTS + 1), CLT_LANES * sizeof(float));
+    float *together = clt_vector_memory(N * floats, sizeof(float)), *alone = clt_vector_memory(floats, sizeof(float));
+    for (size_t i = 0; i < UNITS * (INPUTS + 1) * CLT_LANES; i++) weights[i] = d.weights[i % 128];
+    clt_kernels_at(k)->exponentials(weights, UNITS, INPUTS, d.x, N, together);
+    for (size_t i = 0; i < N; i++) {
+      clt_kernels_at(k)->exponentials(weights, UNITS, INPUTS, d.x + i * INPUTS, 1, alone);
+      assert_memory_equal(alone, together + i * floats, floats * sizeof(float));
+    }
+    free(weights);
+    free(together);
+    free(alone);
+  }
+  clt_matrix_release(&d.matrix);
+}
+
+static void the_forest_takes_the_lowest_leaf_left(void **state) {
+  (void)state;
+  static float leaves[CLT_TREES * CLT_TREE_LEAVES];
+  uint64_t a[CLT_TREES], b[CLT_TREES], both[CLT_TREES];
+  const uint64_t *rows[] = {a, b};
+  float expected = 0;
+  for (int t = 0; t < CLT_TREES; t++) {
+    for (int i = 0; i < CLT_TREE_LEAVES; i++) leaves[t * CLT_TREE_LEAVES + i] = (float)((t * 7 + i * 3) % 32);
+    a[t] = UINT64_MAX << (t % 64);
+    b[t] = UINT64_C(1) << 63 | UINT64_C(1) << (t / 2) | UINT64_C(1) << ((t + 5) % 64);
+    int low = 0;
+    while (!((a[t] & b[t]) >> low & 1)) low++;
+    expected += leaves[t * CLT_TREE_LEAVES + low];
+  }
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    assert_float_equal(clt_kernels_at(k)->forest(a, b, leaves), expected, 0);
+    clt_kernels_at(k)->conjunction(rows, 2, both);
+    for (int t = 0; t < CLT_TREES; t++) assert_true(both[t] == (a[t] & b[t]));
+    clt_kernels_at(k)->conjunction(NULL, 0, both);
+    assert_true(both[0] == UINT64_MAX && both[CLT_TREES - 1] == UINT64_MAX);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(outputs_and_gradient_are_those_of_the_book),
+      cmocka_unit_test(exponentials_are_limited_and_right),
+      cmocka_unit_test(rows_do_not_depend_on_their_company),
+      cmocka_unit_test(the_forest_takes_the_lowest_leaf_left),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

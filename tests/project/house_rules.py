@@ -1,0 +1,49 @@
+"""House rules that a machine can check: files under 500 lines, functions under 80, no banned calls."""
+import pathlib
+import re
+import sys
+
+MAX_FILE_LINES, MAX_FUNCTION_LINES = 500, 80
+BANNED = re.compile(r"(?<![\w.>])(strtok|gets|sprintf|vsprintf|strcat|system|popen|tmpnam|mktemp|rand|srand|alloca|atoi|atof)\s*\(")
+PRINTING = re.compile(r"(?<![\w.>])(printf|puts|putchar|exit|abort)\s*\(")
+MAY_PRINT = ("cli", "worker")
+
+
+def functions(lines):
+    """(first line, length) of each function: from an unindented line that ends in '{' to the '}' in column 0."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and re.match(r"[A-Za-z_].*\{$", line) and "=" not in line and not line.startswith(
+                ("typedef", "enum", "union", "extern")) and "(" in "".join(lines[max(0, number - 4):number]):
+            start = number
+        elif start is not None and line.startswith("}"):
+            yield start, number - start + 1
+            start = None
+
+
+def check(path, room):
+    lines = path.read_text().splitlines()
+    if len(lines) > MAX_FILE_LINES:
+        yield f"{path}: {len(lines)} lines"
+    for first, length in functions(lines):
+        if length > MAX_FUNCTION_LINES:
+            yield f"{path}:{first}: a function of {length} lines"
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r'"(\\.|[^"\\])*"', '""', line)
+        if code.lstrip().startswith(("*", "/*", "//")):
+            continue
+        if BANNED.search(code):
+            yield f"{path}:{number}: banned call: {line.strip()}"
+        if room not in MAY_PRINT and PRINTING.search(code):
+            yield f"{path}:{number}: the library prints nothing and never exits: {line.strip()}"
+
+
+def main(root):
+    files = sorted((root / "src").rglob("*.[ch]"))
+    problems = [p for f in files for p in check(f, f.relative_to(root / "src").parts[0])]
+    print(*problems, sep="\n")
+    print(f"{len(files)} files, {len(problems)} problems")
+    return 1 if problems or len(files) < 20 else 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))

@@ -1,0 +1,68 @@
+"""Includes run downhill only: a room may include the rooms below it, never its siblings or those above."""
+import pathlib
+import re
+import sys
+
+LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
+          ["opencl", "eval", "store", "dataset"], ["model"], ["search"], ["lookup"], ["session"], ["report"], ["cli"]]
+LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+LEVEL["worker"] = LEVEL["eval"] + 0.5  # a program above opencl and the messages of eval
+
+# The room that each public header belongs to.
+HEADERS = {"error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
+           "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement",
+           "recording": "format", "t4": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
+           "model": "model", "sys/model": "model", "sys/searcher": "search", "tune": "session"}
+
+# The in-process evaluator uses opencl in the caller's process, and shares with the worker how references are made.
+ALLOWED = {("eval/inprocess.c", "opencl"), ("eval/reference.h", "opencl"), ("eval/reference.c", "opencl")}
+
+
+def room_of_include(name):
+    if name.startswith("clatune/"):
+        key = name[len("clatune/"):-len(".h")]
+        return HEADERS.get(key, f"unlisted public header {name}")
+    return name.split("/")[0] if "/" in name else None
+
+
+def fits(room, other):
+    return other == room or (other in LEVEL and LEVEL[other] < LEVEL[room])
+
+
+def check(path, room, label):
+    problems = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        name = match and match.group(1)
+        if not name or not (name.startswith("clatune/") or '"' in line):
+            continue
+        other = room_of_include(name)
+        if other and not fits(room, other) and (label, other) not in ALLOWED:
+            problems.append(f"{path}:{number}: room '{room}' includes '{name}' of '{other}'")
+        if room == "cli" and not name.startswith(("clatune/", "cli/")):
+            problems.append(f"{path}:{number}: cli includes '{name}'; it uses public headers only")
+    return problems
+
+
+def main(root):
+    problems, files = [], 0
+    for path in sorted((root / "src").rglob("*.[ch]")):
+        room = path.relative_to(root / "src").parts[0]
+        files += 1
+        if room not in LEVEL:
+            problems.append(f"{path}: no such room in tests/project/layers.py")
+            continue
+        problems += check(path, room, str(path.relative_to(root / "src")))
+    for path in sorted((root / "include/clatune").rglob("*.h")):
+        key = str(path.relative_to(root / "include/clatune"))[:-len(".h")]
+        files += 1
+        if key not in HEADERS:
+            problems.append(f"{path}: not listed in tests/project/layers.py")
+            continue
+        problems += check(path, HEADERS[key], key)
+    print(*problems, sep="\n")
+    print(f"{files} files, {len(problems)} problems")
+    return 1 if problems or files < 20 else 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))

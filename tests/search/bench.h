@@ -1,0 +1,47 @@
+/* A searcher on the bench: a small space with constraints and aliases, a known objective, and a loop that answers in
+ * any order. */
+#ifndef TESTS_SEARCH_BENCH_H
+#define TESTS_SEARCH_BENCH_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h> /* after the headers above, which it needs */
+
+#include "clatune/sys/searcher.h"
+
+#define BENCH_CAPACITY 8192
+
+/* The time of a configuration in seconds, NaN where it fails. */
+typedef double (*bench_objective)(const clt_space *space, clt_config config);
+
+typedef struct bench {
+  const clt_searcher_type *type;
+  clt_search_setup setup;
+  const clt_setting *settings;
+  size_t n_settings;
+  bench_objective objective;
+  size_t batch;
+  bool shuffled; /* answers come in random order, late ones too */
+  /* filled */
+  clt_config asked[BENCH_CAPACITY]; /* without first */
+  size_t n_asked, n_failed;
+  double best_s;
+  clt_search_report report;
+} bench;
+
+clt_space *bench_space(bool with_aliases);
+double bench_bowl(const clt_space *space, clt_config config);         /* optimum 1 ms inside the space */
+double bench_bowl_failing(const clt_space *space, clt_config config); /* the same, a region around large a*e fails */
+double bench_optimum_s(const clt_space *space, bench_objective objective);
+
+/* Runs a searcher to its end, checking each request: in the space, standing for itself, never asked for before. */
+void bench_run(bench *b);
+
+#endif

@@ -1,0 +1,147 @@
+/* What every searcher of the table must hold. bench_run checks each request: valid, never twice, never `first`. */
+#include "bench.h"
+
+static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
+  return (bench){.type = type,
+                 .setup = {.space = space,
+                           .budget = budget,
+                           .first = CLT_CONFIG_NONE,
+                           .seed = 7,
+                           .threads = 1,
+                           .tolerance = 0.02,
+                           .confidence = 0.9},
+                 .objective = bench_bowl,
+                 .batch = 1};
+}
+
+static void the_table_names_each_searcher_once(void **state) {
+  (void)state;
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    const clt_searcher_type *type = clt_searcher_at(i);
+    assert_ptr_equal(clt_searcher_find(type->name), type);
+    assert_true(type->summary[0] != 0 && type->state_size > 0);
+    assert_true(type->init && type->ask && type->tell && type->fini);
+  }
+  assert_null(clt_searcher_at(clt_n_searchers()));
+  assert_null(clt_searcher_find("no such searcher"));
+}
+
+static void budgets_are_used_up_and_not_exceeded(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    for (int64_t budget = 1; budget <= 60; budget = budget * 2 + 1) {
+      bench b = on_bench(clt_searcher_at(i), space, budget);
+      bench_run(&b);
+      assert_int_equal(b.n_asked, budget);
+      b.setup.first = clt_space_at(space, 5);
+      bench_run(&b);
+      assert_int_equal(b.n_asked, budget - 1);
+    }
+  }
+  clt_space_free(space);
+}
+
+static size_t n_canonical(const clt_space *space) {
+  size_t n = 0;
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) {
+    clt_config config = clt_space_at(space, rank);
+    n += clt_space_canonical(space, config) == config;
+  }
+  return n;
+}
+
+static void the_end_of_the_space_ends_the_search(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  size_t all = n_canonical(space);
+  assert_true(all < clt_space_valid(space));
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    bench b = on_bench(clt_searcher_at(i), space, (int64_t)all + 100);
+    b.batch = 50;
+    bench_run(&b);
+    assert_int_equal(b.n_asked, all);
+  }
+  clt_space_free(space);
+}
+
+static void the_same_seed_asks_for_the_same(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    bench a = on_bench(clt_searcher_at(i), space, 60);
+    a.shuffled = true;
+    a.batch = 4;
+    bench b = a;
+    bench_run(&a);
+    b.setup.threads = 2;
+    bench_run(&b);
+    assert_int_equal(a.n_asked, b.n_asked);
+    assert_memory_equal(a.asked, b.asked, a.n_asked * sizeof *a.asked);
+  }
+  clt_space_free(space);
+}
+
+static void any_batch_and_order_is_legal(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  const size_t batches[] = {1, 3, 64};
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    for (int k = 0; k < 6; k++) {
+      bench b = on_bench(clt_searcher_at(i), space, 80);
+      b.batch = batches[k % 3];
+      b.shuffled = k >= 3;
+      b.objective = bench_bowl_failing;
+      bench_run(&b);
+      assert_int_equal(b.n_asked, 80);
+    }
+  }
+  clt_space_free(space);
+}
+
+static double always_fails(const clt_space *space, clt_config config) {
+  (void)space, (void)config;
+  return NAN;
+}
+
+static void a_search_where_all_fails_ends(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    bench b = on_bench(clt_searcher_at(i), space, 40);
+    b.objective = always_fails;
+    b.setup.first = clt_space_at(space, 0);
+    bench_run(&b);
+    assert_int_equal(b.n_failed, 40);
+  }
+  clt_space_free(space);
+}
+
+static void stopping_early_leaks_nothing(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    const clt_searcher_type *type = clt_searcher_at(i);
+    bench b = on_bench(type, space, 40);
+    void *s = calloc(1, type->state_size), *options = calloc(1, type->options_size + 1);
+    clt_config asked[3];
+    size_t n;
+    clt_options_parse(options, type->options_size, type->options, type->n_options, NULL, 0, NULL);
+    assert_int_equal(type->init(s, &b.setup, options, NULL), 0);
+    assert_int_equal(type->ask(s, 3, asked, &n, NULL), 0);
+    type->fini(s);
+    free(s);
+    free(options);
+  }
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_table_names_each_searcher_once),   cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
+      cmocka_unit_test(the_end_of_the_space_ends_the_search), cmocka_unit_test(the_same_seed_asks_for_the_same),
+      cmocka_unit_test(any_batch_and_order_is_legal),         cmocka_unit_test(a_search_where_all_fails_ends),
+      cmocka_unit_test(stopping_early_leaks_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
+#include "bench.h"
+#include "search/second_stage.h"
+#include "search/two_stage.h"
+
+static clt_two_stage_plan plan(int64_t samples, const char *second_stage, int64_t allowance) {
+  clt_two_stage_options options = {samples, second_stage, 1000};
+  clt_two_stage_plan out;
+  assert_int_equal(clt_two_stage_plan_make(&out, &options, allowance, NULL), 0);
+  return out;
+}
+
+static void divides(int64_t samples, const char *second_stage, int64_t allowance, int64_t n, int64_t m) {
+  clt_two_stage_plan p = plan(samples, second_stage, allowance);
+  assert_int_equal(p.samples, n);
+  assert_int_equal(p.second_stage, m);
+}
+
+static void the_budget_is_divided(void **state) {
+  (void)state;
+  divides(0, "rest", 199, 100, 99);
+  divides(0, "rest", 1, 1, 0);
+  divides(0, "50", 200, 150, 50);
+  divides(0, "500", 200, 100, 100);
+  divides(2000, "200", 2200, 2000, 200);
+  divides(2000, "200", 2100, 2000, 100);
+  divides(2000, "rest", 100, 100, 0);
+  divides(100, "auto", 5000, 100, 1000);
+  divides(100, "0", 400, 100, 300);
+  divides(0, "rest", INT64_MAX, 200, INT64_MAX);
+  assert_true(plan(0, "auto", 10).chosen && plan(0, "0", 10).chosen && !plan(0, "5", 10).chosen);
+}
+
+static void a_bad_second_stage_is_named(void **state) {
+  (void)state;
+  const char *const bad[] = {"many", "-1", "10x", ""};
+  for (size_t i = 0; i < 4; i++) {
+    clt_two_stage_options options = {0, bad[i], 1000};
+    clt_two_stage_plan out;
+    clt_error error = {0};
+    assert_int_equal(clt_two_stage_plan_make(&out, &options, 10, &error), CLT_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "second-stage"));
+  }
+}
+
+static int64_t own_budget(int64_t samples, const char *second_stage) {
+  clt_two_stage_options options = {samples, second_stage, 1000};
+  return clt_two_stage_own_budget(&options);
+}
+
+static void options_may_imply_a_budget(void **state) {
+  (void)state;
+  assert_int_equal(own_budget(2000, "200"), 2200);
+  assert_int_equal(own_budget(0, "rest"), 0);
+  assert_int_equal(own_budget(0, "auto"), 0);
+  assert_int_equal(own_budget(300, "rest"), 600);
+  assert_int_equal(own_budget(300, "auto"), 1300);
+  assert_int_equal(own_budget(0, "40"), 80);
+}
+
+static bench two_stage(const clt_space *space, const clt_setting *settings, size_t n, uint64_t seed) {
+  return (bench){.type = clt_searcher_find("two-stage"),
+                 .setup = {.space = space,
+                           .budget = 1000,
+                           .first = CLT_CONFIG_NONE,
+                           .seed = seed,
+                           .tolerance = 0.02,
+                           .confidence = 0.9},
+                 .settings = settings,
+                 .n_settings = n,
+                 .objective = bench_bowl,
+                 .batch = 8};
+}
+
+static void the_second_stage_finds_the_optimum_of_a_smooth_space(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_setting settings[] = {{"samples", "150"}, {"second-stage", "40"}};
+  double optimum_s = bench_optimum_s(space, bench_bowl);
+  int close = 0;
+  for (uint64_t seed = 1; seed <= 5; seed++) {
+    bench b = two_stage(space, settings, 2, seed);
+    bench_run(&b);
+    assert_int_equal(b.n_asked, 190);
+    assert_true(b.report.has_model && b.report.second_stage_measured == 40);
+    close += b.best_s <= 1.03 * optimum_s;
+  }
+  assert_true(close >= 4);
+  clt_space_free(space);
+}
+
+static void the_second_stage_is_not_mostly_invalid(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  const clt_setting settings[] = {{"samples", "200"}, {"second-stage", "60"}};
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    bench b = two_stage(space, settings, 2, seed);
+    b.objective = bench_bowl_failing;
+    bench_run(&b);
+    assert_true(b.n_failed > 20); /* there were failures to learn from */
+    assert_int_equal(b.report.second_stage_measured, 60);
+    assert_true(2 * b.report.second_stage_failed < b.report.second_stage_measured);
+  }
+  clt_space_free(space);
+}
+
+static void neither_batches_nor_order_change_what_is_asked(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_setting settings[] = {{"samples", "100"}, {"second-stage", "auto"}, {"second-stage-max", "80"}};
+  bench a = two_stage(space, settings, 3, 4);
+  a.objective = bench_bowl_failing;
+  bench b = a;
+  a.batch = 1;
+  bench_run(&a);
+  b.batch = 13;
+  b.shuffled = true;
+  bench_run(&b);
+  assert_int_equal(a.n_asked, b.n_asked);
+  assert_memory_equal(a.asked, b.asked, a.n_asked * sizeof *a.asked);
+  clt_space_free(space);
+}
+
+/* Correct for few configurations only. */
+static double hardly_ever_correct(const clt_space *space, clt_config config) {
+  return config % 11 ? NAN : bench_bowl(space, config);
+}
+
+static void sampling_goes_on_until_a_model_is_possible(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  const clt_setting settings[] = {{"samples", "10"}, {"second-stage", "20"}};
+  bench b = two_stage(space, settings, 2, 1);
+  b.objective = hardly_ever_correct;
+  bench_run(&b);
+  assert_true(b.report.has_model);
+  assert_true(b.n_asked > 30);
+  assert_int_equal(b.report.second_stage_measured, 20);
+  clt_space_free(space);
+}
+
+static void a_chosen_second_stage_says_what_it_needed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_setting open[] = {{"samples", "200"}, {"second-stage", "auto"}};
+  const clt_setting tight[] = {{"samples", "200"}, {"second-stage", "auto"}, {"second-stage-max", "3"}};
+  bench a = two_stage(space, open, 2, 1), b = two_stage(space, tight, 3, 1);
+  bench_run(&a);
+  assert_int_equal(a.report.second_stage_needed, a.report.second_stage_measured);
+  assert_true(a.n_asked < 1000);
+  bench_run(&b);
+  assert_int_equal(b.report.second_stage_measured, 3);
+  assert_true(b.report.second_stage_needed > 3);
+  clt_space_free(space);
+}
+
+static void more_confidence_measures_more(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_setting settings[] = {{"samples", "150"}, {"second-stage", "auto"}};
+  size_t n_asked[2] = {0, 0};
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (int i = 0; i < 2; i++) {
+      bench b = two_stage(space, settings, 2, seed);
+      b.setup.confidence = i ? 0.95 : 0.5;
+      bench_run(&b);
+      n_asked[i] += b.n_asked;
+    }
+  }
+  assert_true(n_asked[1] > n_asked[0]);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_budget_is_divided),
+      cmocka_unit_test(a_bad_second_stage_is_named),
+      cmocka_unit_test(options_may_imply_a_budget),
+      cmocka_unit_test(the_second_stage_finds_the_optimum_of_a_smooth_space),
+      cmocka_unit_test(the_second_stage_is_not_mostly_invalid),
+      cmocka_unit_test(neither_batches_nor_order_change_what_is_asked),
+      cmocka_unit_test(sampling_goes_on_until_a_model_is_possible),
+      cmocka_unit_test(a_chosen_second_stage_says_what_it_needed),
+      cmocka_unit_test(more_confidence_measures_more),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

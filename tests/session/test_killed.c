@@ -1,0 +1,83 @@
+/* A session that dies by SIGKILL, again and again, loses nothing and measures nothing twice. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../search/bench.h"
+#include "clatune/tune.h"
+
+#define BUDGET 120
+
+static clt_tune_settings settings_for(const clt_space *space, clt_store *store) {
+  static const clt_setting synthetic[] = {{"capacity", "3"}};
+  clt_tune_settings settings;
+  clt_tune_settings_init(&settings);
+  settings.space = space;
+  settings.store = store;
+  settings.evaluator = "synthetic";
+  settings.evaluator_settings = synthetic;
+  settings.n_evaluator_settings = 1;
+  settings.budget = BUDGET;
+  settings.threads = 1;
+  settings.finalists = 0;
+  return settings;
+}
+
+static void die_at(void *user, const clt_progress *progress) {
+  if (progress->measured >= *(const int64_t *)user) raise(SIGKILL);
+}
+
+/* In a process of its own: measures `measured` configurations and is gone. */
+static void run_and_die(const clt_space *space, const char *path, int64_t measured) {
+  int status;
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    clt_store *store;
+    clt_tune_result result;
+    if (clt_store_open(&store, "sqlite", path, NULL)) _exit(1);
+    clt_tune_settings settings = settings_for(space, store);
+    settings.progress = die_at;
+    settings.user = &measured;
+    clt_tune(&result, &settings, NULL);
+    _exit(2);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void killed_sessions_go_on_where_they_were(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  char folder[] = "clatune-killed-XXXXXX", path[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/store.sqlite", folder);
+  for (int i = 0; i < 4; i++) run_and_die(space, path, 25);
+  clt_store *store;
+  clt_tune_result resumed, whole;
+  assert_int_equal(clt_store_open(&store, "sqlite", path, NULL), 0);
+  clt_tune_settings settings = settings_for(space, store);
+  assert_int_equal(clt_tune(&resumed, &settings, NULL), 0);
+  assert_int_equal(resumed.reused, 100);
+  assert_int_equal(resumed.measured, BUDGET - 100);
+  settings.store = NULL;
+  assert_int_equal(clt_tune(&whole, &settings, NULL), 0);
+  assert_true(whole.best.config == resumed.best.config && whole.best.time_s == resumed.best.time_s);
+  assert_memory_equal(whole.by_reason, resumed.by_reason, sizeof whole.by_reason);
+  clt_tune_result_release(&whole);
+  clt_tune_result_release(&resumed);
+  clt_store_close(store);
+  const char *const rests[] = {"", "-wal", "-shm"};
+  for (int i = 0; i < 3; i++) {
+    snprintf(path, sizeof path, "%s/store.sqlite%s", folder, rests[i]);
+    unlink(path);
+  }
+  assert_int_equal(rmdir(folder), 0);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(killed_sessions_go_on_where_they_were)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* Sessions of a problem read from a file, on no device: the default configuration and the budget. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../search/bench.h"
+#include "clatune/tune.h"
+
+typedef struct a_problem {
+  clt_problem *problem;
+  clt_instance *instance;
+} a_problem;
+
+/* a of 1, 2, 4 ... 128, b and c of 0 .. 9, a * b <= 512; the default of a is given. */
+static a_problem load(int default_a, const char *budget) {
+  a_problem p;
+  clt_error error = {0};
+  char path[] = "clatune-problem-XXXXXX";
+  int fd = mkstemp(path);
+  FILE *out = fdopen(fd, "w");
+  assert_non_null(out);
+  fprintf(
+      out,
+      "{\"General\": {\"BenchmarkName\": \"nothing\"}, \"ConfigurationSpace\": {\"TuningParameters\": ["
+      "{\"Name\": \"a\", \"Type\": \"int\", \"Values\": \"[2**i for i in range(8)]\", \"Default\": %d},"
+      "{\"Name\": \"b\", \"Type\": \"int\", \"Values\": \"list(range(10))\", \"Default\": 9},"
+      "{\"Name\": \"c\", \"Type\": \"int\", \"Values\": \"list(range(10))\", \"Default\": 9}],"
+      "\"Conditions\": [{\"Expression\": \"a * b <= 512\", \"Parameters\": [\"a\", \"b\"]}]},"
+      "\"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelFile\": \"none.cl\", \"KernelName\": \"nothing\","
+      "\"GlobalSize\": {\"X\": 1024}, \"LocalSize\": {\"X\": \"a\"},"
+      "\"Arguments\": [{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": "
+      "\"WriteOnly\", \"Size\": 1024}]}%s}",
+      default_a, budget);
+  fclose(out);
+  int rc = clt_problem_load(&p.problem, path, &error);
+  if (rc == 0) rc = clt_instance_new(&p.instance, p.problem, NULL, 0, NULL, &error);
+  if (rc) print_message("%s: %s\n", error.key, error.message);
+  unlink(path);
+  assert_int_equal(rc, 0);
+  return p;
+}
+
+static void unload(a_problem *p) {
+  clt_instance_free(p->instance);
+  clt_problem_free(p->problem);
+}
+
+static clt_tune_settings settings_for(const a_problem *p) {
+  static const clt_setting all_correct[] = {{"invalid", "0"}};
+  clt_tune_settings settings;
+  clt_tune_settings_init(&settings);
+  settings.instance = p->instance;
+  settings.evaluator = "synthetic";
+  settings.evaluator_settings = all_correct;
+  settings.n_evaluator_settings = 1;
+  settings.searcher = "random";
+  settings.budget = 25;
+  settings.threads = 1;
+  return settings;
+}
+
+struct log {
+  clt_config first;
+  char phase[32];
+  int64_t n;
+};
+
+static void note_first(void *user, const clt_progress *progress) {
+  struct log *log = user;
+  if (progress->last == NULL || log->n++ > 0) return;
+  log->first = progress->last->config;
+  snprintf(log->phase, sizeof log->phase, "%s", progress->phase);
+}
+
+static void the_default_is_evaluated_first_and_once(void **state) {
+  (void)state;
+  a_problem p = load(16, "");
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    struct log log = {0};
+    clt_tune_settings settings = settings_for(&p);
+    clt_tune_result result;
+    settings.searcher = clt_searcher_at(i)->name;
+    settings.progress = note_first;
+    settings.user = &log;
+    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_true(log.first == clt_instance_default(p.instance));
+    assert_string_equal(log.phase, "default");
+    assert_int_equal(log.n, 25);
+    assert_int_equal(result.evaluations, 25);
+    assert_true(result.has_default);
+    assert_true(result.default_measurement.config == clt_instance_default(p.instance));
+    assert_true(result.best.time_s <= result.default_measurement.time_s); /* compared side by side */
+    assert_int_equal(result.best.n_runs, result.default_measurement.n_runs);
+    clt_tune_result_release(&result);
+  }
+  unload(&p);
+}
+
+static void the_default_can_be_left_out(void **state) {
+  (void)state;
+  a_problem p = load(16, "");
+  struct log log = {0};
+  clt_tune_settings settings = settings_for(&p);
+  clt_tune_result result;
+  settings.skip_default = true;
+  settings.progress = note_first;
+  settings.user = &log;
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_string_equal(log.phase, "sampling");
+  assert_int_equal(result.evaluations, 25);
+  assert_false(result.has_default);
+  clt_tune_result_release(&result);
+  unload(&p);
+}
+
+static void a_default_against_the_constraints_is_not_measured(void **state) {
+  (void)state;
+  a_problem p = load(128, "");
+  clt_tune_settings settings = settings_for(&p);
+  clt_tune_result result;
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(result.evaluations, 25);
+  assert_int_equal(result.by_invalidity[CLT_CORRECT], 25);
+  assert_false(result.has_default);
+  assert_true(result.default_measurement.config == clt_instance_default(p.instance));
+  assert_int_equal(result.default_measurement.reason, CLT_REASON_CONDITION);
+  clt_tune_result_release(&result);
+  unload(&p);
+}
+
+static void the_budget_comes_from_who_asks_for_one(void **state) {
+  (void)state;
+  a_problem silent = load(16, ""), modest = load(16,
+                                                 ", \"Budget\": [{\"Type\": \"ConfigurationCount\", "
+                                                 "\"BudgetValue\": 17}]");
+  const clt_setting samples[] = {{"samples", "20"}, {"second-stage", "10"}};
+  clt_tune_settings settings = settings_for(&modest);
+  clt_tune_result result;
+  settings.budget = 0;
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(result.evaluations, 17);
+  clt_tune_result_release(&result);
+  settings.searcher = "two-stage"; /* its own samples, and the default */
+  settings.searcher_settings = samples;
+  settings.n_searcher_settings = 2;
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(result.evaluations, 31);
+  clt_tune_result_release(&result);
+  settings = settings_for(&silent);
+  settings.budget = 0;
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(result.evaluations, 200);
+  clt_tune_result_release(&result);
+  unload(&silent);
+  unload(&modest);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_default_is_evaluated_first_and_once),
+      cmocka_unit_test(the_default_can_be_left_out),
+      cmocka_unit_test(a_default_against_the_constraints_is_not_measured),
+      cmocka_unit_test(the_budget_comes_from_who_asks_for_one),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* What the tests of the store share: small spaces, keys, scratch folders, and a visitor that collects. Include after
+ * cmocka.h. */
+#ifndef STORE_SUPPORT_H
+#define STORE_SUPPORT_H
+
+#include <clatune/store.h>
+
+/* Parameters as name, values, name, values ..., NULL; a last name "where" has a constraint for its values. */
+clt_space *make_space(const char *name, ...);
+
+clt_store_key make_key(const char *problem);
+
+/* A folder of its own, removed with remove_folder. */
+char *make_folder(void);
+void remove_folder(char *folder);
+
+/* A correct measurement with two runs. */
+clt_measurement make_measurement(clt_config config, double time_s);
+
+typedef struct collected {
+  clt_record_kind kinds[2048];
+  clt_measurement measurements[2048];
+  size_t n;
+} collected;
+collected *collect(clt_store *store, const clt_store_key *key, const clt_space *space, size_t *n_foreign);
+void free_collected(collected *c);
+
+#endif

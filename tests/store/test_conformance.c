@@ -1,0 +1,363 @@
+/* What every store in the table must do. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "clatune/sys/store.h"
+#include "store_support.h"
+
+typedef struct fixture {
+  clt_store *store;
+  char *folder, *path;
+} fixture;
+
+static int open_fixture(void **state) {
+  const clt_store_type *type = *state;
+  fixture *f = calloc(1, sizeof *f);
+  f->folder = make_folder();
+  f->path = malloc(600);
+  snprintf(f->path, 600, "%s/store", f->folder);
+  assert_int_equal(clt_store_open(&f->store, type->name, f->path, NULL), 0);
+  *state = f;
+  return 0;
+}
+
+static int close_fixture(void **state) {
+  fixture *f = *state;
+  clt_store_close(f->store);
+  remove_folder(f->folder);
+  free(f->path);
+  free(f);
+  return 0;
+}
+
+static bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static void assert_same(const clt_measurement *a, const clt_measurement *b) {
+  assert_int_equal(a->config, b->config);
+  assert_int_equal(a->reason, b->reason);
+  assert_int_equal(a->clock, b->clock);
+  assert_int_equal(a->n_runs, b->n_runs);
+  assert_true(same_number(a->time_s, b->time_s) && same_number(a->max_abs_error, b->max_abs_error));
+  for (size_t i = 0; i < a->n_runs; i++) assert_true(a->runs_s[i] == b->runs_s[i]);
+  const double *x = &a->phases.build_s, *y = &b->phases.build_s;
+  for (size_t i = 0; i < sizeof(clt_phases) / sizeof *x; i++) assert_true(x[i] == y[i]);
+  assert_int_equal(a->log == NULL, b->log == NULL);
+  if (a->log) assert_string_equal(a->log, b->log);
+}
+
+static void add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
+                const clt_measurement *m) {
+  clt_error error = {0};
+  if (clt_store_add(store, key, space, kind, m, &error)) fail_msg("%s", error.message);
+}
+
+static void everything_of_a_measurement_comes_back_in_order(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2, 4]", "b", "[0, 1]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement in[4];
+  in[0] = make_measurement(3, 0.1 + 0.2);
+  in[0].phases = (clt_phases){0.5, 0.25, 1e-9, 0, 3600};
+  in[0].clock = CLT_CLOCK_HOST;
+  in[0].max_abs_error = INFINITY;
+  in[1] = make_measurement(0, 5e-324);
+  for (in[1].n_runs = 0; in[1].n_runs < CLT_MAX_RUNS; in[1].n_runs++)
+    in[1].runs_s[in[1].n_runs] = 1.0 / (1.0 + in[1].n_runs);
+  in[2] = make_measurement(5, 1);
+  clt_measurement_fail(&in[2], CLT_REASON_OUT_OF_BOUNDS, "wrote 'x'\n\xff\xc3 before; DROP TABLE run; %s");
+  clt_measurement_init(&in[3], 0);
+  clt_measurement_fail(&in[3], CLT_REASON_COMPILE_CRASH, NULL);
+  const clt_record_kind kinds[4] = {CLT_RECORD_SEARCH, CLT_RECORD_FINALIST, CLT_RECORD_SEARCH, CLT_RECORD_SEARCH};
+  for (size_t i = 0; i < 4; i++) add(f->store, &key, space, kinds[i], &in[i]);
+  size_t n_foreign = 99;
+  collected *out = collect(f->store, &key, space, &n_foreign);
+  assert_int_equal(out->n, 4);
+  assert_int_equal(n_foreign, 0);
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(out->kinds[i], kinds[i]);
+    assert_same(&in[i], &out->measurements[i]);
+    clt_measurement_release(&in[i]);
+  }
+  free_collected(out);
+  clt_space_free(space);
+}
+
+static void every_reason_comes_back(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  for (int r = 1; r < CLT_N_REASONS; r++) {
+    clt_measurement m;
+    clt_measurement_init(&m, 1);
+    clt_measurement_fail(&m, (clt_reason)r, clt_reason_text((clt_reason)r));
+    add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+    clt_measurement_release(&m);
+  }
+  collected *out = collect(f->store, &key, space, NULL);
+  assert_int_equal(out->n, CLT_N_REASONS - 1);
+  for (int r = 1; r < CLT_N_REASONS; r++) assert_int_equal(out->measurements[r - 1].reason, r);
+  free_collected(out);
+  clt_space_free(space);
+}
+
+static void keys_are_kept_apart(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key keys[4] = {make_key("p"), make_key("q"), make_key("p"), make_key("p")};
+  snprintf(keys[2].device, sizeof keys[2].device, "another device");
+  snprintf(keys[3].driver, sizeof keys[3].driver, "3.2");
+  for (size_t i = 0; i < 3; i++) {
+    clt_measurement m = make_measurement(0, 1.0 + (double)i);
+    add(f->store, &keys[i], space, CLT_RECORD_SEARCH, &m);
+  }
+  for (size_t i = 0; i < 4; i++) {
+    collected *out = collect(f->store, &keys[i], space, NULL);
+    assert_int_equal(out->n, i < 3);
+    if (i < 3) assert_true(out->measurements[0].time_s == 1.0 + (double)i);
+    free_collected(out);
+  }
+  clt_space_free(space);
+}
+
+static double time_of(const collected *c, clt_config config) {
+  for (size_t i = 0; i < c->n; i++)
+    if (c->measurements[i].config == config) return c->measurements[i].time_s;
+  return NAN;
+}
+
+static void a_changed_space_orphans_nothing_that_it_still_has(void **state) {
+  fixture *f = *state;
+  clt_space *before = make_space("a", "[1, 2, 4]", "b", "[0, 1]", NULL);
+  clt_store_key key = make_key("p");
+  for (clt_config c = 0; c < 6; c++) { /* a = 1,1,2,2,4,4; b = 0,1,0,1,0,1 */
+    clt_measurement m = make_measurement(c, 1.0 + (double)c);
+    add(f->store, &key, before, CLT_RECORD_SEARCH, &m);
+  }
+  /* another order of parameters and values, a new value, one that is gone, a new parameter with one value */
+  clt_space *after =
+      make_space("b", "[1, 0]", "new", "[7]", "a", "[8, 4, 2]", "where", "not (a == 2 and b == 0)", NULL);
+  size_t n_foreign = 0;
+  collected *out = collect(f->store, &key, after, &n_foreign);
+  assert_int_equal(out->n, 3);
+  assert_int_equal(n_foreign, 3);    /* a=1 twice, and what the constraint now forbids */
+  assert_true(time_of(out, 1) == 6); /* b=1 a=4 */
+  assert_true(time_of(out, 4) == 5); /* b=0 a=4 */
+  assert_true(time_of(out, 2) == 4); /* b=1 a=2 */
+  free_collected(out);
+  clt_space_free(after);
+  clt_space_free(before);
+}
+
+static void a_record_that_lacks_a_real_choice_is_foreign(void **state) {
+  fixture *f = *state;
+  clt_space *before = make_space("a", "[1, 2]", NULL), *more = make_space("a", "[1, 2]", "c", "[0, 1]", NULL);
+  clt_space *less = make_space("d", "[1]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(1, 1);
+  add(f->store, &key, before, CLT_RECORD_SEARCH, &m);
+  const clt_space *const others[] = {more, less};
+  for (size_t i = 0; i < 2; i++) {
+    size_t n_foreign = 0;
+    collected *out = collect(f->store, &key, others[i], &n_foreign);
+    assert_int_equal(out->n, 0);
+    assert_int_equal(n_foreign, 1);
+    free_collected(out);
+  }
+  clt_space_free(less);
+  clt_space_free(more);
+  clt_space_free(before);
+}
+
+static clt_space *odd_values(void) {
+  clt_space_builder *builder = NULL;
+  clt_space *space = NULL;
+  const clt_value texts[] = {{CLT_STRING, .text = "a b=1"},
+                             {CLT_STRING, .text = ""},
+                             {CLT_STRING, .text = "100%25"},
+                             {CLT_STRING, .text = "100%"},
+                             {CLT_STRING, .text = "\xc3\xa9"}};
+  const clt_value reals[] = {{CLT_REAL, .real = 0.1}, {CLT_REAL, .real = 1e300}, {CLT_REAL, .real = -2}};
+  const clt_value truths[] = {{CLT_BOOL, .integer = 0}, {CLT_BOOL, .integer = 1}};
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter(builder, "text", texts, 5, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter(builder, "real", reals, 3, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter(builder, "truth", truths, 2, NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+static void odd_values_come_back_as_they_were(void **state) {
+  fixture *f = *state;
+  clt_space *space = odd_values();
+  clt_store_key key = make_key("p");
+  for (clt_config c = 0; c < 30; c++) {
+    clt_measurement m = make_measurement(c, 1.0 + (double)c);
+    add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  }
+  size_t n_foreign = 99;
+  collected *out = collect(f->store, &key, space, &n_foreign);
+  assert_int_equal(out->n, 30);
+  assert_int_equal(n_foreign, 0);
+  for (size_t i = 0; i < out->n; i++) assert_int_equal(out->measurements[i].config, i);
+  free_collected(out);
+  clt_space_free(space);
+}
+
+static int stop_at_second(void *user, clt_record_kind kind, const clt_measurement *m) {
+  (void)kind, (void)m;
+  return ++*(int *)user == 2;
+}
+
+static int fail_at_second(void *user, clt_record_kind kind, const clt_measurement *m) {
+  (void)kind, (void)m;
+  return ++*(int *)user == 2 ? CLT_E_NO_VALID : 0;
+}
+
+static void a_visitor_may_end_or_fail_the_walk(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2, 3]", NULL);
+  clt_store_key key = make_key("p");
+  for (clt_config c = 0; c < 3; c++) {
+    clt_measurement m = make_measurement(c, 1);
+    add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  }
+  int n = 0;
+  assert_int_equal(clt_store_each(f->store, &key, space, stop_at_second, &n, NULL, NULL), 0);
+  assert_int_equal(n, 2);
+  n = 0;
+  assert_int_equal(clt_store_each(f->store, &key, space, fail_at_second, &n, NULL, NULL), CLT_E_NO_VALID);
+  assert_int_equal(n, 2);
+  collected *out = collect(f->store, &key, space, NULL); /* and the store is as usable as before */
+  assert_int_equal(out->n, 3);
+  free_collected(out);
+  clt_space_free(space);
+}
+
+static void what_cannot_be_right_is_not_stored(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  const double bad[] = {NAN, INFINITY, -1};
+  for (size_t i = 0; i < 3; i++) {
+    clt_error error = {0};
+    clt_measurement m = make_measurement(0, 1);
+    m.time_s = bad[i];
+    assert_int_equal(clt_store_add(f->store, &key, space, CLT_RECORD_SEARCH, &m, &error), CLT_E_ARGUMENT);
+    m = make_measurement(0, 1);
+    m.runs_s[1] = bad[i];
+    assert_int_equal(clt_store_add(f->store, &key, space, CLT_RECORD_SEARCH, &m, NULL), CLT_E_ARGUMENT);
+  }
+  collected *out = collect(f->store, &key, space, NULL);
+  assert_int_equal(out->n, 0);
+  free_collected(out);
+  clt_space_free(space);
+}
+
+typedef struct seen_key {
+  char problem[33], name[64], path[64], sizes[64], json[64];
+  uint64_t n_records;
+} seen_key;
+
+typedef struct seen_keys {
+  seen_key keys[8];
+  size_t n;
+} seen_keys;
+
+static int see_key(void *user, const clt_store_description *d) {
+  seen_keys *seen = user;
+  seen_key *k = &seen->keys[seen->n++];
+  snprintf(k->problem, sizeof k->problem, "%s", d->key.problem);
+  snprintf(k->name, sizeof k->name, "%s", d->problem_name);
+  snprintf(k->path, sizeof k->path, "%s", d->problem_path);
+  snprintf(k->sizes, sizeof k->sizes, "%s", d->sizes);
+  snprintf(k->json, sizeof k->json, "%s", d->device_json);
+  k->n_records = d->n_records;
+  return 0;
+}
+
+static void keys_are_listed_with_their_newest_description(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key described = make_key("described"), bare = make_key("bare"), empty = make_key("empty");
+  clt_measurement m = make_measurement(0, 1);
+  assert_int_equal(clt_store_describe(f->store, &described, "old", "o.json", "w=1", "{}", NULL), 0);
+  assert_int_equal(clt_store_describe(f->store, &empty, "nothing measured", NULL, NULL, NULL, NULL), 0);
+  add(f->store, &bare, space, CLT_RECORD_SEARCH, &m);
+  add(f->store, &described, space, CLT_RECORD_SEARCH, &m);
+  add(f->store, &described, space, CLT_RECORD_FINALIST, &m);
+  assert_int_equal(clt_store_describe(f->store, &described, "box", "box.json", "w=2", "{\"a\":1}", NULL), 0);
+  seen_keys seen = {.n = 0};
+  assert_int_equal(clt_store_each_key(f->store, see_key, &seen, NULL), 0);
+  assert_int_equal(seen.n, 2);
+  assert_string_equal(seen.keys[0].problem, "bare");
+  assert_string_equal(seen.keys[0].name, "");
+  assert_int_equal(seen.keys[0].n_records, 1);
+  assert_string_equal(seen.keys[1].problem, "described");
+  assert_string_equal(seen.keys[1].name, "box");
+  assert_string_equal(seen.keys[1].path, "box.json");
+  assert_string_equal(seen.keys[1].sizes, "w=2");
+  assert_int_equal(seen.keys[1].n_records, 2);
+  clt_space_free(space);
+}
+
+static void a_store_with_a_file_says_where_and_keeps_it(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(1, 0.5);
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  const char *path = clt_store_path(f->store);
+  if (path[0]) {
+    assert_string_equal(path, f->path);
+    clt_store_close(f->store);
+    assert_int_equal(clt_store_open(&f->store, NULL, f->path, NULL), 0);
+  }
+  collected *out = collect(f->store, &key, space, NULL);
+  assert_int_equal(out->n, 1);
+  free_collected(out);
+  clt_space_free(space);
+}
+
+static void an_unknown_type_is_refused(void **state) {
+  (void)state;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  assert_int_equal(clt_store_open(&store, "redis", NULL, &error), CLT_E_ARGUMENT);
+  assert_non_null(strstr(error.message, "'redis'"));
+  assert_non_null(strstr(error.message, "'memory'"));
+  assert_null(store);
+}
+
+#define OVER_EACH(test) \
+  { #test, test, open_fixture, close_fixture, NULL }
+
+int main(void) {
+  int failures = 0;
+  for (size_t i = 0; i < clt_n_stores(); i++) {
+    struct CMUnitTest tests[] = {
+        OVER_EACH(everything_of_a_measurement_comes_back_in_order),
+        OVER_EACH(every_reason_comes_back),
+        OVER_EACH(keys_are_kept_apart),
+        OVER_EACH(a_changed_space_orphans_nothing_that_it_still_has),
+        OVER_EACH(a_record_that_lacks_a_real_choice_is_foreign),
+        OVER_EACH(odd_values_come_back_as_they_were),
+        OVER_EACH(a_visitor_may_end_or_fail_the_walk),
+        OVER_EACH(what_cannot_be_right_is_not_stored),
+        OVER_EACH(keys_are_listed_with_their_newest_description),
+        OVER_EACH(a_store_with_a_file_says_where_and_keeps_it),
+    };
+    for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) tests[t].initial_state = (void *)clt_store_type_at(i);
+    print_message("store '%s'\n", clt_store_type_at(i)->name);
+    failures += cmocka_run_group_tests_name(clt_store_type_at(i)->name, tests, NULL, NULL);
+  }
+  const struct CMUnitTest table[] = {cmocka_unit_test(an_unknown_type_is_refused)};
+  return failures + cmocka_run_group_tests(table, NULL, NULL);
+}
