@@ -109,27 +109,41 @@ static int encode_parameters(clt_encoding *encoding, clt_error *error) {
   return CLT_OK;
 }
 
-/* Smallest and largest value of every resource over configurations spread evenly. */
-static void find_ranges(const clt_encoding *encoding, size_t n, double *values, double *low, double *high) {
+/* The values of one resource over the space. */
+struct range {
+  double low, high, positive; /* the smallest above 0 */
+};
+
+static void widen(struct range *range, double value) {
+  if (!isfinite(value)) return;
+  range->low = fmin(range->low, value);
+  range->high = fmax(range->high, value);
+  if (value > 0) range->positive = fmin(range->positive, value);
+}
+
+/* The ranges of all resources over configurations spread evenly. */
+static void find_ranges(const clt_encoding *encoding, size_t n, struct range *ranges) {
+  double values[CLT_MAX_RESOURCES];
   uint64_t valid = clt_space_valid(encoding->space);
   uint64_t samples = valid < RANGE_SAMPLES ? valid : RANGE_SAMPLES;
-  for (size_t r = 0; r < n; r++) low[r] = INFINITY, high[r] = -INFINITY;
+  for (size_t r = 0; r < n; r++) ranges[r] = (struct range){INFINITY, -INFINITY, INFINITY};
   for (uint64_t i = 0; i < samples; i++) {
     uint64_t rank = samples < 2 ? 0 : (uint64_t)((double)i * (double)(valid - 1) / (double)(samples - 1));
     clt_instance_resources(encoding->instance, clt_space_at(encoding->space, rank), values);
-    for (size_t r = 0; r < n; r++) {
-      if (!isfinite(values[r])) continue;
-      low[r] = fmin(low[r], values[r]);
-      high[r] = fmax(high[r], values[r]);
-    }
+    for (size_t r = 0; r < n; r++) widen(&ranges[r], values[r]);
   }
 }
 
-static void keep_resource(clt_encoding *encoding, size_t index, double low, double high) {
-  if (!(high > low)) return;
+/* Among logarithms a zero (local memory that is not used) stands a factor of two below the smallest other value. */
+static void keep_resource(clt_encoding *encoding, size_t index, const struct range *range) {
+  if (!(range->high > range->low)) return;
   clt_encoded_resource *e = &encoding->resources[encoding->n_resources++];
-  bool logarithm = low > 0 && high / low >= LOG_FACTOR;
-  *e = (clt_encoded_resource){index, logarithm, logarithm ? log2(low) : low, logarithm ? log2(high) : high};
+  *e = (clt_encoded_resource){index, false, range->low, range->high};
+  if (range->low >= 0 && range->high / range->positive >= LOG_FACTOR) {
+    e->log2 = true;
+    e->low = log2(range->positive) - (range->low > 0 ? 0 : 1);
+    e->high = log2(range->high);
+  }
   encoding->n_inputs++;
 }
 
@@ -139,11 +153,11 @@ static int encode_resource_ranges(clt_encoding *encoding, clt_error *error) {
   size_t n = encoding->n_instance_resources = clt_instance_n_resources(encoding->instance);
   if (n > CLT_MAX_RESOURCES) return clt_fail(error, CLT_E_RANGE, "more than %d resources", CLT_MAX_RESOURCES);
   encoding->resources = clt_new_array(n, sizeof *encoding->resources);
-  double *scratch = clt_new_array(n, 3 * sizeof *scratch);
-  int rc = encoding->resources && scratch ? CLT_OK : clt_fail_memory(error);
-  if (!rc && n) find_ranges(encoding, n, scratch, scratch + n, scratch + 2 * n);
-  for (size_t r = 0; !rc && r < n; r++) keep_resource(encoding, r, scratch[n + r], scratch[2 * n + r]);
-  free(scratch);
+  struct range *ranges = clt_new_array(n, sizeof *ranges);
+  int rc = encoding->resources && ranges ? CLT_OK : clt_fail_memory(error);
+  if (!rc && n) find_ranges(encoding, n, ranges);
+  for (size_t r = 0; !rc && r < n; r++) keep_resource(encoding, r, &ranges[r]);
+  free(ranges);
   return rc;
 }
 

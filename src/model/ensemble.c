@@ -53,15 +53,13 @@ int clt_ensemble_ready(clt_ensemble *e, clt_error *error) {
 
 static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
   const clt_ensemble *e = state;
-  clt_tables_scratch *scratch = clt_tables_scratch_new(e->tables);
   float *mean = clt_new_array(n, sizeof *mean), *spread = clt_new_array(n, sizeof *spread);
-  int rc = scratch && mean && spread ? CLT_OK : clt_fail_memory(error);
-  if (!rc) clt_tables_predict(e->tables, scratch, configs, n, mean, spread);
+  int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
+  if (!rc) rc = clt_tables_predict(e->tables, configs, n, mean, spread, error);
   for (size_t i = 0; !rc && i < n; i++) {
     out[i].log_time = (float)(e->centre + e->scale * mean[i]);
     out[i].spread = (float)(e->scale * spread[i]);
   }
-  clt_tables_scratch_free(scratch);
   free(mean);
   free(spread);
   return rc;

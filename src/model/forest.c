@@ -6,8 +6,9 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "model/matrix.h"
+#include "model/split.h"
 
-#define JOINT_ROWS 512
+#define TABLE_ROWS 512
 
 /* A test of a resource: leaves of a tree that are excluded above the threshold. */
 struct test {
@@ -30,9 +31,8 @@ struct clt_forest {
   float leaves[CLT_TREES][CLT_TREE_LEAVES];
   uint64_t **parameter_words; /* by parameter: [value][tree]; NULL where no tree asks */
   struct resource_words *resources;
-  size_t first_joint; /* the parameters from here on are in a table of all their combinations */
-  uint64_t n_joint;
-  uint64_t *joint; /* [config % n_joint][tree] */
+  clt_split split;
+  uint64_t *table; /* [row of the split's table][tree] */
 };
 
 /* --- from trees to words --- */
@@ -129,26 +129,20 @@ static int compile_resource(struct resource_words *r, clt_error *error) {
   return CLT_OK;
 }
 
-static const uint64_t *value_words(const clt_forest *f, size_t k, clt_config config) {
-  return f->parameter_words[k] + clt_encoded_position(&f->encoding->parameters[k], config) * CLT_TREES;
-}
-
-/* Joins the last parameters as long as no resource depends on them and the table stays small. */
-static int join(clt_forest *f, clt_error *error) {
+/* The words of all combinations of the parameters in the table. */
+static int fill_table(clt_forest *f, clt_error *error) {
   const clt_encoding *e = f->encoding;
-  f->n_joint = 1;
-  f->first_joint = e->n_parameters;
-  while (f->first_joint && !clt_encoding_in_resources(e, f->first_joint - 1) &&
-         e->parameters[f->first_joint - 1].n_values <= JOINT_ROWS / f->n_joint)
-    f->n_joint *= e->parameters[--f->first_joint].n_values;
-  f->joint = clt_vector_memory(f->n_joint, CLT_TREES * sizeof *f->joint);
-  if (f->joint == NULL) return clt_fail_memory(error);
-  for (uint64_t i = 0; i < f->n_joint; i++) {
+  int rc = clt_split_init(&f->split, e, TABLE_ROWS, NULL, NULL, error);
+  if (rc) return rc;
+  f->table = clt_vector_memory(f->split.n_rows, CLT_TREES * sizeof *f->table);
+  if (f->table == NULL) return clt_fail_memory(error);
+  for (size_t row = 0; row < f->split.n_rows; row++) {
     const uint64_t *rows[CLT_MAX_PARAMETERS];
     size_t n = 0;
-    for (size_t k = f->first_joint; k < e->n_parameters; k++)
-      if (f->parameter_words[k]) rows[n++] = value_words(f, k, i);
-    f->kernels->conjunction(rows, n, f->joint + i * CLT_TREES);
+    for (size_t k = 0; k < e->n_parameters; k++)
+      if (f->parameter_words[k] && f->split.in_table[k])
+        rows[n++] = f->parameter_words[k] + clt_split_position(&f->split, row, k) * CLT_TREES;
+    f->kernels->conjunction(rows, n, f->table + row * CLT_TREES);
   }
   return CLT_OK;
 }
@@ -164,7 +158,7 @@ int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tre
   int rc = f->parameter_words && f->resources ? CLT_OK : clt_fail_memory(error);
   for (uint32_t i = 0; !rc && i < CLT_TREES; i++) rc = compile_tree(f, i, error);
   for (size_t r = 0; !rc && r < encoding->n_resources; r++) rc = compile_resource(&f->resources[r], error);
-  if (!rc) rc = join(f, error);
+  if (!rc) rc = fill_table(f, error);
   if (rc) return clt_forest_free(f), rc;
   *out = f;
   return CLT_OK;
@@ -177,7 +171,7 @@ void clt_forest_free(clt_forest *f) {
     free(f->resources[r].tests);
     free(f->resources[r].words);
   }
-  free(f->joint);
+  free(f->table);
   free(f->parameter_words);
   free(f->resources);
   free(f);
@@ -218,29 +212,40 @@ static const uint64_t *resource_words(const struct resource_words *r, float x) {
 
 #define MOST_SOURCES (CLT_MAX_PARAMETERS + CLT_MAX_RESOURCES)
 
-/* The leaves left by all that is not in the joint table. */
+/* The leaves left by all that is not in the table. */
 static void rest_words(const clt_forest *f, clt_config config, uint64_t *out) {
   const clt_encoding *e = f->encoding;
   const uint64_t *rows[MOST_SOURCES];
   float resources[CLT_MAX_RESOURCES];
   size_t n = 0;
-  for (size_t k = 0; k < f->first_joint; k++)
-    if (f->parameter_words[k]) rows[n++] = value_words(f, k, config);
+  for (size_t k = 0; k < e->n_parameters; k++)
+    if (f->parameter_words[k] && !f->split.in_table[k])
+      rows[n++] = f->parameter_words[k] + clt_encoded_position(&e->parameters[k], config) * CLT_TREES;
   clt_encode_resources(e, config, resources);
   for (size_t r = 0; r < e->n_resources; r++)
     if (f->resources[r].n) rows[n++] = resource_words(&f->resources[r], resources[r]);
   f->kernels->conjunction(rows, n, out);
 }
 
-void clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out) {
-  uint64_t rest[CLT_TREES];
-  clt_config known = CLT_CONFIG_NONE; /* what rest is for */
-  for (size_t i = 0; i < n; i++) {
-    if (configs[i] / f->n_joint != known) {
-      known = configs[i] / f->n_joint;
-      rest_words(f, configs[i], rest);
+static void predict_batch(const clt_forest *f, clt_split_batch *b, const clt_config *configs, size_t n, float *out) {
+  clt_split_batch_fill(b, &f->split, configs, n);
+  for (size_t r = 0; r < b->n_rests; r++) {
+    uint64_t rest[CLT_TREES];
+    rest_words(f, b->first[r], rest);
+    for (size_t i = b->start[r]; i < b->start[r + 1]; i++) {
+      const uint64_t *row = f->table + (size_t)b->table_row[b->order[i]] * CLT_TREES;
+      out[b->order[i]] = f->kernels->forest(rest, row, &f->leaves[0][0]) / CLT_TREES;
     }
-    const uint64_t *joint = f->joint + configs[i] % f->n_joint * CLT_TREES;
-    out[i] = f->kernels->forest(rest, joint, &f->leaves[0][0]) / CLT_TREES;
   }
+}
+
+int clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
+  clt_split_batch batch = {0};
+  int rc = clt_split_batch_init(&batch, n < CLT_SPLIT_BATCH ? n : CLT_SPLIT_BATCH, error);
+  for (size_t done = 0; !rc && done < n; done += CLT_SPLIT_BATCH) {
+    size_t here = n - done < CLT_SPLIT_BATCH ? n - done : CLT_SPLIT_BATCH;
+    predict_batch(f, &batch, configs + done, here, out + done);
+  }
+  clt_split_batch_release(&batch);
+  return rc;
 }

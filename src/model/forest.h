@@ -35,8 +35,8 @@ int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tre
 void clt_forest_free(clt_forest *forest);
 const clt_tree *clt_forest_trees(const clt_forest *forest); /* CLT_TREES of them */
 
-/* The probability of failure of n configurations; quickest in ascending order. */
-void clt_forest_failures(const clt_forest *forest, const clt_config *configs, size_t n, float *out);
+/* The probability of failure of n configurations; quickest for many consecutive ranks at once. */
+int clt_forest_failures(const clt_forest *forest, const clt_config *configs, size_t n, float *out, clt_error *error);
 
 /* Grows one tree (forest_grow.c). base is the share of failed rows. */
 int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const bool *failed, size_t n, double base,

@@ -20,7 +20,7 @@ struct growth {
   const float *x;
   size_t n_inputs;
   const bool *failed;
-  size_t *order, *inputs; /* rows, and inputs in some order */
+  size_t *order;
   double base;
   clt_rng *rng;
   struct node nodes[CLT_TREE_NODES];
@@ -43,10 +43,10 @@ static void input_range(const struct growth *g, const struct node *node, size_t 
 }
 
 /* A split of the node's rows at a random threshold of this input; kept where it is the best so far. */
-static bool try_split(struct growth *g, struct node *node, size_t input) {
+static void try_split(struct growth *g, struct node *node, size_t input) {
   float low, high;
   input_range(g, node, input, &low, &high);
-  if (!(high > low)) return false;
+  if (!(high > low)) return;
   float threshold = low + (float)clt_rng_unit(g->rng) * (high - low);
   if (!(threshold < high)) threshold = low;
   size_t n = 0, n_failed = 0;
@@ -62,21 +62,14 @@ static bool try_split(struct growth *g, struct node *node, size_t input) {
     node->threshold = threshold;
     node->gain = gain;
   }
-  return true;
 }
 
-/* Tries random inputs, half of them where that many vary, and keeps the best split. */
+/* Every input at one random threshold: on recorded spaces better than at some of the inputs. */
 static void find_split(struct growth *g, struct node *node) {
   node->input = NO_CHILD;
   node->gain = 0;
   if (node->n_failed == 0 || node->n_failed == node->n) return;
-  size_t wanted = (g->n_inputs + 1) / 2, tried = 0;
-  for (size_t i = 0; i < g->n_inputs && tried < wanted; i++) {
-    size_t j = i + (size_t)clt_rng_below(g->rng, g->n_inputs - i), input = g->inputs[j];
-    g->inputs[j] = g->inputs[i];
-    g->inputs[i] = input;
-    tried += try_split(g, node, input);
-  }
+  for (size_t i = 0; i < g->n_inputs; i++) try_split(g, node, i);
 }
 
 static int add_node(struct growth *g, size_t first, size_t n) {
@@ -127,11 +120,9 @@ int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const bool *fa
                   clt_rng *rng, clt_error *error) {
   struct growth g = {x, n_inputs, failed, .base = base, .rng = rng};
   g.order = clt_new_array(n, sizeof *g.order);
-  g.inputs = clt_new_array(n_inputs, sizeof *g.inputs);
-  int rc = g.order && g.inputs ? CLT_OK : clt_fail_memory(error);
+  int rc = g.order ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
   for (size_t i = 0; i < n; i++) g.order[i] = i;
-  for (size_t i = 0; i < n_inputs; i++) g.inputs[i] = i;
   add_node(&g, 0, n);
   for (int leaf; g.n_nodes < CLT_TREE_NODES && (leaf = best_leaf(&g)) != NO_CHILD;) {
     struct node node = g.nodes[leaf];
@@ -143,6 +134,5 @@ int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const bool *fa
   write_node(&g, 0, out);
 done:
   free(g.order);
-  free(g.inputs);
   return rc;
 }

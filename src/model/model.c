@@ -51,10 +51,10 @@ int clt_model_validity(const clt_model *model, const clt_config *configs, size_t
   if (model->forest == NULL) return CLT_OK;
   float *failure = clt_new_array(n, sizeof *failure);
   if (failure == NULL) return clt_fail_memory(error);
-  clt_forest_failures(model->forest, configs, n, failure);
-  for (size_t i = 0; i < n; i++) out[i].p_valid = 1 - failure[i];
+  int rc = clt_forest_failures(model->forest, configs, n, failure, error);
+  for (size_t i = 0; !rc && i < n; i++) out[i].p_valid = 1 - failure[i];
   free(failure);
-  return CLT_OK;
+  return rc;
 }
 
 int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,

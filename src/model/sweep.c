@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "model/parallel.h"
 
-#define LARGEST_BATCH 16384
+#define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
 #define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
 
@@ -64,8 +64,7 @@ struct best {
   clt_heap heap; /* of all threads, under the sweep's lock */
 };
 
-/* The first entry of skip that is not below config. */
-static size_t skip_from(const struct best *best, clt_config config) {
+static bool is_skipped(const struct best *best, clt_config config) {
   size_t low = 0, high = best->n_skip;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -74,16 +73,14 @@ static size_t skip_from(const struct best *best, clt_config config) {
     else
       high = middle;
   }
-  return low;
+  return low < best->n_skip && best->skip[low] == config;
 }
 
 /* The candidates of a batch that may enter, moved to the front of both arrays; validity is asked for these only. */
 static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
-  size_t n_picked = 0, skip = n ? skip_from(best, configs[0]) : 0;
+  size_t n_picked = 0;
   for (size_t i = 0; i < n; i++) {
-    while (skip < best->n_skip && best->skip[skip] < configs[i]) skip++;
-    if (skip < best->n_skip && best->skip[skip] == configs[i]) continue;
-    if (p[i].log_time > worst) continue;
+    if (p[i].log_time > worst || is_skipped(best, configs[i])) continue;
     configs[n_picked] = configs[i];
     p[n_picked++] = p[i];
   }

@@ -21,14 +21,9 @@ void clt_tables_free(clt_tables *tables);
 /* How many combinations of parameters are in the table (1: none). */
 size_t clt_tables_size(const clt_tables *tables);
 
-/* Memory for one thread's calls. NULL when out of memory. */
-typedef struct clt_tables_scratch clt_tables_scratch;
-clt_tables_scratch *clt_tables_scratch_new(const clt_tables *tables);
-void clt_tables_scratch_free(clt_tables_scratch *scratch);
-
-/* Mean and standard deviation of the members' outputs for n configurations, in any order; quickest in ascending order.
- * A configuration's result does not depend on the others. */
-void clt_tables_predict(const clt_tables *tables, clt_tables_scratch *scratch, const clt_config *configs, size_t n,
-                        float *mean, float *spread);
+/* Mean and standard deviation of the members' outputs for n configurations, in any order; quickest for many consecutive
+ * ranks at once. A configuration's result does not depend on the others. Any number of threads at once. */
+int clt_tables_predict(const clt_tables *tables, const clt_config *configs, size_t n, float *mean, float *spread,
+                       clt_error *error);
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
+#define MAX_SIZE 0x1p53
+
 /* Work-groups of Kernel Tuner's grid: the problem size by the divisor, rounded up. */
 static int divide(const clt_instance *instance, const clt_launch *launch, size_t d, const clt_value *slots,
                   size_t *groups, clt_error *error) {
@@ -31,10 +33,27 @@ static int global_size(const clt_instance *instance, const clt_launch *launch, s
   return CLT_OK;
 }
 
+/* Sizes in work-items or work-groups: "width / tile" is rounded up. */
+static int stated_size(const clt_instance *instance, const clt_extent *extent, const clt_value *slots, size_t out[3],
+                       clt_error *error) {
+  for (size_t d = 0; d < 3; d++) {
+    double number = 1;
+    int rc = d < extent->n ? clt_evaluate_number(instance, extent->id[d], slots, &number, error) : CLT_OK;
+    if (rc) return rc;
+    if (!(number >= 0 && number <= MAX_SIZE)) {
+      const clt_expression *expression = &instance->problem->expressions[extent->id[d]];
+      return clt_key_fail(&instance->problem->source, expression->key, CLT_E_RANGE, error,
+                          "needs a number from 0 to 2^53 and gives %.10g: %s", number, expression->text);
+    }
+    out[d] = (size_t)ceil(number);
+  }
+  return CLT_OK;
+}
+
 int clt_launch_sizes(const clt_instance *instance, const clt_launch *launch, const clt_value *slots,
                      clt_plan_launch *out, clt_error *error) {
   size_t global[3], local[3];
-  int rc = clt_evaluate_extent(instance, &launch->global, slots, 0, 1, global, error);
+  int rc = stated_size(instance, &launch->global, slots, global, error);
   if (rc == CLT_OK) rc = clt_evaluate_extent(instance, &launch->local, slots, 0, 1, local, error);
   for (size_t d = 0; rc == CLT_OK && d < 3; d++)
     rc = global_size(instance, launch, d, slots, &global[d], local[d], error);

@@ -41,11 +41,15 @@ static const char *compiler(void) {
   return chosen && chosen[0] ? chosen : "cc";
 }
 
-static char *cache_folder(void) {
+static int find_cache(char **out, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (cache && cache[0] == '/') return clt_format("%s/clatune/modules", cache);
-  if (home && home[0]) return clt_format("%s/.cache/clatune/modules", home);
-  return clt_format("/tmp/clatune-%ld/modules", (long)getuid());
+  bool has_cache = cache && cache[0] == '/';
+  if (!has_cache && !(home && home[0] == '/'))
+    return clt_fail(error, CLT_E_IO, "there is no place for compiled modules; set HOME or XDG_CACHE_HOME");
+  char *folder = has_cache ? clt_format("%s/clatune/modules", cache) : clt_format("%s/.cache/clatune/modules", home);
+  if (folder == NULL) return clt_fail_memory(error);
+  *out = folder;
+  return CLT_OK;
 }
 
 /* What a compiled module depends on: its text with what it includes, the interface, the compiler and the flags. */
@@ -153,20 +157,21 @@ static bool is_c(const char *path) {
 
 /* The shared object of a module; compiled if it is C and not in the cache. */
 static int find_library(char **out, const char *path, clt_error *error) {
-  char hash[33], *folder, *library;
+  char hash[33], *folder = NULL, *library = NULL;
   if (!is_c(path)) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
-  int rc = hash_module(hash, path, error);
-  if (rc) return rc;
-  folder = cache_folder();
-  library = folder ? clt_format("%s/%s.so", folder, hash) : NULL;
-  if (library == NULL) rc = clt_fail_memory(error);
+  int rc = find_cache(&folder, error);
+  if (rc == CLT_OK) rc = hash_module(hash, path, error);
+  if (rc == CLT_OK && (library = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK && access(library, R_OK) != 0) {
     rc = clt_folder_make(folder, error);
     if (rc == CLT_OK) rc = compile(path, library, error);
   }
   free(folder);
-  if (rc) free(library);
-  if (rc == CLT_OK) *out = library;
+  if (rc == CLT_OK) {
+    *out = library;
+  } else {
+    free(library);
+  }
   return rc;
 }
 

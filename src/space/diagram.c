@@ -11,6 +11,7 @@
 #define DEAD UINT32_MAX /* a node without combinations */
 #define END 0           /* what the edges of the last level lead to */
 #define KEY_BYTES 9     /* of a register */
+#define INDEX_BYTES 16  /* of an entry in a table, which is half empty */
 
 /* The subtrees behind a level, by the level's live registers. */
 typedef struct subtrees {
@@ -31,7 +32,8 @@ typedef struct maker {
   subtrees *memories;
   unsigned char *key; /* scratch: enough for the largest */
   clt_table unique;
-  size_t tried, most_edges;
+  size_t tried, bytes;
+  clt_diagram_limits limits;
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_diagram_failure *failure;
 } maker;
@@ -77,6 +79,7 @@ static int append_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
     d->edges[d->n_edges++] = edge;
   }
   m->counts[d->n_nodes] = before;
+  m->bytes += n * sizeof *d->edges + sizeof *d->first + sizeof *m->counts + INDEX_BYTES;
   *out = (uint32_t)d->n_nodes++;
   d->first[d->n_nodes] = (uint32_t)d->n_edges;
   return CLT_OK;
@@ -114,7 +117,7 @@ static size_t make_key(maker *m, const clt_level *level) {
 
 static int expand(maker *m, size_t l, uint32_t *out);
 
-static int remember(subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t node) {
+static int remember(maker *m, subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t node) {
   size_t at;
   if (clt_table_reserve(&memory->index)) return CLT_E_MEMORY;
   if (clt_grow(&memory->keys, &memory->keys_capacity, (memory->n + 1) * bytes, 1)) return CLT_E_MEMORY;
@@ -123,6 +126,7 @@ static int remember(subtrees *memory, const unsigned char *key, size_t bytes, ui
     i = clt_table_next(&memory->index, hash, &at);
   memcpy(memory->keys + memory->n * bytes, key, bytes);
   memory->nodes[memory->n] = node;
+  m->bytes += bytes + sizeof *memory->nodes + INDEX_BYTES;
   clt_table_put(&memory->index, hash, at, (uint32_t)memory->n++);
   return CLT_OK;
 }
@@ -152,7 +156,7 @@ static int child(maker *m, size_t l, uint32_t *out) {
   if (bytes > sizeof own_key && (key = malloc(bytes)) == NULL) return CLT_E_MEMORY;
   memcpy(key, m->key, bytes); /* the scratch is used by the deeper levels */
   int rc = expand(m, l + 1, out);
-  if (rc == CLT_OK) rc = remember(memory, key, bytes, hash, *out);
+  if (rc == CLT_OK) rc = remember(m, memory, key, bytes, hash, *out);
   if (key != own_key) free(key);
   return rc;
 }
@@ -168,7 +172,7 @@ static int try_position(maker *m, size_t l, uint32_t position) {
   const clt_step *failed;
   uint32_t node;
   m->positions[l] = position;
-  if (++m->tried > m->most_edges) return CLT_DIAGRAM_TOO_LARGE;
+  if (++m->tried > m->limits.tries || m->bytes > m->limits.bytes) return CLT_DIAGRAM_TOO_LARGE;
   if (!clt_program_run(m->program, l, position, &failed))
     return clt_failed_fatally(m->program->registers[failed->target]) ? report(m, l, failed) : CLT_OK;
   int rc = child(m, l, &node);
@@ -237,9 +241,9 @@ static void trim(clt_diagram *d) {
   if (first) d->first = first;
 }
 
-int clt_diagram_new(clt_diagram **out, clt_program *program, const uint64_t *weights, size_t most_edges,
+int clt_diagram_new(clt_diagram **out, clt_program *program, const uint64_t *weights, clt_diagram_limits limits,
                     clt_diagram_failure *failure) {
-  maker m = {.program = program, .most_edges = most_edges, .failure = failure};
+  maker m = {.program = program, .limits = limits, .failure = failure};
   m.diagram = clt_new_array(1, sizeof *m.diagram);
   if (m.diagram == NULL) return CLT_E_MEMORY;
   int rc = prepare(&m, weights);

@@ -37,8 +37,13 @@ typedef struct clt_diagram_failure {
   uint32_t positions[CLT_MAX_PARAMETERS]; /* by level, up to `level` */
 } clt_diagram_failure;
 
-/* weights: of all parameters of the space. most_edges: how many edges are tried, and kept, before it is too large. */
-int clt_diagram_new(clt_diagram **out, clt_program *program, const uint64_t *weights, size_t most_edges,
+/* When a diagram is too large: the positions that its construction may try, the memory that it may take. */
+typedef struct clt_diagram_limits {
+  size_t tries, bytes;
+} clt_diagram_limits;
+
+/* weights: of all parameters of the space. */
+int clt_diagram_new(clt_diagram **out, clt_program *program, const uint64_t *weights, clt_diagram_limits limits,
                     clt_diagram_failure *failure);
 void clt_diagram_free(clt_diagram *diagram);
 size_t clt_diagram_bytes(const clt_diagram *diagram);

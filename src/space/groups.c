@@ -8,9 +8,8 @@
 #include "space/order.h"
 #include "space/parts.h"
 
-#define MOST_EDGES ((size_t)1 << 25) /* of a diagram: half a gigabyte */
-#define FEW_EDGES 4096               /* tried with a quickly chosen order */
-#define AGAIN 3                      /* (not one of the diagram's codes) a constraint must not be split: start again */
+#define FEW_TRIES 4096 /* with a quickly chosen order */
+#define AGAIN 3        /* (not one of the diagram's codes) a constraint must not be split: start again */
 
 typedef struct grouping {
   clt_space *space;
@@ -20,6 +19,7 @@ typedef struct grouping {
   clt_domain domains[CLT_MAX_PARAMETERS];
   size_t group_of[CLT_MAX_PARAMETERS]; /* before sorting: the least parameter of the group */
   bool impossible;                     /* a constraint without parameters is false */
+  clt_diagram_limits limits;           /* of each diagram */
   clt_error *error;
 } grouping;
 
@@ -178,30 +178,38 @@ static int too_large(grouping *g, const cluster *group) {
       names);
 }
 
-static int try_order(grouping *g, cluster *group, size_t most_edges, clt_diagram **out) {
+static int try_order(grouping *g, cluster *group, size_t tries, clt_diagram **out) {
   clt_program *program = NULL;
   clt_diagram_failure failure;
   if (clt_program_new(&program, g->flow, group->domains, group->n_domains, group->roots, group->n_roots))
     return clt_fail_memory(g->error);
-  int rc = clt_diagram_new(out, program, g->space->weights, most_edges, &failure);
+  int rc = clt_diagram_new(out, program, g->space->weights, (clt_diagram_limits){tries, g->limits.bytes}, &failure);
   clt_program_free(program);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
   return rc == CLT_DIAGRAM_FAILED ? failed_in_diagram(g, group, &failure) : rc;
 }
 
-/* Most groups are done before a good order is found; the others are worth the search. */
+/* Most groups are done before a good order is found; the others are worth the search. It goes by estimates: where these
+ * mislead, the first order may still do. */
+static int build_with(grouping *g, cluster *group, const clt_estimate *estimate, clt_diagram **out) {
+  clt_order_quickly(group->domains, group->n_domains, estimate);
+  int rc = try_order(g, group, FEW_TRIES, out);
+  if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
+  if (clt_order_well(group->domains, group->n_domains, estimate)) return clt_fail_memory(g->error);
+  rc = try_order(g, group, g->limits.tries, out);
+  if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
+  clt_order_quickly(group->domains, group->n_domains, estimate);
+  rc = try_order(g, group, g->limits.tries, out);
+  return rc == CLT_DIAGRAM_TOO_LARGE ? too_large(g, group) : rc;
+}
+
 static int build_group(grouping *g, cluster *group, clt_diagram **out) {
   clt_estimate *estimate = NULL;
   if (clt_estimate_new(&estimate, g->flow, group->domains, group->n_domains, group->roots, group->n_roots))
     return clt_fail_memory(g->error);
-  clt_order_quickly(group->domains, group->n_domains, estimate);
-  int rc = try_order(g, group, FEW_EDGES, out);
-  if (rc == CLT_DIAGRAM_TOO_LARGE) {
-    rc = clt_order_well(group->domains, group->n_domains, estimate) ? clt_fail_memory(g->error)
-                                                                    : try_order(g, group, MOST_EDGES, out);
-  }
+  int rc = build_with(g, group, estimate, out);
   clt_estimate_free(estimate);
-  return rc == CLT_DIAGRAM_TOO_LARGE ? too_large(g, group) : rc;
+  return rc;
 }
 
 static int build_groups(grouping *g) {
@@ -261,8 +269,8 @@ static void finish(grouping *g) {
   }
 }
 
-int clt_space_build_groups(clt_space *space, clt_error *error) {
-  grouping g = {.space = space, .error = error};
+int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error) {
+  grouping g = {.space = space, .limits = limits, .error = error};
   int rc = CLT_OK;
   g.exprs = clt_new_array(space->n_constraints, sizeof *g.exprs);
   g.whole = clt_new_array(space->n_constraints, sizeof *g.whole);

@@ -66,8 +66,11 @@ struct clt_space {
 /* The space but for its valid configurations: parameters, compiled constraints and aliases. */
 int clt_space_new_bare(clt_space **out, const clt_space_builder *builder, clt_error *error);
 
+/* What a group may take: some seconds, and half a gigabyte. */
+#define CLT_SPACE_LIMITS ((clt_diagram_limits){.tries = (size_t)1 << 28, .bytes = (size_t)1 << 29})
+
 /* Finds the groups of the constraints and builds their diagrams. */
-int clt_space_build_groups(clt_space *space, clt_error *error);
+int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
 
 /* All values of a configuration, as slots of the expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);

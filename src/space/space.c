@@ -139,7 +139,7 @@ int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *
   double start_s = clt_now_s();
   clt_space *space = NULL;
   int rc = clt_space_new_bare(&space, builder, error);
-  if (rc == CLT_OK) rc = clt_space_build_groups(space, error);
+  if (rc == CLT_OK) rc = clt_space_build_groups(space, CLT_SPACE_LIMITS, error);
   if (rc) {
     clt_space_free(space);
     return rc;

@@ -9,8 +9,8 @@
 
 static const char *const landscape_powers = "[2**i for i in range(8)]";
 
-/* wg_x wg_y ppt_x ppt_y in powers of two, three booleans, unroll, a layout by name, a constant. 221,184 configurations; with
- * limit, those with at most 512 work-items. */
+/* wg_x wg_y ppt_x ppt_y in powers of two, three booleans, unroll, a layout by name, a constant. 221,184 configurations;
+ * with limit, those with at most 512 work-items. */
 static inline clt_space *landscape_space(bool limit) {
   clt_space_builder *b = NULL;
   clt_space *space = NULL;

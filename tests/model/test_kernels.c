@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <clatune/rng.h>
+#include <cmocka.h>
 #include <math.h>
 
 #include "model/matrix.h"
@@ -101,7 +101,8 @@ static void exponentials_are_limited_and_right(void **state) {
   (void)state;
   const float z[] = {0, 1, -1, 20, -20, 49.9f, -49.9f, 60, -1e6f, 1e30f};
   for (size_t k = 0; clt_kernels_at(k); k++) {
-    float *weights = clt_vector_memory(1, CLT_LANES * sizeof(float)), *out = clt_vector_memory(10, CLT_LANES * sizeof(float));
+    float *weights = clt_vector_memory(1, CLT_LANES * sizeof(float)),
+          *out = clt_vector_memory(10, CLT_LANES * sizeof(float));
     for (int i = 0; i < 10; i++) weights[i] = z[i];
     clt_kernels_at(k)->exponentials(weights, 1, 0, NULL, 1, out);
     for (int i = 0; i < 10; i++) {

@@ -207,11 +207,11 @@ static void mistakes_of_a_configuration_name_the_key(void **state) {
   clt_problem *problem = scratch_problem(
       "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [0, 3]}]},\n"
       "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\",\n"
-      "\"GlobalSize\": [\"100 / a\"]}}");
+      "\"GlobalSize\": [100],\n\"LocalSize\": [\"100 / a\"]}}");
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   assert_true(clt_plan_new(&plan, instance, scratch_config(instance, "a=0"), &error) < 0);
-  assert_string_equal(error.key, "KernelSpecification.GlobalSize[0]");
-  assert_int_equal(error.line, 3);
+  assert_string_equal(error.key, "KernelSpecification.LocalSize[0]");
+  assert_int_equal(error.line, 4);
   memset(&error, 0, sizeof error);
   assert_int_equal(clt_plan_new(&plan, instance, scratch_config(instance, "a=3"), &error), CLT_E_RANGE);
   assert_non_null(strstr(error.message, "gives 33.33"));
@@ -267,6 +267,7 @@ static void grids_of_all_customs(void **state) {
       "\"LocalSize\": {\"X\": \"block_size_x\", \"Y\": \"2\", \"Z\": \"1\"}",
       32000, 14, 32, 2, plain);
   expect_grid("\"GlobalSize\": [1000]", 1024, 1, 32, 1, plain); /* block_size_x is the local size */
+  expect_grid("\"GlobalSize\": [\"1000 / tile\"], \"LocalSize\": null", 334, 1, 0, 0, plain);
   expect_grid("\"GlobalSize\": [1000], \"LocalSize\": null", 1000, 1, 0, 0, plain);
   expect_grid("\"GlobalSize\": {\"X\": \"1\"}, \"ProblemSize\": [1000, 9], \"GridDivX\": [\"block_size_x\", \"tile\"]",
               11 * 32, 9, 32, 1,

@@ -1,8 +1,10 @@
 /* Expressions: values as in Python, messages, texts that are no expressions. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +12,14 @@
 
 #include "space/expr.h"
 
-#define INTEGER(x) {.type = CLT_INT, .integer = x}
-#define REAL(x) {.type = CLT_REAL, .real = x}
-#define TRUTH(x) {.type = CLT_BOOL, .integer = x}
-#define TEXT(x) {.type = CLT_STRING, .text = x}
+#define INTEGER(x) \
+  { .type = CLT_INT, .integer = x }
+#define REAL(x) \
+  { .type = CLT_REAL, .real = x }
+#define TRUTH(x) \
+  { .type = CLT_BOOL, .integer = x }
+#define TEXT(x) \
+  { .type = CLT_STRING, .text = x }
 #include "expression_cases.h"
 
 static const clt_symbol symbols[] = {
@@ -28,8 +34,8 @@ static const clt_symbol symbols[] = {
     {.name = "device.name", .constant = true, .value = TEXT("A 'fast' one")},
 };
 enum { N_SYMBOLS = sizeof symbols / sizeof *symbols };
-static const clt_value slots[] = {INTEGER(7), INTEGER(-3), REAL(2.5),           INTEGER(0),
-                                  TEXT("abc"), TRUTH(1),   INTEGER((1ll << 62) + 1)};
+static const clt_value slots[] = {
+    INTEGER(7), INTEGER(-3), REAL(2.5), INTEGER(0), TEXT("abc"), TRUTH(1), INTEGER((1ll << 62) + 1)};
 
 /* The same names as constants: everything is folded. */
 static void as_constants(clt_symbol *out) {
@@ -78,7 +84,8 @@ static void expressions_with_constants_alone_read_no_slots(void **state) {
   (void)state;
   clt_expr *expr = NULL;
   clt_value value;
-  assert_int_equal(clt_expr_compile(&expr, "device.local_memory_bytes // 4 >= 1024 or a > 3", symbols, N_SYMBOLS, NULL), 0);
+  assert_int_equal(clt_expr_compile(&expr, "device.local_memory_bytes // 4 >= 1024 or a > 3", symbols, N_SYMBOLS, NULL),
+                   0);
   assert_int_equal(clt_expr_n_slots(expr), 0);
   assert_int_equal(clt_expr_eval(expr, NULL, &value, NULL), 0);
   assert_true(clt_value_truthy(value));
@@ -150,19 +157,27 @@ static void what_has_no_result_is_out_of_range(void **state) {
 
 static void integers_never_wrap(void **state) {
   (void)state;
-  static const char *const texts[] = {"big * 2 + big",   "big + big",        "-big - big - big", "big * big",
-                                      "a ** 40",         "1 << 63",          "a << 61",          "2 ** 63",
-                                      "big * 4 > 0",     "int(1e30)",        "math.floor(1e19)", "-(-big - big + 2) + 1",
+  static const char *const texts[] = {"big * 2 + big",
+                                      "big + big",
+                                      "-big - big - big",
+                                      "big * big",
+                                      "a ** 40",
+                                      "1 << 63",
+                                      "a << 61",
+                                      "2 ** 63",
+                                      "big * 4 > 0",
+                                      "int(1e30)",
+                                      "math.floor(1e19)",
+                                      "-(-big - big + 2) + 1",
                                       "(-big * 2 + 2 - 0) // -1"};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    check_failure(texts[i], CLT_E_EXPRESSION, "beyond 64 bits");
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_failure(texts[i], CLT_E_EXPRESSION, "beyond 64 bits");
 }
 
 static void types_have_to_go_together(void **state) {
   (void)state;
-  static const char *const texts[] = {"a + s", "s < 1",      "s in a",    "1 in s",  "2.5 & 1", "~c",         "abs(s)",
-                                      "-s",    "c << 1",     "min(a, s)", "len(a)",  "s * 2",   "math.gcd(c, 2)",
-                                      "int(s)", "a in range(c)"};
+  static const char *const texts[] = {"a + s",          "s < 1",  "s in a",       "1 in s",    "2.5 & 1", "~c",
+                                      "abs(s)",         "-s",     "c << 1",       "min(a, s)", "len(a)",  "s * 2",
+                                      "math.gcd(c, 2)", "int(s)", "a in range(c)"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_failure(texts[i], CLT_E_EXPRESSION, "types");
 }
 

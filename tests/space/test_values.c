@@ -1,8 +1,10 @@
 /* "Values" texts of T1 files, and types. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +117,8 @@ static void wrong_texts_are_refused_with_the_place(void **state) {
     clt_error error = {0};
     char *got = listed(cases[i].text, cases[i].type, &error);
     if (got || error.code != cases[i].code || strstr(error.message, cases[i].part) == NULL)
-      fail_msg("%s: '%s', %d '%s' has no '%s'", cases[i].text, got ? got : "", error.code, error.message, cases[i].part);
+      fail_msg("%s: '%s', %d '%s' has no '%s'", cases[i].text, got ? got : "", error.code, error.message,
+               cases[i].part);
   }
 }
 

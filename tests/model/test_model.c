@@ -1,0 +1,473 @@
+/* Fitting, predicting, sweeping; over every entry of the table of models where it holds for all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <clatune/sys/model.h>
+#include <cmocka.h>
+
+#include "landscape.h"
+#include "model/ensemble.h"
+#include "model/model.h"
+
+#define N 600
+
+struct setting {
+  clt_space *space;
+  clt_row *rows;
+};
+
+static int set_up(void **state) {
+  struct setting *s = calloc(1, sizeof *s);
+  s->space = landscape_space(false);
+  s->rows = s->space ? landscape_rows(s->space, N, 0.02, 11) : NULL;
+  *state = s;
+  return s->rows ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+  struct setting *s = *state;
+  clt_space_free(s->space);
+  free(s->rows);
+  free(s);
+  return 0;
+}
+
+static clt_model *fit_named(const struct setting *s, const char *type, size_t n, uint64_t seed, unsigned threads,
+                            const char *option, const char *value) {
+  clt_model *model = NULL;
+  clt_error error = {0};
+  clt_setting setting = {option, value};
+  int rc = clt_model_fit(&model, type, &setting, option ? 1 : 0, s->space, NULL, s->rows, n, seed, threads, &error);
+  if (rc) fail_msg("%s", error.message);
+  return model;
+}
+
+/* Trained briefly: for what does not depend on how good the model is. */
+static clt_model *fit(const struct setting *s, size_t n) {
+  return fit_named(s, "ensemble", n, 1, 0, "iterations", "100");
+}
+
+/* Mean relative error on configurations that do not fail. */
+static double error_on_unseen(const struct setting *s, const clt_model *model) {
+  enum { UNSEEN = 2000 };
+  clt_row *rows = landscape_rows(s->space, UNSEEN, 0, 99);
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < UNSEEN; i++) {
+    clt_prediction p;
+    assert_int_equal(clt_model_predict(model, &rows[i].config, 1, &p, NULL), 0);
+    if (rows[i].failed) continue;
+    sum += fabs(exp(p.log_time) - rows[i].time_s) / rows[i].time_s;
+    n++;
+  }
+  free(rows);
+  return sum / (double)n;
+}
+
+static void every_model_learns_the_landscape(void **state) {
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    clt_model *model = fit_named(*state, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
+    clt_model_accuracy a;
+    clt_model_accuracy_get(model, &a);
+    assert_true(error_on_unseen(*state, model) < 0.12);
+    assert_true(a.mean_relative_error > 0.01 && a.mean_relative_error < 0.2);
+    assert_true(a.log_error_sd > 0.01 && a.log_error_sd < 0.3);
+    assert_int_equal(a.n_rows, N);
+    clt_model_free(model);
+  }
+}
+
+static void both_trainers_and_two_layers_learn_it(void **state) {
+  const char *const options[][2] = {{"trainer", "rprop"}, {"hidden2", "10"}};
+  for (size_t i = 0; i < 2; i++) {
+    clt_model *model = fit_named(*state, "ensemble", N, 1, 0, options[i][0], options[i][1]);
+    assert_true(error_on_unseen(*state, model) < 0.15);
+    clt_model_free(model);
+  }
+}
+
+static void predictions_of(const clt_model *model, const struct setting *s, clt_prediction *out, size_t n) {
+  clt_config configs[N];
+  for (size_t i = 0; i < n; i++) configs[i] = s->rows[i].config;
+  assert_int_equal(clt_model_predict(model, configs, n, out, NULL), 0);
+}
+
+static void the_same_seed_gives_the_same_model_on_any_number_of_threads(void **state) {
+  clt_prediction a[100], b[100];
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    const char *name = clt_model_type_at(i)->name;
+    clt_model *one = fit_named(*state, name, 200, 5, 1, NULL, NULL),
+              *four = fit_named(*state, name, 200, 5, 4, NULL, NULL);
+    clt_model *other = fit_named(*state, name, 200, 6, 1, NULL, NULL);
+    size_t n, m;
+    predictions_of(one, *state, a, 100);
+    predictions_of(four, *state, b, 100);
+    assert_memory_equal(a, b, sizeof a);
+    const float *r = clt_model_residuals(one, &n), *q = clt_model_residuals(four, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(r, q, n * sizeof *r);
+    predictions_of(other, *state, b, 100);
+    assert_memory_not_equal(a, b, sizeof a);
+    clt_model_free(one);
+    clt_model_free(four);
+    clt_model_free(other);
+  }
+}
+
+static void a_residual_stands_for_every_correct_row(void **state) {
+  struct setting *s = *state;
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    clt_model *model = fit_named(s, clt_model_type_at(i)->name, 300, 1, 0, NULL, NULL);
+    size_t n, n_correct = 0;
+    clt_model_accuracy a;
+    clt_model_residuals(model, &n);
+    clt_model_accuracy_get(model, &a);
+    for (size_t k = 0; k < 300; k++) n_correct += !s->rows[k].failed;
+    assert_int_equal(n, n_correct);
+    assert_int_equal(a.n_failed, 300 - n_correct);
+    clt_model_free(model);
+  }
+}
+
+/* Times without any pattern: whoever predicts them with less than their own spread has seen them. */
+static void residuals_on_noise_are_not_flattered(void **state) {
+  struct setting *s = *state;
+  struct setting noise = {s->space, calloc(N, sizeof *noise.rows)};
+  clt_rng rng;
+  clt_rng_init(&rng, 8);
+  for (size_t i = 0; i < N; i++) noise.rows[i] = (clt_row){s->rows[i].config, exp(clt_rng_normal(&rng)), false};
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    clt_model *model = fit_named(&noise, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
+    clt_model_accuracy a;
+    clt_model_accuracy_get(model, &a);
+    assert_true(a.log_error_sd > 0.97 && a.log_error_sd < 1.4);
+    clt_model_free(model);
+  }
+  free(noise.rows);
+}
+
+/* --- agreement with FANN --- */
+
+static double fann_log_time(const clt_ensemble *e, clt_config config) {
+  float x[64];
+  double sum = 0;
+  clt_encode(e->encoding, config, x);
+  for (size_t i = 0; i < e->n_members; i++) sum += clt_network_run(e->members[i], x);
+  return e->centre + e->scale * sum / (double)e->n_members;
+}
+
+static double fann_spread(const clt_ensemble *e, clt_config config) {
+  float x[64];
+  double sum = 0, mean = (fann_log_time(e, config) - e->centre) / e->scale;
+  clt_encode(e->encoding, config, x);
+  for (size_t i = 0; i < e->n_members; i++) sum += pow(clt_network_run(e->members[i], x) - mean, 2);
+  return e->scale * sqrt(sum / (double)(e->n_members - 1));
+}
+
+static void agree_with_fann(const struct setting *s, const clt_model *model, double tolerance) {
+  for (size_t i = 0; i < N; i++) {
+    clt_prediction p;
+    assert_int_equal(clt_model_predict(model, &s->rows[i].config, 1, &p, NULL), 0);
+    assert_true(fabs(p.log_time - fann_log_time(model->state, s->rows[i].config)) < tolerance);
+    assert_true(fabs(p.spread - fann_spread(model->state, s->rows[i].config)) < tolerance);
+  }
+}
+
+static void the_factorised_sweep_agrees_with_fann_run(void **state) {
+  const char *const options[][2] = {{"members", "11"}, {"members", "19"}, {"hidden2", "8"}, {"hidden", "7"}};
+  for (size_t i = 0; i < 4; i++) {
+    clt_model *model = fit_named(*state, "ensemble", 200, 1, 0, options[i][0], options[i][1]);
+    const clt_ensemble *e = model->state;
+    assert_true(clt_tables_size(e->tables) >= 96);
+    agree_with_fann(*state, model, 1e-4);
+    clt_model_free(model);
+  }
+}
+
+/* Parameters with more values than fit into the table: nothing is factorised. */
+static void the_plain_sweep_agrees_with_fann_run(void **state) {
+  (void)state;
+  clt_space_builder *b = NULL;
+  struct setting s = {0};
+  assert_int_equal(clt_space_builder_new(&b, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(b, "p", "int", "list(range(1, 1001))", NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(b, "q", "int", "list(range(1, 801))", NULL), 0);
+  assert_int_equal(clt_space_new(&s.space, b, NULL), 0);
+  s.rows = calloc(N, sizeof *s.rows);
+  for (size_t i = 0; i < N; i++) {
+    clt_config config = (i * 7919 + 13) * 991 % clt_space_cartesian(s.space);
+    s.rows[i] = (clt_row){config, 1 + 0.01 * (double)(config / 800) + 0.5 * (double)(config % 7), false};
+  }
+  clt_model *model = fit(&s, 200);
+  assert_int_equal(clt_tables_size(((clt_ensemble *)model->state)->tables), 1);
+  agree_with_fann(&s, model, 1e-4);
+  clt_model_free(model);
+  free(s.rows);
+  clt_space_free(s.space);
+  clt_space_builder_free(b);
+}
+
+/* Saturated units: exponentials would overflow if the table took whatever it gets. */
+static void large_weights_do_no_harm(void **state) {
+  struct setting *s = *state;
+  clt_model *model = fit(s, 200);
+  clt_ensemble *e = model->state;
+  const float factors[] = {10, 1000};
+  for (size_t f = 0; f < 2; f++) {
+    float weights[2000];
+    for (size_t m = 0; m < e->n_members; m++) {
+      clt_network_get_weights(e->members[m], weights);
+      for (size_t i = 0; i < (e->shape.n_inputs + 1) * e->shape.width[0]; i++) weights[i] *= factors[f];
+      clt_network_set_weights(e->members[m], weights);
+    }
+    clt_tables_free(e->tables);
+    assert_int_equal(clt_ensemble_ready(e, NULL), 0);
+    agree_with_fann(s, model, 1e-3); /* a unit on its steep flank amplifies the rounding of its sum as well */
+  }
+  clt_model_free(model);
+}
+
+/* --- validity --- */
+
+static void failures_are_learnt(void **state) {
+  struct setting *s = *state;
+  clt_model *model = fit(s, N);
+  clt_row *rows = landscape_rows(s->space, 1000, 0, 77);
+  size_t right = 0, failed = 0;
+  for (size_t i = 0; i < 1000; i++) {
+    clt_prediction p;
+    assert_int_equal(clt_model_predict(model, &rows[i].config, 1, &p, NULL), 0);
+    assert_true(p.p_valid >= 0 && p.p_valid <= 1);
+    right += (p.p_valid < 0.5) == rows[i].failed;
+    failed += rows[i].failed;
+  }
+  assert_true(failed > 100 && right > 950);
+  free(rows);
+  clt_model_free(model);
+}
+
+static void without_failures_everything_is_valid(void **state) {
+  struct setting *s = *state, correct = {s->space, calloc(N, sizeof *correct.rows)};
+  size_t n = 0;
+  for (size_t i = 0; i < N; i++)
+    if (!s->rows[i].failed) correct.rows[n++] = s->rows[i];
+  clt_model *model = fit(&correct, n < 100 ? n : 100);
+  clt_prediction p[N];
+  predictions_of(model, s, p, N);
+  for (size_t i = 0; i < N; i++) assert_true(p[i].p_valid == 1);
+  clt_model_free(model);
+  free(correct.rows);
+}
+
+/* --- sweeping --- */
+
+struct all {
+  clt_prediction *predictions;
+  uint64_t n;
+};
+
+static int collect(void *user, uint64_t first, size_t n, const clt_prediction *p) {
+  struct all *all = user;
+  assert_true(first == all->n);
+  memcpy(all->predictions + first, p, n * sizeof *p);
+  all->n += n;
+  return 0;
+}
+
+static struct all sweep_all(const clt_model *model, const clt_space *space) {
+  struct all all = {calloc(clt_space_valid(space), sizeof *all.predictions), 0};
+  assert_int_equal(clt_model_sweep(model, collect, &all, NULL), 0);
+  assert_true(all.n == clt_space_valid(space));
+  return all;
+}
+
+static void the_sweep_goes_through_all_ranks_in_order(void **state) {
+  (void)state;
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    struct setting s = {landscape_space(true)};
+    s.rows = landscape_rows(s.space, 200, 0.02, 3);
+    clt_model *model = fit_named(&s, clt_model_type_at(i)->name, 200, 1, 3, NULL, NULL);
+    struct all all = sweep_all(model, s.space);
+    for (uint64_t rank = 0; rank < all.n; rank += 97) {
+      clt_config config = clt_space_at(s.space, rank);
+      clt_prediction p;
+      assert_int_equal(clt_model_predict(model, &config, 1, &p, NULL), 0);
+      assert_memory_equal(&p, &all.predictions[rank], sizeof p);
+    }
+    free(all.predictions);
+    clt_model_free(model);
+    clt_space_free(s.space);
+    free(s.rows);
+  }
+}
+
+static int stop_at_second(void *user, uint64_t first, size_t n, const clt_prediction *p) {
+  (void)p, (void)first, (void)n;
+  return ++*(int *)user == 2 ? CLT_E_STOPPED : 0;
+}
+
+static void a_visitor_can_stop_the_sweep(void **state) {
+  clt_model *model = fit_named(*state, "ensemble", 100, 1, 4, NULL, NULL);
+  int visits = 0;
+  assert_int_equal(clt_model_sweep(model, stop_at_second, &visits, NULL), CLT_E_STOPPED);
+  assert_int_equal(visits, 2);
+  clt_model_free(model);
+}
+
+struct ranked {
+  clt_config config;
+  clt_prediction p;
+  bool likely;
+};
+
+static int by_rank(const void *a, const void *b) {
+  const struct ranked *p = a, *q = b;
+  if (p->likely != q->likely) return p->likely ? -1 : 1;
+  if (p->p.log_time != q->p.log_time) return p->p.log_time < q->p.log_time ? -1 : 1;
+  return (p->config > q->config) - (p->config < q->config);
+}
+
+/* The whole space, sorted the plain way. */
+static struct ranked *rank_all(const clt_model *model, const clt_space *space, double min_p_valid) {
+  struct all all = sweep_all(model, space);
+  struct ranked *ranked = calloc(all.n, sizeof *ranked);
+  for (uint64_t i = 0; i < all.n; i++)
+    ranked[i] =
+        (struct ranked){clt_space_at(space, i), all.predictions[i], !(all.predictions[i].p_valid < min_p_valid)};
+  qsort(ranked, all.n, sizeof *ranked, by_rank);
+  free(all.predictions);
+  return ranked;
+}
+
+static int by_config(const void *a, const void *b) {
+  clt_config p = *(const clt_config *)a, q = *(const clt_config *)b;
+  return (p > q) - (p < q);
+}
+
+static void the_best_are_those_of_a_full_sort(void **state) {
+  struct setting *s = *state;
+  clt_model *model = fit_named(s, "ensemble", 300, 1, 3, NULL, NULL);
+  struct ranked *ranked = rank_all(model, s->space, 0.5);
+  clt_config skip[50], out[150];
+  clt_prediction p[150];
+  size_t n;
+  assert_int_equal(clt_model_best(model, 100, 0.5, NULL, 0, out, p, &n, NULL), 0);
+  assert_int_equal(n, 100);
+  for (size_t i = 0; i < n; i++) {
+    assert_true(out[i] == ranked[i].config);
+    assert_memory_equal(&p[i], &ranked[i].p, sizeof p[i]);
+  }
+  for (size_t i = 0; i < 50; i++) skip[i] = ranked[2 * i].config;
+  qsort(skip, 50, sizeof *skip, by_config);
+  assert_int_equal(clt_model_best(model, 100, 0.5, skip, 50, out, NULL, &n, NULL), 0);
+  for (size_t i = 0; i < 50; i++) assert_true(out[i] == ranked[2 * i + 1].config);
+  for (size_t i = 50; i < n; i++) assert_true(out[i] == ranked[50 + i].config);
+  free(ranked);
+  clt_model_free(model);
+}
+
+static void unlikely_ones_come_last_and_small_spaces_end(void **state) {
+  struct setting *s = *state;
+  clt_space_builder *b = NULL;
+  struct setting tiny = {0};
+  assert_int_equal(clt_space_builder_new(&b, NULL), 0);
+  for (size_t i = 0; i < clt_space_n_parameters(s->space); i++) {
+    const clt_parameter *p = clt_space_parameter(s->space, i);
+    assert_int_equal(clt_space_builder_parameter(b, p->name, p->values, p->n_values, NULL), 0);
+  }
+  clt_config configs[200], out[200];
+  clt_prediction p[200];
+  for (size_t i = 0; i < 200; i++) configs[i] = s->rows[i].config;
+  assert_int_equal(clt_space_new_explicit(&tiny.space, b, configs, 200, NULL), 0);
+  tiny.rows = s->rows;
+  clt_model *model = fit(&tiny, 200);
+  size_t n, likely = 0;
+  assert_int_equal(clt_model_best(model, 200, 0.5, configs, 1, out, p, &n, NULL), 0);
+  assert_int_equal(n, 199);
+  while (likely < n && p[likely].p_valid >= 0.5) likely++;
+  assert_true(likely > 50 && likely < n);
+  for (size_t i = likely; i < n; i++) assert_true(p[i].p_valid < 0.5);
+  for (size_t i = 1; i < n; i++) assert_true(i == likely || p[i].log_time >= p[i - 1].log_time);
+  clt_model_free(model);
+  clt_space_free(tiny.space);
+  clt_space_builder_free(b);
+}
+
+/* --- refusals --- */
+
+static int try_fit(const struct setting *s, const char *type, const char *option, const char *value,
+                   const clt_row *rows, size_t n) {
+  clt_model *model = NULL;
+  clt_setting setting = {option, value};
+  int rc = clt_model_fit(&model, type, &setting, option ? 1 : 0, s->space, NULL, rows, n, 1, 1, NULL);
+  assert_null(model);
+  return rc;
+}
+
+static void what_cannot_be_fitted_is_refused(void **state) {
+  struct setting *s = *state;
+  clt_row four[8] = {{0}}, bad[10];
+  for (size_t i = 0; i < 8; i++) four[i] = (clt_row){i, 1, i >= 4};
+  assert_int_equal(try_fit(s, "ensemble", NULL, NULL, four, 8), CLT_E_MODEL);
+  for (size_t i = 0; i < 10; i++) bad[i] = (clt_row){i, i == 7 ? 0 : 1, false};
+  assert_int_equal(try_fit(s, "ensemble", NULL, NULL, bad, 10), CLT_E_ARGUMENT);
+  bad[7] = (clt_row){clt_space_cartesian(s->space), 1, false};
+  assert_int_equal(try_fit(s, "ensemble", NULL, NULL, bad, 10), CLT_E_ARGUMENT);
+  assert_int_equal(try_fit(s, "ensembel", NULL, NULL, s->rows, N), CLT_E_NOT_FOUND);
+  assert_int_equal(try_fit(s, "ensemble", "hiden", "3", s->rows, N), CLT_E_ARGUMENT);
+  assert_int_equal(try_fit(s, "ensemble", "hidden", "0", s->rows, N), CLT_E_ARGUMENT);
+  assert_int_equal(try_fit(s, "ensemble", "trainer", "bfgs", s->rows, N), CLT_E_ARGUMENT);
+}
+
+static void five_rows_are_enough(void **state) {
+  struct setting *s = *state;
+  clt_row five[5];
+  size_t n = 0;
+  for (size_t i = 0; n < 5; i++)
+    if (!s->rows[i].failed) five[n++] = s->rows[i];
+  for (size_t i = 0; i < clt_n_models(); i++) {
+    struct setting few = {s->space, five};
+    clt_model *model = fit_named(&few, clt_model_type_at(i)->name, 5, 1, 0, NULL, NULL);
+    clt_prediction p[5];
+    predictions_of(model, &few, p, 5);
+    for (size_t k = 0; k < 5; k++) assert_true(isfinite(p[k].log_time) && isfinite(p[k].spread));
+    clt_model_free(model);
+  }
+}
+
+/* FANN seeds and draws from rand(); the application's numbers must stay what they would have been. */
+static void the_applications_random_numbers_are_left_alone(void **state) {
+  srand(42);
+  int first = rand();
+  srand(42);
+  clt_model_free(fit(*state, 50));
+  assert_int_equal(rand(), first);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_model_learns_the_landscape),
+      cmocka_unit_test(both_trainers_and_two_layers_learn_it),
+      cmocka_unit_test(the_same_seed_gives_the_same_model_on_any_number_of_threads),
+      cmocka_unit_test(a_residual_stands_for_every_correct_row),
+      cmocka_unit_test(residuals_on_noise_are_not_flattered),
+      cmocka_unit_test(the_factorised_sweep_agrees_with_fann_run),
+      cmocka_unit_test(the_plain_sweep_agrees_with_fann_run),
+      cmocka_unit_test(large_weights_do_no_harm),
+      cmocka_unit_test(failures_are_learnt),
+      cmocka_unit_test(without_failures_everything_is_valid),
+      cmocka_unit_test(the_sweep_goes_through_all_ranks_in_order),
+      cmocka_unit_test(a_visitor_can_stop_the_sweep),
+      cmocka_unit_test(the_best_are_those_of_a_full_sort),
+      cmocka_unit_test(unlikely_ones_come_last_and_small_spaces_end),
+      cmocka_unit_test(what_cannot_be_fitted_is_refused),
+      cmocka_unit_test(five_rows_are_enough),
+      cmocka_unit_test(the_applications_random_numbers_are_left_alone),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}

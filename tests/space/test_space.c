@@ -1,0 +1,450 @@
+/* Spaces: counts, ranks, membership, neighbours and samples against brute force over the cartesian product. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <clatune/space.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "space/expr.h"
+#include "space/parts.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct parameter_text {
+  const char *name, *values;
+} parameter_text;
+
+static clt_space_builder *new_builder(const parameter_text *parameters, size_t n) {
+  clt_space_builder *builder = NULL;
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  for (size_t i = 0; i < n; i++)
+    assert_int_equal(clt_space_builder_parameter_text(builder, parameters[i].name, NULL, parameters[i].values, NULL),
+                     0);
+  return builder;
+}
+
+static clt_space *new_space(const parameter_text *parameters, size_t n, const char *const *conditions,
+                            size_t n_conditions) {
+  clt_space_builder *builder = new_builder(parameters, n);
+  clt_space *space = NULL;
+  clt_error error = {0};
+  for (size_t i = 0; i < n_conditions; i++)
+    assert_int_equal(clt_space_builder_constraint(builder, conditions[i], CLT_CONDITION, NULL, NULL), 0);
+  if (clt_space_new(&space, builder, &error)) fail_msg("%s", error.message);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+/* --- brute force --- */
+
+/* The configurations that satisfy all conditions, ascending. */
+typedef struct truth {
+  bool *valid;
+  clt_config *configs;
+  size_t n;
+} truth;
+
+static truth brute_force(const clt_space *space, const char *const *conditions, size_t n_conditions) {
+  size_t n_parameters = clt_space_n_parameters(space);
+  clt_symbol symbols[CLT_MAX_PARAMETERS] = {{0}};
+  clt_expr *exprs[64];
+  truth out = {calloc(clt_space_cartesian(space), sizeof *out.valid),
+               calloc(clt_space_cartesian(space), sizeof *out.configs), 0};
+  for (size_t p = 0; p < n_parameters; p++)
+    symbols[p] = (clt_symbol){.name = clt_space_parameter(space, p)->name, .slot = (uint32_t)p};
+  for (size_t c = 0; c < n_conditions; c++)
+    assert_int_equal(clt_expr_compile(&exprs[c], conditions[c], symbols, n_parameters, NULL), 0);
+  for (clt_config config = 0; config < clt_space_cartesian(space); config++) {
+    clt_value values[CLT_MAX_PARAMETERS], result;
+    bool valid = true;
+    for (size_t p = 0; p < n_parameters; p++) values[p] = clt_space_value(space, config, p);
+    for (size_t c = 0; valid && c < n_conditions; c++)
+      valid = clt_expr_eval(exprs[c], values, &result, NULL) == 0 && clt_value_truthy(result);
+    out.valid[config] = valid;
+    if (valid) out.configs[out.n++] = config;
+  }
+  for (size_t c = 0; c < n_conditions; c++) clt_expr_free(exprs[c]);
+  return out;
+}
+
+static void release(truth *t) {
+  free(t->valid);
+  free(t->configs);
+}
+
+static int by_config(const void *left, const void *right) {
+  clt_config a = *(const clt_config *)left, b = *(const clt_config *)right;
+  return (a > b) - (a < b);
+}
+
+static void check_ranks(const clt_space *space, const truth *t) {
+  clt_config *all = calloc(t->n + 1, sizeof *all);
+  assert_int_equal(clt_space_enumerate(space, 0, t->n + 10, all), t->n);
+  for (size_t i = 0; i < t->n; i++) {
+    uint64_t rank = UINT64_MAX;
+    assert_int_equal(clt_space_at(space, i), all[i]);
+    assert_true(clt_space_rank(space, all[i], &rank));
+    assert_int_equal(rank, i);
+  }
+  for (size_t first = 0; first < t->n; first += 1 + t->n / 7) {
+    clt_config part[13];
+    size_t n = clt_space_enumerate(space, first, COUNT(part), part);
+    assert_int_equal(n, t->n - first < COUNT(part) ? t->n - first : COUNT(part));
+    assert_memory_equal(part, all + first, n * sizeof *part);
+  }
+  assert_int_equal(clt_space_enumerate(space, t->n, 1, all), 0);
+  qsort(all, t->n, sizeof *all, by_config);
+  assert_memory_equal(all, t->configs, t->n * sizeof *all);
+  free(all);
+}
+
+static void check_membership(const clt_space *space, const truth *t) {
+  for (clt_config c = 0; c < clt_space_cartesian(space); c++) {
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    assert_int_equal(clt_space_contains(space, c), t->valid[c]);
+    assert_int_equal(clt_space_violation(space, c, NULL) == NULL, t->valid[c]);
+    clt_space_positions(space, c, positions);
+    assert_int_equal(clt_space_from_positions(space, positions), c);
+  }
+  assert_false(clt_space_contains(space, clt_space_cartesian(space)));
+  assert_false(clt_space_contains(space, CLT_CONFIG_NONE));
+}
+
+static size_t distance(const clt_space *space, clt_config a, clt_config b) {
+  uint32_t p[CLT_MAX_PARAMETERS], q[CLT_MAX_PARAMETERS];
+  size_t n = 0;
+  clt_space_positions(space, a, p);
+  clt_space_positions(space, b, q);
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) n += p[i] != q[i];
+  return n;
+}
+
+static void check_neighbours(const clt_space *space, const truth *t) {
+  clt_config found[512];
+  uint64_t step = 1 + clt_space_cartesian(space) / 37;
+  for (clt_config c = 0; c < clt_space_cartesian(space); c += step) {
+    size_t n = clt_space_neighbours(space, c, found, COUNT(found)), expected = 0;
+    assert_true(n <= COUNT(found));
+    for (size_t i = 0; i < t->n; i++) {
+      if (distance(space, c, t->configs[i]) != 1) continue;
+      assert_true(expected < n);
+      assert_int_equal(found[expected], t->configs[i]);
+      expected++;
+    }
+    assert_int_equal(n, expected);
+    assert_int_equal(clt_space_neighbours(space, c, NULL, 0), n);
+  }
+}
+
+static void check_groups(const clt_space *space) {
+  uint64_t product = 1;
+  for (size_t g = 0; g < clt_space_n_groups(space); g++) product *= clt_space_group_valid(space, g);
+  assert_int_equal(product, clt_space_valid(space));
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank += 1 + clt_space_valid(space) / 19) {
+    uint64_t rest = rank;
+    clt_config sum = 0;
+    for (size_t g = clt_space_n_groups(space); g-- > 0;) {
+      sum += clt_space_group_at(space, g, rest % clt_space_group_valid(space, g));
+      rest /= clt_space_group_valid(space, g);
+    }
+    assert_int_equal(sum, clt_space_at(space, rank));
+  }
+}
+
+static void check_against_brute_force(const clt_space *space, const char *const *conditions, size_t n_conditions) {
+  truth t = brute_force(space, conditions, n_conditions);
+  assert_int_equal(clt_space_valid(space), t.n);
+  check_ranks(space, &t);
+  check_membership(space, &t);
+  check_neighbours(space, &t);
+  if (t.n > 0) check_groups(space);
+  release(&t);
+}
+
+/* --- many small spaces at random --- */
+
+static const char *pick(clt_rng *rng, const char *const *from, size_t n) { return from[clt_rng_below(rng, n)]; }
+
+/* A condition on some of the n parameters p0 .. p(n-1). */
+static void random_condition(clt_rng *rng, size_t n, char *out, size_t capacity) {
+  static const char *const forms[] = {
+      "p%d * p%d <= 40",
+      "p%d %% p%d == 0",
+      "p%d + p%d * p%d < 30 and p%d != 3",
+      "p%d <= p%d <= p%d",
+      "p%d == 1 or p%d * p%d >= 6",
+      "(p%d + 1) * (p%d + 2) * (p%d + 3) * p%d <= 400",
+      "p%d // p%d > 1 or p%d in [1, 3, 5]",
+      "p%d / (p%d - 2) < 3",
+      "not (p%d > 2 && p%d > 2) || p%d == p%d",
+      "(p%d if p%d > 2 else p%d) < 4",
+      "p%d != 2 and (p%d ** 2 + p%d) %% 3 != p%d",
+      "max(p%d, p%d) - min(p%d, p%d) <= 4",
+      "p%d > 1",
+      "p%d < p%d or p%d / 0 == p%d",
+      "True",
+      "p%d and p%d or p%d",
+      "(p%d * p%d) %% 4 == (p%d * p%d) %% 2",
+      "p%d << p%d <= 64",
+  };
+  int who[4];
+  for (int i = 0; i < 4; i++) who[i] = (int)clt_rng_below(rng, n);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+  snprintf(out, capacity, pick(rng, forms, COUNT(forms)), who[0], who[1], who[2], who[3]);
+#pragma GCC diagnostic pop
+}
+
+static void check_random_space(uint64_t seed) {
+  static const char *const values[] = {"[1, 2, 4, 8]",     "[0, 1]",        "[3]",           "list(range(0, 6))",
+                                       "[8, 4, 2, 1, 16]", "[True, False]", "[0.5, 1, 2.5]", "[5, 3, 1]"};
+  clt_rng rng;
+  char names[8][24], texts[10][100];
+  parameter_text parameters[8];
+  const char *conditions[10];
+  clt_rng_init(&rng, seed);
+  size_t n = 1 + clt_rng_below(&rng, 7), n_conditions = clt_rng_below(&rng, 7);
+  for (size_t p = 0; p < n; p++) {
+    snprintf(names[p], sizeof names[p], "p%zu", p);
+    parameters[p] = (parameter_text){names[p], pick(&rng, values, COUNT(values))};
+  }
+  for (size_t c = 0; c < n_conditions; c++) {
+    random_condition(&rng, n, texts[c], sizeof texts[c]);
+    if (strstr(texts[c], "<<") && strstr(texts[c], "<=")) /* not with reals, that would be an error of types */
+      snprintf(texts[c], sizeof texts[c], "p0 + p%zu <= 9", n - 1);
+    conditions[c] = texts[c];
+  }
+  clt_space *space = new_space(parameters, n, conditions, n_conditions);
+  check_against_brute_force(space, conditions, n_conditions);
+  clt_space_free(space);
+}
+
+static void random_spaces_are_as_brute_force_says(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 400; seed++) check_random_space(seed);
+}
+
+/* --- spaces like those of real kernels --- */
+
+static void a_matrix_product_has_its_configurations(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {{"PRECISION", "[32]"}, {"MWG", "[16, 32, 64]"},  {"NWG", "[16, 32, 64]"},
+                                              {"KWG", "[16, 32]"},   {"MDIMC", "[8, 16, 32]"}, {"NDIMC", "[8, 16]"},
+                                              {"MDIMA", "[8, 16]"},  {"VWM", "[1, 2, 4]"},     {"VWN", "[1, 2, 4]"},
+                                              {"SA", "[0, 1]"}};
+  static const char *const conditions[] = {"MWG % (MDIMC * VWM) == 0",
+                                           "NWG % (NDIMC * VWN) == 0",
+                                           "MWG % (MDIMA * VWM) == 0",
+                                           "KWG % ((MDIMC * NDIMC)/MDIMA) == 0",
+                                           "(MWG != 64 or NWG != 64 or MDIMC != 8)",
+                                           "PRECISION % 8 == 0"};
+  clt_space *space = new_space(parameters, COUNT(parameters), conditions, COUNT(conditions));
+  assert_int_equal(clt_space_n_groups(space), 2);
+  assert_int_equal(clt_space_group_of(space, 0), -1);
+  check_against_brute_force(space, conditions, COUNT(conditions));
+  clt_space_free(space);
+}
+
+static void a_stencil_has_its_configurations(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {{"bx", "[1, 2, 4, 8, 16, 32, 64, 96, 128]"},
+                                              {"by", "[1, 2, 4, 8]"},
+                                              {"tx", "list(range(1, 5))"},
+                                              {"ty", "list(range(1, 5))"},
+                                              {"time", "list(range(1, 7))"},
+                                              {"unroll", "list(range(1, 7))"},
+                                              {"power", "[0, 1]"},
+                                              {"per_unit", "[0, 1, 2]"}};
+  static const char *const conditions[] = {
+      "32 <= bx*by <= 256", "time % unroll == 0", "(bx*tx + time * 2) * (by*ty + time * 2) * (2+power) * 4 <= 12000",
+      "per_unit == 0 or (((bx*tx + time * 2) * (by*ty + time * 2) * (2+power) * 4) * per_unit <= 16000)"};
+  clt_space *space = new_space(parameters, COUNT(parameters), conditions, COUNT(conditions));
+  assert_int_equal(clt_space_n_groups(space), 1);
+  check_against_brute_force(space, conditions, COUNT(conditions));
+  clt_space_free(space);
+}
+
+static void strings_take_part(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {
+      {"layout", "['row', 'column', 'tiled']"}, {"other", "['row', 'tiled', 'none']"}, {"tile", "[1, 2, 4]"}};
+  static const char *const conditions[] = {"layout != 'tiled' or tile > 1", "layout == other or 'o' in other",
+                                           "other in ['row', 'none'] or tile != 4"};
+  clt_space *space = new_space(parameters, 3, conditions, 3);
+  check_against_brute_force(space, conditions, 3);
+  clt_space_free(space);
+}
+
+/* --- large spaces --- */
+
+static void free_parameters_only_multiply(void **state) {
+  (void)state;
+  clt_space_builder *builder = new_builder(NULL, 0);
+  for (int i = 0; i < 63; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "p%d", i);
+    assert_int_equal(clt_space_builder_parameter_text(builder, name, "int", "[0, 1]", NULL), 0);
+  }
+  clt_space *space = NULL;
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_true(clt_space_valid(space) == (uint64_t)1 << 63);
+  assert_int_equal(clt_space_n_groups(space), 63);
+  for (uint64_t rank = 1; rank < (uint64_t)1 << 62; rank = rank * 3 + 1) {
+    uint64_t back;
+    assert_true(clt_space_rank(space, clt_space_at(space, rank), &back));
+    assert_true(back == rank);
+  }
+  clt_space_free(space);
+  clt_error error = {0};
+  assert_int_equal(clt_space_builder_parameter_text(builder, "more", "int", "[0, 1]", NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_RANGE);
+  assert_non_null(strstr(error.message, "2^63"));
+  clt_space_builder_free(builder);
+}
+
+/* One group of 10^12 configurations: the number of ordered n-tuples with a bounded sum is known. */
+static void one_group_may_have_billions_of_configurations(void **state) {
+  (void)state;
+  static const char *const values = "list(range(16))";
+  parameter_text parameters[12];
+  char names[12][4], sum[200] = "p0";
+  for (int i = 0; i < 12; i++) {
+    snprintf(names[i], sizeof names[i], "p%d", i);
+    parameters[i] = (parameter_text){names[i], values};
+    if (i) snprintf(sum + strlen(sum), sizeof sum - strlen(sum), " + %s", names[i]);
+  }
+  strcat(sum, " <= 90");
+  uint64_t ways[256] = {1}, expected = 0; /* of reaching a sum with the parameters so far */
+  for (int i = 0; i < 12; i++) {
+    uint64_t next[256] = {0};
+    for (int s = 0; s < 240; s++)
+      for (int v = 0; v < 16 && s + v < 256; v++) next[s + v] += ways[s];
+    memcpy(ways, next, sizeof ways);
+  }
+  for (int s = 0; s <= 90; s++) expected += ways[s];
+  const char *const conditions[] = {sum};
+  clt_space *space = new_space(parameters, 12, conditions, 1);
+  assert_int_equal(clt_space_n_groups(space), 1);
+  assert_true(expected > 100000000000000u);
+  assert_true(clt_space_valid(space) == expected);
+  for (uint64_t rank = 0; rank < expected; rank += expected / 1000) {
+    uint64_t back;
+    clt_config config = clt_space_at(space, rank);
+    assert_null(clt_space_violation(space, config, NULL));
+    assert_true(clt_space_rank(space, config, &back));
+    assert_true(back == rank);
+  }
+  clt_space_free(space);
+}
+
+/* Values that no two combinations share cannot be merged: beyond the limits that is an error, not a full memory. */
+static void a_group_beyond_the_limits_is_refused(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {{"a", "range(64)"}, {"b", "range(64)"}, {"c", "range(64)"}};
+  static const clt_diagram_limits limits[] = {{1000, SIZE_MAX}, {SIZE_MAX, 1000}, {SIZE_MAX, SIZE_MAX}};
+  for (size_t i = 0; i < COUNT(limits); i++) {
+    clt_space_builder *builder = new_builder(parameters, 3);
+    clt_space *space = NULL;
+    clt_error error = {0};
+    assert_int_equal(clt_space_builder_constraint(builder, "(a * 64 + b) * 7 % 1009 < (c * 64 + b) * 5 % 1013",
+                                                  CLT_CONDITION, NULL, NULL),
+                     0);
+    assert_int_equal(clt_space_new_bare(&space, builder, NULL), 0);
+    int rc = clt_space_build_groups(space, limits[i], &error);
+    if (i == 2) {
+      assert_int_equal(rc, 0);
+    } else {
+      assert_int_equal(rc, CLT_E_RANGE);
+      assert_non_null(strstr(error.message, "'a'"));
+    }
+    clt_space_free(space);
+    clt_space_builder_free(builder);
+  }
+}
+
+/* --- constraints that cannot be evaluated --- */
+
+static int try_condition(const char *condition, clt_error *error, uint64_t *valid) {
+  static const parameter_text parameters[] = {{"x", "[1, 2, 3, 40]"}, {"y", "[0, 1, 2]"}, {"s", "['u', 'v']"}};
+  clt_space_builder *builder = new_builder(parameters, 3);
+  clt_space *space = NULL;
+  assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
+  int rc = clt_space_new(&space, builder, error);
+  if (rc == 0) *valid = clt_space_valid(space);
+  clt_space_free(space);
+  clt_space_builder_free(builder);
+  return rc;
+}
+
+static void a_division_by_zero_is_not_valid(void **state) {
+  (void)state;
+  uint64_t valid = 0;
+  assert_int_equal(try_condition("x / y >= 0", NULL, &valid), 0);
+  assert_int_equal(valid, 4 * 2 * 2);
+  assert_int_equal(try_condition("y == 0 or x / y >= 0", NULL, &valid), 0);
+  assert_int_equal(valid, 4 * 3 * 2);
+  assert_int_equal(try_condition("1 / 0 > x", NULL, &valid), 0);
+  assert_int_equal(valid, 0);
+}
+
+static void overflow_and_wrong_types_are_errors_where_python_would_meet_them(void **state) {
+  (void)state;
+  uint64_t valid = 0;
+  clt_error error = {0};
+  assert_int_equal(try_condition("x ** 30 * (y + 1) > 5", &error, &valid), CLT_E_EXPRESSION);
+  assert_non_null(strstr(error.message, "beyond 64 bits"));
+  assert_non_null(strstr(error.message, "x=40"));
+  assert_int_equal(try_condition("x < 40 and x ** 30 * (y + 1) > 5", NULL, &valid), 0);
+  assert_int_equal(valid, 2 * 3 * 2);
+  assert_int_equal(try_condition("x + y < 40 and x ** 39 > 5", NULL, &valid), 0);
+  assert_int_equal(valid, 2 * 3 * 2);
+  assert_int_equal(try_condition("x < 40 && (s == 'u' || x ** 39 > 5)", NULL, &valid), 0);
+  assert_int_equal(valid, (3 + 2) * 3);
+  error = (clt_error){0};
+  assert_int_equal(try_condition("s < x", &error, &valid), CLT_E_EXPRESSION);
+  assert_non_null(strstr(error.message, "types"));
+  assert_int_equal(try_condition("s < 3", NULL, &valid), CLT_E_EXPRESSION);
+  assert_int_equal(try_condition("z > 3", &error, &valid), CLT_E_EXPRESSION);
+}
+
+static void no_valid_configuration_is_no_error(void **state) {
+  (void)state;
+  static const char *const texts[] = {"x > 100", "x * y > 1000", "False", "x + y < 0 or s == 'w'"};
+  for (size_t i = 0; i < COUNT(texts); i++) {
+    static const parameter_text parameters[] = {{"x", "[1, 2, 3, 40]"}, {"y", "[0, 1, 2]"}, {"s", "['u', 'v']"}};
+    clt_space *space = new_space(parameters, 3, &texts[i], 1);
+    clt_config out[4];
+    clt_rng rng;
+    clt_rng_init(&rng, 1);
+    assert_int_equal(clt_space_valid(space), 0);
+    assert_false(clt_space_contains(space, 3));
+    assert_int_equal(clt_space_enumerate(space, 0, 4, out), 0);
+    assert_int_equal(clt_space_neighbours(space, 3, out, 4), 0);
+    assert_int_equal(clt_space_sample(space, &rng, 4, out, NULL), 0);
+    assert_non_null(clt_space_violation(space, 3, NULL));
+    clt_space_free(space);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_spaces_are_as_brute_force_says),
+      cmocka_unit_test(a_matrix_product_has_its_configurations),
+      cmocka_unit_test(a_stencil_has_its_configurations),
+      cmocka_unit_test(strings_take_part),
+      cmocka_unit_test(free_parameters_only_multiply),
+      cmocka_unit_test(one_group_may_have_billions_of_configurations),
+      cmocka_unit_test(a_group_beyond_the_limits_is_refused),
+      cmocka_unit_test(a_division_by_zero_is_not_valid),
+      cmocka_unit_test(overflow_and_wrong_types_are_errors_where_python_would_meet_them),
+      cmocka_unit_test(no_valid_configuration_is_no_error),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
