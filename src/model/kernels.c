@@ -1,23 +1,32 @@
 #include "model/kernels.h"
 
-/* Compiled with -DCLT_KERNELS=<name of the table> and flags for one instruction set. Vectors of the language extension
- * keep the sums in registers, which the vectoriser does not manage for these loops. */
-typedef float vec __attribute__((vector_size(4 * CLT_LANES), may_alias));
-typedef int32_t ivec __attribute__((vector_size(4 * CLT_LANES)));
+/* Compiled with -DCLT_KERNELS=<name of the table> and flags for one instruction set. Vectors of the language extension,
+ * as wide as the processor's registers, keep the sums in registers, which the vectoriser does not manage for these
+ * loops. */
+#if defined(__AVX512F__)
+#define WIDTH 16
+#elif defined(__AVX__)
+#define WIDTH 8
+#else
+#define WIDTH 4
+#endif
+typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef int32_t ivec __attribute__((vector_size(4 * WIDTH)));
 
 #define INLINE static inline __attribute__((always_inline))
-#define ROW_VECS (CLT_BLOCK_ROWS / CLT_LANES)
-_Static_assert(ROW_VECS == 4, "the loops below are written for four vectors a block");
+#define PARTS (CLT_LANES / WIDTH)         /* vectors that hold one number of every lane */
+#define ROW_VECS (CLT_BLOCK_ROWS / WIDTH) /* vectors that hold one number of every row of a block */
+_Static_assert(ROW_VECS % 4 == 0, "the loops below take four vectors at once");
 
 extern const clt_kernels CLT_KERNELS;
 
-/* yes where the mask is all ones, no where it is zero; C has no conditional expression on vectors. */
-INLINE vec choose(ivec mask, vec yes, vec no) { return (vec)((mask & (ivec)yes) | (~mask & (ivec)no)); }
-
+/* Lane by lane: gcc makes a minimum and a maximum of it, but not of comparisons of whole vectors. */
 INLINE vec limit(vec x, float bound) {
-  vec high = (vec){0} + bound, low = -high;
-  x = choose(x > high, high, x);
-  return choose(x < low, low, x);
+  for (int i = 0; i < WIDTH; i++) {
+    float low = x[i] < bound ? x[i] : bound;
+    x[i] = low > -bound ? low : -bound;
+  }
+  return x;
 }
 
 /* exp(x) for |x| <= 80 or so: 2^n by the exponent bits, the rest by Taylor's series (relative error below 2e-7). */
@@ -38,58 +47,68 @@ INLINE vec sigmoid(vec z) { return 1.0f / (1.0f + exponential(-limit(z, CLT_EXPO
 
 INLINE float sum_lanes(vec v) {
   float sum = 0;
-  for (int i = 0; i < CLT_LANES; i++) sum += v[i];
+  for (int i = 0; i < WIDTH; i++) sum += v[i];
   return sum;
 }
 
 /* --- training: lanes are rows --- */
 
-static void layer_forward(const float *w, size_t n_in, size_t n_out, const vec *in, vec *out, int linear) {
-  for (size_t o = 0; o < n_out; o++, w += n_in + 1, out += ROW_VECS) {
-    vec z0 = {0}, z1 = {0}, z2 = {0}, z3 = {0};
-    const vec *x = in;
-    for (size_t i = 0; i < n_in; i++, x += ROW_VECS) {
-      z0 += w[i] * x[0];
-      z1 += w[i] * x[1];
-      z2 += w[i] * x[2];
-      z3 += w[i] * x[3];
-    }
-    float bias = w[n_in];
-    out[0] = z0 + bias;
-    out[1] = z1 + bias;
-    out[2] = z2 + bias;
-    out[3] = z3 + bias;
-    for (int i = 0; !linear && i < ROW_VECS; i++) out[i] = sigmoid(out[i]);
+/* Four vectors of a layer's inputs, from in on, to the unit's four vectors. */
+INLINE void unit_forward(const float *w, size_t n_in, const vec *in, vec *out, int linear) {
+  vec z0 = {0}, z1 = {0}, z2 = {0}, z3 = {0};
+  for (size_t i = 0; i < n_in; i++, in += ROW_VECS) {
+    z0 += w[i] * in[0];
+    z1 += w[i] * in[1];
+    z2 += w[i] * in[2];
+    z3 += w[i] * in[3];
   }
+  out[0] = z0 + w[n_in];
+  out[1] = z1 + w[n_in];
+  out[2] = z2 + w[n_in];
+  out[3] = z3 + w[n_in];
+  for (int i = 0; !linear && i < 4; i++) out[i] = sigmoid(out[i]);
 }
 
-/* Adds the derivatives of one block: to sums[n_out][n_in + 1], a vector each. */
+static void hidden_forward(const float *w, size_t n_in, size_t n_out, const vec *in, vec *out) {
+  for (size_t o = 0; o < n_out; o++, w += n_in + 1, out += ROW_VECS)
+    for (int q = 0; q < ROW_VECS; q += 4) unit_forward(w, n_in, in + q, out + q, 0);
+}
+
+static void output_forward(const float *w, size_t n_in, const vec *in, vec *out) {
+  for (int q = 0; q < ROW_VECS; q += 4) unit_forward(w, n_in, in + q, out + q, 1);
+}
+
+/* Adds the derivatives of four vectors of rows to sums[n_in + 1], a vector each. */
+INLINE void unit_weights(const vec *delta, size_t n_in, const vec *in, vec *sums) {
+  vec d0 = delta[0], d1 = delta[1], d2 = delta[2], d3 = delta[3];
+  for (size_t i = 0; i < n_in; i++, in += ROW_VECS) sums[i] += (d0 * in[0] + d1 * in[1]) + (d2 * in[2] + d3 * in[3]);
+  sums[n_in] += (d0 + d1) + (d2 + d3);
+}
+
 static void layer_weights(const vec *delta, size_t n_in, size_t n_out, const vec *in, vec *sums) {
-  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, sums += n_in + 1) {
-    vec d0 = delta[0], d1 = delta[1], d2 = delta[2], d3 = delta[3];
-    const vec *x = in;
-    for (size_t i = 0; i < n_in; i++, x += ROW_VECS) sums[i] += (d0 * x[0] + d1 * x[1]) + (d2 * x[2] + d3 * x[3]);
-    sums[n_in] += (d0 + d1) + (d2 + d3);
-  }
+  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, sums += n_in + 1)
+    for (int q = 0; q < ROW_VECS; q += 4) unit_weights(delta + q, n_in, in + q, sums);
 }
 
-/* From the derivatives by the sums of a layer to those of the sigmoid layer before it, whose activations are s. */
-static void layer_backward(const float *w, const vec *delta, size_t n_in, size_t n_out, const vec *s, vec *before) {
-  for (size_t i = 0; i < n_in; i++, s += ROW_VECS, before += ROW_VECS) {
-    vec d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0};
-    const vec *d = delta;
-    for (size_t o = 0; o < n_out; o++, d += ROW_VECS) {
-      float weight = w[o * (n_in + 1) + i];
-      d0 += weight * d[0];
-      d1 += weight * d[1];
-      d2 += weight * d[2];
-      d3 += weight * d[3];
-    }
-    before[0] = d0 * s[0] * (1.0f - s[0]);
-    before[1] = d1 * s[1] * (1.0f - s[1]);
-    before[2] = d2 * s[2] * (1.0f - s[2]);
-    before[3] = d3 * s[3] * (1.0f - s[3]);
+/* From the derivatives by the sums of a layer to those of the sigmoid unit before it whose activation is s and whose
+ * weights are w[0], w[stride] ... */
+INLINE void unit_backward(const float *w, size_t stride, const vec *delta, size_t n_out, const vec *s, vec *before) {
+  vec d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0};
+  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, w += stride) {
+    d0 += *w * delta[0];
+    d1 += *w * delta[1];
+    d2 += *w * delta[2];
+    d3 += *w * delta[3];
   }
+  before[0] = d0 * s[0] * (1.0f - s[0]);
+  before[1] = d1 * s[1] * (1.0f - s[1]);
+  before[2] = d2 * s[2] * (1.0f - s[2]);
+  before[3] = d3 * s[3] * (1.0f - s[3]);
+}
+
+static void layer_backward(const float *w, const vec *delta, size_t n_in, size_t n_out, const vec *s, vec *before) {
+  for (size_t i = 0; i < n_in; i++, s += ROW_VECS, before += ROW_VECS)
+    for (int q = 0; q < ROW_VECS; q += 4) unit_backward(w + i, n_in + 1, delta + q, n_out, s + q, before + q);
 }
 
 /* Where the parts of a layer begin in the scratch memory. */
@@ -118,10 +137,10 @@ static void lay_out(struct layers *l, const clt_shape *shape, const float *weigh
 }
 
 static void forward(const struct layers *l, const clt_shape *shape, const vec *in) {
-  for (size_t i = 0; i < shape->n_layers; i++) {
-    layer_forward(l->weights[i], l->n_in[i], shape->width[i], in, l->active[i], i + 1 == shape->n_layers);
-    in = l->active[i];
-  }
+  size_t last = shape->n_layers - 1;
+  for (size_t i = 0; i < last; in = l->active[i++])
+    hidden_forward(l->weights[i], l->n_in[i], shape->width[i], in, l->active[i]);
+  output_forward(l->weights[last], l->n_in[last], in, l->active[last]);
 }
 
 static void backward(const struct layers *l, const clt_shape *shape, const vec *in) {
@@ -183,65 +202,66 @@ static void outputs_of(const clt_shape *shape, const float *weights, const clt_m
 
 INLINE vec factor(vec z) { return exponential(-limit(z, CLT_EXPONENT)); }
 
-/* Four rows at once, so that every weight is loaded once for four. */
-static void exponentials4(const vec *w, size_t n_units, size_t n_inputs, const float *x, vec *out) {
+/* The unit's weights for four rows at once, so that every weight is loaded once for four. */
+INLINE void factors4(const vec *w, size_t n_inputs, const float *x, vec *out, size_t row) {
   const float *x0 = x, *x1 = x0 + n_inputs, *x2 = x1 + n_inputs, *x3 = x2 + n_inputs;
-  for (size_t u = 0; u < n_units; u++, w += n_inputs + 1) {
-    vec z0 = w[n_inputs], z1 = z0, z2 = z0, z3 = z0;
-    for (size_t i = 0; i < n_inputs; i++) {
-      z0 += w[i] * x0[i];
-      z1 += w[i] * x1[i];
-      z2 += w[i] * x2[i];
-      z3 += w[i] * x3[i];
-    }
-    out[u] = factor(z0);
-    out[n_units + u] = factor(z1);
-    out[2 * n_units + u] = factor(z2);
-    out[3 * n_units + u] = factor(z3);
+  vec z0 = w[n_inputs * PARTS], z1 = z0, z2 = z0, z3 = z0;
+  for (size_t i = 0; i < n_inputs; i++, w += PARTS) {
+    z0 += *w * x0[i];
+    z1 += *w * x1[i];
+    z2 += *w * x2[i];
+    z3 += *w * x3[i];
   }
+  out[0] = factor(z0);
+  out[row] = factor(z1);
+  out[2 * row] = factor(z2);
+  out[3 * row] = factor(z3);
 }
 
-static void exponentials1(const vec *w, size_t n_units, size_t n_inputs, const float *x, vec *out) {
-  for (size_t u = 0; u < n_units; u++, w += n_inputs + 1) {
-    vec z = w[n_inputs];
-    for (size_t i = 0; i < n_inputs; i++) z += w[i] * x[i];
-    out[u] = factor(z);
-  }
+INLINE void factors1(const vec *w, size_t n_inputs, const float *x, vec *out) {
+  vec z = w[n_inputs * PARTS];
+  for (size_t i = 0; i < n_inputs; i++, w += PARTS) z += *w * x[i];
+  *out = factor(z);
 }
 
 static void exponentials_of(const float *weights, size_t n_units, size_t n_inputs, const float *x, size_t n_rows,
                             float *out) {
   const vec *w = (const vec *)(const void *)weights;
   vec *to = (vec *)(void *)out;
-  for (; n_rows >= 4; n_rows -= 4, x += 4 * n_inputs, to += 4 * n_units) exponentials4(w, n_units, n_inputs, x, to);
-  for (; n_rows; n_rows--, x += n_inputs, to += n_units) exponentials1(w, n_units, n_inputs, x, to);
+  size_t row = n_units * PARTS, unit = (n_inputs + 1) * PARTS;
+  for (; n_rows >= 4; n_rows -= 4, x += 4 * n_inputs, to += 4 * row)
+    for (size_t v = 0; v < row; v++) factors4(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v, row);
+  for (; n_rows; n_rows--, x += n_inputs, to += row)
+    for (size_t v = 0; v < row; v++) factors1(w + v / PARTS * unit + v % PARTS, n_inputs, x, to + v);
 }
 
+/* One part of the lanes; all pointers are to that part of their first number. */
 INLINE vec one_hidden_layer(const vec *output, size_t n, const vec *left, const vec *right) {
-  vec sum = output[n], odd = {0};
+  vec sum = output[n * PARTS], odd = {0};
   size_t u = 0;
   for (; u + 2 <= n; u += 2) {
-    sum += output[u] / (1.0f + left[u] * right[u]);
-    odd += output[u + 1] / (1.0f + left[u + 1] * right[u + 1]);
+    size_t i = u * PARTS, j = i + PARTS;
+    sum += output[i] / (1.0f + left[i] * right[i]);
+    odd += output[j] / (1.0f + left[j] * right[j]);
   }
-  if (u < n) sum += output[u] / (1.0f + left[u] * right[u]);
+  if (u < n) sum += output[u * PARTS] / (1.0f + left[u * PARTS] * right[u * PARTS]);
   return sum + odd;
 }
 
 INLINE vec two_hidden_layers(const clt_pack *pack, const vec *second, const vec *output, const vec *left,
                              const vec *right) {
   vec first[CLT_MAX_HIDDEN];
-  for (size_t u = 0; u < pack->n_first; u++) first[u] = 1.0f / (1.0f + left[u] * right[u]);
-  vec sum = output[pack->n_second];
-  for (size_t o = 0; o < pack->n_second; o++, second += pack->n_first + 1) {
-    vec z = second[pack->n_first], odd = {0};
+  for (size_t u = 0; u < pack->n_first; u++) first[u] = 1.0f / (1.0f + left[u * PARTS] * right[u * PARTS]);
+  vec sum = output[pack->n_second * PARTS];
+  for (size_t o = 0; o < pack->n_second; o++, second += (pack->n_first + 1) * PARTS) {
+    vec z = second[pack->n_first * PARTS], odd = {0};
     size_t u = 0;
     for (; u + 2 <= pack->n_first; u += 2) {
-      z += second[u] * first[u];
-      odd += second[u + 1] * first[u + 1];
+      z += second[u * PARTS] * first[u];
+      odd += second[(u + 1) * PARTS] * first[u + 1];
     }
-    if (u < pack->n_first) z += second[u] * first[u];
-    sum += output[o] * sigmoid(z + odd);
+    if (u < pack->n_first) z += second[u * PARTS] * first[u];
+    sum += output[o * PARTS] * sigmoid(z + odd);
   }
   return sum;
 }
@@ -251,11 +271,13 @@ static void members_of(const clt_pack *pack, const float *left, const uint32_t *
   const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
   const vec *second = (const vec *)(const void *)pack->second, *output = (const vec *)(const void *)pack->output;
   vec *to = (vec *)(void *)out;
-  size_t row = pack->n_first;
-  if (pack->n_second == 0)
-    for (size_t i = 0; i < n; i++) to[i] = one_hidden_layer(output, row, l + a[i] * row, r + b[i] * row);
-  else
-    for (size_t i = 0; i < n; i++) to[i] = two_hidden_layers(pack, second, output, l + a[i] * row, r + b[i] * row);
+  size_t row = pack->n_first * PARTS;
+  for (size_t i = 0; i < n; i++, to += PARTS) {
+    const vec *from = l + a[i] * row, *other = r + b[i] * row;
+    for (size_t p = 0; p < PARTS; p++)
+      to[p] = pack->n_second ? two_hidden_layers(pack, second + p, output + p, from + p, other + p)
+                             : one_hidden_layer(output + p, pack->n_first, from + p, other + p);
+  }
 }
 
 /* --- the validity model: lanes are trees --- */

@@ -154,6 +154,7 @@ static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt
   while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
   if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
   v->turn++;
+  if (rc) v->stopped = true; /* at once, before another batch has its turn */
   pthread_cond_broadcast(&v->changed);
   pthread_mutex_unlock(&s->lock);
   return rc;
