@@ -69,12 +69,30 @@ static double cpu_s(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Seconds for walking over all valid configurations (16 million at most), per configuration. */
+static double walk_s(const clt_space *space) {
+  static clt_config part[4096];
+  uint64_t most = clt_space_valid(space) < 16000000 ? clt_space_valid(space) : 16000000, first = 0;
+  double start_s = cpu_s();
+  while (first < most) first += clt_space_enumerate(space, first, sizeof part / sizeof *part, part);
+  return (cpu_s() - start_s) / (double)(most ? most : 1);
+}
+
+/* Seconds for the rank of one configuration. */
+static double rank_s(const clt_space *space, const clt_config *sample, size_t n) {
+  uint64_t rank;
+  double start_s = cpu_s();
+  for (size_t i = 0; i < n; i++)
+    if (!clt_space_rank(space, sample[i], &rank)) abort();
+  return (cpu_s() - start_s) / (double)(n ? n : 1);
+}
+
 /* The least of several times: of the processor, so that other programs matter less. */
 static double bench(const char *path) {
   clt_config sample[2000];
   clt_space_builder *builder = NULL;
   clt_error error = {0};
-  double best_s = 1e9, sample_s = 1e9;
+  double best_s = 1e9, sample_s = 1e9, step_s = 0, membership_s = 0;
   check(clt_space_builder_new(&builder, &error), &error);
   if (path)
     add_file(builder, path);
@@ -88,16 +106,20 @@ static double bench(const char *path) {
     double built_s = cpu_s();
     if (built_s - start_s < best_s) best_s = built_s - start_s;
     clt_rng_init(&rng, 1);
-    check((int)clt_space_sample(space, &rng, 2000, sample, &error), &error);
+    int64_t n = clt_space_sample(space, &rng, 2000, sample, &error);
+    check((int)n, &error);
     double sampled_s = cpu_s();
     if (sampled_s - built_s < sample_s) sample_s = sampled_s - built_s;
     if (i == 0)
       printf("%-40s %14llu of %16llu valid, %2zu groups, ", path ? path : "stereo",
              (unsigned long long)clt_space_valid(space), (unsigned long long)clt_space_cartesian(space),
              clt_space_n_groups(space));
+    step_s = walk_s(space);
+    membership_s = rank_s(space, sample, (size_t)n);
     clt_space_free(space);
   }
-  printf("built in %.3f ms, 2000 drawn in %.3f ms\n", 1e3 * best_s, 1e3 * sample_s);
+  printf("built in %.3f ms, 2000 drawn in %.3f ms, a step %.1f ns, a rank %.0f ns\n", 1e3 * best_s, 1e3 * sample_s,
+         1e9 * step_s, 1e9 * membership_s);
   clt_space_builder_free(builder);
   return best_s;
 }

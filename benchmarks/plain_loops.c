@@ -14,20 +14,29 @@ void plain_box_5x5(float *restrict out, const float *restrict image, int width, 
     }
 }
 
-static int inside(const int32_t at[3], int size) {
-  return (uint32_t)at[0] >> 16 < (uint32_t)size && (uint32_t)at[1] >> 16 < (uint32_t)size &&
-         (uint32_t)at[2] >> 16 < (uint32_t)size;
+/* Narrows the steps first .. end-1 of a ray to those at which one coordinate is inside of the volume. */
+static void clip(long *first, long *end, long start, long step, long size) {
+  if (step == 0) {
+    if (start < 0 || start >= size) *end = 0;
+    return;
+  }
+  const long enter = step > 0 ? (-start + step - 1) / step : (start - size - step) / -step;
+  const long leave = step > 0 ? (size - start + step - 1) / step : (start - step) / -step;
+  if (enter > *first) *first = enter;
+  if (leave < *end) *end = leave;
 }
 
 static void cast(float colour[4], const unsigned char *volume, const float (*transfer)[4], const int32_t (*camera)[4],
                  int x, int y, int size) {
+  long first = 0, end = 2L * size;
   int32_t at[3];
   float sum[4] = {0}, through = 1.0f;
-  int left = 2 * size;
-  for (int d = 0; d < 3; d++) at[d] = camera[0][d] + x * camera[1][d] + y * camera[2][d];
-  for (; left > 0 && !inside(at, size); left--)
-    for (int d = 0; d < 3; d++) at[d] += camera[3][d];
-  for (; left > 0 && inside(at, size) && through > 1.0f / 4096; left--) {
+  for (int d = 0; d < 3; d++) {
+    at[d] = camera[0][d] + x * camera[1][d] + y * camera[2][d];
+    clip(&first, &end, at[d], camera[3][d], (long)size << 16);
+  }
+  for (int d = 0; d < 3; d++) at[d] += (int32_t)first * camera[3][d];
+  for (; first < end && through > 1.0f / 4096; first++) {
     const float *sample = transfer[volume[((long)(at[2] >> 16) * size + (at[1] >> 16)) * size + (at[0] >> 16)]];
     for (int c = 0; c < 4; c++) sum[c] += through * sample[c];
     through *= 1.0f - sample[3];

@@ -138,7 +138,8 @@ static int inside(const int64_t at[3], int size) {
   return 1;
 }
 
-/* The ray's part inside of the volume is one piece: skip to it step by step, and end behind it. */
+/* The ray's part inside of the volume is one piece: skip to it step by step, and end behind it. Rays start half a
+ * diagonal before the volume's middle, so that all is behind them after one diagonal. */
 static void cast(float colour[4], const scene *s, int x, int y, int max_steps) {
   int64_t at[3];
   for (int d = 0; d < 3; d++) at[d] = s->camera[0][d] + (int64_t)x * s->camera[1][d] + (int64_t)y * s->camera[2][d];
@@ -170,6 +171,6 @@ int composite(const clt_module_call *call) {
   float(*result)[4] = picture->data;
 #pragma omp parallel for schedule(dynamic, 8)
   for (int y = 0; y < height; y++)
-    for (int x = 0; x < width; x++) cast(result[(size_t)y * (size_t)width + (size_t)x], &s, x, y, 4 * s.size);
+    for (int x = 0; x < width; x++) cast(result[(size_t)y * (size_t)width + (size_t)x], &s, x, y, 2 * s.size);
   return 0;
 }

@@ -1,10 +1,10 @@
-/* raycasting.cl - a volume seen along parallel rays: nearest samples, one per voxel length, coloured by a transfer function
- * and composited front to back.
+/* raycasting.cl - a volume seen along parallel rays: nearest samples, one per voxel length, coloured by a transfer
+ * function and composited front to back.
  *
  * Every parameter arrives as a macro: width, height (of the picture), volume_size (voxels along an edge); wg_x, wg_y
  * (work-group), ppt_x, ppt_y (output pixels per work-item), image_data, image_tf, local_tf, constant_tf, interleave,
- * unroll. docs/kernels.md says what each does. Places are fixed-point numbers with FRACTION_BITS fractional bits: all
- * configurations and the reference visit exactly the same voxels. */
+ * unroll. docs/kernels.md says what each does. Places are fixed-point numbers with FRACTION_BITS fractional bits:
+ * all configurations and the reference visit exactly the same voxels. */
 
 #define FRACTION_BITS 16
 #define TF_ENTRIES 256
@@ -103,6 +103,7 @@ __kernel __attribute__((reqd_work_group_size(wg_x, wg_y, 1))) void raycasting(VO
 
       float4 colour = (float4)(0.0f);
       float through = 1.0f;
+      first = min(first, last + 1);
       int left = last - first + 1;
       at += first * step;
       for (; left >= unroll && through > OPAQUE; left -= unroll) { SAMPLES(unroll) }

@@ -1,10 +1,11 @@
-/* stereo.cl - disparity of a rectified pair by block matching: for each pixel of the left image, the shift d in
- * 0 .. disparities-1 at which the windows around left (x, y) and right (x - d, y) differ least (sum of absolute
+/* stereo.cl - disparity of a rectified pair by block matching: for each pixel of the left image, the shift d in 0 ..
+ * disparities-1 at which the windows around left (x, y) and right (x - d, y) differ least (sum of absolute
  * differences; of equal sums the smallest d).
  *
- * Every parameter arrives as a macro: width, height, disparities, window_radius; wg_x, wg_y (work-group), ppt_x, ppt_y
- * (output pixels per work-item), image_left, image_right, local_left, local_right, unroll_disparity, unroll_dx, unroll_dy.
- * docs/kernels.md says what each does. Sums are integers: all configurations give exactly the same result. */
+ * Every parameter arrives as a macro: width, height, disparities, window_radius; wg_x, wg_y (work-group), ppt_x,
+ * ppt_y (output pixels per work-item), image_left, image_right, local_left, local_right, unroll_disparity,
+ * unroll_dx, unroll_dy. docs/kernels.md says what each does. Sums are integers: all configurations give exactly the
+ * same result. */
 
 #define TEXT_OF(x) #x
 #define UNROLL(n) _Pragma(TEXT_OF(unroll n))
@@ -58,7 +59,8 @@ __constant sampler_t exact = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CL
 /* One pixel of a stored image, as a buffer or as an image, its border included. */
 #if image_left
 #define LEFT_TYPE __read_only image2d_t
-#define LEFT_PIXEL(column, row) (uchar) read_imageui(left, exact, (int2)((column) + LEFT_BORDER, (row) + window_radius)).x
+#define LEFT_PIXEL(column, row) \
+  (uchar) read_imageui(left, exact, (int2)((column) + LEFT_BORDER, (row) + window_radius)).x
 #else
 #define LEFT_TYPE __global const uchar *restrict
 #define LEFT_AT(column, row) (left + ((row) + window_radius) * LEFT_PITCH + (column) + LEFT_BORDER)

@@ -55,7 +55,7 @@ int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacit
 
 /* Properties as the names that expressions use. n_names such as "device.local_memory_bytes", "device.max_work_group_size",
  * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu", "gpu") ...
- * The whole list is in docs/expressions.md. The text of string values is borrowed from device. */
+ * The whole list is in docs/devices.md. The text of string values is borrowed from device. */
 size_t clt_device_n_properties(void);
 const char *clt_device_property_name(size_t index);
 clt_value clt_device_property(const clt_device_info *device, size_t index);

@@ -1,4 +1,5 @@
 #include <clatune/value.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,19 @@ bool clt_value_equal(clt_value a, clt_value b) {
   return a.integer == b.integer;
 }
 
+/* snprintf and strtod follow the host program's locale; an option's text must not. */
+static void point_for_comma(char *text) {
+  char *decimal = text + strspn(text, "-+0123456789");
+  if (*decimal && !isalpha((unsigned char)*decimal)) *decimal = '.';
+}
+
 static int print_real(double x, char *out, size_t capacity) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);
     if (strtod(text, NULL) == x) break;
   }
+  point_for_comma(text);
   const char *point = strpbrk(text, ".en") ? "" : ".0";
   return snprintf(out, capacity, "%s%s", text, point);
 }

@@ -12,14 +12,14 @@
 
 #define FURTHER_SEED 2
 #define PUMP_S 1.0
-#define MAX_LOSSES 3 /* times that a finalist may go down with a worker that another one killed */
+#define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
 
 typedef struct finalist {
   clt_config config;
   clt_pool_worker *worker;
   size_t slot;
   uint64_t generation; /* of the process that it is prepared in; 0: none */
-  unsigned losses;
+  size_t preparations;
   bool pending, failed, verified;
   clt_measurement *result; /* the caller's */
   clt_measurement answer;  /* of the last request */
@@ -125,7 +125,7 @@ static int prepare_wave(contest *c, size_t *n_begun, clt_error *error) {
   for (size_t i = 0; rc == 0 && i < c->n; i++) {
     finalist *f = &c->finalists[i];
     if (!is_lost(f) || !clt_pool_idle(f->worker)) continue;
-    if (f->losses++ >= MAX_LOSSES) {
+    if (f->preparations++ >= c->n + SPARE_PREPARATIONS) {
       give_up(f);
       continue;
     }

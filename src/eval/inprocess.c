@@ -69,8 +69,8 @@ static int inprocess_submit(void *state, clt_config config, double best_s, clt_e
 static int measure(inprocess_state *s, clt_measurement *m, clt_error *error) {
   clt_plan *plan = NULL;
   clt_prepared *prepared = NULL;
-  int rc = clt_plan_new(&plan, s->instance, s->config, error);
-  if (rc) return rc;
+  int rc = clt_executor_plan(&plan, s->instance, s->config, m, error);
+  if (rc || plan == NULL) return rc;
   rc = clt_executor_prepare(s->executor, &prepared, plan, s->data, m, error);
   if (rc == 0 && m->reason == CLT_REASON_NONE) rc = clt_executor_time(s->executor, prepared, &s->policy, m, error);
   clt_prepared_free(prepared);

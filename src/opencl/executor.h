@@ -43,6 +43,11 @@ void clt_executor_on_phase(clt_executor *executor, clt_phase_fn fn, void *user);
  */
 void clt_executor_forget(clt_executor *executor, const clt_data *data);
 
+/* Makes the plan of a configuration. One whose sizes or arguments cannot be evaluated (a division by zero, a negative
+ * size) is a failed configuration like any other: *measurement says so, *out is NULL, and 0 is returned. */
+int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_measurement *measurement,
+                      clt_error *error);
+
 /* Step one: build, check the built kernel's limits (CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_WORK_GROUP_SIZE), allocate
  * buffers with guard bands and poison, set arguments, first launch to completion, check guards, verify against `data`
  * (nullable: no verification). Fills *measurement (reason, phases, log, error) whatever happens to the configuration;

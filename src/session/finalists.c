@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "session/session.h"
 
-#define WINDOW 0.10    /* slower ones than this are no finalists: noise does not reach so far */
+#define WINDOW 0.5     /* slower ones than this are no finalists, even where runs are noisy */
 #define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
 #define MIN_ROUNDS 5
 #define MAX_ROUNDS 30

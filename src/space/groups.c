@@ -189,19 +189,27 @@ static int try_order(grouping *g, cluster *group, size_t tries, clt_diagram **ou
   return rc == CLT_DIAGRAM_FAILED ? failed_in_diagram(g, group, &failure) : rc;
 }
 
-/* Most groups are done before a good order is found; the others are worth the search. */
+/* Most groups are done before a good order is found; the others are worth the search. It goes by estimates: where these
+ * mislead, the first order may still do. */
+static int build_with(grouping *g, cluster *group, const clt_estimate *estimate, clt_diagram **out) {
+  clt_order_quickly(group->domains, group->n_domains, estimate);
+  int rc = try_order(g, group, FEW_TRIES, out);
+  if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
+  if (clt_order_well(group->domains, group->n_domains, estimate)) return clt_fail_memory(g->error);
+  rc = try_order(g, group, g->limits.tries, out);
+  if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
+  clt_order_quickly(group->domains, group->n_domains, estimate);
+  rc = try_order(g, group, g->limits.tries, out);
+  return rc == CLT_DIAGRAM_TOO_LARGE ? too_large(g, group) : rc;
+}
+
 static int build_group(grouping *g, cluster *group, clt_diagram **out) {
   clt_estimate *estimate = NULL;
   if (clt_estimate_new(&estimate, g->flow, group->domains, group->n_domains, group->roots, group->n_roots))
     return clt_fail_memory(g->error);
-  clt_order_quickly(group->domains, group->n_domains, estimate);
-  int rc = try_order(g, group, FEW_TRIES, out);
-  if (rc == CLT_DIAGRAM_TOO_LARGE) {
-    rc = clt_order_well(group->domains, group->n_domains, estimate) ? clt_fail_memory(g->error)
-                                                                    : try_order(g, group, g->limits.tries, out);
-  }
+  int rc = build_with(g, group, estimate, out);
   clt_estimate_free(estimate);
-  return rc == CLT_DIAGRAM_TOO_LARGE ? too_large(g, group) : rc;
+  return rc;
 }
 
 static int build_groups(grouping *g) {

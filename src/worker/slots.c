@@ -105,8 +105,8 @@ int clt_worker_prepare(clt_worker *worker, const json_t *request, clt_measuremen
   if (rc) return rc;
   if (slot->prepared) empty_slot(worker, slot);
   clt_measurement_init(&slot->measurement, (clt_config)config);
-  rc = clt_plan_new(&slot->plan, worker->instance, (clt_config)config, error);
-  if (rc == 0)
+  rc = clt_executor_plan(&slot->plan, worker->instance, (clt_config)config, &slot->measurement, error);
+  if (rc == 0 && slot->plan)
     rc =
         clt_executor_prepare(worker->executor, &slot->prepared, slot->plan, worker->data[0], &slot->measurement, error);
   if (rc == 0) rc = clt_measurement_copy(out, &slot->measurement, error);

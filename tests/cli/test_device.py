@@ -63,6 +63,12 @@ class Faults(CliTest):
         self.assertEqual(answer["best"]["configuration"]["fault"], 0)
 
 
+    def test_sizes_that_cannot_be_evaluated_are_the_configurations_fault(self):
+        self.edit("scale.json", "// per_item\"}", "// per_item + 0 // (block - 1)\"}")
+        answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")
+        self.assertEqual(answer["reasons"], {"launch": 4})
+
+
 class Interrupted(CliTest):
     def rows(self):
         path = self.folder / "share/clatune/store.sqlite"

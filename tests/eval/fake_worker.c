@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "eval/frame.h"
 #include "eval/message.h"
 #include "fake_worker.h"
+#include "worker/limits.h"
 
 static clt_frame_reader reader;
 static clt_config prepared[CLT_WORKER_SLOTS];
@@ -194,11 +194,11 @@ static void start(void) {
   }
 }
 
-int main(void) {
+int main(int n, char **arguments) {
   const int faults[] = {SIGSEGV, SIGFPE, SIGABRT}; /* which a sanitizer would catch */
   for (int i = 0; i < 3; i++) signal(faults[i], SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  fcntl(CLT_WORKER_FD, F_SETFD, FD_CLOEXEC);
+  clt_worker_limit(0);
+  if (n < 2 || !clt_worker_follow((pid_t)atoi(arguments[1] + strlen("--parent=")))) return 1;
   start();
   say(json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLATUNE_VERSION));
   for (json_t *request; (request = hear()); json_decref(request)) serve(request);

@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include <clatune/space.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

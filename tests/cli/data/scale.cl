@@ -1,6 +1,9 @@
 /* out = 2 * in; `fault` makes it misbehave in the ways that kernels under tuning do. */
 #define FAR (1 << 28)
 
+#if fault == 3
+#include "bomb.h" /* 2^60 times */
+#endif
 #if fault == 5
 this does not compile
 #endif
@@ -12,16 +15,6 @@ __kernel void scale(__global const float *in, __global float *out) {
   big[get_local_id(0)] = in[first];
   barrier(CLK_LOCAL_MEM_FENCE);
   out[first] = big[get_local_id(0) ^ 1];
-#endif
-#if fault == 3
-  volatile float sum = 0;
-#pragma unroll
-  for (int a = 0; a < 1024; a++)
-#pragma unroll
-    for (int b = 0; b < 1024; b++)
-#pragma unroll
-      for (int c = 0; c < 1024; c++) sum += in[(first + a * b + c) % n];
-  out[first] = sum;
 #endif
 #if fault == 2
   volatile __global float *spin = out;
