@@ -37,11 +37,21 @@ static int prepare(clt_pool *pool, clt_pool_worker *worker, clt_slot *slot, clt_
                           pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE, clt_pool_prepared, error);
 }
 
+/* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
+static bool may_join(const clt_pool_worker *worker, const clt_job *job) {
+  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++) {
+    const clt_slot *other = &worker->slots[i];
+    if (other->state == CLT_SLOT_READY && (job->attempts > 0 || other->job.attempts > 0)) return false;
+  }
+  return true;
+}
+
 static int prepare_more(clt_pool *pool, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && pool->n_queue > 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    clt_slot *slot = clt_pool_idle(worker) ? find_slot(worker, pool->n_slots, CLT_SLOT_EMPTY) : NULL;
+    if (!clt_pool_idle(worker) || !may_join(worker, &pool->queue[0])) continue;
+    clt_slot *slot = find_slot(worker, pool->n_slots, CLT_SLOT_EMPTY);
     if (slot) rc = prepare(pool, worker, slot, error);
   }
   return rc;

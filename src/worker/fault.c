@@ -79,6 +79,14 @@ static void take(scan *s, char c) {
   judge_line(s);
 }
 
+/* Into the output that the parent keeps. */
+static void print_place(const scan *s) {
+  const char *place = strpbrk(s->line, "/[");
+  if (!s->found || place == NULL) place = "generated code, or nowhere";
+  if (write(STDERR_FILENO, "fault in ", 9) < 0 || write(STDERR_FILENO, place, strlen(place)) < 0) return;
+  if (write(STDERR_FILENO, "\n", 1) < 0) return;
+}
+
 /* Only calls that a signal handler may make. */
 static bool in_generated_code(uintptr_t address) {
   scan s = {.address = address};
@@ -89,14 +97,17 @@ static bool in_generated_code(uintptr_t address) {
   while (!s.found && (got = read(fd, chunk, sizeof chunk)) > 0)
     for (ssize_t i = 0; i < got && !s.found; i++) take(&s, chunk[i]);
   close(fd);
+  print_place(&s);
   return s.generated;
 }
 
+/* Threads may fault together, so the default comes back only when the parent knows. Returning repeats the instruction,
+ * and the process ends as it would have. */
 static void on_fault(int number, siginfo_t *info, void *context) {
   (void)info;
-  signal(number, SIG_DFL); /* returning repeats the instruction, and the process ends as it would have */
   if (in_generated_code(instruction(context)))
     send(ready.fd, ready.frame, ready.frame_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  signal(number, SIG_DFL);
 }
 
 static void make_frame(void) {
