@@ -65,6 +65,8 @@ typedef struct clt_tune_result {
   double best_spread;            /* relative: median absolute deviation / median of the best's runs */
   bool has_default;              /* the default configuration is correct: */
   clt_measurement default_measurement;
+  clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE if
+                                       not; timed among the finalists like the default */
   double median_s;               /* of all correct evaluations; NaN */
   clt_search_report search;
   clt_phases phases;             /* summed over the measured */

@@ -70,6 +70,9 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "reasons", reasons(r));
   json_object_set_new(out, "best", best(tuning, r));
   json_object_set_new(out, "default", r->has_default ? measurement(tuning, &r->default_measurement) : json_null());
+  json_object_set_new(
+      out, "best_of_first_stage",
+      r->first_stage_best.config == CLT_CONFIG_NONE ? json_null() : measurement(tuning, &r->first_stage_best));
   json_object_set_new(out, "median_s", cli_json_real(r->median_s));
   json_object_set_new(out, "model", model(&r->search));
   json_object_set_new(out, "second_stage",

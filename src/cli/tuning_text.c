@@ -29,6 +29,9 @@ static void print_speedup(const clt_tune_result *r) {
   } else {
     printf("none over the default configuration, which is not valid");
   }
+  if (r->first_stage_best.config != CLT_CONFIG_NONE)
+    printf(", %.3g over the best random sample (%s)", r->first_stage_best.time_s / r->best.time_s,
+           cli_time(time, r->first_stage_best.time_s));
   if (isfinite(r->median_s))
     printf(", %.3g over the median (%s)", r->median_s / r->best.time_s, cli_time(time, r->median_s));
   putchar('\n');

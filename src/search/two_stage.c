@@ -29,7 +29,7 @@ typedef struct two_stage_state {
   clt_config_set seen; /* asked for, and first */
   clt_row *rows;       /* told */
   size_t n_rows, rows_capacity, n_correct;
-  double best_s;
+  double best_s, first_stage_best_s;
   int64_t n_asked, n_told;
   bool drawn_out; /* the whole space was sampled */
   stage stage;
@@ -58,7 +58,7 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
   if (rc) return rc;
   clt_draw_init(&s->draw, setup->space, setup->seed);
-  s->best_s = INFINITY;
+  s->best_s = s->first_stage_best_s = INFINITY;
   s->report.second_stage_needed = -1;
   enter(s, SAMPLING, "sampling");
   if (setup->first == CLT_CONFIG_NONE) return CLT_OK;
@@ -280,6 +280,11 @@ static int two_stage_tell(void *state, const clt_measurement *measurement, clt_e
   if (correct && measurement->time_s < s->best_s) s->best_s = measurement->time_s;
   if (measurement->config == s->setup.first) return CLT_OK;
   s->n_told++;
+  if (s->stage != SECOND && correct && measurement->time_s < s->first_stage_best_s) {
+    s->first_stage_best_s = measurement->time_s;
+    s->report.first_stage_best = measurement->config;
+    s->report.has_first_stage_best = true;
+  }
   if (s->stage == SECOND) {
     s->block_told++;
     s->block_failed += !correct;

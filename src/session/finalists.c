@@ -18,6 +18,8 @@ typedef struct finals {
   size_t n;
   size_t next; /* in the ranking: the first that has not been a finalist */
   size_t n_rejected;
+  bool has_first_stage_best;
+  clt_config first_stage_best;
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
 
@@ -33,17 +35,25 @@ static bool has(const finals *f, clt_config config) {
   return false;
 }
 
-/* The leader so far and the next `wanted` of the ranking within the window; in the first attempt the default as well,
- * so that the speed-up is measured side by side. */
-static void choose(finals *f, const clt_session *s, size_t wanted, bool with_default) {
+static void add(finals *f, clt_config config) {
+  if (!has(f, config)) f->configs[f->n++] = config;
+}
+
+/* Those that the winner is compared with: the default, and the fastest of the random samples. */
+static void add_companions(finals *f, const clt_session *s) {
+  if (s->result->has_default) add(f, clt_space_canonical(s->space, s->first));
+  if (f->has_first_stage_best) add(f, f->first_stage_best);
+}
+
+/* The leader so far and the next `wanted` of the ranking within the window; in the first attempt the companions as
+ * well, so that what is said of the winner is measured side by side. */
+static void choose(finals *f, const clt_session *s, size_t wanted, bool with_companions) {
   f->n = 0;
   if (f->leader.config != CLT_CONFIG_NONE) f->configs[f->n++] = f->leader.config;
   double limit_s = (1 + WINDOW) * s->ranked[f->next < s->n_ranked ? f->next : 0].time_s;
   for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].time_s <= limit_s; wanted--)
     f->configs[f->n++] = s->ranked[f->next++].config;
-  if (!with_default || !s->result->has_default) return;
-  clt_config standard = clt_space_canonical(s->space, s->first);
-  if (!has(f, standard)) f->configs[f->n++] = standard;
+  if (with_companions) add_companions(f, s);
 }
 
 static clt_compare_policy policy(const clt_session *s) {
@@ -53,16 +63,25 @@ static clt_compare_policy policy(const clt_session *s) {
   return policy;
 }
 
-static int update_default(clt_session *s, const clt_measurement *measurement, clt_error *error) {
-  if (s->first == CLT_CONFIG_NONE || measurement->config != clt_space_canonical(s->space, s->first)) return CLT_OK;
+static int keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
   clt_measurement copy;
   int rc = clt_measurement_copy(&copy, measurement, error);
   if (rc) return rc;
-  copy.config = s->first;
-  clt_measurement_release(&s->result->default_measurement);
-  s->result->default_measurement = copy;
-  s->result->has_default = clt_measurement_correct(&copy);
+  copy.config = config;
+  clt_measurement_release(out);
+  *out = copy;
   return CLT_OK;
+}
+
+static int update_companions(const finals *f, clt_session *s, const clt_measurement *m, clt_error *error) {
+  int rc = CLT_OK;
+  if (s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(s->space, s->first)) {
+    rc = keep(&s->result->default_measurement, s->first, m, error);
+    if (rc == CLT_OK) s->result->has_default = clt_measurement_correct(m);
+  }
+  if (rc == CLT_OK && f->has_first_stage_best && m->config == f->first_stage_best)
+    rc = keep(&s->result->first_stage_best, m->config, m, error);
+  return rc;
 }
 
 /* Records one finalist and takes it over as leader if it is the fastest. */
@@ -70,7 +89,7 @@ static int judge(finals *f, clt_session *s, clt_measurement *measurement, clt_er
   int rc = CLT_OK;
   if (s->settings->store)
     rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_FINALIST, measurement, error);
-  if (rc == CLT_OK) rc = update_default(s, measurement, error);
+  if (rc == CLT_OK) rc = update_companions(f, s, measurement, error);
   if (rc) return rc;
   if (!clt_measurement_correct(measurement)) {
     f->n_rejected++;
@@ -122,11 +141,15 @@ static void crown(finals *f, clt_session *s) {
 }
 
 int clt_session_finalists(clt_session *s, clt_error *error) {
-  size_t room = (size_t)s->settings->finalists + 2; /* the leader and the default besides */
+  size_t room = (size_t)s->settings->finalists + 3; /* the leader and the companions besides */
   if (s->settings->finalists == 0 || s->evaluator->compare == NULL || s->n_ranked == 0) return CLT_OK;
   finals f = {.configs = clt_new_array(room, sizeof *f.configs),
               .measurements = clt_new_array(room, sizeof *f.measurements)};
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
+  clt_search_report report = {0};
+  if (s->searcher->report) s->searcher->report(s->searcher_state, &report);
+  f.has_first_stage_best = report.has_first_stage_best;
+  f.first_stage_best = report.first_stage_best;
   s->phase = "finalists";
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
   int rc = f.configs && f.measurements ? play(&f, s, error) : clt_fail_memory(error);

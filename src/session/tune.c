@@ -12,12 +12,14 @@ void clt_tune_settings_init(clt_tune_settings *settings) { *settings = (clt_tune
 void clt_tune_result_release(clt_tune_result *result) {
   clt_measurement_release(&result->best);
   clt_measurement_release(&result->default_measurement);
+  clt_measurement_release(&result->first_stage_best);
 }
 
 static void result_init(clt_tune_result *result) {
   memset(result, 0, sizeof *result);
   clt_measurement_init(&result->best, CLT_CONFIG_NONE);
   clt_measurement_init(&result->default_measurement, CLT_CONFIG_NONE);
+  clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
   result->median_s = NAN;
   result->best_spread = NAN;
   result->search.second_stage_needed = -1;

@@ -34,6 +34,8 @@ typedef struct clt_search_report {
   char phase[32];              /* now: "sampling", "training", "second stage" ... */
   bool has_model;
   clt_model_accuracy model;
+  bool has_first_stage_best;
+  clt_config first_stage_best; /* the fastest of the random samples: what the second stage has to beat */
   int64_t second_stage_failed, second_stage_measured;
   int64_t second_stage_needed; /* what the confidence asks for, where the searcher chooses; more than measured: a limit came
                                   first, and the confidence is not reached. -1: not chosen */
