@@ -17,7 +17,7 @@ extern "C" {
 /* How far a session is; borrowed by the callback. */
 typedef struct clt_progress {
   const char *phase;         /* "default", the searcher's phase, "finalists" */
-  int64_t done, total;       /* evaluations; total is 0 where it is not known */
+  int64_t done, total;       /* evaluations; total is at most the size of the space, where there is no budget too */
   int64_t measured, reused;
   int64_t by_invalidity[CLT_N_INVALIDITIES]; /* [CLT_CORRECT] are the correct ones */
   clt_config best;           /* CLT_CONFIG_NONE: none yet */
@@ -39,7 +39,8 @@ typedef struct clt_tune_settings {
   size_t n_searcher_settings;
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
-  int64_t budget;   /* evaluations; 0: the searcher's own or 200; exactly obeyed */
+  int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget, else
+                       no limit where there is one of time, else 200 */
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists; /* re-timed interleaved at the end; 0: none */

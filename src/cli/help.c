@@ -5,6 +5,7 @@
 
 #define TEXT_COLUMN 28
 #define WIDTH 100
+#define UNBOUNDED 1e6 /* maxima from here on only keep numbers sane */
 
 /* Prints text from TEXT_COLUMN on, broken at spaces. */
 static void wrap(const char *text) {
@@ -50,7 +51,11 @@ static const char *type_name(clt_option_type type) {
 static void option_line(const clt_option *option) {
   char left[96], text[512], range[96] = "";
   snprintf(left, sizeof left, "--%s%s", option->name, type_name(option->type));
-  if (option->min != 0 || option->max != 0) snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
+  if (option->max >= UNBOUNDED) {
+    snprintf(range, sizeof range, ", at least %.6g", option->min);
+  } else if (option->min != 0 || option->max != 0) {
+    snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
+  }
   snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
            range);
   line(left, text);

@@ -59,38 +59,67 @@ int cli_open_store(clt_store **out, const cli_arguments *arguments) {
   return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
 }
 
+typedef struct stored_row {
+  clt_row row;
+  size_t arrival;
+} stored_row;
+
 typedef struct row_list {
-  clt_row *rows;
+  const clt_space *space;
+  stored_row *rows;
   size_t n, capacity;
 } row_list;
 
 static int collect(void *user, clt_record_kind kind, const clt_measurement *m) {
   row_list *list = user;
-  if (kind != CLT_RECORD_SEARCH) return 0;
+  if (kind != CLT_RECORD_SEARCH || clt_space_canonical(list->space, m->config) != m->config) return 0;
   if (list->n == list->capacity) {
     size_t capacity = list->capacity ? 2 * list->capacity : 256;
-    clt_row *grown = realloc(list->rows, capacity * sizeof *grown);
-    if (grown == NULL) return 1;
+    stored_row *grown = realloc(list->rows, capacity * sizeof *grown);
+    if (grown == NULL) return CLT_E_MEMORY;
     list->rows = grown;
     list->capacity = capacity;
   }
-  list->rows[list->n++] = (clt_row){m->config, m->time_s, !clt_measurement_correct(m)};
+  list->rows[list->n] = (stored_row){{m->config, m->time_s, !clt_measurement_correct(m)}, list->n};
+  list->n++;
   return 0;
 }
 
-static int stored_rows(row_list *list, const cli_arguments *arguments, const cli_subject *subject, clt_error *error) {
+static int by_configuration(const void *a, const void *b) {
+  const stored_row *x = a, *y = b;
+  if (x->row.config != y->row.config) return x->row.config < y->row.config ? -1 : 1;
+  return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/* The newest record of each configuration, in an order that does not depend on when they came. */
+static clt_row *newest(row_list *list, size_t *n) {
+  clt_row *rows = calloc(list->n + 1, sizeof *rows);
+  *n = 0;
+  if (rows == NULL) return NULL;
+  qsort(list->rows, list->n, sizeof *list->rows, by_configuration);
+  for (size_t i = 0; i < list->n; i++)
+    if (i + 1 == list->n || list->rows[i].row.config != list->rows[i + 1].row.config) rows[(*n)++] = list->rows[i].row;
+  return rows;
+}
+
+static int stored_rows(clt_row **rows, size_t *n, const cli_arguments *arguments, const cli_subject *subject,
+                       clt_error *error) {
   clt_store *store = NULL;
   clt_store_key key;
+  row_list list = {.space = clt_instance_space(subject->instance)};
   int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), error);
   if (rc == 0) rc = clt_store_key_init(&key, subject->instance, error);
-  if (rc == 0) rc = clt_store_each(store, &key, clt_instance_space(subject->instance), collect, list, NULL, error);
+  if (rc == 0) rc = clt_store_each(store, &key, list.space, collect, &list, NULL, error);
+  if (rc == 0 && (*rows = newest(&list, n)) == NULL) rc = CLT_E_MEMORY;
+  if (rc == CLT_E_MEMORY && error->code == 0) *error = (clt_error){.code = CLT_E_MEMORY};
+  free(list.rows);
   clt_store_close(store);
   return rc;
 }
 
 int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, size_t *n_rows) {
   clt_error error = {0};
-  row_list list = {0};
+  clt_row *rows = NULL;
   clt_setting *settings = NULL;
   size_t n_settings = 0;
   int64_t seed;
@@ -99,16 +128,15 @@ int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *
   int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
   if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
   if (rc) return rc;
-  int failed = stored_rows(&list, arguments, subject, &error);
-  if (!failed && list.n == 0)
+  int failed = stored_rows(&rows, n_rows, arguments, subject, &error);
+  if (!failed && *n_rows == 0)
     rc =
         cli_failure("the store holds no measurement of '%s' at these sizes on this device; 'clatune sample' makes some",
                     clt_problem_name(subject->problem));
   if (!failed && rc == 0)
     failed = clt_model_fit(out, type, settings, n_settings, clt_instance_space(subject->instance), subject->instance,
-                           list.rows, list.n, (uint64_t)seed, 0, &error);
-  *n_rows = list.n;
-  free(list.rows);
+                           rows, *n_rows, (uint64_t)seed, 0, &error);
+  free(rows);
   free(settings);
   return failed ? cli_report(&error) : rc;
 }

@@ -29,7 +29,7 @@ static void print_speedup(const clt_tune_result *r) {
   } else {
     printf("none over the default configuration, which is not valid");
   }
-  if (r->first_stage_best.config != CLT_CONFIG_NONE)
+  if (r->first_stage_best.config != CLT_CONFIG_NONE && clt_measurement_correct(&r->first_stage_best))
     printf(", %.3g over the best random sample (%s)", r->first_stage_best.time_s / r->best.time_s,
            cli_time(time, r->first_stage_best.time_s));
   if (isfinite(r->median_s))

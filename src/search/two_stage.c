@@ -159,24 +159,30 @@ static bool promising(const clt_prediction *prediction, double threshold_log_tim
 }
 
 struct count {
+  const two_stage_state *search;
   double threshold;
   int64_t n;
 };
 
+static bool is_open(const two_stage_state *s, clt_config config) {
+  return clt_space_canonical(s->setup.space, config) == config && !clt_config_set_has(&s->seen, config);
+}
+
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
-  (void)first_rank;
   struct count *count = user;
-  for (size_t i = 0; i < n; i++) count->n += promising(&predictions[i], count->threshold);
+  for (size_t i = 0; i < n; i++)
+    count->n += promising(&predictions[i], count->threshold) &&
+                is_open(count->search, clt_space_at(count->search->setup.space, first_rank + i));
   return 0;
 }
 
 /* The limit came before the confidence was reached: says how much it would take. */
 static int report_shortfall(two_stage_state *s, clt_error *error) {
   char text[200];
-  struct count count = {threshold(s), 0};
+  struct count count = {s, threshold(s), 0};
   int rc = clt_model_sweep(s->model, count_promising, &count, error);
   if (rc) return rc;
-  s->report.second_stage_needed = count.n > s->n_second ? count.n : s->n_second + 1;
+  s->report.second_stage_needed = s->n_second + (count.n > 0 ? count.n : 1);
   snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %lld, its limit was %lld",
            s->setup.confidence, (long long)s->report.second_stage_needed, (long long)s->n_second);
   say(s, CLT_LOG_WARNING, text);
@@ -271,6 +277,16 @@ static int add_row(two_stage_state *s, const clt_measurement *measurement, bool 
   return CLT_OK;
 }
 
+/* Of equally fast ones the smaller configuration, so that the order of arrival makes no difference. */
+static void keep_fastest_sample(two_stage_state *s, const clt_measurement *m) {
+  clt_search_report *r = &s->report;
+  if (m->time_s > s->first_stage_best_s) return;
+  if (m->time_s == s->first_stage_best_s && r->first_stage_best <= m->config) return;
+  s->first_stage_best_s = m->time_s;
+  r->first_stage_best = m->config;
+  r->has_first_stage_best = true;
+}
+
 static int two_stage_tell(void *state, const clt_measurement *measurement, clt_error *error) {
   two_stage_state *s = state;
   bool correct = clt_measurement_correct(measurement);
@@ -280,11 +296,7 @@ static int two_stage_tell(void *state, const clt_measurement *measurement, clt_e
   if (correct && measurement->time_s < s->best_s) s->best_s = measurement->time_s;
   if (measurement->config == s->setup.first) return CLT_OK;
   s->n_told++;
-  if (s->stage != SECOND && correct && measurement->time_s < s->first_stage_best_s) {
-    s->first_stage_best_s = measurement->time_s;
-    s->report.first_stage_best = measurement->config;
-    s->report.has_first_stage_best = true;
-  }
+  if (s->stage != SECOND && correct) keep_fastest_sample(s, measurement);
   if (s->stage == SECOND) {
     s->block_told++;
     s->block_failed += !correct;

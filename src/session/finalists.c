@@ -15,7 +15,7 @@
 typedef struct finals {
   clt_config *configs; /* of this attempt */
   clt_measurement *measurements;
-  size_t n;
+  size_t n, n_ranked; /* companions stand behind the first n_ranked */
   size_t next; /* in the ranking: the first that has not been a finalist */
   size_t n_rejected;
   bool has_first_stage_best;
@@ -51,8 +51,12 @@ static void choose(finals *f, const clt_session *s, size_t wanted, bool with_com
   f->n = 0;
   if (f->leader.config != CLT_CONFIG_NONE) f->configs[f->n++] = f->leader.config;
   double limit_s = (1 + WINDOW) * s->ranked[f->next < s->n_ranked ? f->next : 0].time_s;
-  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].time_s <= limit_s; wanted--)
-    f->configs[f->n++] = s->ranked[f->next++].config;
+  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].time_s <= limit_s; f->next++) {
+    if (has(f, s->ranked[f->next].config)) continue;
+    f->configs[f->n++] = s->ranked[f->next].config;
+    wanted--;
+  }
+  f->n_ranked = f->n;
   if (with_companions) add_companions(f, s);
 }
 
@@ -84,15 +88,16 @@ static int update_companions(const finals *f, clt_session *s, const clt_measurem
   return rc;
 }
 
-/* Records one finalist and takes it over as leader if it is the fastest. */
-static int judge(finals *f, clt_session *s, clt_measurement *measurement, clt_error *error) {
+/* Records the i-th finalist and takes it over as leader if it is the fastest. */
+static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
+  clt_measurement *measurement = &f->measurements[i];
   int rc = CLT_OK;
   if (s->settings->store)
     rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_FINALIST, measurement, error);
   if (rc == CLT_OK) rc = update_companions(f, s, measurement, error);
   if (rc) return rc;
   if (!clt_measurement_correct(measurement)) {
-    f->n_rejected++;
+    f->n_rejected += i < f->n_ranked;
     if (s->settings->log) s->settings->log(s->settings->user, CLT_LOG_WARNING, "a finalist failed on other data");
     return CLT_OK;
   }
@@ -112,7 +117,7 @@ static int compare(finals *f, clt_session *s, clt_error *error) {
   clt_measurement_release(&f->leader);
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
   for (size_t i = 0; i < f->n; i++) {
-    if (rc == CLT_OK) rc = judge(f, s, &f->measurements[i], error);
+    if (rc == CLT_OK) rc = judge(f, s, i, error);
     clt_measurement_release(&f->measurements[i]);
   }
   return rc;

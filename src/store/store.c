@@ -80,7 +80,7 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
   return store->type->describe(store->state, &description, error);
 }
 
-static bool usable_time(double time_s) { return isfinite(time_s) && time_s >= 0; }
+static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; }
 
 /* Whether a record can be right, on its way in and on its way out. */
 static bool plausible(clt_record_kind kind, const clt_measurement *m) {
