@@ -92,7 +92,7 @@ typedef enum clt_grid_kind { CLT_GRID_ITEMS, CLT_GRID_GROUPS, CLT_GRID_DIVIDED }
 
 typedef struct clt_launch {
   char *kernel, *key;
-  clt_grid_kind grid;
+  clt_grid_kind grid, stated; /* stated: what "GlobalSizeType" makes of a "GlobalSize" */
   clt_extent global, divisor; /* divisor: of CLT_GRID_DIVIDED, CLT_NO_EXPRESSION for 1 */
   clt_extent local;           /* n = 0: left to the driver */
   bool all_args;
