@@ -253,6 +253,32 @@ static void conditions_may_use_the_benchmark_config(void **state) {
   clt_problem_free(problem);
 }
 
+static void launches_that_are_left_out_are_not_limited(void **state) {
+  (void)state;
+  clt_device_info device = small_device();
+  device.local_memory_bytes = 64;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Values\": [8, 16]},"
+      "  {\"Name\": \"passes\", \"Values\": [0, 1, 2]}, {\"Name\": \"two\", \"Values\": [0, 1]}]},"
+      " \"KernelSpecification\": {\"KernelFile\": \"k.cl\", \"GlobalSize\": 64, \"Arguments\": ["
+      "  {\"Name\": \"tile\", \"Type\": \"int\", \"MemoryType\": \"Local\", \"Size\": \"4 * wg\"}], \"Launches\": ["
+      "  {\"KernelName\": \"a\", \"LocalSize\": \"wg\", \"Repeat\": \"passes\", \"When\": \"two\", \"Arguments\": []},"
+      "  {\"KernelName\": \"b\", \"Repeat\": \"1 if passes == 2 else 0\"}, {\"KernelName\": \"c\", \"Repeat\": 0},"
+      "  {\"KernelName\": \"d\", \"Arguments\": [], \"Repeat\": 2, \"LocalSize\": \"wg // 2\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg=16 passes=0 two=1", NULL);
+  expect_violation(instance, "wg=16 passes=1 two=0", NULL);
+  expect_violation(instance, "wg=16 passes=1 two=1", "work-group size in x at most 8");
+  expect_violation(instance, "wg=8 passes=1 two=1", NULL);
+  expect_violation(instance, "wg=8 passes=2 two=0", "local memory at most 64 bytes");
+  device.max_work_item_sizes[0] = 4;
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg=16 passes=0 two=0", "work-group size in x at most 4");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_device_only_the_conditions_apply),
@@ -266,6 +292,7 @@ int main(void) {
       cmocka_unit_test(aliases_are_checked),
       cmocka_unit_test(kernel_tuner_files_load),
       cmocka_unit_test(conditions_may_use_the_benchmark_config),
+      cmocka_unit_test(launches_that_are_left_out_are_not_limited),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
