@@ -23,7 +23,7 @@ static int check_language(const clt_problem *problem, const clt_node *kernel, cl
                       "\"%s\" is not supported: the kernel must be written in \"OpenCL\"", name);
 }
 
-static int load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error) {
+int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error) {
   clt_node size = clt_node_member(kernel, "ProblemSize");
   clt_extent extent = {0};
   int rc = clt_add_extent(problem, &extent, &size, error);
@@ -63,7 +63,6 @@ int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error
   if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_file, source, &kernel, "KernelFile", true, error);
   if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_name, source, &kernel, "KernelName", false, error);
   if (rc == CLT_OK) rc = clt_node_text(&problem->opencl_standard, source, &kernel, "OpenCLStandard", false, error);
-  if (rc == CLT_OK) rc = load_problem_size(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_options(problem, &problem->options, &problem->n_options, &options, error);
   if (rc == CLT_OK) rc = clt_load_paths(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_arguments(problem, &kernel, error);

@@ -176,8 +176,9 @@ char *clt_expand_problem_size(const clt_problem *problem, const char *text);
 char *clt_expand_value_limits(const clt_problem *problem, const char *text, clt_value *const *values, const size_t *n);
 
 /* --- the parts of the loader --- */
-int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error); /* load_space.c */
-int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_kernel.c */
+int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_space.c */
+int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error); /* load_kernel.c */
+int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);         /* load_kernel.c */
 int clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list,
                      clt_error *error);                                                /* load_options.c */
 int clt_load_paths(clt_problem *problem, const clt_node *kernel, clt_error *error);    /* load_options.c */

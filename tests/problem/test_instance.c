@@ -253,6 +253,29 @@ static void conditions_may_use_the_benchmark_config(void **state) {
   clt_problem_free(problem);
 }
 
+static void the_problem_size_is_known_everywhere(void **state) {
+  (void)state;
+  const clt_size width = {"width", 16};
+  clt_problem *problem = scratch_problem(
+      "{\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 8}], \"ConfigurationSpace\": {"
+      " \"TuningParameters\": [{\"Name\": \"block_size_x\", \"Values\": [4, 8, 16, 32]},"
+      "  {\"Name\": \"tile\", \"Values\": \"[1, 2, ProblemSize[1] + ProblemSize[0]]\"}],"
+      " \"Conditions\": [\"block_size_x <= ProblemSize[0]\"],"
+      " \"Aliases\": [{\"When\": \"block_size_x == ProblemSize[0]\", \"Parameter\": \"tile\", \"Value\": 1}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"ProblemSize\": [\"width\", 3]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  assert_int_equal(clt_space_valid(space), 2 * 3);
+  assert_int_equal(clt_space_parameter(space, 1)->values[2].integer, 11);
+  assert_int_equal(clt_space_canonical(space, scratch_config(instance, "block_size_x=8 tile=2")),
+                   scratch_config(instance, "block_size_x=8 tile=1"));
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, &width, 1, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 3 * 3);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void launches_that_are_left_out_are_not_limited(void **state) {
   (void)state;
   clt_device_info device = small_device();
@@ -292,6 +315,7 @@ int main(void) {
       cmocka_unit_test(aliases_are_checked),
       cmocka_unit_test(kernel_tuner_files_load),
       cmocka_unit_test(conditions_may_use_the_benchmark_config),
+      cmocka_unit_test(the_problem_size_is_known_everywhere),
       cmocka_unit_test(launches_that_are_left_out_are_not_limited),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
