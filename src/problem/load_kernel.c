@@ -1,4 +1,5 @@
 /* KernelSpecification: the kernel, its options and resources. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -43,7 +44,7 @@ static int load_resources(clt_problem *problem, const clt_node *kernel, clt_erro
   json_object_foreach((json_t *)object.json, name, value) {
     clt_resource *resource = &problem->resources[problem->n_resources];
     clt_node node = clt_node_member(&object, name);
-    if (node.json == NULL) return clt_node_fail(&problem->source, &node, error, "needs an expression");
+    if (node.json == NULL || !isalpha((unsigned char)name[0])) continue; /* absent, and a comment */
     if ((resource->name = strdup(name)) == NULL) return clt_fail_memory(error);
     problem->n_resources++;
     if ((rc = clt_add_expression(problem, &resource->value, &node, error)) != CLT_OK) return rc;

@@ -1,6 +1,8 @@
 /* Loading problem files: every kind of mistake is reported with its line, its key and the mend. */
 #include "scratch.h"
 
+#include "problem/parts.h"
+
 /* A good file in lines, into which mistakes are put. */
 static const char *const good[] = {
     "{",
@@ -248,6 +250,26 @@ static void mistakes_in_references_and_budget(void **state) {
   expect_mistake(20, "\"Budget\": 3", CLT_E_FORMAT, 20, "Budget", "needs a list");
 }
 
+static void resources_may_be_absent_and_have_comments(void **state) {
+  (void)state;
+  char *json = with_line(18,
+                         "\"Resources\": {\"_note\": [1], \"//\": \"no expression\", \"PrivateBytes\": null, "
+                         "\"Work\": \"wg * ppt\"}");
+  clt_problem *problem = scratch_problem(json);
+  assert_int_equal(problem->n_resources, 1);
+  assert_string_equal(problem->resources[0].name, "Work");
+  clt_problem_free(problem);
+  free(json);
+}
+
+static void unknown_names_in_aliases_and_resources_are_found(void **state) {
+  (void)state;
+  expect_mistake(8, "\"Aliases\": [{\"When\": \"wgg > 1\", \"Parameter\": \"wg\", \"Value\": 1}]", CLT_E_EXPRESSION, 8,
+                 "ConfigurationSpace.Aliases[0].When", "'wgg'");
+  expect_mistake(18, "\"Resources\": {\"Work\": \"wgg * 2\"}", CLT_E_EXPRESSION, 18,
+                 "KernelSpecification.Resources.Work", "'wgg'");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_file_is_loaded),
@@ -260,6 +282,8 @@ int main(void) {
       cmocka_unit_test(mistakes_in_the_kernel),
       cmocka_unit_test(mistakes_in_arguments),
       cmocka_unit_test(mistakes_in_references_and_budget),
+      cmocka_unit_test(resources_may_be_absent_and_have_comments),
+      cmocka_unit_test(unknown_names_in_aliases_and_resources_are_found),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
