@@ -253,6 +253,18 @@ static void conditions_may_use_the_benchmark_config(void **state) {
   clt_problem_free(problem);
 }
 
+static void words_of_python_in_the_benchmark_config_are_left_out(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 2]}],"
+      " \"Conditions\": [\"a in [1, 3]\"]}, \"BenchmarkConfig\": {\"in\": 3, \"for\": 4},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 1);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void the_problem_size_is_known_everywhere(void **state) {
   (void)state;
   const clt_size width = {"width", 16};
@@ -315,6 +327,7 @@ int main(void) {
       cmocka_unit_test(aliases_are_checked),
       cmocka_unit_test(kernel_tuner_files_load),
       cmocka_unit_test(conditions_may_use_the_benchmark_config),
+      cmocka_unit_test(words_of_python_in_the_benchmark_config_are_left_out),
       cmocka_unit_test(the_problem_size_is_known_everywhere),
       cmocka_unit_test(launches_that_are_left_out_are_not_limited),
   };

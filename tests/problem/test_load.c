@@ -250,6 +250,14 @@ static void mistakes_in_references_and_budget(void **state) {
   expect_mistake(20, "\"Budget\": 3", CLT_E_FORMAT, 20, "Budget", "needs a list");
 }
 
+static void words_of_expressions_are_no_names(void **state) {
+  (void)state;
+  expect_mistake(6, "{\"Name\": \"in\", \"Values\": [1, 2]}],", CLT_E_FORMAT, 6,
+                 "ConfigurationSpace.TuningParameters[1].Name", "has a meaning in expressions");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"lambda\", \"Default\": 1}],", CLT_E_FORMAT, 2,
+                 "ProblemParameters[0].Name", "has a meaning in expressions");
+}
+
 static void resources_may_be_absent_and_have_comments(void **state) {
   (void)state;
   char *json = with_line(18,
@@ -282,6 +290,7 @@ int main(void) {
       cmocka_unit_test(mistakes_in_the_kernel),
       cmocka_unit_test(mistakes_in_arguments),
       cmocka_unit_test(mistakes_in_references_and_budget),
+      cmocka_unit_test(words_of_expressions_are_no_names),
       cmocka_unit_test(resources_may_be_absent_and_have_comments),
       cmocka_unit_test(unknown_names_in_aliases_and_resources_are_found),
   };
