@@ -314,6 +314,21 @@ static void launches_that_are_left_out_are_not_limited(void **state) {
   clt_problem_free(problem);
 }
 
+static void a_condition_that_cannot_be_evaluated_is_named(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 99]},"
+      " {\"Name\": \"s\", \"Values\": [\"u\", \"v\"]}],\n\"Conditions\": [\n\"a > 0\",\n{\"Expression\": \"a < s\"}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, NULL, &error), CLT_E_EXPRESSION);
+  assert_string_equal(error.file, scratch_path("p.json"));
+  assert_int_equal(error.line, 4);
+  assert_string_equal(error.key, "ConfigurationSpace.Conditions[1].Expression");
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_device_only_the_conditions_apply),
@@ -330,6 +345,7 @@ int main(void) {
       cmocka_unit_test(words_of_python_in_the_benchmark_config_are_left_out),
       cmocka_unit_test(the_problem_size_is_known_everywhere),
       cmocka_unit_test(launches_that_are_left_out_are_not_limited),
+      cmocka_unit_test(a_condition_that_cannot_be_evaluated_is_named),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
