@@ -85,6 +85,7 @@ typedef struct clt_argument {
   bool output;
   clt_fill fill;
   double absolute_tolerance, relative_tolerance;
+  bool absolute_is_stated; /* the entry has an "AbsoluteTolerance" */
 } clt_argument;
 
 /* How the global size is stated: in work-items, in work-groups, or as Kernel Tuner's problem size and divisors. */

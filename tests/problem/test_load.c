@@ -278,6 +278,31 @@ static void unknown_names_in_aliases_and_resources_are_found(void **state) {
                  "KernelSpecification.Resources.Work", "'wgg'");
 }
 
+static void expect_tolerances(const char *tolerance, const char *method, double absolute, double relative) {
+  char json[2000];
+  snprintf(
+      json, sizeof json,
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1, \"Arguments\": ["
+      "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", %s \"Size\": "
+      "4}]},"
+      "\"ReferenceArguments\": [{\"TargetName\": \"x\", \"FillType\": \"Constant\", \"FillValue\": 1,"
+      "\"ValidationMethod\": \"%s\", \"ValidationThreshold\": 0.25}]}",
+      tolerance, method);
+  clt_problem *problem = scratch_problem(json);
+  assert_true(problem->arguments[0].absolute_tolerance == absolute);
+  assert_true(problem->arguments[0].relative_tolerance == relative);
+  clt_problem_free(problem);
+}
+
+static void a_threshold_is_the_only_bound_unless_another_is_stated(void **state) {
+  (void)state;
+  expect_tolerances("", "AbsoluteDifference", 0.25, 0);
+  expect_tolerances("", "RelativeDifference", 0, 0.25);
+  expect_tolerances("", "SideBySideRelativeComparison", 0, 0.25);
+  expect_tolerances("\"AbsoluteTolerance\": 0.5,", "RelativeDifference", 0.5, 0.25);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_file_is_loaded),
@@ -293,6 +318,7 @@ int main(void) {
       cmocka_unit_test(words_of_expressions_are_no_names),
       cmocka_unit_test(resources_may_be_absent_and_have_comments),
       cmocka_unit_test(unknown_names_in_aliases_and_resources_are_found),
+      cmocka_unit_test(a_threshold_is_the_only_bound_unless_another_is_stated),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
