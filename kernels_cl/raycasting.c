@@ -96,9 +96,23 @@ static vector unit(vector a) {
   return (vector){{a.v[0] / length, a.v[1] / length, a.v[2] / length}};
 }
 
-static void store_fixed(int32_t out[4], vector a, double factor) {
-  for (int d = 0; d < 3; d++) out[d] = (int32_t)lround(a.v[d] * factor * (1 << FRACTION_BITS));
+/* 0, or -1 where a number does not fit. */
+static int store_fixed(int32_t out[4], vector a, double factor) {
   out[3] = 0;
+  for (int d = 0; d < 3; d++) {
+    const double fixed = a.v[d] * factor * (1 << FRACTION_BITS);
+    if (!(fabs(fixed) < INT32_MAX)) return -1;
+    out[d] = (int32_t)lround(fixed);
+  }
+  return 0;
+}
+
+/* Whether the kernel can compute, in 32 bits, the starts of all rays and their distances to the volume's sides. */
+static int fits(vector centre, vector right, vector down, double size) {
+  const double largest = INT32_MAX / (double)(1 << FRACTION_BITS) - 2; /* steps are rounded */
+  for (int d = 0; d < 3; d++)
+    if (!(fabs(centre.v[d]) + fabs(right.v[d]) + fabs(down.v[d]) + size < largest)) return 0;
+  return 1;
 }
 
 /* Generator: four vectors in fixed point: place of the upper left pixel's ray at its start, the ways from a pixel to
@@ -112,15 +126,16 @@ int camera(const clt_module_call *call) {
   const double turn = 0.6 + 0.9 * (double)((call->seed - 1) % 7), tilt = 0.5;
   const vector forward = {{cos(turn) * cos(tilt), sin(tilt), sin(turn) * cos(tilt)}};
   const vector right = unit(cross(forward, (vector){{0.0, -1.0, 0.0}})), down = cross(forward, right);
-  vector origin;
-  for (int d = 0; d < 3; d++)
-    origin.v[d] =
-        size / 2 - forward.v[d] * diagonal / 2 - pixel * (right.v[d] * (width - 1) + down.v[d] * (height - 1)) / 2;
-  store_fixed(out[0], origin, 1.0);
-  store_fixed(out[1], right, pixel);
-  store_fixed(out[2], down, pixel);
-  store_fixed(out[3], forward, 1.0);
-  return 0;
+  vector centre, origin, half_row = right, half_column = down;
+  for (int d = 0; d < 3; d++) {
+    centre.v[d] = size / 2 - forward.v[d] * diagonal / 2;
+    half_row.v[d] *= pixel * (width - 1) / 2;
+    half_column.v[d] *= pixel * (height - 1) / 2;
+    origin.v[d] = centre.v[d] - half_row.v[d] - half_column.v[d];
+  }
+  if (!fits(centre, half_row, half_column, size)) return -1;
+  if (store_fixed(out[0], origin, 1.0) || store_fixed(out[1], right, pixel)) return -1;
+  return store_fixed(out[2], down, pixel) || store_fixed(out[3], forward, 1.0) ? -1 : 0;
 }
 
 /* ---- the reference ---- */

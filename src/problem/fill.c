@@ -145,8 +145,10 @@ static int fill_by_module(const clt_fill *fill, const clt_array *array, const cl
   int rc = clt_module_find_function(&function, fill->module, fill->function, error);
   if (rc) return rc;
   if (function(call) != 0)
-    return clt_fail(error, CLT_E_IO, "the generator '%s' of '%s' failed to fill argument '%s'", fill->function,
-                    fill->module, array->name);
+    return clt_fail(
+        error, CLT_E_IO,
+        "the generator '%s' of '%s' failed to fill argument '%s': it may not support these problem sizes",
+        fill->function, fill->module, array->name);
   return CLT_OK;
 }
 

@@ -117,6 +117,18 @@ static int add_aliases(const clt_instance *instance, clt_space_builder *builder,
   return CLT_OK;
 }
 
+/* The key of the condition that a message quotes first ("cannot evaluate '...'"): the space knows texts only. */
+static const char *key_of_failure(const clt_problem *problem, const clt_error *cause) {
+  const char *quoted = strchr(cause->message, '\'');
+  if (cause->code != CLT_E_EXPRESSION) return "ConfigurationSpace";
+  for (size_t i = 0; quoted && i < problem->n_conditions; i++) {
+    const clt_expression *condition = &problem->expressions[problem->conditions[i]];
+    size_t length = strlen(condition->text);
+    if (strncmp(quoted + 1, condition->text, length) == 0 && quoted[1 + length] == '\'') return condition->key;
+  }
+  return "ConfigurationSpace";
+}
+
 static int build_space(clt_instance *instance, clt_error *error) {
   clt_space_builder *builder = NULL;
   clt_error cause = {0};
@@ -127,7 +139,7 @@ static int build_space(clt_instance *instance, clt_error *error) {
   if (rc == CLT_OK) rc = add_aliases(instance, builder, error);
   if (rc == CLT_OK) rc = clt_add_limits(instance, builder, error);
   if (rc == CLT_OK && (rc = clt_space_new(&instance->space, builder, &cause)) != CLT_OK)
-    clt_key_wrap(&instance->problem->source, "ConfigurationSpace", rc, error, &cause);
+    clt_key_wrap(&instance->problem->source, key_of_failure(instance->problem, &cause), rc, error, &cause);
   clt_space_builder_free(builder);
   return rc;
 }

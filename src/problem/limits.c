@@ -17,6 +17,10 @@ typedef struct limits {
 
 static const char *text_of(const limits *l, clt_expression_id id) { return clt_expr_text(l->instance->compiled[id]); }
 
+static const char *optional_text(const limits *l, clt_expression_id id) {
+  return id == CLT_NO_EXPRESSION ? NULL : text_of(l, id);
+}
+
 /* A constraint that holds for every configuration is no use to anybody. */
 static bool always_holds(const limits *l, const char *text) {
   clt_expr *compiled = NULL;
@@ -28,11 +32,11 @@ static bool always_holds(const limits *l, const char *text) {
   return holds;
 }
 
-/* "condition" has to hold where `when` does. Takes the ownership of condition (NULL: out of memory). */
-static int require(const limits *l, clt_expression_id when, char *condition, const char *message) {
+/* "condition" has to hold where `when` does (NULL: always). Takes the ownership of condition (NULL: out of memory). */
+static int require(const limits *l, const char *when, char *condition, const char *message) {
   char *text = condition;
-  if (condition && when != CLT_NO_EXPRESSION) {
-    text = clt_format("not (%s) or (%s)", text_of(l, when), condition);
+  if (condition && when) {
+    text = clt_format("not (%s) or (%s)", when, condition);
     free(condition);
   }
   if (text == NULL) return clt_fail_memory(l->error);
@@ -43,7 +47,7 @@ static int require(const limits *l, clt_expression_id when, char *condition, con
 }
 
 /* text <= bound; a bound of 0 is unknown. */
-static int at_most(const limits *l, clt_expression_id when, const char *text, uint64_t bound, const char *what,
+static int at_most(const limits *l, const char *when, const char *text, uint64_t bound, const char *what,
                    const char *unit) {
   char message[300];
   if (bound == 0 || bound > INT64_MAX) return CLT_OK;
@@ -51,19 +55,29 @@ static int at_most(const limits *l, clt_expression_id when, const char *text, ui
   return require(l, when, clt_format("(%s) <= %llu", text, (unsigned long long)bound), message);
 }
 
-static int limit_work_group(const limits *l, const clt_launch *launch) {
+/* Where a launch takes place: where "When" holds and "Repeat" is not 0. *out: NULL for always, malloc'ed. */
+static int launch_guard(const limits *l, const clt_launch *launch, char **out) {
+  const char *when = optional_text(l, launch->when), *repeat = optional_text(l, launch->repeat);
+  *out = NULL;
+  if (repeat && always_holds(l, repeat)) repeat = NULL;
+  if (when == NULL && repeat == NULL) return CLT_OK;
+  *out = when && repeat ? clt_format("(%s) and (%s)", when, repeat) : strdup(when ? when : repeat);
+  return *out ? CLT_OK : clt_fail_memory(l->error);
+}
+
+static int limit_work_group(const limits *l, const clt_launch *launch, const char *when) {
   const clt_device_info *device = &l->instance->device;
   static const char *const names[] = {"work-group size in x", "work-group size in y", "work-group size in z"};
   const clt_extent *local = &launch->local;
   int rc = CLT_OK;
   for (size_t d = 0; rc == CLT_OK && d < local->n; d++)
-    rc = at_most(l, launch->when, text_of(l, local->id[d]), device->max_work_item_sizes[d], names[d], "");
+    rc = at_most(l, when, text_of(l, local->id[d]), device->max_work_item_sizes[d], names[d], "");
   if (rc || local->n == 0) return rc;
   char *product =
       clt_format("(%s) * (%s) * (%s)", text_of(l, local->id[0]), local->n > 1 ? text_of(l, local->id[1]) : "1",
                  local->n > 2 ? text_of(l, local->id[2]) : "1");
   if (product == NULL) return clt_fail_memory(l->error);
-  rc = at_most(l, launch->when, product, device->max_work_group_size, "work-group size", "");
+  rc = at_most(l, when, product, device->max_work_group_size, "work-group size", "");
   free(product);
   return rc;
 }
@@ -88,7 +102,7 @@ static void write_bytes(const limits *l, FILE *out, const clt_argument *argument
 }
 
 /* All arguments of local memory of a launch together. */
-static int limit_local_arguments(const limits *l, const clt_launch *launch) {
+static int limit_local_arguments(const limits *l, const clt_launch *launch, const char *when) {
   const clt_problem *problem = l->instance->problem;
   char *sum = NULL;
   size_t bytes = 0, n = 0;
@@ -104,8 +118,17 @@ static int limit_local_arguments(const limits *l, const clt_launch *launch) {
   }
   int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(l->error);
   if (rc == CLT_OK && n > 0)
-    rc = at_most(l, launch->when, sum, l->instance->device.local_memory_bytes, "local memory", " bytes");
+    rc = at_most(l, when, sum, l->instance->device.local_memory_bytes, "local memory", " bytes");
   free(sum);
+  return rc;
+}
+
+static int limit_launch(const limits *l, const clt_launch *launch) {
+  char *when = NULL;
+  int rc = launch_guard(l, launch, &when);
+  if (rc == CLT_OK) rc = limit_work_group(l, launch, when);
+  if (rc == CLT_OK) rc = limit_local_arguments(l, launch, when);
+  free(when);
   return rc;
 }
 
@@ -121,7 +144,7 @@ static int limit_bytes(const limits *l, const clt_argument *argument) {
   bool constant = argument->kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
   snprintf(what, sizeof what, "argument '%.100s': %s memory", argument->name, constant ? "constant" : "allocated");
-  if (rc == CLT_OK) rc = at_most(l, argument->when, text, bound, what, " bytes");
+  if (rc == CLT_OK) rc = at_most(l, optional_text(l, argument->when), text, bound, what, " bytes");
   free(text);
   return rc;
 }
@@ -134,7 +157,7 @@ static int limit_image_side(const limits *l, const clt_argument *argument, size_
       d < argument->border.n ? clt_format("(%s) + 2 * (%s)", size, text_of(l, argument->border.id[d])) : strdup(size);
   if (text == NULL) return clt_fail_memory(l->error);
   snprintf(what, sizeof what, "image '%.100s': %s", argument->name, sides[d]);
-  int rc = at_most(l, argument->when, text, bound, what, "");
+  int rc = at_most(l, optional_text(l, argument->when), text, bound, what, "");
   free(text);
   return rc;
 }
@@ -146,7 +169,7 @@ static int limit_image(const limits *l, const clt_argument *argument) {
   char message[200];
   int rc = CLT_OK;
   snprintf(message, sizeof message, "image '%.100s': the device has no images", argument->name);
-  if (!device->images) return require(l, argument->when, strdup("0 == 1"), message);
+  if (!device->images) return require(l, optional_text(l, argument->when), strdup("0 == 1"), message);
   for (size_t d = 0; rc == CLT_OK && d < argument->size.n; d++)
     rc = limit_image_side(l, argument, d, sides[argument->kind == CLT_ARG_IMAGE3D][d]);
   return rc;
@@ -162,11 +185,9 @@ static int limit_argument(const limits *l, const clt_argument *argument) {
 static int limit_resource(const limits *l, const clt_resource *resource) {
   const clt_device_info *device = &l->instance->device;
   if (strcmp(resource->name, "LocalMemoryBytes") == 0)
-    return at_most(l, CLT_NO_EXPRESSION, text_of(l, resource->value), device->local_memory_bytes, "local memory",
-                   " bytes");
+    return at_most(l, NULL, text_of(l, resource->value), device->local_memory_bytes, "local memory", " bytes");
   if (strcmp(resource->name, "WorkGroupSize") == 0)
-    return at_most(l, CLT_NO_EXPRESSION, text_of(l, resource->value), device->max_work_group_size, "work-group size",
-                   "");
+    return at_most(l, NULL, text_of(l, resource->value), device->max_work_group_size, "work-group size", "");
   return CLT_OK;
 }
 
@@ -175,10 +196,7 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
   limits l = {.instance = instance, .builder = builder, .error = error};
   if (!instance->has_device) return CLT_OK;
   int rc = clt_instance_symbols(instance, &l.symbols, &l.n_symbols, error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++) {
-    rc = limit_work_group(&l, &problem->launches[i]);
-    if (rc == CLT_OK) rc = limit_local_arguments(&l, &problem->launches[i]);
-  }
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++) rc = limit_launch(&l, &problem->launches[i]);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) rc = limit_argument(&l, &problem->arguments[i]);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_resources; i++) rc = limit_resource(&l, &problem->resources[i]);
   free(l.symbols);

@@ -83,6 +83,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   if (rc == CLT_OK) rc = clt_node_known(&problem->source, &root, known, sizeof known / sizeof *known, false, error);
   if (rc == CLT_OK) rc = load_general(problem, &root, error);
   if (rc == CLT_OK) rc = load_budget(problem, &root, error);
+  if (rc == CLT_OK) rc = clt_load_problem_size(problem, &kernel, error); /* before all that may speak of it */
   if (rc == CLT_OK) rc = clt_load_parameters(problem, &root, error);
   if (rc == CLT_OK) rc = clt_load_kernel(problem, &root, error);
   if (rc == CLT_OK) rc = clt_load_reference(problem, &root, &kernel, error);

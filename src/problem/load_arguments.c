@@ -149,6 +149,7 @@ static int load_access(clt_problem *problem, clt_argument *argument, const clt_n
 static int load_tolerances(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
   clt_element_base base = argument->element.base;
   bool real = base >= CLT_ELEMENT_HALF, half = base == CLT_ELEMENT_HALF;
+  argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
   argument->absolute_tolerance = !real ? 0 : half ? 1e-3 : 1e-6;
   argument->relative_tolerance = !real ? 0 : half ? 1e-2 : 1e-4;
   int rc = clt_node_number(&argument->absolute_tolerance, &problem->source, node, "AbsoluteTolerance", error);

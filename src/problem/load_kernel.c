@@ -1,4 +1,5 @@
 /* KernelSpecification: the kernel, its options and resources. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,7 +24,7 @@ static int check_language(const clt_problem *problem, const clt_node *kernel, cl
                       "\"%s\" is not supported: the kernel must be written in \"OpenCL\"", name);
 }
 
-static int load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error) {
+int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error) {
   clt_node size = clt_node_member(kernel, "ProblemSize");
   clt_extent extent = {0};
   int rc = clt_add_extent(problem, &extent, &size, error);
@@ -43,7 +44,7 @@ static int load_resources(clt_problem *problem, const clt_node *kernel, clt_erro
   json_object_foreach((json_t *)object.json, name, value) {
     clt_resource *resource = &problem->resources[problem->n_resources];
     clt_node node = clt_node_member(&object, name);
-    if (node.json == NULL) return clt_node_fail(&problem->source, &node, error, "needs an expression");
+    if (node.json == NULL || !isalpha((unsigned char)name[0])) continue; /* absent, and a comment */
     if ((resource->name = strdup(name)) == NULL) return clt_fail_memory(error);
     problem->n_resources++;
     if ((rc = clt_add_expression(problem, &resource->value, &node, error)) != CLT_OK) return rc;
@@ -63,7 +64,6 @@ int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error
   if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_file, source, &kernel, "KernelFile", true, error);
   if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_name, source, &kernel, "KernelName", false, error);
   if (rc == CLT_OK) rc = clt_node_text(&problem->opencl_standard, source, &kernel, "OpenCLStandard", false, error);
-  if (rc == CLT_OK) rc = load_problem_size(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_options(problem, &problem->options, &problem->n_options, &options, error);
   if (rc == CLT_OK) rc = clt_load_paths(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_arguments(problem, &kernel, error);

@@ -83,10 +83,17 @@ static int load_divisors(clt_problem *problem, clt_extent *divisor, const clt_no
   return rc;
 }
 
+/* How a "GlobalSize" counts: as "GlobalSizeType" says, or else as it stood. */
+static int load_stated_grid(const clt_problem *problem, clt_grid_kind *stated, const clt_node *node, clt_error *error) {
+  static const char *const grids[] = {"OpenCL", "CUDA", "Vulkan"};
+  int grid = *stated == CLT_GRID_GROUPS;
+  int rc = clt_node_choice(&grid, &problem->source, node, "GlobalSizeType", grids, 3, error);
+  *stated = grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
+  return rc;
+}
+
 /* The launch that KernelSpecification itself describes. */
 static int load_standard(clt_problem *problem, clt_launch *out, const clt_node *kernel, clt_error *error) {
-  static const char *const grids[] = {"OpenCL", "CUDA", "Vulkan"};
-  int grid = 0;
   clt_node global = clt_node_member(kernel, "GlobalSize");
   *out = (clt_launch){.local = nothing,
                       .global = nothing,
@@ -94,8 +101,8 @@ static int load_standard(clt_problem *problem, clt_launch *out, const clt_node *
                       .all_args = true,
                       .repeat = CLT_NO_EXPRESSION,
                       .when = CLT_NO_EXPRESSION};
-  int rc = clt_node_choice(&grid, &problem->source, kernel, "GlobalSizeType", grids, 3, error);
-  out->grid = grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
+  int rc = load_stated_grid(problem, &out->stated, kernel, error);
+  out->grid = out->stated;
   if (rc == CLT_OK) rc = load_local(problem, &out->local, kernel, error);
   if (rc == CLT_OK && problem->problem_size.n > 0) {
     out->grid = CLT_GRID_DIVIDED;
@@ -139,14 +146,10 @@ static int load_names(clt_problem *problem, clt_launch *launch, const clt_node *
 }
 
 static int load_sizes(clt_problem *problem, clt_launch *launch, const clt_node *node, clt_error *error) {
-  static const char *const grids[] = {"OpenCL", "CUDA", "Vulkan"};
   clt_node global = clt_node_member(node, "GlobalSize"), local = clt_node_member(node, "LocalSize");
-  int grid = launch->grid == CLT_GRID_GROUPS, rc;
-  rc = clt_node_choice(&grid, &problem->source, node, "GlobalSizeType", grids, 3, error);
-  if (rc == CLT_OK && global.json) {
-    launch->grid = grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
-    rc = clt_add_extent(problem, &launch->global, &global, error);
-  }
+  int rc = load_stated_grid(problem, &launch->stated, node, error);
+  if (rc == CLT_OK && global.json) rc = clt_add_extent(problem, &launch->global, &global, error);
+  if (global.json || launch->grid != CLT_GRID_DIVIDED) launch->grid = launch->stated;
   if (rc == CLT_OK && json_object_get(node->json, "LocalSize"))
     rc = clt_add_extent(problem, &launch->local, &local, error);
   if (rc == CLT_OK && launch->global.n == 0)

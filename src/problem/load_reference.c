@@ -54,7 +54,9 @@ static int set_tolerance(clt_problem *problem, const char *target, const clt_nod
     clt_argument *argument = &problem->arguments[i];
     if (strcmp(argument->name, target) != 0) continue;
     if (method < 2) argument->absolute_tolerance = threshold, argument->relative_tolerance = 0;
-    if (method >= 2) argument->relative_tolerance = threshold;
+    if (method < 2) continue;
+    argument->relative_tolerance = threshold;
+    if (!argument->absolute_is_stated) argument->absolute_tolerance = 0;
   }
   return CLT_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "problem/parts.h"
+#include "space/lex.h"
 
 static bool name_is_taken(const clt_problem *problem, const char *name) {
   for (size_t i = 0; i < problem->n_sizes; i++)
@@ -14,6 +15,9 @@ static bool name_is_taken(const clt_problem *problem, const char *name) {
   return false;
 }
 
+/* Whether expressions can speak of the name. */
+static bool is_usable(const char *name) { return clt_is_name(name) && !clt_is_keyword(name, strlen(name)); }
+
 /* Reads the "Name" of a parameter: a C name that no other has. */
 static int load_name(clt_problem *problem, char **out, const clt_node *node, clt_error *error) {
   char *name = NULL;
@@ -22,6 +26,9 @@ static int load_name(clt_problem *problem, char **out, const clt_node *node, clt
   if (rc) return rc;
   if (!clt_is_name(name)) {
     rc = clt_node_fail(&problem->source, &place, error, "\"%s\" cannot be a name: use letters, digits and _", name);
+  } else if (clt_is_keyword(name, strlen(name))) {
+    rc = clt_node_fail(&problem->source, &place, error,
+                       "\"%s\" cannot be a name, as it has a meaning in expressions; use another one", name);
   } else if (name_is_taken(problem, name)) {
     rc = clt_node_fail(&problem->source, &place, error, "there are two parameters of the name \"%s\"", name);
   }
@@ -57,7 +64,7 @@ static int load_benchmark_config(clt_problem *problem, const clt_node *config, c
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)config->json, name, value) {
-    if (!json_is_integer(value) || !clt_is_name(name) || name_is_taken(problem, name)) continue;
+    if (!json_is_integer(value) || !is_usable(name) || name_is_taken(problem, name)) continue;
     clt_problem_parameter *size = &problem->sizes[problem->n_sizes];
     *size = (clt_problem_parameter){.standard = json_integer_value(value), .min = INT64_MIN, .max = INT64_MAX};
     size->name = strdup(name);

@@ -85,6 +85,7 @@ typedef struct clt_argument {
   bool output;
   clt_fill fill;
   double absolute_tolerance, relative_tolerance;
+  bool absolute_is_stated; /* the entry has an "AbsoluteTolerance" */
 } clt_argument;
 
 /* How the global size is stated: in work-items, in work-groups, or as Kernel Tuner's problem size and divisors. */
@@ -92,7 +93,7 @@ typedef enum clt_grid_kind { CLT_GRID_ITEMS, CLT_GRID_GROUPS, CLT_GRID_DIVIDED }
 
 typedef struct clt_launch {
   char *kernel, *key;
-  clt_grid_kind grid;
+  clt_grid_kind grid, stated; /* stated: what "GlobalSizeType" makes of a "GlobalSize" */
   clt_extent global, divisor; /* divisor: of CLT_GRID_DIVIDED, CLT_NO_EXPRESSION for 1 */
   clt_extent local;           /* n = 0: left to the driver */
   bool all_args;
@@ -176,8 +177,9 @@ char *clt_expand_problem_size(const clt_problem *problem, const char *text);
 char *clt_expand_value_limits(const clt_problem *problem, const char *text, clt_value *const *values, const size_t *n);
 
 /* --- the parts of the loader --- */
-int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error); /* load_space.c */
-int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_kernel.c */
+int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_space.c */
+int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error); /* load_kernel.c */
+int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);         /* load_kernel.c */
 int clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list,
                      clt_error *error);                                                /* load_options.c */
 int clt_load_paths(clt_problem *problem, const clt_node *kernel, clt_error *error);    /* load_options.c */

@@ -19,6 +19,7 @@ int clt_kernel_read(const clt_problem *problem, const char *file, char **text, c
   if (rc == CLT_OK) rc = clt_file_read(text, NULL, found, CLT_MAX_TEXT_BYTES, error);
   if (rc == CLT_OK && folder && (*folder = clt_path_folder(found)) == NULL) {
     free(*text);
+    *text = NULL; /* callers free it */
     rc = clt_fail_memory(error);
   }
   free(path);

@@ -78,6 +78,7 @@ static int narrow(grouping *g, uint32_t root) {
   const clt_flow_node *node = &g->flow->nodes[g->flow->roots[root].node];
   size_t p = clt_mask_least(node->support), kept = 0;
   clt_domain *d = &g->domains[p];
+  if (g->impossible) return CLT_OK; /* nothing is valid, and what failed here would not have been evaluated */
   for (size_t i = 0; i < d->n_positions; i++) {
     uint32_t position = d->positions[i];
     clt_value v = node->table[position];
@@ -95,7 +96,7 @@ static int narrow(grouping *g, uint32_t root) {
 static int decide_constant(grouping *g, uint32_t root) {
   clt_value v = g->flow->nodes[g->flow->roots[root].node].value;
   uint32_t positions[CLT_MAX_PARAMETERS] = {0};
-  if (clt_failed_fatally(v)) return failed_part(g, root, positions, (clt_mask){{0}});
+  if (clt_failed_fatally(v) && !g->impossible) return failed_part(g, root, positions, (clt_mask){{0}});
   if (v.type == CLT_FAILED || !clt_value_truthy(v)) g->impossible = true;
   return CLT_OK;
 }

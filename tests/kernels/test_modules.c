@@ -135,6 +135,46 @@ static void a_uniform_volume_is_as_opaque_as_rays_are_long(void **state) {
   scene_release(&s);
 }
 
+/* With numbers of 32 bits, 16 of them behind the point. */
+static int camera_of(double width, double height, double volume_size, uint64_t seed, int32_t view[4][4]) {
+  scene s;
+  scene_init(&s, seed);
+  scene_scalar(&s, "width", width);
+  scene_scalar(&s, "height", height);
+  scene_scalar(&s, "volume_size", volume_size);
+  const void *data = scene_array(&s, "camera", 16, 4, 1, 1);
+  int rc = scene_call(&s, camera, "camera");
+  memcpy(view, data, 64);
+  scene_release(&s);
+  return rc;
+}
+
+static void pictures_too_long_for_fixed_point_are_refused(void **state) {
+  (void)state;
+  int32_t view[4][4];
+  int accepted = 0, refused = 0;
+  for (uint64_t seed = 1; seed <= 7; seed++) {
+    assert_int_equal(camera_of(8192, 8192, 1024, seed, view), 0);
+    assert_int_equal(camera_of(8192, 256, 1024, seed, view), 0);
+    assert_int_equal(camera_of(8192, 64, 512, seed, view), -1);
+    assert_int_equal(camera_of(64, 8192, 512, seed, view), -1);
+    for (int width = 4096; width <= 8192; width += 16) { /* all that the kernel adds up has to fit */
+      if (camera_of(width, 64, 512, seed, view) != 0) {
+        refused++;
+        continue;
+      }
+      accepted++;
+      for (int d = 0; d < 3; d++) {
+        const int64_t first = view[0][d], last = first + (int64_t)(width - 1) * view[1][d] + 63 * (int64_t)view[2][d];
+        const int64_t end = 512 << 16;
+        assert_true(first > end - INT32_MAX && first < INT32_MAX - end && last > end - INT32_MAX &&
+                    last < INT32_MAX - end);
+      }
+    }
+  }
+  assert_true(accepted > 100 && refused > 100);
+}
+
 static void the_picture_shows_shells(void **state) {
   (void)state;
   enum { W = 64, N = 64 };
@@ -238,6 +278,7 @@ int main(void) {
       cmocka_unit_test(the_image_has_structure),
       cmocka_unit_test(the_box_filter_is_the_mean_of_the_window),
       cmocka_unit_test(a_uniform_volume_is_as_opaque_as_rays_are_long),
+      cmocka_unit_test(pictures_too_long_for_fixed_point_are_refused),
       cmocka_unit_test(the_picture_shows_shells),
       cmocka_unit_test(block_matching_finds_the_least_sum),
       cmocka_unit_test(the_known_disparity_is_found),

@@ -289,6 +289,10 @@ static void failing_and_missing_functions_are_named(void **state) {
                  "the reference 'fails'");
   expect_failure(module_arguments, "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"absent\"},", CLT_E_NOT_FOUND,
                  "has no function 'absent'");
+  expect_failure(
+      "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 1, \"Module\": \"m.c\", "
+      "\"FillType\": \"Generator\", \"Generator\": \"fails\"}",
+      "", CLT_E_IO, "failed to fill argument 'x': it may not support these problem sizes");
   scratch_write("m2.c", "#include <clatune/module.h>\nint ones(const clt_module_call *call) { return call->oops; }\n");
   expect_failure(module_arguments, "\"Reference\": {\"Module\": \"m2.c\", \"Function\": \"add\"},", CLT_E_FORMAT,
                  "oops");

@@ -253,6 +253,82 @@ static void conditions_may_use_the_benchmark_config(void **state) {
   clt_problem_free(problem);
 }
 
+static void words_of_python_in_the_benchmark_config_are_left_out(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 2]}],"
+      " \"Conditions\": [\"a in [1, 3]\"]}, \"BenchmarkConfig\": {\"in\": 3, \"for\": 4},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 1);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void the_problem_size_is_known_everywhere(void **state) {
+  (void)state;
+  const clt_size width = {"width", 16};
+  clt_problem *problem = scratch_problem(
+      "{\"ProblemParameters\": [{\"Name\": \"width\", \"Default\": 8}], \"ConfigurationSpace\": {"
+      " \"TuningParameters\": [{\"Name\": \"block_size_x\", \"Values\": [4, 8, 16, 32]},"
+      "  {\"Name\": \"tile\", \"Values\": \"[1, 2, ProblemSize[1] + ProblemSize[0]]\"}],"
+      " \"Conditions\": [\"block_size_x <= ProblemSize[0]\"],"
+      " \"Aliases\": [{\"When\": \"block_size_x == ProblemSize[0]\", \"Parameter\": \"tile\", \"Value\": 1}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"ProblemSize\": [\"width\", 3]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  assert_int_equal(clt_space_valid(space), 2 * 3);
+  assert_int_equal(clt_space_parameter(space, 1)->values[2].integer, 11);
+  assert_int_equal(clt_space_canonical(space, scratch_config(instance, "block_size_x=8 tile=2")),
+                   scratch_config(instance, "block_size_x=8 tile=1"));
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, &width, 1, NULL);
+  assert_int_equal(clt_space_valid(clt_instance_space(instance)), 3 * 3);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void launches_that_are_left_out_are_not_limited(void **state) {
+  (void)state;
+  clt_device_info device = small_device();
+  device.local_memory_bytes = 64;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Values\": [8, 16]},"
+      "  {\"Name\": \"passes\", \"Values\": [0, 1, 2]}, {\"Name\": \"two\", \"Values\": [0, 1]}]},"
+      " \"KernelSpecification\": {\"KernelFile\": \"k.cl\", \"GlobalSize\": 64, \"Arguments\": ["
+      "  {\"Name\": \"tile\", \"Type\": \"int\", \"MemoryType\": \"Local\", \"Size\": \"4 * wg\"}], \"Launches\": ["
+      "  {\"KernelName\": \"a\", \"LocalSize\": \"wg\", \"Repeat\": \"passes\", \"When\": \"two\", \"Arguments\": []},"
+      "  {\"KernelName\": \"b\", \"Repeat\": \"1 if passes == 2 else 0\"}, {\"KernelName\": \"c\", \"Repeat\": 0},"
+      "  {\"KernelName\": \"d\", \"Arguments\": [], \"Repeat\": 2, \"LocalSize\": \"wg // 2\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg=16 passes=0 two=1", NULL);
+  expect_violation(instance, "wg=16 passes=1 two=0", NULL);
+  expect_violation(instance, "wg=16 passes=1 two=1", "work-group size in x at most 8");
+  expect_violation(instance, "wg=8 passes=1 two=1", NULL);
+  expect_violation(instance, "wg=8 passes=2 two=0", "local memory at most 64 bytes");
+  device.max_work_item_sizes[0] = 4;
+  clt_instance_free(instance);
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "wg=16 passes=0 two=0", "work-group size in x at most 4");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void a_condition_that_cannot_be_evaluated_is_named(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 99]},"
+      " {\"Name\": \"s\", \"Values\": [\"u\", \"v\"]}],\n\"Conditions\": [\n\"a > 0\",\n{\"Expression\": \"a < s\"}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1}}");
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, NULL, &error), CLT_E_EXPRESSION);
+  assert_string_equal(error.file, scratch_path("p.json"));
+  assert_int_equal(error.line, 4);
+  assert_string_equal(error.key, "ConfigurationSpace.Conditions[1].Expression");
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_a_device_only_the_conditions_apply),
@@ -266,6 +342,10 @@ int main(void) {
       cmocka_unit_test(aliases_are_checked),
       cmocka_unit_test(kernel_tuner_files_load),
       cmocka_unit_test(conditions_may_use_the_benchmark_config),
+      cmocka_unit_test(words_of_python_in_the_benchmark_config_are_left_out),
+      cmocka_unit_test(the_problem_size_is_known_everywhere),
+      cmocka_unit_test(launches_that_are_left_out_are_not_limited),
+      cmocka_unit_test(a_condition_that_cannot_be_evaluated_is_named),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

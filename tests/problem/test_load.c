@@ -1,6 +1,8 @@
 /* Loading problem files: every kind of mistake is reported with its line, its key and the mend. */
 #include "scratch.h"
 
+#include "problem/parts.h"
+
 /* A good file in lines, into which mistakes are put. */
 static const char *const good[] = {
     "{",
@@ -248,6 +250,59 @@ static void mistakes_in_references_and_budget(void **state) {
   expect_mistake(20, "\"Budget\": 3", CLT_E_FORMAT, 20, "Budget", "needs a list");
 }
 
+static void words_of_expressions_are_no_names(void **state) {
+  (void)state;
+  expect_mistake(6, "{\"Name\": \"in\", \"Values\": [1, 2]}],", CLT_E_FORMAT, 6,
+                 "ConfigurationSpace.TuningParameters[1].Name", "has a meaning in expressions");
+  expect_mistake(2, "\"ProblemParameters\": [{\"Name\": \"lambda\", \"Default\": 1}],", CLT_E_FORMAT, 2,
+                 "ProblemParameters[0].Name", "has a meaning in expressions");
+}
+
+static void resources_may_be_absent_and_have_comments(void **state) {
+  (void)state;
+  char *json = with_line(18,
+                         "\"Resources\": {\"_note\": [1], \"//\": \"no expression\", \"PrivateBytes\": null, "
+                         "\"Work\": \"wg * ppt\"}");
+  clt_problem *problem = scratch_problem(json);
+  assert_int_equal(problem->n_resources, 1);
+  assert_string_equal(problem->resources[0].name, "Work");
+  clt_problem_free(problem);
+  free(json);
+}
+
+static void unknown_names_in_aliases_and_resources_are_found(void **state) {
+  (void)state;
+  expect_mistake(8, "\"Aliases\": [{\"When\": \"wgg > 1\", \"Parameter\": \"wg\", \"Value\": 1}]", CLT_E_EXPRESSION, 8,
+                 "ConfigurationSpace.Aliases[0].When", "'wgg'");
+  expect_mistake(18, "\"Resources\": {\"Work\": \"wgg * 2\"}", CLT_E_EXPRESSION, 18,
+                 "KernelSpecification.Resources.Work", "'wgg'");
+}
+
+static void expect_tolerances(const char *tolerance, const char *method, double absolute, double relative) {
+  char json[2000];
+  snprintf(
+      json, sizeof json,
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 1, \"Arguments\": ["
+      "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", %s \"Size\": "
+      "4}]},"
+      "\"ReferenceArguments\": [{\"TargetName\": \"x\", \"FillType\": \"Constant\", \"FillValue\": 1,"
+      "\"ValidationMethod\": \"%s\", \"ValidationThreshold\": 0.25}]}",
+      tolerance, method);
+  clt_problem *problem = scratch_problem(json);
+  assert_true(problem->arguments[0].absolute_tolerance == absolute);
+  assert_true(problem->arguments[0].relative_tolerance == relative);
+  clt_problem_free(problem);
+}
+
+static void a_threshold_is_the_only_bound_unless_another_is_stated(void **state) {
+  (void)state;
+  expect_tolerances("", "AbsoluteDifference", 0.25, 0);
+  expect_tolerances("", "RelativeDifference", 0, 0.25);
+  expect_tolerances("", "SideBySideRelativeComparison", 0, 0.25);
+  expect_tolerances("\"AbsoluteTolerance\": 0.5,", "RelativeDifference", 0.5, 0.25);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_good_file_is_loaded),
@@ -260,6 +315,10 @@ int main(void) {
       cmocka_unit_test(mistakes_in_the_kernel),
       cmocka_unit_test(mistakes_in_arguments),
       cmocka_unit_test(mistakes_in_references_and_budget),
+      cmocka_unit_test(words_of_expressions_are_no_names),
+      cmocka_unit_test(resources_may_be_absent_and_have_comments),
+      cmocka_unit_test(unknown_names_in_aliases_and_resources_are_found),
+      cmocka_unit_test(a_threshold_is_the_only_bound_unless_another_is_stated),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

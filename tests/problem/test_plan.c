@@ -318,6 +318,41 @@ static void a_filled_size_must_not_depend_on_the_configuration(void **state) {
   clt_problem_free(problem);
 }
 
+/* "size": the members that say the size above the launches. */
+static void expect_global(const char *size, const char *launch, size_t global) {
+  char json[1500];
+  scratch_write("k.cl", "");
+  snprintf(json, sizeof json,
+           "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1]}]},"
+           "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"LocalSize\": 8, %s,"
+           "\"Launches\": [%s]}}",
+           size, launch);
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "a=1");
+  if (plan->launches[0].global[0] != global)
+    fail_msg("%s, %s: %zu, not %zu", size, launch, plan->launches[0].global[0], global);
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void size_and_type_of_a_launch_default_to_those_above(void **state) {
+  (void)state;
+  static const char items[] = "\"GlobalSize\": 32", groups[] = "\"GlobalSize\": 32, \"GlobalSizeType\": \"CUDA\"";
+  static const char divided[] = "\"ProblemSize\": 32, \"GridDivX\": [2], \"GlobalSizeType\": \"CUDA\"";
+  expect_global(items, "{}", 32);
+  expect_global(items, "{\"GlobalSizeType\": \"CUDA\"}", 32 * 8);
+  expect_global(items, "{\"GlobalSizeType\": \"CUDA\", \"GlobalSize\": 2}", 2 * 8);
+  expect_global(groups, "{}", 32 * 8);
+  expect_global(groups, "{\"GlobalSize\": 4}", 4 * 8);
+  expect_global(groups, "{\"GlobalSizeType\": \"OpenCL\"}", 32);
+  expect_global(divided, "{}", 16 * 8);
+  expect_global(divided, "{\"GlobalSizeType\": \"OpenCL\"}", 16 * 8);
+  expect_global(divided, "{\"GlobalSize\": 4}", 4 * 8);
+  expect_global(divided, "{\"GlobalSize\": 16, \"GlobalSizeType\": \"OpenCL\"}", 16);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
@@ -329,6 +364,7 @@ int main(void) {
       cmocka_unit_test(mistakes_of_a_configuration_name_the_key),
       cmocka_unit_test(a_missing_kernel_file_is_a_mistake_of_the_plan_only),
       cmocka_unit_test(grids_of_all_customs),
+      cmocka_unit_test(size_and_type_of_a_launch_default_to_those_above),
       cmocka_unit_test(sizes_of_t1_know_the_problem_size_and_the_values),
       cmocka_unit_test(a_filled_size_must_not_depend_on_the_configuration),
   };

@@ -414,6 +414,18 @@ static void overflow_and_wrong_types_are_errors_where_python_would_meet_them(voi
   assert_int_equal(try_condition("z > 3", &error, &valid), CLT_E_EXPRESSION);
 }
 
+static void a_false_constant_keeps_what_follows_from_being_evaluated(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {{"a", "[0]"}, {"b", "[1, 64]"}, {"c", "[64]"}};
+  static const char *const texts[] = {"a and 2**b > 0", "a and 2**c > 0", "a and 2**b > c",
+                                      "a != 0 && 2**c + 2**b > 0"};
+  for (size_t i = 0; i < COUNT(texts); i++) {
+    clt_space *space = new_space(parameters, 3, &texts[i], 1);
+    assert_int_equal(clt_space_valid(space), 0);
+    clt_space_free(space);
+  }
+}
+
 static void no_valid_configuration_is_no_error(void **state) {
   (void)state;
   static const char *const texts[] = {"x > 100", "x * y > 1000", "False", "x + y < 0 or s == 'w'"};
@@ -444,6 +456,7 @@ int main(void) {
       cmocka_unit_test(a_group_beyond_the_limits_is_refused),
       cmocka_unit_test(a_division_by_zero_is_not_valid),
       cmocka_unit_test(overflow_and_wrong_types_are_errors_where_python_would_meet_them),
+      cmocka_unit_test(a_false_constant_keeps_what_follows_from_being_evaluated),
       cmocka_unit_test(no_valid_configuration_is_no_error),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
