@@ -37,7 +37,7 @@ static void collect_groups(cli_arguments *a, const cli_command *command) {
 }
 
 static bool listed(const struct option *longs, size_t n, const char *name) {
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n && longs[i].name; i++)
     if (strcmp(longs[i].name, name) == 0) return true;
   return false;
 }
@@ -69,14 +69,14 @@ static int check_positional(const cli_arguments *a) {
   return 0;
 }
 
-static int mistake(const cli_command *command, int c, char **argv) {
-  const char *typed = argv[optind - 1];
+/* c is what getopt_long returned, index that of the argument it looked at. */
+static int mistake(const cli_command *command, int c, const char *typed) {
   if (c == ':') return cli_usage("option '%s' needs a value (see 'clatune %s --help')", typed, command->name);
   return cli_usage("there is no option '%s' (see 'clatune %s --help')", typed, command->name);
 }
 
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
-  struct option longs[MAX_LONG];
+  struct option longs[MAX_LONG] = {0};
   *out = (cli_arguments){.command = command};
   collect_groups(out, command);
   make_longs(longs, out, command);
@@ -86,7 +86,8 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
   optind = 1;
   for (int c, index; (c = getopt_long(argc, argv, ":ho:", longs, &index)) != -1;) {
     const char *name = c == 'h' ? "help" : c == 'o' ? "output" : c == 1 ? longs[index].name : NULL;
-    if (name == NULL || (c == 'o' && !listed(longs, MAX_LONG - 1, "output"))) return mistake(command, c, argv);
+    if (name == NULL) return mistake(command, c, argv[optind - 1]);
+    if (!listed(longs, MAX_LONG, name)) return mistake(command, c, "-o");
     out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
   }
   out->positional = argv + optind;

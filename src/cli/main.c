@@ -1,11 +1,11 @@
 /* clatune: the command line. One file a subcommand; this one chooses among them. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 
 static const cli_command *const commands[] = {&cli_devices, &cli_space,   &cli_tune,   &cli_sample,
                                               &cli_train,   &cli_predict, &cli_verify, &cli_version};
@@ -45,7 +45,7 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  cli_signals_install();
+  signal(SIGPIPE, SIG_IGN);
   int rc = dispatch(argc, argv);
   if (fflush(stdout) || ferror(stdout)) {
     int failure = cli_failure("cannot write to standard output");

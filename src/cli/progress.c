@@ -50,7 +50,7 @@ static void failures(char *out, size_t capacity, const clt_progress *now) {
 
 static void describe(char *out, size_t capacity, const clt_progress *now) {
   char best[32], left[32], failed[160], total[32] = "";
-  double rate = now->elapsed_s > 0 ? (double)now->done / now->elapsed_s : 0;
+  double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
   double left_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   failures(failed, sizeof failed, now);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);

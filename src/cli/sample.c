@@ -23,7 +23,7 @@ static int run(const cli_arguments *arguments) {
   tuning.settings.skip_default = true;
   if (cli_given(arguments, "json")) tuning.results = json_array();
   rc = cli_tuning_run(&result, &tuning);
-  if (rc == CLI_FOUND || rc == CLI_NO_VALID || rc > 128) {
+  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
     int printed = answer(&tuning, &result, cli_given(arguments, "json"));
     if (rc == 0) rc = printed;
   }

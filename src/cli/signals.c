@@ -11,13 +11,17 @@ static void on_signal(int number) {
   received = number;
 }
 
-void cli_signals_install(void) {
-  struct sigaction action = {.sa_handler = on_signal};
+/* What is ignored from the start (nohup) stays so. */
+static void install(int number) {
+  struct sigaction old, action = {.sa_handler = on_signal};
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGHUP, &action, NULL);
-  signal(SIGPIPE, SIG_IGN);
+  if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
+}
+
+void cli_signals_install(void) {
+  install(SIGINT);
+  install(SIGTERM);
+  install(SIGHUP);
 }
 
 const volatile int *cli_signals_flag(void) { return &received; }

@@ -1,4 +1,5 @@
-/* cli/signals.h - SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. */
+/* cli/signals.h - while something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at
+ * once. Other commands end by them as any program does. */
 #ifndef CLT_CLI_SIGNALS_H
 #define CLT_CLI_SIGNALS_H
 

@@ -10,7 +10,7 @@ static int run(const cli_arguments *arguments) {
   int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "two-stage");
   if (rc) return rc;
   rc = cli_tuning_run(&result, &tuning);
-  if (rc == CLI_FOUND || rc == CLI_NO_VALID || rc > 128) {
+  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
     if (cli_given(arguments, "json")) {
       int printed = cli_print_json(cli_tuning_json(&tuning, &result));
       if (rc == 0) rc = printed;

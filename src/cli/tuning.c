@@ -69,6 +69,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
   cli_progress_init(&t->progress, t->quiet);
+  cli_signals_install();
   t->settings.instance = t->subject.instance;
   t->settings.store = t->store;
   t->settings.no_reuse = cli_given(arguments, "fresh");

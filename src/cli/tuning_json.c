@@ -60,6 +60,11 @@ static json_t *phases(const clt_phases *p) {
                    cli_json_real(p->verify_s), "wait_s", cli_json_real(p->wait_s));
 }
 
+/* The second stage that the confidence would have taken, where the searcher chose it. */
+static json_t *needed(const clt_search_report *s) {
+  return s->has_model && s->second_stage_needed > 0 ? json_integer((json_int_t)s->second_stage_needed) : json_null();
+}
+
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem),
@@ -76,8 +81,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "median_s", cli_json_real(r->median_s));
   json_object_set_new(out, "model", model(&r->search));
   json_object_set_new(out, "second_stage",
-                      json_pack("{s:I, s:I}", "measured", (json_int_t)r->search.second_stage_measured, "failed",
-                                (json_int_t)r->search.second_stage_failed));
+                      json_pack("{s:I, s:I, s:o}", "measured", (json_int_t)r->search.second_stage_measured, "failed",
+                                (json_int_t)r->search.second_stage_failed, "needed", needed(&r->search)));
   json_object_set_new(out, "phases", phases(&r->phases));
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "stopped", json_boolean(r->stopped));

@@ -139,8 +139,12 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
 
 static void warn_of_default_reference(const clt_evaluator_setup *setup) {
   if (setup->log == NULL || clt_instance_reference_kind(setup->instance) != CLT_REFERENCE_DEFAULT) return;
-  setup->log(setup->log_user, CLT_LOG_WARNING,
-             "the problem has no reference: the result of the default configuration is taken for right");
+  char configuration[512], text[700];
+  clt_config right = clt_instance_reference_configuration(setup->instance);
+  clt_config_print(setup->space, right, configuration, sizeof configuration);
+  snprintf(text, sizeof text, "the problem has no reference: the result of %s configuration, %s, is taken for right",
+           right == clt_instance_default(setup->instance) ? "the default" : "the first valid", configuration);
+  setup->log(setup->log_user, CLT_LOG_WARNING, text);
 }
 
 static void opencl_close(void *state) {

@@ -4,7 +4,7 @@
 
 static int make_plan(clt_plan **out, const clt_instance *instance, clt_reference_kind kind, clt_error *error) {
   if (kind == CLT_REFERENCE_KERNEL) return clt_plan_new_reference(out, instance, error);
-  return clt_plan_new(out, instance, clt_instance_default(instance), error);
+  return clt_plan_new(out, instance, clt_instance_reference_configuration(instance), error);
 }
 
 int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,

@@ -32,6 +32,10 @@ typedef enum clt_reference_kind {
 } clt_reference_kind;
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
 
+/* With CLT_REFERENCE_DEFAULT, the configuration whose result is taken for right: the default one, or the first valid one
+ * where the default violates a constraint. */
+clt_config clt_instance_reference_configuration(const clt_instance *instance);
+
 /* Generates the inputs (seed 1: the usual ones; other seeds: further data for the finalists' second verification; inputs
  * from files are the same for all seeds). References are filled for kinds MODULE and FILE; for KERNEL and DEFAULT the
  * caller runs the reference plan and fills clt_array.reference (malloc'ed) itself. A file reference holds for seed 1 only:

@@ -221,6 +221,12 @@ bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, s
   return false;
 }
 
+clt_config clt_instance_reference_configuration(const clt_instance *instance) {
+  clt_config standard = clt_instance_default(instance);
+  bool usable = clt_space_contains(instance->space, standard) || clt_space_valid(instance->space) == 0;
+  return usable ? standard : clt_space_at(instance->space, 0);
+}
+
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance) {
   return instance->problem->reference.kind;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "problem/file.h"
 #include "problem/parts.h"
 
@@ -106,7 +107,24 @@ static int add_argument(key *k, const clt_argument *argument) {
   add_integer(k, argument->channel);
   add_integer(k, argument->sampler_normalised | argument->sampler_clamp_to_edge << 1 | argument->sampler_linear << 2);
   add_integer(k, argument->output);
+  if (argument->output) { /* what was judged by other tolerances is another judgement */
+    clt_hasher_add(k->hasher, &argument->absolute_tolerance, sizeof argument->absolute_tolerance);
+    clt_hasher_add(k->hasher, &argument->relative_tolerance, sizeof argument->relative_tolerance);
+  }
   return add_fill(k, &argument->fill);
+}
+
+/* Without a reference, the configuration whose result is taken for right. */
+static int add_reference_configuration(key *k) {
+  const clt_space *space = clt_instance_space(k->instance);
+  clt_config config = clt_instance_reference_configuration(k->instance);
+  int length = clt_config_print(space, config, NULL, 0);
+  char *text = clt_new_array((size_t)length + 1, 1);
+  if (text == NULL) return clt_fail_memory(k->error);
+  clt_config_print(space, config, text, (size_t)length + 1);
+  add_text(k, text);
+  free(text);
+  return CLT_OK;
 }
 
 static int add_reference(key *k) {
@@ -114,6 +132,7 @@ static int add_reference(key *k) {
   int rc = CLT_OK;
   add_integer(k, reference->kind);
   add_text(k, reference->function);
+  if (reference->kind == CLT_REFERENCE_DEFAULT) rc = add_reference_configuration(k);
   if (reference->kind == CLT_REFERENCE_MODULE) rc = add_module(k, reference->module);
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
@@ -129,7 +148,7 @@ static int add_reference(key *k) {
 
 static int add_everything(key *k) {
   const clt_problem *problem = k->problem;
-  add_text(k, "clatune instance 1");
+  add_text(k, "clatune instance 2");
   int rc = add_kernel(k, problem->kernel_file);
   for (size_t i = 0; i < problem->n_launches; i++) add_launch(k, &problem->launches[i]);
   add_options(k, problem->options, problem->n_options);
