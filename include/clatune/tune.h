@@ -23,6 +23,7 @@ typedef struct clt_progress {
   clt_config best;           /* CLT_CONFIG_NONE: none yet */
   double best_s;
   double elapsed_s;
+  double time_limit_s;       /* the settings' time_s; 0: none. Then the session may end long before total */
   const clt_measurement *last; /* the newest result; NULL where only the phase changed */
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
@@ -41,7 +42,8 @@ typedef struct clt_tune_settings {
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget, else
                        no limit where there is one of time, else 200 */
-  double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for */
+  double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
+                       and the finalists come then */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists; /* re-timed interleaved at the end; 0: none */
   bool skip_default;  /* do not begin with the default configuration */

@@ -11,7 +11,7 @@
 #include "eval/rounds.h"
 
 #define FURTHER_SEED 2
-#define PUMP_S 1.0
+#define PUMP_S 0.1           /* how long a request to stop may go unseen */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
 
 typedef struct finalist {
@@ -29,9 +29,16 @@ typedef struct finalist {
 
 typedef struct contest {
   clt_pool *pool;
+  const clt_compare_policy *policy;
   finalist *finalists;
   size_t n;
 } contest;
+
+/* Everything that waits does so here. */
+static int pump(contest *c, clt_error *error) {
+  if (c->policy->stop && *c->policy->stop) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  return clt_pool_pump(c->pool, PUMP_S, error);
+}
 
 /* --- requests --- */
 
@@ -62,7 +69,7 @@ static bool any_pending(const contest *c) {
 
 static int await_answers(contest *c, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && any_pending(c)) rc = clt_pool_pump(c->pool, PUMP_S, error);
+  while (rc == 0 && any_pending(c)) rc = pump(c, error);
   return rc;
 }
 
@@ -81,7 +88,7 @@ static void take_failure(contest *c, finalist *f) {
 
 static int await_lock(contest *c, clt_lock_state wanted, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && !clt_pool_lock(c->pool, wanted)) rc = clt_pool_pump(c->pool, PUMP_S, error);
+  while (rc == 0 && !clt_pool_lock(c->pool, wanted)) rc = pump(c, error);
   return rc;
 }
 
@@ -95,7 +102,7 @@ static int bring_up(contest *c, clt_error *error) {
   int rc = CLT_OK;
   while (rc == 0 && !all_up(c->pool)) {
     rc = clt_pool_start_workers(c->pool, error);
-    if (rc == 0) rc = clt_pool_pump(c->pool, PUMP_S, error);
+    if (rc == 0) rc = pump(c, error);
   }
   return rc;
 }
@@ -217,16 +224,17 @@ static bool decided(const contest *c, size_t n_rounds, double tolerance) {
   return yes;
 }
 
-static int run_rounds(contest *c, const clt_compare_policy *policy, clt_error *error) {
+/* One round is enough for a median, so the time limit goes before min_rounds. */
+static int run_rounds(contest *c, clt_error *error) {
+  const clt_compare_policy *policy = c->policy;
   size_t most = policy->max_rounds < CLT_MAX_RUNS ? policy->max_rounds : CLT_MAX_RUNS;
   size_t least = policy->min_rounds < 1 ? 1 : policy->min_rounds;
   double begin_s = clt_now_s();
   for (size_t round = 1; round <= most; round++) {
     int rc = run_round(c, round, error);
     if (rc) return rc;
-    if (round < least) continue;
     if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
-    if (decided(c, round, policy->tolerance)) break;
+    if (round >= least && decided(c, round, policy->tolerance)) break;
   }
   return CLT_OK;
 }
@@ -264,7 +272,7 @@ static int load_further(contest *c, clt_pool_worker *worker, bool make, bool *lo
   worker->done_data = &call;
   int rc = clt_pool_request(c->pool, worker, clt_pool_data_request(c->pool, FURTHER_SEED, make), CLT_AT_VERIFY, &limits,
                             CLT_LOAD_NOISE, data_answered, error);
-  while (rc == 0 && call.pending) rc = clt_pool_pump(c->pool, PUMP_S, error);
+  while (rc == 0 && call.pending) rc = pump(c, error);
   *loaded = rc == 0 && !call.failed;
   return rc;
 }
@@ -320,14 +328,20 @@ static int verify_further(contest *c, clt_error *error) {
 
 /* --- the whole --- */
 
+/* A request of ours that is in flight, after a stop or an error, points to what is about to be freed. */
+static bool is_ours(const clt_pool_worker *worker) {
+  return worker->link.busy && (worker->done == answered || worker->done == data_answered);
+}
+
 static void release(contest *c) {
   for (size_t i = 0; i < c->pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &c->pool->workers[i];
-    bool used = false;
+    bool used = is_ours(worker);
     for (size_t k = 0; k < c->n; k++)
       used = used || (c->finalists[k].worker == worker && is_prepared(&c->finalists[k]));
     if (used) clt_pool_replace(c->pool, worker);
   }
+  for (size_t i = 0; i < c->n; i++) clt_measurement_release(&c->finalists[i].answer);
   clt_pool_lock(c->pool, CLT_UNLOCKED);
   free(c->finalists);
 }
@@ -350,13 +364,13 @@ int clt_pool_compare(clt_pool *pool, const clt_config *configs, size_t n, const 
   if (n > pool->setup.n_workers * CLT_WORKER_SLOTS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n,
                     pool->setup.n_workers * CLT_WORKER_SLOTS);
-  contest c = {.pool = pool, .finalists = clt_new_array(n, sizeof(finalist)), .n = n};
+  contest c = {.pool = pool, .policy = policy, .finalists = clt_new_array(n, sizeof(finalist)), .n = n};
   clt_measurement *results = clt_new_array(n, sizeof *results);
   int rc = c.finalists && results ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
   begin(&c, configs, results);
   rc = prepare_all(&c, error);
-  if (rc == 0) rc = run_rounds(&c, policy, error);
+  if (rc == 0) rc = run_rounds(&c, error);
   for (size_t i = 0; i < n; i++) take_runs(&c.finalists[i]);
   if (rc == 0) rc = verify_further(&c, error);
   if (rc == 0) memcpy(out, results, n * sizeof *out);

@@ -97,6 +97,7 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 const clt_evaluator_type clt_evaluator_inprocess = {
     .name = "in-process",
     .summary = "builds and runs configurations in the caller's process; a bad kernel takes it along",
+    .measures_device = true,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(inprocess_options),

@@ -90,8 +90,10 @@ void clt_link_pause(clt_link *link) {
   if (link->paused_s == 0) link->paused_s = clt_now_s();
 }
 
-void clt_link_resume(clt_link *link) {
-  if (link->paused_s != 0) link->deadline_s += clt_now_s() - link->paused_s;
+void clt_link_resume(clt_link *link, double grace_s) {
+  double now_s = clt_now_s();
+  if (link->paused_s != 0) link->deadline_s += now_s - link->paused_s;
+  link->deadline_s = fmax(link->deadline_s, now_s + grace_s);
   link->paused_s = 0;
 }
 

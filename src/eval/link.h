@@ -49,9 +49,9 @@ int clt_link_tell(clt_link *link, json_t *message, clt_error *error);
 /* The next thing that the worker said; never blocks. *reply is owned by the caller, set with CLT_LINK_REPLY only. */
 clt_link_event clt_link_next(clt_link *link, json_t **reply);
 
-/* The deadline stands still while a worker waits for the device. */
+/* The deadline stands still while a worker waits for the device. After it at least grace_s are left. */
 void clt_link_pause(clt_link *link);
-void clt_link_resume(clt_link *link);
+void clt_link_resume(clt_link *link, double grace_s);
 bool clt_link_expired(const clt_link *link, double now_s);
 
 /* Kills the process; *why says how it ended where it did so itself, and what it printed. *why is malloc'ed, or NULL

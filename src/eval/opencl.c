@@ -188,6 +188,7 @@ static int opencl_compare(void *state, const clt_config *configs, size_t n, cons
 const clt_evaluator_type clt_evaluator_opencl = {
     .name = "opencl",
     .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
+    .measures_device = true,
     .options = options,
     .n_options = N_OPTIONS,
     .options_size = sizeof(opencl_options),

@@ -139,6 +139,7 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
 
 /* pool_schedule.c */
 int clt_pool_schedule(clt_pool *pool, bool may_time, clt_error *error);
+void clt_pool_note_phase(clt_pool_worker *worker); /* it has told a new phase */
 bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
 bool clt_pool_noisy(const clt_pool *pool);         /* something would disturb a timing */
 bool clt_pool_times(const clt_pool *pool);         /* something is being timed */

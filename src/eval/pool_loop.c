@@ -76,6 +76,9 @@ static char *stop(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool 
 void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
   free(stop(pool, worker, false, false));
   worker->stage = CLT_STAGE_DOWN;
+  worker->done = NULL;
+  worker->load = CLT_LOAD_NONE;
+  worker->at_gate = worker->makes_data = false;
 }
 
 /* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
@@ -106,7 +109,10 @@ static int handle(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
       if (event == CLT_LINK_REPLY) json_decref(reply);
       return lose(pool, worker, false, error);
     }
-    if (event == CLT_LINK_PHASE) continue;
+    if (event == CLT_LINK_PHASE) {
+      clt_pool_note_phase(worker);
+      continue;
+    }
     int rc = finish(pool, worker, &(clt_outcome){.reply = reply}, error);
     json_decref(reply);
     if (rc) return rc;

@@ -1,6 +1,10 @@
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/fail.h"
 #include "eval/pool.h"
+
+#define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
 
 bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_STAGE_UP && !worker->link.busy; }
 
@@ -59,21 +63,22 @@ static int prepare_more(clt_pool *pool, clt_error *error) {
 
 /* --- launching, where compiling alone disturbs nobody --- */
 
-static bool wants_to_launch(const clt_pool_worker *worker) {
-  return worker->at_gate || (worker->link.busy && worker->done == clt_pool_prepared && worker->load == CLT_LOAD_NONE &&
-                             worker->link.phase == CLT_AT_LAUNCH);
+/* Before the clock is looked at: who waits at the gate while the caller is away is not compiling. */
+void clt_pool_note_phase(clt_pool_worker *worker) {
+  bool gated = worker->done == clt_pool_prepared && worker->load == CLT_LOAD_NONE;
+  if (!gated || worker->link.phase != CLT_AT_LAUNCH) return;
+  clt_link_pause(&worker->link);
+  worker->at_gate = true;
 }
 
 static void let_launch(clt_pool *pool) {
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    if (!wants_to_launch(worker)) continue;
-    if (!worker->at_gate) clt_link_pause(&worker->link);
-    worker->at_gate = true;
+    if (!worker->at_gate) continue;
     if (pool->timing || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
     worker->at_gate = false;
     worker->load = CLT_LOAD_NOISE;
-    clt_link_resume(&worker->link);
+    clt_link_resume(&worker->link, fmin(LAUNCH_GRACE_S, pool->setup.compile_timeout_s));
     clt_link_tell(&worker->link, json_pack("{s:s}", "request", "go"), NULL);
   }
 }

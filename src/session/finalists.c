@@ -13,11 +13,13 @@
 #define SHARE_OF_TIME 0.1 /* of the user's time limit */
 
 typedef struct finals {
-  clt_config *configs; /* of this attempt */
+  clt_config *configs; /* of this attempt: the field from the ranking, then the companions */
   clt_measurement *measurements;
-  size_t n, n_ranked; /* companions stand behind the first n_ranked */
-  size_t next; /* in the ranking: the first that has not been a finalist */
-  size_t n_rejected;
+  size_t n, n_field;
+  size_t next;       /* in the ranking: the first that has not been in the field */
+  size_t n_standing; /* of the field: correct, compared again if others have to be replaced */
+  size_t n_rejected; /* of the field, in this attempt */
+  size_t n_crowded;  /* of the field, in all attempts: ran out of memory beside the others, so nothing is known */
   bool has_first_stage_best;
   clt_config first_stage_best;
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
@@ -45,26 +47,42 @@ static void add_companions(finals *f, const clt_session *s) {
   if (f->has_first_stage_best) add(f, f->first_stage_best);
 }
 
-/* The leader so far and the next `wanted` of the ranking within the window; in the first attempt the companions as
- * well, so that what is said of the winner is measured side by side. */
-static void choose(finals *f, const clt_session *s, size_t wanted, bool with_companions) {
-  f->n = 0;
-  if (f->leader.config != CLT_CONFIG_NONE) f->configs[f->n++] = f->leader.config;
-  double limit_s = (1 + WINDOW) * s->ranked[f->next < s->n_ranked ? f->next : 0].time_s;
+/* In the ranking, the fastest that has not been rejected; n_ranked: none is left. */
+static size_t first_left(const clt_session *s) {
+  size_t i = 0;
+  while (i < s->n_ranked && s->ranked[i].rejected) i++;
+  return i;
+}
+
+/* Those that stand and the next `wanted` of the ranking within the window; and the companions, so that what is said of
+ * the winner is measured side by side. */
+static void choose(finals *f, const clt_session *s, size_t wanted) {
+  size_t first = first_left(s);
+  double limit_s = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].time_s : 0;
+  f->n = f->n_standing;
   for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].time_s <= limit_s; f->next++) {
-    if (has(f, s->ranked[f->next].config)) continue;
+    if (s->ranked[f->next].rejected) continue; /* a companion that failed */
     f->configs[f->n++] = s->ranked[f->next].config;
     wanted--;
   }
-  f->n_ranked = f->n;
-  if (with_companions) add_companions(f, s);
+  f->n_field = f->n;
+  add_companions(f, s);
 }
 
 static clt_compare_policy policy(const clt_session *s) {
-  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, MAX_TOTAL_S, s->tolerance};
+  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, MAX_TOTAL_S, s->tolerance, s->settings->stop};
   double share_s = SHARE_OF_TIME * s->settings->time_s;
   if (share_s > 0 && share_s < policy.max_total_s) policy.max_total_s = share_s;
   return policy;
+}
+
+static void warn(const clt_session *s, clt_config config, const char *what) {
+  char name[512];
+  if (s->settings->log == NULL) return;
+  clt_config_print(s->space, config, name, sizeof name);
+  char *text = clt_format("finalist %s: %s", name, what);
+  if (text) s->settings->log(s->settings->user, CLT_LOG_WARNING, text);
+  free(text);
 }
 
 static int keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
@@ -77,30 +95,53 @@ static int keep(clt_measurement *out, clt_config config, const clt_measurement *
   return CLT_OK;
 }
 
-static int update_companions(const finals *f, clt_session *s, const clt_measurement *m, clt_error *error) {
+/* What the result says of the default when that fails is why; of the best random sample, nothing. */
+static int update_companions(finals *f, clt_session *s, const clt_measurement *m, clt_error *error) {
+  clt_tune_result *result = s->result;
   int rc = CLT_OK;
   if (s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(s->space, s->first)) {
-    rc = keep(&s->result->default_measurement, s->first, m, error);
-    if (rc == CLT_OK) s->result->has_default = clt_measurement_correct(m);
+    rc = keep(&result->default_measurement, s->first, m, error);
+    if (rc == CLT_OK) result->has_default = clt_measurement_correct(m);
   }
-  if (rc == CLT_OK && f->has_first_stage_best && m->config == f->first_stage_best)
-    rc = keep(&s->result->first_stage_best, m->config, m, error);
-  return rc;
+  if (rc || !f->has_first_stage_best || m->config != f->first_stage_best) return rc;
+  if (clt_measurement_correct(m)) return keep(&result->first_stage_best, m->config, m, error);
+  f->has_first_stage_best = false;
+  clt_measurement_release(&result->first_stage_best);
+  clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
+  return CLT_OK;
+}
+
+static void reject(finals *f, clt_session *s, size_t i) {
+  clt_config config = f->measurements[i].config;
+  for (size_t k = 0; k < s->n_ranked; k++)
+    if (s->ranked[k].config == config) s->ranked[k].rejected = true;
+  f->n_rejected += i < f->n_field;
+  warn(s, config, clt_reason_text(f->measurements[i].reason));
+}
+
+/* Out of memory because others were prepared as well is not the configuration's fault. */
+static bool is_crowded(const finals *f, size_t i) {
+  return f->n > 1 && f->measurements[i].reason == CLT_REASON_OUT_OF_MEMORY;
 }
 
 /* Records the i-th finalist and takes it over as leader if it is the fastest. */
 static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
   clt_measurement *measurement = &f->measurements[i];
   int rc = CLT_OK;
+  if (is_crowded(f, i)) {
+    f->n_crowded += i < f->n_field;
+    warn(s, measurement->config, "the memory does not suffice for all finalists at once; it is left out");
+    return CLT_OK;
+  }
   if (s->settings->store)
     rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_FINALIST, measurement, error);
   if (rc == CLT_OK) rc = update_companions(f, s, measurement, error);
   if (rc) return rc;
   if (!clt_measurement_correct(measurement)) {
-    f->n_rejected += i < f->n_ranked;
-    if (s->settings->log) s->settings->log(s->settings->user, CLT_LOG_WARNING, "a finalist failed on other data");
+    reject(f, s, i);
     return CLT_OK;
   }
+  if (i < f->n_field) f->configs[f->n_standing++] = measurement->config;
   if (f->leader.config != CLT_CONFIG_NONE && f->leader.time_s <= measurement->time_s) return CLT_OK;
   clt_measurement_release(&f->leader);
   f->leader = *measurement;
@@ -108,18 +149,28 @@ static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
   return CLT_OK;
 }
 
+/* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
+static void restore(finals *f, clt_measurement *old) {
+  bool stands = old->config != CLT_CONFIG_NONE && f->leader.config == CLT_CONFIG_NONE;
+  for (size_t i = 0; i < f->n; i++)
+    if (f->measurements[i].config == old->config && !is_crowded(f, i)) stands = false;
+  if (stands) {
+    f->leader = *old;
+  } else {
+    clt_measurement_release(old);
+  }
+}
+
 static int compare(finals *f, clt_session *s, clt_error *error) {
   clt_compare_policy how = policy(s);
   int rc = s->evaluator->compare(s->evaluator_state, f->configs, f->n, &how, f->measurements, error);
   if (rc) return rc;
-  f->n_rejected = 0;
-  /* the old leader's time belongs to other rounds */
-  clt_measurement_release(&f->leader);
+  clt_measurement old = f->leader;
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
-  for (size_t i = 0; i < f->n; i++) {
-    if (rc == CLT_OK) rc = judge(f, s, i, error);
-    clt_measurement_release(&f->measurements[i]);
-  }
+  f->n_rejected = f->n_standing = 0;
+  for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = judge(f, s, i, error);
+  restore(f, &old);
+  for (size_t i = 0; i < f->n; i++) clt_measurement_release(&f->measurements[i]);
   return rc;
 }
 
@@ -127,9 +178,8 @@ static int play(finals *f, clt_session *s, clt_error *error) {
   size_t wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    size_t before = f->next;
-    choose(f, s, wanted, attempt == 0);
-    if (f->next == before) break;
+    choose(f, s, wanted);
+    if (f->n_field == f->n_standing) break;
     clt_session_progress(s, NULL);
     int rc = compare(f, s, error);
     if (rc) return rc;
@@ -145,24 +195,52 @@ static void crown(finals *f, clt_session *s) {
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
 }
 
+/* The search's word stands, but not for what failed since: of that which is next, only the time is known. */
+static void fall_back(clt_session *s) {
+  clt_measurement *best = &s->result->best;
+  size_t first = first_left(s);
+  clt_config config = first < s->n_ranked ? s->ranked[first].config : CLT_CONFIG_NONE;
+  if (best->config == config) return;
+  clt_measurement_release(best);
+  clt_measurement_init(best, config);
+  if (config != CLT_CONFIG_NONE) best->time_s = s->ranked[first].time_s;
+}
+
+/* What the result's best is, after all attempts or a stop. */
+static int conclude(finals *f, clt_session *s, int rc, clt_error *error) {
+  bool stands = f->leader.config != CLT_CONFIG_NONE, stopped = rc == CLT_E_STOPPED;
+  if (rc && !stopped) return rc;
+  if (stands) {
+    crown(f, s);
+    return rc;
+  }
+  if (stopped || f->n_crowded > 0) {
+    fall_back(s);
+    if (stopped || s->result->best.config != CLT_CONFIG_NONE) return rc;
+  }
+  crown(f, s); /* nobody */
+  return clt_fail(error, CLT_E_VERIFY, "all of the %zu fastest configurations fail when run again on other data",
+                  f->next);
+}
+
+static void find_first_stage_best(finals *f, const clt_session *s) {
+  clt_search_report report = {0};
+  if (s->searcher->report) s->searcher->report(s->searcher_state, &report);
+  f->has_first_stage_best = report.has_first_stage_best;
+  f->first_stage_best = report.first_stage_best;
+}
+
 int clt_session_finalists(clt_session *s, clt_error *error) {
-  size_t room = (size_t)s->settings->finalists + 3; /* the leader and the companions besides */
+  size_t room = (size_t)s->settings->finalists + 2; /* the companions besides */
   if (s->settings->finalists == 0 || s->evaluator->compare == NULL || s->n_ranked == 0) return CLT_OK;
   finals f = {.configs = clt_new_array(room, sizeof *f.configs),
               .measurements = clt_new_array(room, sizeof *f.measurements)};
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
-  clt_search_report report = {0};
-  if (s->searcher->report) s->searcher->report(s->searcher_state, &report);
-  f.has_first_stage_best = report.has_first_stage_best;
-  f.first_stage_best = report.first_stage_best;
+  find_first_stage_best(&f, s);
   s->phase = "finalists";
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
   int rc = f.configs && f.measurements ? play(&f, s, error) : clt_fail_memory(error);
-  bool stands = f.leader.config != CLT_CONFIG_NONE;
-  if (rc == CLT_OK && !stands)
-    rc = clt_fail(error, CLT_E_VERIFY, "all of the %zu fastest configurations fail when run again on other data",
-                  f.next);
-  if (stands || rc == CLT_E_VERIFY) crown(&f, s);
+  rc = conclude(&f, s, rc, error);
   clt_measurement_release(&f.leader);
   free(f.configs);
   free(f.measurements);

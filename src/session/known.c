@@ -76,9 +76,14 @@ static int keep_stored(struct load *load, const clt_measurement *measurement) {
   return CLT_OK;
 }
 
+/* Finalists' times were interleaved with others', but a failure is one; unless the others took the memory. */
+static bool counts(clt_record_kind kind, clt_reason reason) {
+  return kind == CLT_RECORD_SEARCH || (reason != CLT_REASON_NONE && reason != CLT_REASON_OUT_OF_MEMORY);
+}
+
 static int visit(void *user, clt_record_kind kind, const clt_measurement *measurement) {
   struct load *load = user;
-  if (kind != CLT_RECORD_SEARCH) return 0;
+  if (!counts(kind, measurement->reason)) return 0;
   if (clt_space_canonical(load->space, measurement->config) != measurement->config) return 0;
   load->rc = keep_stored(load, measurement);
   return load->rc;

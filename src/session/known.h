@@ -11,8 +11,8 @@ typedef struct clt_known {
 
 void clt_known_release(clt_known *known);
 
-/* Reads a store. Of several search records of a configuration the newest counts; records of finalists do not, since
- * their runs were interleaved with others. */
+/* Reads a store. Of several search records of a configuration the newest counts. Of finalists only failures count, like
+ * search records: their times were interleaved with others'. Out of memory does not: others were prepared as well. */
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    clt_error *error);
 

@@ -74,7 +74,7 @@ static void hash_evaluator(clt_hasher *hasher, const clt_tune_settings *settings
   }
 }
 
-/* Without a problem and a device, what tells measurements apart is the evaluator and what it works on. */
+/* Where no device is measured, what tells measurements apart is the evaluator and what it works on. */
 static int make_up_key(clt_session *s, clt_error *error) {
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return clt_fail_memory(error);
@@ -118,9 +118,15 @@ static int describe_other(clt_session *s, clt_error *error) {
                             "", "", "{}", error);
 }
 
+/* What was computed or replayed must not be found by those who ask for measurements. */
+static bool is_of_problem(const clt_session *s) {
+  const clt_instance *instance = s->settings->instance;
+  return s->evaluator->measures_device && instance != NULL && clt_instance_device(instance) != NULL;
+}
+
 static int open_store(clt_session *s, clt_error *error) {
   if (s->settings->store == NULL) return CLT_OK;
-  bool of_problem = s->settings->instance != NULL && clt_instance_device(s->settings->instance) != NULL;
+  bool of_problem = is_of_problem(s);
   int rc = of_problem ? clt_store_key_init(&s->key, s->settings->instance, error) : make_up_key(s, error);
   if (rc == CLT_OK) rc = of_problem ? describe_problem(s, error) : describe_other(s, error);
   if (rc || s->settings->no_reuse) return rc;

@@ -31,6 +31,7 @@ void clt_session_progress(clt_session *session, const clt_measurement *last) {
       .best = result->best.config,
       .best_s = result->best.time_s,
       .elapsed_s = session->last_progress_s - session->start_s,
+      .time_limit_s = session->settings->time_s,
       .last = last,
   };
   for (int i = 0; i < CLT_N_INVALIDITIES; i++) now.by_invalidity[i] = result->by_invalidity[i];

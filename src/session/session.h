@@ -16,6 +16,7 @@ typedef struct clt_pending {
 typedef struct clt_ranked {
   clt_config config; /* canonical */
   double time_s;
+  bool rejected; /* failed as a finalist */
 } clt_ranked;
 
 typedef struct clt_session {

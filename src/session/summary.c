@@ -33,7 +33,7 @@ static int replace(clt_measurement *place, const clt_measurement *measurement, c
 static int rank(clt_session *session, const clt_measurement *measurement, clt_error *error) {
   if (clt_grow(&session->ranked, &session->ranked_capacity, session->n_ranked + 1, sizeof *session->ranked))
     return clt_fail_memory(error);
-  session->ranked[session->n_ranked++] = (clt_ranked){measurement->config, measurement->time_s};
+  session->ranked[session->n_ranked++] = (clt_ranked){.config = measurement->config, .time_s = measurement->time_s};
   return CLT_OK;
 }
 

@@ -2,6 +2,8 @@
 #include "pool_fixture.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include "eval/rounds.h"
 
@@ -77,6 +79,83 @@ static void a_finalist_that_fails_does_not_take_others_along(void **state) {
   assert_true(all_gone(f));
 }
 
+static void the_time_limit_is_obeyed_after_any_round(void **state) {
+  fixture *f = *state;
+  const clt_compare_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 1e-9};
+  clt_measurement m[3];
+  clt_pool_setup setup = pool_setup(f);
+  clt_pool *pool = open_pool(&setup);
+  assert_int_equal(clt_pool_compare(pool, (clt_config[]){300, 100, 200}, 3, &policy, m, NULL), 0);
+  for (size_t i = 0; i < 3; i++) {
+    expect(&m[i], CLT_REASON_NONE);
+    assert_int_equal(m[i].n_runs, 1);
+    assert_true(m[i].time_s == FAKE_TIME_S(m[i].config));
+  }
+  assert_int_equal(count_log(f, "verify"), 3);
+  release_all(m, 3);
+  clt_pool_free(pool);
+}
+
+/* Sets `stop` when the fake workers' log has a line. */
+typedef struct stopper {
+  const fixture *f;
+  const char *line;
+  volatile int stop;
+  double at_s;
+} stopper;
+
+static void *stop_at_line(void *user) {
+  stopper *s = user;
+  double until_s = clt_now_s() + 60;
+  while (count_log(s->f, s->line) == 0 && clt_now_s() < until_s) sched_yield();
+  s->at_s = clt_now_s();
+  s->stop = 1;
+  return NULL;
+}
+
+static void a_stop_is_obeyed_while_something_hangs(void **state) {
+  static const struct {
+    int deed;
+    const char *line;
+  } cases[] = {{HANG_BUILD, "prepare begins"}, {HANG_RUN, "launch begins"}, {HANG_TIME, "time begins"}};
+  fixture *f = *state;
+  for (size_t i = 0; i < 3; i++) {
+    clt_measurement m[4];
+    clt_error error = {0};
+    pthread_t thread;
+    unlink(f->log);
+    stopper s = {.f = f, .line = cases[i].line};
+    clt_compare_policy policy = {.min_rounds = 5, .max_rounds = 20, .stop = &s.stop};
+    clt_pool_setup setup = pool_setup(f);
+    clt_pool *pool = open_pool(&setup);
+    assert_int_equal(pthread_create(&thread, NULL, stop_at_line, &s), 0);
+    const clt_config configs[] = {100 + (clt_config)cases[i].deed, 200 + (clt_config)cases[i].deed, 300};
+    assert_int_equal(clt_pool_compare(pool, configs, 3, &policy, m, &error), CLT_E_STOPPED);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(clt_now_s() - s.at_s < 5);                       /* far less than the deadlines */
+    measure_all(pool, (clt_config[]){400, 500, 600, 700}, 4, m); /* nothing is left of it */
+    for (size_t k = 0; k < 4; k++) expect(&m[k], CLT_REASON_NONE);
+    release_all(m, 4);
+    clt_pool_free(pool);
+  }
+}
+
+static void an_error_leaves_no_request_behind(void **state) {
+  fixture *f = *state;
+  const clt_compare_policy policy = {.min_rounds = 1, .max_rounds = 1};
+  clt_measurement m[4];
+  clt_error error = {0};
+  clt_pool_setup setup = pool_setup(f);
+  setup.compile_timeout_s = 1;
+  clt_pool *pool = open_pool(&setup);
+  assert_int_equal(clt_pool_compare(pool, (clt_config[]){OWN_ERROR, HANG_BUILD}, 2, &policy, m, &error), CLT_E_OPENCL);
+  measure_all(pool, (clt_config[]){100, HANG_BUILD, 300, 400}, 4, m); /* beyond the deadline of what hung */
+  expect(&m[1], CLT_REASON_COMPILE_TIMEOUT);
+  expect(&m[3], CLT_REASON_NONE);
+  release_all(m, 4);
+  clt_pool_free(pool);
+}
+
 static void searching_goes_on_after_a_comparison(void **state) {
   fixture *f = *state;
   const clt_compare_policy policy = {.min_rounds = 1, .max_rounds = 1};
@@ -101,6 +180,9 @@ int main(void) {
       cmocka_unit_test(rounds_decide_by_lead_or_by_nearness),
       TEST(finalists_are_interleaved_verified_and_ranked_by_median),
       TEST(a_finalist_that_fails_does_not_take_others_along),
+      TEST(the_time_limit_is_obeyed_after_any_round),
+      TEST(a_stop_is_obeyed_while_something_hangs),
+      TEST(an_error_leaves_no_request_behind),
       TEST(searching_goes_on_after_a_comparison),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,6 +280,24 @@ static void waiting_for_leave_to_launch_is_not_compiling(void **state) {
   clt_pool_free(pool);
 }
 
+/* As after Ctrl-Z: the worker went on compiling, reached the gate and waited there, beyond its deadline. */
+static void a_caller_that_was_away_does_not_bill_those_who_waited_for_it(void **state) {
+  fixture *f = *state;
+  clt_measurement m;
+  clt_pool_setup setup = pool_setup(f);
+  setup.quiet_builds = false;
+  setup.compile_timeout_s = 0.3;
+  clt_pool *pool = open_pool(&setup);
+  assert_int_equal(clt_pool_submit(pool, 900, 0, NULL), 0); /* compiles longest */
+  while (count_log(f, "prepare begins") == 0) assert_int_equal(clt_pool_wait(pool, &m, 0, NULL), CLT_E_AGAIN);
+  for (double begin_s = clt_now_s(); clt_now_s() - begin_s < 2 * setup.compile_timeout_s;) continue;
+  assert_int_equal(count_log(f, "launch begins"), 0);
+  assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
+  expect(&m, CLT_REASON_NONE);
+  clt_measurement_release(&m);
+  clt_pool_free(pool);
+}
+
 static void tuners_share_a_device_without_disturbing_each_other(void **state) {
   fixture *f = *state;
   span timed[128], prepared[128];
@@ -344,6 +362,7 @@ int main(void) {
       TEST(on_a_cpu_nothing_is_prepared_while_something_is_timed),
       TEST(elsewhere_compiling_goes_on_but_launches_wait),
       TEST(waiting_for_leave_to_launch_is_not_compiling),
+      TEST(a_caller_that_was_away_does_not_bill_those_who_waited_for_it),
       TEST(tuners_share_a_device_without_disturbing_each_other),
       TEST(nothing_outlives_a_killed_tuner),
   };

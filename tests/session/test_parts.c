@@ -1,6 +1,7 @@
 /* Parts of a session with a scripted searcher and evaluator: aliases, the reuse of records, finalists that are
  * rejected. */
 #include "../search/bench.h"
+#include "base/fail.h"
 #include "session/session.h"
 
 #define MAX 64
@@ -14,6 +15,7 @@ struct scripted {
   clt_config told[MAX];
   double told_s[MAX];
   size_t n_told;
+  clt_search_report report;
 };
 
 static int scripted_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -31,16 +33,28 @@ static int scripted_tell(void *state, const clt_measurement *measurement, clt_er
   return 0;
 }
 
-static const clt_searcher_type scripted = {.name = "scripted", .ask = scripted_ask, .tell = scripted_tell};
+static void scripted_report(const void *state, clt_search_report *out) {
+  *out = ((const struct scripted *)state)->report;
+}
 
-/* Times are bench_bowl's; answers the newest first, three at a time. Those in `fails` fail when
- * compared. */
+static const clt_searcher_type scripted = {
+    .name = "scripted", .ask = scripted_ask, .tell = scripted_tell, .report = scripted_report};
+
+/* Times are bench_bowl's; answers the newest first, three at a time. Those in `fails` fail when compared, for the
+ * reason, beginning with a comparison. The comparison `stopped_in` is stopped. */
+struct failure {
+  clt_config config;
+  clt_reason reason;
+  size_t from;
+};
+
 struct fake {
   const clt_space *space;
   clt_config pending[MAX];
   size_t n_pending, n_submitted, n_compared, n_comparisons;
-  clt_config fails[MAX];
-  size_t n_fails;
+  struct failure fails[MAX];
+  size_t n_fails, stopped_in;
+  clt_compare_policy policy;
 };
 
 static size_t fake_capacity(const void *state) { return (void)state, 3; }
@@ -70,12 +84,13 @@ static int fake_wait(void *state, clt_measurement *out, double timeout_s, clt_er
 static int fake_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
                         clt_measurement *out, clt_error *error) {
   struct fake *f = state;
-  (void)policy, (void)error;
-  f->n_comparisons++;
+  f->policy = *policy;
+  if (++f->n_comparisons == f->stopped_in) return clt_fail(error, CLT_E_STOPPED, "stopped");
   for (size_t i = 0; i < n; i++, f->n_compared++) {
     measure(f, configs[i], &out[i]);
     for (size_t k = 0; k < f->n_fails; k++)
-      if (configs[i] == f->fails[k]) clt_measurement_fail(&out[i], CLT_REASON_WRONG_OUTPUT, NULL);
+      if (configs[i] == f->fails[k].config && f->n_comparisons >= f->fails[k].from)
+        clt_measurement_fail(&out[i], f->fails[k].reason, NULL);
   }
   return 0;
 }
@@ -97,6 +112,7 @@ static void begin(struct stage *stage, const clt_space *space) {
   clt_tune_settings_init(&stage->settings);
   clt_measurement_init(&stage->result.best, CLT_CONFIG_NONE);
   clt_measurement_init(&stage->result.default_measurement, CLT_CONFIG_NONE);
+  clt_measurement_init(&stage->result.first_stage_best, CLT_CONFIG_NONE);
   stage->evaluator.space = space;
   stage->session = (clt_session){.settings = &stage->settings,
                                  .result = &stage->result,
@@ -167,13 +183,21 @@ static void a_searcher_that_leaves_the_space_is_an_error(void **state) {
   clt_space_free(space);
 }
 
+static void add_failure(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
+                        clt_record_kind kind, clt_reason reason) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, reason, "signal 11");
+  assert_int_equal(clt_store_add(store, key, space, kind, &m, NULL), 0);
+  clt_measurement_release(&m);
+}
+
 static void add_record(clt_store *store, const clt_store_key *key, const clt_space *space, clt_config config,
                        clt_record_kind kind, double time_s) {
   clt_measurement m;
   clt_measurement_init(&m, config);
-  if (isnan(time_s)) clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "signal 11");
   m.time_s = m.runs_s[0] = time_s;
-  m.n_runs = !isnan(time_s);
+  m.n_runs = 1;
   assert_int_equal(clt_store_add(store, key, space, kind, &m, NULL), 0);
   clt_measurement_release(&m);
 }
@@ -190,7 +214,7 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   add_record(store, &key, space, a, CLT_RECORD_SEARCH, 2);
   add_record(store, &key, space, a, CLT_RECORD_SEARCH, 1.5);
   add_record(store, &key, space, a, CLT_RECORD_FINALIST, 9);
-  add_record(store, &key, space, b, CLT_RECORD_SEARCH, NAN);
+  add_failure(store, &key, space, b, CLT_RECORD_SEARCH, CLT_REASON_RUN_CRASH);
   add_record(store, &key, space, c, CLT_RECORD_FINALIST, 9);
   assert_int_equal(clt_known_load(&known, store, &key, space, NULL), 0);
   assert_int_equal(clt_known_take(&known, a, &m), CLT_KNOWN_STORE);
@@ -208,6 +232,41 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   clt_space_free(space);
 }
 
+static clt_measurement take(clt_known *known, clt_config config) {
+  clt_measurement m;
+  assert_int_equal(clt_known_take(known, config, &m), CLT_KNOWN_STORE);
+  return m;
+}
+
+static void what_failed_as_a_finalist_has_failed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_store *store;
+  clt_store_key key = {.problem = "p", .device = "d", .driver = "1"};
+  clt_config failed = clt_space_at(space, 3), crowded = clt_space_at(space, 4), fresh = clt_space_at(space, 5);
+  clt_known known = {0};
+  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  for (uint64_t rank = 3; rank <= 5; rank++)
+    add_record(store, &key, space, clt_space_at(space, rank), CLT_RECORD_SEARCH, 1);
+  add_failure(store, &key, space, failed, CLT_RECORD_FINALIST, CLT_REASON_WRONG_OUTPUT);
+  add_failure(store, &key, space, crowded, CLT_RECORD_FINALIST, CLT_REASON_OUT_OF_MEMORY);
+  add_failure(store, &key, space, fresh, CLT_RECORD_FINALIST, CLT_REASON_WRONG_OUTPUT);
+  add_record(store, &key, space, fresh, CLT_RECORD_SEARCH, 2);
+  assert_int_equal(clt_known_load(&known, store, &key, space, NULL), 0);
+  clt_measurement m = take(&known, failed);
+  assert_int_equal(m.reason, CLT_REASON_WRONG_OUTPUT);
+  clt_measurement_release(&m);
+  m = take(&known, crowded);
+  assert_true(clt_measurement_correct(&m) && m.time_s == 1);
+  clt_measurement_release(&m);
+  m = take(&known, fresh);
+  assert_true(clt_measurement_correct(&m) && m.time_s == 2);
+  clt_measurement_release(&m);
+  clt_known_release(&known);
+  clt_store_close(store);
+  clt_space_free(space);
+}
+
 /* --- finalists --- */
 
 /* Evaluates the whole neighbourhood of the optimum, so that several are within the window; ranked[0] is the fastest. */
@@ -220,6 +279,16 @@ static void evaluate_many(struct stage *stage, const clt_space *space) {
     script[n_script++] = config_of(space, text);
   }
   assert_int_equal(clt_session_search(&stage->session, NULL), 0);
+}
+
+static clt_config of_e(const clt_space *space, int e) {
+  char text[64];
+  snprintf(text, sizeof text, "a=16 b=4 c=0 d=0 e=%d", e);
+  return config_of(space, text);
+}
+
+static void fails(struct stage *stage, clt_config config, clt_reason reason, size_t from) {
+  stage->evaluator.fails[stage->evaluator.n_fails++] = (struct failure){config, reason, from};
 }
 
 static void the_fastest_few_are_compared(void **state) {
@@ -242,9 +311,8 @@ static void a_rejected_finalist_makes_room_for_the_next_best(void **state) {
   struct stage stage;
   evaluate_many(&stage, space);
   stage.settings.finalists = 2;
-  stage.evaluator.fails[0] = config_of(space, "a=16 b=4 c=0 d=0 e=7");
-  stage.evaluator.fails[1] = config_of(space, "a=16 b=4 c=0 d=0 e=6");
-  stage.evaluator.n_fails = 2;
+  fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+  fails(&stage, of_e(space, 6), CLT_REASON_WRONG_OUTPUT, 1);
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 2);
   assert_true(stage.result.best.config == config_of(space, "a=16 b=4 c=0 d=0 e=8"));
@@ -260,11 +328,170 @@ static void where_no_finalist_stands_verification_has_failed(void **state) {
   clt_error error = {0};
   evaluate_many(&stage, space);
   stage.settings.finalists = 5;
-  memcpy(stage.evaluator.fails, script, n_script * sizeof *script);
-  stage.evaluator.n_fails = n_script;
+  for (size_t i = 0; i < n_script; i++) fails(&stage, script[i], CLT_REASON_WRONG_OUTPUT, 1);
   assert_int_equal(clt_session_finalists(&stage.session, &error), CLT_E_VERIFY);
   assert_true(stage.result.best.config == CLT_CONFIG_NONE);
   assert_non_null(strstr(error.message, "other data"));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void a_finalist_that_stands_is_not_forgotten_for_others_that_fail(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 3; /* 7, 6 and 8 */
+  fails(&stage, of_e(space, 6), CLT_REASON_WRONG_OUTPUT, 1);
+  fails(&stage, of_e(space, 7), CLT_REASON_RUN_CRASH, 2);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 3);
+  assert_true(stage.result.best.config == of_e(space, 8));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void the_window_does_not_move_while_the_fastest_stands(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 2;
+  /* The one behind the fastest fails, and so does everything that takes its place. */
+  for (int e = 1; e <= 12; e++)
+    if (e != 7) fails(&stage, of_e(space, e), CLT_REASON_WRONG_OUTPUT, 1);
+  for (size_t i = 0; i < stage.session.n_ranked; i++) { /* 1 s, 1.4 s, 1.6 s, 1.8 s ... */
+    int rank = abs((int)clt_space_value(space, stage.session.ranked[i].config, 4).integer - 7);
+    stage.session.ranked[i].time_s = rank == 0 ? 1 : 1.2 + 0.2 * rank;
+  }
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 2); /* 6 and 8 are within, 5 and 9 are not */
+  assert_int_equal(stage.evaluator.n_compared, 4);
+  assert_true(stage.result.best.config == of_e(space, 7));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static int count_any(void *user, clt_record_kind kind, const clt_measurement *measurement) {
+  (void)measurement;
+  *(size_t *)user += kind == CLT_RECORD_FINALIST;
+  return 0;
+}
+
+static size_t n_finalist_records(struct stage *stage, const clt_space *space) {
+  size_t n = 0;
+  assert_int_equal(clt_store_each(stage->settings.store, &stage->session.key, space, count_any, &n, NULL, NULL), 0);
+  return n;
+}
+
+static void open_memory_store(struct stage *stage) {
+  assert_int_equal(clt_store_open(&stage->settings.store, "memory", NULL, NULL), 0);
+  stage->session.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
+}
+
+static void out_of_memory_beside_others_is_no_failure(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  open_memory_store(&stage);
+  stage.settings.finalists = 3;
+  fails(&stage, of_e(space, 7), CLT_REASON_OUT_OF_MEMORY, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 1); /* it is not replaced */
+  assert_int_equal(n_finalist_records(&stage, space), 2);
+  assert_true(stage.result.best.config == of_e(space, 6) || stage.result.best.config == of_e(space, 8));
+  clt_store_close(stage.settings.store);
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void where_memory_suffices_for_no_finalist_the_search_is_believed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  for (int rejected = 0; rejected < 2; rejected++) {
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 3;
+    for (int e = 1; e <= 12; e++) {
+      bool wrong = rejected && e == 7; /* what is known to be wrong is not believed */
+      fails(&stage, of_e(space, e), wrong ? CLT_REASON_WRONG_OUTPUT : CLT_REASON_OUT_OF_MEMORY, 1);
+    }
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    clt_config best = stage.result.best.config;
+    assert_true(rejected ? best == of_e(space, 6) || best == of_e(space, 8) : best == of_e(space, 7));
+    assert_true(stage.result.best.time_s == bench_bowl(space, best));
+    assert_false(stage.result.best_is_finalist);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void companions_keep_what_is_known_of_them(void **state) {
+  static const clt_reason reasons[] = {CLT_REASON_NONE, CLT_REASON_OUT_OF_MEMORY, CLT_REASON_WRONG_OUTPUT};
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (int i = 0; i < 3; i++) {
+    struct stage stage;
+    clt_config slow = config_of(space, "a=1 b=64 c=1 d=0 e=1"), sample = config_of(space, "a=1 b=64 c=1 d=0 e=2");
+    begin(&stage, space);
+    stage.session.first = slow;
+    stage.searcher.report = (clt_search_report){.has_first_stage_best = true, .first_stage_best = sample};
+    script[0] = of_e(space, 7), script[1] = sample, n_script = 2;
+    assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+    stage.settings.finalists = 3;
+    if (i > 0) fails(&stage, slow, reasons[i], 1), fails(&stage, sample, reasons[i], 1);
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    assert_int_equal(stage.evaluator.n_compared, 3);
+    assert_int_equal(stage.result.has_default, reasons[i] != CLT_REASON_WRONG_OUTPUT);
+    assert_true(stage.result.default_measurement.config == slow);
+    assert_int_equal(clt_measurement_correct(&stage.result.default_measurement), stage.result.has_default);
+    assert_true(stage.result.first_stage_best.config == (i == 0 ? sample : CLT_CONFIG_NONE));
+    assert_true(stage.result.best.config == of_e(space, 7));
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void stopped_among_the_finalists_the_search_is_believed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (size_t stopped_in = 1; stopped_in <= 2; stopped_in++) {
+    struct stage stage;
+    int stop = 0;
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 1;
+    stage.settings.stop = &stop;
+    stage.evaluator.stopped_in = stopped_in;
+    fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), CLT_E_STOPPED);
+    assert_true(stage.evaluator.policy.stop == &stop);
+    clt_config best = stage.result.best.config;
+    assert_true(stopped_in == 1 ? best == of_e(space, 7) : best == of_e(space, 6) || best == of_e(space, 8));
+    assert_true(stage.result.best.time_s == bench_bowl(space, best));
+    assert_false(stage.result.best_is_finalist);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void keep_text(void *user, clt_log_level level, const char *text) {
+  if (level == CLT_LOG_WARNING) snprintf(user, 256, "%s", text);
+}
+
+static void a_rejected_finalist_is_named_with_the_reason(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  char text[256] = "";
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 1;
+  stage.settings.log = keep_text;
+  stage.settings.user = text;
+  fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_non_null(strstr(text, "a=16 b=4 c=0 d=0 e=7"));
+  assert_non_null(strstr(text, clt_reason_text(CLT_REASON_WRONG_OUTPUT)));
   end(&stage);
   clt_space_free(space);
 }
@@ -294,9 +521,17 @@ int main(void) {
       cmocka_unit_test(an_alias_gets_the_result_of_what_it_stands_for),
       cmocka_unit_test(a_searcher_that_leaves_the_space_is_an_error),
       cmocka_unit_test(the_newest_search_record_is_used_failures_too),
+      cmocka_unit_test(what_failed_as_a_finalist_has_failed),
       cmocka_unit_test(the_fastest_few_are_compared),
       cmocka_unit_test(a_rejected_finalist_makes_room_for_the_next_best),
       cmocka_unit_test(where_no_finalist_stands_verification_has_failed),
+      cmocka_unit_test(a_finalist_that_stands_is_not_forgotten_for_others_that_fail),
+      cmocka_unit_test(the_window_does_not_move_while_the_fastest_stands),
+      cmocka_unit_test(out_of_memory_beside_others_is_no_failure),
+      cmocka_unit_test(where_memory_suffices_for_no_finalist_the_search_is_believed),
+      cmocka_unit_test(companions_keep_what_is_known_of_them),
+      cmocka_unit_test(stopped_among_the_finalists_the_search_is_believed),
+      cmocka_unit_test(a_rejected_finalist_is_named_with_the_reason),
       cmocka_unit_test(the_default_is_timed_side_by_side),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,12 +154,41 @@ static void the_budget_comes_from_who_asks_for_one(void **state) {
   unload(&modest);
 }
 
+static int keep_key(void *user, const clt_store_description *description) {
+  *(clt_store_key *)user = description->key;
+  return 0;
+}
+
+static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **state) {
+  (void)state;
+  a_problem p = load(16, "");
+  const clt_device_info device = {.name = "a device", .max_work_group_size = 256};
+  clt_store *store;
+  clt_store_key kept = {.problem = ""};
+  clt_tune_result result;
+  clt_instance_free(p.instance);
+  assert_int_equal(clt_instance_new(&p.instance, p.problem, NULL, 0, &device, NULL), 0);
+  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  clt_tune_settings settings = settings_for(&p);
+  settings.store = store;
+  for (int64_t reused = 0; reused <= 25; reused += 25) {
+    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_int_equal(result.reused, reused);
+    clt_tune_result_release(&result);
+  }
+  assert_int_equal(clt_store_each_key(store, keep_key, &kept, NULL), 0);
+  assert_string_equal(kept.device, "synthetic");
+  clt_store_close(store);
+  unload(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_default_is_evaluated_first_and_once),
       cmocka_unit_test(the_default_can_be_left_out),
       cmocka_unit_test(a_default_against_the_constraints_is_not_measured),
       cmocka_unit_test(the_budget_comes_from_who_asks_for_one),
+      cmocka_unit_test(what_is_computed_is_not_kept_as_a_measurement_of_the_device),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,12 +31,14 @@ typedef struct clt_evaluator_setup {
  * or within tolerance of all others, or the limits are reached; then verified on other data. */
 typedef struct clt_compare_policy {
   unsigned min_rounds, max_rounds;
-  double max_total_s;
-  double tolerance; /* relative */
+  double max_total_s;       /* no round begins after it, whatever min_rounds says; 0: no limit */
+  double tolerance;         /* relative */
+  const volatile int *stop; /* polled while waiting, at least every 0.1 s; not 0: CLT_E_STOPPED. Nullable */
 } clt_compare_policy;
 
 typedef struct clt_evaluator_type {
   const char *name, *summary;
+  bool measures_device; /* what it says is true of the problem on the device, and kept under their name */
   const clt_option *options;
   size_t n_options, options_size;
   size_t state_size; /* zeroed before open */
