@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "eval/open_request.h"
 #include "eval/reference.h"
@@ -97,6 +98,23 @@ int clt_worker_release(clt_worker *worker, const json_t *request, clt_error *err
 
 /* --- measuring --- */
 
+/* A kernel saved in the middle of a tuning would be measured under the old one's name. */
+static int check_source(clt_worker *worker, const clt_plan *plan, clt_error *error) {
+  uint64_t hash = clt_hash64(plan->source, strlen(plan->source));
+  if (worker->source_hash == 0) worker->source_hash = hash;
+  if (worker->source_hash == hash) return CLT_OK;
+  return clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
+                  clt_problem_path(worker->problem));
+}
+
+static int plan_and_prepare(clt_worker *worker, clt_worker_slot *slot, clt_config config, clt_error *error) {
+  clt_measurement *m = &slot->measurement;
+  int rc = clt_executor_plan(&slot->plan, worker->instance, config, m, error);
+  if (rc == 0 && slot->plan) rc = check_source(worker, slot->plan, error);
+  if (rc || slot->plan == NULL) return rc;
+  return clt_executor_prepare(worker->executor, &slot->prepared, slot->plan, worker->data[0], m, error);
+}
+
 int clt_worker_prepare(clt_worker *worker, const json_t *request, clt_measurement *out, clt_error *error) {
   clt_worker_slot *slot = NULL;
   int64_t config;
@@ -105,10 +123,7 @@ int clt_worker_prepare(clt_worker *worker, const json_t *request, clt_measuremen
   if (rc) return rc;
   if (slot->prepared) empty_slot(worker, slot);
   clt_measurement_init(&slot->measurement, (clt_config)config);
-  rc = clt_executor_plan(&slot->plan, worker->instance, (clt_config)config, &slot->measurement, error);
-  if (rc == 0 && slot->plan)
-    rc =
-        clt_executor_prepare(worker->executor, &slot->prepared, slot->plan, worker->data[0], &slot->measurement, error);
+  rc = plan_and_prepare(worker, slot, (clt_config)config, error);
   if (rc == 0) rc = clt_measurement_copy(out, &slot->measurement, error);
   if (rc || slot->prepared == NULL) empty_slot(worker, slot);
   return rc;

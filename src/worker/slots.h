@@ -21,6 +21,7 @@ typedef struct clt_worker {
   clt_instance *instance;
   clt_executor *executor;
   clt_data *data[CLT_WORKER_DATA_SETS]; /* by seed - 1 */
+  uint64_t source_hash;                 /* of the kernel's text as it was first read; 0: not read yet */
   clt_worker_slot slots[CLT_WORKER_SLOTS];
 } clt_worker;
 

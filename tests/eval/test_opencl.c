@@ -273,8 +273,7 @@ static void without_a_reference_the_default_is_right_and_that_is_said(void **sta
   close_run(&r);
 }
 
-static void files_that_change_while_tuning_are_noticed(void **state) {
-  bench *b = *state;
+static void change_after(bench *b, int deed, clt_reason reason) {
   const clt_setting settings[] = {{"workers", "1"}};
   run r;
   clt_measurement m;
@@ -287,16 +286,20 @@ static void files_that_change_while_tuning_are_noticed(void **state) {
   clt_options_parse(r.options, r.type->options_size, r.type->options, r.type->n_options, settings, 1, NULL);
   clt_evaluator_setup setup = {.instance = r.instance, .space = clt_instance_space(r.instance)};
   assert_int_equal(r.type->open(r.state, &setup, r.options, NULL), 0);
-  /* A worker that is replaced reads the files again. */
-  clt_config bad = config_of(&r, 7, 16);
-  measure_all(&r, &bad, 1, &m);
-  assert_true(m.reason == CLT_REASON_OUT_OF_BOUNDS);
+  clt_config before = config_of(&r, deed, 16);
+  measure_all(&r, &before, 1, &m);
+  assert_true(m.reason == reason);
   clt_measurement_release(&m);
   write_file(b, "twice.cl", kernel_text, NULL);
-  assert_int_equal(r.type->submit(r.state, config_of(&r, 0, 16), 0, NULL), 0);
+  assert_int_equal(r.type->submit(r.state, config_of(&r, 0, 32), 0, NULL), 0);
   assert_int_equal(r.type->wait(r.state, &m, 300, &error), CLT_E_FORMAT);
   assert_non_null(strstr(error.message, "has changed"));
   close_run(&r);
+}
+
+static void files_that_change_while_tuning_are_noticed(void **state) {
+  change_after(*state, 7, CLT_REASON_OUT_OF_BOUNDS); /* a worker that is replaced reads the files again */
+  change_after(*state, 0, CLT_REASON_NONE);          /* one that goes on reads the kernel for every configuration */
 }
 
 /* Last of all: from here on this process has used OpenCL. */
