@@ -48,15 +48,20 @@ static void failures(char *out, size_t capacity, const clt_progress *now) {
                                (long long)now->by_invalidity[i]);
 }
 
+/* Seconds that are left: of the work at the present rate, or of the time limit; NaN where neither is known. */
+static double time_left_s(const clt_progress *now, double rate) {
+  double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
+  double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
+  return fmin(work_s, limit_s);
+}
+
 static void describe(char *out, size_t capacity, const clt_progress *now) {
   char best[32], left[32], failed[160], total[32] = "";
   double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
-  double left_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   failures(failed, sizeof failed, now);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
-  snprintf(out, capacity, "%s  %lld%s  %.2g/s  best %s%s%s%s", now->phase, (long long)now->done, total, rate,
-           cli_time(best, now->best_s), now->total > 0 ? "  left " : "", now->total > 0 ? duration(left, left_s) : "",
-           failed);
+  snprintf(out, capacity, "%s  %lld%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, rate,
+           cli_time(best, now->best_s), duration(left, time_left_s(now, rate)), failed);
 }
 
 static void draw_bar(cli_progress *progress, const clt_progress *now) {
