@@ -1,0 +1,262 @@
+/* Finalists: who is compared, who is rejected, who wins. */
+#include "stage.h"
+
+static clt_config of_e(const clt_space *space, int e) {
+  char text[64];
+  snprintf(text, sizeof text, "a=16 b=4 c=0 d=0 e=%d", e);
+  return config_of(space, text);
+}
+
+/* Evaluates the whole neighbourhood of the optimum, so that several are within the window; ranked[0] is the fastest. */
+static void evaluate_many(struct stage *stage, const clt_space *space) {
+  begin(stage, space);
+  n_script = 0;
+  for (int e = 1; e <= 12; e++) script[n_script++] = of_e(space, e);
+  assert_int_equal(clt_session_search(&stage->session, NULL), 0);
+}
+
+static void fails(struct stage *stage, clt_config config, clt_reason reason, size_t from) {
+  stage->evaluator.fails[stage->evaluator.n_fails++] = (struct failure){config, reason, from};
+}
+
+static void the_fastest_few_are_compared(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 3;
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_compared, 3);
+  assert_true(stage.result.best_is_finalist);
+  assert_true(stage.result.best.config == config_of(space, "a=16 b=4 c=0 d=0 e=7"));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void a_rejected_finalist_makes_room_for_the_next_best(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 2;
+  fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+  fails(&stage, of_e(space, 6), CLT_REASON_WRONG_OUTPUT, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 2);
+  assert_true(stage.result.best.config == config_of(space, "a=16 b=4 c=0 d=0 e=8"));
+  assert_true(stage.result.best_is_finalist);
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void where_no_finalist_stands_verification_has_failed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  clt_error error = {0};
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 5;
+  for (size_t i = 0; i < n_script; i++) fails(&stage, script[i], CLT_REASON_WRONG_OUTPUT, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, &error), CLT_E_VERIFY);
+  assert_true(stage.result.best.config == CLT_CONFIG_NONE);
+  assert_non_null(strstr(error.message, "other data"));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void a_finalist_that_stands_is_not_forgotten_for_others_that_fail(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 3; /* 7, 6 and 8 */
+  fails(&stage, of_e(space, 6), CLT_REASON_WRONG_OUTPUT, 1);
+  fails(&stage, of_e(space, 7), CLT_REASON_RUN_CRASH, 2);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 3);
+  assert_true(stage.result.best.config == of_e(space, 8));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void the_window_does_not_move_while_the_fastest_stands(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 2;
+  /* The one behind the fastest fails, and so does everything that takes its place. */
+  for (int e = 1; e <= 12; e++)
+    if (e != 7) fails(&stage, of_e(space, e), CLT_REASON_WRONG_OUTPUT, 1);
+  for (size_t i = 0; i < stage.session.n_ranked; i++) { /* 1 s, 1.4 s, 1.6 s, 1.8 s ... */
+    int rank = abs((int)clt_space_value(space, stage.session.ranked[i].config, 4).integer - 7);
+    stage.session.ranked[i].time_s = rank == 0 ? 1 : 1.2 + 0.2 * rank;
+  }
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 2); /* 6 and 8 are within, 5 and 9 are not */
+  assert_int_equal(stage.evaluator.n_compared, 4);
+  assert_true(stage.result.best.config == of_e(space, 7));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static int count_any(void *user, clt_record_kind kind, const clt_measurement *measurement) {
+  (void)measurement;
+  *(size_t *)user += kind == CLT_RECORD_FINALIST;
+  return 0;
+}
+
+static size_t n_finalist_records(struct stage *stage, const clt_space *space) {
+  size_t n = 0;
+  assert_int_equal(clt_store_each(stage->settings.store, &stage->session.key, space, count_any, &n, NULL, NULL), 0);
+  return n;
+}
+
+static void open_memory_store(struct stage *stage) {
+  assert_int_equal(clt_store_open(&stage->settings.store, "memory", NULL, NULL), 0);
+  stage->session.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
+}
+
+static void out_of_memory_beside_others_is_no_failure(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  evaluate_many(&stage, space);
+  open_memory_store(&stage);
+  stage.settings.finalists = 3;
+  fails(&stage, of_e(space, 7), CLT_REASON_OUT_OF_MEMORY, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_comparisons, 1); /* it is not replaced */
+  assert_int_equal(n_finalist_records(&stage, space), 2);
+  assert_true(stage.result.best.config == of_e(space, 6) || stage.result.best.config == of_e(space, 8));
+  clt_store_close(stage.settings.store);
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void where_memory_suffices_for_no_finalist_the_search_is_believed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  for (int rejected = 0; rejected < 2; rejected++) {
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 3;
+    for (int e = 1; e <= 12; e++) {
+      bool wrong = rejected && e == 7; /* what is known to be wrong is not believed */
+      fails(&stage, of_e(space, e), wrong ? CLT_REASON_WRONG_OUTPUT : CLT_REASON_OUT_OF_MEMORY, 1);
+    }
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    clt_config best = stage.result.best.config;
+    assert_true(rejected ? best == of_e(space, 6) || best == of_e(space, 8) : best == of_e(space, 7));
+    assert_true(stage.result.best.time_s == bench_bowl(space, best));
+    assert_false(stage.result.best_is_finalist);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void companions_keep_what_is_known_of_them(void **state) {
+  static const clt_reason reasons[] = {CLT_REASON_NONE, CLT_REASON_OUT_OF_MEMORY, CLT_REASON_WRONG_OUTPUT};
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (int i = 0; i < 3; i++) {
+    struct stage stage;
+    clt_config slow = config_of(space, "a=1 b=64 c=1 d=0 e=1"), sample = config_of(space, "a=1 b=64 c=1 d=0 e=2");
+    begin(&stage, space);
+    stage.session.first = slow;
+    stage.searcher.report = (clt_search_report){.has_first_stage_best = true, .first_stage_best = sample};
+    script[0] = of_e(space, 7), script[1] = sample, n_script = 2;
+    assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+    stage.settings.finalists = 3;
+    if (i > 0) fails(&stage, slow, reasons[i], 1), fails(&stage, sample, reasons[i], 1);
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    assert_int_equal(stage.evaluator.n_compared, 3);
+    assert_int_equal(stage.result.has_default, reasons[i] != CLT_REASON_WRONG_OUTPUT);
+    assert_true(stage.result.default_measurement.config == slow);
+    assert_int_equal(clt_measurement_correct(&stage.result.default_measurement), stage.result.has_default);
+    assert_true(stage.result.first_stage_best.config == (i == 0 ? sample : CLT_CONFIG_NONE));
+    assert_true(stage.result.best.config == of_e(space, 7));
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void stopped_among_the_finalists_the_search_is_believed(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (size_t stopped_in = 1; stopped_in <= 2; stopped_in++) {
+    struct stage stage;
+    int stop = 0;
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 1;
+    stage.settings.stop = &stop;
+    stage.evaluator.stopped_in = stopped_in;
+    fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), CLT_E_STOPPED);
+    assert_true(stage.evaluator.policy.stop == &stop);
+    clt_config best = stage.result.best.config;
+    assert_true(stopped_in == 1 ? best == of_e(space, 7) : best == of_e(space, 6) || best == of_e(space, 8));
+    assert_true(stage.result.best.time_s == bench_bowl(space, best));
+    assert_false(stage.result.best_is_finalist);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void keep_text(void *user, clt_log_level level, const char *text) {
+  if (level == CLT_LOG_WARNING) snprintf(user, 256, "%s", text);
+}
+
+static void a_rejected_finalist_is_named_with_the_reason(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  char text[256] = "";
+  evaluate_many(&stage, space);
+  stage.settings.finalists = 1;
+  stage.settings.log = keep_text;
+  stage.settings.user = text;
+  fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_non_null(strstr(text, "a=16 b=4 c=0 d=0 e=7"));
+  assert_non_null(strstr(text, clt_reason_text(CLT_REASON_WRONG_OUTPUT)));
+  end(&stage);
+  clt_space_free(space);
+}
+
+static void the_default_is_timed_side_by_side(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  begin(&stage, space);
+  stage.session.first = config_of(space, "a=1 b=64 c=1 d=0 e=1");
+  script[0] = config_of(space, "a=16 b=4 c=0 d=0 e=7");
+  n_script = 1;
+  assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+  assert_true(stage.searcher.told[0] == stage.session.first);
+  assert_true(stage.result.has_default);
+  stage.settings.finalists = 5;
+  assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+  assert_int_equal(stage.evaluator.n_compared, 2); /* far too slow for a finalist, but there */
+  assert_true(stage.result.default_measurement.config == stage.session.first);
+  assert_true(stage.result.best.config == script[0]);
+  end(&stage);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_fastest_few_are_compared),
+      cmocka_unit_test(a_rejected_finalist_makes_room_for_the_next_best),
+      cmocka_unit_test(where_no_finalist_stands_verification_has_failed),
+      cmocka_unit_test(a_finalist_that_stands_is_not_forgotten_for_others_that_fail),
+      cmocka_unit_test(the_window_does_not_move_while_the_fastest_stands),
+      cmocka_unit_test(out_of_memory_beside_others_is_no_failure),
+      cmocka_unit_test(where_memory_suffices_for_no_finalist_the_search_is_believed),
+      cmocka_unit_test(companions_keep_what_is_known_of_them),
+      cmocka_unit_test(stopped_among_the_finalists_the_search_is_believed),
+      cmocka_unit_test(a_rejected_finalist_is_named_with_the_reason),
+      cmocka_unit_test(the_default_is_timed_side_by_side),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
