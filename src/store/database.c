@@ -116,6 +116,15 @@ static int judge(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
   return CLT_OK;
 }
 
+/* In one transaction: another process that makes the same store meanwhile is seen wholly or not at all. */
+static int judge_at_once(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
+  int rc = execute(db, path, "BEGIN", error);
+  if (rc) return rc;
+  rc = judge(db, path, empty, error);
+  sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return rc;
+}
+
 /* Another process may be making the same store: it is judged again under the lock. */
 static int create_schema(sqlite3 *db, const char *path, clt_error *error) {
   int rc = execute(db, path, "BEGIN IMMEDIATE", error);
@@ -173,7 +182,7 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   sqlite3 *db = *out;
   harden(db);
   bool empty = false;
-  rc = judge(db, path, &empty, error);
+  rc = judge_at_once(db, path, &empty, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK) rc = use_wal(db, path, error);
   if (rc == CLT_OK && empty) rc = create_schema(db, path, error);
