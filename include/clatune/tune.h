@@ -63,6 +63,7 @@ typedef struct clt_tune_result {
   int64_t evaluations, measured, reused, aliased;
   int64_t by_invalidity[CLT_N_INVALIDITIES];
   int64_t by_reason[CLT_N_REASONS];
+  clt_config example[CLT_N_REASONS]; /* the first evaluation with that reason, where by_reason is not 0 */
   clt_measurement best;          /* config CLT_CONFIG_NONE where nothing was correct */
   bool best_is_finalist;         /* time_s is the median of interleaved rounds */
   double best_spread;            /* relative: median absolute deviation / median of the best's runs */
@@ -70,6 +71,7 @@ typedef struct clt_tune_result {
   clt_measurement default_measurement;
   clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE if
                                        not; timed among the finalists like the default */
+  double least_s;                /* of all correct evaluations, as they were ranked by; NaN. What median_s compares with */
   double median_s;               /* of all correct evaluations; NaN */
   clt_search_report search;
   clt_phases phases;             /* summed over the measured */

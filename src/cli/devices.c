@@ -63,9 +63,8 @@ const cli_command cli_devices = {
     .name = "devices",
     .summary = "lists the OpenCL devices and their limits",
     .synopsis = "[--json]",
-    .description =
-        "Lists the OpenCL devices with the limits that matter for tuning. The name before each, or any part of\n"
-        "what is printed for it, is what --device takes.",
+    .description = "Lists the OpenCL devices with the limits that matter for tuning. --device takes the numbers before each,\n"
+                   "the word in brackets, or part of a platform's, vendor's or device's name.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

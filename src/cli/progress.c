@@ -56,12 +56,13 @@ static double time_left_s(const clt_progress *now, double rate) {
 }
 
 static void describe(char *out, size_t capacity, const clt_progress *now) {
-  char best[32], left[32], failed[160], total[32] = "";
+  char best[32], left[32], failed[160], total[32] = "", known[40] = "";
   double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
   failures(failed, sizeof failed, now);
+  if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
-  snprintf(out, capacity, "%s  %lld%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, rate,
-           cli_time(best, now->best_s), duration(left, time_left_s(now, rate)), failed);
+  snprintf(out, capacity, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, known,
+           rate, cli_time(best, now->best_s), duration(left, time_left_s(now, rate)), failed);
 }
 
 static void draw_bar(cli_progress *progress, const clt_progress *now) {

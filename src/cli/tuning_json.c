@@ -40,7 +40,7 @@ static json_t *best(const cli_tuning *tuning, const clt_tune_result *r) {
   json_t *out = measurement(tuning, &r->best);
   double over_default = r->has_default ? r->default_measurement.time_s / r->best.time_s : NAN;
   json_object_set_new(out, "speedup_over_default", cli_json_real(over_default));
-  json_object_set_new(out, "speedup_over_median", cli_json_real(r->median_s / r->best.time_s));
+  json_object_set_new(out, "speedup_over_median", cli_json_real(r->median_s / r->least_s));
   json_object_set_new(out, "spread", cli_json_real(r->best_spread));
   json_object_set_new(out, "finalist", json_boolean(r->best_is_finalist));
   return out;

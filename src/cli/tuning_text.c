@@ -33,8 +33,20 @@ static void print_speedup(const clt_tune_result *r) {
     printf(", %.3g over the best random sample (%s)", r->first_stage_best.time_s / r->best.time_s,
            cli_time(time, r->first_stage_best.time_s));
   if (isfinite(r->median_s))
-    printf(", %.3g over the median (%s)", r->median_s / r->best.time_s, cli_time(time, r->median_s));
+    printf(", %.3g over the median (%s) in the search", r->median_s / r->least_s, cli_time(time, r->median_s));
   putchar('\n');
+}
+
+static void print_failures(const cli_tuning *tuning, const clt_tune_result *r) {
+  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
+    if (r->by_reason[i] == 0) continue;
+    char *example = cli_configuration(clt_instance_space(tuning->subject.instance), r->example[i]);
+    printf("failed              %lld %s, e.g. %s\n", (long long)r->by_reason[i], clt_reason_name((clt_reason)i),
+           example ? example : "?");
+    free(example);
+  }
+  if (r->evaluations > r->by_invalidity[CLT_CORRECT])
+    puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
 static void print_counts(const clt_tune_result *r) {
@@ -42,14 +54,6 @@ static void print_counts(const clt_tune_result *r) {
          (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT]);
   if (r->aliased)
     printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
-  bool any = false;
-  for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
-    if (r->by_reason[i] == 0) continue;
-    printf("%s%lld %s", any ? ", " : "failed              ", (long long)r->by_reason[i],
-           clt_reason_name((clt_reason)i));
-    any = true;
-  }
-  if (any) putchar('\n');
 }
 
 static void print_model(const clt_search_report *s) {
@@ -64,16 +68,19 @@ static void print_model(const clt_search_report *s) {
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   char wall[32];
   printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
-         r->stopped ? " (stopped early; the same command goes on from here)" : "");
+         !r->stopped ? "" : tuning->store ? " (stopped early; the same command goes on from here)" : " (stopped early)");
+  if (!clt_evaluator_find(tuning->settings.evaluator)->measures_device)
+    printf("evaluator           %s: nothing was run on the device\n", tuning->settings.evaluator);
   printf("space               %llu configurations, %llu valid on this device\n", (unsigned long long)r->cartesian,
          (unsigned long long)r->valid);
   if (r->best.config == CLT_CONFIG_NONE) {
-    puts("best configuration  none: no configuration gave a right result");
+    printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a right result" : " yet");
   } else {
     print_best(tuning, r);
     print_speedup(r);
   }
   print_counts(r);
+  print_failures(tuning, r);
   print_model(&r->search);
   printf("took                %s\n", cli_time(wall, r->wall_s));
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));

@@ -42,7 +42,7 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   clt_tune_result *result = session->result;
   int rc = CLT_OK;
   result->evaluations++;
-  result->by_reason[measurement->reason]++;
+  if (result->by_reason[measurement->reason]++ == 0) result->example[measurement->reason] = asked;
   result->by_invalidity[clt_reason_invalidity(measurement->reason)]++;
   if (source == CLT_KNOWN_NOT) add_phases(&result->phases, &measurement->phases);
   *(source == CLT_KNOWN_NOT ? &result->measured : source == CLT_KNOWN_STORE ? &result->reused : &result->aliased) += 1;
@@ -54,6 +54,12 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   rc = replace(&result->default_measurement, measurement, error);
   if (rc == CLT_OK) result->default_measurement.config = asked;
   return rc;
+}
+
+static double least(const clt_session *session) {
+  double least_s = NAN;
+  for (size_t i = 0; i < session->n_ranked; i++) least_s = fmin(least_s, session->ranked[i].time_s);
+  return least_s;
 }
 
 static int median(double *out, const clt_session *session, clt_error *error) {
@@ -72,6 +78,7 @@ int clt_session_summarise(clt_session *session, clt_error *error) {
     result->best_spread = clt_mad(best->runs_s, best->n_runs) / clt_median(best->runs_s, best->n_runs);
   if (session->searcher_state && session->searcher->report)
     session->searcher->report(session->searcher_state, &result->search);
+  result->least_s = least(session);
   result->wall_s = clt_now_s() - session->start_s;
   return median(&result->median_s, session, error);
 }
