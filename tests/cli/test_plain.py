@@ -52,6 +52,9 @@ class Mistakes(CliTest):
     def test_unknown_option(self):
         self.assertIn("--devcie", self.message("tune", "scale.json", "--devcie", "pocl", expect=2))
 
+    def test_short_option_of_another_command(self):
+        self.assertIn("'-o'", self.message("tune", "scale.json", "-o", "out.json", expect=2))
+
     def test_missing_argument(self):
         self.assertIn("PROBLEM", self.message("tune", expect=2))
 
