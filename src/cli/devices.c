@@ -63,8 +63,9 @@ const cli_command cli_devices = {
     .name = "devices",
     .summary = "lists the OpenCL devices and their limits",
     .synopsis = "[--json]",
-    .description = "Lists the OpenCL devices with the limits that matter for tuning. --device takes the numbers before each,\n"
-                   "the word in brackets, or part of a platform's, vendor's or device's name.",
+    .description =
+        "Lists the OpenCL devices with the limits that matter for tuning. --device takes the numbers before each,\n"
+        "the word in brackets, or part of a platform's, vendor's or device's name.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

@@ -32,7 +32,9 @@ static int run(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {{"samples", "N", "how many configurations (default 100); the same seed draws the same ones first"}, CLI_TUNING_FLAGS};
+static const cli_flag flags[] = {
+    {"samples", "N", "how many configurations (default 100); the same seed draws the same ones first"},
+    CLI_TUNING_FLAGS};
 
 const cli_command cli_sample = {
     .name = "sample",

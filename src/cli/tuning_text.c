@@ -27,7 +27,9 @@ static void print_speedup(const clt_tune_result *r) {
     printf("%.3g over the default configuration (%s)", r->default_measurement.time_s / r->best.time_s,
            cli_time(time, r->default_measurement.time_s));
   } else {
-    printf("none over the default configuration, which is not valid");
+    const clt_measurement *m = &r->default_measurement;
+    printf("none over the default configuration%s%s", m->config == CLT_CONFIG_NONE ? "" : ": ",
+           m->config == CLT_CONFIG_NONE ? "" : clt_reason_text(m->reason));
   }
   if (r->first_stage_best.config != CLT_CONFIG_NONE && clt_measurement_correct(&r->first_stage_best))
     printf(", %.3g over the best random sample (%s)", r->first_stage_best.time_s / r->best.time_s,
@@ -68,7 +70,9 @@ static void print_model(const clt_search_report *s) {
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   char wall[32];
   printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
-         !r->stopped ? "" : tuning->store ? " (stopped early; the same command goes on from here)" : " (stopped early)");
+         !r->stopped     ? ""
+         : tuning->store ? " (stopped early; the same command goes on from here)"
+                         : " (stopped early)");
   if (!clt_evaluator_find(tuning->settings.evaluator)->measures_device)
     printf("evaluator           %s: nothing was run on the device\n", tuning->settings.evaluator);
   printf("space               %llu configurations, %llu valid on this device\n", (unsigned long long)r->cartesian,

@@ -81,9 +81,9 @@ static int to_text(char **out, const clt_model *model, clt_error *error) {
   json_t *state = NULL;
   int rc = model->type->save(model->state, &state, error);
   if (rc) return rc;
-  json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:o, s:o, s:o}", "model", model->type->name, "rows",
+  json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:O?, s:o, s:o, s:o}", "model", model->type->name, "rows",
                            (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
-                           model->accuracy.fit_s, "parameters", parameters_json(model->space), "validity",
+                           model->accuracy.fit_s, "sizes", model->sizes, "parameters", parameters_json(model->space), "validity",
                            validity_json(model), "state", state);
   *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
@@ -241,7 +241,9 @@ static int from_json(clt_model **out, const json_t *json, const clt_space *space
   if (type == NULL) return clt_fail(error, CLT_E_FORMAT, "there is no model '%s'", name ? name : "");
   clt_model *model = NULL;
   int rc = check_parameters(json_object_get(json, "parameters"), space, error);
+  if (!rc) rc = clt_sizes_check(json_object_get(json, "sizes"), instance, error);
   if (!rc) rc = clt_model_new(&model, type, space, error);
+  if (!rc) model->sizes = json_deep_copy(json_object_get(json, "sizes"));
   if (!rc) rc = load_figures(model, json, error);
   if (!rc) rc = load_validity(model, instance, json_object_get(json, "validity"), error);
   if (!rc) rc = type->load(model->state, space, instance, json_object_get(json, "state"), error);

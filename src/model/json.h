@@ -19,4 +19,9 @@ json_t *clt_resources_save(const clt_encoding *encoding);
 /* Adds them to an encoding without resources. They must be the instance's by name; the ranges are the file's. */
 int clt_resources_load(clt_encoding *encoding, const clt_instance *instance, const json_t *array, clt_error *error);
 
+/* The sizes of an instance by name, a new reference (null without an instance; NULL when out of memory), and whether a
+ * file's are those of another instance: CLT_E_FORMAT. Files without sizes, and no instance, fit any. */
+json_t *clt_sizes_save(const clt_instance *instance);
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
+
 #endif

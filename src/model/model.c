@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/near.h"
+#include "model/json.h"
 
 #define FEWEST_ROWS 5
 
@@ -38,6 +39,7 @@ void clt_model_free(clt_model *model) {
   free(model->state);
   clt_forest_free(model->forest);
   clt_encoding_free(model->encoding);
+  json_decref(model->sizes);
   free(model);
 }
 
@@ -167,7 +169,9 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   if (!rc) rc = clt_model_new(&model, type, space, error);
   if (rc) goto done;
   model->threads = threads;
-  rc = fit(model, options, instance, &correct, rows, n_rows, seed, error);
+  model->sizes = clt_sizes_save(instance);
+  rc = model->sizes ? CLT_OK : clt_fail_memory(error);
+  if (!rc) rc = fit(model, options, instance, &correct, rows, n_rows, seed, error);
   if (rc) goto done;
   *out = model;
   model = NULL;

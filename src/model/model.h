@@ -13,6 +13,7 @@ struct clt_model {
   clt_encoding *encoding; /* of the validity model; NULL without one */
   clt_forest *forest;     /* NULL: no failure was seen */
   clt_model_accuracy accuracy;
+  struct json_t *sizes; /* owned: the problem sizes it was fitted at; NULL or null: unknown */
   unsigned threads;
 };
 

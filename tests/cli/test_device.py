@@ -129,6 +129,12 @@ class Model(CliTest):
         fitted = self.clatune_json("predict", "scale.json", *FAST, "--top", "5")["predictions"]
         self.assertEqual(fitted[0]["configuration"], predicted[0]["configuration"])
 
+    def test_a_model_of_another_size_is_refused(self):
+        self.clatune("sample", "scale.json", *FAST, "--samples", "10")
+        self.clatune("train", "scale.json", *FAST, "-o", "scale.model")
+        run = self.clatune("predict", "scale.json", "--model", "scale.model", "--size", "n=512", expect=1)
+        self.assertIn("fitted at n=4096, not at n=512", run.stderr)
+
     def test_training_on_nothing_is_an_error_that_says_so(self):
         self.assertIn("clatune sample", self.clatune("train", "scale.json", *FAST, "-o", "x", expect=1).stderr)
 
