@@ -13,7 +13,6 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *r, bool as_js
 
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
-  clt_tune_result result;
   int64_t samples;
   int rc = cli_integer(&samples, arguments, "samples", 100, 1, INT64_MAX);
   if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "random");
@@ -22,14 +21,7 @@ static int run(const cli_arguments *arguments) {
   tuning.settings.finalists = 0;
   tuning.settings.skip_default = true;
   if (cli_given(arguments, "json")) tuning.results = json_array();
-  rc = cli_tuning_run(&result, &tuning);
-  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
-    int printed = answer(&tuning, &result, cli_given(arguments, "json"));
-    if (rc == 0) rc = printed;
-  }
-  clt_tune_result_release(&result);
-  cli_tuning_release(&tuning);
-  return rc;
+  return cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
 static const cli_flag flags[] = {

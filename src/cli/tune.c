@@ -3,24 +3,17 @@
 #include "cli/output.h"
 #include "cli/tuning.h"
 
+static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
+  if (as_json) return cli_print_json(cli_tuning_json(tuning, result));
+  cli_tuning_print(tuning, result);
+  return 0;
+}
+
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
-  clt_tune_result result;
   const char *searcher = cli_text(arguments, "searcher");
   int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "two-stage");
-  if (rc) return rc;
-  rc = cli_tuning_run(&result, &tuning);
-  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
-    if (cli_given(arguments, "json")) {
-      int printed = cli_print_json(cli_tuning_json(&tuning, &result));
-      if (rc == 0) rc = printed;
-    } else {
-      cli_tuning_print(&tuning, &result);
-    }
-  }
-  clt_tune_result_release(&result);
-  cli_tuning_release(&tuning);
-  return rc;
+  return rc ? rc : cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
 static const cli_flag flags[] = {

@@ -89,11 +89,22 @@ void cli_tuning_release(cli_tuning *tuning) {
   *tuning = (cli_tuning){0};
 }
 
-int cli_tuning_run(clt_tune_result *result, cli_tuning *tuning) {
+static int run_session(clt_tune_result *result, cli_tuning *tuning) {
   clt_error error = {0};
-  memset(result, 0, sizeof *result);
   int rc = clt_tune(result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   return rc ? cli_report(&error) : CLI_FOUND;
+}
+
+int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
+  clt_tune_result result = {0};
+  int rc = run_session(&result, tuning);
+  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
+    int printed = answer(tuning, &result, as_json);
+    if (rc == 0) rc = printed;
+  }
+  clt_tune_result_release(&result);
+  cli_tuning_release(tuning);
+  return rc;
 }

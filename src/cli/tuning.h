@@ -23,8 +23,11 @@ typedef struct cli_tuning {
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
-/* Runs the session. Returns the exit code; *result is to be released and says whether there is a best. */
-int cli_tuning_run(clt_tune_result *result, cli_tuning *tuning);
+/* What a command prints of a result. Returns 0 or an exit code. */
+typedef int (*cli_tuning_answer)(const cli_tuning *tuning, const clt_tune_result *result, bool as_json);
+
+/* Runs the session, answers if there is anything to tell, and releases the tuning. Returns the exit code. */
+int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json);
 
 /* The result for people and as JSON. */
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);

@@ -85,26 +85,16 @@ static void warn(const clt_session *s, clt_config config, const char *what) {
   free(text);
 }
 
-static int keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
-  clt_measurement copy;
-  int rc = clt_measurement_copy(&copy, measurement, error);
-  if (rc) return rc;
-  copy.config = config;
-  clt_measurement_release(out);
-  *out = copy;
-  return CLT_OK;
-}
-
 /* What the result says of the default when that fails is why; of the best random sample, nothing. */
 static int update_companions(finals *f, clt_session *s, const clt_measurement *m, clt_error *error) {
   clt_tune_result *result = s->result;
   int rc = CLT_OK;
   if (s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(s->space, s->first)) {
-    rc = keep(&result->default_measurement, s->first, m, error);
+    rc = clt_session_keep(&result->default_measurement, s->first, m, error);
     if (rc == CLT_OK) result->has_default = clt_measurement_correct(m);
   }
   if (rc || !f->has_first_stage_best || m->config != f->first_stage_best) return rc;
-  if (clt_measurement_correct(m)) return keep(&result->first_stage_best, m->config, m, error);
+  if (clt_measurement_correct(m)) return clt_session_keep(&result->first_stage_best, m->config, m, error);
   f->has_first_stage_best = false;
   clt_measurement_release(&result->first_stage_best);
   clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);

@@ -59,6 +59,8 @@ int clt_session_finalists(clt_session *session, clt_error *error);
 /* Counts an answer to `asked` and keeps what the result needs of it. */
 int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
                       clt_known_source source, clt_error *error);
+/* Puts a copy of a measurement, as that of config, in the place of what *out holds. */
+int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error);
 /* Completes the result from what was counted. */
 int clt_session_summarise(clt_session *session, clt_error *error);
 

@@ -21,12 +21,13 @@ static bool better(const clt_measurement *a, const clt_measurement *b) {
   return a->time_s == b->time_s && a->config < b->config;
 }
 
-static int replace(clt_measurement *place, const clt_measurement *measurement, clt_error *error) {
+int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
   clt_measurement copy;
   int rc = clt_measurement_copy(&copy, measurement, error);
   if (rc) return rc;
-  clt_measurement_release(place);
-  *place = copy;
+  copy.config = config;
+  clt_measurement_release(out);
+  *out = copy;
   return CLT_OK;
 }
 
@@ -48,12 +49,11 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   *(source == CLT_KNOWN_NOT ? &result->measured : source == CLT_KNOWN_STORE ? &result->reused : &result->aliased) += 1;
   bool correct = clt_measurement_correct(measurement);
   if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
-  if (rc == CLT_OK && correct && better(measurement, &result->best)) rc = replace(&result->best, measurement, error);
+  if (rc == CLT_OK && correct && better(measurement, &result->best))
+    rc = clt_session_keep(&result->best, measurement->config, measurement, error);
   if (rc || asked != session->first) return rc;
   result->has_default = correct;
-  rc = replace(&result->default_measurement, measurement, error);
-  if (rc == CLT_OK) result->default_measurement.config = asked;
-  return rc;
+  return clt_session_keep(&result->default_measurement, asked, measurement, error);
 }
 
 static double least(const clt_session *session) {
