@@ -89,9 +89,9 @@ static void annealing_fini(void *state) {
 }
 
 static const clt_option options[] = {
-    {"temperature", CLT_OPTION_REAL, "0.5", 1e-6, 1e6, offsetof(annealing_options, temperature),
+    {"temperature", CLT_OPTION_REAL, "0.2", 1e-6, 1e6, offsetof(annealing_options, temperature),
      "at the beginning: the rise in log time that is taken with probability 1/e"},
-    {"final-temperature", CLT_OPTION_REAL, "0.01", 1e-6, 1e6, offsetof(annealing_options, final_temperature),
+    {"final-temperature", CLT_OPTION_REAL, "0.003", 1e-6, 1e6, offsetof(annealing_options, final_temperature),
      "at the end of the cooling"},
     {"cooling", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(annealing_options, cooling),
      "evaluations from the first temperature to the final one, after which it is heated again; 0: the budget, or 200"},

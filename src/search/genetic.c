@@ -105,7 +105,7 @@ static void genetic_fini(void *state) {
 static const clt_option options[] = {
     {"population", CLT_OPTION_INT, "20", 1, 100000, offsetof(genetic_options, population),
      "members; as many random configurations begin"},
-    {"tournament", CLT_OPTION_INT, "2", 1, 1000, offsetof(genetic_options, tournament),
+    {"tournament", CLT_OPTION_INT, "3", 1, 1000, offsetof(genetic_options, tournament),
      "members drawn for each parent, of which the fastest is taken"},
     {"mutation", CLT_OPTION_REAL, "0.1", 0, 1, offsetof(genetic_options, mutation),
      "probability with which each parameter of a child is drawn anew"},

@@ -133,7 +133,7 @@ static void local_fini(void *state) {
 }
 
 static const clt_option options[] = {
-    {"starts", CLT_OPTION_INT, "1", 1, INT32_MAX, offsetof(local_options, starts),
+    {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(local_options, starts),
      "random configurations of which the fastest is a starting point"},
 };
 
