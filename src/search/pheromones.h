@@ -3,7 +3,7 @@
  * A path is a walk down the tree of valid configurations (space/walk.h): a parameter that the values before leave
  * without a choice is passed without a decision. Max-Min Ant System (Stuetzle and Hoos, "MAX-MIN Ant System", Future
  * Generation Computer Systems 16, 2000, section 3) in the hyper-cube framework (Blum and Dorigo, "The hyper-cube
- * framework for ant colony optimization", IEEE Transactions on Systems, Man and Cybernetics B 34, 2004, section III):
+ * framework for ant colony optimization", IEEE Transactions on Systems, Man and Cybernetics B 34, 2004):
  * pheromones lie in [0.001, 0.999], begin at 0.5, and move towards 1 on the values of a good path and towards 0 on the
  * others. */
 #ifndef CLT_SEARCH_PHEROMONES_H
