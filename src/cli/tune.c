@@ -17,7 +17,7 @@ static int run(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME", "two-stage (default), random, exhaustive"},
+    {"searcher", "NAME", "two-stage (default), random, exhaustive, hill-climb, local, annealing, genetic, ants"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
