@@ -7,7 +7,9 @@
 #include "search/steps.h"
 #include "search/vary.h"
 
-#define STEPS 200 /* through what is known, before a random configuration is taken */
+#define STEPS 200 /* through what is known, before more than one parameter is changed */
+#define KICK 0.25 /* probability with which each parameter is drawn anew then */
+#define KICKS 100 /* before a random configuration is taken */
 
 typedef struct annealing_options {
   double temperature, final_temperature;
@@ -45,6 +47,10 @@ static int propose(void *state, clt_config *out, clt_error *error) {
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     double known_s = clt_steps_time(&s->steps, *out);
     if (!isnan(known_s)) consider(s, *out, known_s);
+  }
+  for (int i = 0; s->current != CLT_CONFIG_NONE && i < KICKS; i++) {
+    *out = clt_vary_mix(&s->vary, s->current, s->current, KICK);
+    if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
   }
   return clt_steps_random(&s->steps, out, error);
 }
