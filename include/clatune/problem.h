@@ -66,6 +66,11 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
 /* Whether a resource's expression mentions a tuning parameter (by index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
+/* KernelSpecification.Desirability (docs/problem-format.md): how promising a configuration is before anything was
+ * measured, the larger the better; for the searcher `ants`. NaN where there is none or it cannot be evaluated. */
+bool clt_instance_has_desirability(const clt_instance *instance); /* false also where it needs a device not chosen */
+double clt_instance_desirability(const clt_instance *instance, clt_config config);
+
 #ifdef __cplusplus
 }
 #endif

@@ -233,6 +233,19 @@ bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, s
   return false;
 }
 
+bool clt_instance_has_desirability(const clt_instance *instance) {
+  clt_expression_id id = instance->problem->desirability;
+  return id != CLT_NO_EXPRESSION && !clt_needs_device(instance, id);
+}
+
+double clt_instance_desirability(const clt_instance *instance, clt_config config) {
+  clt_value slots[CLT_MAX_PARAMETERS], value;
+  if (!clt_instance_has_desirability(instance)) return NAN;
+  clt_instance_slots(instance, config, slots);
+  int rc = clt_expr_eval(instance->compiled[instance->problem->desirability], slots, &value, NULL);
+  return rc ? NAN : clt_value_number(value);
+}
+
 clt_config clt_instance_reference_configuration(const clt_instance *instance) {
   clt_config standard = clt_instance_default(instance);
   bool usable = clt_space_contains(instance->space, standard) || clt_space_valid(instance->space) == 0;

@@ -11,7 +11,7 @@
 static const char *const known_keys[] = {
     "Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard", "GlobalSize",
     "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ", "Arguments", "Launches",
-    "Resources", "ReferenceArguments",
+    "Resources", "Desirability", "ReferenceArguments",
     /* T1's, of no meaning here: */
     "BenchmarkName", "Device", "Profiling", "SharedMemory", "SimulationInput", "KernelTypeNames", "Stream", "Misc"};
 
@@ -52,6 +52,11 @@ static int load_resources(clt_problem *problem, const clt_node *kernel, clt_erro
   return CLT_OK;
 }
 
+static int load_desirability(clt_problem *problem, const clt_node *kernel, clt_error *error) {
+  clt_node node = clt_node_member(kernel, "Desirability");
+  return clt_add_expression(problem, &problem->desirability, &node, error);
+}
+
 int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error) {
   const clt_source *source = &problem->source;
   clt_node kernel = clt_node_member(root, "KernelSpecification");
@@ -69,5 +74,6 @@ int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error
   if (rc == CLT_OK) rc = clt_load_arguments(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_launches(problem, &kernel, error);
   if (rc == CLT_OK) rc = load_resources(problem, &kernel, error);
+  if (rc == CLT_OK) rc = load_desirability(problem, &kernel, error);
   return rc;
 }

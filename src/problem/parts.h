@@ -156,6 +156,7 @@ struct clt_problem {
   size_t n_launches;
   clt_resource *resources;
   size_t n_resources;
+  clt_expression_id desirability;
   clt_reference reference;
 };
 

@@ -276,6 +276,8 @@ static void unknown_names_in_aliases_and_resources_are_found(void **state) {
                  "ConfigurationSpace.Aliases[0].When", "'wgg'");
   expect_mistake(18, "\"Resources\": {\"Work\": \"wgg * 2\"}", CLT_E_EXPRESSION, 18,
                  "KernelSpecification.Resources.Work", "'wgg'");
+  expect_mistake(18, "\"Desirability\": \"wgg * 2\"", CLT_E_EXPRESSION, 18, "KernelSpecification.Desirability",
+                 "'wgg'");
 }
 
 static void expect_tolerances(const char *tolerance, const char *method, double absolute, double relative) {

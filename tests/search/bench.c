@@ -94,6 +94,7 @@ static void loop(bench *b, void *state) {
     memcpy(&outstanding[n_outstanding], batch, n * sizeof *batch);
     n_outstanding += n;
     if (n == 0 && n_outstanding == 0) return;
+    if (b->stop_after && b->n_asked >= b->stop_after) return;
     size_t keep = b->shuffled && n > 0 && n_outstanding < 100 ? n_outstanding / 2 : 0;
     while (n_outstanding > keep) answer_one(b, state, outstanding, &n_outstanding, &rng);
   }

@@ -28,7 +28,8 @@ typedef struct bench {
   size_t n_settings;
   bench_objective objective;
   size_t batch;
-  bool shuffled; /* answers come in random order, late ones too */
+  size_t stop_after; /* requests, when the search is dropped; 0: goes to its end */
+  bool shuffled;     /* answers come in random order, late ones too */
   /* filled */
   clt_config asked[BENCH_CAPACITY]; /* without first */
   size_t n_asked, n_failed;

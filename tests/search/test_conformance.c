@@ -82,6 +82,24 @@ static void the_same_seed_asks_for_the_same(void **state) {
   clt_space_free(space);
 }
 
+static void a_dropped_search_begins_again_in_the_same_way(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    bench dropped = on_bench(clt_searcher_at(i), space, 60);
+    dropped.objective = bench_bowl_failing;
+    dropped.setup.first = clt_space_at(space, 9);
+    bench again = dropped;
+    dropped.stop_after = 40;
+    bench_run(&dropped);
+    bench_run(&again);
+    assert_int_equal(dropped.n_asked, 40);
+    assert_int_equal(again.n_asked, 59);
+    assert_memory_equal(dropped.asked, again.asked, 40 * sizeof *again.asked);
+  }
+  clt_space_free(space);
+}
+
 static void any_batch_and_order_is_legal(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -138,10 +156,14 @@ static void stopping_early_leaks_nothing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_table_names_each_searcher_once),   cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
-      cmocka_unit_test(the_end_of_the_space_ends_the_search), cmocka_unit_test(the_same_seed_asks_for_the_same),
-      cmocka_unit_test(any_batch_and_order_is_legal),         cmocka_unit_test(a_search_where_all_fails_ends),
+      cmocka_unit_test(the_table_names_each_searcher_once),
+      cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
+      cmocka_unit_test(the_end_of_the_space_ends_the_search),
+      cmocka_unit_test(the_same_seed_asks_for_the_same),
+      cmocka_unit_test(any_batch_and_order_is_legal),
+      cmocka_unit_test(a_search_where_all_fails_ends),
       cmocka_unit_test(stopping_early_leaks_nothing),
+      cmocka_unit_test(a_dropped_search_begins_again_in_the_same_way),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+/* hill-climb: some parameters of the best configuration are drawn anew, and what is faster takes its place (Bergstra,
+ * Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", InPar 2012). */
+#include <math.h>
+#include <stdio.h>
+
+#include "search/searchers.h"
+#include "search/steps.h"
+#include "search/vary.h"
+
+#define TRIES 100 /* before a random configuration is taken */
+
+typedef struct hill_climb_options {
+  double rate;
+} hill_climb_options;
+
+typedef struct hill_climb_state {
+  clt_steps steps;
+  clt_vary vary;
+  double rate;
+  clt_config best; /* CLT_CONFIG_NONE: nothing correct yet */
+  double best_s;
+} hill_climb_state;
+
+static int propose(void *state, clt_config *out, clt_error *error) {
+  hill_climb_state *s = state;
+  for (int i = 0; s->best != CLT_CONFIG_NONE && i < TRIES; i++) {
+    *out = clt_vary_mix(&s->vary, s->best, s->best, s->rate);
+    if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
+  }
+  return clt_steps_random(&s->steps, out, error);
+}
+
+static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+  (void)error;
+  hill_climb_state *s = state;
+  if (!(time_s < s->best_s)) return CLT_OK;
+  s->best = config;
+  s->best_s = time_s;
+  return CLT_OK;
+}
+
+static const clt_steps_rules rules = {propose, learn};
+
+static int hill_climb_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  hill_climb_state *s = state;
+  s->rate = ((const hill_climb_options *)options)->rate;
+  s->best = CLT_CONFIG_NONE;
+  s->best_s = INFINITY;
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
+}
+
+static int hill_climb_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  return clt_steps_ask(&((hill_climb_state *)state)->steps, n, out, n_out, error);
+}
+
+static int hill_climb_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  return clt_steps_tell(&((hill_climb_state *)state)->steps, measurement, error);
+}
+
+static void hill_climb_report(const void *state, clt_search_report *out) {
+  (void)state;
+  snprintf(out->phase, sizeof out->phase, "climbing");
+}
+
+static void hill_climb_fini(void *state) {
+  hill_climb_state *s = state;
+  clt_vary_release(&s->vary);
+  clt_steps_release(&s->steps);
+}
+
+static const clt_option options[] = {
+    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(hill_climb_options, rate),
+     "probability with which each parameter is drawn anew"},
+};
+
+const clt_searcher_type clt_searcher_hill_climb = {
+    .name = "hill-climb",
+    .summary = "the best configuration with some parameters drawn anew, kept if faster",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(hill_climb_options),
+    .state_size = sizeof(hill_climb_state),
+    .init = hill_climb_init,
+    .ask = hill_climb_ask,
+    .tell = hill_climb_tell,
+    .report = hill_climb_report,
+    .fini = hill_climb_fini,
+};

@@ -1,0 +1,152 @@
+/* local: all neighbours of a configuration are measured, the fastest takes its place, and where none is faster the
+ * search starts anew elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
+ * 1997, chapter 1). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "search/searchers.h"
+#include "search/steps.h"
+
+typedef struct local_options {
+  int64_t starts;
+} local_options;
+
+typedef struct local_state {
+  clt_steps steps;
+  int64_t n_starts, starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
+  clt_config centre, best;               /* CLT_CONFIG_NONE: a start is looked for; nothing correct since then */
+  double centre_s, best_s;               /* best: of the starts, or of the neighbours */
+  clt_config *neighbours;                /* in random order */
+  size_t n_neighbours, next, capacity;
+} local_state;
+
+static void consider(local_state *s, clt_config config, double time_s) {
+  if (!(time_s < s->best_s)) return; /* NaN, too */
+  s->best = config;
+  s->best_s = time_s;
+}
+
+static void restart(local_state *s) {
+  s->centre = s->best = CLT_CONFIG_NONE;
+  s->centre_s = s->best_s = INFINITY;
+  s->starts_left = s->n_starts;
+}
+
+static void shuffle(local_state *s) {
+  for (size_t i = s->n_neighbours; i > 1; i--) {
+    size_t other = (size_t)clt_rng_below(&s->steps.rng, i);
+    clt_config swapped = s->neighbours[other];
+    s->neighbours[other] = s->neighbours[i - 1];
+    s->neighbours[i - 1] = swapped;
+  }
+}
+
+/* Those that are known are looked up, aliases are what they stand for. */
+static int move_to_best(local_state *s, clt_error *error) {
+  const clt_space *space = s->steps.space;
+  s->centre = s->best;
+  s->centre_s = s->best_s;
+  s->n_neighbours = clt_space_neighbours(space, s->centre, s->neighbours, s->capacity);
+  if (s->n_neighbours > s->capacity) {
+    if (clt_grow(&s->neighbours, &s->capacity, s->n_neighbours, sizeof *s->neighbours)) return clt_fail_memory(error);
+    clt_space_neighbours(space, s->centre, s->neighbours, s->capacity);
+  }
+  shuffle(s);
+  s->next = 0;
+  return CLT_OK;
+}
+
+/* A neighbour that is new; CLT_CONFIG_NONE: there is none left. */
+static clt_config next_neighbour(local_state *s) {
+  while (s->next < s->n_neighbours) {
+    clt_config config = clt_space_canonical(s->steps.space, s->neighbours[s->next++]);
+    if (clt_steps_is_new(&s->steps, config)) return config;
+    consider(s, config, clt_steps_time(&s->steps, config));
+  }
+  return CLT_CONFIG_NONE;
+}
+
+static int propose_start(local_state *s, clt_config *out, clt_error *error) {
+  if (s->starts_left > 0) s->starts_left--;
+  int rc = clt_steps_random(&s->steps, out, error);
+  if (rc == CLT_OK && *out != CLT_CONFIG_NONE) s->n_open++;
+  return rc;
+}
+
+static int propose(void *state, clt_config *out, clt_error *error) {
+  local_state *s = state;
+  int rc = CLT_OK;
+  *out = CLT_CONFIG_NONE;
+  while (rc == CLT_OK) {
+    if (s->centre == CLT_CONFIG_NONE && (s->starts_left > 0 || (s->n_open == 0 && s->best == CLT_CONFIG_NONE)))
+      return propose_start(s, out, error);
+    if (s->centre != CLT_CONFIG_NONE && (*out = next_neighbour(s)) != CLT_CONFIG_NONE) return s->n_open++, CLT_OK;
+    if (s->n_open > 0) return CLT_OK;
+    if (s->centre == CLT_CONFIG_NONE || s->best_s < s->centre_s)
+      rc = move_to_best(s, error);
+    else
+      restart(s);
+  }
+  return rc;
+}
+
+static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+  (void)error;
+  local_state *s = state;
+  if (s->n_open > 0)
+    s->n_open--;
+  else
+    s->starts_left--; /* `first` is a start */
+  consider(s, config, time_s);
+  return CLT_OK;
+}
+
+static const clt_steps_rules rules = {propose, learn};
+
+static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  local_state *s = state;
+  s->n_starts = ((const local_options *)options)->starts;
+  restart(s);
+  return clt_steps_init(&s->steps, setup, &rules, s, error);
+}
+
+static int local_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  return clt_steps_ask(&((local_state *)state)->steps, n, out, n_out, error);
+}
+
+static int local_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  return clt_steps_tell(&((local_state *)state)->steps, measurement, error);
+}
+
+static void local_report(const void *state, clt_search_report *out) {
+  const local_state *s = state;
+  snprintf(out->phase, sizeof out->phase, "%s", s->centre == CLT_CONFIG_NONE ? "starting" : "descending");
+}
+
+static void local_fini(void *state) {
+  local_state *s = state;
+  free(s->neighbours);
+  clt_steps_release(&s->steps);
+}
+
+static const clt_option options[] = {
+    {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(local_options, starts),
+     "random configurations of which the fastest is a starting point"},
+};
+
+const clt_searcher_type clt_searcher_local = {
+    .name = "local",
+    .summary = "the fastest of all neighbours, again and again; a new start where none is faster",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(local_options),
+    .state_size = sizeof(local_state),
+    .init = local_init,
+    .ask = local_ask,
+    .tell = local_tell,
+    .report = local_report,
+    .fini = local_fini,
+};

@@ -1,0 +1,255 @@
+/* Pheromones, the regression tree, desirability, and the ants that use them. */
+#include "../problem/scratch.h"
+#include "bench.h"
+#include "search/desirability.h"
+#include "search/pheromones.h"
+#include "search/regression_tree.h"
+
+/* "pad" has a choice only where "local" is 1. */
+static clt_space *conditional_space(void) {
+  clt_space_builder *builder;
+  clt_space *space;
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "local", NULL, "[0, 1]", NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "pad", NULL, "[0, 1, 2, 3]", NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "wg", NULL, "[8, 16, 32]", NULL), 0);
+  assert_int_equal(clt_space_builder_constraint(builder, "local or pad == 0", CLT_CONDITION, NULL, NULL), 0);
+  /* a list is walked in the order of the parameters */
+  clt_config configs[15];
+  size_t n = 0;
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) configs[n++] = clt_space_at(space, rank);
+  clt_space_free(space);
+  assert_int_equal(clt_space_new_explicit(&space, builder, configs, n, NULL), 0);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+static clt_config parse(const clt_space *space, const char *text) {
+  clt_config config;
+  assert_int_equal(clt_config_parse(&config, space, text, NULL), 0);
+  return config;
+}
+
+static bool near(double x, double y) { return fabs(x - y) < 1e-12; }
+
+static void trails_move_on_the_way_and_not_where_there_is_no_choice(void **state) {
+  (void)state;
+  clt_space *space = conditional_space();
+  clt_pheromones p;
+  assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
+  clt_pheromones_deposit(&p, parse(space, "local=0 pad=0 wg=16"), 0.1);
+  assert_true(near(clt_pheromones_trail(&p, 0, 0), 0.55) && near(clt_pheromones_trail(&p, 0, 1), 0.45));
+  for (uint32_t v = 0; v < 4; v++) assert_true(near(clt_pheromones_trail(&p, 1, v), 0.5));
+  assert_true(near(clt_pheromones_trail(&p, 2, 0), 0.45) && near(clt_pheromones_trail(&p, 2, 1), 0.55));
+  clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
+  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.55) && near(clt_pheromones_trail(&p, 1, 0), 0.45));
+  for (int i = 0; i < 500; i++) clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
+  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.999) && near(clt_pheromones_trail(&p, 1, 1), 0.001));
+  clt_pheromones_reset(&p);
+  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.5));
+  clt_pheromones_release(&p);
+  clt_space_free(space);
+}
+
+static double share_of_local(clt_pheromones *p, const clt_space *space) {
+  clt_rng rng;
+  clt_rng_init(&rng, 11);
+  double n = 0;
+  for (int i = 0; i < 4000; i++) {
+    clt_config config = clt_pheromones_path(p, &rng);
+    assert_true(clt_space_contains(space, config));
+    n += clt_space_value(space, config, 0).integer;
+  }
+  return n / 4000;
+}
+
+static void paths_follow_trails_and_desirability(void **state) {
+  (void)state;
+  clt_space *space = conditional_space();
+  clt_pheromones p;
+  assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
+  assert_true(fabs(share_of_local(&p, space) - 0.5) < 0.04); /* values count alike, not what lies below them */
+  p.desirable[p.first[0] + 1] = 3;
+  assert_true(fabs(share_of_local(&p, space) - 0.75) < 0.04);
+  p.beta = 0;
+  assert_true(fabs(share_of_local(&p, space) - 0.5) < 0.04);
+  for (int i = 0; i < 10; i++) clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
+  double trail = clt_pheromones_trail(&p, 0, 1);
+  assert_true(trail > 0.8 && fabs(share_of_local(&p, space) - trail) < 0.04);
+  clt_pheromones_release(&p);
+  clt_space_free(space);
+}
+
+/* --- the regression tree --- */
+
+static void a_tree_finds_the_steps(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n = (size_t)clt_space_valid(space);
+  clt_config *configs = calloc(n, sizeof *configs);
+  double *targets = calloc(n, sizeof *targets);
+  clt_regression_tree *tree;
+  uint32_t positions[5];
+  clt_space_enumerate(space, 0, n, configs);
+  for (size_t i = 0; i < n; i++) {
+    clt_space_positions(space, configs[i], positions);
+    targets[i] = positions[4] > 6 ? 3 : positions[2] == 1 ? 1 : -2;
+  }
+  assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, n, 3, NULL), 0);
+  assert_int_equal(clt_regression_tree_n_leaves(tree), 3);
+  for (size_t i = 0; i < n; i++) assert_true(near(clt_regression_tree_predict(tree, configs[i]), targets[i]));
+  clt_regression_tree_free(tree);
+  assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, 1, 3, NULL), 0);
+  assert_int_equal(clt_regression_tree_n_leaves(tree), 1);
+  assert_true(near(clt_regression_tree_predict(tree, configs[n - 1]), targets[0]));
+  clt_regression_tree_free(tree);
+  free(configs);
+  free(targets);
+  clt_space_free(space);
+}
+
+static void leaves_are_no_smaller_than_asked_for(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_config configs[200];
+  double targets[200];
+  clt_rng rng;
+  clt_rng_init(&rng, 5);
+  assert_int_equal(clt_space_sample(space, &rng, 200, configs, NULL), 200);
+  for (size_t i = 0; i < 200; i++) targets[i] = clt_rng_normal(&rng);
+  for (size_t min_leaf = 1; min_leaf <= 50; min_leaf += 7) {
+    clt_regression_tree *tree;
+    assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, 200, min_leaf, NULL), 0);
+    for (size_t i = 0; i < 200; i++) {
+      size_t n = 0;
+      double sum = 0, mean = clt_regression_tree_predict(tree, configs[i]);
+      for (size_t k = 0; k < 200; k++) {
+        if (clt_regression_tree_predict(tree, configs[k]) != mean) continue;
+        n++;
+        sum += targets[k];
+      }
+      assert_true(n >= min_leaf && fabs(sum / (double)n - mean) < 1e-9);
+    }
+    clt_regression_tree_free(tree);
+  }
+  clt_space_free(space);
+}
+
+/* --- desirability --- */
+
+#define PROBLEM(DESIRABILITY)                                                                    \
+  "{\"ConfigurationSpace\": {\"TuningParameters\": ["                                            \
+  "  {\"Name\": \"wg\", \"Values\": [1, 2, 4, 8]}, {\"Name\": \"image\", \"Values\": [0, 1]}]}," \
+  "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"none.cl\", \"GlobalSize\": 64" DESIRABILITY "}}"
+
+static void values_are_as_desirable_as_the_configurations_that_have_them(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(PROBLEM(", \"Desirability\": \"wg if image else 1 // (wg - 1)\""));
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  clt_pheromones p;
+  /* image=0: none (division by zero), 1, 0, 0; image=1: 1, 2, 4, 8. The mean of all eight is 2. */
+  assert_true(clt_instance_desirability(instance, scratch_config(instance, "wg=8 image=1")) == 8);
+  assert_true(isnan(clt_instance_desirability(instance, scratch_config(instance, "wg=1 image=0"))));
+  assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
+  assert_int_equal(clt_desirability_guess(&p, instance, 1, NULL), 0);
+  const double *wg = &p.desirable[p.first[0]], *image = &p.desirable[p.first[1]];
+  assert_true(near(wg[0], 0.25) && near(wg[1], 0.75) && near(wg[2], 1) && near(wg[3], 2));
+  assert_true(near(image[0], 0.125) && near(image[1], 1.875));
+  clt_pheromones_release(&p);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void without_desirability_all_values_are_alike(void **state) {
+  (void)state;
+  const char *const problems[] = {PROBLEM(""), PROBLEM(", \"Desirability\": \"-wg\""),
+                                  PROBLEM(", \"Desirability\": \"wg * device.compute_units\"")};
+  for (size_t i = 0; i < 3; i++) {
+    clt_problem *problem = scratch_problem(problems[i]);
+    clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+    clt_pheromones p;
+    assert_int_equal(clt_instance_has_desirability(instance), i == 1);
+    assert_int_equal(clt_pheromones_init(&p, clt_instance_space(instance), 1, 1, NULL), 0);
+    assert_int_equal(clt_desirability_guess(&p, instance, 1, NULL), 0);
+    for (size_t v = 0; v < 6; v++) assert_true(p.desirable[v] == 1);
+    clt_pheromones_release(&p);
+    clt_instance_free(instance);
+    clt_problem_free(problem);
+  }
+}
+
+static void the_first_ants_go_where_it_is_desirable(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": ["
+      "  {\"Name\": \"a\", \"Values\": \"list(range(40))\"}, {\"Name\": \"b\", \"Values\": \"list(range(40))\"}]},"
+      "\"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"none.cl\", \"GlobalSize\": 64,"
+      " \"Desirability\": \"1 if a < 10 else 0.01\"}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  size_t n_low = 0;
+  bench b = {.type = clt_searcher_find("ants"),
+             .setup = {.space = clt_instance_space(instance),
+                       .instance = instance,
+                       .budget = 10,
+                       .first = CLT_CONFIG_NONE,
+                       .seed = 4},
+             .objective = NULL,
+             .batch = 10};
+  clt_config asked[10];
+  size_t n;
+  void *searcher = calloc(1, b.type->state_size), *options = calloc(1, b.type->options_size);
+  assert_int_equal(clt_options_parse(options, b.type->options_size, b.type->options, b.type->n_options, NULL, 0, NULL),
+                   0);
+  assert_int_equal(b.type->budget(options), 50);
+  assert_int_equal(b.type->init(searcher, &b.setup, options, NULL), 0);
+  assert_int_equal(b.type->ask(searcher, 10, asked, &n, NULL), 0);
+  assert_int_equal(n, 10);
+  for (size_t i = 0; i < n; i++) n_low += clt_space_value(b.setup.space, asked[i], 0).integer < 10;
+  assert_true(n_low >= 8); /* 0.97 of them, a quarter without it */
+  b.type->fini(searcher);
+  free(searcher);
+  free(options);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+/* --- the filter --- */
+
+static double mean_log_time(const clt_space *space, const char *filter) {
+  double sum = 0;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    const clt_setting setting = {"filter", filter};
+    bench b = {.type = clt_searcher_find("ants"),
+               .setup = {.space = space, .budget = 60, .first = CLT_CONFIG_NONE, .seed = seed},
+               .settings = &setting,
+               .n_settings = 1,
+               .objective = bench_bowl,
+               .batch = 1};
+    bench_run(&b);
+    for (size_t i = 10; i < b.n_asked; i++) sum += log(bench_bowl(space, b.asked[i]));
+  }
+  return sum / (20 * 50);
+}
+
+static void filtered_paths_are_faster(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  assert_true(mean_log_time(space, "0.5") < mean_log_time(space, "0") - 0.2);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(trails_move_on_the_way_and_not_where_there_is_no_choice),
+      cmocka_unit_test(paths_follow_trails_and_desirability),
+      cmocka_unit_test(a_tree_finds_the_steps),
+      cmocka_unit_test(leaves_are_no_smaller_than_asked_for),
+      cmocka_unit_test(values_are_as_desirable_as_the_configurations_that_have_them),
+      cmocka_unit_test(without_desirability_all_values_are_alike),
+      cmocka_unit_test(the_first_ants_go_where_it_is_desirable),
+      cmocka_unit_test(filtered_paths_are_faster),
+  };
+  return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
+}
