@@ -1,12 +1,13 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
  * Reads Kernel Tuner cache files (the closing braces may be missing; a failed configuration has a string, 1e20 or an
- * __error__ for its time) and T4 results (clatune/t4.h), plain or gzip. Its space is the set of recorded configurations. Files are untrusted: bounded before
- * they are parsed. */
+ * __error__ for its time) and T4 results (clatune/t4.h), plain or gzip. Its space is the set of recorded configurations.
+ * Files are untrusted: bounded before they are parsed. */
 #ifndef CLATUNE_RECORDING_H
 #define CLATUNE_RECORDING_H
 
 #include <clatune/measurement.h>
+#include <clatune/problem.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,11 @@ void clt_recording_free(clt_recording *recording);
 const char *clt_recording_name(const clt_recording *recording);   /* file name without .json and .gz */
 const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
 const char *clt_recording_device(const clt_recording *recording); /* may be "" */
+/* Where clt_t4_write_recording wrote it: the problem's sizes, none in other files; the device in the form of
+ * clt_device_from_json, "" in other files. */
+size_t clt_recording_n_sizes(const clt_recording *recording);
+clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);
+const char *clt_recording_device_json(const clt_recording *recording);
 const clt_space *clt_recording_space(const clt_recording *recording);
 size_t clt_recording_size(const clt_recording *recording);
 /* The measurement of a configuration; borrowed; NULL: not recorded. time_s is the recorded mean. */

@@ -4,6 +4,7 @@
 #define CLATUNE_T4_H
 
 #include <clatune/measurement.h>
+#include <clatune/problem.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,8 +16,15 @@ typedef struct clt_t4_result {
   int64_t created_s;
 } clt_t4_result;
 
-/* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. CLT_E_IO. */
+/* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. A path that
+ * ends in ".gz" is compressed. CLT_E_IO. */
 int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error);
+
+/* The same as a recording: with the problem's name, sizes, device and ConfigurationSpace beside the results, so that
+ * reading it gives the parameters in their order with all their values. Times have nine digits, phases are rounded to
+ * 10 us. */
+int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
+                           clt_error *error);
 
 #ifdef __cplusplus
 }

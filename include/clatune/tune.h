@@ -38,6 +38,8 @@ typedef struct clt_tune_settings {
   const char *searcher; /* "two-stage" where NULL */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
+  const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
+  size_t n_configurations;          /* their number is the budget */
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget, else

@@ -84,6 +84,7 @@ void cli_tuning_release(cli_tuning *tuning) {
   clt_store_close(tuning->store);
   cli_subject_release(&tuning->subject);
   json_decref(tuning->results);
+  free(tuning->configurations);
   free(tuning->searcher_settings);
   free(tuning->evaluator_settings);
   *tuning = (cli_tuning){0};
@@ -95,6 +96,13 @@ static int run_session(clt_tune_result *result, cli_tuning *tuning) {
   cli_progress_end(&tuning->progress);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   return rc ? cli_report(&error) : CLI_FOUND;
+}
+
+int cli_tuning_measure(cli_tuning *tuning) {
+  clt_tune_result result = {0};
+  int rc = run_session(&result, tuning);
+  clt_tune_result_release(&result);
+  return rc;
 }
 
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {

@@ -14,6 +14,7 @@ typedef struct cli_tuning {
   clt_tune_settings settings;
   clt_setting *searcher_settings, *evaluator_settings; /* owned */
   cli_progress progress;
+  clt_config *configurations; /* owned; NULL: none */
   bool quiet;
   json_t *results; /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;
@@ -22,6 +23,9 @@ typedef struct cli_tuning {
  */
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
+
+/* Runs the session for what it stores. Returns the exit code. */
+int cli_tuning_measure(cli_tuning *tuning);
 
 /* What a command prints of a result. Returns 0 or an exit code. */
 typedef int (*cli_tuning_answer)(const cli_tuning *tuning, const clt_tune_result *result, bool as_json);

@@ -143,6 +143,9 @@ void clt_recording_free(clt_recording *recording) {
   free(recording->name);
   free(recording->kernel);
   free(recording->device);
+  free(recording->device_json);
+  for (size_t i = 0; i < recording->n_sizes; i++) free((char *)recording->sizes[i].name);
+  free(recording->sizes);
   free(recording);
 }
 
@@ -153,6 +156,14 @@ const char *clt_recording_name(const clt_recording *recording) { return recordin
 const char *clt_recording_kernel(const clt_recording *recording) { return recording->kernel; }
 
 const char *clt_recording_device(const clt_recording *recording) { return recording->device; }
+
+size_t clt_recording_n_sizes(const clt_recording *recording) { return recording->n_sizes; }
+
+clt_size clt_recording_problem_size(const clt_recording *recording, size_t index) { return recording->sizes[index]; }
+
+const char *clt_recording_device_json(const clt_recording *recording) {
+  return recording->device_json ? recording->device_json : "";
+}
 
 const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }
 

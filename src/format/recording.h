@@ -6,7 +6,9 @@
 #include <jansson.h>
 
 struct clt_recording {
-  char *name, *kernel, *device; /* owned */
+  char *name, *kernel, *device, *device_json; /* owned; device_json may be NULL */
+  clt_size *sizes;                            /* owned, their names too */
+  size_t n_sizes;
   clt_space *space;
   clt_measurement *measurements; /* in ascending order of config, each config once */
   size_t n, capacity;

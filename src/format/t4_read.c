@@ -1,5 +1,6 @@
 /* T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity" and
- * "measurements". The file has no lists of values: they are those that occur, in ascending order. */
+ * "measurements". Results alone have no lists of values: they are those that occur, in ascending order. A recording has
+ * them in its "ConfigurationSpace". */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,15 @@ typedef struct parameter {
 typedef struct reader {
   const char *path;
   clt_recording *recording;
-  const json_t *results;
+  const json_t *results, *stated; /* stated: "TuningParameters", nullable */
   parameter parameters[CLT_MAX_PARAMETERS];
   size_t n_parameters;
 } reader;
 
+#define SPACE "ConfigurationSpace.TuningParameters"
+#define MAX_VALUES 65536 /* of a parameter */
+#define SIZES "ProblemParameters"
+#define MAX_SIZES 256
 #define FAIL(r, key, ...) clt_fail_at(error, CLT_E_FORMAT, (r)->path, 0, key, __VA_ARGS__)
 
 static const json_t *configuration_at(const reader *r, size_t i) {
@@ -57,8 +62,50 @@ static int read_parameter(reader *r, const char *name, clt_error *error) {
   return collect_values(r, p, error);
 }
 
+/* --- parameters as the recording states them --- */
+
+static int read_values(const reader *r, parameter *p, const json_t *list, clt_error *error) {
+  size_t n = json_array_size(list);
+  if (n < 1 || n > MAX_VALUES) return FAIL(r, SPACE, "'%s' needs a list of 1 to %d values", p->name, MAX_VALUES);
+  p->values = clt_new_array(n, sizeof *p->values);
+  if (p->values == NULL) return clt_fail_memory(error);
+  for (; p->n_values < n; p->n_values++)
+    if (!clt_entry_value(&p->values[p->n_values], json_array_get(list, p->n_values)))
+      return FAIL(r, SPACE, "'%s' has a value that is neither a number, a truth value nor a word", p->name);
+  p->index = clt_value_index_new(p->values, n);
+  return p->index ? CLT_OK : clt_fail_memory(error);
+}
+
+static int check_values(const reader *r, const parameter *p, clt_error *error) {
+  clt_value value;
+  uint64_t position;
+  for (size_t i = 0; i < json_array_size(r->results); i++)
+    if (!clt_entry_value(&value, json_object_get(configuration_at(r, i), p->name)) ||
+        !clt_value_index_find(p->index, value, &position))
+      return FAIL(r, "results", "the configuration of result %zu has a value of '%s' that is not listed", i, p->name);
+  return CLT_OK;
+}
+
+static int read_stated(reader *r, clt_error *error) {
+  size_t n = json_array_size(r->stated);
+  if (n < 1 || n > CLT_MAX_PARAMETERS) return FAIL(r, SPACE, "needs a list of 1 to %d parameters", CLT_MAX_PARAMETERS);
+  for (size_t i = 0; i < n; i++) {
+    const json_t *stated = json_array_get(r->stated, i);
+    const char *name = json_string_value(json_object_get(stated, "Name"));
+    if (name == NULL || !clt_entry_name(name)) return FAIL(r, SPACE, "a parameter's name must be an identifier");
+    parameter *p = &r->parameters[r->n_parameters++];
+    p->name = name;
+    int rc = read_values(r, p, json_object_get(stated, "Values"), error);
+    if (rc == CLT_OK) rc = check_values(r, p, error);
+    if (rc) return rc;
+  }
+  return CLT_OK;
+}
+
+/* --- parameters as they occur --- */
+
 /* Those of the first result; all must have the same. */
-static int read_parameters(reader *r, clt_error *error) {
+static int read_occurring(reader *r, clt_error *error) {
   json_t *first = json_object_get(json_array_get(r->results, 0), "configuration");
   if (json_object_size(first) == 0) return FAIL(r, "results", "needs a list of results with a configuration each");
   int rc = CLT_OK;
@@ -165,21 +212,51 @@ static int read_result(const reader *r, const json_t *result, clt_error *error) 
 }
 
 static int read_results(reader *r, clt_space_builder *builder, clt_error *error) {
-  int rc = read_parameters(r, error);
+  int rc = r->stated ? read_stated(r, error) : read_occurring(r, error);
   if (rc == CLT_OK) rc = build_parameters(r, builder, error);
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(r->results); i++)
     rc = read_result(r, json_array_get(r->results, i), error);
   return rc ? rc : clt_recording_finish(r->recording, builder, error);
 }
 
-int clt_t4_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
-  reader r = {.path = path, .recording = recording, .results = json_object_get(root, "results")};
-  clt_space_builder *builder = NULL;
-  recording->kernel = clt_entry_line(NULL);
-  recording->device = clt_entry_line(NULL);
+/* --- where they come from --- */
+
+static int read_sizes(clt_recording *recording, const char *path, const json_t *list, clt_error *error) {
+  size_t n = json_array_size(list);
+  if (n > MAX_SIZES) return clt_fail_at(error, CLT_E_FORMAT, path, 0, SIZES, "there are more than %d", MAX_SIZES);
+  recording->sizes = clt_new_array(n, sizeof *recording->sizes);
+  if (recording->sizes == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    const json_t *size = json_array_get(list, i), *value = json_object_get(size, "Value");
+    const char *name = json_string_value(json_object_get(size, "Name"));
+    if (name == NULL || !clt_entry_name(name) || !json_is_integer(value))
+      return clt_fail_at(error, CLT_E_FORMAT, path, 0, SIZES, "item %zu needs a name and a whole number", i);
+    recording->sizes[i] = (clt_size){strdup(name), json_integer_value(value)};
+    if (recording->sizes[i].name == NULL) return clt_fail_memory(error);
+    recording->n_sizes++;
+  }
+  return CLT_OK;
+}
+
+/* Members that other writers do not have: what is missing is "", or none. */
+static int read_source(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
+  const json_t *device = json_object_get(root, "Device");
+  recording->kernel = clt_entry_line(json_object_get(json_object_get(root, "General"), "BenchmarkName"));
+  recording->device = clt_entry_line(json_object_get(device, "name"));
   if (recording->kernel == NULL || recording->device == NULL) return clt_fail_memory(error);
+  if (json_object_size(device) > 0) recording->device_json = json_dumps(device, JSON_COMPACT);
+  return read_sizes(recording, path, json_object_get(root, SIZES), error);
+}
+
+int clt_t4_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
+  reader r = {.path = path,
+              .recording = recording,
+              .results = json_object_get(root, "results"),
+              .stated = json_object_get(json_object_get(root, "ConfigurationSpace"), "TuningParameters")};
+  clt_space_builder *builder = NULL;
   if (json_array_size(r.results) == 0) return FAIL(&r, "results", "needs a list of results");
-  int rc = clt_space_builder_new(&builder, error);
+  int rc = read_source(recording, path, root, error);
+  if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
   if (rc == CLT_OK) rc = read_results(&r, builder, error);
   for (size_t i = 0; i < r.n_parameters; i++) {
     clt_value_index_free(r.parameters[i].index);

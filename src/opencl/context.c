@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "opencl/clock.h"
+#include "opencl/declarations.h"
 #include "opencl/devices.h"
 #include "opencl/inputs.h"
 
@@ -14,6 +15,11 @@ enum { CACHE_SHARE = 8 }; /* of the device's memory */
 
 void clt_executor_announce(const clt_executor *executor, clt_phase phase) {
   if (executor->phase) executor->phase(executor->phase_user, phase);
+}
+
+void clt_executor_drop_declarations(clt_executor *executor) {
+  clt_declarations_free(executor->declarations);
+  executor->declarations = NULL;
 }
 
 void *clt_scratch_get(clt_scratch *scratch, size_t bytes) {
@@ -132,6 +138,7 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
 void clt_executor_free(clt_executor *executor) {
   if (executor == NULL) return;
   clt_inputs_clear(executor);
+  clt_executor_drop_declarations(executor);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor->stored.bytes);

@@ -36,7 +36,13 @@ struct clt_executor {
   clt_input_cache inputs;
   clt_scratch stored, logical; /* read-back results: as they lie on the device, and without border */
   uint64_t next_salt;          /* of guard bands */
+  struct clt_declarations
+      *declarations; /* see opencl/declarations.h; NULL: programs are built in the driver's own way */
+  bool declarations_sought;
 };
+
+/* A program needs declarations that it does not mention: all further ones are built in the driver's own way. */
+void clt_executor_drop_declarations(clt_executor *executor);
 
 void clt_executor_announce(const clt_executor *executor, clt_phase phase);
 

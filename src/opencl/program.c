@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "opencl/declarations.h"
 
 #define MAX_LOG_READ_BYTES ((size_t)64 << 20)
 
@@ -44,16 +45,60 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
   return CLT_OK;
 }
 
-int clt_program_build(clt_program *out, const clt_executor *executor, const clt_plan *plan, clt_measurement *m,
+/* PoCL alone, and only once; a driver whose header is not as expected builds in its own way. */
+static bool has_declarations(clt_executor *executor) {
+  if (!executor->declarations_sought) {
+    executor->declarations_sought = true;
+    clt_declarations_of_pocl(&executor->declarations, executor->info.platform_version, NULL);
+  }
+  return executor->declarations != NULL;
+}
+
+static int build_source(cl_program *out, cl_int *status, const clt_executor *executor, const char *source,
+                        const char *options, clt_error *error) {
+  *out = clCreateProgramWithSource(executor->context, 1, &source, NULL, status);
+  if (*out == NULL) return clt_fail_cl(error, *status, "make a program");
+  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
+  return CLT_OK;
+}
+
+static int build_once(cl_program *out, cl_int *status, const clt_executor *executor, const clt_plan *plan,
+                      clt_error *error) {
+  char *source = clt_declarations_prepend(executor->declarations, plan->source, plan->options);
+  char *options = clt_format("%s" CLT_DECLARATIONS_OPTION, plan->options ? plan->options : "");
+  int rc = source && options ? build_source(out, status, executor, source, options, error) : clt_fail_memory(error);
+  free(source);
+  free(options);
+  return rc;
+}
+
+/* With the declarations that the source needs; *out is NULL where that does not build. */
+static int build_reduced(cl_program *out, const clt_executor *executor, const clt_plan *plan, clt_error *error) {
+  for (;;) {
+    cl_int status;
+    int rc = build_once(out, &status, executor, plan, error);
+    if (rc || status == CL_SUCCESS) return rc;
+    char *log = build_log(*out, executor->device);
+    size_t n_learnt = log ? clt_declarations_learn(executor->declarations, log) : 0;
+    free(log);
+    clReleaseProgram(*out);
+    *out = NULL;
+    if (n_learnt == 0) return CLT_OK;
+  }
+}
+
+int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error) {
   clt_program built = {0};
-  cl_int status;
-  int rc;
-  const char *source = plan->source;
-  built.program = clCreateProgramWithSource(executor->context, 1, &source, NULL, &status);
-  if (built.program == NULL) return clt_fail_cl(error, status, "make a program");
-  status = clBuildProgram(built.program, 1, &executor->device, plan->options ? plan->options : "", NULL, NULL);
-  rc = status == CL_SUCCESS ? make_kernels(&built, plan, m, error) : reject_build(&built, executor, status, m);
+  cl_int status = CL_SUCCESS;
+  bool reduced = has_declarations(executor);
+  int rc = reduced ? build_reduced(&built.program, executor, plan, error) : CLT_OK;
+  if (rc == CLT_OK && built.program == NULL) {
+    rc = build_source(&built.program, &status, executor, plan->source, plan->options ? plan->options : "", error);
+    if (rc == CLT_OK && status == CL_SUCCESS && reduced) clt_executor_drop_declarations(executor);
+  }
+  if (rc == CLT_OK)
+    rc = status == CL_SUCCESS ? make_kernels(&built, plan, m, error) : reject_build(&built, executor, status, m);
   if (rc)
     clt_program_release(&built);
   else

@@ -15,8 +15,9 @@ typedef struct clt_program {
 
 /* Before building: sizes that do not fit together are an error, what the device cannot do is device-limit. */
 int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error);
-/* Builds, with the log kept where that fails. */
-int clt_program_build(clt_program *out, const clt_executor *executor, const clt_plan *plan, clt_measurement *m,
+/* Builds, with the log kept where that fails. On PoCL with the declarations that the source mentions
+ * (opencl/declarations.h); where that fails, in the driver's own way, and from then on only so if that succeeds. */
+int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
 /* The built kernels' limits; asked before arguments are set, since drivers differ in whether they count local
  * arguments. */

@@ -19,6 +19,7 @@ static int64_t with_first(const clt_session *s, int64_t budget) {
  * the standard. */
 static int64_t choose_budget(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
+  if (settings->configurations) return with_first(s, (int64_t)settings->n_configurations);
   if (settings->budget > 0) return settings->budget;
   int64_t own = s->searcher->budget ? s->searcher->budget(s->searcher_options) : 0;
   if (own > 0) return with_first(s, own);

@@ -11,7 +11,7 @@ static int tell(clt_session *s, clt_config asked, const clt_measurement *measure
   if (rc) return rc;
   clt_measurement told = *measurement; /* borrowed, under the name it was asked for */
   told.config = asked;
-  rc = s->searcher->tell(s->searcher_state, &told, error);
+  if (s->settings->configurations == NULL) rc = s->searcher->tell(s->searcher_state, &told, error);
   if (rc == CLT_OK) clt_session_progress(s, &told);
   return rc;
 }
@@ -40,8 +40,8 @@ static int begin_unknown(clt_session *s, clt_config asked, clt_config canonical,
 /* Begins an evaluation: answered at once where the answer is known, otherwise submitted. */
 static int begin(clt_session *s, clt_config asked, clt_error *error) {
   if (!clt_space_contains(s->space, asked))
-    return clt_fail(error, CLT_E_ARGUMENT, "searcher '%s' asked for a configuration that is not in the space",
-                    s->searcher->name);
+    return clt_fail(error, CLT_E_ARGUMENT, "%s asked for a configuration that is not in the space",
+                    s->settings->configurations ? "the list" : s->searcher->name);
   clt_config canonical = clt_space_canonical(s->space, asked);
   clt_measurement known;
   clt_known_source source = clt_known_take(&s->known, canonical, &known);
@@ -59,11 +59,25 @@ static size_t wanted(const clt_session *s) {
   return (int64_t)n < left ? n : (size_t)left;
 }
 
+/* The next of a given list. */
+static size_t take_listed(clt_session *s, size_t n) {
+  const clt_tune_settings *settings = s->settings;
+  size_t left = settings->n_configurations - s->n_listed;
+  if (n > left) n = left;
+  for (size_t i = 0; i < n; i++) s->queue[i] = settings->configurations[s->n_listed++];
+  return n;
+}
+
 static int ask(clt_session *s, clt_error *error) {
   size_t n = wanted(s), n_asked = 0;
   if (clt_grow(&s->queue, &s->queue_capacity, n, sizeof *s->queue)) return clt_fail_memory(error);
   clt_session_tick(s); /* an answer may take as long as training does */
-  int rc = s->searcher->ask(s->searcher_state, n, s->queue, &n_asked, error);
+  int rc = CLT_OK;
+  if (s->settings->configurations) {
+    n_asked = take_listed(s, n);
+  } else {
+    rc = s->searcher->ask(s->searcher_state, n, s->queue, &n_asked, error);
+  }
   if (rc) return rc;
   s->n_queue = n_asked;
   s->queue_next = 0;

@@ -38,6 +38,7 @@ typedef struct clt_session {
   clt_known known;
   clt_config *queue; /* asked for by the searcher, not begun */
   size_t queue_capacity, n_queue, queue_next;
+  size_t n_listed; /* taken of settings->configurations */
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_submitted;
   int64_t n_begun; /* evaluations, answered ones included */

@@ -1,4 +1,6 @@
 """The command line on PoCL: tuning, faults, resuming, training, predicting, verifying."""
+import gzip
+import json
 import os
 import random
 import signal
@@ -48,6 +50,39 @@ class Tune(CliTest):
         run = self.clatune("tune", "scale.json", *FAST, "--store", "notes.txt", expect=6)
         self.assertIn("notes.txt", run.stderr)
         self.assertIn("somebody's notes", (self.folder / "notes.txt").read_text())
+
+
+class Record(CliTest):
+    def configurations(self, *items):
+        (self.folder / "list.json").write_text(json.dumps(items))
+        return "--configurations", "list.json"
+
+    def test_sample_measures_a_list_in_its_order(self):
+        items = [{"block": 4, "per_item": 8, "fault": 0}, {"configuration": {"block": 32, "per_item": 1}}]
+        answer = self.clatune_json("sample", "scale.json", *FAST, "--workers", "1", *self.configurations(*items))
+        self.assertEqual([r["configuration"]["block"] for r in answer["results"]], [4, 32])
+        again = self.clatune_json("sample", "scale.json", *FAST, *self.configurations(*items))
+        self.assertEqual(again["evaluations"]["reused"], 2)
+
+    def test_sample_names_what_is_wrong_with_a_list(self):
+        for item, part in (({"block": 5, "per_item": 1}, "'block'"), ({"block": 32, "per_item": 8}, "<= 128")):
+            run = self.clatune("sample", "scale.json", *FAST, *self.configurations(item), expect=2)
+            self.assertIn(f"configuration 0", run.stderr)
+            self.assertIn(part, run.stderr)
+        self.assertIn("needs a list", self.clatune("sample", "scale.json", *FAST, *self.configurations(), expect=2).stderr)
+
+    def test_record_writes_what_is_stored_or_everything(self):
+        run = self.clatune("record", "scale.json", *FAST, "--stored-only", "-o", "a.json.gz", expect=1)
+        self.assertIn("holds no measurement", run.stderr)
+        self.clatune("sample", "scale.json", *FAST, *self.configurations({"block": 8, "per_item": 2}))
+        answer = self.clatune_json("record", "scale.json", *FAST, "--stored-only", "-o", "a.json.gz")
+        self.assertEqual((answer["configurations"], answer["valid"]), (1, 23))
+        self.assertEqual(self.clatune_json("record", "scale.json", *FAST, "-o", "a.json.gz")["configurations"], 23)
+        with gzip.open(self.folder / "a.json.gz") as file:
+            recording = json.load(file)
+        self.assertEqual(len(recording["results"]), 23)
+        self.assertEqual(recording["ConfigurationSpace"]["TuningParameters"][1]["Values"], [1, 2, 4, 8])
+        self.assertEqual(recording["ProblemParameters"], [{"Name": "n", "Value": 4096}])
 
 
 class Faults(CliTest):

@@ -5,7 +5,7 @@ from harness import CliTest, main
 class Help(CliTest):
     def test_every_command_explains_itself(self):
         listing = self.clatune("--help").stdout
-        for command in ("devices", "space", "tune", "sample", "train", "predict", "verify", "version"):
+        for command in ("devices", "space", "tune", "sample", "train", "predict", "record", "verify", "version"):
             self.assertIn(command, listing)
             self.assertIn(f"usage: clatune {command}", self.clatune(command, "--help").stdout)
 
@@ -67,6 +67,9 @@ class Mistakes(CliTest):
 
     def test_unknown_searcher(self):
         self.assertIn("'rnadom'", self.message("tune", "scale.json", "--searcher", "rnadom", expect=2))
+
+    def test_record_needs_a_file(self):
+        self.assertIn("-o FILE", self.message("record", "scale.json", expect=2))
 
     def test_unknown_size(self):
         self.assertIn("'m'", self.message("space", "scale.json", "--size", "m=3", expect=2))

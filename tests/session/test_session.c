@@ -61,6 +61,34 @@ static void the_budget_is_used_up_exactly(void **state) {
   clt_space_free(space);
 }
 
+static void note_config(void *user, const clt_progress *now) {
+  clt_config *next = user;
+  if (now->last) next[1 + next[0]++] = now->last->config;
+}
+
+static void a_list_is_evaluated_in_its_order(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_config list[20], seen[21] = {0};
+  for (size_t i = 0; i < 20; i++) list[i] = clt_space_at(space, 900 - 41 * i);
+  clt_tune_settings settings = settings_for(space, "random", 5);
+  clt_tune_result result;
+  settings.configurations = list;
+  settings.n_configurations = 20;
+  settings.progress = note_config;
+  settings.user = seen;
+  assert_int_equal(tune(&result, &settings), 0);
+  assert_int_equal(result.evaluations, 20);
+  assert_int_equal(seen[0], 20);
+  assert_memory_equal(seen + 1, list, sizeof list);
+  clt_tune_result_release(&result);
+  settings.configurations = &(clt_config){clt_space_cartesian(space)};
+  settings.n_configurations = 1;
+  assert_int_equal(tune(&result, &settings), CLT_E_ARGUMENT);
+  clt_tune_result_release(&result);
+  clt_space_free(space);
+}
+
 static void a_second_run_measures_nothing(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
@@ -444,6 +472,7 @@ static void where_all_fails_the_reasons_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_budget_is_used_up_exactly),
+      cmocka_unit_test(a_list_is_evaluated_in_its_order),
       cmocka_unit_test(a_second_run_measures_nothing),
       cmocka_unit_test(what_is_known_is_measured_again_on_request),
       cmocka_unit_test(a_stop_is_obeyed_and_the_result_filled),

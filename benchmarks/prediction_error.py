@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Mean relative error of the model on configurations that it has not seen, from a recorded pool; needs no device.
+
+For every number of training rows and every repeat the pool is shuffled by the repeat's number, the first rows are trained
+on and the last are predicted: |predicted - measured| / measured. One line of the table a model; a model is a name (paper:
+the paper's network with FANN's own trainer, on parameters alone; default: as clatune tunes) or its options in quotes.
+
+    benchmarks/prediction_error.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz
+    benchmarks/prediction_error.py PROBLEM RECORDING --models "default,hidden2=15,hidden2=15 decay=0.1"
+
+Rows go to --csv as they are made; with the same file a second run makes only those that it lacks.
+"""
+import collections
+import tempfile
+
+import tables
+
+FIELDS = ["problem", "model", "rows", "repeat", "unseen", "error", "median", "log_rms", "out_of_fold", "fit_s"]
+
+
+def points(options, csv_path):
+    name = tables.read_recording(options.recording)["General"]["BenchmarkName"]
+    known = {(r["problem"], r["model"], int(r["rows"]), int(r["repeat"])): r for r in tables.read_csv(csv_path, FIELDS)}
+    for model in options.models.split(","):
+        for n in options.rows:
+            for repeat in range(1, options.repeats + 1):
+                row = known.get((name, model, n, repeat))
+                if row is None:
+                    line = tables.pool_model(options, "error", "-n", n, "-r", repeat, "-u", options.unseen,
+                                             *tables.model_options(model))
+                    row = dict(zip(FIELDS, [name, model, *line.strip().split(",")]))
+                    tables.append_csv(csv_path, row.values())
+                yield row
+
+
+def table(rows, sizes):
+    sums = collections.defaultdict(list)
+    for row in rows:
+        sums[row["model"], int(row["rows"])].append(float(row["error"]))
+    models = dict.fromkeys(model for model, _ in sums)
+    mean = {at: tables.percent(sum(e) / len(e)) for at, e in sums.items()}
+    return tables.markdown(["error in %, trained on", *sizes], [[m, *(mean[m, n] for n in sizes)] for m in models])
+
+
+def main():
+    parser = tables.parser(__doc__)
+    tables.add_pool(parser)
+    parser.add_argument("--rows", type=tables.numbers, default=[100, 200, 500, 1000, 2000, 4000], help="N,N,... trained on")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--unseen", type=int, default=1000, help="rows predicted (default 1000)")
+    parser.add_argument("--models", default="paper,default", help="names or options, separated by commas")
+    parser.add_argument("--csv", help="where the rows are kept (default: nowhere)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="clatune-error-") as folder:
+        rows = list(points(options, options.csv or f"{folder}/rows.csv"))
+    print(table(rows, options.rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""How much slower than the best known configuration the result of the two-stage search is, over N and M.
+
+The first stage is drawn from a recorded pool (by replay), the model predicts the whole space, and only the second stage is
+measured: every configuration that is among the predicted best of any N and repeat, once, into the store. A shorter second
+stage is the beginning of a longer one. The best known is the best of everything measured, pool included.
+
+The least of many noisy times is partly luck. So the winners and the best known are timed again at the end, in rounds over
+all of them (each round a store of its own, STORE.round1 ...), and compared by the medians of the rounds.
+
+    benchmarks/slowdown.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\
+        --device pocl --store second-stage.sqlite
+
+Prints the slowdown of the best of the second stage alone, as the paper has it, and of the best of both stages, which is
+what clatune tune answers; and the share of the second stage that fails, with the validity model and without it.
+"""
+import json
+import random
+import statistics
+import tempfile
+
+import tables
+
+NEAR_BEST = 20  # of everything measured, timed again
+
+
+def second_stages(options, min_p_valid):
+    """{(N, repeat): configurations in the order of their predicted times}"""
+    out = {}
+    for n in options.rows:
+        for repeat in range(1, options.repeats + 1):
+            text = tables.pool_model(options, "best", "-n", n, "-r", repeat, "-k", max(options.seconds), "-v", min_p_valid,
+                                     *tables.model_options(options.model))
+            out[n, repeat] = [c["configuration"] for c in json.loads(text)]
+    return out
+
+
+def first_stage(options, n, repeat):
+    text = tables.pool_model(options, "sample", "-n", n, "-r", repeat)
+    return [c["configuration"] for c in json.loads(text)]
+
+
+def union(*lists):
+    """Each configuration once, in an order that mixes the lists, so that a drift of the device falls on all."""
+    out = {tables.key(c): c for stage in lists for c in stage}
+    chosen = [out[k] for k in sorted(out, key=str)]
+    random.Random(1).shuffle(chosen)
+    return chosen
+
+
+def fastest(times, configurations):
+    found = [(times[tables.key(c)], str(tables.key(c)), c) for c in configurations if times.get(tables.key(c))]
+    return min(found)[2] if found else None
+
+
+def winners(options, times, stages, with_first):
+    """{(N, M): the repeats' winners}"""
+    out = {}
+    for (n, repeat), stage in stages.items():
+        first = first_stage(options, n, repeat) if with_first else []
+        for m in options.seconds:
+            out.setdefault((n, m), []).append(fastest(times, stage[:m] + first))
+    return out
+
+
+def retime(options, recording, times, chosen, folder):
+    """Medians over the rounds of those chosen and of the best known."""
+    best = sorted((t, str(k), dict(k)) for k, t in times.items() if t)[:NEAR_BEST]
+    names = [c for c in recording["results"][0]["configuration"]]
+    again = union(chosen, [{n: c[n] for n in names} for _, _, c in best])
+    rounds = [tables.measure(options, recording, random.Random(r).sample(again, len(again)), folder,
+                             f"{options.store}.round{r}") for r in range(1, options.rounds + 1)]
+    out = {}
+    for c in again:
+        found = [r[tables.key(c)] for r in rounds if r.get(tables.key(c))]
+        if found:
+            out[tables.key(c)] = statistics.median(found)
+    return out
+
+
+def slowdowns(times, chosen):
+    best = min(t for t in times.values() if t)
+    found = [times[tables.key(c)] / best - 1 for c in chosen if c and times.get(tables.key(c))]
+    return tables.percent(statistics.fmean(found)) if found else "-"
+
+
+def failed_share(times, stages):
+    flat = [times.get(tables.key(c)) for stage in stages for c in stage]
+    return tables.percent(sum(t is None for t in flat) / len(flat))
+
+
+def report(options, recording, times, stages, bare, folder):
+    both = {True: winners(options, times, stages, True), False: winners(options, times, stages, False)}
+    compared = times
+    if options.rounds:
+        chosen = [c for found in both.values() for cell in found.values() for c in cell if c]
+        compared = retime(options, recording, times, chosen, folder)
+    for with_first, title in ((False, "second stage alone"), (True, "both stages")):
+        rows = [[n, *(slowdowns(compared, both[with_first][n, m]) for m in options.seconds)] for n in options.rows]
+        print(f"slowdown in %, {title}, mean of {options.repeats}\n")
+        print(tables.markdown(["N \\ M", *options.seconds], rows), "\n")
+    shares = [[n, *(failed_share(times, [s for (m, _), s in x.items() if m == n]) for x in (stages, bare))]
+              for n in options.rows]
+    print(tables.markdown(["% of the second stage that fails, N", "with validity model", "without"], shares), "\n")
+    values = [t for t in compared.values() if t]
+    print(f"best known: {1000 * min(values):.4f} ms; {len(times)} configurations measured")
+
+
+def main():
+    parser = tables.parser(__doc__)
+    tables.add_pool(parser)
+    tables.add_device(parser)
+    parser.add_argument("--rows", type=tables.numbers, default=[100, 200, 500, 1000, 2000], help="N,N,...: first stages")
+    parser.add_argument("--seconds", type=tables.numbers, default=[10, 50, 100, 200], help="M,M,...: second stages")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison at the end; 0: stored times")
+    options = parser.parse_args()
+    recording = tables.read_recording(options.recording)
+    with tempfile.TemporaryDirectory(prefix="clatune-slowdown-") as folder:
+        stages, bare = second_stages(options, 0.5), second_stages(options, 0)
+        times = tables.times_of(recording)
+        # A pool's configuration may be measured again; then the newer time counts, as for all others.
+        times.update(tables.measure(options, recording, union(*stages.values(), *bare.values()), folder))
+        report(options, recording, times, stages, bare, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""What the scripts of this folder share: options, running clatune and pool_model, tables."""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# How the pools were measured; second stages and repeats are measured alike, so that their times compare.
+MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.2"
+MODELS = {  # options of the model 'ensemble'
+    "paper": "trainer=rprop iterations=1000 patience=1000 resources=no",
+    "default": "",
+}
+
+
+def parser(text):
+    out = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    out.add_argument("--build", default=str(ROOT / "build"), help="build folder (default: build)")
+    return out
+
+
+def add_pool(out):
+    out.add_argument("problem", help="problem file")
+    out.add_argument("recording", help="pool: a recording of that problem (clatune record)")
+
+
+def add_device(out):
+    out.add_argument("--device", required=True, help="the pool's device, as clatune's --device")
+    out.add_argument("--store", required=True, help="where what is measured is kept; a second run goes on from there")
+    out.add_argument("--measure", default=MEASURE, help=f"how configurations are measured (default: {MEASURE})")
+
+
+def numbers(text):
+    return [int(x) for x in text.split(",")]
+
+
+def model_options(name):
+    """-o options of pool_model, from a name of MODELS or "a=b c=d"."""
+    return [x for setting in MODELS.get(name, name).split() for x in ("-o", setting)]
+
+
+def run(command, **more):
+    done = subprocess.run([str(c) for c in command], text=True, capture_output=True, **more)
+    if done.returncode:
+        sys.exit(f"{' '.join(str(c) for c in command)}\n{done.stderr}")
+    return done.stdout
+
+
+def pool_model(options, action, *arguments):
+    return run([pathlib.Path(options.build) / "benchmarks/pool_model", action, options.problem, options.recording,
+                *arguments])
+
+
+def read_recording(path):
+    import gzip
+    opener = gzip.open if str(path).endswith(".gz") else open
+    with opener(path, "rt") as file:
+        return json.load(file)
+
+
+def sizes_of(recording):
+    """The --size options that a recording was made with."""
+    return [x for p in recording["ProblemParameters"] for x in ("--size", f"{p['Name']}={p['Value']}")]
+
+
+def key(configuration):
+    return tuple(sorted((name, float(v) if not isinstance(v, str) else v) for name, v in configuration.items()))
+
+
+def times_of(recording):
+    """{configuration: seconds}, None where it failed."""
+    out = {}
+    for result in recording["results"]:
+        time = next((m["value"] for m in result["measurements"] if m["name"] == "time"), None)
+        out[key(result["configuration"])] = time / 1000 if result["invalidity"] == "correct" and time else None
+    return out
+
+
+def measure(options, recording, configurations, folder, store=None):
+    """Times of a list of configurations on the device, {configuration: seconds}, None where it fails; what the store
+    knows is not measured again."""
+    file = pathlib.Path(folder) / "configurations.json"
+    file.write_text(json.dumps(configurations))
+    answer = json.loads(run([pathlib.Path(options.build) / "src/cli/clatune", "sample", options.problem, "--device",
+                             options.device, *sizes_of(recording), "--configurations", file, "--store", store or options.store,
+                             *options.measure.split(), "--json", "--quiet"]))
+    return {key(r["configuration"]): r["time_s"] for r in answer["results"]}
+
+
+def read_csv(path, fields):
+    """Rows of an earlier run, so that a script goes on where it was stopped."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(",".join(fields) + "\n")
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def append_csv(path, row):
+    with open(path, "a", newline="") as file:
+        csv.writer(file).writerow(row)
+
+
+def markdown(head, rows):
+    lines = ["| " + " | ".join(str(x) for x in head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+    return "\n".join(lines + ["| " + " | ".join(str(x) for x in row) + " |" for row in rows])
+
+
+def percent(x):
+    return f"{100 * x:.1f}"

@@ -1,0 +1,116 @@
+#include <clatune/t4.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output.h"
+#include "cli/tuning.h"
+
+typedef struct stored {
+  clt_measurement measurement;
+  size_t arrival;
+} stored;
+
+typedef struct stored_list {
+  const clt_space *space;
+  stored *items;
+  size_t n, capacity;
+} stored_list;
+
+static int collect(void *user, clt_record_kind kind, const clt_measurement *m) {
+  stored_list *list = user;
+  if (kind != CLT_RECORD_SEARCH || clt_space_canonical(list->space, m->config) != m->config) return 0;
+  if (list->n == list->capacity) {
+    size_t capacity = list->capacity ? 2 * list->capacity : 256;
+    stored *grown = realloc(list->items, capacity * sizeof *grown);
+    if (grown == NULL) return CLT_E_MEMORY;
+    list->items = grown;
+    list->capacity = capacity;
+  }
+  list->items[list->n] = (stored){*m, list->n};
+  list->items[list->n++].measurement.log = NULL; /* borrowed, and T4 has no place for it */
+  return 0;
+}
+
+static int by_configuration(const void *a, const void *b) {
+  const stored *x = a, *y = b;
+  if (x->measurement.config != y->measurement.config) return x->measurement.config < y->measurement.config ? -1 : 1;
+  return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
+}
+
+/* The newest measurement of each configuration, borrowed from the list. */
+static clt_t4_result *newest(stored_list *list, size_t *n) {
+  clt_t4_result *results = calloc(list->n + 1, sizeof *results);
+  *n = 0;
+  if (results == NULL) return NULL;
+  qsort(list->items, list->n, sizeof *list->items, by_configuration);
+  for (size_t i = 0; i < list->n; i++)
+    if (i + 1 == list->n || list->items[i].measurement.config != list->items[i + 1].measurement.config)
+      results[(*n)++].measurement = &list->items[i].measurement;
+  return results;
+}
+
+static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
+  const clt_instance *instance = tuning->subject.instance;
+  clt_error error = {0};
+  clt_store_key key;
+  stored_list list = {.space = clt_instance_space(instance)};
+  clt_t4_result *results = NULL;
+  int rc = clt_store_key_init(&key, instance, &error);
+  if (rc == 0) rc = clt_store_each(tuning->store, &key, list.space, collect, &list, NULL, &error);
+  if (rc == 0) results = newest(&list, n);
+  if (rc == 0 && results && *n > 0) rc = clt_t4_write_recording(path, instance, results, *n, &error);
+  int code = rc                ? cli_report(&error)
+             : results == NULL ? cli_failure("out of memory")
+             : *n == 0         ? cli_failure("the store holds no measurement of '%s' at these sizes on this device",
+                                             clt_problem_name(clt_instance_problem(instance)))
+                               : 0;
+  free(results);
+  free(list.items);
+  return code;
+}
+
+static int print(const char *path, size_t n, const clt_space *space, bool as_json) {
+  unsigned long long valid = clt_space_valid(space);
+  if (as_json)
+    return cli_print_json(
+        json_pack("{s:s, s:I, s:I}", "recording", path, "configurations", (json_int_t)n, "valid", (json_int_t)valid));
+  printf("%zu of %llu valid configurations are in %s\n", n, valid, path);
+  return 0;
+}
+
+static int run(const cli_arguments *arguments) {
+  cli_tuning tuning;
+  size_t n = 0;
+  const char *path = cli_text(arguments, "output");
+  if (path == NULL) return cli_usage("'clatune record' needs -o FILE: where to write the recording");
+  if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
+  int rc = cli_tuning_init(&tuning, arguments, "exhaustive");
+  if (rc) return rc;
+  tuning.settings.finalists = 0;
+  tuning.settings.skip_default = true;
+  if (!cli_given(arguments, "stored-only")) rc = cli_tuning_measure(&tuning);
+  if (rc == 0 || rc == CLI_NO_VALID) rc = export_store(&tuning, path, &n);
+  if (rc == 0) rc = print(path, n, clt_instance_space(tuning.subject.instance), cli_given(arguments, "json"));
+  cli_tuning_release(&tuning);
+  return rc;
+}
+
+static const cli_flag flags[] = {
+    {"output", "FILE", "where to write the recording, compressed if the name ends in .gz; also -o FILE"},
+    {"stored-only", NULL, "measures nothing: writes what the store has"},
+    CLI_TUNING_FLAGS};
+
+const cli_command cli_record = {
+    .name = "record",
+    .summary = "measures all configurations and writes them to a file",
+    .synopsis = "PROBLEM -o FILE [--stored-only] [--device NAME] [--size NAME=N]... [OPTION...]",
+    .description =
+        "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
+        "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",
+    .flags = flags,
+    .n_flags = sizeof flags / sizeof *flags,
+    .evaluator_options = true,
+    .min_positional = 1,
+    .max_positional = 1,
+    .run = run,
+};
