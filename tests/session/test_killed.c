@@ -9,10 +9,11 @@
 
 #define BUDGET 120
 
-static clt_tune_settings settings_for(const clt_space *space, clt_store *store) {
+static clt_tune_settings settings_for(const char *searcher, const clt_space *space, clt_store *store) {
   static const clt_setting synthetic[] = {{"capacity", "3"}};
   clt_tune_settings settings;
   clt_tune_settings_init(&settings);
+  settings.searcher = searcher;
   settings.space = space;
   settings.store = store;
   settings.evaluator = "synthetic";
@@ -29,7 +30,7 @@ static void die_at(void *user, const clt_progress *progress) {
 }
 
 /* In a process of its own: measures `measured` configurations and is gone. */
-static void run_and_die(const clt_space *space, const char *path, int64_t measured) {
+static void run_and_die(const char *searcher, const clt_space *space, const char *path, int64_t measured) {
   int status;
   pid_t child = fork();
   assert_true(child >= 0);
@@ -37,7 +38,7 @@ static void run_and_die(const clt_space *space, const char *path, int64_t measur
     clt_store *store;
     clt_tune_result result;
     if (clt_store_open(&store, "sqlite", path, NULL)) _exit(1);
-    clt_tune_settings settings = settings_for(space, store);
+    clt_tune_settings settings = settings_for(searcher, space, store);
     settings.progress = die_at;
     settings.user = &measured;
     clt_tune(&result, &settings, NULL);
@@ -47,17 +48,16 @@ static void run_and_die(const clt_space *space, const char *path, int64_t measur
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-static void killed_sessions_go_on_where_they_were(void **state) {
-  (void)state;
+static void expect_to_go_on(const char *searcher) {
   clt_space *space = bench_space(true);
   char folder[] = "clatune-killed-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/store.sqlite", folder);
-  for (int i = 0; i < 4; i++) run_and_die(space, path, 25);
+  for (int i = 0; i < 4; i++) run_and_die(searcher, space, path, 25);
   clt_store *store;
   clt_tune_result resumed, whole;
   assert_int_equal(clt_store_open(&store, "sqlite", path, NULL), 0);
-  clt_tune_settings settings = settings_for(space, store);
+  clt_tune_settings settings = settings_for(searcher, space, store);
   assert_int_equal(clt_tune(&resumed, &settings, NULL), 0);
   assert_int_equal(resumed.reused, 100);
   assert_int_equal(resumed.measured, BUDGET - 100);
@@ -75,6 +75,11 @@ static void killed_sessions_go_on_where_they_were(void **state) {
   }
   assert_int_equal(rmdir(folder), 0);
   clt_space_free(space);
+}
+
+static void killed_sessions_go_on_where_they_were(void **state) {
+  (void)state;
+  for (size_t i = 0; i < clt_n_searchers(); i++) expect_to_go_on(clt_searcher_at(i)->name);
 }
 
 int main(void) {
