@@ -1,4 +1,5 @@
 /* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -130,6 +131,7 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
                  .steady_relative = o->steady,
                  .abandon_factor = o->abandon_factor,
                  .warm_up = true},
+      .quality = setup->quality,
       .log = setup->log,
       .log_user = setup->log_user,
   };
@@ -201,14 +203,18 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .close = opencl_close,
 };
 
-int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
-                      void *log_user, clt_error *error) {
+int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, double *quality,
+                      clt_log_fn log, void *log_user, clt_error *error) {
   opencl_options o;
   opencl_state s = {.pool = NULL};
   const clt_setting one[] = {{"workers", "1"}, {"prepare-ahead", "1"}};
   const clt_compare_policy once = {.min_rounds = 1, .max_rounds = 1};
-  clt_evaluator_setup setup = {
-      .instance = instance, .space = clt_instance_space(instance), .log = log, .log_user = log_user};
+  clt_evaluator_setup setup = {.instance = instance,
+                               .space = clt_instance_space(instance),
+                               .quality = quality,
+                               .log = log,
+                               .log_user = log_user};
+  if (quality) *quality = NAN;
   int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, one, 2, error);
   if (rc == 0) rc = opencl_open(&s, &setup, &o, error);
   if (rc) return rc;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,20 @@ static int load(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
                           start_load(pool), loaded, error);
 }
 
+/* Whoever answers nonsense is not to be trusted with the rest. */
+static int distrust(clt_pool *pool, clt_pool_worker *worker, const char *what, const clt_error *why, clt_error *error) {
+  clt_pool_replace(pool, worker);
+  return clt_pool_setback(pool, what, why->message, error);
+}
+
 static int loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  if (!is_reply(outcome, "ok")) return failed(pool, worker, outcome, "making the input and the reference", error);
+  static const char what[] = "making the input and the reference";
+  clt_error why = {0};
+  double quality = NAN;
+  if (!is_reply(outcome, "ok")) return failed(pool, worker, outcome, what, error);
+  if (worker->makes_data && clt_message_to_quality(&quality, outcome->reply, &why))
+    return distrust(pool, worker, what, &why, error);
+  if (worker->makes_data && pool->setup.quality) *pool->setup.quality = quality;
   if (worker->makes_data) pool->data_made = true;
   worker->makes_data = false;
   return up(worker);

@@ -175,7 +175,10 @@ static void serve(const json_t *request) {
   }
   note(strcmp(what, "data") == 0 && json_is_true(json_object_get(request, "make")) ? "make data" : what);
   if (start && strcmp(start, "crash-data") == 0 && strcmp(what, "data") == 0) abort();
-  say(json_pack("{s:s}", "reply", "ok"));
+  json_t *reply = json_pack("{s:s}", "reply", "ok");
+  if (start && strcmp(start, "quality") == 0) json_object_set_new(reply, "quality", json_real(0.375));
+  if (start && strcmp(start, "bad-quality") == 0) json_object_set_new(reply, "quality", json_string("good"));
+  say(reply);
 }
 
 static void start(void) {

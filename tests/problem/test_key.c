@@ -72,6 +72,8 @@ static void parameters_values_and_conditions_are_no_part_of_it(void **state) {
   expect_same("\"Values\": [1, 2]}", "\"Values\": [1, 2]}, {\"Name\": \"b\", \"Values\": [0, 1]}");
   expect_same("\"Conditions\": []", "\"Conditions\": [{\"Expression\": \"a < 2\"}]");
   expect_same("\"Name\": \"a\", ", "\"Name\": \"a\", \"Default\": 2, ");
+  expect_same("\"Function\": \"f\"",
+              "\"Function\": \"f\", \"Quality\": {\"Module\": \"q.c\", \"Function\": \"q\", \"Name\": \"error\"}");
   expect_same("{\"ProblemParameters\"",
               "{\"Budget\": [], \"General\": {\"BenchmarkName\": \"x\"}, \"ProblemParameters\"");
 }
