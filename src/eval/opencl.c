@@ -46,7 +46,7 @@ static const clt_option options[] = {
     {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
      "A configuration whose first run takes this many times the best time so far is not repeated; 0: all are."},
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
-     "MiB of memory that a worker may use, at least 700; 0: half of the machine's where the device is the CPU, else no "
+     "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "
      "limit."},
     {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
 };
