@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "space/parts.h"
 
-#define MAX_LOOKED_AT ((uint64_t)1 << 22) /* some seconds */
+#define MAX_LOOKED_AT ((uint64_t)1 << 22) /* within a second */
 
 bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0; }
 
