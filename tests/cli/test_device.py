@@ -165,6 +165,17 @@ class Verify(CliTest):
         answer = self.clatune_json("verify", "faults.json", *FAST, "--configuration", "block=8 fault=6", expect=5)
         self.assertEqual(answer["reason"], "wrong-output")
 
+    def test_a_reference_kernel_that_crashes_is_named(self):
+        (self.folder / "naive.cl").write_text(
+            "kernel void naive(global const float *in, global float *out) {\n"
+            "  out[get_global_id(0) + (1 << 28)] = 2 * in[get_global_id(0)];\n}\n")
+        self.edit("faults.json", '{"Module": "scale.c", "Function": "scale"}',
+                  '{"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": ["n"], "LocalSize": [8]}')
+        text = self.clatune("verify", "faults.json", *FAST, "--size", "n=100000", expect=1).stderr
+        self.assertIn("running the kernel that makes the reference failed 3 times in a row", text)
+        self.assertEqual(text.count("fault in "), text.count("fault in generated code: naive.so\n"), text)
+        self.assertEqual(text.count("fault in "), 3, text)
+
     def test_a_quality_that_there_is_not_keeps_nobody_from_verifying(self):
         one = ("verify", "scale.json", *FAST, "--size", "n=1", "--configuration", "block=1 per_item=1")
         self.assertEqual(self.clatune_json(*one)["quality"],
