@@ -60,8 +60,8 @@ size_t clt_device_n_properties(void);
 const char *clt_device_property_name(size_t index);
 clt_value clt_device_property(const clt_device_info *device, size_t index);
 
-/* Chooses among n devices by the text a person gave: "P:D", UUID, ICD suffix, platform name, vendor or device name, matched
- * in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
+/* Chooses among n devices by the text a person gave: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix, platform
+ * name, vendor or device name, matched in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
  * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the
  * candidates. */
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);

@@ -1,14 +1,18 @@
 /* clatune/module.h - the interface of a problem's own C functions.
  *
  * A problem file may name a module beside it ("Module": "convolution.c" or "convolution.so"): C functions that fill an
- * argument with input (FillType "Generator") or compute the reference. A .c file is compiled once with $CC or cc
- * (-O3 -fopenmp -shared -fPIC) into the user's cache. The functions run in worker processes, never in the tuner's own.
+ * argument with input (FillType "Generator"), compute the reference, or say how good the right result is. A .c file is
+ * compiled once with $CC or cc (-O3 -fopenmp -shared -fPIC) into the user's cache. The functions run in worker
+ * processes, and in the tuner's own only with the evaluator that measures there, too (in-process).
  *
  *   int fill_image(const clt_module_call *call);        // a generator: writes the array call->target
  *   int box_filter(const clt_module_call *call);        // a reference: reads inputs, writes the verified outputs
+ *   int disparity_error(const clt_module_call *call);   // a quality: reads the verified outputs, which hold the right
+ *                                                       // result, and writes one double to call->target
  *
- * Return 0, or anything else for failure. Arrays are *logical*: without the border that an argument may be stored with,
- * and independent of the configuration. */
+ * Return 0, or anything else for failure; of a quality: there is none (at these sizes), as if NaN had been written.
+ * Arrays are *logical*: without the border that an argument may be stored with, and independent of the configuration.
+ */
 #ifndef CLATUNE_MODULE_H
 #define CLATUNE_MODULE_H
 
@@ -38,8 +42,8 @@ typedef struct clt_module_call {
   size_t n_arrays;
   const clt_module_scalar *scalars;
   size_t n_scalars;
-  const clt_module_array *target; /* generator: the array to fill; reference: NULL */
-  uint64_t seed;                  /* generators: 1 for the usual input, others for further input */
+  const clt_module_array *target; /* generator: the array to fill; quality: one "double"; reference: NULL */
+  uint64_t seed;                  /* 1 for the usual input, others for further input; of a quality always 1 */
 } clt_module_call;
 
 typedef int (*clt_module_function)(const clt_module_call *call);

@@ -33,6 +33,11 @@ size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
+/* What the problem's figure of quality is called ("disparity error"; NULL: it has none) and its unit ("px"; "" where there
+ * is none). The figure belongs to the right result, so it is the same for all correct configurations. */
+const char *clt_problem_quality_name(const clt_problem *problem);
+const char *clt_problem_quality_unit(const clt_problem *problem);
+
 /* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks is
  * CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then
  * expressions that use device.* in conditions are left out and only the conditions that can be evaluated apply.

@@ -124,6 +124,9 @@ clt_value clt_space_value(const clt_space *space, clt_config config, size_t para
  * where the result would not be valid. */
 clt_config clt_space_canonical(const clt_space *space, clt_config config);
 bool clt_space_has_aliases(const clt_space *space);
+/* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or set:
+ * CLT_E_RANGE where these have more than 2^22 combinations. */
+int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
 
 /* n different valid configurations, uniformly at random, in random order (fewer if the space has fewer). Returns how many
  * were written, or a negative result code. */

@@ -75,6 +75,8 @@ typedef struct clt_tune_result {
                                        not; timed among the finalists like the default */
   double least_s;                /* of all correct evaluations, as they were ranked by; NaN. What median_s compares with */
   double median_s;               /* of all correct evaluations; NaN */
+  double quality;                /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
+                                    it has none, or everything was known, so that no reference was made */
   clt_search_report search;
   clt_phases phases;             /* summed over the measured */
   double wall_s;

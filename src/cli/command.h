@@ -44,11 +44,11 @@ extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train
     cli_version;
 
 /* Flags that many commands share, for their tables. */
-#define CLI_FLAG_DEVICE                                                                                 \
-  {                                                                                                     \
-    "device", "NAME",                                                                                   \
-        "OpenCL device: P:D, UUID, ICD suffix, or part of a platform, vendor or device name (default: " \
-        "CLATUNE_DEVICE, else the only device)"                                                         \
+#define CLI_FLAG_DEVICE                                                                                  \
+  {                                                                                                      \
+    "device", "NAME",                                                                                    \
+        "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or " \
+        "device name (default: CLATUNE_DEVICE, else the only device)"                                    \
   }
 #define CLI_FLAG_SIZE \
   { "size", "NAME=N", "sets a problem parameter; may be repeated" }

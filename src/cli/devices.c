@@ -65,7 +65,7 @@ const cli_command cli_devices = {
     .synopsis = "[--json]",
     .description =
         "Lists the OpenCL devices with the limits that matter for tuning. --device takes the numbers before each,\n"
-        "the word in brackets, or part of a platform's, vendor's or device's name.",
+        "cpu, gpu or accelerator, the word in brackets, or part of a platform's, vendor's or device's name.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

@@ -51,10 +51,11 @@ static const char *type_name(clt_option_type type) {
 static void option_line(const clt_option *option) {
   char left[96], text[512], range[96] = "";
   snprintf(left, sizeof left, "--%s%s", option->name, type_name(option->type));
-  if (option->max >= UNBOUNDED) {
-    snprintf(range, sizeof range, ", at least %.6g", option->min);
-  } else if (option->min != 0 || option->max != 0) {
+  bool bounded = option->max < UNBOUNDED;
+  if (bounded && (option->min != 0 || option->max != 0)) {
     snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
+  } else if (!bounded && option->min != 0) { /* nobody expects to give less than nothing */
+    snprintf(range, sizeof range, ", at least %.6g", option->min);
   }
   snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
            range);

@@ -106,6 +106,23 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config) {
   return out;
 }
 
+json_t *cli_json_quality(const clt_problem *problem, double value) {
+  const char *name = clt_problem_quality_name(problem);
+  if (name == NULL) return json_null();
+  return json_pack("{s:s, s:s, s:o}", "name", name, "unit", clt_problem_quality_unit(problem), "value",
+                   cli_json_real(value));
+}
+
+void cli_print_quality(const clt_problem *problem, double value, int width) {
+  const char *name = clt_problem_quality_name(problem), *unit = clt_problem_quality_unit(problem);
+  if (name == NULL) return;
+  if (isfinite(value)) {
+    printf("%-*s %.3g%s%s\n", width - 1, name, value, unit[0] ? " " : "", unit);
+  } else {
+    printf("%-*s not known\n", width - 1, name);
+  }
+}
+
 const char *cli_time(char out[32], double seconds) {
   static const struct {
     double unit;

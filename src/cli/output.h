@@ -27,6 +27,11 @@ json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* null where there is none */
 json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 
+/* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
+ * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */
+json_t *cli_json_quality(const clt_problem *problem, double value);
+void cli_print_quality(const clt_problem *problem, double value, int width);
+
 /* "1.234 ms" into out; "-" for NaN. Returns out. */
 const char *cli_time(char out[32], double seconds);
 

@@ -10,15 +10,36 @@ static json_t *parameter_json(const clt_parameter *parameter) {
   return json_pack("{s:s, s:o}", "name", parameter->name, "values", values);
 }
 
+/* The number of configurations that others stand for: null where the problem declares no aliases, or too many to count.
+ */
+static json_t *aliases_json(const clt_space *space) {
+  uint64_t aliases;
+  if (!clt_space_has_aliases(space) || clt_space_count_aliases(&aliases, space, NULL)) return json_null();
+  return json_integer((json_int_t)aliases);
+}
+
+static void print_aliases(const clt_space *space) {
+  clt_error error = {0};
+  uint64_t aliases, valid = clt_space_valid(space);
+  if (!clt_space_has_aliases(space)) return;
+  if (clt_space_count_aliases(&aliases, space, &error)) {
+    printf("  aliases     not counted: %s\n", error.message);
+    return;
+  }
+  printf("  aliases     %llu, for which others stand; %llu to measure\n", (unsigned long long)aliases,
+         (unsigned long long)(valid - aliases));
+}
+
 static json_t *to_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
   json_t *parameters = json_array();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     json_array_append_new(parameters, parameter_json(clt_space_parameter(space, i)));
-  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "file", path, "problem",
+  return json_pack("{s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "file", path, "problem",
                    clt_problem_name(subject->problem), "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
-                   (json_int_t)clt_space_valid(space), "groups", (json_int_t)clt_space_n_groups(space), "build_s",
-                   cli_json_real(clt_space_build_s(space)), "sizes", cli_json_sizes(subject->instance), "device",
+                   (json_int_t)clt_space_valid(space), "aliases", aliases_json(space), "groups",
+                   (json_int_t)clt_space_n_groups(space), "build_s", cli_json_real(clt_space_build_s(space)), "sizes",
+                   cli_json_sizes(subject->instance), "device",
                    subject->device ? json_string(subject->device->name) : json_null(), "parameters", parameters);
 }
 
@@ -33,6 +54,7 @@ static void print_text(const cli_subject *subject, const char *path) {
          cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
          subject->device ? "within the limits of " : "by the problem's conditions alone",
          subject->device ? subject->device->name : "");
+  print_aliases(space);
   printf("  counted in  %s\n", cli_time(time, clt_space_build_s(space)));
 }
 

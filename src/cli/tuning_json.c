@@ -79,6 +79,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
       out, "best_of_first_stage",
       r->first_stage_best.config == CLT_CONFIG_NONE ? json_null() : measurement(tuning, &r->first_stage_best));
   json_object_set_new(out, "median_s", cli_json_real(r->median_s));
+  json_object_set_new(out, "quality", cli_json_quality(subject->problem, r->quality));
   json_object_set_new(out, "model", model(&r->search));
   json_object_set_new(out, "second_stage",
                       json_pack("{s:I, s:I, s:o}", "measured", (json_int_t)r->search.second_stage_measured, "failed",

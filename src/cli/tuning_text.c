@@ -83,6 +83,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
     print_best(tuning, r);
     print_speedup(r);
   }
+  cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_counts(r);
   print_failures(tuning, r);
   print_model(&r->search);

@@ -1,4 +1,5 @@
 #include <clatune/sys/evaluator.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,15 @@ static int choose(clt_config *out, const cli_arguments *arguments, const clt_ins
   return clt_config_parse(out, clt_instance_space(instance), text, &error) ? (cli_report(&error), CLI_USAGE) : 0;
 }
 
-static json_t *to_json(const clt_instance *instance, const clt_measurement *m, const char *violation) {
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:s?}", "configuration",
+static json_t *to_json(const clt_instance *instance, const clt_measurement *m, const char *violation, double quality) {
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
                    clt_reason_name(m->reason), "violation", violation, "max_abs_error", cli_json_real(m->max_abs_error),
-                   "log", m->log);
+                   "quality", cli_json_quality(clt_instance_problem(instance), quality), "log", m->log);
 }
 
-static void print_text(const clt_instance *instance, const clt_measurement *m, const char *violation) {
+static void print_text(const clt_instance *instance, const clt_measurement *m, const char *violation, double quality) {
   char *configuration = cli_configuration(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
   if (clt_measurement_correct(m)) {
@@ -34,27 +35,29 @@ static void print_text(const clt_instance *instance, const clt_measurement *m, c
     if (violation) printf("violates        %s\n", violation);
     if (m->log && m->log[0]) printf("log\n%s\n", m->log);
   }
+  if (violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
   free(configuration);
 }
 
 static int check(const cli_arguments *arguments, const cli_subject *subject, clt_config config) {
   clt_error error = {0};
   clt_measurement m;
+  double quality = NAN;
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet");
   const char *violation = clt_space_violation(clt_instance_space(subject->instance), config, &origin);
   clt_measurement_init(&m, config);
   if (violation) {
     clt_measurement_fail(&m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-  } else if (clt_verify_config(subject->instance, config, &m, on_log, &quiet, &error)) {
+  } else if (clt_verify_config(subject->instance, config, &m, &quality, on_log, &quiet, &error)) {
     return cli_report(&error);
   }
   int rc = clt_measurement_correct(&m) ? CLI_FOUND : CLI_VERIFY_FAILED;
   if (cli_given(arguments, "json")) {
-    int printed = cli_print_json(to_json(subject->instance, &m, violation));
+    int printed = cli_print_json(to_json(subject->instance, &m, violation, quality));
     if (rc == 0) rc = printed;
   } else {
-    print_text(subject->instance, &m, violation);
+    print_text(subject->instance, &m, violation, quality);
   }
   clt_measurement_release(&m);
   return rc;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "device/field.h"
 
 #define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
 
@@ -35,6 +36,10 @@ static bool by_uuid(const clt_device_info *device, const char *text) {
   }
   digits[n] = 0;
   return *text == 0 && n >= MIN_UUID_PREFIX && strncasecmp(device->uuid, digits, n) == 0;
+}
+
+static bool by_type(const clt_device_info *device, const char *text) {
+  return device->type != CLT_DEVICE_OTHER && strcasecmp(clt_device_type_name(device->type), text) == 0;
 }
 
 static bool by_suffix(const clt_device_info *device, const char *text) {
@@ -91,7 +96,7 @@ static int none(const clt_device_info *devices, size_t n, const char *text, clt_
 }
 
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error) {
-  static matches_fn *const levels[] = {by_place, by_uuid, by_suffix, by_platform, by_name};
+  static matches_fn *const levels[] = {by_place, by_uuid, by_type, by_suffix, by_platform, by_name};
   if (text == NULL) text = "";
   size_t n_levels = is_place(text) ? 1 : sizeof levels / sizeof *levels;
   for (size_t level = 0; level < n_levels; level++) {

@@ -48,6 +48,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   s->policy.max_total_s = o->max_total_s;
   int rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
   if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->instance, 1, error);
+  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->instance, s->data, error);
   if (rc) inprocess_close(s);
   return rc;
 }

@@ -111,7 +111,9 @@ void clt_link_stop(clt_link *link, bool by_itself, char **why) {
   if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
   if (link->garbled) strcpy(ending, "sent what is no message");
   const char *printed = link->process.captured;
-  *why = clt_format("the worker %s%s%s", ending, *printed ? "; it had printed:\n" : "", printed);
+  int length = (int)strlen(printed);
+  while (length > 0 && printed[length - 1] == '\n') length--;
+  *why = clt_format("the worker %s%s%.*s", ending, length > 0 ? "; it had printed:\n" : "", length, printed);
   clt_process_release(&link->process);
   clt_frame_reader_release(&link->reader);
   link->alive = link->busy = false;

@@ -172,6 +172,21 @@ int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_err
   return CLT_OK;
 }
 
+int clt_message_add_quality(json_t *reply, double quality) {
+  return json_object_set_new(reply, "quality", number(quality));
+}
+
+int clt_message_to_quality(double *out, const json_t *reply, clt_error *error) {
+  double value = NAN;
+  if (json_object_get(reply, "quality")) {
+    int rc = get_number(&value, reply, "quality", -INFINITY, error);
+    if (rc == 0 && isinf(value)) rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'quality' is infinite");
+    if (rc) return rc;
+  }
+  *out = value;
+  return CLT_OK;
+}
+
 json_t *clt_message_from_error(const clt_error *error) {
   return json_pack("{s:s, s:i, s:o, s:o, s:i, s:o}", "reply", "error", "code", error->code, "message",
                    clt_message_text(error->message), "file", clt_message_text(error->file), "line", error->line, "key",

@@ -34,6 +34,11 @@ json_t *clt_message_from_timing(const clt_worker_timing *timing);
 json_t *clt_message_from_error(const clt_error *error);
 json_t *clt_message_phase(clt_worker_phase phase);
 
+/* Adds the figure of quality to the reply of who has made the data, and reads it: NaN where there is none. -1 when out
+ * of memory; CLT_E_FORMAT for anything but a finite number, null or nothing. */
+int clt_message_add_quality(json_t *reply, double quality);
+int clt_message_to_quality(double *out, const json_t *reply, clt_error *error);
+
 /* *out is initialised here, and owned by the caller on success. */
 int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error);
 int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_error *error);

@@ -1,4 +1,5 @@
 /* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ static const clt_option options[] = {
     {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
      "A configuration whose first run takes this many times the best time so far is not repeated; 0: all are."},
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
-     "MiB of memory that a worker may use, at least 700; 0: half of the machine's where the device is the CPU, else no "
+     "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "
      "limit."},
     {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
 };
@@ -130,6 +131,7 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
                  .steady_relative = o->steady,
                  .abandon_factor = o->abandon_factor,
                  .warm_up = true},
+      .quality = setup->quality,
       .log = setup->log,
       .log_user = setup->log_user,
   };
@@ -201,14 +203,18 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .close = opencl_close,
 };
 
-int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
-                      void *log_user, clt_error *error) {
+int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, double *quality,
+                      clt_log_fn log, void *log_user, clt_error *error) {
   opencl_options o;
   opencl_state s = {.pool = NULL};
   const clt_setting one[] = {{"workers", "1"}, {"prepare-ahead", "1"}};
   const clt_compare_policy once = {.min_rounds = 1, .max_rounds = 1};
-  clt_evaluator_setup setup = {
-      .instance = instance, .space = clt_instance_space(instance), .log = log, .log_user = log_user};
+  clt_evaluator_setup setup = {.instance = instance,
+                               .space = clt_instance_space(instance),
+                               .quality = quality,
+                               .log = log,
+                               .log_user = log_user};
+  if (quality) *quality = NAN;
   int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, one, 2, error);
   if (rc == 0) rc = opencl_open(&s, &setup, &o, error);
   if (rc) return rc;

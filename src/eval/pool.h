@@ -24,6 +24,7 @@ typedef struct clt_pool_setup {
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
   int64_t memory_limit_bytes;
   clt_worker_timing timing;
+  double *quality; /* nullable: where the figure of quality goes once a worker has told it */
   clt_log_fn log;
   void *log_user;
 } clt_pool_setup;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,28 @@ static clt_deadlines host_only(const clt_pool *pool) {
 
 static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
 
+#define MOST_SAID 300 /* bytes of each end: more would not fit into a message */
+
+/* A text that is too long without its middle, which is what a worker printed first: how it ended stands before that,
+ * and its last words come last. NULL when out of memory. */
+static char *shorten(const char *text) {
+  size_t n = strlen(text);
+  if (n <= 2 * MOST_SAID) return strdup(text);
+  const char *last = text + n - MOST_SAID;
+  const char *line = strchr(last, '\n');
+  return clt_format("%.*s\n...\n%s", (int)strcspn(text, "\n"), text, line && line[1] ? line + 1 : last);
+}
+
 int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error) {
-  if (++pool->setbacks >= MAX_SETBACKS)
-    return clt_fail(error, CLT_E_WORKER, "%s failed %d times in a row: %s", what, pool->setbacks, why);
-  clt_pool_log(pool, CLT_LOG_WARNING, "%s failed, trying again: %s", what, why);
-  return CLT_OK;
+  char *text = shorten(why);
+  int rc = text ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && ++pool->setbacks >= MAX_SETBACKS) {
+    rc = clt_fail(error, CLT_E_WORKER, "%s failed %d times in a row: %s", what, pool->setbacks, text);
+  } else if (rc == CLT_OK) {
+    clt_pool_log(pool, CLT_LOG_WARNING, "%s failed, trying again: %s", what, text);
+  }
+  free(text);
+  return rc;
 }
 
 /* A start that failed by the worker's own word would fail again; one that crashed is tried some times. */
@@ -64,8 +82,25 @@ static int load(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
                           start_load(pool), loaded, error);
 }
 
+/* Making data begins with what comes after kernels, so any other phase is the reference kernel's. */
+static bool is_at_kernel(clt_worker_phase phase) { return phase != CLT_AT_VERIFY && phase != CLT_AT_DONE; }
+
+/* Whoever answers nonsense is not to be trusted with the rest. */
+static int distrust(clt_pool *pool, clt_pool_worker *worker, const char *what, const clt_error *why, clt_error *error) {
+  clt_pool_replace(pool, worker);
+  return clt_pool_setback(pool, what, why->message, error);
+}
+
 static int loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  if (!is_reply(outcome, "ok")) return failed(pool, worker, outcome, "making the input and the reference", error);
+  const char *what = "making the input and the reference";
+  clt_error why = {0};
+  double quality = NAN;
+  if (worker->makes_data && outcome->reply == NULL && is_at_kernel(worker->link.phase))
+    what = "running the kernel that makes the reference";
+  if (!is_reply(outcome, "ok")) return failed(pool, worker, outcome, what, error);
+  if (worker->makes_data && clt_message_to_quality(&quality, outcome->reply, &why))
+    return distrust(pool, worker, what, &why, error);
+  if (worker->makes_data && pool->setup.quality) *pool->setup.quality = quality;
   if (worker->makes_data) pool->data_made = true;
   worker->makes_data = false;
   return up(worker);

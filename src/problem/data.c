@@ -1,4 +1,5 @@
 /* The data set of an instance. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,6 +155,33 @@ static int reference_by_module(const clt_instance *instance, clt_data *data, clt
   clt_module_call call = call_of(&v, data->seed, NULL);
   if (rc == CLT_OK && function(&call) != 0)
     rc = clt_fail(error, CLT_E_VERIFY, "the reference '%s' of '%s' failed", reference->function, reference->module);
+  view_release(&v);
+  return rc;
+}
+
+static int call_quality(double *out, const clt_quality *quality, const clt_data *data, view *v, clt_error *error) {
+  double value = NAN;
+  const clt_module_array target = {
+      .name = quality->name, .type = "double", .extent = {1, 1, 1}, .data = &value, .bytes = sizeof value};
+  clt_module_function function;
+  for (size_t i = 0; i < data->n_arrays; i++) {
+    const clt_array *array = &data->arrays[i];
+    show(v, array, array->reference ? array->reference : array->data);
+  }
+  int rc = clt_module_find_function(&function, quality->module, quality->function, error);
+  if (rc) return rc;
+  clt_module_call call = call_of(v, data->seed, &target);
+  *out = function(&call) == 0 && isfinite(value) ? value : NAN;
+  return CLT_OK;
+}
+
+int clt_data_quality(double *out, const clt_instance *instance, const clt_data *data, clt_error *error) {
+  const clt_quality *quality = &instance->problem->reference.quality;
+  view v;
+  *out = NAN;
+  if (quality->name == NULL) return CLT_OK;
+  int rc = view_new(&v, instance, data, error);
+  if (rc == CLT_OK) rc = call_quality(out, quality, data, &v, error);
   view_release(&v);
   return rc;
 }

@@ -44,6 +44,11 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
 
+/* The problem's figure of quality, from its module's function, of the references in data, which have to be there. NaN
+ * where the problem has none, and where the function says that there is none at these sizes. CLT_E_... where the module
+ * cannot be compiled or loaded, or lacks the function. */
+int clt_data_quality(double *out, const clt_instance *instance, const clt_data *data, clt_error *error);
+
 /* Writes all arrays into folder (one file an array and kind, 0600), and maps them read-only in another process, so that
  * workers share one copy. */
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error);

@@ -61,7 +61,15 @@ static void free_kernel(clt_problem *problem) {
   free(problem->arguments);
 }
 
+static void free_quality(clt_quality *quality) {
+  free(quality->module);
+  free(quality->function);
+  free(quality->name);
+  free(quality->unit);
+}
+
 static void free_reference(clt_reference *reference) {
+  free_quality(&reference->quality);
   free(reference->module);
   free(reference->function);
   free(reference->kernel_file);

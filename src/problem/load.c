@@ -149,6 +149,13 @@ const clt_argument *clt_problem_argument(const clt_problem *problem, const char 
   return NULL;
 }
 
+const char *clt_problem_quality_name(const clt_problem *problem) { return problem->reference.quality.name; }
+
+const char *clt_problem_quality_unit(const clt_problem *problem) {
+  const char *unit = problem->reference.quality.unit;
+  return unit ? unit : "";
+}
+
 size_t clt_problem_n_entries(const clt_problem *problem, const char *name) {
   size_t n = 0;
   for (size_t i = 0; i < problem->n_arguments; i++) n += strcmp(problem->arguments[i].name, name) == 0;

@@ -6,11 +6,31 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
+/* Without a "Module" of its own, the function is in the reference's. */
+static int load_quality(clt_problem *problem, const clt_node *reference, clt_error *error) {
+  static const char *const known[] = {"Module", "Function", "Name", "Unit"};
+  const clt_source *source = &problem->source;
+  clt_quality *quality = &problem->reference.quality;
+  clt_node node = clt_node_member(reference, "Quality");
+  char *module = NULL;
+  if (node.json == NULL) return CLT_OK;
+  int rc = clt_node_object(source, &node, error);
+  if (rc == CLT_OK) rc = clt_node_known(source, &node, known, 4, true, error);
+  if (rc == CLT_OK) rc = clt_node_text(&quality->function, source, &node, "Function", true, error);
+  if (rc == CLT_OK) rc = clt_node_text(&quality->name, source, &node, "Name", true, error);
+  if (rc == CLT_OK) rc = clt_node_text(&quality->unit, source, &node, "Unit", false, error);
+  if (rc == CLT_OK) rc = clt_node_text(&module, source, &node, "Module", !problem->reference.module, error);
+  if (rc) return rc;
+  quality->module = module ? clt_problem_file(problem, module) : strdup(problem->reference.module);
+  free(module);
+  return quality->module ? CLT_OK : clt_fail_memory(error);
+}
+
 static int load_module(clt_problem *problem, const clt_node *node, clt_error *error) {
-  static const char *const known[] = {"Module", "Function"};
+  static const char *const known[] = {"Module", "Function", "Quality"};
   clt_reference *reference = &problem->reference;
   char *name = NULL;
-  int rc = clt_node_known(&problem->source, node, known, 2, true, error);
+  int rc = clt_node_known(&problem->source, node, known, 3, true, error);
   if (rc == CLT_OK) rc = clt_node_text(&reference->function, &problem->source, node, "Function", true, error);
   if (rc == CLT_OK) rc = clt_node_text(&name, &problem->source, node, "Module", true, error);
   if (rc) return rc;
@@ -21,8 +41,8 @@ static int load_module(clt_problem *problem, const clt_node *node, clt_error *er
 }
 
 static int load_kernel(clt_problem *problem, const clt_node *node, clt_error *error) {
-  static const char *const known[] = {"KernelFile", "KernelName", "GlobalSize",     "GlobalSizeType",
-                                      "LocalSize",  "Arguments",  "CompilerOptions"};
+  static const char *const known[] = {"KernelFile", "KernelName", "GlobalSize",      "GlobalSizeType",
+                                      "LocalSize",  "Arguments",  "CompilerOptions", "Quality"};
   static const clt_extent nothing = {0, {CLT_NO_EXPRESSION, CLT_NO_EXPRESSION, CLT_NO_EXPRESSION}};
   clt_reference *reference = &problem->reference;
   clt_node options = clt_node_member(node, "CompilerOptions");
@@ -35,7 +55,7 @@ static int load_kernel(clt_problem *problem, const clt_node *node, clt_error *er
   reference->kind = CLT_REFERENCE_KERNEL;
   reference->kernel_file = strdup(problem->kernel_file);
   if (reference->kernel_file == NULL) return clt_fail_memory(error);
-  int rc = clt_node_known(&problem->source, node, known, 7, true, error);
+  int rc = clt_node_known(&problem->source, node, known, 8, true, error);
   if (rc == CLT_OK) rc = clt_node_text(&reference->kernel_file, &problem->source, node, "KernelFile", false, error);
   if (rc == CLT_OK) rc = clt_load_options(problem, &reference->options, &reference->n_options, &options, error);
   if (rc == CLT_OK) rc = clt_load_launch(problem, &reference->launch, &standard, node, error);
@@ -129,9 +149,12 @@ int clt_load_reference(clt_problem *problem, const clt_node *root, const clt_nod
     bool module =
         json_object_get(reference.json, "KernelName") == NULL && json_object_get(reference.json, "KernelFile") == NULL;
     if (rc == CLT_OK) rc = module ? load_module(problem, &reference, error) : load_kernel(problem, &reference, error);
+    if (rc == CLT_OK) rc = load_quality(problem, &reference, error);
   } else if (list.json) {
     rc = load_arrays(problem, &list, error);
   }
-  if (rc == CLT_OK && !has_outputs(problem)) problem->reference.kind = CLT_REFERENCE_NONE;
-  return rc;
+  if (rc || has_outputs(problem)) return rc;
+  problem->reference.kind = CLT_REFERENCE_NONE;
+  if (problem->reference.quality.name == NULL) return CLT_OK;
+  return clt_node_fail(&problem->source, &reference, error, "has a \"Quality\", but no argument is verified");
 }

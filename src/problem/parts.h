@@ -113,8 +113,14 @@ typedef struct clt_reference_array {
   clt_fill fill;
 } clt_reference_array;
 
+/* A figure of how good the right result is, by a module's function. name NULL: the problem has none. */
+typedef struct clt_quality {
+  char *module, *function, *name, *unit;
+} clt_quality;
+
 typedef struct clt_reference {
   clt_reference_kind kind;
+  clt_quality quality;
   char *module, *function;
   char *kernel_file;
   clt_launch launch;

@@ -165,6 +165,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .space = s->space,
                                .recording = settings->recording,
                                .seed = settings->seed,
+                               .quality = &s->result->quality,
                                .log = settings->log,
                                .log_user = settings->user};
   void *state = clt_new_array(1, s->evaluator->state_size);

@@ -1,4 +1,6 @@
 /* The loop: ask -> known already? -> measure -> record -> tell. */
+#include <stdlib.h>
+
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/session.h"
@@ -153,6 +155,17 @@ static int stop(const clt_session *s, clt_error *error) {
   return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
 }
 
+/* Whoever counts on being compared with it can stop here instead of learning it at the end. */
+static void say_default_fails(const clt_session *s) {
+  const clt_measurement *m = &s->result->default_measurement;
+  if (s->settings->log == NULL || m->config == CLT_CONFIG_NONE || s->result->has_default) return;
+  bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
+  char *text = clt_format("the default configuration fails: %s (%s)%s%s", clt_reason_text(m->reason),
+                          clt_reason_name(m->reason), violates && m->log ? ": " : "", violates && m->log ? m->log : "");
+  if (text) s->settings->log(s->settings->user, CLT_LOG_WARNING, text);
+  free(text);
+}
+
 /* The default configuration is told before the searcher is asked for anything. */
 static int evaluate_first(clt_session *s, clt_error *error) {
   if (s->first == CLT_CONFIG_NONE || s->budget < 1 || clt_session_stopping(s)) return CLT_OK;
@@ -168,6 +181,7 @@ static int evaluate_first(clt_session *s, clt_error *error) {
 
 int clt_session_search(clt_session *s, clt_error *error) {
   int rc = evaluate_first(s, error);
+  if (rc == CLT_OK) say_default_fails(s);
   s->phase = NULL;
   while (rc == CLT_OK) {
     rc = fill(s, error);

@@ -21,6 +21,7 @@ static void result_init(clt_tune_result *result) {
   clt_measurement_init(&result->default_measurement, CLT_CONFIG_NONE);
   clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
   result->median_s = NAN;
+  result->quality = NAN;
   result->best_spread = NAN;
   result->search.second_stage_needed = -1;
 }

@@ -157,7 +157,6 @@ uint64_t clt_space_cartesian(const clt_space *space) { return space->cartesian; 
 uint64_t clt_space_valid(const clt_space *space) { return space->valid; }
 size_t clt_space_n_groups(const clt_space *space) { return space->n_groups; }
 double clt_space_build_s(const clt_space *space) { return space->build_s; }
-bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0; }
 
 int clt_space_find_parameter(const clt_space *space, const char *name) {
   for (size_t i = 0; i < space->n_parameters; i++)
@@ -203,45 +202,4 @@ const char *clt_space_violation(const clt_space *space, clt_config config, clt_c
     return c->message;
   }
   return NULL;
-}
-
-/* --- aliases --- */
-
-/* The first alias that holds and changes something is applied. */
-static clt_config apply_alias(const clt_space *space, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_value values[CLT_MAX_PARAMETERS], when;
-  clt_space_positions(space, config, positions);
-  clt_space_values(space, positions, values);
-  for (size_t i = 0; i < space->n_aliases; i++) {
-    const clt_alias *a = &space->aliases[i];
-    if (positions[a->parameter] == a->position) continue;
-    if (clt_expr_eval(a->when, values, &when, NULL) || !clt_value_truthy(when)) continue;
-    return config + (a->position - (uint64_t)positions[a->parameter]) * space->weights[a->parameter];
-  }
-  return config;
-}
-
-/* Aliases that lead in a circle name all of its members: the least one stands for them. */
-static clt_config least_of_circle(const clt_space *space, clt_config member) {
-  clt_config least = member;
-  for (clt_config c = apply_alias(space, member); c != member; c = apply_alias(space, c))
-    if (c < least) least = c;
-  return least;
-}
-
-clt_config clt_space_canonical(const clt_space *space, clt_config config) {
-  if (space->n_aliases == 0 || config >= space->cartesian) return config;
-  clt_config end = config, slow = config;
-  for (uint64_t step = 1;; step++) {
-    clt_config next = apply_alias(space, end);
-    if (next == end) break;
-    end = next;
-    if (step % 2 == 0) slow = apply_alias(space, slow);
-    if (end == slow) {
-      end = least_of_circle(space, end);
-      break;
-    }
-  }
-  return end != config && clt_space_contains(space, end) ? end : config;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -79,12 +80,26 @@ static void take(scan *s, char c) {
   judge_line(s);
 }
 
-/* Into the output that the parent keeps. */
+static size_t append(char *out, size_t used, size_t capacity, const char *text) {
+  while (*text && used < capacity) out[used++] = *text++;
+  return used;
+}
+
+/* Into the output that the parent keeps: a library, or the file of generated code, whose folder nobody knows. One call,
+ * so that nothing comes between. */
 static void print_place(const scan *s) {
-  const char *place = strpbrk(s->line, "/[");
-  if (!s->found || place == NULL) place = "generated code, or nowhere";
-  if (write(STDERR_FILENO, "fault in ", 9) < 0 || write(STDERR_FILENO, place, strlen(place)) < 0) return;
-  if (write(STDERR_FILENO, "\n", 1) < 0) return;
+  char text[1100];
+  const char *path = s->found ? strpbrk(s->line, "/[") : NULL, *file = path ? strrchr(path, '/') : NULL;
+  size_t n = append(text, 0, sizeof text - 1, "fault in ");
+  if (s->generated) {
+    n = append(text, n, sizeof text - 1, "generated code");
+    if (file) n = append(text, n, sizeof text - 1, ": ");
+    if (file) n = append(text, n, sizeof text - 1, file + 1);
+  } else {
+    n = append(text, n, sizeof text - 1, path ? path : "no code at all");
+  }
+  text[n++] = '\n';
+  if (write(STDERR_FILENO, text, n) < 0) return;
 }
 
 /* Only calls that a signal handler may make. */
@@ -101,10 +116,13 @@ static bool in_generated_code(uintptr_t address) {
   return s.generated;
 }
 
-/* Threads may fault together, so the default comes back only when the parent knows. Returning repeats the instruction,
- * and the process ends as it would have. */
+/* Threads may fault together: the first one speaks for all, and the default comes back only when the parent knows.
+ * Returning repeats the instruction, and the process ends as it would have; the other threads wait for that. */
 static void on_fault(int number, siginfo_t *info, void *context) {
+  static atomic_flag spoken = ATOMIC_FLAG_INIT;
   (void)info;
+  if (atomic_flag_test_and_set(&spoken))
+    for (;;) pause();
   if (in_generated_code(instruction(context)))
     send(ready.fd, ready.frame, ready.frame_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
   signal(number, SIG_DFL);

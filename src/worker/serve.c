@@ -1,5 +1,6 @@
 #include "worker/serve.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,11 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
 }
 
 static int serve_data(server *s, const json_t *request, json_t **out, clt_error *error) {
-  int rc = clt_worker_load(s->worker, request, error);
-  if (rc == 0) *out = ok();
+  double quality = NAN;
+  int rc = clt_worker_load(s->worker, request, &quality, error);
+  if (rc) return rc;
+  *out = ok();
+  if (!isnan(quality) && clt_message_add_quality(*out, quality)) rc = clt_fail_memory(error);
   return rc;
 }
 

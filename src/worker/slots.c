@@ -35,17 +35,19 @@ int clt_worker_open(clt_worker *worker, const json_t *request, clt_phase_fn on_p
 
 /* --- data --- */
 
-static int make_data(clt_worker *worker, uint64_t seed, const char *folder, clt_error *error) {
+/* The figure of quality last, so that what a module's function does to the arrays reaches nobody. */
+static int make_data(clt_worker *worker, uint64_t seed, const char *folder, double *quality, clt_error *error) {
   clt_data *data = NULL;
   clt_remove_tree(folder, 0); /* of a worker that did not finish */
   if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
   int rc = clt_reference_data(&data, worker->executor, worker->instance, seed, error);
   if (rc == 0) rc = clt_data_save(data, folder, error);
+  if (rc == 0 && seed == 1) rc = clt_data_quality(quality, worker->instance, data, error);
   clt_data_free(data);
   return rc;
 }
 
-int clt_worker_load(clt_worker *worker, const json_t *request, clt_error *error) {
+int clt_worker_load(clt_worker *worker, const json_t *request, double *quality, clt_error *error) {
   int64_t seed;
   const char *folder = clt_message_string(request, "folder");
   if (worker->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker is not open");
@@ -54,7 +56,7 @@ int clt_worker_load(clt_worker *worker, const json_t *request, clt_error *error)
   clt_data **slot = &worker->data[seed - 1];
   clt_data_free(*slot);
   *slot = NULL;
-  if (json_is_true(json_object_get(request, "make"))) rc = make_data(worker, (uint64_t)seed, folder, error);
+  if (json_is_true(json_object_get(request, "make"))) rc = make_data(worker, (uint64_t)seed, folder, quality, error);
   return rc ? rc : clt_data_map(slot, worker->instance, (uint64_t)seed, folder, error);
 }
 

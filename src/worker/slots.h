@@ -26,7 +26,8 @@ typedef struct clt_worker {
 } clt_worker;
 
 int clt_worker_open(clt_worker *worker, const json_t *request, clt_phase_fn on_phase, void *user, clt_error *error);
-int clt_worker_load(clt_worker *worker, const json_t *request, clt_error *error);
+/* *quality is set where the data of seed 1 are made: the problem's figure of quality, NaN where it has none. */
+int clt_worker_load(clt_worker *worker, const json_t *request, double *quality, clt_error *error);
 
 /* Fill *out (initialised here, owned by the caller) with what became of the configuration. */
 int clt_worker_prepare(clt_worker *worker, const json_t *request, clt_measurement *out, clt_error *error);

@@ -26,6 +26,16 @@ class Tune(CliTest):
         self.assertEqual(again["evaluations"]["measured"], 0)
         self.assertEqual(again["evaluations"]["reused"], 15)
 
+    def test_the_figure_of_quality_is_said(self):
+        for evaluator in ("opencl", "in-process"):
+            answer = self.clatune_json("tune", "scale.json", *FAST, "--budget", "3", "--no-store", "--searcher", "random",
+                                       "--evaluator", evaluator)
+            self.assertEqual(answer["quality"], {"name": "error of the sum", "unit": "units", "value": 0.125})
+        text = self.clatune("tune", "scale.json", *FAST, "--budget", "2", "--no-store").stdout
+        self.assertIn("\nerror of the sum    0.125 units\n", text)
+        answer = self.clatune_json("tune", "faults.json", *FAST, "--budget", "1", "--no-store")
+        self.assertIsNone(answer["quality"])
+
     def test_exhaustive_measures_every_valid_configuration_once(self):
         answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")
         self.assertEqual(answer["evaluations"]["correct"], 23)
@@ -183,9 +193,29 @@ class Model(CliTest):
 
 class Verify(CliTest):
     def test_right_and_wrong(self):
-        self.assertTrue(self.clatune_json("verify", "scale.json", *FAST)["correct"])
+        answer = self.clatune_json("verify", "scale.json", *FAST)
+        self.assertTrue(answer["correct"])
+        self.assertEqual(answer["quality"]["value"], 0.125)
+        self.assertIn("error of the sum 0.125 units", self.clatune("verify", "scale.json", *FAST).stdout)
         answer = self.clatune_json("verify", "faults.json", *FAST, "--configuration", "block=8 fault=6", expect=5)
         self.assertEqual(answer["reason"], "wrong-output")
+
+    def test_a_reference_kernel_that_crashes_is_named(self):
+        (self.folder / "naive.cl").write_text(
+            "kernel void naive(global const float *in, global float *out) {\n"
+            "  out[get_global_id(0) + (1 << 28)] = 2 * in[get_global_id(0)];\n}\n")
+        self.edit("faults.json", '{"Module": "scale.c", "Function": "scale"}',
+                  '{"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": ["n"], "LocalSize": [8]}')
+        text = self.clatune("verify", "faults.json", *FAST, "--size", "n=100000", expect=1).stderr
+        self.assertIn("running the kernel that makes the reference failed 3 times in a row", text)
+        self.assertEqual(text.count("fault in "), text.count("fault in generated code: naive.so\n"), text)
+        self.assertEqual(text.count("fault in "), 3, text)
+
+    def test_a_quality_that_there_is_not_keeps_nobody_from_verifying(self):
+        one = ("verify", "scale.json", *FAST, "--size", "n=1", "--configuration", "block=1 per_item=1")
+        self.assertEqual(self.clatune_json(*one)["quality"],
+                         {"name": "error of the sum", "unit": "units", "value": None})
+        self.assertIn("error of the sum not known", self.clatune(*one).stdout)
 
 
 main()

@@ -14,6 +14,12 @@ class Help(CliTest):
         for option in ("--samples", "--second-stage", "--compile-timeout", "--run-timeout", "--budget"):
             self.assertIn(option, text)
 
+    def test_a_limit_is_said_once(self):
+        text = " ".join(self.clatune("tune", "--help").stdout.split())
+        self.assertIn("700 or more; 0: half of the machine's where the device is the CPU, else no limit. (default 0)", text)
+        self.assertIn("(default 60, at least 0.01)", text)
+        self.assertNotIn("at least 0)", text)
+
     def test_version(self):
         self.assertRegex(self.clatune("version").stdout, r"^clatune \d+\.\d+\.\d+\n$")
         self.assertRegex(self.clatune_json("version")["version"], r"^\d+\.\d+\.\d+$")
@@ -24,6 +30,14 @@ class Space(CliTest):
         answer = self.clatune_json("space", "scale.json")
         self.assertEqual((answer["cartesian"], answer["valid"]), (24, 23))
         self.assertGreaterEqual(answer["build_s"], 0)
+
+    def test_aliases_are_counted_where_there_are_any(self):
+        self.assertIsNone(self.clatune_json("space", "scale.json")["aliases"])
+        self.assertNotIn("aliases", self.clatune("space", "scale.json").stdout)
+        self.edit("scale.json", '"Conditions": [', '"Aliases": [{"When": "block == 1", "Parameter": "per_item", "Value": 1}],'
+                  '\n    "Conditions": [')
+        self.assertEqual(self.clatune_json("space", "scale.json")["aliases"], 3)
+        self.assertIn("3, for which others stand; 20 to measure", self.clatune("space", "scale.json").stdout)
 
     def test_needs_no_kernel_file(self):
         (self.folder / "scale.cl").unlink()

@@ -56,6 +56,25 @@ static void the_first_level_that_matches_decides(void **state) {
   expect("intel", 1); /* an ICD suffix, though the vendor of device 0 has it too */
 }
 
+static void a_type_chooses_the_only_device_of_it(void **state) {
+  (void)state;
+  const clt_device_info few[] = {machine[3], machine[0],
+                                 device(3, 0, "FPGA CPU SDK", "", "Board", "GPU Works", CLT_DEVICE_ACCELERATOR),
+                                 device(4, 0, "Odd", "", "Thing", "", CLT_DEVICE_OTHER)};
+  static const char *const types[] = {"gpu", "CPU", "accelerator"};
+  size_t index = 99;
+  clt_error error = {0};
+  for (size_t i = 0; i < 3; i++) {
+    assert_int_equal(clt_device_select(&index, few, 4, types[i], &error), 0);
+    assert_int_equal(index, i); /* whatever platforms and vendors are called */
+  }
+  assert_int_equal(clt_device_select(&index, few, 4, "other", NULL), CLT_E_DEVICE);
+  assert_int_equal(clt_device_select(&index, few + 2, 1, "cpu", NULL), 0); /* no such type: a name */
+  assert_int_equal(clt_device_select(&index, machine, 4, "cpu", &error), CLT_E_AMBIGUOUS);
+  assert_non_null(strstr(error.message, "0:0 pthread-Xeon (Portable Computing Language), 1:0 Intel(R) Xeon(R)"));
+  assert_null(strstr(error.message, "NVIDIA"));
+}
+
 static void ambiguity_lists_the_candidates(void **state) {
   (void)state;
   size_t index = 99;
@@ -191,6 +210,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_device_is_found_by_place_uuid_suffix_and_names),
       cmocka_unit_test(the_first_level_that_matches_decides),
+      cmocka_unit_test(a_type_chooses_the_only_device_of_it),
       cmocka_unit_test(ambiguity_lists_the_candidates),
       cmocka_unit_test(a_missing_device_lists_what_there_is),
       cmocka_unit_test(long_lists_of_candidates_are_cut),

@@ -78,6 +78,14 @@ static void leave_child(void) {
   abort();
 }
 
+static void crash_reference(void) {
+  say(clt_message_phase(CLT_AT_BUILD));
+  say(clt_message_phase(CLT_AT_RUNNING));
+  flood();
+  fprintf(stderr, "these are my last words\n\n");
+  raise(SIGSEGV);
+}
+
 static void answer(clt_measurement *m) {
   say(json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(m)));
   clt_measurement_release(m);
@@ -175,7 +183,11 @@ static void serve(const json_t *request) {
   }
   note(strcmp(what, "data") == 0 && json_is_true(json_object_get(request, "make")) ? "make data" : what);
   if (start && strcmp(start, "crash-data") == 0 && strcmp(what, "data") == 0) abort();
-  say(json_pack("{s:s}", "reply", "ok"));
+  if (start && strcmp(start, "crash-reference") == 0 && strcmp(what, "data") == 0) crash_reference();
+  json_t *reply = json_pack("{s:s}", "reply", "ok");
+  if (start && strcmp(start, "quality") == 0) json_object_set_new(reply, "quality", json_real(0.375));
+  if (start && strcmp(start, "bad-quality") == 0) json_object_set_new(reply, "quality", json_string("good"));
+  say(reply);
 }
 
 static void start(void) {

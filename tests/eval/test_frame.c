@@ -142,6 +142,27 @@ static void senseless_measurements_are_refused(void **state) {
   clt_measurement_release(&m);
 }
 
+static void qualities_are_finite_or_none(void **state) {
+  (void)state;
+  static const char *const bad[] = {"\"inf\"", "\"1\"", "[]", "true"};
+  double quality = 7;
+  json_t *reply = json_pack("{s:s}", "reply", "ok");
+  assert_int_equal(clt_message_to_quality(&quality, reply, NULL), 0);
+  assert_true(isnan(quality));
+  assert_int_equal(clt_message_add_quality(reply, -1.0 / 3), 0);
+  assert_int_equal(clt_message_to_quality(&quality, reply, NULL), 0);
+  assert_true(quality == -1.0 / 3);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    json_object_set_new(reply, "quality", json_loads(bad[i], JSON_DECODE_ANY, NULL));
+    assert_int_equal(clt_message_to_quality(&quality, reply, NULL), CLT_E_FORMAT);
+  }
+  assert_true(quality == -1.0 / 3);
+  assert_int_equal(clt_message_add_quality(reply, NAN), 0);
+  assert_int_equal(clt_message_to_quality(&quality, reply, NULL), 0);
+  assert_true(isnan(quality));
+  json_decref(reply);
+}
+
 static void errors_survive_the_journey(void **state) {
   (void)state;
   clt_error error = {.code = CLT_E_FORMAT, .line = 7, .file = "a.json", .key = "b", .message = "c"}, back = {0};
@@ -161,6 +182,7 @@ int main(void) {
       cmocka_unit_test(a_dead_listener_is_an_error_and_no_signal),
       cmocka_unit_test(measurements_survive_the_journey),
       cmocka_unit_test(senseless_measurements_are_refused),
+      cmocka_unit_test(qualities_are_finite_or_none),
       cmocka_unit_test(errors_survive_the_journey),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

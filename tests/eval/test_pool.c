@@ -141,6 +141,45 @@ static void a_workers_own_error_is_tried_again_then_reported(void **state) {
   assert_true(count_log(f, "start") > 1);
 }
 
+static void a_reference_kernel_that_crashes_is_named(void **state) {
+  fixture *f = *state;
+  clt_error error = {0};
+  clt_pool_setup setup = pool_setup(f);
+  setenv("FAKE_START", "crash-reference", 1);
+  clt_pool *pool = open_pool(&setup);
+  assert_int_equal(first_error(pool, &error), CLT_E_WORKER);
+  static const char begin[] =
+      "running the kernel that makes the reference failed 3 times in a row: lost at phase running: the worker was "
+      "killed by SIGSEGV; it had printed:\n...\nline ";
+  static const char end[] = " of what nobody wants to read\nthese are my last words";
+  if (strncmp(error.message, begin, strlen(begin)) != 0) fail_msg("%s", error.message);
+  assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
+  clt_pool_free(pool);
+}
+
+static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
+  fixture *f = *state;
+  double quality = NAN;
+  clt_measurement m;
+  clt_error error = {0};
+  clt_pool_setup setup = pool_setup(f);
+  setup.quality = &quality;
+  setenv("FAKE_START", "quality", 1);
+  clt_pool *pool = open_pool(&setup);
+  measure_all(pool, (clt_config[]){100}, 1, &m);
+  expect(&m, CLT_REASON_NONE);
+  assert_true(quality == 0.375);
+  clt_pool_free(pool);
+  quality = NAN;
+  setenv("FAKE_START", "bad-quality", 1);
+  pool = open_pool(&setup);
+  clt_pool_submit(pool, 100, 0, NULL);
+  assert_int_equal(clt_pool_wait(pool, &m, 60, &error), CLT_E_WORKER);
+  assert_non_null(strstr(error.message, "3 times in a row: a message lacks the number 'quality'"));
+  assert_true(isnan(quality));
+  clt_pool_free(pool);
+}
+
 static void a_missing_worker_is_named(void **state) {
   fixture *f = *state;
   clt_error error = {0};
@@ -356,6 +395,8 @@ int main(void) {
       TEST(a_worker_is_not_replaced_without_need),
       TEST(workers_that_cannot_start_are_an_error),
       TEST(a_workers_own_error_is_tried_again_then_reported),
+      TEST(a_reference_kernel_that_crashes_is_named),
+      TEST(the_figure_of_quality_comes_from_who_made_the_data),
       TEST(a_missing_worker_is_named),
       TEST(waiting_has_a_limit_and_needs_something_submitted),
       TEST(more_than_the_capacity_is_refused),

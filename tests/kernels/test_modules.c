@@ -22,6 +22,7 @@ int camera(const clt_module_call *call);
 int composite(const clt_module_call *call);
 int stereo_view(const clt_module_call *call);
 int block_matching(const clt_module_call *call);
+int disparity_error(const clt_module_call *call);
 
 /* Fills an array twice with one seed and once with another. */
 static void check_generator(clt_module_function generator, const char *name, size_t element_bytes, size_t x, size_t y,
@@ -263,6 +264,24 @@ static void the_known_disparity_is_found(void **state) {
   }
 }
 
+static void the_figure_of_quality_is_the_mean_error(void **state) {
+  (void)state;
+  enum { W = 128, H = 40, D = 16 };
+  scene s;
+  double mean_pixels = -1, wrong_share = -1;
+  make_pair(&s, W, H, D, 3, 1);
+  memset(s.arrays[2].data, 3, W * H / 2);
+  assert_int_equal(stereo_disparity_error(s.arrays[2].data, W, H, D, 1, &mean_pixels, &wrong_share), 0);
+  const double *quality = scene_array(&s, "quality", sizeof(double), 1, 1, 1);
+  assert_int_equal(scene_call(&s, disparity_error, "quality"), 0);
+  assert_true(*quality == mean_pixels && mean_pixels > 0);
+  scene_release(&s);
+  make_pair(&s, D, H, D, 3, 1); /* no column is judged */
+  scene_array(&s, "quality", sizeof(double), 1, 1, 1);
+  assert_int_not_equal(scene_call(&s, disparity_error, "quality"), 0);
+  scene_release(&s);
+}
+
 static void a_missing_array_is_a_failure(void **state) {
   (void)state;
   scene s;
@@ -270,6 +289,7 @@ static void a_missing_array_is_a_failure(void **state) {
   assert_int_not_equal(scene_call(&s, box_filter, NULL), 0);
   assert_int_not_equal(scene_call(&s, composite, NULL), 0);
   assert_int_not_equal(scene_call(&s, block_matching, NULL), 0);
+  assert_int_not_equal(scene_call(&s, disparity_error, NULL), 0);
 }
 
 int main(void) {
@@ -282,6 +302,7 @@ int main(void) {
       cmocka_unit_test(the_picture_shows_shells),
       cmocka_unit_test(block_matching_finds_the_least_sum),
       cmocka_unit_test(the_known_disparity_is_found),
+      cmocka_unit_test(the_figure_of_quality_is_the_mean_error),
       cmocka_unit_test(a_missing_array_is_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

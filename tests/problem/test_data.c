@@ -251,7 +251,16 @@ static const char module_text[] =
     "  }\n"
     "  return call->target ? 1 : 0;\n"
     "}\n"
-    "int fails(const clt_module_call *call) { return call != 0; }\n";
+    "int fails(const clt_module_call *call) { return call != 0; }\n"
+    "int last_of_out(const clt_module_call *call) {\n"
+    "  const clt_module_array *in = clt_module_find(call, \"in\"), *out = clt_module_find(call, \"out\");\n"
+    "  if (strcmp(call->target->type, \"double\") != 0 || call->target->bytes != sizeof(double)) return 1;\n"
+    "  if (((float *)in->data)[0] != (float)call->seed || clt_module_value(call, \"n\", -1) != 6) return 1;\n"
+    "  *(double *)call->target->data = ((float *)out->data)[11] / 4;\n"
+    "  return 0;\n"
+    "}\n"
+    "int infinite(const clt_module_call *call) { return *(double *)call->target->data = 1e308 * 10, 0; }\n"
+    "int silent(const clt_module_call *call) { return call == 0; }\n";
 
 static const char module_arguments[] =
     "{\"Name\": \"in\", \"Type\": \"float\", " VECTOR
@@ -278,6 +287,58 @@ static void modules_generate_input_and_reference(void **state) {
     assert_true(((float *)sum->data)[11] == 10);
     clt_data_free(data);
   }
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+/* The figure of quality of module_arguments by a function; NaN: none. */
+static int quality_by(double *out, const char *function, clt_error *error) {
+  char reference[300];
+  clt_data *data = NULL;
+  snprintf(reference, sizeof reference,
+           "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"add\", \"Quality\": {\"Function\": \"%s\", "
+           "\"Name\": \"last\", \"Unit\": \"apples\"}},",
+           function);
+  scratch_write("m.c", module_text);
+  clt_problem *problem = with_arguments(module_arguments, reference);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  assert_string_equal(clt_problem_quality_name(problem), "last");
+  assert_string_equal(clt_problem_quality_unit(problem), "apples");
+  data = data_of(instance, 1);
+  int rc = clt_data_quality(out, instance, data, error);
+  clt_data_free(data);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  return rc;
+}
+
+static void a_quality_is_a_figure_of_the_right_result(void **state) {
+  (void)state;
+  double quality = 7;
+  clt_error error = {0};
+  assert_int_equal(quality_by(&quality, "last_of_out", &error), 0);
+  assert_true(quality == 8.5 / 4);
+  assert_int_equal(quality_by(&quality, "fails", &error), 0);
+  assert_true(isnan(quality));
+  assert_int_equal(quality_by(&quality, "infinite", &error), 0);
+  assert_true(isnan(quality));
+  assert_int_equal(quality_by(&quality, "silent", &error), 0);
+  assert_true(isnan(quality));
+  assert_int_equal(quality_by(&quality, "absent", &error), CLT_E_NOT_FOUND);
+  assert_non_null(strstr(error.message, "has no function 'absent'"));
+}
+
+static void a_problem_without_a_quality_has_none(void **state) {
+  (void)state;
+  double quality = 7;
+  clt_problem *problem = with_arguments(random_arguments, "");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_data *data = data_of(instance, 1);
+  assert_null(clt_problem_quality_name(problem));
+  assert_string_equal(clt_problem_quality_unit(problem), "");
+  assert_int_equal(clt_data_quality(&quality, instance, data, NULL), 0);
+  assert_true(isnan(quality));
+  clt_data_free(data);
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -404,6 +465,8 @@ int main(void) {
       cmocka_unit_test(pgm_files_of_8_and_16_bits_are_read),
       cmocka_unit_test(pgm_files_that_do_not_fit_are_refused),
       cmocka_unit_test(modules_generate_input_and_reference),
+      cmocka_unit_test(a_quality_is_a_figure_of_the_right_result),
+      cmocka_unit_test(a_problem_without_a_quality_has_none),
       cmocka_unit_test(failing_and_missing_functions_are_named),
       cmocka_unit_test(reference_files_hold_for_the_usual_input_only),
       cmocka_unit_test(without_a_reference_the_default_configuration_is_it),

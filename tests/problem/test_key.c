@@ -74,6 +74,8 @@ static void parameters_values_and_conditions_are_no_part_of_it(void **state) {
   expect_same("\"Name\": \"a\", ", "\"Name\": \"a\", \"Default\": 2, ");
   expect_same("\"GlobalSize\": \"n\"",
               "\"GlobalSize\": \"n\", \"Resources\": {\"Work\": \"a\"}, \"Desirability\": \"1 + a\"");
+  expect_same("\"Function\": \"f\"",
+              "\"Function\": \"f\", \"Quality\": {\"Module\": \"q.c\", \"Function\": \"q\", \"Name\": \"error\"}");
   expect_same("{\"ProblemParameters\"",
               "{\"Budget\": [], \"General\": {\"BenchmarkName\": \"x\"}, \"ProblemParameters\"");
 }

@@ -236,6 +236,16 @@ static void mistakes_in_references_and_budget(void **state) {
   expect_mistake(20, "\"Reference\": {\"Module\": \"m.c\"}", CLT_E_FORMAT, 20, "Reference", "needs a \"Function\"");
   expect_mistake(20, "\"Reference\": {\"Module\": \"m.c\", \"Functon\": \"f\"}", CLT_E_FORMAT, 20, "Reference.Functon",
                  "did you mean \"Function\"?");
+  expect_mistake(20, "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"f\", \"Quality\": {\"Function\": \"q\"}}",
+                 CLT_E_FORMAT, 20, "Reference.Quality", "needs a \"Name\"");
+  expect_mistake(20,
+                 "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"f\", \"Quality\": {\"Function\": \"q\", "
+                 "\"Name\": \"n\", \"Units\": \"px\"}}",
+                 CLT_E_FORMAT, 20, "Reference.Quality.Units", "did you mean \"Unit\"?");
+  expect_mistake(20,
+                 "\"Reference\": {\"KernelName\": \"g\", \"GlobalSize\": 1, \"Quality\": {\"Function\": \"q\", "
+                 "\"Name\": \"n\"}}",
+                 CLT_E_FORMAT, 20, "Reference.Quality", "needs a \"Module\"");
   expect_mistake(20, "\"Reference\": {\"KernelName\": \"g\"}", CLT_E_FORMAT, 20, "Reference", "needs a \"GlobalSize\"");
   expect_mistake(20, "\"ReferenceArguments\": [{\"Name\": \"r\", \"TargetName\": \"c\", \"FillType\": \"BinaryRaw\"}]",
                  CLT_E_FORMAT, 20, "ReferenceArguments[0].TargetName", "no vector or image \"c\"");

@@ -60,9 +60,17 @@ static clt_tune_settings settings_for(const a_problem *p) {
 
 struct log {
   clt_config first;
-  char phase[32];
-  int64_t n;
+  char phase[32], warning[300];
+  int64_t n, n_warned; /* answers, and those before the warning */
 };
+
+static void note_warning(void *user, clt_log_level level, const char *text) {
+  struct log *log = user;
+  assert_int_equal(level, CLT_LOG_WARNING);
+  assert_string_equal(log->warning, "");
+  snprintf(log->warning, sizeof log->warning, "%s", text);
+  log->n_warned = log->n;
+}
 
 static void note_first(void *user, const clt_progress *progress) {
   struct log *log = user;
@@ -115,15 +123,51 @@ static void the_default_can_be_left_out(void **state) {
 static void a_default_against_the_constraints_is_not_measured(void **state) {
   (void)state;
   a_problem p = load(128, "");
+  struct log log = {0};
   clt_tune_settings settings = settings_for(&p);
   clt_tune_result result;
+  settings.progress = note_first;
+  settings.log = note_warning;
+  settings.user = &log;
   assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_string_equal(log.warning,
+                      "the default configuration fails: violates a condition of the problem (condition): a * b <= 512");
+  assert_int_equal(log.n_warned, 0);
   assert_int_equal(result.evaluations, 25);
   assert_int_equal(result.by_invalidity[CLT_CORRECT], 25);
   assert_false(result.has_default);
   assert_true(result.default_measurement.config == clt_instance_default(p.instance));
   assert_int_equal(result.default_measurement.reason, CLT_REASON_CONDITION);
   clt_tune_result_release(&result);
+  unload(&p);
+}
+
+static void a_default_that_fails_is_said_at_once(void **state) {
+  (void)state;
+  a_problem p = load(16, "");
+  static const char *const landscapes[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"};
+  int n_failed = 0;
+  for (int i = 0; i < 12; i++) {
+    const clt_setting half[] = {{"invalid", "0.5"}, {"landscape", landscapes[i]}};
+    struct log log = {0};
+    clt_tune_settings settings = settings_for(&p);
+    clt_tune_result result;
+    settings.evaluator_settings = half;
+    settings.n_evaluator_settings = 2;
+    settings.finalists = 0;
+    settings.progress = note_first;
+    settings.log = note_warning;
+    settings.user = &log;
+    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_int_equal(log.warning[0] != 0, !result.has_default);
+    if (!result.has_default) {
+      n_failed++;
+      assert_int_equal(log.n_warned, 1);
+      assert_non_null(strstr(log.warning, clt_reason_text(result.default_measurement.reason)));
+    }
+    clt_tune_result_release(&result);
+  }
+  assert_true(n_failed > 0 && n_failed < 12);
   unload(&p);
 }
 
@@ -187,6 +231,7 @@ int main(void) {
       cmocka_unit_test(the_default_is_evaluated_first_and_once),
       cmocka_unit_test(the_default_can_be_left_out),
       cmocka_unit_test(a_default_against_the_constraints_is_not_measured),
+      cmocka_unit_test(a_default_that_fails_is_said_at_once),
       cmocka_unit_test(the_budget_comes_from_who_asks_for_one),
       cmocka_unit_test(what_is_computed_is_not_kept_as_a_measurement_of_the_device),
   };

@@ -178,6 +178,66 @@ static void an_alias_to_what_is_not_valid_does_not_hold(void **state) {
   clt_space_free(space);
 }
 
+/* The count agrees with a look at every configuration. */
+static uint64_t count_aliases(const clt_space *space) {
+  uint64_t counted = UINT64_MAX, found = 0;
+  clt_error error = {0};
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank++) {
+    clt_config config = clt_space_at(space, rank);
+    found += clt_space_canonical(space, config) != config;
+  }
+  if (clt_space_count_aliases(&counted, space, &error)) fail_msg("%s", error.message);
+  assert_int_equal(counted, found);
+  return counted;
+}
+
+static clt_space *with_aliases(const char *on_group) {
+  clt_space_builder *builder = new_builder();
+  clt_value zero = {.type = CLT_INT}, one = {.type = CLT_INT, .integer = 1};
+  add(builder, "p", "range(7)");
+  add(builder, "a", "[0, 1, 2]");
+  add(builder, "q", "range(5)");
+  add(builder, "b", "[0, 1]");
+  add(builder, "only", "[3]");
+  add(builder, "c", "[0, 1, 2]");
+  require(builder, "p + q < 7 and p != 2");
+  if (on_group[0]) require(builder, on_group);
+  assert_int_equal(clt_space_builder_alias(builder, "a == 2 and only == 3", "b", zero, NULL), 0);
+  assert_int_equal(clt_space_builder_alias(builder, "b == 0", "c", one, NULL), 0);
+  return build(builder);
+}
+
+static void aliases_are_counted_by_groups(void **state) {
+  (void)state;
+  /* Without a condition, 9 of the 18 combinations of a, b and c stand for themselves: a = 2: (0, 1); else (0, 1), (1,
+   * any). */
+  static const char *const conditions[] = {"", "c != 1 or b == 1", "a + b + c < 4", "c + q > 1", "b == 1"};
+  static const uint64_t of_group[] = {9, 0, 0, 0, 0};
+  for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+    clt_space *space = with_aliases(conditions[i]);
+    uint64_t n = count_aliases(space);
+    assert_true(n < clt_space_valid(space));
+    if (of_group[i]) assert_int_equal(n, clt_space_valid(space) / 18 * of_group[i]);
+    clt_space_free(space);
+  }
+}
+
+static void aliases_that_depend_on_too_much_are_not_counted(void **state) {
+  (void)state;
+  clt_space_builder *builder = new_builder();
+  clt_value zero = {.type = CLT_INT};
+  uint64_t n = 7;
+  clt_error error = {0};
+  add(builder, "a", "range(4096)");
+  add(builder, "b", "range(4096)");
+  assert_int_equal(clt_space_builder_alias(builder, "a == b", "a", zero, NULL), 0);
+  clt_space *space = build(builder);
+  assert_int_equal(clt_space_count_aliases(&n, space, &error), CLT_E_RANGE);
+  assert_non_null(strstr(error.message, "4194304 combinations"));
+  assert_int_equal(n, 7);
+  clt_space_free(space);
+}
+
 static void an_alias_needs_a_parameter_and_one_of_its_values(void **state) {
   (void)state;
   clt_space_builder *builder = new_builder();
@@ -365,6 +425,8 @@ int main(void) {
       cmocka_unit_test(aliases_lead_to_one_configuration),
       cmocka_unit_test(aliases_in_a_circle_end),
       cmocka_unit_test(an_alias_to_what_is_not_valid_does_not_hold),
+      cmocka_unit_test(aliases_are_counted_by_groups),
+      cmocka_unit_test(aliases_that_depend_on_too_much_are_not_counted),
       cmocka_unit_test(an_alias_needs_a_parameter_and_one_of_its_values),
       cmocka_unit_test(an_explicit_space_has_what_is_listed),
       cmocka_unit_test(texts_are_read_back),

@@ -23,7 +23,8 @@ typedef struct clt_evaluator_setup {
   const clt_space *space;                /* never NULL */
   const struct clt_recording *recording; /* replay: what is replayed; otherwise NULL */
   uint64_t seed;
-  clt_log_fn log; /* nullable */
+  double *quality; /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
+  clt_log_fn log;  /* nullable */
   void *log_user;
 } clt_evaluator_setup;
 
@@ -66,9 +67,10 @@ const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
 
 /* What `clatune verify` does with one configuration: prepare, verify on the usual data and on further data. *out as in
- * wait. Uses one worker; options are the opencl evaluator's settings. */
-int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
-                      void *log_user, clt_error *error);
+ * wait; *quality (nullable) is the problem's figure of quality, NaN where it has none. Uses one worker; options are the
+ * opencl evaluator's settings. */
+int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, double *quality,
+                      clt_log_fn log, void *log_user, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,112 @@
+/* What a worker says of its last fault, however many of its threads fault together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/fault.h"
+
+enum { N_THREADS = 8 };
+
+typedef void (*code)(void);
+static pthread_barrier_t together;
+
+static volatile uintptr_t nowhere = 8;
+
+static void touch_nothing(void) { *(volatile int *)nowhere = 1; }
+
+/* An instruction that there is not, in memory that belongs to no file. */
+static code generate(void) {
+#if defined(__x86_64__)
+  static const unsigned char bytes[] = {0x0f, 0x0b};
+#else
+  static const unsigned char bytes[] = {0, 0, 0, 0};
+#endif
+  void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  code out;
+  if (memory == MAP_FAILED) _exit(1);
+  memcpy(memory, bytes, sizeof bytes);
+  if (mprotect(memory, 4096, PROT_READ | PROT_EXEC)) _exit(1);
+  memcpy(&out, &memory, sizeof out);
+  return out;
+}
+
+static void *fault_with_others(void *what) {
+  pthread_barrier_wait(&together);
+  (*(code *)what)();
+  return NULL;
+}
+
+static void fault(int generated, int socket, int output) {
+  pthread_t thread;
+  code what = generated ? generate() : touch_nothing;
+  dup2(output, STDERR_FILENO);
+  clt_worker_watch_faults(socket);
+  pthread_barrier_init(&together, NULL, N_THREADS);
+  for (int i = 1; i < N_THREADS; i++)
+    if (pthread_create(&thread, NULL, fault_with_others, &what)) _exit(1);
+  fault_with_others(&what);
+  _exit(1);
+}
+
+/* Lets a child fault; returns how it ended, with all that it printed and how many bytes it told its parent. */
+static int run(int generated, char *printed, size_t capacity, ssize_t *told) {
+  int sockets[2], pipes[2], status = 0;
+  char frame[1000];
+  size_t n = 0;
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  assert_int_equal(pipe(pipes), 0);
+  pid_t child = fork();
+  if (child == 0) fault(generated, sockets[1], pipes[1]);
+  close(sockets[1]);
+  close(pipes[1]);
+  for (ssize_t got; n < capacity && (got = read(pipes[0], printed + n, capacity - n)) > 0;) n += (size_t)got;
+  printed[n] = 0;
+  *told = read(sockets[0], frame, sizeof frame);
+  close(sockets[0]);
+  close(pipes[0]);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void threads_that_fault_together_speak_once(void **state) {
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    char printed[4001];
+    ssize_t told = -1;
+    assert_int_equal(run(0, printed, sizeof printed - 1, &told), SIGSEGV);
+    assert_int_equal(told, 0); /* no kernel was running */
+    assert_ptr_equal(strstr(printed, "fault in /"), printed);
+    assert_non_null(strstr(printed, "test-eval-fault\n"));
+    assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
+  }
+}
+
+static void a_fault_in_generated_code_is_told_to_the_parent(void **state) {
+  (void)state;
+  for (int i = 0; i < 20; i++) {
+    char printed[4001];
+    ssize_t told = -1;
+    assert_int_equal(run(1, printed, sizeof printed - 1, &told), SIGILL);
+    assert_true(told > 4);
+    assert_string_equal(printed, "fault in generated code\n");
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_that_fault_together_speak_once),
+      cmocka_unit_test(a_fault_in_generated_code_is_told_to_the_parent),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
