@@ -19,6 +19,8 @@ static const clt_option options[] = {
     OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
            "iterations without a smaller error on the part left out after which to stop"),
     OPTION("decay", CLT_OPTION_REAL, "0.02", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
+    OPTION("trees", CLT_OPTION_REAL, "0", 0, 1, trees,
+           "share of boosted trees in the prediction, the rest is the networks'; 0: none"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
 };
@@ -51,11 +53,26 @@ int clt_ensemble_ready(clt_ensemble *e, clt_error *error) {
   return rc;
 }
 
+int clt_ensemble_add_trees(const clt_ensemble *e, const clt_config *configs, size_t n, float *outputs,
+                           clt_error *error) {
+  if (e->boosted == NULL) return CLT_OK;
+  float *sums = clt_new_array(n, sizeof *sums), weight = (float)(e->share / (double)e->n_members);
+  int rc = sums ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < n; i++) outputs[i] *= (float)(1 - e->share);
+  for (size_t m = 0; !rc && m < e->n_members; m++) {
+    rc = clt_forest_sums(e->boosted[m], configs, n, sums, error);
+    for (size_t i = 0; !rc && i < n; i++) outputs[i] += weight * sums[i];
+  }
+  free(sums);
+  return rc;
+}
+
 static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
   const clt_ensemble *e = state;
   float *mean = clt_new_array(n, sizeof *mean), *spread = clt_new_array(n, sizeof *spread);
   int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
   if (!rc) rc = clt_tables_predict(e->tables, configs, n, mean, spread, error);
+  if (!rc) rc = clt_ensemble_add_trees(e, configs, n, mean, error);
   for (size_t i = 0; !rc && i < n; i++) {
     out[i].log_time = (float)(e->centre + e->scale * mean[i]);
     out[i].spread = (float)(e->scale * spread[i]);
@@ -75,6 +92,8 @@ static void fini(void *state) {
   clt_ensemble *e = state;
   clt_tables_free(e->tables);
   for (size_t i = 0; i < e->n_members; i++) clt_network_free(e->members[i]);
+  for (size_t i = 0; e->boosted && i < e->n_members; i++) clt_forest_free(e->boosted[i]);
+  free(e->boosted);
   free(e->members);
   free(e->residuals);
   clt_encoding_free(e->encoding);
@@ -83,7 +102,7 @@ static void fini(void *state) {
 extern const clt_model_type clt_model_ensemble;
 const clt_model_type clt_model_ensemble = {
     .name = "ensemble",
-    .summary = "bagged FANN networks on log run time",
+    .summary = "bagged FANN networks and boosted trees on log run time",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(clt_ensemble_options),

@@ -5,6 +5,7 @@
 #include <clatune/sys/model.h>
 
 #include "dataset/encoding.h"
+#include "model/forest.h"
 #include "model/network.h"
 #include "model/tables.h"
 
@@ -12,7 +13,7 @@
 
 typedef struct clt_ensemble_options {
   int64_t members, hidden, hidden2, iterations, patience;
-  double decay;
+  double decay, trees;
   const char *trainer;
   bool resources;
 } clt_ensemble_options;
@@ -23,6 +24,8 @@ typedef struct clt_ensemble {
   size_t n_members;
   clt_network **members; /* FANN's networks are where the weights live */
   double centre, scale;  /* log time = centre + scale * output */
+  clt_forest **boosted;  /* one beside each network; NULL: none */
+  double share;          /* of theirs in the prediction */
   float *residuals;
   size_t n_residuals;
   clt_tables *tables; /* made of the members by clt_ensemble_ready */
@@ -35,6 +38,10 @@ int clt_ensemble_load(void *state, const clt_space *space, const clt_instance *i
 
 /* n_members networks of the ensemble's shape. */
 int clt_ensemble_allocate(clt_ensemble *e, size_t n_members, clt_error *error);
+
+/* log time = centre + scale * ((1 - share) * networks + share * boosted trees): adds the trees to n outputs. */
+int clt_ensemble_add_trees(const clt_ensemble *e, const clt_config *configs, size_t n, float *outputs,
+                           clt_error *error);
 
 /* Packs the weights for predicting. */
 int clt_ensemble_ready(clt_ensemble *e, clt_error *error);

@@ -9,6 +9,8 @@
 #include "model/parallel.h"
 #include "model/trainer.h"
 
+#define BOOSTING_RATE 0.1
+
 static const clt_trainer *const trainers[] = {&clt_trainer_lbfgs, &clt_trainer_rprop};
 
 /* What the members' tasks share. */
@@ -77,6 +79,29 @@ static int keep_residuals(struct fit *fit, clt_stopping *stopping, const size_t 
   return CLT_OK;
 }
 
+/* The left-out rows get the mixture's residual: these trees have not seen them either. */
+static int fit_trees(struct fit *fit, size_t member, const size_t *rows, size_t n_train, clt_error *error) {
+  clt_ensemble *e = fit->ensemble;
+  size_t n_left_out = fit->setup->n_rows - n_train;
+  const size_t *left_out = rows + n_train;
+  clt_config *configs = clt_new_array(n_left_out, sizeof *configs);
+  float *sums = clt_new_array(n_left_out, sizeof *sums);
+  int rc = configs && sums ? CLT_OK : clt_fail_memory(error);
+  if (!rc)
+    rc = clt_forest_boost(&e->boosted[member], e->encoding, fit->x, fit->y, rows, n_train, BOOSTING_RATE,
+                          &fit->rng[member], error);
+  for (size_t i = 0; !rc && i < n_left_out; i++) configs[i] = fit->setup->configs[left_out[i]];
+  if (!rc) rc = clt_forest_sums(e->boosted[member], configs, n_left_out, sums, error);
+  for (size_t i = 0; !rc && i < n_left_out; i++) {
+    double trees = e->scale * (double)(sums[i] - fit->y[left_out[i]]);
+    float *residual = &e->residuals[left_out[i]];
+    *residual = (float)((1 - e->share) * (double)*residual + e->share * trees);
+  }
+  free(configs);
+  free(sums);
+  return rc;
+}
+
 static int fit_member(void *user, size_t member, clt_error *error) {
   struct fit *fit = user;
   clt_ensemble *e = fit->ensemble;
@@ -96,6 +121,7 @@ static int fit_member(void *user, size_t member, clt_error *error) {
       &stopping};
   rc = fit->trainer->train(&training, weights, error);
   if (!rc) rc = keep_residuals(fit, &stopping, rows + n_train, error);
+  if (!rc && e->boosted) rc = fit_trees(fit, member, rows, n_train, error);
   if (!rc) clt_network_set_weights(e->members[member], stopping.weights[CLT_BOTH_HALVES]);
 done:
   clt_stopping_release(&stopping);
@@ -120,6 +146,9 @@ static int allocate(struct fit *fit, clt_error *error) {
   fit->rng = clt_new_array(n_members, sizeof *fit->rng);
   e->residuals = clt_new_array(n_rows, sizeof *e->residuals);
   e->n_residuals = n_rows;
+  e->share = fit->options->trees;
+  if (e->share > 0) e->boosted = clt_new_array(n_members, sizeof(clt_forest *));
+  if (e->share > 0 && e->boosted == NULL) return clt_fail_memory(error);
   if (!fit->x || !fit->y || !fit->fold || !fit->rng || !e->residuals) return clt_fail_memory(error);
   return clt_ensemble_allocate(e, n_members, error);
 }

@@ -53,28 +53,10 @@ static json_t *parameters_json(const clt_space *space) {
   return array;
 }
 
-/* A tree as [input, number, input, number, ...] in pre-order. */
-static json_t *tree_json(const clt_tree *tree) {
-  json_t *array = json_array();
-  for (size_t i = 0; array && i < tree->n_nodes; i++) {
-    bool good = json_array_append_new(array, json_integer(tree->nodes[i].input)) == 0 &&
-                json_array_append_new(array, json_real((double)tree->nodes[i].number)) == 0;
-    if (good) continue;
-    json_decref(array);
-    return NULL;
-  }
-  return array;
-}
-
 static json_t *validity_json(const clt_model *model) {
   if (model->forest == NULL) return json_null();
-  json_t *trees = json_array();
-  for (size_t i = 0; trees && i < CLT_TREES; i++) {
-    if (json_array_append_new(trees, tree_json(&clt_forest_trees(model->forest)[i])) == 0) continue;
-    json_decref(trees);
-    trees = NULL;
-  }
-  return json_pack("{s:o, s:o}", "resources", clt_resources_save(model->encoding), "trees", trees);
+  return json_pack("{s:o, s:o}", "resources", clt_resources_save(model->encoding), "trees",
+                   clt_forest_save(model->forest));
 }
 
 static int to_text(char **out, const clt_model *model, clt_error *error) {
@@ -83,8 +65,8 @@ static int to_text(char **out, const clt_model *model, clt_error *error) {
   if (rc) return rc;
   json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:O?, s:o, s:o, s:o}", "model", model->type->name, "rows",
                            (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
-                           model->accuracy.fit_s, "sizes", model->sizes, "parameters", parameters_json(model->space), "validity",
-                           validity_json(model), "state", state);
+                           model->accuracy.fit_s, "sizes", model->sizes, "parameters", parameters_json(model->space),
+                           "validity", validity_json(model), "state", state);
   *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
   return *out ? CLT_OK : clt_fail_memory(error);
@@ -198,32 +180,11 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
   return CLT_OK;
 }
 
-static int load_tree(clt_tree *tree, const json_t *array, clt_error *error) {
-  size_t n = json_array_size(array) / 2;
-  if (n > CLT_TREE_NODES) return clt_model_damaged(error, "trees");
-  tree->n_nodes = n;
-  for (size_t i = 0; i < n; i++) {
-    const json_t *input = json_array_get(array, 2 * i);
-    double number;
-    bool good = json_is_integer(input) && json_integer_value(input) >= -1 && json_integer_value(input) <= INT32_MAX &&
-                clt_json_read_number(&number, json_array_get(array, 2 * i + 1));
-    if (!good) return clt_model_damaged(error, "trees");
-    tree->nodes[i] = (clt_tree_node){(int32_t)json_integer_value(input), (float)number};
-  }
-  return CLT_OK;
-}
-
 static int load_validity(clt_model *model, const clt_instance *instance, const json_t *json, clt_error *error) {
   if (json_is_null(json)) return CLT_OK;
-  const json_t *array = json_object_get(json, "trees");
-  if (json_array_size(array) != CLT_TREES) return clt_model_damaged(error, "trees");
-  clt_tree *trees = clt_new_array(CLT_TREES, sizeof *trees);
-  int rc = trees ? clt_encoding_new(&model->encoding, model->space, NULL, error) : clt_fail_memory(error);
+  int rc = clt_encoding_new(&model->encoding, model->space, NULL, error);
   if (!rc) rc = clt_resources_load(model->encoding, instance, json_object_get(json, "resources"), error);
-  for (size_t i = 0; !rc && i < CLT_TREES; i++) rc = load_tree(&trees[i], json_array_get(array, i), error);
-  if (!rc) rc = clt_forest_new(&model->forest, model->encoding, trees, error);
-  free(trees);
-  return rc;
+  return rc ? rc : clt_forest_load(&model->forest, model->encoding, json_object_get(json, "trees"), error);
 }
 
 static int load_figures(clt_model *model, const json_t *json, clt_error *error) {

@@ -1,5 +1,6 @@
 #include "model/forest.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static int compile_node(struct compiler *c, clt_error *error) {
   if (c->node >= tree->n_nodes) return bad_tree(error);
   const clt_tree_node *node = &tree->nodes[c->node++];
   if (node->input < 0) {
-    if (c->leaf >= CLT_TREE_LEAVES || !(node->number >= 0 && node->number <= 1)) return bad_tree(error);
+    if (c->leaf >= CLT_TREE_LEAVES || !isfinite(node->number)) return bad_tree(error);
     f->leaves[c->tree][c->leaf++] = node->number;
     return CLT_OK;
   }
@@ -184,13 +185,18 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
   clt_tree *trees = clt_new_array(CLT_TREES, sizeof *trees);
   clt_rng rng;
   clt_rng_init(&rng, seed);
+  float *y = clt_new_array(n, sizeof *y);
   size_t n_failed = 0;
-  for (size_t i = 0; i < n; i++) n_failed += failed[i];
+  for (size_t i = 0; y && i < n; i++) {
+    y[i] = failed[i];
+    n_failed += failed[i];
+  }
   double base = (double)n_failed / (double)n;
-  int rc = trees ? CLT_OK : clt_fail_memory(error);
+  int rc = trees && y ? CLT_OK : clt_fail_memory(error);
   for (int i = 0; !rc && i < CLT_TREES; i++)
-    rc = clt_tree_grow(&trees[i], x, encoding->n_inputs, failed, n, base, &rng, error);
+    rc = clt_tree_grow(&trees[i], x, encoding->n_inputs, y, n, base, &rng, error);
   if (!rc) rc = clt_forest_new(out, encoding, trees, error);
+  free(y);
   free(trees);
   return rc;
 }
@@ -234,12 +240,12 @@ static void predict_batch(const clt_forest *f, clt_split_batch *b, const clt_con
     rest_words(f, b->first[r], rest);
     for (size_t i = b->start[r]; i < b->start[r + 1]; i++) {
       const uint64_t *row = f->table + (size_t)b->table_row[b->order[i]] * CLT_TREES;
-      out[b->order[i]] = f->kernels->forest(rest, row, &f->leaves[0][0]) / CLT_TREES;
+      out[b->order[i]] = f->kernels->forest(rest, row, &f->leaves[0][0]);
     }
   }
 }
 
-int clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
+int clt_forest_sums(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
   clt_split_batch batch = {0};
   int rc = clt_split_batch_init(&batch, n < CLT_SPLIT_BATCH ? n : CLT_SPLIT_BATCH, error);
   for (size_t done = 0; !rc && done < n; done += CLT_SPLIT_BATCH) {
@@ -247,5 +253,12 @@ int clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n
     predict_batch(f, &batch, configs + done, here, out + done);
   }
   clt_split_batch_release(&batch);
+  return rc;
+}
+
+/* Trees that learn shares are between 0 and 1, and so is their mean; a file's may be anything. */
+int clt_forest_failures(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
+  int rc = clt_forest_sums(f, configs, n, out, error);
+  for (size_t i = 0; !rc && i < n; i++) out[i] = fminf(fmaxf(out[i] / CLT_TREES, 0), 1);
   return rc;
 }

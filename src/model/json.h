@@ -24,4 +24,9 @@ int clt_resources_load(clt_encoding *encoding, const clt_instance *instance, con
 json_t *clt_sizes_save(const clt_instance *instance);
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
+/* A forest: each tree as [input, number, input, number, ...] in pre-order; a new reference, NULL when out of memory. */
+struct clt_forest;
+json_t *clt_forest_save(const struct clt_forest *forest);
+int clt_forest_load(struct clt_forest **out, const clt_encoding *encoding, const json_t *array, clt_error *error);
+
 #endif
