@@ -75,6 +75,7 @@ typedef struct clt_tune_result {
   double median_s;               /* of all correct evaluations; NaN */
   clt_search_report search;
   clt_phases phases;             /* summed over the measured */
+  double search_s;               /* wall seconds that the searcher took */
   double wall_s;
   bool stopped;                  /* by stop or time */
 } clt_tune_result;

@@ -37,6 +37,8 @@ typedef struct clt_pack {
   const float *output; /* [n_second or n_first, + 1][lane] */
 } clt_pack;
 
+struct clt_lockstep_task; /* model/lockstep.h */
+
 typedef struct clt_kernels {
   const char *name;
 
@@ -59,6 +61,9 @@ typedef struct clt_kernels {
 
   /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones for n_words = 0. */
   void (*conjunction)(const uint64_t *const *words, size_t n_words, uint64_t *out);
+
+  /* Trains the task's networks from weights on. scratch has clt_lockstep_scratch bytes; both aligned to a vector. */
+  void (*lockstep)(const struct clt_lockstep_task *task, float *weights, void *scratch);
 
   /* The sum over all trees of leaves[tree][lowest bit of a[tree] & b[tree]]. */
   float (*forest)(const uint64_t *a, const uint64_t *b, const float *leaves);

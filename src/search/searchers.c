@@ -4,6 +4,7 @@
 
 static const clt_searcher_type *const table[] = {
     &clt_searcher_two_stage,
+    &clt_searcher_surrogate,
     &clt_searcher_random,
     &clt_searcher_exhaustive,
 };

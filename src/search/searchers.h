@@ -7,6 +7,7 @@
 extern const clt_searcher_type clt_searcher_random;
 extern const clt_searcher_type clt_searcher_exhaustive;
 extern const clt_searcher_type clt_searcher_two_stage;
+extern const clt_searcher_type clt_searcher_surrogate;
 
 /* How many evaluations the searcher may ask for: the budget without the one of `first`. */
 static inline int64_t clt_search_allowance(const clt_search_setup *setup) {
