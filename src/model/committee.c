@@ -9,10 +9,8 @@
 #include "dataset/folds.h"
 #include "model/lockstep.h"
 #include "model/matrix.h"
-#include "model/parallel.h"
-#include "model/tables.h"
 
-#define CHUNK 32768 /* configurations predicted by a thread at once */
+#define BLOCK 64 /* rests whose factors are worked on at once */
 
 struct clt_committee {
   const clt_encoding *encoding;
@@ -20,9 +18,8 @@ struct clt_committee {
   size_t n_weights;
   float *weights; /* [weight][lane] */
   void *scratch;
-  float *member_weights; /* [member][weight], as the tables want them */
-  float centre, scale;   /* y = centre + scale * output */
-  clt_tables *tables;
+  float *output;       /* of sigmoid units: [unit, bias][lane] */
+  float centre, scale; /* y = centre + scale * output */
 };
 
 /* What a fit needs beside: rows padded for the lanes. */
@@ -40,8 +37,8 @@ int clt_committee_new(clt_committee **out, const clt_encoding *encoding, const c
   c->n_weights = clt_lockstep_n_weights(encoding->n_inputs, options->hidden);
   c->weights = clt_vector_memory(c->n_weights, CLT_LANES * sizeof *c->weights);
   c->scratch = clt_vector_memory(1, clt_lockstep_scratch(encoding->n_inputs, options->hidden));
-  c->member_weights = clt_new_array(options->members, c->n_weights * sizeof *c->member_weights);
-  if (c->weights == NULL || c->scratch == NULL || c->member_weights == NULL) {
+  c->output = clt_vector_memory(options->hidden + 1, CLT_LANES * sizeof *c->output);
+  if (c->weights == NULL || c->scratch == NULL || c->output == NULL) {
     clt_committee_free(c);
     return clt_fail_memory(error);
   }
@@ -51,10 +48,9 @@ int clt_committee_new(clt_committee **out, const clt_encoding *encoding, const c
 
 void clt_committee_free(clt_committee *c) {
   if (c == NULL) return;
-  clt_tables_free(c->tables);
   free(c->weights);
   free(c->scratch);
-  free(c->member_weights);
+  free(c->output);
   free(c);
 }
 
@@ -111,34 +107,25 @@ static void draw_weights(clt_committee *c, clt_rng *rng) {
   }
 }
 
-/* tanh(z) = 2 sigmoid(2 z) - 1; a member whose training went astray predicts the mean. */
-static void member_for_tables(const clt_committee *c, size_t member, float *to) {
-  size_t unit = c->encoding->n_inputs + 1, hidden = c->options.hidden, n_first = hidden * unit;
-  const float *w = c->weights + member;
-  bool sound = true;
-  for (size_t i = 0; i < c->n_weights; i++) sound = sound && isfinite(w[i * CLT_LANES]);
-  memset(to, 0, c->n_weights * sizeof *to);
-  if (!sound) return;
-  float bias = w[(c->n_weights - 1) * CLT_LANES];
-  for (size_t i = 0; i < n_first; i++) to[i] = 2 * w[i * CLT_LANES];
-  for (size_t u = 0; u < hidden; u++) {
-    to[n_first + u] = 2 * w[(n_first + u) * CLT_LANES];
-    bias -= w[(n_first + u) * CLT_LANES];
+/* A member whose training went astray predicts the mean. */
+static void remove_unsound(clt_committee *c) {
+  for (size_t m = 0; m < CLT_LANES; m++) {
+    bool sound = true;
+    for (size_t i = 0; i < c->n_weights; i++) sound = sound && isfinite(c->weights[i * CLT_LANES + m]);
+    for (size_t i = 0; !sound && i < c->n_weights; i++) c->weights[i * CLT_LANES + m] = 0;
   }
-  to[n_first + hidden] = bias;
 }
 
-static int make_tables(clt_committee *c, clt_error *error) {
-  const float *member[CLT_LANES];
-  clt_shape shape = {c->encoding->n_inputs, 2, {c->options.hidden, 1}};
-  for (size_t m = 0; m < c->options.members; m++) {
-    float *to = c->member_weights + m * c->n_weights;
-    member_for_tables(c, m, to);
-    member[m] = to;
+/* tanh(z) = 2 sigmoid(2 z) - 1: the first layer's weights are doubled where they are packed, the output's here. */
+static void make_output(clt_committee *c) {
+  size_t hidden = c->options.hidden;
+  const float *w = c->weights + hidden * (c->encoding->n_inputs + 1) * CLT_LANES;
+  float *bias = c->output + hidden * CLT_LANES;
+  for (size_t m = 0; m < CLT_LANES; m++) bias[m] = w[hidden * CLT_LANES + m];
+  for (size_t i = 0; i < hidden * CLT_LANES; i++) {
+    c->output[i] = 2 * w[i];
+    bias[i % CLT_LANES] -= w[i];
   }
-  clt_tables_free(c->tables);
-  c->tables = NULL;
-  return clt_tables_new(&c->tables, c->encoding, &shape, member, c->options.members, error);
 }
 
 int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n, clt_rng *rng, clt_error *error) {
@@ -159,7 +146,8 @@ int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n
                             (float)c->options.decay,
                             c->options.iterations};
   clt_kernels_best()->lockstep(&task, c->weights, c->scratch);
-  rc = make_tables(c, error);
+  remove_unsound(c);
+  make_output(c);
 done:
   rows_release(&rows);
   return rc;
@@ -167,28 +155,74 @@ done:
 
 /* --- predicting --- */
 
-struct prediction {
-  const clt_committee *committee;
-  const clt_config *configs;
-  size_t n;
+/* One call's memory. */
+struct factors {
+  float *rest_weights, *row_weights; /* [unit][input, bias][lane], doubled */
+  float *rests, *rows;               /* [BLOCK or row][unit][lane] */
+  uint32_t *left;                    /* by place in the layout's order: rest within its block */
   float *mean, *spread;
 };
 
-static int predict_chunk(void *user, size_t index, clt_error *error) {
-  const struct prediction *p = user;
-  size_t first = index * CHUNK, n = p->n - first < CHUNK ? p->n - first : CHUNK;
-  float *mean = p->mean + first, *spread = p->spread + first;
-  const clt_committee *c = p->committee;
-  int rc = clt_tables_predict(c->tables, p->configs + first, n, mean, spread, error);
-  for (size_t i = 0; !rc && i < n; i++) {
-    mean[i] = c->centre + c->scale * mean[i];
-    spread[i] *= c->scale;
-  }
-  return rc;
+static void factors_release(struct factors *f) {
+  free(f->rest_weights);
+  free(f->row_weights);
+  free(f->rests);
+  free(f->rows);
+  free(f->left);
+  free(f->mean);
+  free(f->spread);
 }
 
-int clt_committee_predict(const clt_committee *c, const clt_config *configs, size_t n, unsigned threads, float *mean,
-                          float *spread, clt_error *error) {
-  struct prediction p = {c, configs, n, mean, spread};
-  return clt_parallel(threads, (n + CHUNK - 1) / CHUNK, predict_chunk, &p, error);
+static int factors_init(struct factors *f, const clt_committee *c, const clt_layout *l, clt_error *error) {
+  size_t units = c->options.hidden;
+  f->rest_weights = clt_vector_memory(units * (l->n_rest_inputs + 1), CLT_LANES * sizeof(float));
+  f->row_weights = clt_vector_memory(units * (l->n_row_inputs + 1), CLT_LANES * sizeof(float));
+  f->rests = clt_vector_memory(BLOCK * units, CLT_LANES * sizeof(float));
+  f->rows = clt_vector_memory(l->n_rows * units, CLT_LANES * sizeof(float));
+  f->left = clt_new_array(l->n, sizeof *f->left);
+  f->mean = clt_new_array(l->n, sizeof *f->mean);
+  f->spread = clt_new_array(l->n, sizeof *f->spread);
+  bool all = f->rest_weights && f->row_weights && f->rests && f->rows && f->left && f->mean && f->spread;
+  return all ? CLT_OK : clt_fail_memory(error);
+}
+
+/* The weights of some inputs, doubled; the bias too if has_bias, else 0. */
+static void pack(const clt_committee *c, const size_t *inputs, size_t n, bool has_bias, float *out) {
+  size_t n_inputs = c->encoding->n_inputs;
+  for (size_t u = 0; u < c->options.hidden; u++) {
+    const float *w = c->weights + u * (n_inputs + 1) * CLT_LANES;
+    for (size_t i = 0; i <= n; i++, out += CLT_LANES) {
+      const float *from = w + (i < n ? inputs[i] : n_inputs) * CLT_LANES;
+      for (size_t m = 0; m < CLT_LANES; m++) out[m] = i < n || has_bias ? 2 * from[m] : 0;
+    }
+  }
+}
+
+static void predict_block(const clt_committee *c, const clt_layout *l, struct factors *f, size_t first, size_t end) {
+  const clt_kernels *kernels = clt_kernels_best();
+  size_t units = c->options.hidden, from = l->start[first], n = l->start[end] - from;
+  kernels->exponentials(f->rest_weights, units, l->n_rest_inputs, l->rest_x + first * l->n_rest_inputs, end - first,
+                        f->rests);
+  for (size_t r = first; r < end; r++)
+    for (size_t i = l->start[r]; i < l->start[r + 1]; i++) f->left[i] = (uint32_t)(r - first);
+  kernels->committee(c->output, units, c->options.members, f->rests, f->left + from, f->rows, l->row + from, n,
+                     f->mean + from, f->spread + from);
+}
+
+int clt_committee_predict(const clt_committee *c, const clt_layout *l, float *mean, float *spread, clt_error *error) {
+  struct factors f = {0};
+  int rc = factors_init(&f, c, l, error);
+  if (rc) goto done;
+  pack(c, l->rest_inputs, l->n_rest_inputs, true, f.rest_weights);
+  pack(c, l->row_inputs, l->n_row_inputs, false, f.row_weights);
+  clt_kernels_best()->exponentials(f.row_weights, c->options.hidden, l->n_row_inputs, l->row_x, l->n_rows, f.rows);
+  for (size_t r = 0; r < l->n_rests; r += BLOCK)
+    predict_block(c, l, &f, r, r + BLOCK < l->n_rests ? r + BLOCK : l->n_rests);
+  for (size_t i = 0; i < l->n; i++) {
+    mean[l->order[i]] = c->centre + c->scale * f.mean[i];
+    spread[l->order[i]] = c->scale * f.spread[i];
+  }
+done:
+  factors_release(&f);
+  return rc;
 }

@@ -6,7 +6,7 @@
 #ifndef CLT_MODEL_COMMITTEE_H
 #define CLT_MODEL_COMMITTEE_H
 
-#include "dataset/encoding.h"
+#include "model/layout.h"
 
 typedef struct clt_committee_options {
   size_t members; /* 2 .. CLT_LANES: all cost as much as one */
@@ -26,9 +26,9 @@ void clt_committee_free(clt_committee *committee);
 int clt_committee_fit(clt_committee *committee, const float *x, const float *y, size_t n, clt_rng *rng,
                       clt_error *error);
 
-/* Mean and standard deviation of the members for n configurations, in the units of y, on up to `threads` threads (0:
- * all). Quickest for many consecutive ranks. */
-int clt_committee_predict(const clt_committee *committee, const clt_config *configs, size_t n, unsigned threads,
-                          float *mean, float *spread, clt_error *error);
+/* Mean and standard deviation of the members for the layout's configurations (of the same encoding), in the units of y.
+ * Any number of threads at once. */
+int clt_committee_predict(const clt_committee *committee, const clt_layout *layout, float *mean, float *spread,
+                          clt_error *error);
 
 #endif

@@ -30,6 +30,10 @@ typedef struct clt_forest clt_forest;
 int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *x, const bool *failed, size_t n,
                    uint64_t seed, clt_error *error);
 
+/* The same trees for any target y[n] in 0 .. 1: clt_forest_failures then says its mean. */
+int clt_forest_fit_values(clt_forest **out, const clt_encoding *encoding, const float *x, const float *y, size_t n,
+                          uint64_t seed, clt_error *error);
+
 /* From CLT_TREES trees (copied). CLT_E_FORMAT where one is not a tree over the encoding's inputs. */
 int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tree *trees, clt_error *error);
 void clt_forest_free(clt_forest *forest);
@@ -38,8 +42,8 @@ const clt_tree *clt_forest_trees(const clt_forest *forest); /* CLT_TREES of them
 /* The probability of failure of n configurations; quickest for many consecutive ranks at once. */
 int clt_forest_failures(const clt_forest *forest, const clt_config *configs, size_t n, float *out, clt_error *error);
 
-/* Grows one tree (forest_grow.c). base is the share of failed rows. */
-int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const bool *failed, size_t n, double base,
-                  clt_rng *rng, clt_error *error);
+/* Grows one tree (forest_grow.c). base is the mean of y. */
+int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, double base, clt_rng *rng,
+                  clt_error *error);
 
 #endif

@@ -6,11 +6,13 @@
 #include "model/forest.h"
 
 #define NO_CHILD (-1)
+#define PURE 1e-12 /* variance below which a node is not split */
 
 /* A node while the tree grows; its rows are order[first .. first + n). */
 struct node {
-  size_t first, n, n_failed;
-  int input; /* of the best split found; NO_CHILD: none */
+  size_t first, n;
+  double sum, squares; /* of the targets */
+  int input;           /* of the best split found; NO_CHILD: none */
   float threshold;
   double gain;
   int left, right; /* NO_CHILD: a leaf */
@@ -19,7 +21,7 @@ struct node {
 struct growth {
   const float *x;
   size_t n_inputs;
-  const bool *failed;
+  const float *y;
   size_t *order;
   double base;
   clt_rng *rng;
@@ -27,9 +29,8 @@ struct growth {
   int n_nodes;
 };
 
-static double impurity(size_t n, size_t n_failed) {
-  return n ? (double)n_failed * (double)(n - n_failed) / (double)n : 0;
-}
+/* What the mean leaves of the squares: for targets of 0 and 1, Gini's impurity. */
+static double explained(size_t n, double sum) { return n ? sum * sum / (double)n : 0; }
 
 /* Smallest and largest x[input] in a node. */
 static void input_range(const struct growth *g, const struct node *node, size_t input, float *low, float *high) {
@@ -49,14 +50,14 @@ static void try_split(struct growth *g, struct node *node, size_t input) {
   if (!(high > low)) return;
   float threshold = low + (float)clt_rng_unit(g->rng) * (high - low);
   if (!(threshold < high)) threshold = low;
-  size_t n = 0, n_failed = 0;
+  size_t n = 0;
+  double sum = 0;
   for (size_t i = node->first; i < node->first + node->n; i++) {
     if (g->x[g->order[i] * g->n_inputs + input] > threshold) continue;
     n++;
-    n_failed += g->failed[g->order[i]];
+    sum += g->y[g->order[i]];
   }
-  double gain =
-      impurity(node->n, node->n_failed) - impurity(n, n_failed) - impurity(node->n - n, node->n_failed - n_failed);
+  double gain = explained(n, sum) + explained(node->n - n, node->sum - sum) - explained(node->n, node->sum);
   if (node->input == NO_CHILD || gain > node->gain) {
     node->input = (int)input;
     node->threshold = threshold;
@@ -68,14 +69,18 @@ static void try_split(struct growth *g, struct node *node, size_t input) {
 static void find_split(struct growth *g, struct node *node) {
   node->input = NO_CHILD;
   node->gain = 0;
-  if (node->n_failed == 0 || node->n_failed == node->n) return;
+  if (!(node->squares - explained(node->n, node->sum) > PURE * (double)node->n)) return;
   for (size_t i = 0; i < g->n_inputs; i++) try_split(g, node, i);
 }
 
 static int add_node(struct growth *g, size_t first, size_t n) {
   struct node *node = &g->nodes[g->n_nodes];
   *node = (struct node){first, n, .left = NO_CHILD, .right = NO_CHILD};
-  for (size_t i = first; i < first + n; i++) node->n_failed += g->failed[g->order[i]];
+  for (size_t i = first; i < first + n; i++) {
+    double y = g->y[g->order[i]];
+    node->sum += y;
+    node->squares += y * y;
+  }
   find_split(g, node);
   return g->n_nodes++;
 }
@@ -103,12 +108,12 @@ static int best_leaf(const struct growth *g) {
   return best;
 }
 
-/* A leaf's probability is drawn towards the share in all rows, as if one row of it were the average. */
+/* A leaf's number is drawn towards the mean of all rows, as if one row of it were the average. */
 static void write_node(const struct growth *g, int index, clt_tree *out) {
   const struct node *node = &g->nodes[index];
   clt_tree_node *to = &out->nodes[out->n_nodes++];
   if (node->left == NO_CHILD) {
-    *to = (clt_tree_node){-1, (float)(((double)node->n_failed + g->base) / ((double)node->n + 1))};
+    *to = (clt_tree_node){-1, (float)((node->sum + g->base) / ((double)node->n + 1))};
     return;
   }
   *to = (clt_tree_node){node->input, node->threshold};
@@ -116,9 +121,9 @@ static void write_node(const struct growth *g, int index, clt_tree *out) {
   write_node(g, node->right, out);
 }
 
-int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const bool *failed, size_t n, double base,
-                  clt_rng *rng, clt_error *error) {
-  struct growth g = {x, n_inputs, failed, .base = base, .rng = rng};
+int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, double base, clt_rng *rng,
+                  clt_error *error) {
+  struct growth g = {x, n_inputs, y, .base = base, .rng = rng};
   g.order = clt_new_array(n, sizeof *g.order);
   int rc = g.order ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;

@@ -241,6 +241,30 @@ static void members_of(const clt_pack *pack, const float *left, const uint32_t *
   }
 }
 
+/* Over lanes below n; the sum of a whole vector's numbers is cheap, one by one they are not. */
+static void summarise(const float *outputs, size_t n, float *mean, float *spread) {
+  float sum = 0, squares = 0, difference[CLT_LANES];
+  for (size_t i = 0; i < CLT_LANES; i++) sum += i < n ? outputs[i] : 0;
+  float centre = sum / (float)n;
+  for (size_t i = 0; i < CLT_LANES; i++) difference[i] = i < n ? outputs[i] - centre : 0;
+  for (size_t i = 0; i < CLT_LANES; i++) squares += difference[i] * difference[i];
+  *mean = centre;
+  *spread = n > 1 ? __builtin_sqrtf(squares / (float)(n - 1)) : 0;
+}
+
+static void committee_of(const float *output, size_t n_units, size_t n_members, const float *left, const uint32_t *a,
+                         const float *right, const uint32_t *b, size_t n, float *mean, float *spread) {
+  const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
+  const vec *w = (const vec *)(const void *)output;
+  size_t row = n_units * PARTS;
+  for (size_t i = 0; i < n; i++) {
+    vec outputs[PARTS];
+    for (size_t p = 0; p < PARTS; p++)
+      outputs[p] = one_hidden_layer(w + p, n_units, l + a[i] * row + p, r + b[i] * row + p);
+    summarise((const float *)outputs, n_members, &mean[i], &spread[i]);
+  }
+}
+
 /* --- the validity model: lanes are trees --- */
 
 static void conjunction_of(const uint64_t *const *words, size_t n_words, uint64_t *out) {
@@ -267,6 +291,7 @@ const clt_kernels CLT_KERNELS = {
     .outputs = outputs_of,
     .exponentials = exponentials_of,
     .members = members_of,
+    .committee = committee_of,
     .conjunction = conjunction_of,
     .forest = forest_of,
     .lockstep = CLT_LOCKSTEP,

@@ -59,6 +59,11 @@ typedef struct clt_kernels {
   void (*members)(const clt_pack *pack, const float *left, const uint32_t *a, const float *right, const uint32_t *b,
                   size_t n, float *out);
 
+  /* Mean and standard deviation of the first n_members lanes' outputs for n rows, a hidden layer of sigmoid units:
+   * output[n_units, then bias][lane]; row a[i] of left and row b[i] of right are the two factors of exp(-z). */
+  void (*committee)(const float *output, size_t n_units, size_t n_members, const float *left, const uint32_t *a,
+                    const float *right, const uint32_t *b, size_t n, float *mean, float *spread);
+
   /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones for n_words = 0. */
   void (*conjunction)(const uint64_t *const *words, size_t n_words, uint64_t *out);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -69,7 +70,7 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
   if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
   if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, &committee, error);
-  if (!rc) rc = clt_view_init(&s->view, setup->space, &s->rng, error);
+  if (!rc) rc = clt_view_init(&s->view, s->encoding, setup->threads, &s->rng, error);
   if (rc || setup->first == CLT_CONFIG_NONE) return rc;
   return note_asked(s, clt_space_canonical(setup->space, setup->first), error);
 }
@@ -133,10 +134,13 @@ static int fit(surrogate_state *s, clt_error *error) {
   clt_forest_free(s->forest);
   s->forest = forest;
   rc = clt_told_fit(&s->told, s->committee, s->encoding, &s->rng, error);
+  clt_forest *trees = NULL;
+  if (!rc && strchr(s->options.policy, 't'))
+    rc = clt_told_trees(&trees, &s->told, s->encoding, clt_rng_next(&s->rng), error);
   double fitted_s = clt_now_s();
   if (!rc)
-    rc = clt_view_predict(&s->view, s->committee, s->forest, &s->asked, &s->told, s->options.kappa, s->setup.threads,
-                          error);
+    rc = clt_view_predict(&s->view, s->committee, s->forest, trees, &s->asked, &s->told, s->options.kappa, error);
+  clt_forest_free(trees);
   s->report.fit_s += fitted_s - start_s;
   s->report.predict_s += clt_now_s() - fitted_s;
   s->n_fitted = s->told.n;
@@ -174,7 +178,8 @@ static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   int rc = is_stale(s) ? fit(s, error) : CLT_OK;
   if (rc) return rc;
-  clt_config config = clt_view_best(&s->view, s->n_picked++ % 2 ? s->options.kappa : 0);
+  char how = s->options.policy[s->n_picked++ % strlen(s->options.policy)];
+  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
   if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
   *some = config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : CLT_OK;
@@ -237,6 +242,7 @@ static const clt_option options[] = {
            "every other pick is the least mean - kappa * spread of the ensemble"),
     OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
+    OPTION("policy", CLT_OPTION_TEXT, "ml", 0, 0, policy, "picks"),
     OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
     OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),

@@ -10,6 +10,7 @@
 typedef struct clt_surrogate_options {
   int64_t start, patience, members, hidden, iterations;
   double kappa, decay;
+  const char *policy;
 } clt_surrogate_options;
 
 /* --- what was told (surrogate_rows.c) --- */
@@ -45,6 +46,9 @@ float clt_least_distance(const float *points, size_t n, size_t n_inputs, const f
 /* Fits the committee on the epoch's correct rows: minus the speed, relative to the fastest of them. */
 int clt_told_fit(const clt_told *told, clt_committee *committee, const clt_encoding *encoding, clt_rng *rng,
                  clt_error *error);
+/* Trees on the same target, 1 - speed: the lower, the faster. */
+int clt_told_trees(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
+                   clt_error *error);
 /* A forest on all rows; NULL where none failed. */
 int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
                       clt_error *error);
@@ -56,8 +60,12 @@ int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding
  * of the best. */
 typedef struct clt_view {
   const clt_space *space;
+  const clt_encoding *encoding;
+  unsigned threads;
+  clt_split split; /* for laying out */
+  clt_layout layout;
   clt_config *configs;
-  float *mean, *spread, *p_fail;
+  float *mean, *spread, *p_fail, *tree;
   uint8_t *blocked; /* asked for already */
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
@@ -66,18 +74,18 @@ typedef struct clt_view {
   int age; /* refits since the last look */
 } clt_view;
 
-int clt_view_init(clt_view *view, const clt_space *space, clt_rng *rng, clt_error *error);
+/* Borrows the encoding and its space. */
+int clt_view_init(clt_view *view, const clt_encoding *encoding, unsigned threads, clt_rng *rng, clt_error *error);
 void clt_view_release(clt_view *view);
 void clt_view_block(clt_view *view, clt_config config);
 
 /* Predicts; before that looks at the whole space where it is time. asked and told say what is left out and whose
  * neighbourhoods are looked at. */
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest,
-                     const clt_config_set *asked, const clt_told *told, double kappa, unsigned threads,
-                     clt_error *error);
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
+                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error);
 
 /* The configuration with the lowest mean - kappa * spread, those that probably fail last; CLT_CONFIG_NONE: all are
  * blocked. */
-clt_config clt_view_best(const clt_view *view, double kappa);
+clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the surrogate search was told, and what its models are fitted on. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -69,17 +70,39 @@ float clt_least_distance(const float *points, size_t n, size_t n_inputs, const f
   return least;
 }
 
+/* The epoch's correct rows: inputs, and their speed relative to the fastest of them. Both are malloc'ed. */
+static int training_rows(const clt_told *told, size_t n_inputs, float **x, float **speed, size_t *n, clt_error *error) {
+  *x = clt_new_array(told->n, (n_inputs + 1) * sizeof **x);
+  *speed = clt_new_array(told->n, sizeof **speed);
+  *n = 0;
+  if (*x == NULL || *speed == NULL) return clt_fail_memory(error);
+  for (size_t i = epoch_first(told); i < told->n; i++) {
+    if (told->rows[i].failed) continue;
+    memcpy(*x + *n * n_inputs, told->x + i * n_inputs, n_inputs * sizeof **x);
+    (*speed)[(*n)++] = (float)(told->epoch.best_s / told->rows[i].time_s);
+  }
+  return CLT_OK;
+}
+
 int clt_told_fit(const clt_told *told, clt_committee *committee, const clt_encoding *encoding, clt_rng *rng,
                  clt_error *error) {
-  size_t n_inputs = encoding->n_inputs, n = 0;
-  float *x = clt_new_array(told->n, (n_inputs + 1) * sizeof *x), *y = clt_new_array(told->n, sizeof *y);
-  int rc = x && y ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = epoch_first(told); !rc && i < told->n; i++) {
-    if (told->rows[i].failed) continue;
-    for (size_t j = 0; j < n_inputs; j++) x[n * n_inputs + j] = told->x[i * n_inputs + j];
-    y[n++] = (float)-(told->epoch.best_s / told->rows[i].time_s);
-  }
+  float *x, *y;
+  size_t n;
+  int rc = training_rows(told, encoding->n_inputs, &x, &y, &n, error);
+  for (size_t i = 0; !rc && i < n; i++) y[i] = -y[i];
   if (!rc) rc = clt_committee_fit(committee, x, y, n, rng, error);
+  free(x);
+  free(y);
+  return rc;
+}
+
+int clt_told_trees(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
+                   clt_error *error) {
+  float *x, *y;
+  size_t n;
+  int rc = training_rows(told, encoding->n_inputs, &x, &y, &n, error);
+  for (size_t i = 0; !rc && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
+  if (!rc) rc = clt_forest_fit_values(out, encoding, x, y, n, seed, error);
   free(x);
   free(y);
   return rc;

@@ -5,14 +5,16 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "model/parallel.h"
 #include "search/surrogate.h"
 
-#define SMALL 32768                   /* spaces up to here are predicted whole at each refit */
+#define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled */
 #define SAMPLE ((size_t)1 << 21)      /* of a huge space */
-#define SHORT_LIST 8192               /* of a large space */
+#define SHORT_LIST 4096               /* of a large space, by mean and by mean - kappa * spread each */
 #define LOOK_EVERY 10                 /* refits */
-#define CHUNK ((size_t)1 << 18)       /* configurations enumerated and predicted at once */
+#define BATCH CLT_LAYOUT_MOST         /* configurations that a thread predicts at once */
+#define CHUNK (8 * BATCH)             /* enumerated at once */
 #define CENTRES 10      /* of the best measured and of the best predicted, whose neighbours are looked at */
 #define NEIGHBOURS 4096 /* of one configuration, at most */
 #define P_FAIL 0.5f     /* from here on a configuration stands behind all others */
@@ -27,8 +29,7 @@ struct entry {
 struct short_list {
   struct entry *entries;
   size_t n;
-  const clt_config_set *asked;
-  const clt_space *space;
+  double kappa; /* the score is mean - kappa * spread */
 };
 
 static bool worse(const struct entry *a, const struct entry *b) {
@@ -53,10 +54,11 @@ static void sift_down(struct entry *e, size_t n) {
   }
 }
 
-static void offer(struct short_list *list, clt_config config, float score) {
-  struct entry entry = {config, score};
-  if (list->n == SHORT_LIST && !worse(&list->entries[0], &entry)) return;
-  if (clt_space_canonical(list->space, config) != config || clt_config_set_has(list->asked, config)) return;
+static bool may_enter(const struct short_list *list, const struct entry *entry) {
+  return list->n < SHORT_LIST || worse(&list->entries[0], entry);
+}
+
+static void enter(struct short_list *list, struct entry entry) {
   if (list->n < SHORT_LIST) {
     list->entries[list->n++] = entry;
     sift_up(list->entries, list->n - 1);
@@ -74,8 +76,9 @@ static int reserve(clt_view *view, size_t capacity, clt_error *error) {
   view->mean = clt_new_array(capacity, sizeof *view->mean);
   view->spread = clt_new_array(capacity, sizeof *view->spread);
   view->p_fail = clt_new_array(capacity, sizeof *view->p_fail);
+  view->tree = clt_new_array(capacity, sizeof *view->tree);
   view->blocked = clt_new_array(capacity, sizeof *view->blocked);
-  bool all = view->configs && view->mean && view->spread && view->p_fail && view->blocked;
+  bool all = view->configs && view->mean && view->spread && view->p_fail && view->tree && view->blocked;
   return all ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -84,8 +87,10 @@ void clt_view_release(clt_view *view) {
   free(view->mean);
   free(view->spread);
   free(view->p_fail);
+  free(view->tree);
   free(view->blocked);
   free(view->sample);
+  clt_layout_release(&view->layout);
 }
 
 static void fill_whole(clt_view *view) {
@@ -114,12 +119,33 @@ static int draw_sample(clt_view *view, clt_rng *rng, clt_error *error) {
   return rc;
 }
 
-int clt_view_init(clt_view *view, const clt_space *space, clt_rng *rng, clt_error *error) {
-  uint64_t valid = clt_space_valid(space);
-  view->space = space;
+/* The table is chosen for neighbouring ranks in the middle of the space. */
+static int choose_split(clt_view *view, clt_error *error) {
+  uint64_t valid = clt_space_valid(view->space);
+  size_t n = valid < BATCH ? (size_t)valid : BATCH;
+  clt_config *configs = clt_new_array(n, sizeof *configs);
+  if (configs == NULL) return clt_fail_memory(error);
+  n = clt_space_enumerate(view->space, (valid - n) / 2, n, configs);
+  int rc = clt_layout_split(&view->split, view->encoding, configs, n, error);
+  free(configs);
+  return rc;
+}
+
+static int lay_out(clt_view *view, clt_error *error) {
+  clt_layout_release(&view->layout);
+  return clt_layout_init(&view->layout, &view->split, view->configs, view->n, error);
+}
+
+int clt_view_init(clt_view *view, const clt_encoding *encoding, unsigned threads, clt_rng *rng, clt_error *error) {
+  uint64_t valid = clt_space_valid(encoding->space);
+  view->space = encoding->space;
+  view->encoding = encoding;
+  view->threads = threads;
   view->age = LOOK_EVERY;
-  int rc = reserve(view, valid <= SMALL ? (size_t)valid : SHORT_LIST, error);
+  int rc = reserve(view, valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST, error);
+  if (!rc) rc = choose_split(view, error);
   if (!rc && valid <= SMALL) fill_whole(view);
+  if (!rc && valid <= SMALL) rc = lay_out(view, error);
   if (!rc && valid > HUGE_SPACE) rc = draw_sample(view, rng, error);
   return rc;
 }
@@ -134,17 +160,48 @@ void clt_view_block(clt_view *view, clt_config config) {
 struct look {
   clt_view *view;
   const clt_committee *committee;
-  struct short_list list;
-  double kappa;
-  unsigned threads;
-  clt_config *configs; /* a chunk */
+  const clt_config_set *asked;
+  struct short_list lists[2]; /* by mean; by mean - kappa * spread */
+  clt_config *configs;        /* a chunk */
   float *mean, *spread;
 };
 
+static void offer(struct look *look, clt_config config, float mean, float spread) {
+  bool known = false, open = false;
+  for (int k = 0; k < 2; k++) {
+    struct short_list *list = &look->lists[k];
+    struct entry entry = {config, mean - (float)list->kappa * spread};
+    if (!may_enter(list, &entry)) continue;
+    if (!known)
+      open = clt_space_canonical(look->view->space, config) == config && !clt_config_set_has(look->asked, config);
+    known = true;
+    if (open) enter(list, entry);
+  }
+}
+
+struct part {
+  struct look *look;
+  const clt_config *configs;
+  size_t n;
+};
+
+static int predict_part(void *user, size_t index, clt_error *error) {
+  const struct part *part = user;
+  size_t first = index * BATCH, n = part->n - first < BATCH ? part->n - first : BATCH;
+  clt_layout layout;
+  int rc = clt_layout_init(&layout, &part->look->view->split, part->configs + first, n, error);
+  if (!rc)
+    rc = clt_committee_predict(part->look->committee, &layout, part->look->mean + first, part->look->spread + first,
+                               error);
+  clt_layout_release(&layout);
+  return rc;
+}
+
+/* At most CHUNK of them. */
 static int look_at(struct look *look, const clt_config *configs, size_t n, clt_error *error) {
-  int rc = clt_committee_predict(look->committee, configs, n, look->threads, look->mean, look->spread, error);
-  for (size_t i = 0; !rc && i < n; i++)
-    offer(&look->list, configs[i], look->mean[i] - (float)look->kappa * look->spread[i]);
+  struct part part = {look, configs, n};
+  int rc = clt_parallel(look->view->threads, (n + BATCH - 1) / BATCH, predict_part, &part, error);
+  for (size_t i = 0; !rc && i < n; i++) offer(look, configs[i], look->mean[i], look->spread[i]);
   return rc;
 }
 
@@ -169,27 +226,29 @@ static int by_score(const void *a, const void *b) {
   return worse(x, y) ? 1 : -1;
 }
 
-/* The best measured and the best predicted. */
-static int find_centres(const struct look *look, const clt_told *told, clt_config *out, size_t *n, clt_error *error) {
+/* The best measured and the best predicted, in both ways. */
+static int find_centres(struct look *look, const clt_told *told, clt_config *out, size_t *n, clt_error *error) {
   clt_row *rows = clt_new_array(told->n, sizeof *rows);
-  struct entry *entries = clt_new_array(look->list.n, sizeof *entries);
-  int rc = rows && entries ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
+  if (rows == NULL) return clt_fail_memory(error);
   memcpy(rows, told->rows, told->n * sizeof *rows);
-  memcpy(entries, look->list.entries, look->list.n * sizeof *entries);
   qsort(rows, told->n, sizeof *rows, by_time);
-  qsort(entries, look->list.n, sizeof *entries, by_score);
   for (size_t i = 0; i < CENTRES && i < told->n && !rows[i].failed; i++) out[(*n)++] = rows[i].config;
-  for (size_t i = 0; i < CENTRES && i < look->list.n; i++) out[(*n)++] = entries[i].config;
-done:
   free(rows);
-  free(entries);
-  return rc;
+  for (int k = 0; k < 2; k++) {
+    struct short_list *list = &look->lists[k];
+    struct entry *best = clt_new_array(list->n, sizeof *best);
+    if (best == NULL) return clt_fail_memory(error);
+    memcpy(best, list->entries, list->n * sizeof *best);
+    qsort(best, list->n, sizeof *best, by_score);
+    for (size_t i = 0; i < CENTRES && i < list->n; i++) out[(*n)++] = best[i].config;
+    free(best);
+  }
+  return CLT_OK;
 }
 
 static int look_at_sample(struct look *look, const clt_told *told, clt_error *error) {
   const clt_view *view = look->view;
-  clt_config centres[2 * CENTRES];
+  clt_config centres[3 * CENTRES];
   size_t n_centres = 0;
   int rc = CLT_OK;
   for (size_t first = 0; !rc && first < view->n_sample; first += CHUNK) {
@@ -205,32 +264,38 @@ static int look_at_sample(struct look *look, const clt_told *told, clt_error *er
 }
 
 static int by_config(const void *a, const void *b) {
-  clt_config x = ((const struct entry *)a)->config, y = ((const struct entry *)b)->config;
+  clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
   return (x > y) - (x < y);
 }
 
-static void take_list(clt_view *view, struct short_list *list) {
-  if (list->n) qsort(list->entries, list->n, sizeof *list->entries, by_config);
+/* Both lists, each configuration once. */
+static void take_lists(clt_view *view, const struct look *look) {
+  size_t n = 0;
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < look->lists[k].n; i++) view->configs[n++] = look->lists[k].entries[i].config;
+  if (n) qsort(view->configs, n, sizeof *view->configs, by_config);
   view->n = 0;
-  for (size_t i = 0; i < list->n; i++)
-    if (i == 0 || list->entries[i].config != list->entries[i - 1].config)
-      view->configs[view->n++] = list->entries[i].config;
+  for (size_t i = 0; i < n; i++)
+    if (view->n == 0 || view->configs[i] != view->configs[view->n - 1]) view->configs[view->n++] = view->configs[i];
   memset(view->blocked, 0, view->n);
   view->age = 0;
 }
 
 static int choose_short_list(clt_view *view, const clt_committee *committee, const clt_config_set *asked,
-                             const clt_told *told, double kappa, unsigned threads, clt_error *error) {
-  struct look look = {view, committee, {.asked = asked, .space = view->space}, kappa, threads};
-  look.list.entries = clt_new_array(SHORT_LIST, sizeof *look.list.entries);
+                             const clt_told *told, double kappa, clt_error *error) {
+  struct look look = {view, committee, asked, {{.kappa = 0}, {.kappa = kappa}}};
+  for (int k = 0; k < 2; k++) look.lists[k].entries = clt_new_array(SHORT_LIST, sizeof *look.lists[k].entries);
   look.configs = clt_new_array(CHUNK, sizeof *look.configs);
   look.mean = clt_new_array(CHUNK, sizeof *look.mean);
   look.spread = clt_new_array(CHUNK, sizeof *look.spread);
-  bool all = look.list.entries && look.configs && look.mean && look.spread;
+  bool all = look.lists[0].entries && look.lists[1].entries && look.configs && look.mean && look.spread;
   int rc = all ? CLT_OK : clt_fail_memory(error);
   if (!rc) rc = view->n_sample ? look_at_sample(&look, told, error) : look_at_all(&look, error);
-  if (!rc) take_list(view, &look.list);
-  free(look.list.entries);
+  if (!rc) {
+    take_lists(view, &look);
+    rc = lay_out(view, error);
+  }
+  for (int k = 0; k < 2; k++) free(look.lists[k].entries);
   free(look.configs);
   free(look.mean);
   free(look.spread);
@@ -245,25 +310,25 @@ static bool all_blocked(const clt_view *view) {
   return true;
 }
 
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest,
-                     const clt_config_set *asked, const clt_told *told, double kappa, unsigned threads,
-                     clt_error *error) {
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
+                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error) {
   int rc = CLT_OK;
   view->age++;
   if (!view->complete && (view->age > LOOK_EVERY || all_blocked(view)))
-    rc = choose_short_list(view, committee, asked, told, kappa, threads, error);
-  if (!rc) rc = clt_committee_predict(committee, view->configs, view->n, threads, view->mean, view->spread, error);
+    rc = choose_short_list(view, committee, asked, told, kappa, error);
+  if (!rc) rc = clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
   if (!rc && forest) rc = clt_forest_failures(forest, view->configs, view->n, view->p_fail, error);
+  if (!rc && trees) rc = clt_forest_failures(trees, view->configs, view->n, view->tree, error);
   return rc;
 }
 
-clt_config clt_view_best(const clt_view *view, double kappa) {
+clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {
   clt_config best = CLT_CONFIG_NONE;
   float least = INFINITY;
   bool best_fails = true;
   for (size_t i = 0; i < view->n; i++) {
     if (view->blocked[i]) continue;
-    float score = view->mean[i] - (float)kappa * view->spread[i];
+    float score = by_trees ? view->tree[i] : view->mean[i] - (float)kappa * view->spread[i];
     bool fails = view->p_fail[i] > P_FAIL;
     if (best != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(score < least)))) continue;
     best = view->configs[i];
