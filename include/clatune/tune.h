@@ -79,6 +79,7 @@ typedef struct clt_tune_result {
                                     it has none, or everything was known, so that no reference was made */
   clt_search_report search;
   clt_phases phases;             /* summed over the measured */
+  double search_s;               /* wall seconds that the searcher took */
   double wall_s;
   bool stopped;                  /* by stop or time */
 } clt_tune_result;

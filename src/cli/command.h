@@ -40,8 +40,8 @@ typedef struct cli_command {
   int (*run)(const cli_arguments *arguments); /* exit code */
 } cli_command;
 
-extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_record, cli_verify,
-    cli_version;
+extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_record, cli_replay,
+    cli_verify, cli_version;
 
 /* Flags that many commands share, for their tables. */
 #define CLI_FLAG_DEVICE                                                                                  \

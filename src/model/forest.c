@@ -180,24 +180,28 @@ void clt_forest_free(clt_forest *f) {
 
 const clt_tree *clt_forest_trees(const clt_forest *forest) { return forest->trees; }
 
-int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *x, const bool *failed, size_t n,
-                   uint64_t seed, clt_error *error) {
+int clt_forest_fit_values(clt_forest **out, const clt_encoding *encoding, const float *x, const float *y, size_t n,
+                          uint64_t seed, clt_error *error) {
   clt_tree *trees = clt_new_array(CLT_TREES, sizeof *trees);
   clt_rng rng;
   clt_rng_init(&rng, seed);
-  float *y = clt_new_array(n, sizeof *y);
-  size_t n_failed = 0;
-  for (size_t i = 0; y && i < n; i++) {
-    y[i] = failed[i];
-    n_failed += failed[i];
-  }
-  double base = (double)n_failed / (double)n;
-  int rc = trees && y ? CLT_OK : clt_fail_memory(error);
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (double)y[i];
+  int rc = trees ? CLT_OK : clt_fail_memory(error);
   for (int i = 0; !rc && i < CLT_TREES; i++)
-    rc = clt_tree_grow(&trees[i], x, encoding->n_inputs, y, n, base, &rng, error);
+    rc = clt_tree_grow(&trees[i], x, encoding->n_inputs, y, n, sum / (double)n, &rng, error);
   if (!rc) rc = clt_forest_new(out, encoding, trees, error);
-  free(y);
   free(trees);
+  return rc;
+}
+
+int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *x, const bool *failed, size_t n,
+                   uint64_t seed, clt_error *error) {
+  float *y = clt_new_array(n, sizeof *y);
+  if (y == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) y[i] = failed[i];
+  int rc = clt_forest_fit_values(out, encoding, x, y, n, seed, error);
+  free(y);
   return rc;
 }
 

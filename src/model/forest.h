@@ -34,6 +34,9 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
 /* Boosts CLT_TREES trees on y of the rows with these numbers; rate is the share of a leaf's mean that a tree keeps. */
 int clt_forest_boost(clt_forest **out, const clt_encoding *encoding, const float *x, const float *y, const size_t *rows,
                      size_t n, double rate, clt_rng *rng, clt_error *error);
+/* The same trees for any target y[n] in 0 .. 1: clt_forest_failures then says its mean. */
+int clt_forest_fit_values(clt_forest **out, const clt_encoding *encoding, const float *x, const float *y, size_t n,
+                          uint64_t seed, clt_error *error);
 
 /* From CLT_TREES trees (copied). CLT_E_FORMAT where one is not a tree over the encoding's inputs. */
 int clt_forest_new(clt_forest **out, const clt_encoding *encoding, const clt_tree *trees, clt_error *error);

@@ -1,49 +1,10 @@
-#include "model/kernels.h"
+#include "model/kernels_lockstep.h"
+#include "model/kernels_vec.h"
 
-/* Compiled with -DCLT_KERNELS=<name of the table> and flags for one instruction set. Vectors of the language extension,
- * as wide as the processor's registers, keep the sums in registers, which the vectoriser does not manage for these
- * loops. */
-#if defined(__AVX512F__)
-#define WIDTH 16
-#elif defined(__AVX__)
-#define WIDTH 8
-#else
-#define WIDTH 4
-#endif
-typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));
-typedef int32_t ivec __attribute__((vector_size(4 * WIDTH)));
-
-#define INLINE static inline __attribute__((always_inline))
-#define PARTS (CLT_LANES / WIDTH)         /* vectors that hold one number of every lane */
 #define ROW_VECS (CLT_BLOCK_ROWS / WIDTH) /* vectors that hold one number of every row of a block */
 _Static_assert(ROW_VECS % 4 == 0, "the loops below take four vectors at once");
 
 extern const clt_kernels CLT_KERNELS;
-
-/* Lane by lane: gcc makes a minimum and a maximum of it, but not of comparisons of whole vectors. */
-INLINE vec limit(vec x, float bound) {
-  for (int i = 0; i < WIDTH; i++) {
-    float low = x[i] < bound ? x[i] : bound;
-    x[i] = low > -bound ? low : -bound;
-  }
-  return x;
-}
-
-/* exp(x) for |x| <= 80 or so: 2^n by the exponent bits, the rest by Taylor's series (relative error below 2e-7). */
-INLINE vec exponential(vec x) {
-  vec t = x * 1.442695041f;
-  ivec n = __builtin_convertvector(t + 128.5f, ivec) - 128;
-  vec f = t - __builtin_convertvector(n, vec);
-  vec p = f * 1.540353039e-4f + 1.333355815e-3f;
-  p = p * f + 9.618129108e-3f;
-  p = p * f + 5.550410866e-2f;
-  p = p * f + 2.402265070e-1f;
-  p = p * f + 6.931471806e-1f;
-  p = p * f + 1.0f;
-  return p * (vec)((n + 127) << 23);
-}
-
-INLINE vec sigmoid(vec z) { return 1.0f / (1.0f + exponential(-limit(z, CLT_EXPONENT))); }
 
 INLINE float sum_lanes(vec v) {
   float sum = 0;
@@ -280,6 +241,30 @@ static void members_of(const clt_pack *pack, const float *left, const uint32_t *
   }
 }
 
+/* Over lanes below n; the sum of a whole vector's numbers is cheap, one by one they are not. */
+static void summarise(const float *outputs, size_t n, float *mean, float *spread) {
+  float sum = 0, squares = 0, difference[CLT_LANES];
+  for (size_t i = 0; i < CLT_LANES; i++) sum += i < n ? outputs[i] : 0;
+  float centre = sum / (float)n;
+  for (size_t i = 0; i < CLT_LANES; i++) difference[i] = i < n ? outputs[i] - centre : 0;
+  for (size_t i = 0; i < CLT_LANES; i++) squares += difference[i] * difference[i];
+  *mean = centre;
+  *spread = n > 1 ? __builtin_sqrtf(squares / (float)(n - 1)) : 0;
+}
+
+static void committee_of(const float *output, size_t n_units, size_t n_members, const float *left, const uint32_t *a,
+                         const float *right, const uint32_t *b, size_t n, float *mean, float *spread) {
+  const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
+  const vec *w = (const vec *)(const void *)output;
+  size_t row = n_units * PARTS;
+  for (size_t i = 0; i < n; i++) {
+    vec outputs[PARTS];
+    for (size_t p = 0; p < PARTS; p++)
+      outputs[p] = one_hidden_layer(w + p, n_units, l + a[i] * row + p, r + b[i] * row + p);
+    summarise((const float *)outputs, n_members, &mean[i], &spread[i]);
+  }
+}
+
 /* --- the validity model: lanes are trees --- */
 
 static void conjunction_of(const uint64_t *const *words, size_t n_words, uint64_t *out) {
@@ -306,6 +291,8 @@ const clt_kernels CLT_KERNELS = {
     .outputs = outputs_of,
     .exponentials = exponentials_of,
     .members = members_of,
+    .committee = committee_of,
     .conjunction = conjunction_of,
     .forest = forest_of,
+    .lockstep = CLT_LOCKSTEP,
 };

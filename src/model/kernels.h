@@ -37,6 +37,8 @@ typedef struct clt_pack {
   const float *output; /* [n_second or n_first, + 1][lane] */
 } clt_pack;
 
+struct clt_lockstep_task; /* model/lockstep.h */
+
 typedef struct clt_kernels {
   const char *name;
 
@@ -57,8 +59,16 @@ typedef struct clt_kernels {
   void (*members)(const clt_pack *pack, const float *left, const uint32_t *a, const float *right, const uint32_t *b,
                   size_t n, float *out);
 
+  /* Mean and standard deviation of the first n_members lanes' outputs for n rows, a hidden layer of sigmoid units:
+   * output[n_units, then bias][lane]; row a[i] of left and row b[i] of right are the two factors of exp(-z). */
+  void (*committee)(const float *output, size_t n_units, size_t n_members, const float *left, const uint32_t *a,
+                    const float *right, const uint32_t *b, size_t n, float *mean, float *spread);
+
   /* out[tree] = the conjunction of words[0 .. n_words)[tree], all ones for n_words = 0. */
   void (*conjunction)(const uint64_t *const *words, size_t n_words, uint64_t *out);
+
+  /* Trains the task's networks from weights on. scratch has clt_lockstep_scratch bytes; both aligned to a vector. */
+  void (*lockstep)(const struct clt_lockstep_task *task, float *weights, void *scratch);
 
   /* The sum over all trees of leaves[tree][lowest bit of a[tree] & b[tree]]. */
   float (*forest)(const uint64_t *a, const uint64_t *b, const float *leaves);

@@ -1,6 +1,7 @@
 #include <stdbool.h>
 
 #include "model/kernels.h"
+#include "model/lockstep.h"
 
 extern const clt_kernels clt_kernels_plain;
 #ifdef __x86_64__
@@ -39,4 +40,9 @@ size_t clt_gradient_scratch(const clt_shape *shape) {
   size_t units = 0;
   for (size_t i = 0; i < shape->n_layers; i++) units += shape->width[i];
   return 2 * units * CLT_BLOCK_ROWS * sizeof(float) + clt_shape_n_weights(shape) * CLT_LANES * sizeof(float);
+}
+
+/* Position, gradient, direction, trial and its gradient, and the pairs. */
+size_t clt_lockstep_scratch(size_t n_inputs, size_t n_hidden) {
+  return (5 + 2 * CLT_LOCKSTEP_PAIRS) * clt_lockstep_n_weights(n_inputs, n_hidden) * CLT_LANES * sizeof(float);
 }

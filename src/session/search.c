@@ -1,6 +1,7 @@
 /* The loop: ask -> known already? -> measure -> record -> tell. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/session.h"
@@ -13,7 +14,9 @@ static int tell(clt_session *s, clt_config asked, const clt_measurement *measure
   if (rc) return rc;
   clt_measurement told = *measurement; /* borrowed, under the name it was asked for */
   told.config = asked;
+  double start_s = clt_now_s();
   if (s->settings->configurations == NULL) rc = s->searcher->tell(s->searcher_state, &told, error);
+  s->result->search_s += clt_now_s() - start_s;
   if (rc == CLT_OK) clt_session_progress(s, &told);
   return rc;
 }
@@ -74,12 +77,14 @@ static int ask(clt_session *s, clt_error *error) {
   size_t n = wanted(s), n_asked = 0;
   if (clt_grow(&s->queue, &s->queue_capacity, n, sizeof *s->queue)) return clt_fail_memory(error);
   clt_session_tick(s); /* an answer may take as long as training does */
+  double start_s = clt_now_s();
   int rc = CLT_OK;
   if (s->settings->configurations) {
     n_asked = take_listed(s, n);
   } else {
     rc = s->searcher->ask(s->searcher_state, n, s->queue, &n_asked, error);
   }
+  s->result->search_s += clt_now_s() - start_s;
   if (rc) return rc;
   s->n_queue = n_asked;
   s->queue_next = 0;

@@ -5,7 +5,7 @@ from harness import CliTest, main
 class Help(CliTest):
     def test_every_command_explains_itself(self):
         listing = self.clatune("--help").stdout
-        for command in ("devices", "space", "tune", "sample", "train", "predict", "record", "verify", "version"):
+        for command in ("devices", "space", "tune", "sample", "train", "predict", "record", "replay", "verify", "version"):
             self.assertIn(command, listing)
             self.assertIn(f"usage: clatune {command}", self.clatune(command, "--help").stdout)
 

@@ -1,0 +1,58 @@
+/* clatune/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
+ *
+ * Every run is a session like any other (clt_tune with the evaluator "replay"): one recording, one seed. A run is judged by
+ * the fraction of the optimum after k evaluations: the recording's least time / the least time among the first k. Failed
+ * evaluations count; before the first correct one the fraction is 0. */
+#ifndef CLATUNE_REPLAY_H
+#define CLATUNE_REPLAY_H
+
+#include <clatune/tune.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_replay_settings {
+  const clt_recording *const *recordings; /* n_recordings, each with a correct measurement */
+  size_t n_recordings;
+  const char *searcher;
+  const clt_setting *searcher_settings;
+  size_t n_searcher_settings;
+  int64_t budget;    /* evaluations of a run; 1 .. 10,000,000 */
+  unsigned repeats;  /* runs of a recording, with seeds seed, seed + 1, ... */
+  uint64_t seed;
+  size_t batch;      /* how many to ask for at once; 0: 1 */
+  bool noise;        /* answer with one of the recorded runs in place of their mean */
+  unsigned threads;  /* runs at once; 0: as many as there are processors */
+  const volatile int *stop; /* as in clt_tune_settings */
+} clt_replay_settings;
+
+/* The runs on one recording. */
+typedef struct clt_replay_space {
+  const clt_recording *recording; /* borrowed from the settings */
+  double *fractions;              /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
+  double search_s;                /* seconds that the searcher took an evaluation, mean of all runs */
+} clt_replay_space;
+
+typedef struct clt_replay_result {
+  clt_replay_space *spaces; /* n_spaces, in the order of the recordings */
+  size_t n_spaces, repeats, budget;
+} clt_replay_result;
+
+/* Fails with CLT_E_STOPPED on request, and as clt_tune does; only CLT_E_NO_VALID of a run is no failure. Release with
+ * clt_replay_result_release. */
+int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error);
+void clt_replay_result_release(clt_replay_result *result);
+
+/* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN for
+ * one repeat), and the 5th percentile (linear between neighbours). */
+typedef struct clt_replay_figures {
+  double mean, standard_error, percentile_5;
+} clt_replay_figures;
+int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *result, size_t space, size_t evaluations,
+                          clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,264 @@
+/* surrogate: fits an ensemble on all measurements again and again and picks the next by predicted speed, uncertainty
+ * and predicted validity. */
+#include "search/surrogate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+
+#define CANDIDATES 30   /* of which the one farthest from all others is taken */
+#define MIN_CORRECT 5   /* rows that a committee needs */
+#define MORE 5          /* points asked for when there are fewer */
+#define LEAST_LEFT 30   /* evaluations for which a new beginning pays */
+#define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
+#define TRIES 200
+
+typedef struct surrogate_state {
+  clt_search_setup setup;
+  clt_surrogate_options options;
+  clt_rng rng;
+  clt_draw draw; /* for what is left where random tries find nothing new */
+  clt_encoding *encoding;
+  clt_committee *committee;
+  clt_forest *forest; /* NULL: nothing failed yet */
+  clt_told told;
+  clt_config_set asked;
+  float *points; /* encoded, all that were asked for */
+  size_t n_points, points_capacity;
+  float *candidate; /* encoded */
+  clt_view view;
+  int64_t allowance, n_asked, n_told;
+  int64_t spread_left; /* well-spread points to ask for before the models are used */
+  size_t n_fitted;     /* rows told at the last fit; 0: none */
+  bool fitted;
+  uint64_t n_picked;
+  clt_search_report report;
+} surrogate_state;
+
+static void enter(surrogate_state *s, const char *phase) {
+  snprintf(s->report.phase, sizeof s->report.phase, "%s", phase);
+}
+
+static int note_asked(surrogate_state *s, clt_config config, clt_error *error) {
+  size_t n_inputs = s->encoding->n_inputs;
+  int rc = clt_config_set_add(&s->asked, config, error);
+  if (rc) return rc;
+  if (clt_grow(&s->points, &s->points_capacity, s->n_points + 1, (n_inputs + 1) * sizeof *s->points))
+    return clt_fail_memory(error);
+  clt_encode(s->encoding, config, s->points + s->n_points++ * n_inputs);
+  clt_view_block(&s->view, config);
+  return CLT_OK;
+}
+
+static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  surrogate_state *s = state;
+  s->setup = *setup;
+  s->options = *(const clt_surrogate_options *)options;
+  s->allowance = clt_search_allowance(setup);
+  s->spread_left = s->options.start;
+  s->report.second_stage_needed = -1;
+  enter(s, "spreading");
+  clt_rng_init(&s->rng, setup->seed);
+  clt_draw_init(&s->draw, setup->space, setup->seed);
+  clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
+                                     (unsigned)s->options.iterations, s->options.decay};
+  int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
+  if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, &committee, error);
+  if (!rc) rc = clt_view_init(&s->view, s->encoding, setup->threads, &s->rng, error);
+  if (rc || setup->first == CLT_CONFIG_NONE) return rc;
+  return note_asked(s, clt_space_canonical(setup->space, setup->first), error);
+}
+
+/* --- well-spread points --- */
+
+static int uniform(surrogate_state *s, clt_config *out, clt_error *error) {
+  const clt_space *space = s->setup.space;
+  for (int i = 0; i < TRIES; i++) {
+    *out = clt_space_canonical(space, clt_space_at(space, clt_rng_below(&s->rng, clt_space_valid(space))));
+    if (!clt_config_set_has(&s->asked, *out)) return CLT_OK;
+  }
+  do {
+    int rc = clt_draw_next(&s->draw, out, error);
+    if (rc) return rc;
+  } while (*out != CLT_CONFIG_NONE && clt_config_set_has(&s->asked, *out));
+  return CLT_OK;
+}
+
+static int probability_of_failure(const surrogate_state *s, clt_config config, float *out, clt_error *error) {
+  *out = 0;
+  return s->forest ? clt_forest_failures(s->forest, &config, 1, out, error) : CLT_OK;
+}
+
+/* The one of a few uniform candidates that is farthest from all that was asked for; of those that probably fail only
+ * where there are no others. */
+static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
+  float *x = s->candidate, farthest = -1;
+  clt_config first;
+  int rc = uniform(s, &first, error);
+  *out = first;
+  if (rc || first == CLT_CONFIG_NONE || s->n_points == 0) return rc;
+  for (int i = 0; i < CANDIDATES; i++) {
+    clt_config config = first;
+    float p_fail;
+    if (i) rc = uniform(s, &config, error);
+    if (!rc && config != CLT_CONFIG_NONE) rc = probability_of_failure(s, config, &p_fail, error);
+    if (rc || config == CLT_CONFIG_NONE) break;
+    clt_encode(s->encoding, config, x);
+    float distance = clt_least_distance(s->points, s->n_points, s->encoding->n_inputs, x);
+    if (p_fail > 0.5f || !(distance > farthest)) continue;
+    farthest = distance;
+    *out = config;
+  }
+  return rc;
+}
+
+/* --- refitting --- */
+
+static bool is_stale(const surrogate_state *s) {
+  if (!s->fitted) return true;
+  size_t news = s->told.n - s->n_fitted;
+  return news > 0 && news >= s->told.n / REFIT_SHARE;
+}
+
+static int fit(surrogate_state *s, clt_error *error) {
+  double start_s = clt_now_s();
+  clt_forest *forest;
+  int rc = clt_told_validity(&forest, &s->told, s->encoding, clt_rng_next(&s->rng), error);
+  if (rc) return rc;
+  clt_forest_free(s->forest);
+  s->forest = forest;
+  rc = clt_told_fit(&s->told, s->committee, s->encoding, &s->rng, error);
+  clt_forest *trees = NULL;
+  if (!rc && strchr(s->options.policy, 't'))
+    rc = clt_told_trees(&trees, &s->told, s->encoding, clt_rng_next(&s->rng), error);
+  double fitted_s = clt_now_s();
+  if (!rc)
+    rc = clt_view_predict(&s->view, s->committee, s->forest, trees, &s->asked, &s->told, s->options.kappa, error);
+  clt_forest_free(trees);
+  s->report.fit_s += fitted_s - start_s;
+  s->report.predict_s += clt_now_s() - fitted_s;
+  s->n_fitted = s->told.n;
+  s->fitted = true;
+  return rc;
+}
+
+/* Where nothing has improved for long: a new beginning, which trains on nothing that came before, or back. */
+static void turn_if_stalled(surrogate_state *s) {
+  if (s->options.patience == 0 || !clt_told_stalled(&s->told, s->options.patience)) return;
+  if (s->allowance - s->n_asked < LEAST_LEFT) return;
+  clt_told_turn(&s->told);
+  s->fitted = false;
+  if (s->told.epoch.fresh) s->spread_left = s->options.start;
+  enter(s, s->told.epoch.fresh ? "new beginning" : "search");
+}
+
+/* --- asking --- */
+
+static int take(surrogate_state *s, clt_config config, clt_config *out, size_t *n_out, clt_error *error) {
+  out[(*n_out)++] = config;
+  s->n_asked++;
+  return note_asked(s, config, error);
+}
+
+/* One more well-spread point; false in *some when the space is used up. */
+static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
+  clt_config config;
+  int rc = far_point(s, &config, error);
+  *some = !rc && config != CLT_CONFIG_NONE;
+  if (s->spread_left > 0) s->spread_left--;
+  return *some ? take(s, config, out, n_out, error) : rc;
+}
+
+static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
+  int rc = is_stale(s) ? fit(s, error) : CLT_OK;
+  if (rc) return rc;
+  char how = s->options.policy[s->n_picked++ % strlen(s->options.policy)];
+  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
+  if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
+  *some = config != CLT_CONFIG_NONE;
+  return *some ? take(s, config, out, n_out, error) : CLT_OK;
+}
+
+/* Whether there are too few correct rows to fit, counting what is not told yet as correct. */
+static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told) < MIN_CORRECT; }
+
+static int ask_one(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
+  if (s->committee == NULL) return ask_spread(s, out, n_out, some, error);
+  if (s->spread_left == 0 && !waits_for_rows(s)) turn_if_stalled(s);
+  if (s->spread_left == 0 && waits_for_rows(s)) {
+    *some = false;
+    if (s->n_told < s->n_asked) return CLT_OK; /* what is under way may suffice */
+    s->spread_left = MORE;
+  }
+  if (s->spread_left > 0) return ask_spread(s, out, n_out, some, error);
+  return ask_model(s, out, n_out, some, error);
+}
+
+static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  surrogate_state *s = state;
+  bool some = true;
+  int rc = CLT_OK;
+  *n_out = 0;
+  while (!rc && some && *n_out < n && s->n_asked < s->allowance) rc = ask_one(s, out, n_out, &some, error);
+  return rc;
+}
+
+static int surrogate_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+  surrogate_state *s = state;
+  if (measurement->config != s->setup.first) s->n_told++;
+  if (s->spread_left == 0) enter(s, s->told.epoch.fresh ? "new beginning" : "search");
+  return clt_told_add(&s->told, s->encoding, measurement, error);
+}
+
+static void surrogate_report(const void *state, clt_search_report *out) {
+  *out = ((const surrogate_state *)state)->report;
+}
+
+static void surrogate_fini(void *state) {
+  surrogate_state *s = state;
+  clt_view_release(&s->view);
+  clt_told_release(&s->told);
+  clt_config_set_release(&s->asked);
+  clt_draw_release(&s->draw);
+  clt_forest_free(s->forest);
+  clt_committee_free(s->committee);
+  clt_encoding_free(s->encoding);
+  free(s->points);
+  free(s->candidate);
+}
+
+#define OPTION(name, type, standard, min, max, field, help) \
+  { name, type, standard, min, max, offsetof(clt_surrogate_options, field), help }
+
+static const clt_option options[] = {
+    OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
+    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa,
+           "every other pick is the least mean - kappa * spread of the ensemble"),
+    OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
+           "evaluations without an improvement after which the search begins anew; 0: never"),
+    OPTION("policy", CLT_OPTION_TEXT, "ml", 0, 0, policy, "picks"),
+    OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
+    OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
+    OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),
+    OPTION("decay", CLT_OPTION_REAL, "0.002", 0, 100, decay, "weight decay of a fit"),
+};
+
+const clt_searcher_type clt_searcher_surrogate = {
+    .name = "surrogate",
+    .summary = "an ensemble fitted again after every measurement picks the next",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(clt_surrogate_options),
+    .state_size = sizeof(surrogate_state),
+    .init = surrogate_init,
+    .ask = surrogate_ask,
+    .tell = surrogate_tell,
+    .report = surrogate_report,
+    .fini = surrogate_fini,
+};

@@ -1,0 +1,154 @@
+/* Many sessions on recordings, side by side. */
+#include <clatune/replay.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "model/parallel.h"
+
+#define MOST_EVALUATIONS 10000000
+
+/* One run, while it goes on. */
+struct run {
+  double *fractions; /* [evaluation] */
+  size_t n, budget;
+  double optimum_s, best_s;
+};
+
+struct replay {
+  const clt_replay_settings *settings;
+  clt_replay_result *result;
+  double *search_s; /* [recording][repeat] */
+};
+
+static void on_progress(void *user, const clt_progress *now) {
+  struct run *run = user;
+  if (now->last == NULL || run->n == run->budget) return;
+  if (clt_measurement_correct(now->last)) run->best_s = fmin(run->best_s, now->last->time_s);
+  run->fractions[run->n++] = run->optimum_s / run->best_s; /* 0 while best_s is infinite */
+}
+
+static clt_tune_settings settings_of_run(const clt_replay_settings *s, const clt_recording *recording, uint64_t seed) {
+  static const clt_setting noise = {"noise", "yes"};
+  clt_tune_settings tune;
+  clt_tune_settings_init(&tune);
+  tune.recording = recording;
+  tune.evaluator = "replay";
+  tune.evaluator_settings = &noise;
+  tune.n_evaluator_settings = s->noise;
+  tune.searcher = s->searcher;
+  tune.searcher_settings = s->searcher_settings;
+  tune.n_searcher_settings = s->n_searcher_settings;
+  tune.budget = s->budget;
+  tune.batch = s->batch ? s->batch : 1;
+  tune.finalists = 0;
+  tune.seed = seed;
+  tune.threads = 1; /* the runs share the processors */
+  tune.progress = on_progress;
+  tune.stop = s->stop;
+  return tune;
+}
+
+/* Indices go through the recordings first, so that a long one does not come last. */
+static int one_run(void *user, size_t index, clt_error *error) {
+  struct replay *r = user;
+  const clt_replay_settings *s = r->settings;
+  size_t space = index % s->n_recordings, repeat = index / s->n_recordings, budget = (size_t)s->budget;
+  const clt_recording *recording = s->recordings[space];
+  struct run run = {r->result->spaces[space].fractions + repeat * budget, 0, budget, clt_recording_optimum_s(recording),
+                    INFINITY};
+  clt_tune_settings tune = settings_of_run(s, recording, s->seed + repeat);
+  tune.user = &run;
+  clt_tune_result result;
+  clt_error failure = {0};
+  int rc = clt_tune(&result, &tune, &failure);
+  r->search_s[space * s->repeats + repeat] = result.evaluations ? result.search_s / (double)result.evaluations : 0;
+  clt_tune_result_release(&result);
+  for (double last = run.n ? run.fractions[run.n - 1] : 0; run.n < budget; run.n++) run.fractions[run.n] = last;
+  if (rc == CLT_OK || rc == CLT_E_NO_VALID) return CLT_OK;
+  if (error && error->code == 0) *error = failure;
+  return rc;
+}
+
+static int check(const clt_replay_settings *s, clt_error *error) {
+  if (s->budget < 1 || s->budget > MOST_EVALUATIONS || s->repeats < 1)
+    return clt_fail(error, CLT_E_ARGUMENT, "a replay needs a repeat and a budget of 1 to %d evaluations",
+                    MOST_EVALUATIONS);
+  for (size_t i = 0; i < s->n_recordings; i++)
+    if (!(clt_recording_optimum_s(s->recordings[i]) > 0))
+      return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
+                      clt_recording_name(s->recordings[i]));
+  return CLT_OK;
+}
+
+static int allocate(clt_replay_result *out, const clt_replay_settings *s, clt_error *error) {
+  size_t n;
+  *out = (clt_replay_result){clt_new_array(s->n_recordings, sizeof *out->spaces), s->n_recordings, s->repeats,
+                             (size_t)s->budget};
+  if (out->spaces == NULL || !clt_size_multiply(&n, s->repeats, (size_t)s->budget)) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_recordings; i++) {
+    out->spaces[i].recording = s->recordings[i];
+    out->spaces[i].fractions = clt_new_array(n, sizeof(double));
+    if (out->spaces[i].fractions == NULL) return clt_fail_memory(error);
+  }
+  return CLT_OK;
+}
+
+static void average_search_s(struct replay *r) {
+  size_t repeats = r->settings->repeats;
+  for (size_t i = 0; i < r->settings->n_recordings; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < repeats; k++) sum += r->search_s[i * repeats + k];
+    r->result->spaces[i].search_s = sum / (double)repeats;
+  }
+}
+
+int clt_replay(clt_replay_result *result, const clt_replay_settings *s, clt_error *error) {
+  clt_replay_result made = {0};
+  struct replay replay = {s, &made, NULL};
+  int rc = check(s, error);
+  if (!rc) rc = allocate(&made, s, error);
+  if (!rc && (replay.search_s = clt_new_array(s->n_recordings, s->repeats * sizeof(double))) == NULL)
+    rc = clt_fail_memory(error);
+  if (!rc) rc = clt_parallel(s->threads, s->n_recordings * s->repeats, one_run, &replay, error);
+  if (!rc) average_search_s(&replay);
+  free(replay.search_s);
+  if (rc) return clt_replay_result_release(&made), rc;
+  *result = made;
+  return CLT_OK;
+}
+
+void clt_replay_result_release(clt_replay_result *result) {
+  for (size_t i = 0; result->spaces && i < result->n_spaces; i++) free(result->spaces[i].fractions);
+  free(result->spaces);
+  *result = (clt_replay_result){0};
+}
+
+/* --- figures --- */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double percentile(const double *sorted, size_t n, double share) {
+  double place = share * (double)(n - 1);
+  size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
+  return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *r, size_t space, size_t evaluations,
+                          clt_error *error) {
+  size_t n = r->repeats;
+  double *values = clt_new_array(n, sizeof *values), sum = 0, squares = 0;
+  if (values == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) sum += values[i] = r->spaces[space].fractions[i * r->budget + evaluations - 1];
+  double mean = sum / (double)n;
+  for (size_t i = 0; i < n; i++) squares += (values[i] - mean) * (values[i] - mean);
+  qsort(values, n, sizeof *values, ascending);
+  *out = (clt_replay_figures){mean, n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN,
+                              percentile(values, n, 0.05)};
+  free(values);
+  return CLT_OK;
+}

@@ -1,0 +1,233 @@
+/* Networks trained in lockstep, for every instruction set that this processor has, and the committee made of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "model/committee.h"
+#include "model/lockstep.h"
+#include "model/matrix.h"
+
+#define INPUTS 3
+#define HIDDEN 10
+#define ROWS 61 /* no multiple of anything */
+#define N_WEIGHTS (HIDDEN * (INPUTS + 1) + HIDDEN + 1)
+
+struct lanes {
+  float x[72 * INPUTS], y[72];
+  float *shares, *weights;
+  void *scratch;
+  clt_lockstep_task task;
+};
+
+static double wave(const float *x) { return sin(2 * x[0]) + x[1] * x[2] - 0.5 * x[2]; }
+
+/* Lane 0 sees all rows, lane 1 only the first half, lane 2 none; all begin alike. */
+static void lanes_init(struct lanes *l, unsigned iterations) {
+  clt_rng rng;
+  clt_rng_init(&rng, 5);
+  memset(l, 0, sizeof *l);
+  l->shares = clt_vector_memory(72, CLT_LANES * sizeof(float));
+  l->weights = clt_vector_memory(N_WEIGHTS, CLT_LANES * sizeof(float));
+  l->scratch = clt_vector_memory(1, clt_lockstep_scratch(INPUTS, HIDDEN));
+  for (size_t i = 0; i < ROWS; i++) {
+    for (size_t j = 0; j < INPUTS; j++) l->x[i * INPUTS + j] = (float)(2 * clt_rng_unit(&rng) - 1);
+    l->y[i] = (float)wave(l->x + i * INPUTS);
+    l->shares[i * CLT_LANES] = 1.0f / ROWS;
+    l->shares[i * CLT_LANES + 1] = i < ROWS / 2 ? 1.0f / (ROWS / 2) : 0;
+  }
+  for (size_t i = 0; i < N_WEIGHTS; i++) {
+    float w = (float)(clt_rng_unit(&rng) - 0.5);
+    for (size_t k = 0; k < CLT_LANES; k++) l->weights[i * CLT_LANES + k] = w;
+  }
+  l->task = (clt_lockstep_task){INPUTS, HIDDEN, ROWS, l->x, l->y, l->shares, 1e-4f, iterations};
+}
+
+static void lanes_release(struct lanes *l) {
+  free(l->shares);
+  free(l->weights);
+  free(l->scratch);
+}
+
+static double output(const struct lanes *l, size_t lane, const float *x) {
+  const float *w = l->weights + lane;
+  const float *last = w + HIDDEN * (INPUTS + 1) * CLT_LANES;
+  double sum = last[HIDDEN * CLT_LANES];
+  for (size_t u = 0; u < HIDDEN; u++, w += (INPUTS + 1) * CLT_LANES) {
+    double z = w[INPUTS * CLT_LANES];
+    for (size_t i = 0; i < INPUTS; i++) z += w[i * CLT_LANES] * x[i];
+    sum += last[u * CLT_LANES] * tanh(z);
+  }
+  return sum;
+}
+
+static double loss(const struct lanes *l, size_t lane) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < ROWS; i++)
+    sum += 0.5 * l->shares[i * CLT_LANES + lane] * pow(output(l, lane, l->x + i * INPUTS) - l->y[i], 2);
+  for (size_t u = 0, k = 0; u <= HIDDEN; u++, k++)
+    for (size_t i = 0; i < (u < HIDDEN ? INPUTS : HIDDEN); i++, k++)
+      squares += pow(l->weights[k * CLT_LANES + lane], 2);
+  return sum + 0.5 * l->task.decay * squares;
+}
+
+static void a_step_never_goes_up(void **state) {
+  (void)state;
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    double before = INFINITY;
+    for (unsigned iterations = 0; iterations <= 30; iterations += 3) {
+      struct lanes l;
+      lanes_init(&l, iterations);
+      clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
+      double now = loss(&l, 0);
+      assert_true(now <= before + 1e-6);
+      before = now;
+      lanes_release(&l);
+    }
+    assert_true(before < 0.02);
+  }
+}
+
+static double squared_error(const struct lanes *l, size_t lane, size_t first, size_t end) {
+  double sum = 0;
+  for (size_t i = first; i < end; i++) sum += pow(output(l, lane, l->x + i * INPUTS) - l->y[i], 2);
+  return sum / (double)(end - first);
+}
+
+static void each_lane_learns_its_own_rows(void **state) {
+  (void)state;
+  for (size_t k = 0; clt_kernels_at(k); k++) {
+    struct lanes l;
+    lanes_init(&l, 200);
+    clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
+    assert_true(squared_error(&l, 0, 0, ROWS) < 0.002);
+    assert_true(squared_error(&l, 1, 0, ROWS / 2) < 0.002);
+    assert_true(squared_error(&l, 1, ROWS / 2, ROWS) > 2 * squared_error(&l, 0, ROWS / 2, ROWS));
+    for (size_t i = 0; i < N_WEIGHTS; i++) assert_true(isfinite(l.weights[i * CLT_LANES + 2]));
+    lanes_release(&l);
+  }
+}
+
+static void instruction_sets_agree(void **state) {
+  (void)state;
+  struct lanes first;
+  lanes_init(&first, 4);
+  clt_kernels_at(0)->lockstep(&first.task, first.weights, first.scratch);
+  for (size_t k = 1; clt_kernels_at(k); k++) {
+    struct lanes l;
+    lanes_init(&l, 4);
+    clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
+    for (size_t i = 0; i < N_WEIGHTS * CLT_LANES; i++) assert_true(fabsf(l.weights[i] - first.weights[i]) < 1e-3f);
+    lanes_release(&l);
+  }
+  lanes_release(&first);
+}
+
+/* --- the committee --- */
+
+static clt_space *make_space(void) {
+  clt_space_builder *builder;
+  clt_space *space;
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "a", "int", "list(range(1, 21))", NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "b", "int", "[1, 2, 4, 8, 16, 32]", NULL), 0);
+  assert_int_equal(clt_space_builder_parameter_text(builder, "c", "int", "[0, 1]", NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+static float height(const clt_space *space, clt_config config) {
+  double a = clt_value_number(clt_space_value(space, config, 0)),
+         b = clt_value_number(clt_space_value(space, config, 1));
+  return (float)(100 + pow(a / 10 - 1, 2) + 0.1 * log2(b) * a / 10);
+}
+
+struct chamber {
+  clt_space *space;
+  clt_encoding *encoding;
+  clt_committee *committee;
+  clt_config configs[240];
+  float mean[240], spread[240];
+};
+
+/* Fitted on n configurations; the first of them all have c = 0. */
+static void chamber_init(struct chamber *r, size_t n) {
+  const clt_committee_options options = {16, 12, 120, 1e-4};
+  float *x, *y;
+  clt_rng rng;
+  clt_rng_init(&rng, 8);
+  r->space = make_space();
+  assert_int_equal(clt_encoding_new(&r->encoding, r->space, NULL, NULL), 0);
+  assert_int_equal(clt_committee_new(&r->committee, r->encoding, &options, NULL), 0);
+  x = calloc(n, r->encoding->n_inputs * sizeof *x);
+  y = calloc(n, sizeof *y);
+  for (size_t i = 0; i < n; i++) {
+    clt_config config = clt_space_at(r->space, clt_rng_below(&rng, 240));
+    clt_encode(r->encoding, config, x + i * r->encoding->n_inputs);
+    y[i] = height(r->space, config);
+  }
+  assert_int_equal(clt_committee_fit(r->committee, x, y, n, &rng, NULL), 0);
+  assert_int_equal(clt_space_enumerate(r->space, 0, 240, r->configs), 240);
+  clt_split split;
+  clt_layout layout;
+  assert_int_equal(clt_layout_split(&split, r->encoding, r->configs, 240, NULL), 0);
+  assert_int_equal(clt_layout_init(&layout, &split, r->configs, 240, NULL), 0);
+  assert_int_equal(clt_committee_predict(r->committee, &layout, r->mean, r->spread, NULL), 0);
+  clt_layout_release(&layout);
+  free(x);
+  free(y);
+}
+
+static void chamber_release(struct chamber *r) {
+  clt_committee_free(r->committee);
+  clt_encoding_free(r->encoding);
+  clt_space_free(r->space);
+}
+
+static void a_committee_learns_in_the_units_of_the_target(void **state) {
+  (void)state;
+  struct chamber r;
+  chamber_init(&r, 100);
+  double sum = 0;
+  for (size_t i = 0; i < 240; i++) sum += fabs(r.mean[i] - height(r.space, r.configs[i]));
+  assert_true(sum / 240 < 0.03);
+  chamber_release(&r);
+}
+
+static void more_rows_leave_less_spread(void **state) {
+  (void)state;
+  struct chamber few, many;
+  chamber_init(&few, 8);
+  chamber_init(&many, 150);
+  double spread_few = 0, spread_many = 0;
+  for (size_t i = 0; i < 240; i++) {
+    spread_few += few.spread[i];
+    spread_many += many.spread[i];
+  }
+  assert_true(spread_many < 0.5 * spread_few);
+  chamber_release(&few);
+  chamber_release(&many);
+}
+
+static void one_row_is_enough_to_fit(void **state) {
+  (void)state;
+  struct chamber r;
+  chamber_init(&r, 1);
+  for (size_t i = 0; i < 240; i++) assert_true(isfinite(r.mean[i]) && isfinite(r.spread[i]));
+  chamber_release(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_step_never_goes_up),        cmocka_unit_test(each_lane_learns_its_own_rows),
+      cmocka_unit_test(instruction_sets_agree),      cmocka_unit_test(a_committee_learns_in_the_units_of_the_target),
+      cmocka_unit_test(more_rows_leave_less_spread), cmocka_unit_test(one_row_is_enough_to_fit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

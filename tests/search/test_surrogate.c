@@ -1,0 +1,178 @@
+/* The surrogate search: what it finds with few evaluations, failures, batches, large and huge spaces. */
+#include "bench.h"
+
+static bench surrogate(const clt_space *space, int64_t budget, uint64_t seed) {
+  return (bench){.type = clt_searcher_find("surrogate"),
+                 .setup = {.space = space,
+                           .budget = budget,
+                           .first = CLT_CONFIG_NONE,
+                           .seed = seed,
+                           .threads = 1,
+                           .tolerance = 0.02,
+                           .confidence = 0.9},
+                 .objective = bench_bowl,
+                 .batch = 1};
+}
+
+static void it_comes_close_with_few_evaluations(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  double optimum_s = bench_optimum_s(space, bench_bowl);
+  int close = 0;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    bench b = surrogate(space, 80, seed);
+    bench_run(&b);
+    assert_int_equal(b.n_asked, 80);
+    close += b.best_s <= 1.03 * optimum_s;
+  }
+  assert_true(close >= 3);
+  clt_space_free(space);
+}
+
+static void batches_come_close_too(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  double optimum_s = bench_optimum_s(space, bench_bowl);
+  int close = 0;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    bench b = surrogate(space, 120, seed);
+    b.batch = 4;
+    bench_run(&b);
+    close += b.best_s <= 1.15 * optimum_s;
+  }
+  assert_true(close >= 3);
+  clt_space_free(space);
+}
+
+/* A third of this space fails; the fast ones are elsewhere. */
+static double failing_far_away(const clt_space *space, clt_config config) {
+  uint32_t positions[8];
+  clt_space_positions(space, config, positions);
+  return positions[4] >= 9 || positions[1] >= 6 ? NAN : bench_bowl(space, config);
+}
+
+static void failures_are_avoided(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n_random = 0, n_surrogate = 0;
+  for (uint64_t seed = 1; seed <= 3; seed++) {
+    bench b = surrogate(space, 120, seed);
+    b.objective = failing_far_away;
+    bench_run(&b);
+    n_surrogate += b.n_failed;
+    b.type = clt_searcher_find("random");
+    bench_run(&b);
+    n_random += b.n_failed;
+  }
+  assert_true(n_random > 60);
+  assert_true(2 * n_surrogate < n_random);
+  clt_space_free(space);
+}
+
+/* One parameter decides whether anything works at all. */
+static double rarely_correct(const clt_space *space, clt_config config) {
+  return config % 13 ? NAN : bench_bowl(space, config);
+}
+
+static void it_goes_on_while_hardly_anything_is_correct(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  bench b = surrogate(space, 150, 2);
+  b.objective = rarely_correct;
+  bench_run(&b);
+  assert_int_equal(b.n_asked, 150);
+  assert_true(isfinite(b.best_s));
+  clt_space_free(space);
+}
+
+/* Flat but for one place: nothing improves, so the search begins anew, again and again. */
+static double flat(const clt_space *space, clt_config config) {
+  (void)space;
+  return config == 1234 ? 1e-3 : 2e-3;
+}
+
+static void new_beginnings_ask_for_nothing_twice(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_setting settings[] = {{"restart-after", "10"}};
+  bench never = surrogate(space, 120, 3);
+  never.objective = flat;
+  bench often = never;
+  often.settings = settings;
+  often.n_settings = 1;
+  bench_run(&never);
+  bench_run(&often);
+  assert_int_equal(often.n_asked, 120);
+  assert_memory_not_equal(often.asked, never.asked, 120 * sizeof *often.asked);
+  clt_space_free(space);
+}
+
+/* n_each ^ n_parameters configurations. */
+static clt_space *grid(int n_parameters, int n_each) {
+  clt_space_builder *builder;
+  clt_space *space;
+  clt_value values[64];
+  char name[] = "a";
+  for (int i = 0; i < n_each; i++) values[i] = (clt_value){CLT_INT, .integer = i + 1};
+  assert_int_equal(clt_space_builder_new(&builder, NULL), 0);
+  for (int p = 0; p < n_parameters; p++, name[0]++)
+    assert_int_equal(clt_space_builder_parameter(builder, name, values, (size_t)n_each, NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  clt_space_builder_free(builder);
+  return space;
+}
+
+static double distance_from_middle(const clt_space *space, clt_config config) {
+  uint32_t positions[16];
+  double sum = 0;
+  clt_space_positions(space, config, positions);
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) sum += pow((double)positions[p] - 3.0 - (double)p / 2, 2);
+  return 1e-3 * (1 + 0.1 * sum);
+}
+
+static double best_of(const char *searcher, const clt_space *space, int64_t budget) {
+  bench b = surrogate(space, budget, 1);
+  b.type = clt_searcher_find(searcher);
+  b.objective = distance_from_middle;
+  bench_run(&b);
+  assert_int_equal(b.n_asked, budget);
+  return b.best_s;
+}
+
+static void large_spaces_are_predicted_by_a_short_list(void **state) {
+  (void)state;
+  clt_space *space = grid(5, 9); /* 59,049 */
+  assert_true(best_of("surrogate", space, 120) < best_of("random", space, 120));
+  clt_space_free(space);
+}
+
+static void huge_spaces_are_sampled(void **state) {
+  (void)state;
+  clt_space *space = grid(8, 9); /* 43,046,721 */
+  best_of("surrogate", space, 30);
+  clt_space_free(space);
+}
+
+static void a_space_of_one_configuration_is_no_trouble(void **state) {
+  (void)state;
+  clt_space *space = grid(2, 1);
+  bench b = surrogate(space, 10, 1);
+  b.objective = distance_from_middle;
+  bench_run(&b);
+  assert_int_equal(b.n_asked, 1);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_comes_close_with_few_evaluations),
+      cmocka_unit_test(batches_come_close_too),
+      cmocka_unit_test(failures_are_avoided),
+      cmocka_unit_test(it_goes_on_while_hardly_anything_is_correct),
+      cmocka_unit_test(new_beginnings_ask_for_nothing_twice),
+      cmocka_unit_test(large_spaces_are_predicted_by_a_short_list),
+      cmocka_unit_test(huge_spaces_are_sampled),
+      cmocka_unit_test(a_space_of_one_configuration_is_no_trouble),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
