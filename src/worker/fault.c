@@ -1,5 +1,6 @@
 #include "worker/fault.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -96,7 +97,7 @@ static void print_place(const scan *s) {
     if (file) n = append(text, n, sizeof text - 1, ": ");
     if (file) n = append(text, n, sizeof text - 1, file + 1);
   } else {
-    n = append(text, n, sizeof text - 1, path ? path : "no code at all");
+    n = append(text, n, sizeof text - 1, path ? path : "code that is in no file");
   }
   text[n++] = '\n';
   if (write(STDERR_FILENO, text, n) < 0) return;
@@ -107,11 +108,12 @@ static bool in_generated_code(uintptr_t address) {
   scan s = {.address = address};
   char chunk[2048];
   ssize_t got;
-  int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  while (!s.found && (got = read(fd, chunk, sizeof chunk)) > 0)
+  int fd;
+  do fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  while (fd < 0 && errno == EINTR);
+  while (fd >= 0 && !s.found && ((got = read(fd, chunk, sizeof chunk)) > 0 || (got < 0 && errno == EINTR)))
     for (ssize_t i = 0; i < got && !s.found; i++) take(&s, chunk[i]);
-  close(fd);
+  if (fd >= 0) close(fd);
   print_place(&s);
   return s.generated;
 }
