@@ -17,6 +17,8 @@
 #define LEAST_LEFT 30   /* evaluations for which a new beginning pays */
 #define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
 #define TRIES 200
+#define TRANSFERRED 4       /* picks by what is known elsewhere */
+#define START_TRANSFERRED 4 /* well-spread points after them */
 
 typedef struct surrogate_state {
   clt_search_setup setup;
@@ -26,6 +28,8 @@ typedef struct surrogate_state {
   clt_encoding *encoding;
   clt_committee *committee;
   clt_forest *forest; /* NULL: nothing failed yet */
+  clt_elsewhere elsewhere;
+  clt_extra_inputs extra; /* n 0: none */
   clt_told told;
   clt_config_set asked;
   float *points; /* encoded, all that were asked for */
@@ -33,10 +37,14 @@ typedef struct surrogate_state {
   float *candidate; /* encoded */
   clt_view view;
   int64_t allowance, n_asked, n_told;
+  clt_config transferred[TRANSFERRED]; /* the first ones, where something is known elsewhere */
+  size_t n_transferred, transfers_left;
   int64_t spread_left; /* well-spread points to ask for before the models are used */
   size_t n_fitted;     /* rows told at the last fit; 0: none */
   bool fitted;
-  uint64_t n_picked;
+  uint32_t turn;        /* the branch that the models are fitted for: 0 or the latest */
+  clt_config_set own;   /* asked for by the latest branch */
+  uint64_t n_picked[2]; /* by the main search, by branches */
   clt_search_report report;
 } surrogate_state;
 
@@ -55,6 +63,14 @@ static int note_asked(surrogate_state *s, clt_config config, clt_error *error) {
   return CLT_OK;
 }
 
+static int learn_from(surrogate_state *s, clt_error *error) {
+  int rc = clt_elsewhere_init(&s->elsewhere, &s->setup, s->encoding, error);
+  s->extra = (clt_extra_inputs){s->elsewhere.n, clt_elsewhere_fill, &s->elsewhere};
+  s->transfers_left = TRANSFERRED;
+  if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
+  return rc;
+}
+
 static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   surrogate_state *s = state;
   s->setup = *setup;
@@ -68,9 +84,12 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                      (unsigned)s->options.iterations, s->options.decay};
   int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  if (!rc && setup->n_sources && s->encoding->n_inputs) rc = learn_from(s, error);
   if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
-  if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, &committee, error);
-  if (!rc) rc = clt_view_init(&s->view, s->encoding, setup->threads, &s->rng, error);
+  if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
+  const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
+  s->told.inputs = extra;
+  if (!rc) rc = clt_view_init(&s->view, s->encoding, extra, setup->threads, &s->rng, error);
   if (rc || setup->first == CLT_CONFIG_NONE) return rc;
   return note_asked(s, clt_space_canonical(setup->space, setup->first), error);
 }
@@ -126,17 +145,23 @@ static bool is_stale(const surrogate_state *s) {
   return news > 0 && news >= s->told.n / REFIT_SHARE;
 }
 
-static int fit(surrogate_state *s, clt_error *error) {
-  double start_s = clt_now_s();
-  clt_forest *forest;
-  int rc = clt_told_validity(&forest, &s->told, s->encoding, clt_rng_next(&s->rng), error);
+static int fit_models(surrogate_state *s, clt_forest **trees, clt_error *error) {
+  clt_forest *validity;
+  int rc = clt_told_validity(&validity, &s->told, s->encoding, clt_rng_next(&s->rng), error);
   if (rc) return rc;
   clt_forest_free(s->forest);
-  s->forest = forest;
-  rc = clt_told_fit(&s->told, s->committee, s->encoding, &s->rng, error);
+  s->forest = validity;
+  rc = clt_told_fit(&s->told, s->turn, s->committee, s->encoding, &s->rng, error);
+  if (rc || strchr(s->options.policy, 't') == NULL) return rc;
+  return clt_told_trees(trees, &s->told, s->turn, s->encoding, clt_rng_next(&s->rng), error);
+}
+
+/* The main search and the latest branch take turns. */
+static int fit(surrogate_state *s, clt_error *error) {
+  double start_s = clt_now_s();
   clt_forest *trees = NULL;
-  if (!rc && strchr(s->options.policy, 't'))
-    rc = clt_told_trees(&trees, &s->told, s->encoding, clt_rng_next(&s->rng), error);
+  s->turn = s->turn == 0 && clt_told_correct(&s->told, s->told.latest) >= MIN_CORRECT ? s->told.latest : 0;
+  int rc = fit_models(s, &trees, error);
   double fitted_s = clt_now_s();
   if (!rc)
     rc = clt_view_predict(&s->view, s->committee, s->forest, trees, &s->asked, &s->told, s->options.kappa, error);
@@ -148,19 +173,24 @@ static int fit(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
-/* Where nothing has improved for long: a new beginning, which trains on nothing that came before, or back. */
-static void turn_if_stalled(surrogate_state *s) {
+/* Where nothing has improved for long, a branch begins anew beside the main search. */
+static void branch_if_stalled(surrogate_state *s) {
   if (s->options.patience == 0 || !clt_told_stalled(&s->told, s->options.patience)) return;
   if (s->allowance - s->n_asked < LEAST_LEFT) return;
-  clt_told_turn(&s->told);
+  clt_told_begin_branch(&s->told);
+  clt_config_set_release(&s->own);
+  s->own = (clt_config_set){0};
   s->fitted = false;
-  if (s->told.epoch.fresh) s->spread_left = s->options.start;
-  enter(s, s->told.epoch.fresh ? "new beginning" : "search");
+  s->spread_left = s->options.start;
+  s->turn = s->told.latest;
+  enter(s, "search from anew");
 }
 
 /* --- asking --- */
 
 static int take(surrogate_state *s, clt_config config, clt_config *out, size_t *n_out, clt_error *error) {
+  int rc = s->turn ? clt_config_set_add(&s->own, config, error) : CLT_OK;
+  if (rc) return rc;
   out[(*n_out)++] = config;
   s->n_asked++;
   return note_asked(s, config, error);
@@ -178,19 +208,28 @@ static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   int rc = is_stale(s) ? fit(s, error) : CLT_OK;
   if (rc) return rc;
-  char how = s->options.policy[s->n_picked++ % strlen(s->options.policy)];
+  char how = s->options.policy[s->n_picked[s->turn != 0]++ % strlen(s->options.policy)];
   clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
   if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
   *some = config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : CLT_OK;
 }
 
-/* Whether there are too few correct rows to fit, counting what is not told yet as correct. */
-static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told) < MIN_CORRECT; }
+static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told, 0) < MIN_CORRECT; }
+
+/* What is fastest elsewhere; nothing where no more is known there. */
+static int ask_transferred(surrogate_state *s, clt_config *out, size_t *n_out, clt_error *error) {
+  clt_config config = clt_elsewhere_best(&s->elsewhere, s->n_transferred, s->transferred, s->n_transferred, &s->asked);
+  s->transfers_left--;
+  if (config == CLT_CONFIG_NONE) return CLT_OK;
+  s->transferred[s->n_transferred++] = config;
+  return take(s, config, out, n_out, error);
+}
 
 static int ask_one(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   if (s->committee == NULL) return ask_spread(s, out, n_out, some, error);
-  if (s->spread_left == 0 && !waits_for_rows(s)) turn_if_stalled(s);
+  if (s->transfers_left > 0) return ask_transferred(s, out, n_out, error);
+  if (s->spread_left == 0 && !waits_for_rows(s)) branch_if_stalled(s);
   if (s->spread_left == 0 && waits_for_rows(s)) {
     *some = false;
     if (s->n_told < s->n_asked) return CLT_OK; /* what is under way may suffice */
@@ -212,8 +251,9 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
 static int surrogate_tell(void *state, const clt_measurement *measurement, clt_error *error) {
   surrogate_state *s = state;
   if (measurement->config != s->setup.first) s->n_told++;
-  if (s->spread_left == 0) enter(s, s->told.epoch.fresh ? "new beginning" : "search");
-  return clt_told_add(&s->told, s->encoding, measurement, error);
+  if (s->spread_left == 0) enter(s, "search");
+  uint32_t branch = clt_config_set_has(&s->own, measurement->config) ? s->told.latest : 0;
+  return clt_told_add(&s->told, s->encoding, measurement, branch, error);
 }
 
 static void surrogate_report(const void *state, clt_search_report *out) {
@@ -224,7 +264,9 @@ static void surrogate_fini(void *state) {
   surrogate_state *s = state;
   clt_view_release(&s->view);
   clt_told_release(&s->told);
+  clt_elsewhere_release(&s->elsewhere);
   clt_config_set_release(&s->asked);
+  clt_config_set_release(&s->own);
   clt_draw_release(&s->draw);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);

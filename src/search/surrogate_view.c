@@ -126,20 +126,22 @@ static int choose_split(clt_view *view, clt_error *error) {
   clt_config *configs = clt_new_array(n, sizeof *configs);
   if (configs == NULL) return clt_fail_memory(error);
   n = clt_space_enumerate(view->space, (valid - n) / 2, n, configs);
-  int rc = clt_layout_split(&view->split, view->encoding, configs, n, error);
+  int rc = clt_layout_split(&view->split, view->encoding, view->extra != NULL, configs, n, error);
   free(configs);
   return rc;
 }
 
 static int lay_out(clt_view *view, clt_error *error) {
   clt_layout_release(&view->layout);
-  return clt_layout_init(&view->layout, &view->split, view->configs, view->n, error);
+  return clt_layout_init(&view->layout, &view->split, view->extra, view->configs, view->n, error);
 }
 
-int clt_view_init(clt_view *view, const clt_encoding *encoding, unsigned threads, clt_rng *rng, clt_error *error) {
+int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_inputs *extra, unsigned threads,
+                  clt_rng *rng, clt_error *error) {
   uint64_t valid = clt_space_valid(encoding->space);
   view->space = encoding->space;
   view->encoding = encoding;
+  view->extra = extra;
   view->threads = threads;
   view->age = LOOK_EVERY;
   int rc = reserve(view, valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST, error);
@@ -189,7 +191,7 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   const struct part *part = user;
   size_t first = index * BATCH, n = part->n - first < BATCH ? part->n - first : BATCH;
   clt_layout layout;
-  int rc = clt_layout_init(&layout, &part->look->view->split, part->configs + first, n, error);
+  int rc = clt_layout_init(&layout, &part->look->view->split, part->look->view->extra, part->configs + first, n, error);
   if (!rc)
     rc = clt_committee_predict(part->look->committee, &layout, part->look->mean + first, part->look->spread + first,
                                error);
