@@ -40,11 +40,13 @@ typedef struct surrogate_state {
   clt_config transferred[TRANSFERRED]; /* the first ones, where something is known elsewhere */
   size_t n_transferred, transfers_left;
   int64_t spread_left; /* well-spread points to ask for before the models are used */
-  size_t n_fitted;     /* rows told at the last fit; 0: none */
-  bool fitted;
-  uint32_t turn;        /* the branch that the models are fitted for: 0 or the latest */
-  clt_config_set own;   /* asked for by the latest branch */
-  uint64_t n_picked[2]; /* by the main search, by branches */
+  /* The models are fitted when they are first needed after news. */
+  size_t n_seen; /* rows told when the models were last outdated */
+  bool has_committee, has_trees, has_validity;
+  size_t n_validity, n_failed_validity; /* rows, and failures among them, that the validity model has seen */
+  uint32_t turn;                        /* the branch that the models are fitted for: 0 or the latest */
+  clt_config_set own;                   /* asked for by the latest branch */
+  uint64_t n_picked[2];                 /* by the main search, by branches */
   clt_search_report report;
 } surrogate_state;
 
@@ -81,6 +83,10 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   enter(s, "spreading");
   clt_rng_init(&s->rng, setup->seed);
   clt_draw_init(&s->draw, setup->space, setup->seed);
+  size_t n_picks = strspn(s->options.policy, "mlt");
+  if (n_picks == 0 || s->options.policy[n_picks] != '\0')
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'policy' needs some of the letters m, l and t, not '%s'",
+                    s->options.policy);
   clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                      (unsigned)s->options.iterations, s->options.decay};
   int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
@@ -137,39 +143,62 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
   return rc;
 }
 
-/* --- refitting --- */
+/* --- the models --- */
 
-static bool is_stale(const surrogate_state *s) {
-  if (!s->fitted) return true;
-  size_t news = s->told.n - s->n_fitted;
+static bool has_news(const surrogate_state *s) {
+  size_t news = s->told.n - s->n_seen;
   return news > 0 && news >= s->told.n / REFIT_SHARE;
 }
 
-static int fit_models(surrogate_state *s, clt_forest **trees, clt_error *error) {
-  clt_forest *validity;
-  int rc = clt_told_validity(&validity, &s->told, s->encoding, clt_rng_next(&s->rng), error);
-  if (rc) return rc;
-  clt_forest_free(s->forest);
-  s->forest = validity;
-  rc = clt_told_fit(&s->told, s->turn, s->committee, s->encoding, &s->rng, error);
-  if (rc || strchr(s->options.policy, 't') == NULL) return rc;
-  return clt_told_trees(trees, &s->told, s->turn, s->encoding, clt_rng_next(&s->rng), error);
+/* The main search and the latest branch take turns at the news. */
+static void outdate_models(surrogate_state *s) {
+  s->turn = s->turn == 0 && clt_told_correct(&s->told, s->told.latest) >= MIN_CORRECT ? s->told.latest : 0;
+  s->has_committee = s->has_trees = false;
+  s->n_seen = s->told.n;
 }
 
-/* The main search and the latest branch take turns. */
-static int fit(surrogate_state *s, clt_error *error) {
+static int need_committee(surrogate_state *s, clt_error *error) {
+  bool changed = false;
+  if (s->has_committee) return CLT_OK;
   double start_s = clt_now_s();
-  clt_forest *trees = NULL;
-  s->turn = s->turn == 0 && clt_told_correct(&s->told, s->told.latest) >= MIN_CORRECT ? s->told.latest : 0;
-  int rc = fit_models(s, &trees, error);
+  int rc = clt_told_fit(&s->told, s->turn, s->committee, s->encoding, &s->rng, error);
   double fitted_s = clt_now_s();
-  if (!rc)
-    rc = clt_view_predict(&s->view, s->committee, s->forest, trees, &s->asked, &s->told, s->options.kappa, error);
-  clt_forest_free(trees);
+  if (!rc) rc = clt_view_predict(&s->view, s->committee, &s->asked, &s->told, s->options.kappa, &changed, error);
+  if (changed) s->has_trees = s->has_validity = false;
+  s->has_committee = !rc;
   s->report.fit_s += fitted_s - start_s;
   s->report.predict_s += clt_now_s() - fitted_s;
-  s->n_fitted = s->told.n;
-  s->fitted = true;
+  return rc;
+}
+
+static int need_trees(surrogate_state *s, clt_error *error) {
+  if (s->has_trees) return CLT_OK;
+  clt_forest *trees;
+  int rc = clt_told_trees(&trees, &s->told, s->turn, s->encoding, clt_rng_next(&s->rng), error);
+  if (rc) return rc;
+  rc = clt_view_predict_trees(&s->view, trees, error);
+  clt_forest_free(trees);
+  s->has_trees = !rc;
+  return rc;
+}
+
+/* Fitted again with every failure, and when there are a tenth more rows. */
+static int need_validity(surrogate_state *s, clt_error *error) {
+  const clt_told *told = &s->told;
+  if (told->n_failed == 0) return CLT_OK;
+  bool outdated = told->n_failed != s->n_failed_validity || 10 * told->n >= 11 * s->n_validity;
+  if (outdated) {
+    clt_forest *validity;
+    int rc = clt_told_validity(&validity, told, s->encoding, clt_rng_next(&s->rng), error);
+    if (rc) return rc;
+    clt_forest_free(s->forest);
+    s->forest = validity;
+    s->n_validity = told->n;
+    s->n_failed_validity = told->n_failed;
+  }
+  if (!outdated && s->has_validity) return CLT_OK;
+  int rc = clt_view_predict_failures(&s->view, s->forest, error);
+  s->has_validity = !rc;
   return rc;
 }
 
@@ -180,7 +209,7 @@ static void branch_if_stalled(surrogate_state *s) {
   clt_told_begin_branch(&s->told);
   clt_config_set_release(&s->own);
   s->own = (clt_config_set){0};
-  s->fitted = false;
+  s->n_seen = 0;
   s->spread_left = s->options.start;
   s->turn = s->told.latest;
   enter(s, "search from anew");
@@ -206,14 +235,19 @@ static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *
 }
 
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
-  int rc = is_stale(s) ? fit(s, error) : CLT_OK;
-  if (rc) return rc;
+  if (has_news(s)) outdate_models(s);
   char how = s->options.policy[s->n_picked[s->turn != 0]++ % strlen(s->options.policy)];
-  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
+  bool by_trees = how == 't' && s->view.n > 0;
+  int rc = by_trees ? need_trees(s, error) : need_committee(s, error);
+  if (!rc) rc = need_validity(s, error);
+  if (rc) return rc;
+  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, by_trees);
   if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
   *some = config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : CLT_OK;
 }
+
+/* --- asking, in order of precedence --- */
 
 static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told, 0) < MIN_CORRECT; }
 
@@ -280,11 +314,11 @@ static void surrogate_fini(void *state) {
 
 static const clt_option options[] = {
     OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
-    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa,
-           "every other pick is the least mean - kappa * spread of the ensemble"),
+    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa, "of the picks by least mean - kappa * spread of the ensemble"),
     OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
-    OPTION("policy", CLT_OPTION_TEXT, "ml", 0, 0, policy, "picks"),
+    OPTION("policy", CLT_OPTION_TEXT, "mlt", 0, 0, policy,
+           "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees"),
     OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
     OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),

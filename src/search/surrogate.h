@@ -112,10 +112,13 @@ int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_
 void clt_view_release(clt_view *view);
 void clt_view_block(clt_view *view, clt_config config);
 
-/* Predicts; before that looks at the whole space where it is time. asked and told say what is left out and whose
- * neighbourhoods are looked at. */
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
-                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error);
+/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and told say
+ * what is left out and whose neighbourhoods are looked at. */
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
+                     double kappa, bool *changed, clt_error *error);
+/* The same by trees, and failures. */
+int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error);
+int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error);
 
 /* The configuration with the lowest mean - kappa * spread, those that probably fail last; CLT_CONFIG_NONE: all are
  * blocked. */

@@ -312,16 +312,20 @@ static bool all_blocked(const clt_view *view) {
   return true;
 }
 
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
-                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error) {
-  int rc = CLT_OK;
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
+                     double kappa, bool *changed, clt_error *error) {
   view->age++;
-  if (!view->complete && (view->age > LOOK_EVERY || all_blocked(view)))
-    rc = choose_short_list(view, committee, asked, told, kappa, error);
-  if (!rc) rc = clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
-  if (!rc && forest) rc = clt_forest_failures(forest, view->configs, view->n, view->p_fail, error);
-  if (!rc && trees) rc = clt_forest_failures(trees, view->configs, view->n, view->tree, error);
-  return rc;
+  *changed = !view->complete && (view->age > LOOK_EVERY || all_blocked(view));
+  int rc = *changed ? choose_short_list(view, committee, asked, told, kappa, error) : CLT_OK;
+  return rc ? rc : clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
+}
+
+int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error) {
+  return clt_forest_failures(trees, view->configs, view->n, view->tree, error);
+}
+
+int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error) {
+  return clt_forest_failures(validity, view->configs, view->n, view->p_fail, error);
 }
 
 clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {

@@ -29,9 +29,18 @@ static void translation_release(struct translation *t) {
   for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) free(t->position[p]);
 }
 
-/* False in *fits where the recording lacks a parameter. */
+/* Whether the recording has no parameter, of more than one value, that the space does not have. */
+static bool has_no_more(const struct translation *t) {
+  for (size_t p = 0; p < clt_space_n_parameters(t->from); p++) {
+    const clt_parameter *from = clt_space_parameter(t->from, p);
+    if (from->n_values > 1 && clt_space_find_parameter(t->to, from->name) < 0) return false;
+  }
+  return true;
+}
+
+/* False in *fits where the parameters are not the same. */
 static int translation_init(struct translation *t, bool *fits, clt_error *error) {
-  *fits = true;
+  *fits = has_no_more(t);
   for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
     const clt_parameter *to = clt_space_parameter(t->to, p);
     int found = t->parameter[p] = clt_space_find_parameter(t->from, to->name);

@@ -10,9 +10,9 @@ typedef struct clt_sources {
   size_t n;
 } clt_sources;
 
-/* Translates recordings by the names and values of their parameters. One that lacks a parameter of the space (with more
- * than one value), or of whose configurations none can be translated, is left out with a warning. What differs only in
- * parameters that the space does not have counts as the fastest of them. Release also after a failure. */
+/* Translates recordings by the names and values of their parameters. One whose parameters (those with more than one
+ * value) are not those of the space, or of whose configurations none can be translated, is left out with a warning.
+ * Release also after a failure. */
 int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recording *const *recordings, size_t n,
                      clt_log_fn log, void *log_user, clt_error *error);
 void clt_sources_release(clt_sources *sources);
