@@ -18,6 +18,8 @@ typedef struct clt_replay_settings {
   const char *searcher;
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
+  const clt_recording *const *learn_from; /* as in clt_tune_settings; none is a source for a recording of its own name */
+  size_t n_learn_from;
   int64_t budget;    /* evaluations of a run; 1 .. 10,000,000 */
   unsigned repeats;  /* runs of a recording, with seeds seed, seed + 1, ... */
   uint64_t seed;

@@ -35,11 +35,14 @@ typedef struct clt_tune_settings {
   const char *evaluator;          /* "opencl" where NULL */
   const clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
-  const char *searcher; /* "two-stage" where NULL */
+  const char *searcher; /* "surrogate" where NULL */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
   const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
   size_t n_configurations;          /* their number is the budget */
+  const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that transfer.
+                                             One with other parameters is left out, and that is said */
+  size_t n_learn_from;
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget, else

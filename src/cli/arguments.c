@@ -12,6 +12,8 @@
 #include "cli/output.h"
 
 #define MAX_LONG 160
+#define LONG 2       /* what getopt_long returns for the options of the table */
+#define POSITIONAL 1 /* what it returns for an argument that is no option */
 
 static void add_group(cli_arguments *a, const char *kind, const char *name, const clt_option *options, size_t n) {
   if (n == 0 || a->n_groups == CLI_MAX_GROUPS) return;
@@ -43,7 +45,7 @@ static bool listed(const struct option *longs, size_t n, const char *name) {
 }
 
 static size_t add_long(struct option *longs, size_t n, const char *name, int has_argument) {
-  if (n + 1 < MAX_LONG && !listed(longs, n, name)) longs[n++] = (struct option){name, has_argument, NULL, 1};
+  if (n + 1 < MAX_LONG && !listed(longs, n, name)) longs[n++] = (struct option){name, has_argument, NULL, LONG};
   return n;
 }
 
@@ -75,29 +77,54 @@ static int mistake(const cli_command *command, int c, const char *typed) {
   return cli_usage("there is no option '%s' (see 'clatune %s --help')", typed, command->name);
 }
 
+/* Whether a flag takes all arguments that follow. */
+static bool is_list(const cli_command *command, const char *name) {
+  for (size_t i = 0; name && i < command->n_flags; i++)
+    if (strcmp(command->flags[i].name, name) == 0 && command->flags[i].argument)
+      return strstr(command->flags[i].argument, "...") != NULL;
+  return false;
+}
+
+static void add_typed(cli_arguments *out, const char *name, const char *value) {
+  out->typed[out->n_typed++] = (clt_setting){name, value};
+}
+
+/* list is the flag that takes the arguments which are no options; NULL: none does. */
+static int parse(cli_arguments *out, const struct option *longs, int argc, char **argv) {
+  const char *list = NULL;
+  for (int c, index; (c = getopt_long(argc, argv, "-:ho:", longs, &index)) != -1;) {
+    const char *name = c == 'h' ? "help" : c == 'o' ? "output" : c == LONG ? longs[index].name : NULL;
+    if (c == POSITIONAL && list)
+      add_typed(out, list, optarg);
+    else if (c == POSITIONAL)
+      out->positional[out->n_positional++] = optarg;
+    if (c == POSITIONAL) continue;
+    if (name == NULL) return mistake(out->command, c, argv[optind - 1]);
+    if (!listed(longs, MAX_LONG, name)) return mistake(out->command, c, "-o");
+    add_typed(out, name, optarg ? optarg : "yes");
+    list = is_list(out->command, name) ? name : NULL;
+  }
+  while (optind < argc) out->positional[out->n_positional++] = argv[optind++];
+  return check_positional(out);
+}
+
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   *out = (cli_arguments){.command = command};
   collect_groups(out, command);
   make_longs(longs, out, command);
   out->typed = calloc((size_t)argc + 1, sizeof *out->typed);
-  if (out->typed == NULL) return cli_failure("out of memory");
+  out->positional = calloc((size_t)argc + 1, sizeof *out->positional);
+  if (out->typed == NULL || out->positional == NULL) return cli_failure("out of memory");
   opterr = 0;
   optind = 1;
-  for (int c, index; (c = getopt_long(argc, argv, ":ho:", longs, &index)) != -1;) {
-    const char *name = c == 'h' ? "help" : c == 'o' ? "output" : c == 1 ? longs[index].name : NULL;
-    if (name == NULL) return mistake(command, c, argv[optind - 1]);
-    if (!listed(longs, MAX_LONG, name)) return mistake(command, c, "-o");
-    out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
-  }
-  out->positional = argv + optind;
-  out->n_positional = (size_t)(argc - optind);
-  return check_positional(out);
+  return parse(out, longs, argc, argv);
 }
 
 void cli_arguments_release(cli_arguments *arguments) {
   for (size_t i = 0; i < arguments->n_groups; i++) free((char *)arguments->groups[i].title);
   free(arguments->typed);
+  free(arguments->positional);
 }
 
 const char *cli_text(const cli_arguments *arguments, const char *flag) {
@@ -140,6 +167,15 @@ static size_t count(const cli_arguments *arguments, const char *flag) {
   size_t n = 0;
   for (size_t i = 0; i < arguments->n_typed; i++) n += strcmp(arguments->typed[i].name, flag) == 0;
   return n;
+}
+
+int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag) {
+  *n = 0;
+  *out = calloc(arguments->n_typed + 1, sizeof **out);
+  if (*out == NULL) return cli_failure("out of memory");
+  for (size_t i = 0; i < arguments->n_typed; i++)
+    if (strcmp(arguments->typed[i].name, flag) == 0) (*out)[(*n)++] = arguments->typed[i].value;
+  return 0;
 }
 
 /* "width=4096" -> a size whose name is copied to *names. */

@@ -12,7 +12,7 @@ struct cli_arguments {
   const cli_command *command;
   clt_setting *typed; /* every flag in the order typed; a switch has the value "yes" */
   size_t n_typed;
-  char **positional;
+  char **positional; /* owned; the texts are argv's */
   size_t n_positional;
   cli_option_group groups[CLI_MAX_GROUPS];
   size_t n_groups;
@@ -26,6 +26,9 @@ void cli_arguments_release(cli_arguments *arguments);
 /* The last value typed for a flag; NULL: not typed. */
 const char *cli_text(const cli_arguments *arguments, const char *flag);
 bool cli_given(const cli_arguments *arguments, const char *flag);
+
+/* All values typed for a flag, in order: *out is malloc'ed. Returns 0 or an exit code. */
+int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag);
 
 /* A number in min..max, or `otherwise` where the flag was not typed. Returns 0, or CLI_USAGE after a message. */
 int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min,

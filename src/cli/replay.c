@@ -5,23 +5,10 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/setting_up.h"
 #include "cli/signals.h"
 
 #define MOST_EVALUATIONS 10000000
-
-static void free_recordings(clt_recording **recordings, size_t n) {
-  for (size_t i = 0; recordings && i < n; i++) clt_recording_free(recordings[i]);
-  free(recordings);
-}
-
-static int load(clt_recording ***out, char *const *paths, size_t n) {
-  clt_error error = {0};
-  *out = calloc(n + 1, sizeof **out);
-  if (*out == NULL) return cli_failure("out of memory");
-  for (size_t i = 0; i < n; i++)
-    if (clt_recording_load(&(*out)[i], paths[i], &error)) return cli_report(&error);
-  return 0;
-}
 
 static int numbers(clt_replay_settings *s, const cli_arguments *a) {
   int64_t seed, repeats, batch, threads;
@@ -60,17 +47,26 @@ static int replay(const clt_replay_settings *settings, bool as_json) {
   return rc;
 }
 
+/* Leaves what it loaded to the caller, also on failure. */
+static int load(clt_replay_settings *s, clt_recording ***recordings, clt_recording ***sources, const cli_arguments *a) {
+  int rc = cli_load_recordings(recordings, (const char *const *)a->positional, a->n_positional);
+  if (rc == 0) rc = cli_load_sources(sources, &s->n_learn_from, a);
+  s->recordings = (const clt_recording *const *)*recordings;
+  s->n_recordings = a->n_positional;
+  s->learn_from = (const clt_recording *const *)*sources;
+  return rc;
+}
+
 static int run(const cli_arguments *a) {
   clt_replay_settings settings = {.noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
   clt_setting *searcher_settings = NULL;
-  clt_recording **recordings = NULL;
+  clt_recording **recordings = NULL, **sources = NULL;
   int rc = numbers(&settings, a);
   if (rc == 0) rc = plug_in(&settings, &searcher_settings, a);
-  if (rc == 0) rc = load(&recordings, a->positional, a->n_positional);
-  settings.recordings = (const clt_recording *const *)recordings;
-  settings.n_recordings = a->n_positional;
+  if (rc == 0) rc = load(&settings, &recordings, &sources, a);
   if (rc == 0) rc = replay(&settings, cli_given(a, "json"));
-  free_recordings(recordings, a->n_positional);
+  cli_free_recordings(recordings, a->n_positional);
+  cli_free_recordings(sources, settings.n_learn_from);
   free(searcher_settings);
   return rc;
 }
@@ -82,6 +78,8 @@ static const cli_flag flags[] = {
     {"batch", "N", "configurations asked of the searcher at once (default 1)"},
     {"noise", NULL, "answers with one of the recorded runs, drawn by the seed, in place of their mean"},
     {"threads", "N", "runs at once (default: all processors)"},
+    CLI_FLAG_LEARN_FROM,
+    CLI_FLAG_NO_TRANSFER,
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
 };

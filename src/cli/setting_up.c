@@ -59,6 +59,30 @@ int cli_open_store(clt_store **out, const cli_arguments *arguments) {
   return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
 }
 
+void cli_free_recordings(clt_recording **recordings, size_t n) {
+  for (size_t i = 0; recordings && i < n; i++) clt_recording_free(recordings[i]);
+  free(recordings);
+}
+
+int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n) {
+  clt_error error = {0};
+  *out = calloc(n + 1, sizeof **out);
+  if (*out == NULL) return cli_failure("out of memory");
+  for (size_t i = 0; i < n; i++)
+    if (clt_recording_load(&(*out)[i], paths[i], &error)) return cli_report(&error);
+  return 0;
+}
+
+int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments) {
+  const char **paths;
+  *n = 0;
+  if (cli_given(arguments, "no-transfer")) return 0;
+  int rc = cli_texts(&paths, n, arguments, "learn-from");
+  if (rc == 0) rc = cli_load_recordings(out, paths, *n);
+  free(paths);
+  return rc;
+}
+
 typedef struct stored_row {
   clt_row row;
   size_t arrival;

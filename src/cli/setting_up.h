@@ -3,6 +3,7 @@
 #define CLT_CLI_SETTING_UP_H
 
 #include <clatune/problem.h>
+#include <clatune/recording.h>
 #include <clatune/store.h>
 
 #include "cli/arguments.h"
@@ -22,6 +23,13 @@ void cli_subject_release(cli_subject *subject);
 
 /* Opens the store that was typed, or the standard one. */
 int cli_open_store(clt_store **out, const cli_arguments *arguments);
+
+/* Recordings from files. *out is malloc'ed. Returns 0, or an exit code after a message; release in either case. */
+int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n);
+void cli_free_recordings(clt_recording **recordings, size_t n);
+
+/* Those of --learn-from; none with --no-transfer. */
+int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments);
 
 /* A model fitted on what the store holds of the subject (options of `clatune train`). */
 struct clt_model;

@@ -12,16 +12,19 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool 
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
-  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "two-stage");
+  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "surrogate");
   return rc ? rc : cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME", "two-stage (default), random, exhaustive, hill-climb, local, annealing, genetic, ants"},
+    {"searcher", "NAME",
+     "surrogate (default), two-stage, random, exhaustive, hill-climb, local, annealing, genetic, ants"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
     {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
+    CLI_FLAG_LEARN_FROM,
+    CLI_FLAG_NO_TRANSFER,
     CLI_TUNING_FLAGS,
 };
 

@@ -65,11 +65,13 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   t->settings.evaluator = evaluator ? evaluator : "opencl";
   int rc = plug_ins(t, arguments);
   if (rc == 0) rc = numbers(&t->settings, arguments);
+  if (rc == 0) rc = cli_load_sources(&t->sources, &t->settings.n_learn_from, arguments);
   if (rc == 0) rc = cli_subject_init(&t->subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
   cli_progress_init(&t->progress, t->quiet);
   cli_signals_install();
+  t->settings.learn_from = (const clt_recording *const *)t->sources;
   t->settings.instance = t->subject.instance;
   t->settings.store = t->store;
   t->settings.no_reuse = cli_given(arguments, "fresh");
@@ -83,6 +85,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
 void cli_tuning_release(cli_tuning *tuning) {
   clt_store_close(tuning->store);
   cli_subject_release(&tuning->subject);
+  cli_free_recordings(tuning->sources, tuning->settings.n_learn_from);
   json_decref(tuning->results);
   free(tuning->configurations);
   free(tuning->searcher_settings);

@@ -13,6 +13,7 @@ typedef struct cli_tuning {
   clt_store *store;
   clt_tune_settings settings;
   clt_setting *searcher_settings, *evaluator_settings; /* owned */
+  clt_recording **sources;                             /* owned; settings.n_learn_from of them */
   cli_progress progress;
   clt_config *configurations; /* owned; NULL: none */
   bool quiet;

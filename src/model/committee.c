@@ -13,9 +13,8 @@
 #define BLOCK 64 /* rests whose factors are worked on at once */
 
 struct clt_committee {
-  const clt_encoding *encoding;
   clt_committee_options options;
-  size_t n_weights;
+  size_t n_inputs, n_weights;
   float *weights; /* [weight][lane] */
   void *scratch;
   float *output;       /* of sigmoid units: [unit, bias][lane] */
@@ -28,15 +27,15 @@ struct rows {
   uint32_t *fold;
 };
 
-int clt_committee_new(clt_committee **out, const clt_encoding *encoding, const clt_committee_options *options,
-                      clt_error *error) {
+int clt_committee_new(clt_committee **out, const clt_encoding *encoding, size_t n_extra,
+                      const clt_committee_options *options, clt_error *error) {
   clt_committee *c = clt_new_array(1, sizeof *c);
   if (c == NULL) return clt_fail_memory(error);
-  c->encoding = encoding;
+  c->n_inputs = encoding->n_inputs + n_extra;
   c->options = *options;
-  c->n_weights = clt_lockstep_n_weights(encoding->n_inputs, options->hidden);
+  c->n_weights = clt_lockstep_n_weights(c->n_inputs, options->hidden);
   c->weights = clt_vector_memory(c->n_weights, CLT_LANES * sizeof *c->weights);
-  c->scratch = clt_vector_memory(1, clt_lockstep_scratch(encoding->n_inputs, options->hidden));
+  c->scratch = clt_vector_memory(1, clt_lockstep_scratch(c->n_inputs, options->hidden));
   c->output = clt_vector_memory(options->hidden + 1, CLT_LANES * sizeof *c->output);
   if (c->weights == NULL || c->scratch == NULL || c->output == NULL) {
     clt_committee_free(c);
@@ -97,7 +96,7 @@ static void share_rows(const clt_committee *c, struct rows *rows, size_t n, clt_
 
 /* Uniform, with the standard deviation that keeps each unit's sum near 1 for inputs in [-1, 1]; biases 0. */
 static void draw_weights(clt_committee *c, clt_rng *rng) {
-  size_t n_inputs = c->encoding->n_inputs, hidden = c->options.hidden;
+  size_t n_inputs = c->n_inputs, hidden = c->options.hidden;
   float *w = c->weights;
   for (size_t u = 0; u <= hidden; u++) {
     size_t n = u < hidden ? n_inputs : hidden;
@@ -119,7 +118,7 @@ static void remove_unsound(clt_committee *c) {
 /* tanh(z) = 2 sigmoid(2 z) - 1: the first layer's weights are doubled where they are packed, the output's here. */
 static void make_output(clt_committee *c) {
   size_t hidden = c->options.hidden;
-  const float *w = c->weights + hidden * (c->encoding->n_inputs + 1) * CLT_LANES;
+  const float *w = c->weights + hidden * (c->n_inputs + 1) * CLT_LANES;
   float *bias = c->output + hidden * CLT_LANES;
   for (size_t m = 0; m < CLT_LANES; m++) bias[m] = w[hidden * CLT_LANES + m];
   for (size_t i = 0; i < hidden * CLT_LANES; i++) {
@@ -130,7 +129,7 @@ static void make_output(clt_committee *c) {
 
 int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n, clt_rng *rng, clt_error *error) {
   struct rows rows = {0};
-  size_t n_inputs = c->encoding->n_inputs;
+  size_t n_inputs = c->n_inputs;
   int rc = rows_init(&rows, n, n_inputs, error);
   if (rc) goto done;
   memcpy(rows.x, x, n * n_inputs * sizeof *x);
@@ -188,7 +187,7 @@ static int factors_init(struct factors *f, const clt_committee *c, const clt_lay
 
 /* The weights of some inputs, doubled; the bias too if has_bias, else 0. */
 static void pack(const clt_committee *c, const size_t *inputs, size_t n, bool has_bias, float *out) {
-  size_t n_inputs = c->encoding->n_inputs;
+  size_t n_inputs = c->n_inputs;
   for (size_t u = 0; u < c->options.hidden; u++) {
     const float *w = c->weights + u * (n_inputs + 1) * CLT_LANES;
     for (size_t i = 0; i <= n; i++, out += CLT_LANES) {

@@ -17,12 +17,12 @@ typedef struct clt_committee_options {
 
 typedef struct clt_committee clt_committee;
 
-/* Borrows the encoding. Predicting before the first fit is a mistake of the caller. */
-int clt_committee_new(clt_committee **out, const clt_encoding *encoding, const clt_committee_options *options,
-                      clt_error *error);
+/* Borrows the encoding; n_extra inputs follow its own. Predicting before the first fit is a mistake of the caller. */
+int clt_committee_new(clt_committee **out, const clt_encoding *encoding, size_t n_extra,
+                      const clt_committee_options *options, clt_error *error);
 void clt_committee_free(clt_committee *committee);
 
-/* x[n][n_inputs], y[n], n >= 1; fresh weights and folds from rng. On failure nothing is fitted. */
+/* x[n][n_inputs + n_extra], y[n], n >= 1; fresh weights and folds from rng. On failure nothing is fitted. */
 int clt_committee_fit(clt_committee *committee, const float *x, const float *y, size_t n, clt_rng *rng,
                       clt_error *error);
 

@@ -10,6 +10,13 @@
 
 #define CLT_LAYOUT_MOST CLT_SPLIT_BATCH /* configurations */
 
+/* Inputs that a model has beside the encoding's: out[n] of a configuration. Any number of threads at once. */
+typedef struct clt_extra_inputs {
+  size_t n;
+  void (*fill)(const void *user, clt_config config, float *out);
+  const void *user;
+} clt_extra_inputs;
+
 typedef struct clt_layout {
   size_t n, n_rests, n_rows; /* configurations; rests; rows of the table */
   size_t n_rest_inputs, n_row_inputs;
@@ -18,12 +25,15 @@ typedef struct clt_layout {
   float *rest_x, *row_x;            /* [rest][n_rest_inputs], [row][n_row_inputs] */
 } clt_layout;
 
-/* Chooses the table for configurations like these, so that few factors have to be computed. */
-int clt_layout_split(clt_split *out, const clt_encoding *encoding, const clt_config *configs, size_t n,
+/* Chooses the table for configurations like these, so that few factors have to be computed. None with extra inputs:
+ * they are each configuration's own. */
+int clt_layout_split(clt_split *out, const clt_encoding *encoding, bool has_extra, const clt_config *configs, size_t n,
                      clt_error *error);
 
-/* n at most CLT_LAYOUT_MOST. Release also after a failure. The encoding has no resources. */
-int clt_layout_init(clt_layout *layout, const clt_split *split, const clt_config *configs, size_t n, clt_error *error);
+/* n at most CLT_LAYOUT_MOST. Release also after a failure. The encoding has no resources; extra is NULL where
+ * there is nothing beside it. */
+int clt_layout_init(clt_layout *layout, const clt_split *split, const clt_extra_inputs *extra,
+                    const clt_config *configs, size_t n, clt_error *error);
 void clt_layout_release(clt_layout *layout);
 
 #endif

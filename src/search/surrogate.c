@@ -17,6 +17,8 @@
 #define LEAST_LEFT 30   /* evaluations for which a new beginning pays */
 #define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
 #define TRIES 200
+#define TRANSFERRED 4       /* picks by what is known elsewhere */
+#define START_TRANSFERRED 4 /* well-spread points after them */
 
 typedef struct surrogate_state {
   clt_search_setup setup;
@@ -26,6 +28,8 @@ typedef struct surrogate_state {
   clt_encoding *encoding;
   clt_committee *committee;
   clt_forest *forest; /* NULL: nothing failed yet */
+  clt_elsewhere elsewhere;
+  clt_extra_inputs extra; /* n 0: none */
   clt_told told;
   clt_config_set asked;
   float *points; /* encoded, all that were asked for */
@@ -33,10 +37,16 @@ typedef struct surrogate_state {
   float *candidate; /* encoded */
   clt_view view;
   int64_t allowance, n_asked, n_told;
+  clt_config transferred[TRANSFERRED]; /* the first ones, where something is known elsewhere */
+  size_t n_transferred, transfers_left;
   int64_t spread_left; /* well-spread points to ask for before the models are used */
-  size_t n_fitted;     /* rows told at the last fit; 0: none */
-  bool fitted;
-  uint64_t n_picked;
+  /* The models are fitted when they are first needed after news. */
+  size_t n_seen; /* rows told when the models were last outdated */
+  bool has_committee, has_trees, has_validity;
+  size_t n_validity, n_failed_validity; /* rows, and failures among them, that the validity model has seen */
+  uint32_t turn;                        /* the branch that the models are fitted for: 0 or the latest */
+  clt_config_set own;                   /* asked for by the latest branch */
+  uint64_t n_picked[2];                 /* by the main search, by branches */
   clt_search_report report;
 } surrogate_state;
 
@@ -55,6 +65,14 @@ static int note_asked(surrogate_state *s, clt_config config, clt_error *error) {
   return CLT_OK;
 }
 
+static int learn_from(surrogate_state *s, clt_error *error) {
+  int rc = clt_elsewhere_init(&s->elsewhere, &s->setup, s->encoding, error);
+  s->extra = (clt_extra_inputs){s->elsewhere.n, clt_elsewhere_fill, &s->elsewhere};
+  s->transfers_left = TRANSFERRED;
+  if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
+  return rc;
+}
+
 static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   surrogate_state *s = state;
   s->setup = *setup;
@@ -65,12 +83,19 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   enter(s, "spreading");
   clt_rng_init(&s->rng, setup->seed);
   clt_draw_init(&s->draw, setup->space, setup->seed);
+  size_t n_picks = strspn(s->options.policy, "mlt");
+  if (n_picks == 0 || s->options.policy[n_picks] != '\0')
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'policy' needs some of the letters m, l and t, not '%s'",
+                    s->options.policy);
   clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                      (unsigned)s->options.iterations, s->options.decay};
   int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  if (!rc && setup->n_sources && s->encoding->n_inputs) rc = learn_from(s, error);
   if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
-  if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, &committee, error);
-  if (!rc) rc = clt_view_init(&s->view, s->encoding, setup->threads, &s->rng, error);
+  if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
+  const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
+  s->told.inputs = extra;
+  if (!rc) rc = clt_view_init(&s->view, s->encoding, extra, setup->threads, &s->rng, error);
   if (rc || setup->first == CLT_CONFIG_NONE) return rc;
   return note_asked(s, clt_space_canonical(setup->space, setup->first), error);
 }
@@ -118,49 +143,83 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
   return rc;
 }
 
-/* --- refitting --- */
+/* --- the models --- */
 
-static bool is_stale(const surrogate_state *s) {
-  if (!s->fitted) return true;
-  size_t news = s->told.n - s->n_fitted;
+static bool has_news(const surrogate_state *s) {
+  size_t news = s->told.n - s->n_seen;
   return news > 0 && news >= s->told.n / REFIT_SHARE;
 }
 
-static int fit(surrogate_state *s, clt_error *error) {
+/* The main search and the latest branch take turns at the news. */
+static void outdate_models(surrogate_state *s) {
+  s->turn = s->turn == 0 && clt_told_correct(&s->told, s->told.latest) >= MIN_CORRECT ? s->told.latest : 0;
+  s->has_committee = s->has_trees = false;
+  s->n_seen = s->told.n;
+}
+
+static int need_committee(surrogate_state *s, clt_error *error) {
+  bool changed = false;
+  if (s->has_committee) return CLT_OK;
   double start_s = clt_now_s();
-  clt_forest *forest;
-  int rc = clt_told_validity(&forest, &s->told, s->encoding, clt_rng_next(&s->rng), error);
-  if (rc) return rc;
-  clt_forest_free(s->forest);
-  s->forest = forest;
-  rc = clt_told_fit(&s->told, s->committee, s->encoding, &s->rng, error);
-  clt_forest *trees = NULL;
-  if (!rc && strchr(s->options.policy, 't'))
-    rc = clt_told_trees(&trees, &s->told, s->encoding, clt_rng_next(&s->rng), error);
+  int rc = clt_told_fit(&s->told, s->turn, s->committee, s->encoding, &s->rng, error);
   double fitted_s = clt_now_s();
-  if (!rc)
-    rc = clt_view_predict(&s->view, s->committee, s->forest, trees, &s->asked, &s->told, s->options.kappa, error);
-  clt_forest_free(trees);
+  if (!rc) rc = clt_view_predict(&s->view, s->committee, &s->asked, &s->told, s->options.kappa, &changed, error);
+  if (changed) s->has_trees = s->has_validity = false;
+  s->has_committee = !rc;
   s->report.fit_s += fitted_s - start_s;
   s->report.predict_s += clt_now_s() - fitted_s;
-  s->n_fitted = s->told.n;
-  s->fitted = true;
   return rc;
 }
 
-/* Where nothing has improved for long: a new beginning, which trains on nothing that came before, or back. */
-static void turn_if_stalled(surrogate_state *s) {
+static int need_trees(surrogate_state *s, clt_error *error) {
+  if (s->has_trees) return CLT_OK;
+  clt_forest *trees;
+  int rc = clt_told_trees(&trees, &s->told, s->turn, s->encoding, clt_rng_next(&s->rng), error);
+  if (rc) return rc;
+  rc = clt_view_predict_trees(&s->view, trees, error);
+  clt_forest_free(trees);
+  s->has_trees = !rc;
+  return rc;
+}
+
+/* Fitted again with every failure, and when there are a tenth more rows. */
+static int need_validity(surrogate_state *s, clt_error *error) {
+  const clt_told *told = &s->told;
+  if (told->n_failed == 0) return CLT_OK;
+  bool outdated = told->n_failed != s->n_failed_validity || 10 * told->n >= 11 * s->n_validity;
+  if (outdated) {
+    clt_forest *validity;
+    int rc = clt_told_validity(&validity, told, s->encoding, clt_rng_next(&s->rng), error);
+    if (rc) return rc;
+    clt_forest_free(s->forest);
+    s->forest = validity;
+    s->n_validity = told->n;
+    s->n_failed_validity = told->n_failed;
+  }
+  if (!outdated && s->has_validity) return CLT_OK;
+  int rc = clt_view_predict_failures(&s->view, s->forest, error);
+  s->has_validity = !rc;
+  return rc;
+}
+
+/* Where nothing has improved for long, a branch begins anew beside the main search. */
+static void branch_if_stalled(surrogate_state *s) {
   if (s->options.patience == 0 || !clt_told_stalled(&s->told, s->options.patience)) return;
   if (s->allowance - s->n_asked < LEAST_LEFT) return;
-  clt_told_turn(&s->told);
-  s->fitted = false;
-  if (s->told.epoch.fresh) s->spread_left = s->options.start;
-  enter(s, s->told.epoch.fresh ? "new beginning" : "search");
+  clt_told_begin_branch(&s->told);
+  clt_config_set_release(&s->own);
+  s->own = (clt_config_set){0};
+  s->n_seen = 0;
+  s->spread_left = s->options.start;
+  s->turn = s->told.latest;
+  enter(s, "search from anew");
 }
 
 /* --- asking --- */
 
 static int take(surrogate_state *s, clt_config config, clt_config *out, size_t *n_out, clt_error *error) {
+  int rc = s->turn ? clt_config_set_add(&s->own, config, error) : CLT_OK;
+  if (rc) return rc;
   out[(*n_out)++] = config;
   s->n_asked++;
   return note_asked(s, config, error);
@@ -176,21 +235,35 @@ static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *
 }
 
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
-  int rc = is_stale(s) ? fit(s, error) : CLT_OK;
+  if (has_news(s)) outdate_models(s);
+  char how = s->options.policy[s->n_picked[s->turn != 0]++ % strlen(s->options.policy)];
+  bool by_trees = how == 't' && s->view.n > 0;
+  int rc = by_trees ? need_trees(s, error) : need_committee(s, error);
+  if (!rc) rc = need_validity(s, error);
   if (rc) return rc;
-  char how = s->options.policy[s->n_picked++ % strlen(s->options.policy)];
-  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
+  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, by_trees);
   if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
   *some = config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : CLT_OK;
 }
 
-/* Whether there are too few correct rows to fit, counting what is not told yet as correct. */
-static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told) < MIN_CORRECT; }
+/* --- asking, in order of precedence --- */
+
+static bool waits_for_rows(const surrogate_state *s) { return clt_told_correct(&s->told, 0) < MIN_CORRECT; }
+
+/* What is fastest elsewhere; nothing where no more is known there. */
+static int ask_transferred(surrogate_state *s, clt_config *out, size_t *n_out, clt_error *error) {
+  clt_config config = clt_elsewhere_best(&s->elsewhere, s->n_transferred, s->transferred, s->n_transferred, &s->asked);
+  s->transfers_left--;
+  if (config == CLT_CONFIG_NONE) return CLT_OK;
+  s->transferred[s->n_transferred++] = config;
+  return take(s, config, out, n_out, error);
+}
 
 static int ask_one(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   if (s->committee == NULL) return ask_spread(s, out, n_out, some, error);
-  if (s->spread_left == 0 && !waits_for_rows(s)) turn_if_stalled(s);
+  if (s->transfers_left > 0) return ask_transferred(s, out, n_out, error);
+  if (s->spread_left == 0 && !waits_for_rows(s)) branch_if_stalled(s);
   if (s->spread_left == 0 && waits_for_rows(s)) {
     *some = false;
     if (s->n_told < s->n_asked) return CLT_OK; /* what is under way may suffice */
@@ -212,8 +285,9 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
 static int surrogate_tell(void *state, const clt_measurement *measurement, clt_error *error) {
   surrogate_state *s = state;
   if (measurement->config != s->setup.first) s->n_told++;
-  if (s->spread_left == 0) enter(s, s->told.epoch.fresh ? "new beginning" : "search");
-  return clt_told_add(&s->told, s->encoding, measurement, error);
+  if (s->spread_left == 0) enter(s, "search");
+  uint32_t branch = clt_config_set_has(&s->own, measurement->config) ? s->told.latest : 0;
+  return clt_told_add(&s->told, s->encoding, measurement, branch, error);
 }
 
 static void surrogate_report(const void *state, clt_search_report *out) {
@@ -224,7 +298,9 @@ static void surrogate_fini(void *state) {
   surrogate_state *s = state;
   clt_view_release(&s->view);
   clt_told_release(&s->told);
+  clt_elsewhere_release(&s->elsewhere);
   clt_config_set_release(&s->asked);
+  clt_config_set_release(&s->own);
   clt_draw_release(&s->draw);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);
@@ -238,11 +314,11 @@ static void surrogate_fini(void *state) {
 
 static const clt_option options[] = {
     OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
-    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa,
-           "every other pick is the least mean - kappa * spread of the ensemble"),
+    OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa, "of the picks by least mean - kappa * spread of the ensemble"),
     OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
-    OPTION("policy", CLT_OPTION_TEXT, "ml", 0, 0, policy, "picks"),
+    OPTION("policy", CLT_OPTION_TEXT, "mlt", 0, 0, policy,
+           "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees"),
     OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
     OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),

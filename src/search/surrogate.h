@@ -13,41 +13,72 @@ typedef struct clt_surrogate_options {
   const char *policy;
 } clt_surrogate_options;
 
+/* --- what is known elsewhere (surrogate_sources.c) --- */
+
+#define CLT_MOST_SOURCES 8   /* the first ones */
+#define CLT_MOST_ENCODED 512 /* inputs; beyond, a source's mean stands for what it lacks */
+
+typedef struct clt_elsewhere {
+  const clt_search_source *sources;
+  size_t n;
+  const clt_encoding *encoding;
+  bool nearest; /* what a source lacks is taken from the nearest that it has; else from its mean */
+  float *x[CLT_MOST_SOURCES];
+  float mean[CLT_MOST_SOURCES];
+} clt_elsewhere;
+
+int clt_elsewhere_init(clt_elsewhere *elsewhere, const clt_search_setup *setup, const clt_encoding *encoding,
+                       clt_error *error);
+void clt_elsewhere_release(clt_elsewhere *elsewhere);
+
+/* The speed in the k-th source, 0 .. 1. */
+float clt_elsewhere_speed(const clt_elsewhere *elsewhere, size_t k, clt_config config);
+/* The networks' inputs, one a source: a clt_extra_inputs function. */
+void clt_elsewhere_fill(const void *elsewhere, clt_config config, float *out);
+
+/* The fastest elsewhere, for the k-th pick: differs from those before in two parameters at least. CLT_CONFIG_NONE:
+ * none. */
+clt_config clt_elsewhere_best(const clt_elsewhere *elsewhere, size_t k, const clt_config *before, size_t n_before,
+                              const clt_config_set *asked);
+
 /* --- what was told (surrogate_rows.c) --- */
 
-/* An epoch trains on the rows from `first` on. It stalls when its best has not improved for `patience` evaluations. */
-typedef struct clt_epoch {
-  bool fresh; /* begun anew; otherwise on all rows */
-  size_t first;
-  double best_s;
-  size_t best_at; /* rows told when the best came */
-} clt_epoch;
+/* Improvement over some of the rows. */
+typedef struct clt_progress_of {
+  size_t n;       /* rows told */
+  size_t best_at; /* of these, when the best came */
+  double best_s;  /* 0: none yet */
+} clt_progress_of;
 
-/* All results, in the order of arrival; x[row][n_inputs]. */
+/* All results, in the order of arrival; x[row][n_inputs]. A branch is a search beside the main one that knows nothing
+ * but its own rows: branch[row] is the number of the one that asked for the row, 0 for the main one. */
 typedef struct clt_told {
   clt_row *rows;
-  float *x;
-  size_t n, n_failed, rows_capacity, x_capacity;
-  clt_epoch epoch;
+  float *x, *extra; /* extra[row][n of the extra inputs] */
+  uint32_t *branch;
+  size_t n, n_failed, rows_capacity, x_capacity, extra_capacity, branch_capacity;
+  const clt_extra_inputs *inputs; /* NULL: none */
+  clt_progress_of all, own;       /* of all rows; of the latest branch's */
+  uint32_t latest;                /* branch; 0: none yet */
 } clt_told;
 
-int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *measurement, clt_error *error);
+int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *measurement, uint32_t branch,
+                 clt_error *error);
 void clt_told_release(clt_told *told);
-size_t clt_told_correct(const clt_told *told); /* of the epoch */
+size_t clt_told_correct(const clt_told *told, uint32_t branch); /* 0: of all */
 
-/* Whether the epoch has stalled. */
+/* Whether the latest branch, or without one the whole search, has stalled. */
 bool clt_told_stalled(const clt_told *told, int64_t patience);
-/* From all rows to a new beginning, or back to all rows. */
-void clt_told_turn(clt_told *told);
+void clt_told_begin_branch(clt_told *told);
 
 /* The least squared distance of x to any of the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
-/* Fits the committee on the epoch's correct rows: minus the speed, relative to the fastest of them. */
-int clt_told_fit(const clt_told *told, clt_committee *committee, const clt_encoding *encoding, clt_rng *rng,
-                 clt_error *error);
+/* Fits the committee on the correct rows of a branch (0: on all): minus the speed, relative to the fastest of them. */
+int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, const clt_encoding *encoding,
+                 clt_rng *rng, clt_error *error);
 /* Trees on the same target, 1 - speed: the lower, the faster. */
-int clt_told_trees(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
+int clt_told_trees(clt_forest **out, const clt_told *told, uint32_t branch, const clt_encoding *encoding, uint64_t seed,
                    clt_error *error);
 /* A forest on all rows; NULL where none failed. */
 int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
@@ -61,6 +92,7 @@ int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding
 typedef struct clt_view {
   const clt_space *space;
   const clt_encoding *encoding;
+  const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
   clt_split split; /* for laying out */
   clt_layout layout;
@@ -74,15 +106,19 @@ typedef struct clt_view {
   int age; /* refits since the last look */
 } clt_view;
 
-/* Borrows the encoding and its space. */
-int clt_view_init(clt_view *view, const clt_encoding *encoding, unsigned threads, clt_rng *rng, clt_error *error);
+/* Borrows the encoding and its space, and extra. */
+int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_inputs *extra, unsigned threads,
+                  clt_rng *rng, clt_error *error);
 void clt_view_release(clt_view *view);
 void clt_view_block(clt_view *view, clt_config config);
 
-/* Predicts; before that looks at the whole space where it is time. asked and told say what is left out and whose
- * neighbourhoods are looked at. */
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
-                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error);
+/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and told say
+ * what is left out and whose neighbourhoods are looked at. */
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
+                     double kappa, bool *changed, clt_error *error);
+/* The same by trees, and failures. */
+int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error);
+int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error);
 
 /* The configuration with the lowest mean - kappa * spread, those that probably fail last; CLT_CONFIG_NONE: all are
  * blocked. */

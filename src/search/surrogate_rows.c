@@ -9,55 +9,60 @@
 
 #define IMPROVEMENT 0.005 /* relative; less than that is none */
 
-static void note_best(clt_told *told, double time_s) {
-  clt_epoch *epoch = &told->epoch;
-  bool first = !(epoch->best_s > 0);
-  if (first || time_s < epoch->best_s * (1 - IMPROVEMENT)) epoch->best_at = told->n;
-  if (first || time_s < epoch->best_s) epoch->best_s = time_s;
+static void note(clt_progress_of *progress, const clt_row *row) {
+  bool first = !(progress->best_s > 0);
+  progress->n++;
+  if (row->failed) return;
+  if (first || row->time_s < progress->best_s * (1 - IMPROVEMENT)) progress->best_at = progress->n;
+  if (first || row->time_s < progress->best_s) progress->best_s = row->time_s;
 }
 
-int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *m, clt_error *error) {
+int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *m, uint32_t branch,
+                 clt_error *error) {
   size_t n_inputs = encoding->n_inputs;
-  bool correct = clt_measurement_correct(m);
+  clt_row row = {.config = m->config, .time_s = m->time_s, .failed = !clt_measurement_correct(m)};
   if (clt_grow(&told->rows, &told->rows_capacity, told->n + 1, sizeof *told->rows) ||
+      clt_grow(&told->branch, &told->branch_capacity, told->n + 1, sizeof *told->branch) ||
       clt_grow(&told->x, &told->x_capacity, told->n + 1, (n_inputs + 1) * sizeof *told->x))
     return clt_fail_memory(error);
+  size_t n_extra = told->inputs ? told->inputs->n : 0;
+  if (clt_grow(&told->extra, &told->extra_capacity, told->n + 1, (n_extra + 1) * sizeof *told->extra))
+    return clt_fail_memory(error);
+  if (n_extra) told->inputs->fill(told->inputs->user, m->config, told->extra + told->n * n_extra);
   clt_encode(encoding, m->config, told->x + told->n * n_inputs);
-  told->rows[told->n++] = (clt_row){.config = m->config, .time_s = m->time_s, .failed = !correct};
-  told->n_failed += !correct;
-  if (correct) note_best(told, m->time_s);
+  told->branch[told->n] = branch;
+  told->rows[told->n++] = row;
+  told->n_failed += row.failed;
+  note(&told->all, &row);
+  if (branch && branch == told->latest) note(&told->own, &row);
   return CLT_OK;
 }
 
 void clt_told_release(clt_told *told) {
   free(told->rows);
+  free(told->branch);
   free(told->x);
+  free(told->extra);
 }
 
-static size_t epoch_first(const clt_told *told) { return told->epoch.fresh ? told->epoch.first : 0; }
+static bool belongs(const clt_told *told, size_t row, uint32_t branch) {
+  return branch == 0 || told->branch[row] == branch;
+}
 
-size_t clt_told_correct(const clt_told *told) {
+size_t clt_told_correct(const clt_told *told, uint32_t branch) {
   size_t n = 0;
-  for (size_t i = epoch_first(told); i < told->n; i++) n += !told->rows[i].failed;
+  for (size_t i = 0; i < told->n; i++) n += !told->rows[i].failed && belongs(told, i, branch);
   return n;
 }
 
 bool clt_told_stalled(const clt_told *told, int64_t patience) {
-  const clt_epoch *epoch = &told->epoch;
-  size_t since = epoch->best_at > epoch->first ? epoch->best_at : epoch->first;
-  return (int64_t)(told->n - since) >= patience;
+  const clt_progress_of *progress = told->latest ? &told->own : &told->all;
+  return (int64_t)(progress->n - progress->best_at) >= patience;
 }
 
-static double least_s(const clt_told *told) {
-  double least = 0;
-  for (size_t i = 0; i < told->n; i++)
-    if (!told->rows[i].failed && !(least > 0 && least <= told->rows[i].time_s)) least = told->rows[i].time_s;
-  return least;
-}
-
-void clt_told_turn(clt_told *told) {
-  bool fresh = !told->epoch.fresh;
-  told->epoch = (clt_epoch){.fresh = fresh, .first = told->n, .best_s = fresh ? 0 : least_s(told)};
+void clt_told_begin_branch(clt_told *told) {
+  told->latest++;
+  told->own = (clt_progress_of){0};
 }
 
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x) {
@@ -70,25 +75,30 @@ float clt_least_distance(const float *points, size_t n, size_t n_inputs, const f
   return least;
 }
 
-/* The epoch's correct rows: inputs, and their speed relative to the fastest of them. Both are malloc'ed. */
-static int training_rows(const clt_told *told, size_t n_inputs, float **x, float **speed, size_t *n, clt_error *error) {
-  *x = clt_new_array(told->n, (n_inputs + 1) * sizeof **x);
+/* A branch's correct rows: inputs, with the extra ones if wanted, and their speed relative to the fastest of them. Both
+ * are malloc'ed. */
+static int training_rows(const clt_told *told, uint32_t branch, size_t n_inputs, size_t n_extra, float **x,
+                         float **speed, size_t *n, clt_error *error) {
+  size_t width = n_inputs + n_extra;
+  *x = clt_new_array(told->n, (width + 1) * sizeof **x);
   *speed = clt_new_array(told->n, sizeof **speed);
   *n = 0;
   if (*x == NULL || *speed == NULL) return clt_fail_memory(error);
-  for (size_t i = epoch_first(told); i < told->n; i++) {
-    if (told->rows[i].failed) continue;
-    memcpy(*x + *n * n_inputs, told->x + i * n_inputs, n_inputs * sizeof **x);
-    (*speed)[(*n)++] = (float)(told->epoch.best_s / told->rows[i].time_s);
+  double best_s = (branch ? &told->own : &told->all)->best_s;
+  for (size_t i = 0; i < told->n; i++) {
+    if (told->rows[i].failed || !belongs(told, i, branch)) continue;
+    memcpy(*x + *n * width, told->x + i * n_inputs, n_inputs * sizeof **x);
+    memcpy(*x + *n * width + n_inputs, told->extra + i * n_extra, n_extra * sizeof **x);
+    (*speed)[(*n)++] = (float)(best_s / told->rows[i].time_s);
   }
   return CLT_OK;
 }
 
-int clt_told_fit(const clt_told *told, clt_committee *committee, const clt_encoding *encoding, clt_rng *rng,
-                 clt_error *error) {
+int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, const clt_encoding *encoding,
+                 clt_rng *rng, clt_error *error) {
   float *x, *y;
   size_t n;
-  int rc = training_rows(told, encoding->n_inputs, &x, &y, &n, error);
+  int rc = training_rows(told, branch, encoding->n_inputs, told->inputs ? told->inputs->n : 0, &x, &y, &n, error);
   for (size_t i = 0; !rc && i < n; i++) y[i] = -y[i];
   if (!rc) rc = clt_committee_fit(committee, x, y, n, rng, error);
   free(x);
@@ -96,11 +106,11 @@ int clt_told_fit(const clt_told *told, clt_committee *committee, const clt_encod
   return rc;
 }
 
-int clt_told_trees(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
+int clt_told_trees(clt_forest **out, const clt_told *told, uint32_t branch, const clt_encoding *encoding, uint64_t seed,
                    clt_error *error) {
   float *x, *y;
   size_t n;
-  int rc = training_rows(told, encoding->n_inputs, &x, &y, &n, error);
+  int rc = training_rows(told, branch, encoding->n_inputs, 0, &x, &y, &n, error);
   for (size_t i = 0; !rc && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
   if (!rc) rc = clt_forest_fit_values(out, encoding, x, y, n, seed, error);
   free(x);

@@ -126,20 +126,22 @@ static int choose_split(clt_view *view, clt_error *error) {
   clt_config *configs = clt_new_array(n, sizeof *configs);
   if (configs == NULL) return clt_fail_memory(error);
   n = clt_space_enumerate(view->space, (valid - n) / 2, n, configs);
-  int rc = clt_layout_split(&view->split, view->encoding, configs, n, error);
+  int rc = clt_layout_split(&view->split, view->encoding, view->extra != NULL, configs, n, error);
   free(configs);
   return rc;
 }
 
 static int lay_out(clt_view *view, clt_error *error) {
   clt_layout_release(&view->layout);
-  return clt_layout_init(&view->layout, &view->split, view->configs, view->n, error);
+  return clt_layout_init(&view->layout, &view->split, view->extra, view->configs, view->n, error);
 }
 
-int clt_view_init(clt_view *view, const clt_encoding *encoding, unsigned threads, clt_rng *rng, clt_error *error) {
+int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_inputs *extra, unsigned threads,
+                  clt_rng *rng, clt_error *error) {
   uint64_t valid = clt_space_valid(encoding->space);
   view->space = encoding->space;
   view->encoding = encoding;
+  view->extra = extra;
   view->threads = threads;
   view->age = LOOK_EVERY;
   int rc = reserve(view, valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST, error);
@@ -189,7 +191,7 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   const struct part *part = user;
   size_t first = index * BATCH, n = part->n - first < BATCH ? part->n - first : BATCH;
   clt_layout layout;
-  int rc = clt_layout_init(&layout, &part->look->view->split, part->configs + first, n, error);
+  int rc = clt_layout_init(&layout, &part->look->view->split, part->look->view->extra, part->configs + first, n, error);
   if (!rc)
     rc = clt_committee_predict(part->look->committee, &layout, part->look->mean + first, part->look->spread + first,
                                error);
@@ -310,16 +312,20 @@ static bool all_blocked(const clt_view *view) {
   return true;
 }
 
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_forest *forest, const clt_forest *trees,
-                     const clt_config_set *asked, const clt_told *told, double kappa, clt_error *error) {
-  int rc = CLT_OK;
+int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
+                     double kappa, bool *changed, clt_error *error) {
   view->age++;
-  if (!view->complete && (view->age > LOOK_EVERY || all_blocked(view)))
-    rc = choose_short_list(view, committee, asked, told, kappa, error);
-  if (!rc) rc = clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
-  if (!rc && forest) rc = clt_forest_failures(forest, view->configs, view->n, view->p_fail, error);
-  if (!rc && trees) rc = clt_forest_failures(trees, view->configs, view->n, view->tree, error);
-  return rc;
+  *changed = !view->complete && (view->age > LOOK_EVERY || all_blocked(view));
+  int rc = *changed ? choose_short_list(view, committee, asked, told, kappa, error) : CLT_OK;
+  return rc ? rc : clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
+}
+
+int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error) {
+  return clt_forest_failures(trees, view->configs, view->n, view->tree, error);
+}
+
+int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error) {
+  return clt_forest_failures(validity, view->configs, view->n, view->p_fail, error);
 }
 
 clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {

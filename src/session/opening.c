@@ -138,7 +138,7 @@ static int open_store(clt_session *s, clt_error *error) {
 
 static int find_plugins(clt_session *s, clt_error *error) {
   const char *evaluator = s->settings->evaluator ? s->settings->evaluator : "opencl";
-  const char *searcher = s->settings->searcher ? s->settings->searcher : "two-stage";
+  const char *searcher = s->settings->searcher ? s->settings->searcher : "surrogate";
   s->evaluator = clt_evaluator_find(evaluator);
   s->searcher = clt_searcher_find(searcher);
   if (s->evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", evaluator);
@@ -186,6 +186,8 @@ static int init_searcher(clt_session *s, clt_error *error) {
                             .threads = settings->threads,
                             .tolerance = s->tolerance,
                             .confidence = s->confidence,
+                            .sources = s->sources.sources,
+                            .n_sources = s->sources.n,
                             .log = settings->log,
                             .log_user = settings->user};
   s->searcher_state = clt_new_array(1, s->searcher->state_size);
@@ -217,7 +219,9 @@ int clt_session_open(clt_session *s, clt_error *error) {
   if (rc) return rc;
   choose_first(s);
   s->budget = choose_budget(s);
-  rc = init_searcher(s, error);
+  rc = clt_sources_init(&s->sources, s->space, s->settings->learn_from, s->settings->n_learn_from, s->settings->log,
+                        s->settings->user, error);
+  if (rc == CLT_OK) rc = init_searcher(s, error);
   if (rc == CLT_OK) rc = open_store(s, error);
   return rc ? rc : open_evaluator(s, error);
 }
@@ -234,6 +238,7 @@ void clt_session_close(clt_session *s) {
   free(s->searcher_state);
   free(s->evaluator_options);
   free(s->searcher_options);
+  clt_sources_release(&s->sources);
   clt_known_release(&s->known);
   free(s->queue);
   free(s->pending);

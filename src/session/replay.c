@@ -2,6 +2,7 @@
 #include <clatune/replay.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -50,6 +51,18 @@ static clt_tune_settings settings_of_run(const clt_replay_settings *s, const clt
   return tune;
 }
 
+/* All sources but the recording itself. *out is malloc'ed. */
+static int sources_of_run(const clt_recording ***out, size_t *n, const clt_replay_settings *s,
+                          const clt_recording *recording, clt_error *error) {
+  *n = 0;
+  *out = clt_new_array(s->n_learn_from, sizeof **out);
+  if (*out == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_learn_from; i++)
+    if (strcmp(clt_recording_name(s->learn_from[i]), clt_recording_name(recording)) != 0)
+      (*out)[(*n)++] = s->learn_from[i];
+  return CLT_OK;
+}
+
 /* Indices go through the recordings first, so that a long one does not come last. */
 static int one_run(void *user, size_t index, clt_error *error) {
   struct replay *r = user;
@@ -59,12 +72,17 @@ static int one_run(void *user, size_t index, clt_error *error) {
   struct run run = {r->result->spaces[space].fractions + repeat * budget, 0, budget, clt_recording_optimum_s(recording),
                     INFINITY};
   clt_tune_settings tune = settings_of_run(s, recording, s->seed + repeat);
+  const clt_recording **sources;
+  int rc = sources_of_run(&sources, &tune.n_learn_from, s, recording, error);
+  if (rc) return rc;
+  tune.learn_from = sources;
   tune.user = &run;
   clt_tune_result result;
   clt_error failure = {0};
-  int rc = clt_tune(&result, &tune, &failure);
+  rc = clt_tune(&result, &tune, &failure);
   r->search_s[space * s->repeats + repeat] = result.evaluations ? result.search_s / (double)result.evaluations : 0;
   clt_tune_result_release(&result);
+  free(sources);
   for (double last = run.n ? run.fractions[run.n - 1] : 0; run.n < budget; run.n++) run.fractions[run.n] = last;
   if (rc == CLT_OK || rc == CLT_E_NO_VALID) return CLT_OK;
   if (error && error->code == 0) *error = failure;

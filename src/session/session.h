@@ -5,6 +5,7 @@
 #include <clatune/tune.h>
 
 #include "session/known.h"
+#include "session/sources.h"
 
 /* A configuration that was asked for and is not answered yet. */
 typedef struct clt_pending {
@@ -33,6 +34,7 @@ typedef struct clt_session {
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
   const clt_searcher_type *searcher;
   void *searcher_options, *searcher_state; /* state is NULL unless initialised */
+  clt_sources sources;
   clt_store_key key;
 
   clt_known known;

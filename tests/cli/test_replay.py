@@ -83,6 +83,25 @@ class Replay(CliTest):
         self.assertIn("two-stage", self.clatune("replay", "far.json", "--searcher", "random", "--second-stage", "5",
                                                 expect=2).stderr)
 
+    def test_what_another_device_knows(self):
+        """The source has its best where the target has; with it the first evaluations are the best ones there."""
+        (self.folder / "sibling.json").write_text(recording(shift=0.05))
+        cold = self.replay("--budget", "12", "--repeat", "6")["mean"]["10"]
+        warm = self.replay("--budget", "12", "--repeat", "6", "--learn-from", "sibling.json", "far.json")["mean"]["10"]
+        self.assertGreater(warm, 0.98)
+        self.assertGreater(warm, cold)
+        off = self.replay("--budget", "12", "--repeat", "6", "--no-transfer", "--learn-from", "sibling.json")
+        self.assertEqual(off["mean"]["10"], cold)
+
+    def test_a_recording_is_no_source_for_itself(self):
+        cold = self.replay("--budget", "12", "--repeat", "3")["mean"]
+        self.assertEqual(self.replay("--budget", "12", "--repeat", "3", "--learn-from", "near.json.gz")["mean"], cold)
+
+    def test_a_source_that_does_not_fit_does_no_harm(self):
+        (self.folder / "foreign.json").write_text(recording().replace("block", "width"))
+        cold = self.replay("--budget", "12", "--repeat", "3")["mean"]
+        self.assertEqual(self.replay("--budget", "12", "--repeat", "3", "--learn-from", "foreign.json")["mean"], cold)
+
     def test_text(self):
         text = self.clatune("replay", "near.json.gz", "--budget", "12", "--repeat", "2").stdout
         self.assertIn("near", text)

@@ -164,7 +164,7 @@ static void chamber_init(struct chamber *r, size_t n) {
   clt_rng_init(&rng, 8);
   r->space = make_space();
   assert_int_equal(clt_encoding_new(&r->encoding, r->space, NULL, NULL), 0);
-  assert_int_equal(clt_committee_new(&r->committee, r->encoding, &options, NULL), 0);
+  assert_int_equal(clt_committee_new(&r->committee, r->encoding, 0, &options, NULL), 0);
   x = calloc(n, r->encoding->n_inputs * sizeof *x);
   y = calloc(n, sizeof *y);
   for (size_t i = 0; i < n; i++) {
@@ -176,8 +176,8 @@ static void chamber_init(struct chamber *r, size_t n) {
   assert_int_equal(clt_space_enumerate(r->space, 0, 240, r->configs), 240);
   clt_split split;
   clt_layout layout;
-  assert_int_equal(clt_layout_split(&split, r->encoding, r->configs, 240, NULL), 0);
-  assert_int_equal(clt_layout_init(&layout, &split, r->configs, 240, NULL), 0);
+  assert_int_equal(clt_layout_split(&split, r->encoding, false, r->configs, 240, NULL), 0);
+  assert_int_equal(clt_layout_init(&layout, &split, NULL, r->configs, 240, NULL), 0);
   assert_int_equal(clt_committee_predict(r->committee, &layout, r->mean, r->spread, NULL), 0);
   clt_layout_release(&layout);
   free(x);

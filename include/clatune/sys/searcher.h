@@ -15,6 +15,15 @@
 extern "C" {
 #endif
 
+/* What is known of the same kernel elsewhere: on another device, or with another driver. configs are numbers of the
+ * searched space's cartesian product, ascending; speeds are least time / time, 0 where it failed. */
+typedef struct clt_search_source {
+  const char *name;
+  const clt_config *configs;
+  const float *speeds;
+  size_t n;
+} clt_search_source;
+
 /* What a searcher is started with; borrowed until fini. */
 typedef struct clt_search_setup {
   const clt_space *space;
@@ -25,6 +34,8 @@ typedef struct clt_search_setup {
   uint64_t seed;
   unsigned threads;             /* 0: all */
   double tolerance, confidence; /* for searchers that choose how much to measure: 0.02, 0.9 */
+  const clt_search_source *sources; /* n_sources; a searcher may use them or not */
+  size_t n_sources;
   clt_log_fn log;
   void *log_user;
 } clt_search_setup;

@@ -1,0 +1,142 @@
+#include "session/sources.h"
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+/* How a recording's positions become those of the space. */
+struct translation {
+  const clt_space *from, *to;
+  int parameter[CLT_MAX_PARAMETERS];      /* by parameter of the space: in the recording; -1: has a single value */
+  uint32_t *position[CLT_MAX_PARAMETERS]; /* by position in the recording; NOWHERE */
+};
+
+#define NOWHERE UINT32_MAX
+
+struct known {
+  clt_config config;
+  float speed;
+};
+
+static uint32_t find_value(const clt_parameter *parameter, clt_value value) {
+  for (size_t i = 0; i < parameter->n_values; i++)
+    if (clt_value_equal(parameter->values[i], value)) return (uint32_t)i;
+  return NOWHERE;
+}
+
+static void translation_release(struct translation *t) {
+  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) free(t->position[p]);
+}
+
+/* Whether the recording has no parameter, of more than one value, that the space does not have. */
+static bool has_no_more(const struct translation *t) {
+  for (size_t p = 0; p < clt_space_n_parameters(t->from); p++) {
+    const clt_parameter *from = clt_space_parameter(t->from, p);
+    if (from->n_values > 1 && clt_space_find_parameter(t->to, from->name) < 0) return false;
+  }
+  return true;
+}
+
+/* False in *fits where the parameters are not the same. */
+static int translation_init(struct translation *t, bool *fits, clt_error *error) {
+  *fits = has_no_more(t);
+  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
+    const clt_parameter *to = clt_space_parameter(t->to, p);
+    int found = t->parameter[p] = clt_space_find_parameter(t->from, to->name);
+    if (found < 0) {
+      *fits = *fits && to->n_values == 1;
+      continue;
+    }
+    const clt_parameter *from = clt_space_parameter(t->from, (size_t)found);
+    t->position[p] = clt_new_array(from->n_values, sizeof *t->position[p]);
+    if (t->position[p] == NULL) return clt_fail_memory(error);
+    for (size_t i = 0; i < from->n_values; i++) t->position[p][i] = find_value(to, from->values[i]);
+  }
+  return CLT_OK;
+}
+
+static clt_config translate(const struct translation *t, clt_config config) {
+  uint32_t from[CLT_MAX_PARAMETERS], to[CLT_MAX_PARAMETERS];
+  clt_space_positions(t->from, config, from);
+  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
+    to[p] = t->parameter[p] < 0 ? 0 : t->position[p][from[t->parameter[p]]];
+    if (to[p] == NOWHERE) return CLT_CONFIG_NONE;
+  }
+  return clt_space_from_positions(t->to, to);
+}
+
+static int by_config_then_speed(const void *a, const void *b) {
+  const struct known *x = a, *y = b;
+  if (x->config != y->config) return x->config > y->config ? 1 : -1;
+  return (x->speed < y->speed) - (x->speed > y->speed);
+}
+
+/* Everything that can be translated, ascending, each configuration once; returns how many. */
+static size_t collect(struct known *out, const struct translation *t, const clt_recording *recording) {
+  double optimum_s = clt_recording_optimum_s(recording);
+  size_t n = 0, kept = 0;
+  for (size_t i = 0; i < clt_recording_size(recording); i++) {
+    const clt_measurement *m = clt_recording_at(recording, i);
+    clt_config config = translate(t, m->config);
+    if (config == CLT_CONFIG_NONE) continue;
+    out[n++] = (struct known){config, clt_measurement_correct(m) ? (float)(optimum_s / m->time_s) : 0};
+  }
+  qsort(out, n, sizeof *out, by_config_then_speed);
+  for (size_t i = 0; i < n; i++)
+    if (kept == 0 || out[i].config != out[kept - 1].config) out[kept++] = out[i];
+  return kept;
+}
+
+static int keep(clt_sources *sources, const char *name, const struct known *known, size_t n, clt_error *error) {
+  clt_config *configs = clt_new_array(n, sizeof *configs);
+  float *speeds = clt_new_array(n, sizeof *speeds);
+  if (configs == NULL || speeds == NULL) return free(configs), free(speeds), clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    configs[i] = known[i].config;
+    speeds[i] = known[i].speed;
+  }
+  sources->sources[sources->n++] = (clt_search_source){name, configs, speeds, n};
+  return CLT_OK;
+}
+
+static int add(clt_sources *sources, const clt_space *space, const clt_recording *recording, bool *fits,
+               clt_error *error) {
+  struct translation t = {.from = clt_recording_space(recording), .to = space};
+  struct known *known = clt_new_array(clt_recording_size(recording), sizeof *known);
+  int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
+  size_t n = !rc && *fits ? collect(known, &t, recording) : 0;
+  *fits = n > 0 && clt_recording_optimum_s(recording) > 0;
+  if (!rc && *fits) rc = keep(sources, clt_recording_name(recording), known, n, error);
+  translation_release(&t);
+  free(known);
+  return rc;
+}
+
+static void warn(const clt_recording *recording, clt_log_fn log, void *log_user) {
+  char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
+                          clt_recording_name(recording));
+  if (log && text) log(log_user, CLT_LOG_WARNING, text);
+  free(text);
+}
+
+int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recording *const *recordings, size_t n,
+                     clt_log_fn log, void *log_user, clt_error *error) {
+  *out = (clt_sources){clt_new_array(n, sizeof *out->sources), 0};
+  int rc = out->sources ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < n; i++) {
+    bool fits;
+    rc = add(out, space, recordings[i], &fits, error);
+    if (!rc && !fits) warn(recordings[i], log, log_user);
+  }
+  return rc;
+}
+
+void clt_sources_release(clt_sources *sources) {
+  for (size_t i = 0; i < sources->n; i++) {
+    free((void *)sources->sources[i].configs);
+    free((void *)sources->sources[i].speeds);
+  }
+  free(sources->sources);
+  *sources = (clt_sources){0};
+}
