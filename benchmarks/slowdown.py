@@ -5,8 +5,9 @@ The first stage is drawn from a recorded pool (by replay), the model predicts th
 measured: every configuration that is among the predicted best of any N and repeat, once, into the store. A shorter second
 stage is the beginning of a longer one. The best known is the best of everything measured, pool included.
 
-The least of many noisy times is partly luck. So the winners and the best known are timed again at the end, in rounds over
-all of them (each round a store of its own, STORE.round1 ...), and compared by the medians of the rounds.
+The least of many noisy times is partly luck, which is why clatune tune times its finalists again, interleaved, before it
+answers. So it is here: the fastest of each search and the best known are timed again at the end, in rounds over all of them
+(each round a store of its own, STORE.round1 ...); a search's result is the one of its finalists with the least median.
 
     benchmarks/slowdown.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\
         --device pocl --store second-stage.sqlite
@@ -48,18 +49,20 @@ def union(*lists):
     return chosen
 
 
-def fastest(times, configurations):
-    found = [(times[tables.key(c)], str(tables.key(c)), c) for c in configurations if times.get(tables.key(c))]
-    return min(found)[2] if found else None
+def fastest(times, configurations, n):
+    """The n fastest."""
+    found = sorted((times[tables.key(c)], str(tables.key(c)), i) for i, c in enumerate(configurations)
+                   if times.get(tables.key(c)))
+    return [configurations[i] for _, _, i in found[:n]]
 
 
-def winners(options, times, stages, with_first):
-    """{(N, M): the repeats' winners}"""
+def finalists(options, times, stages, with_first):
+    """{(N, M): for each repeat its fastest configurations}"""
     out = {}
     for (n, repeat), stage in stages.items():
         first = first_stage(options, n, repeat) if with_first else []
         for m in options.seconds:
-            out.setdefault((n, m), []).append(fastest(times, stage[:m] + first))
+            out.setdefault((n, m), []).append(fastest(times, stage[:m] + first, options.finalists))
     return out
 
 
@@ -79,8 +82,10 @@ def retime(options, recording, times, chosen, folder):
 
 
 def slowdowns(times, chosen):
+    """chosen: finalists of each repeat; the fastest of them by these times is the repeat's result."""
     best = min(t for t in times.values() if t)
-    found = [times[tables.key(c)] / best - 1 for c in chosen if c and times.get(tables.key(c))]
+    results = [min((times[tables.key(c)] for c in found if times.get(tables.key(c))), default=None) for found in chosen]
+    found = [t / best - 1 for t in results if t]
     return tables.percent(statistics.fmean(found)) if found else "-"
 
 
@@ -90,10 +95,10 @@ def failed_share(times, stages):
 
 
 def report(options, recording, times, stages, bare, folder):
-    both = {True: winners(options, times, stages, True), False: winners(options, times, stages, False)}
+    both = {with_first: finalists(options, times, stages, with_first) for with_first in (True, False)}
     compared = times
     if options.rounds:
-        chosen = [c for found in both.values() for cell in found.values() for c in cell if c]
+        chosen = [c for found in both.values() for cell in found.values() for search in cell for c in search]
         compared = retime(options, recording, times, chosen, folder)
     for with_first, title in ((False, "second stage alone"), (True, "both stages")):
         rows = [[n, *(slowdowns(compared, both[with_first][n, m]) for m in options.seconds)] for n in options.rows]
@@ -114,6 +119,7 @@ def main():
     parser.add_argument("--seconds", type=tables.numbers, default=[10, 50, 100, 200], help="M,M,...: second stages")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
+    parser.add_argument("--finalists", type=int, default=10, help="of each search, timed again (default: 10)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison at the end; 0: stored times")
     options = parser.parse_args()
     recording = tables.read_recording(options.recording)
