@@ -340,7 +340,7 @@ static void surrogate_fini(void *state) {
 static const clt_option options[] = {
     OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
     OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa, "of the picks by least mean - kappa * spread of the ensemble"),
-    OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
+    OPTION("restart-after", CLT_OPTION_INT, "25", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
     OPTION("policy", CLT_OPTION_TEXT, "mlt", 0, 0, policy,
            "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees"),
