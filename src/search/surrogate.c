@@ -17,8 +17,16 @@
 #define LEAST_LEFT 30   /* evaluations for which a new beginning pays */
 #define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
 #define TRIES 200
+#define LARGEST_BLOCK 64
 #define TRANSFERRED 4       /* picks by what is known elsewhere */
 #define START_TRANSFERRED 4 /* well-spread points after them */
+
+/* One of a block's requests. */
+typedef struct request {
+  clt_row row; /* once it is told */
+  bool told;
+  uint32_t branch;
+} request;
 
 typedef struct surrogate_state {
   clt_search_setup setup;
@@ -36,7 +44,12 @@ typedef struct surrogate_state {
   size_t n_points, points_capacity;
   float *candidate; /* encoded */
   clt_view view;
-  int64_t allowance, n_asked, n_told;
+  int64_t allowance, n_asked;
+  /* What is asked for in one block is decided by the results of those before, so neither the order of results nor how
+   * late they come makes a difference, and a search that was stopped finds its way again. */
+  request block[LARGEST_BLOCK];
+  size_t block_size; /* the first number asked for; 0: not known yet */
+  size_t n_block, n_block_told;
   clt_config transferred[TRANSFERRED]; /* the first ones, where something is known elsewhere */
   size_t n_transferred, transfers_left;
   int64_t spread_left; /* well-spread points to ask for before the models are used */
@@ -207,8 +220,6 @@ static void branch_if_stalled(surrogate_state *s) {
   if (s->options.patience == 0 || !clt_told_stalled(&s->told, s->options.patience)) return;
   if (s->allowance - s->n_asked < LEAST_LEFT) return;
   clt_told_begin_branch(&s->told);
-  clt_config_set_release(&s->own);
-  s->own = (clt_config_set){0};
   s->n_seen = 0;
   s->spread_left = s->options.start;
   s->turn = s->told.latest;
@@ -218,8 +229,7 @@ static void branch_if_stalled(surrogate_state *s) {
 /* --- asking --- */
 
 static int take(surrogate_state *s, clt_config config, clt_config *out, size_t *n_out, clt_error *error) {
-  int rc = s->turn ? clt_config_set_add(&s->own, config, error) : CLT_OK;
-  if (rc) return rc;
+  s->block[s->n_block++] = (request){{.config = config}, false, s->turn};
   out[(*n_out)++] = config;
   s->n_asked++;
   return note_asked(s, config, error);
@@ -264,13 +274,18 @@ static int ask_one(surrogate_state *s, clt_config *out, size_t *n_out, bool *som
   if (s->committee == NULL) return ask_spread(s, out, n_out, some, error);
   if (s->transfers_left > 0) return ask_transferred(s, out, n_out, error);
   if (s->spread_left == 0 && !waits_for_rows(s)) branch_if_stalled(s);
-  if (s->spread_left == 0 && waits_for_rows(s)) {
-    *some = false;
-    if (s->n_told < s->n_asked) return CLT_OK; /* what is under way may suffice */
-    s->spread_left = MORE;
-  }
+  if (s->spread_left == 0 && waits_for_rows(s)) s->spread_left = MORE;
   if (s->spread_left > 0) return ask_spread(s, out, n_out, some, error);
   return ask_model(s, out, n_out, some, error);
+}
+
+/* All of the block was told: takes its rows over, in the order they were asked for. */
+static int end_block(surrogate_state *s, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; !rc && i < s->n_block; i++)
+    rc = clt_told_add(&s->told, s->encoding, s->block[i].row, s->block[i].branch, error);
+  s->n_block = s->n_block_told = 0;
+  return rc;
 }
 
 static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -278,16 +293,27 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   bool some = true;
   int rc = CLT_OK;
   *n_out = 0;
-  while (!rc && some && *n_out < n && s->n_asked < s->allowance) rc = ask_one(s, out, n_out, &some, error);
+  if (s->block_size == 0) s->block_size = n < LARGEST_BLOCK ? n : LARGEST_BLOCK;
+  while (!rc && some && *n_out < n && s->n_asked < s->allowance) {
+    if (s->n_block == s->block_size && s->n_block_told < s->n_block) break;
+    if (s->n_block == s->block_size) rc = end_block(s, error);
+    if (!rc) rc = ask_one(s, out, n_out, &some, error);
+  }
   return rc;
 }
 
-static int surrogate_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+static int surrogate_tell(void *state, const clt_measurement *m, clt_error *error) {
   surrogate_state *s = state;
-  if (measurement->config != s->setup.first) s->n_told++;
+  clt_row row = {.config = m->config, .time_s = m->time_s, .failed = !clt_measurement_correct(m)};
+  if (m->config == s->setup.first) return clt_told_add(&s->told, s->encoding, row, 0, error);
   if (s->spread_left == 0) enter(s, "search");
-  uint32_t branch = clt_config_set_has(&s->own, measurement->config) ? s->told.latest : 0;
-  return clt_told_add(&s->told, s->encoding, measurement, branch, error);
+  for (size_t i = 0; i < s->n_block; i++) {
+    if (s->block[i].row.config != m->config || s->block[i].told) continue;
+    s->block[i].row = row;
+    s->block[i].told = true;
+    s->n_block_told++;
+  }
+  return CLT_OK;
 }
 
 static void surrogate_report(const void *state, clt_search_report *out) {
@@ -300,7 +326,6 @@ static void surrogate_fini(void *state) {
   clt_told_release(&s->told);
   clt_elsewhere_release(&s->elsewhere);
   clt_config_set_release(&s->asked);
-  clt_config_set_release(&s->own);
   clt_draw_release(&s->draw);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);
@@ -315,7 +340,7 @@ static void surrogate_fini(void *state) {
 static const clt_option options[] = {
     OPTION("start", CLT_OPTION_INT, "8", 1, 1000000, start, "well-spread configurations at a beginning"),
     OPTION("kappa", CLT_OPTION_REAL, "2", 0, 100, kappa, "of the picks by least mean - kappa * spread of the ensemble"),
-    OPTION("restart-after", CLT_OPTION_INT, "40", 0, 1000000, patience,
+    OPTION("restart-after", CLT_OPTION_INT, "25", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
     OPTION("policy", CLT_OPTION_TEXT, "mlt", 0, 0, policy,
            "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees"),

@@ -62,8 +62,7 @@ typedef struct clt_told {
   uint32_t latest;                /* branch; 0: none yet */
 } clt_told;
 
-int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *measurement, uint32_t branch,
-                 clt_error *error);
+int clt_told_add(clt_told *told, const clt_encoding *encoding, clt_row row, uint32_t branch, clt_error *error);
 void clt_told_release(clt_told *told);
 size_t clt_told_correct(const clt_told *told, uint32_t branch); /* 0: of all */
 

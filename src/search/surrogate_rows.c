@@ -17,10 +17,8 @@ static void note(clt_progress_of *progress, const clt_row *row) {
   if (first || row->time_s < progress->best_s) progress->best_s = row->time_s;
 }
 
-int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measurement *m, uint32_t branch,
-                 clt_error *error) {
+int clt_told_add(clt_told *told, const clt_encoding *encoding, clt_row row, uint32_t branch, clt_error *error) {
   size_t n_inputs = encoding->n_inputs;
-  clt_row row = {.config = m->config, .time_s = m->time_s, .failed = !clt_measurement_correct(m)};
   if (clt_grow(&told->rows, &told->rows_capacity, told->n + 1, sizeof *told->rows) ||
       clt_grow(&told->branch, &told->branch_capacity, told->n + 1, sizeof *told->branch) ||
       clt_grow(&told->x, &told->x_capacity, told->n + 1, (n_inputs + 1) * sizeof *told->x))
@@ -28,8 +26,8 @@ int clt_told_add(clt_told *told, const clt_encoding *encoding, const clt_measure
   size_t n_extra = told->inputs ? told->inputs->n : 0;
   if (clt_grow(&told->extra, &told->extra_capacity, told->n + 1, (n_extra + 1) * sizeof *told->extra))
     return clt_fail_memory(error);
-  if (n_extra) told->inputs->fill(told->inputs->user, m->config, told->extra + told->n * n_extra);
-  clt_encode(encoding, m->config, told->x + told->n * n_inputs);
+  if (n_extra) told->inputs->fill(told->inputs->user, row.config, told->extra + told->n * n_extra);
+  clt_encode(encoding, row.config, told->x + told->n * n_inputs);
   told->branch[told->n] = branch;
   told->rows[told->n++] = row;
   told->n_failed += row.failed;

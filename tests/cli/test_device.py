@@ -19,10 +19,10 @@ FAST = ("--device", "pocl")
 
 class Tune(CliTest):
     def test_summary_and_reuse(self):
-        text = self.clatune("tune", "scale.json", *FAST, "--workers", "1", "--prepare-ahead", "1").stdout
+        text = self.clatune("tune", "scale.json", *FAST).stdout
         for part in ("best configuration", "-Dblock=", "speed-up", "evaluations         15", "stored in"):
             self.assertIn(part, text)
-        again = self.clatune_json("tune", "scale.json", *FAST, "--workers", "1", "--prepare-ahead", "1")
+        again = self.clatune_json("tune", "scale.json", *FAST)
         self.assertEqual(again["evaluations"]["measured"], 0)
         self.assertEqual(again["evaluations"]["reused"], 15)
 

@@ -44,6 +44,53 @@ static void batches_come_close_too(void **state) {
   clt_space_free(space);
 }
 
+static void the_order_of_results_makes_no_difference(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  bench a = surrogate(space, 70, 4);
+  a.objective = bench_bowl_failing;
+  a.batch = 5;
+  bench b = a;
+  b.shuffled = true;
+  bench_run(&a);
+  bench_run(&b);
+  assert_int_equal(a.n_asked, b.n_asked);
+  assert_memory_equal(a.asked, b.asked, a.n_asked * sizeof *a.asked);
+  clt_space_free(space);
+}
+
+static int ascending(const void *a, const void *b) {
+  clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
+  return (x > y) - (x < y);
+}
+
+/* What is fastest elsewhere comes first; a source that is all noise costs no more than that. */
+static void it_begins_with_what_is_fastest_elsewhere(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n = clt_space_valid(space);
+  clt_config *configs = malloc(n * sizeof *configs);
+  float *speeds = malloc(n * sizeof *speeds);
+  double optimum_s = bench_optimum_s(space, bench_bowl);
+  assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
+  qsort(configs, n, sizeof *configs, ascending);
+  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+  const clt_search_source source = {"elsewhere", configs, speeds, n};
+  bench b = surrogate(space, 4, 1);
+  b.setup.sources = &source;
+  b.setup.n_sources = 1;
+  bench_run(&b);
+  assert_true(b.best_s == optimum_s);
+  for (size_t i = 0; i < n; i++) speeds[i] = (float)(configs[i] * 2654435761u % 1000) / 1000;
+  b.setup.budget = 100;
+  bench_run(&b);
+  assert_int_equal(b.n_asked, 100);
+  assert_true(b.best_s <= 1.2 * optimum_s);
+  free(configs);
+  free(speeds);
+  clt_space_free(space);
+}
+
 /* A third of this space fails; the fast ones are elsewhere. */
 static double failing_far_away(const clt_space *space, clt_config config) {
   uint32_t positions[8];
@@ -167,6 +214,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_comes_close_with_few_evaluations),
       cmocka_unit_test(batches_come_close_too),
+      cmocka_unit_test(the_order_of_results_makes_no_difference),
+      cmocka_unit_test(it_begins_with_what_is_fastest_elsewhere),
       cmocka_unit_test(failures_are_avoided),
       cmocka_unit_test(it_goes_on_while_hardly_anything_is_correct),
       cmocka_unit_test(new_beginnings_ask_for_nothing_twice),
