@@ -1,7 +1,7 @@
 /* clatune/tune.h - the tuning session: ask a searcher, answer from the store or measure, record, tell; then finalists.
  *
- * An *evaluation* is a configuration that the searcher asked for and got an answer to, failed ones too, whether measured
- * now or found in the store. Repeats, finalists and statically invalid configurations do not count. */
+ * An *evaluation* is a configuration that the searcher asked for and got an answer to, failed ones too, whether
+ * measured now or found in the store. Repeats, finalists and statically invalid configurations do not count. */
 #ifndef CLATUNE_TUNE_H
 #define CLATUNE_TUNE_H
 
@@ -16,14 +16,14 @@ extern "C" {
 
 /* How far a session is; borrowed by the callback. */
 typedef struct clt_progress {
-  const char *phase;         /* "default", the searcher's phase, "finalists" */
-  int64_t done, total;       /* evaluations; total is at most the size of the space, where there is no budget too */
+  const char *phase;   /* "default", the searcher's phase, "finalists" */
+  int64_t done, total; /* evaluations; total is at most the size of the space, where there is no budget too */
   int64_t measured, reused;
   int64_t by_invalidity[CLT_N_INVALIDITIES]; /* [CLT_CORRECT] are the correct ones */
-  clt_config best;           /* CLT_CONFIG_NONE: none yet */
+  clt_config best;                           /* CLT_CONFIG_NONE: none yet */
   double best_s;
   double elapsed_s;
-  double time_limit_s;       /* the settings' time_s; 0: none. Then the session may end long before total */
+  double time_limit_s;         /* the settings' time_s; 0: none. Then the session may end long before total */
   const clt_measurement *last; /* the newest result; NULL where only the phase changed */
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
@@ -40,26 +40,27 @@ typedef struct clt_tune_settings {
   size_t n_searcher_settings;
   const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
   size_t n_configurations;          /* their number is the budget */
-  const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that transfer.
-                                             One with other parameters is left out, and that is said */
+  const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
+                                             transfer. One with other parameters is left out, and that is said */
   size_t n_learn_from;
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
-  int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget, else
-                       no limit where there is one of time, else 200 */
+  int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
+                       else   no limit where there is one of time, else 200 */
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
                        and the finalists come then */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
-  unsigned finalists; /* re-timed interleaved at the end; 0: none */
-  bool skip_default;  /* do not begin with the default configuration */
-  size_t batch;       /* how many to ask for at once; 0: the evaluator's capacity */
+  unsigned finalists;           /* re-timed interleaved at the end; 0: none */
+  bool skip_default;            /* do not begin with the default configuration */
+  size_t batch; /* how many to ask for at once; 0: what the evaluator takes, or works on at once where the searcher is
+                   sequential */
   uint64_t seed;
   unsigned threads;
   clt_progress_fn progress;
   clt_log_fn log;
-  void *user;          /* for progress and log */
-  const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal handler
-                          through a volatile sig_atomic_t; nullable */
+  void *user;               /* for progress and log */
+  const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal
+                          handler through a volatile sig_atomic_t; nullable */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 
@@ -69,22 +70,22 @@ typedef struct clt_tune_result {
   int64_t by_invalidity[CLT_N_INVALIDITIES];
   int64_t by_reason[CLT_N_REASONS];
   clt_config example[CLT_N_REASONS]; /* the first evaluation with that reason, where by_reason is not 0 */
-  clt_measurement best;          /* config CLT_CONFIG_NONE where nothing was correct */
-  bool best_is_finalist;         /* time_s is the median of interleaved rounds */
-  double best_spread;            /* relative: median absolute deviation / median of the best's runs */
-  bool has_default;              /* the default configuration is correct: */
+  clt_measurement best;              /* config CLT_CONFIG_NONE where nothing was correct */
+  bool best_is_finalist;             /* time_s is the median of interleaved rounds */
+  double best_spread;                /* relative: median absolute deviation / median of the best's runs */
+  bool has_default;                  /* the default configuration is correct: */
   clt_measurement default_measurement;
-  clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE if
-                                       not; timed among the finalists like the default */
-  double least_s;                /* of all correct evaluations, as they were ranked by; NaN. What median_s compares with */
-  double median_s;               /* of all correct evaluations; NaN */
-  double quality;                /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
-                                    it has none, or everything was known, so that no reference was made */
+  clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE
+                                       if not; timed among the finalists like the default */
+  double least_s;  /* of all correct evaluations, as they were ranked by; NaN. What median_s compares with */
+  double median_s; /* of all correct evaluations; NaN */
+  double quality;  /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
+                      it has none, or everything was known, so that no reference was made */
   clt_search_report search;
-  clt_phases phases;             /* summed over the measured */
-  double search_s;               /* wall seconds that the searcher took */
+  clt_phases phases; /* summed over the measured */
+  double search_s;   /* wall seconds that the searcher took */
   double wall_s;
-  bool stopped;                  /* by stop or time */
+  bool stopped; /* by stop or time */
 } clt_tune_result;
 
 /* Runs a session. Fills *result also with CLT_E_STOPPED and CLT_E_NO_VALID. Release with clt_tune_result_release. */

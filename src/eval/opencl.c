@@ -174,6 +174,8 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
 
 static size_t opencl_capacity(const void *state) { return clt_pool_capacity(((const opencl_state *)state)->pool); }
 
+static size_t opencl_workers(const void *state) { return clt_pool_workers(((const opencl_state *)state)->pool); }
+
 static int opencl_submit(void *state, clt_config config, double best_s, clt_error *error) {
   return clt_pool_submit(((opencl_state *)state)->pool, config, best_s, error);
 }
@@ -197,6 +199,7 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .state_size = sizeof(opencl_state),
     .open = opencl_open,
     .capacity = opencl_capacity,
+    .workers = opencl_workers,
     .submit = opencl_submit,
     .wait = opencl_wait,
     .compare = opencl_compare,

@@ -86,6 +86,7 @@ void clt_pool_free(clt_pool *pool) {
 
 /* --- for the evaluator --- */
 
+size_t clt_pool_workers(const clt_pool *pool) { return pool->setup.n_workers; }
 size_t clt_pool_capacity(const clt_pool *pool) { return pool->capacity; }
 
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {

@@ -35,6 +35,7 @@ typedef struct clt_pool clt_pool;
 int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error);
 void clt_pool_free(clt_pool *pool);
 size_t clt_pool_capacity(const clt_pool *pool);
+size_t clt_pool_workers(const clt_pool *pool);
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error);
 int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error);
 

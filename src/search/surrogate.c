@@ -357,6 +357,7 @@ const clt_searcher_type clt_searcher_surrogate = {
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(clt_surrogate_options),
     .state_size = sizeof(surrogate_state),
+    .sequential = true,
     .init = surrogate_init,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

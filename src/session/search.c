@@ -57,9 +57,14 @@ static int begin(clt_session *s, clt_config asked, clt_error *error) {
   return rc;
 }
 
+/* How many may be under way at once. */
+static size_t most_submitted(const clt_session *s) {
+  bool fewer = s->searcher->sequential && s->settings->configurations == NULL && s->settings->batch == 0;
+  return (fewer && s->evaluator->workers ? s->evaluator->workers : s->evaluator->capacity)(s->evaluator_state);
+}
+
 static size_t wanted(const clt_session *s) {
-  size_t capacity = s->evaluator->capacity(s->evaluator_state);
-  size_t n = s->settings->batch ? s->settings->batch : capacity - s->n_submitted;
+  size_t n = s->settings->batch ? s->settings->batch : most_submitted(s) - s->n_submitted;
   int64_t left = s->budget - s->n_begun;
   return (int64_t)n < left ? n : (size_t)left;
 }
@@ -93,7 +98,7 @@ static int ask(clt_session *s, clt_error *error) {
 
 static bool may_begin(const clt_session *s) {
   if (clt_session_stopping(s) || clt_session_time_is_up(s)) return false;
-  return s->n_begun < s->budget && s->n_submitted < s->evaluator->capacity(s->evaluator_state);
+  return s->n_begun < s->budget && s->n_submitted < most_submitted(s);
 }
 
 /* Begins as many evaluations as the evaluator takes. Leaves with nothing pending only when the search is over. */

@@ -47,6 +47,8 @@ typedef struct clt_evaluator_type {
   int (*open)(void *state, const clt_evaluator_setup *setup, const void *options, clt_error *error);
   /* How many configurations may be submitted and not yet waited for; at least 1. */
   size_t (*capacity)(const void *state);
+  /* How many it works on at the same time, where that is fewer than it takes. Nullable: capacity. */
+  size_t (*workers)(const void *state);
   /* best_s: the best time so far (0: none), for deadlines and early abandonment. */
   int (*submit)(void *state, clt_config config, double best_s, clt_error *error);
   /* Waits for any submitted configuration; *out is initialised by the evaluator and then owned by the caller.

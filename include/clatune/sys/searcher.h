@@ -58,6 +58,7 @@ typedef struct clt_searcher_type {
   const clt_option *options;
   size_t n_options, options_size;
   size_t state_size; /* zeroed before init */
+  bool sequential;   /* every result has its part in the next request: no more are begun at once than are worked on */
 
   /* The evaluations that the options ask for by themselves, without the one of `first`: what a session without a budget
    * gives. 0: no opinion; INT64_MAX: until the search is over. Nullable: 0. */
