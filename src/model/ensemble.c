@@ -13,13 +13,13 @@ static const clt_option options[] = {
     OPTION("members", CLT_OPTION_INT, "11", 2, CLT_MAX_MEMBERS, members,
            "networks in the ensemble, each without one part of the rows"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, hidden, "sigmoid units of a network"),
-    OPTION("hidden2", CLT_OPTION_INT, "0", 0, CLT_MAX_HIDDEN, hidden2, "units of a second hidden layer; 0: none"),
+    OPTION("hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, hidden2, "units of a second hidden layer; 0: none"),
     OPTION("trainer", CLT_OPTION_TEXT, "lbfgs", 0, 0, trainer, "lbfgs, or rprop for FANN's own"),
     OPTION("iterations", CLT_OPTION_INT, "2000", 1, 1e6, iterations, "most iterations of the trainer, or epochs"),
     OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
            "iterations without a smaller error on the part left out after which to stop"),
-    OPTION("decay", CLT_OPTION_REAL, "0.02", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
-    OPTION("trees", CLT_OPTION_REAL, "0", 0, 1, trees,
+    OPTION("decay", CLT_OPTION_REAL, "0.005", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
+    OPTION("trees", CLT_OPTION_REAL, "0.5", 0, 1, trees,
            "share of boosted trees in the prediction, the rest is the networks'; 0: none"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
@@ -67,12 +67,12 @@ int clt_ensemble_add_trees(const clt_ensemble *e, const clt_config *configs, siz
   return rc;
 }
 
-static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
-  const clt_ensemble *e = state;
+static int predict_with(const clt_ensemble *e, bool trees, const clt_config *configs, size_t n, clt_prediction *out,
+                        clt_error *error) {
   float *mean = clt_new_array(n, sizeof *mean), *spread = clt_new_array(n, sizeof *spread);
   int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
   if (!rc) rc = clt_tables_predict(e->tables, configs, n, mean, spread, error);
-  if (!rc) rc = clt_ensemble_add_trees(e, configs, n, mean, error);
+  if (!rc && trees) rc = clt_ensemble_add_trees(e, configs, n, mean, error);
   for (size_t i = 0; !rc && i < n; i++) {
     out[i].log_time = (float)(e->centre + e->scale * mean[i]);
     out[i].spread = (float)(e->scale * spread[i]);
@@ -81,6 +81,17 @@ static int predict(const void *state, const clt_config *configs, size_t n, clt_p
   free(spread);
   return rc;
 }
+
+static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
+  return predict_with(state, true, configs, n, out, error);
+}
+
+/* The networks alone: a forest a member takes several times as long as they do. */
+static int screen(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
+  return predict_with(state, false, configs, n, out, error);
+}
+
+static bool screens(const void *state) { return ((const clt_ensemble *)state)->boosted != NULL; }
 
 static const float *residuals(const void *state, size_t *n) {
   const clt_ensemble *e = state;
@@ -109,6 +120,8 @@ const clt_model_type clt_model_ensemble = {
     .state_size = sizeof(clt_ensemble),
     .fit = clt_ensemble_fit,
     .predict = predict,
+    .screens = screens,
+    .screen = screen,
     .residuals = residuals,
     .save = clt_ensemble_save,
     .load = clt_ensemble_load,

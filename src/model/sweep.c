@@ -10,10 +10,16 @@
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
-#define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
+#define SCREENED 16           /* times as many as wanted are kept for predict, and */
+#define FEWEST_SCREENED 32768 /* at least this many */
+#define BATCHES_PER_THREAD 4  /* at least, where the space allows, so that no thread waits long for the last one */
+
+typedef int predict_function(const void *state, const clt_config *configs, size_t n, clt_prediction *out,
+                             clt_error *error);
 
 struct sweep {
   const clt_model *model;
+  predict_function *predict;
   uint64_t n_valid;
   size_t batch;
   /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
@@ -31,7 +37,7 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
   int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
   size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
-  rc = s->model->type->predict(s->model->state, configs, n, predictions, error);
+  rc = s->predict(s->model->state, configs, n, predictions, error);
   if (!rc) rc = s->use(s, index, configs, predictions, n, error);
 done:
   if (rc && s->failed) s->failed(s);
@@ -106,16 +112,55 @@ static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_
   return CLT_OK;
 }
 
+/* How many candidates to keep for the m best. */
+static size_t n_screened(size_t m, uint64_t n_valid) {
+  uint64_t n = m > SIZE_MAX / SCREENED ? n_valid : (uint64_t)m * SCREENED;
+  if (n < FEWEST_SCREENED) n = FEWEST_SCREENED;
+  return m == 0 ? 0 : n < n_valid ? (size_t)n : (size_t)n_valid;
+}
+
+struct screened {
+  const clt_model *model;
+  clt_heap *heap;
+};
+
+static int predict_part(void *user, size_t index, clt_error *error) {
+  const struct screened *s = user;
+  size_t first = index * SMALLEST_BATCH, n = s->heap->n - first < SMALLEST_BATCH ? s->heap->n - first : SMALLEST_BATCH;
+  clt_config configs[SMALLEST_BATCH] = {0};
+  clt_prediction predictions[SMALLEST_BATCH];
+  clt_candidate *items = s->heap->items + first;
+  for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
+  int rc = s->model->type->predict(s->model->state, configs, n, predictions, error);
+  for (size_t i = 0; !rc && i < n; i++) {
+    predictions[i].p_valid = items[i].prediction.p_valid;
+    items[i].prediction = predictions[i];
+  }
+  return rc;
+}
+
+/* The candidates' order is no heap's afterwards. */
+static int predict_screened(const clt_model *model, clt_heap *heap, clt_error *error) {
+  struct screened s = {model, heap};
+  return clt_parallel(model->threads, (heap->n + SMALLEST_BATCH - 1) / SMALLEST_BATCH, predict_part, &s, error);
+}
+
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct best best = {min_p_valid, skip, n_skip};
-  struct sweep sweep = {.model = model, .use = use_for_best, .user = &best};
+  bool screens = model->type->screens && model->type->screens(model->state);
+  struct sweep sweep = {.model = model,
+                        .predict = screens ? model->type->screen : model->type->predict,
+                        .use = use_for_best,
+                        .user = &best};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
-  int rc = clt_heap_init(&best.heap, m, error);
+  int rc = clt_heap_init(&best.heap, screens ? n_screened(m, n_valid) : m, error);
   if (!rc && m) rc = run(&sweep, error);
+  if (!rc && screens) rc = predict_screened(model, &best.heap, error);
   if (rc) goto done;
   clt_heap_sort(&best.heap);
+  if (best.heap.n > m) best.heap.n = m;
   for (size_t i = 0; i < best.heap.n; i++) {
     out[i] = best.heap.items[i].config;
     if (predictions) predictions[i] = best.heap.items[i].prediction;
@@ -162,7 +207,8 @@ static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt
 
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
   struct visit v = {visit, user};
-  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
+  struct sweep sweep = {
+      .model = model, .predict = model->type->predict, .use = use_for_visit, .failed = stop_visits, .user = &v};
   if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
   int rc = run(&sweep, error);
   pthread_cond_destroy(&v.changed);

@@ -83,7 +83,7 @@ static void every_model_learns_the_landscape(void **state) {
 }
 
 static void both_trainers_and_two_layers_learn_it(void **state) {
-  const char *const options[][2] = {{"trainer", "rprop"}, {"hidden2", "10"}};
+  const char *const options[][2] = {{"trainer", "rprop"}, {"hidden2", "0"}};
   for (size_t i = 0; i < 2; i++) {
     clt_model *model = fit_named(*state, "ensemble", N, 1, 0, options[i][0], options[i][1]);
     assert_true(error_on_unseen(*state, model) < 0.15);
@@ -171,8 +171,8 @@ static double fann_spread(const clt_ensemble *e, clt_config config) {
 
 static void agree_with_fann(const struct setting *s, const clt_model *model, double tolerance) {
   for (size_t i = 0; i < N; i++) {
-    clt_prediction p;
-    assert_int_equal(clt_model_predict(model, &s->rows[i].config, 1, &p, NULL), 0);
+    clt_prediction p; /* of the networks alone */
+    assert_int_equal(model->type->screen(model->state, &s->rows[i].config, 1, &p, NULL), 0);
     assert_true(fabs(p.log_time - fann_log_time(model->state, s->rows[i].config)) < tolerance);
     assert_true(fabs(p.spread - fann_spread(model->state, s->rows[i].config)) < tolerance);
   }
@@ -230,6 +230,31 @@ static void large_weights_do_no_harm(void **state) {
     agree_with_fann(s, model, 1e-3); /* a unit on its steep flank amplifies the rounding of its sum as well */
   }
   clt_model_free(model);
+}
+
+/* --- boosted trees --- */
+
+/* Between the networks alone and the trees alone, at the option's share. */
+static void trees_have_their_share(void **state) {
+  struct setting *s = *state;
+  clt_model *half = fit_named(s, "ensemble", 200, 1, 0, "trees", "0.25"),
+            *all = fit_named(s, "ensemble", 200, 1, 0, "trees", "1");
+  clt_model *none = fit_named(s, "ensemble", 200, 1, 0, "trees", "0");
+  assert_true(half->type->screens(half->state) && !none->type->screens(none->state));
+  clt_prediction a[100], b[100], mixed[100];
+  predictions_of(none, s, a, 100);
+  predictions_of(all, s, b, 100);
+  predictions_of(half, s, mixed, 100);
+  double apart = 0;
+  for (size_t i = 0; i < 100; i++) {
+    assert_true(fabs(mixed[i].log_time - (0.75 * a[i].log_time + 0.25 * b[i].log_time)) < 1e-4);
+    apart += fabs(a[i].log_time - b[i].log_time);
+  }
+  assert_true(apart > 0.1);
+  assert_true(error_on_unseen(s, all) < 0.4);
+  clt_model_free(half);
+  clt_model_free(all);
+  clt_model_free(none);
 }
 
 /* --- validity --- */
@@ -459,6 +484,7 @@ int main(void) {
       cmocka_unit_test(the_factorised_sweep_agrees_with_fann_run),
       cmocka_unit_test(the_plain_sweep_agrees_with_fann_run),
       cmocka_unit_test(large_weights_do_no_harm),
+      cmocka_unit_test(trees_have_their_share),
       cmocka_unit_test(failures_are_learnt),
       cmocka_unit_test(without_failures_everything_is_valid),
       cmocka_unit_test(the_sweep_goes_through_all_ranks_in_order),

@@ -33,6 +33,10 @@ typedef struct clt_model_type {
   int (*fit)(void *state, const clt_model_setup *setup, const void *options, clt_error *error);
   /* Fills log_time and spread of out[n]; any number of threads at once. */
   int (*predict)(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error);
+  /* Whether screen saves time: the sweep for the m best then predicts all with screen, and only the best of those with
+   * predict. screen fills the same as predict, less exactly. Both nullable. */
+  bool (*screens)(const void *state);
+  int (*screen)(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error);
   /* For every row of the setup: predicted - measured log time, by a fit that had no part of that row. Borrowed. */
   const float *(*residuals)(const void *state, size_t *n);
   /* The model as JSON, a new reference, and back. load refuses what save cannot have written for this space. */
