@@ -48,14 +48,15 @@ static int plug_in(clt_replay_settings *s, clt_setting **settings, const cli_arg
   return rc;
 }
 
-static int replay(const clt_replay_settings *settings, bool as_json) {
+static int replay(const clt_replay_settings *settings, bool as_json, bool with_curves) {
   clt_replay_result result;
   clt_error error = {0};
   cli_signals_install();
   int rc = clt_replay(&result, settings, &error);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) return cli_report(&error);
-  rc = as_json ? cli_replay_print_json(&result, settings->searcher) : cli_replay_print(&result, settings->searcher);
+  rc = as_json ? cli_replay_print_json(&result, settings->searcher, with_curves)
+               : cli_replay_print(&result, settings->searcher);
   clt_replay_result_release(&result);
   return rc;
 }
@@ -69,7 +70,7 @@ static int run(const cli_arguments *a) {
   if (rc == 0) rc = load(&recordings, a->positional, a->n_positional);
   settings.recordings = (const clt_recording *const *)recordings;
   settings.n_recordings = a->n_positional;
-  if (rc == 0) rc = replay(&settings, cli_given(a, "json"));
+  if (rc == 0) rc = replay(&settings, cli_given(a, "json"), cli_given(a, "curve"));
   free_recordings(recordings, a->n_positional);
   free(searcher_settings);
   return rc;
@@ -82,6 +83,7 @@ static const cli_flag flags[] = {
     {"batch", "N", "configurations asked of the searcher at once (default 1)"},
     {"noise", NULL, "answers with one of the recorded runs, drawn by the seed, in place of their mean"},
     {"threads", "N", "runs at once (default: all processors)"},
+    {"curve", NULL, "with --json: the mean best time after each evaluation too"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
 };
