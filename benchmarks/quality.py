@@ -7,7 +7,7 @@ optimum / best found after so many evaluations, and the mean's standard error ov
     benchmarks/quality.py SPACES [--searchers surrogate]
 
 SPACES are recordings (cache files of Kernel Tuner, T4 files) or folders of them, e.g. those of the auto-tuning community's
-benchmark hub. The whole table is made anew with the same ten spaces as are named in it; with --searchers only their rows are.
+benchmark hub. Rows of the file that belong to other searchers or other spaces stay as they are.
 """
 import csv
 import pathlib
