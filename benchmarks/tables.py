@@ -111,3 +111,44 @@ def markdown(head, rows):
 
 def percent(x):
     return f"{100 * x:.1f}"
+
+
+def recordings(arguments):
+    """Files, and the recordings in folders."""
+    paths = [p for a in map(pathlib.Path, arguments)
+             for p in (sorted(a.glob("*.json*")) if a.is_dir() else [a])]
+    return paths or sys.exit("no recordings there")
+
+
+def clatune(options):
+    return pathlib.Path(options.build) / "src/cli/clatune"
+
+
+def searchers(options):
+    """Names of all searchers, or those asked for."""
+    known = json.loads(run([clatune(options), "version", "--json"]))["searchers"]
+    asked = options.searchers.split(",") if options.searchers else known
+    unknown = [name for name in asked if name not in known]
+    return sys.exit(f"no such searcher: {', '.join(unknown)}") if unknown else asked
+
+
+def add_replay(out):
+    out.add_argument("spaces", nargs="+", help="recordings, or folders of recordings (*.json, *.json.gz)")
+    out.add_argument("--searchers", help="a,b,... (default: all); the rows of others stay")
+    out.add_argument("--repeat", type=int, default=20, help="searches of a space, with seeds 1, 2, ... (default 20)")
+    out.add_argument("--threads", type=int, default=0, help="searches at once (default: all processors)")
+
+
+def replay(options, searcher, budget, *more):
+    """The answer of `clatune replay --json` on all the spaces."""
+    return json.loads(run([clatune(options), "replay", *recordings(options.spaces), "--searcher", searcher, "--budget",
+                           budget, "--repeat", options.repeat, "--seed", 1, "--threads", options.threads, *more, "--json"]))
+
+
+def replace_part(path, name, text):
+    """Puts text between '<!-- NAME: begin -->' and '<!-- NAME: end -->' of a page."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
+    page = pathlib.Path(path).read_text()
+    if page.count(begin) != 1 or page.count(end) != 1:
+        sys.exit(f"{path}: no part '{name}'")
+    pathlib.Path(path).write_text(page[:page.index(begin) + len(begin)] + text + "\n" + page[page.index(end):])

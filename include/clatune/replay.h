@@ -25,6 +25,7 @@ typedef struct clt_replay_settings {
   uint64_t seed;
   size_t batch;      /* how many to ask for at once; 0: 1 */
   bool noise;        /* answer with one of the recorded runs in place of their mean */
+  double tolerance;  /* what counts as equally fast, as a fraction; 0: 0.02 */
   unsigned threads;  /* runs at once; 0: as many as there are processors */
   const volatile int *stop; /* as in clt_tune_settings */
 } clt_replay_settings;
@@ -34,11 +35,13 @@ typedef struct clt_replay_space {
   const clt_recording *recording; /* borrowed from the settings */
   double *fractions;              /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
   double search_s;                /* seconds that the searcher took an evaluation, mean of all runs */
+  int64_t second_stage_measured, second_stage_failed; /* summed over the runs; 0 where the searcher has no stages */
 } clt_replay_space;
 
 typedef struct clt_replay_result {
   clt_replay_space *spaces; /* n_spaces, in the order of the recordings */
   size_t n_spaces, repeats, budget;
+  double tolerance;
 } clt_replay_result;
 
 /* Fails with CLT_E_STOPPED on request, and as clt_tune does; only CLT_E_NO_VALID of a run is no failure. Release with
@@ -47,9 +50,11 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
 void clt_replay_result_release(clt_replay_result *result);
 
 /* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN for
- * one repeat), and the 5th percentile (linear between neighbours). */
+ * one repeat), and the 5th percentile (linear between neighbours). A run has missed something if the optimum is faster
+ * than its best by more than the tolerance: fraction < 1 / (1 + tolerance). */
 typedef struct clt_replay_figures {
   double mean, standard_error, percentile_5;
+  double missed; /* share of the runs, 0 .. 1 */
 } clt_replay_figures;
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *result, size_t space, size_t evaluations,
                           clt_error *error);

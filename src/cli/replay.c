@@ -35,14 +35,15 @@ static int plug_in(clt_replay_settings *s, clt_setting **settings, const cli_arg
   return rc;
 }
 
-static int replay(const clt_replay_settings *settings, bool as_json) {
+static int replay(const clt_replay_settings *settings, bool as_json, bool with_curves) {
   clt_replay_result result;
   clt_error error = {0};
   cli_signals_install();
   int rc = clt_replay(&result, settings, &error);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) return cli_report(&error);
-  rc = as_json ? cli_replay_print_json(&result, settings->searcher) : cli_replay_print(&result, settings->searcher);
+  rc = as_json ? cli_replay_print_json(&result, settings->searcher, with_curves)
+               : cli_replay_print(&result, settings->searcher);
   clt_replay_result_release(&result);
   return rc;
 }
@@ -64,7 +65,7 @@ static int run(const cli_arguments *a) {
   int rc = numbers(&settings, a);
   if (rc == 0) rc = plug_in(&settings, &searcher_settings, a);
   if (rc == 0) rc = load(&settings, &recordings, &sources, a);
-  if (rc == 0) rc = replay(&settings, cli_given(a, "json"));
+  if (rc == 0) rc = replay(&settings, cli_given(a, "json"), cli_given(a, "curve"));
   cli_free_recordings(recordings, a->n_positional);
   cli_free_recordings(sources, settings.n_learn_from);
   free(searcher_settings);
@@ -80,6 +81,7 @@ static const cli_flag flags[] = {
     {"threads", "N", "runs at once (default: all processors)"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
+    {"curve", NULL, "with --json: the mean best time after each evaluation too"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
 };

@@ -1,5 +1,6 @@
 /* The tables of `clatune replay`. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "cli/output.h"
@@ -37,6 +38,7 @@ static void add_to_mean(clt_replay_figures *mean, const clt_replay_figures *spac
     mean[i].mean += space[i].mean / n;
     mean[i].standard_error = hypot(mean[i].standard_error, space[i].standard_error / n);
     mean[i].percentile_5 += space[i].percentile_5 / n;
+    mean[i].missed += space[i].missed / n;
   }
 }
 
@@ -48,24 +50,53 @@ static void set(json_t *object, size_t evaluations, double value) {
   json_object_set_new(object, key, cli_json_real(value));
 }
 
-static json_t *by_evaluations(const clt_replay_figures *figures, const columns *c, int which) {
+/* figure: its offset in clt_replay_figures. */
+static json_t *by_evaluations(const clt_replay_figures *figures, const columns *c, size_t figure) {
   json_t *out = json_object();
-  for (size_t i = 0; i < c->n; i++) {
-    const clt_replay_figures *f = &figures[i];
-    set(out, c->at[i], which == 0 ? f->mean : which == 1 ? f->percentile_5 : f->standard_error);
+  for (size_t i = 0; i < c->n; i++) set(out, c->at[i], *(const double *)((const char *)&figures[i] + figure));
+  return out;
+}
+
+#define FIGURE(name) offsetof(clt_replay_figures, name)
+
+/* The best time after each evaluation, mean of the runs that have one; null before. */
+static json_t *curve(const clt_replay_result *r, const clt_replay_space *space) {
+  double optimum_s = clt_recording_optimum_s(space->recording);
+  json_t *out = json_array();
+  for (size_t k = 0; k < r->budget; k++) {
+    double sum_s = 0, n = 0;
+    for (size_t i = 0; i < r->repeats; i++) {
+      double fraction = space->fractions[i * r->budget + k];
+      if (fraction > 0) sum_s += optimum_s / fraction, n++;
+    }
+    json_array_append_new(out, cli_json_real(n > 0 ? sum_s / n : NAN));
   }
   return out;
 }
 
-static json_t *space_json(const clt_replay_space *space, const char *searcher, const clt_replay_figures *f,
-                          const columns *c) {
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(space->recording), "searcher",
-                   searcher, "optimum_s", cli_json_real(clt_recording_optimum_s(space->recording)),
-                   "fraction_of_optimum", by_evaluations(f, c, 0), "percentile_5", by_evaluations(f, c, 1),
-                   "standard_error", by_evaluations(f, c, 2), "search_s", cli_json_real(space->search_s));
+static json_int_t n_failed(const clt_recording *recording) {
+  json_int_t n = 0;
+  for (size_t i = 0; i < clt_recording_size(recording); i++)
+    n += !clt_measurement_correct(clt_recording_at(recording, i));
+  return n;
 }
 
-int cli_replay_print_json(const clt_replay_result *r, const char *searcher) {
+static json_t *space_json(const clt_replay_space *space, const char *searcher, const clt_replay_figures *f,
+                          const columns *c) {
+  json_t *out = json_pack(
+      "{s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(space->recording),
+      "configurations", (json_int_t)clt_recording_size(space->recording), "failed", n_failed(space->recording),
+      "searcher", searcher, "optimum_s", cli_json_real(clt_recording_optimum_s(space->recording)),
+      "fraction_of_optimum", by_evaluations(f, c, FIGURE(mean)), "percentile_5",
+      by_evaluations(f, c, FIGURE(percentile_5)), "standard_error", by_evaluations(f, c, FIGURE(standard_error)),
+      "missed", by_evaluations(f, c, FIGURE(missed)), "search_s", cli_json_real(space->search_s));
+  if (space->second_stage_measured == 0) return out;
+  json_object_set_new(out, "second_stage_measured", json_integer((json_int_t)space->second_stage_measured));
+  json_object_set_new(out, "second_stage_failed", json_integer((json_int_t)space->second_stage_failed));
+  return out;
+}
+
+int cli_replay_print_json(const clt_replay_result *r, const char *searcher, bool with_curves) {
   columns c = columns_of(r);
   clt_replay_figures mean[MAX_COLUMNS] = {{0}}, figures[MAX_COLUMNS];
   json_t *results = json_array();
@@ -73,10 +104,14 @@ int cli_replay_print_json(const clt_replay_result *r, const char *searcher) {
     int rc = figures_of(figures, r, i, &c);
     if (rc) return json_decref(results), rc;
     add_to_mean(mean, figures, &c, r->n_spaces);
-    json_array_append_new(results, space_json(&r->spaces[i], searcher, figures, &c));
+    json_t *space = space_json(&r->spaces[i], searcher, figures, &c);
+    if (with_curves) json_object_set_new(space, "mean_best_s", curve(r, &r->spaces[i]));
+    json_array_append_new(results, space);
   }
-  return cli_print_json(json_pack("{s:o, s:o, s:o}", "results", results, "mean", by_evaluations(mean, &c, 0),
-                                  "mean_standard_error", by_evaluations(mean, &c, 2)));
+  return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",
+                                  by_evaluations(mean, &c, FIGURE(mean)), "mean_standard_error",
+                                  by_evaluations(mean, &c, FIGURE(standard_error)), "mean_missed",
+                                  by_evaluations(mean, &c, FIGURE(missed)), "tolerance", r->tolerance));
 }
 
 /* --- text --- */

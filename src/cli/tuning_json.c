@@ -1,6 +1,7 @@
 /* The end of a tuning, as JSON. */
 #include <math.h>
 
+#include "cli/certainty.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
@@ -84,6 +85,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "second_stage",
                       json_pack("{s:I, s:I, s:o}", "measured", (json_int_t)r->search.second_stage_measured, "failed",
                                 (json_int_t)r->search.second_stage_failed, "needed", needed(&r->search)));
+  json_object_set_new(out, "certainty", cli_certainty_json(&tuning->settings, r));
   json_object_set_new(out, "phases", phases(&r->phases));
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "stopped", json_boolean(r->stopped));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/certainty.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
@@ -68,7 +69,7 @@ static void print_model(const clt_search_report *s) {
 }
 
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
-  char wall[32];
+  char wall[32], sure[200];
   printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
          !r->stopped     ? ""
          : tuning->store ? " (stopped early; the same command goes on from here)"
@@ -87,6 +88,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   print_counts(r);
   print_failures(tuning, r);
   print_model(&r->search);
+  if (cli_certainty_text(sure, &tuning->settings, r)) printf("how sure            %s\n", sure);
   printf("took                %s\n", cli_time(wall, r->wall_s));
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
 }

@@ -15,7 +15,7 @@
 #include "search/second_stage.h"
 
 #define MIN_CORRECT 5    /* clt_model_fit needs as many */
-#define MIN_P_VALID 0.5  /* less likely ones come after all others */
+#define MIN_P_VALID 0.5  /* with the option 'validity' */
 #define REFIT_SHARE 0.25 /* of a block failed: fit again */
 #define MIN_BLOCK 16     /* see next_block */
 
@@ -24,6 +24,7 @@ typedef enum stage { SAMPLING, SECOND, OVER } stage;
 typedef struct two_stage_state {
   clt_search_setup setup;
   clt_two_stage_plan plan;
+  double min_p_valid; /* less likely ones come after all others */
   int64_t allowance;
   clt_draw draw;
   clt_config_set seen; /* asked for, and first */
@@ -57,6 +58,7 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   s->allowance = clt_search_allowance(setup);
   int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
   if (rc) return rc;
+  s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);
   s->best_s = s->first_stage_best_s = INFINITY;
   s->report.second_stage_needed = -1;
@@ -128,7 +130,7 @@ static int fit(two_stage_state *s, clt_error *error) {
 
 static int refill(two_stage_state *s, clt_error *error) {
   double start_s = clt_now_s();
-  int rc = clt_candidates_refill(&s->candidates, s->model, s->setup.space, &s->seen, MIN_P_VALID, error);
+  int rc = clt_candidates_refill(&s->candidates, s->model, s->setup.space, &s->seen, s->min_p_valid, error);
   s->block_end = 0;
   s->report.predict_s += clt_now_s() - start_s;
   return rc;
@@ -154,8 +156,8 @@ static double threshold(const two_stage_state *s) {
 
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
-static bool promising(const clt_prediction *prediction, double threshold_log_time) {
-  return prediction->p_valid >= MIN_P_VALID && prediction->log_time < threshold_log_time;
+static bool promising(const two_stage_state *s, const clt_prediction *prediction, double threshold_log_time) {
+  return prediction->p_valid >= s->min_p_valid && prediction->log_time < threshold_log_time;
 }
 
 struct count {
@@ -171,7 +173,7 @@ static bool is_open(const two_stage_state *s, clt_config config) {
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
   struct count *count = user;
   for (size_t i = 0; i < n; i++)
-    count->n += promising(&predictions[i], count->threshold) &&
+    count->n += promising(count->search, &predictions[i], count->threshold) &&
                 is_open(count->search, clt_space_at(count->search->setup.space, first_rank + i));
   return 0;
 }
@@ -198,7 +200,7 @@ static int finish(two_stage_state *s, clt_error *error) {
         "too few correct samples to choose the second stage by the confidence: it went to its limit");
     return CLT_OK;
   }
-  if (c->next < c->n && promising(&c->predictions[c->next], threshold(s))) return report_shortfall(s, error);
+  if (c->next < c->n && promising(s, &c->predictions[c->next], threshold(s))) return report_shortfall(s, error);
   s->report.second_stage_needed = s->n_second;
   return CLT_OK;
 }
@@ -218,7 +220,7 @@ static size_t end_of_block(const two_stage_state *s) {
   if (!s->plan.chosen || isnan(s->margin)) return end;
   double beyond = threshold(s);
   for (size_t i = c->next; i < end; i++)
-    if (!promising(&c->predictions[i], beyond)) return i;
+    if (!promising(s, &c->predictions[i], beyond)) return i;
   return end;
 }
 
@@ -329,6 +331,8 @@ static const clt_option options[] = {
      "reached)"},
     {"second-stage-max", CLT_OPTION_INT, "1000", 1, INT32_MAX, offsetof(clt_two_stage_options, second_stage_max),
      "how many auto measures at most"},
+    {"validity", CLT_OPTION_BOOL, "yes", 0, 0, offsetof(clt_two_stage_options, validity),
+     "what will probably fail is measured after all others; no: by predicted time alone"},
 };
 
 const clt_searcher_type clt_searcher_two_stage = {

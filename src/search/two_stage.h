@@ -10,6 +10,7 @@ typedef struct clt_two_stage_options {
   int64_t samples;          /* 0: from the budget */
   const char *second_stage; /* "rest", "auto" or a number */
   int64_t second_stage_max; /* with "auto" */
+  bool validity;            /* what will probably fail comes last */
 } clt_two_stage_options;
 
 typedef struct clt_two_stage_plan {

@@ -9,6 +9,7 @@
 #include "model/parallel.h"
 
 #define MOST_EVALUATIONS 10000000
+#define DEFAULT_TOLERANCE 0.02
 
 /* One run, while it goes on. */
 struct run {
@@ -17,10 +18,16 @@ struct run {
   double optimum_s, best_s;
 };
 
+/* What is kept of a run beside its fractions. */
+struct kept {
+  double search_s; /* an evaluation */
+  int64_t second_stage_measured, second_stage_failed;
+};
+
 struct replay {
   const clt_replay_settings *settings;
   clt_replay_result *result;
-  double *search_s; /* [recording][repeat] */
+  struct kept *kept; /* [recording][repeat] */
 };
 
 static void on_progress(void *user, const clt_progress *now) {
@@ -42,6 +49,7 @@ static clt_tune_settings settings_of_run(const clt_replay_settings *s, const clt
   tune.searcher_settings = s->searcher_settings;
   tune.n_searcher_settings = s->n_searcher_settings;
   tune.budget = s->budget;
+  tune.tolerance = s->tolerance;
   tune.batch = s->batch ? s->batch : 1;
   tune.finalists = 0;
   tune.seed = seed;
@@ -80,7 +88,9 @@ static int one_run(void *user, size_t index, clt_error *error) {
   clt_tune_result result;
   clt_error failure = {0};
   rc = clt_tune(&result, &tune, &failure);
-  r->search_s[space * s->repeats + repeat] = result.evaluations ? result.search_s / (double)result.evaluations : 0;
+  r->kept[space * s->repeats + repeat] =
+      (struct kept){result.evaluations ? result.search_s / (double)result.evaluations : 0,
+                    result.search.second_stage_measured, result.search.second_stage_failed};
   clt_tune_result_release(&result);
   free(sources);
   for (double last = run.n ? run.fractions[run.n - 1] : 0; run.n < budget; run.n++) run.fractions[run.n] = last;
@@ -103,7 +113,7 @@ static int check(const clt_replay_settings *s, clt_error *error) {
 static int allocate(clt_replay_result *out, const clt_replay_settings *s, clt_error *error) {
   size_t n;
   *out = (clt_replay_result){clt_new_array(s->n_recordings, sizeof *out->spaces), s->n_recordings, s->repeats,
-                             (size_t)s->budget};
+                             (size_t)s->budget, s->tolerance > 0 ? s->tolerance : DEFAULT_TOLERANCE};
   if (out->spaces == NULL || !clt_size_multiply(&n, s->repeats, (size_t)s->budget)) return clt_fail_memory(error);
   for (size_t i = 0; i < s->n_recordings; i++) {
     out->spaces[i].recording = s->recordings[i];
@@ -113,12 +123,11 @@ static int allocate(clt_replay_result *out, const clt_replay_settings *s, clt_er
   return CLT_OK;
 }
 
-static void average_search_s(struct replay *r) {
-  size_t repeats = r->settings->repeats;
-  for (size_t i = 0; i < r->settings->n_recordings; i++) {
-    double sum = 0;
-    for (size_t k = 0; k < repeats; k++) sum += r->search_s[i * repeats + k];
-    r->result->spaces[i].search_s = sum / (double)repeats;
+static void summarise(clt_replay_space *out, const struct kept *runs, size_t repeats) {
+  for (size_t i = 0; i < repeats; i++) {
+    out->search_s += runs[i].search_s / (double)repeats;
+    out->second_stage_measured += runs[i].second_stage_measured;
+    out->second_stage_failed += runs[i].second_stage_failed;
   }
 }
 
@@ -127,11 +136,12 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *s, clt_erro
   struct replay replay = {s, &made, NULL};
   int rc = check(s, error);
   if (!rc) rc = allocate(&made, s, error);
-  if (!rc && (replay.search_s = clt_new_array(s->n_recordings, s->repeats * sizeof(double))) == NULL)
+  if (!rc && (replay.kept = clt_new_array(s->n_recordings, s->repeats * sizeof *replay.kept)) == NULL)
     rc = clt_fail_memory(error);
   if (!rc) rc = clt_parallel(s->threads, s->n_recordings * s->repeats, one_run, &replay, error);
-  if (!rc) average_search_s(&replay);
-  free(replay.search_s);
+  for (size_t i = 0; !rc && i < made.n_spaces; i++)
+    summarise(&made.spaces[i], replay.kept + i * s->repeats, s->repeats);
+  free(replay.kept);
   if (rc) return clt_replay_result_release(&made), rc;
   *result = made;
   return CLT_OK;
@@ -159,14 +169,17 @@ static double percentile(const double *sorted, size_t n, double share) {
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *r, size_t space, size_t evaluations,
                           clt_error *error) {
   size_t n = r->repeats;
-  double *values = clt_new_array(n, sizeof *values), sum = 0, squares = 0;
+  double *values = clt_new_array(n, sizeof *values), sum = 0, squares = 0, missed = 0;
   if (values == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) sum += values[i] = r->spaces[space].fractions[i * r->budget + evaluations - 1];
   double mean = sum / (double)n;
-  for (size_t i = 0; i < n; i++) squares += (values[i] - mean) * (values[i] - mean);
+  for (size_t i = 0; i < n; i++) {
+    squares += (values[i] - mean) * (values[i] - mean);
+    missed += values[i] < 1 / (1 + r->tolerance);
+  }
   qsort(values, n, sizeof *values, ascending);
   *out = (clt_replay_figures){mean, n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN,
-                              percentile(values, n, 0.05)};
+                              percentile(values, n, 0.05), missed / (double)n};
   free(values);
   return CLT_OK;
 }

@@ -102,6 +102,44 @@ class Replay(CliTest):
         cold = self.replay("--budget", "12", "--repeat", "3")["mean"]
         self.assertEqual(self.replay("--budget", "12", "--repeat", "3", "--learn-from", "foreign.json")["mean"], cold)
 
+    def test_what_was_missed(self):
+        answer = self.replay("--searcher", "random", "--budget", "60", "--repeat", "10")
+        result = answer["results"][0]
+        missed = list(result["missed"].values())
+        self.assertEqual(list(result["missed"]), ["10", "25", "50", "60"])
+        self.assertEqual(missed, sorted(missed, reverse=True))
+        self.assertTrue(0 < missed[0] <= 1 and missed[-1] < missed[0], missed)
+        self.assertEqual(answer["tolerance"], 0.02)
+        self.assertEqual(answer["mean_missed"], result["missed"])
+        one = self.replay("--searcher", "random", "--budget", "30", "--repeat", "1")["results"][0]
+        for evaluations, fraction in one["fraction_of_optimum"].items():
+            self.assertEqual(one["missed"][evaluations], 1 if fraction < 1 / 1.02 else 0)
+
+    def test_failures_are_counted(self):
+        failed = sum(isinstance(time_ms(b, t, 0), str) for b in BLOCKS for t in TILES)
+        result = self.replay("--searcher", "random", "--budget", "30", "--repeat", "1")["results"][0]
+        self.assertEqual((result["configurations"], result["failed"]), (len(BLOCKS) * len(TILES), failed))
+        self.assertNotIn("second_stage_measured", result)
+
+    def test_the_second_stage_is_counted(self):
+        failed = sum(isinstance(time_ms(b, t, 0), str) for b in BLOCKS for t in TILES)
+        result = self.replay("--searcher", "two-stage", "--samples", "32", "--second-stage", "32", "--budget", "64",
+                             "--repeat", "1")["results"][0]  # both stages are the whole space
+        self.assertEqual(result["second_stage_measured"], 32)
+        first = self.replay("--searcher", "two-stage", "--samples", "32", "--second-stage", "0", "--budget", "32",
+                            "--repeat", "1")["results"][0]
+        self.assertNotIn("second_stage_measured", first)
+        self.assertTrue(0 < result["second_stage_failed"] <= failed, result)
+
+    def test_the_curve(self):
+        result = self.replay("--searcher", "random", "--budget", "30", "--repeat", "1", "--curve")["results"][0]
+        curve = result["mean_best_s"]
+        self.assertEqual(len(curve), 30)
+        known = [x for x in curve if x is not None]
+        self.assertEqual(known, sorted(known, reverse=True))
+        self.assertAlmostEqual(result["optimum_s"] / curve[-1], result["fraction_of_optimum"]["30"])
+        self.assertNotIn("mean_best_s", self.replay("--budget", "5", "--repeat", "1")["results"][0])
+
     def test_text(self):
         text = self.clatune("replay", "near.json.gz", "--budget", "12", "--repeat", "2").stdout
         self.assertIn("near", text)

@@ -104,6 +104,26 @@ static void the_second_stage_is_not_mostly_invalid(void **state) {
   clt_space_free(space);
 }
 
+/* Failures of the second stage, summed over seeds. */
+static int64_t second_stage_failures(const clt_space *space, const char *validity) {
+  const clt_setting settings[] = {{"samples", "200"}, {"second-stage", "60"}, {"validity", validity}};
+  int64_t failed = 0;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    bench b = two_stage(space, settings, 3, seed);
+    b.objective = bench_bowl_failing;
+    bench_run(&b);
+    failed += b.report.second_stage_failed;
+  }
+  return failed;
+}
+
+static void the_validity_model_spares_failures(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  assert_true(2 * second_stage_failures(space, "yes") < second_stage_failures(space, "no"));
+  clt_space_free(space);
+}
+
 static void neither_batches_nor_order_change_what_is_asked(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
@@ -178,6 +198,7 @@ int main(void) {
       cmocka_unit_test(options_may_imply_a_budget),
       cmocka_unit_test(the_second_stage_finds_the_optimum_of_a_smooth_space),
       cmocka_unit_test(the_second_stage_is_not_mostly_invalid),
+      cmocka_unit_test(the_validity_model_spares_failures),
       cmocka_unit_test(neither_batches_nor_order_change_what_is_asked),
       cmocka_unit_test(sampling_goes_on_until_a_model_is_possible),
       cmocka_unit_test(a_chosen_second_stage_says_what_it_needed),

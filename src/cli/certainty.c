@@ -1,0 +1,42 @@
+/* What `clatune tune` says of how sure its result is. */
+#include "cli/certainty.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Searches with other options, interrupted ones and those that measured everything are none of the recorded ones. */
+static const clt_certainty *certainty_of(const clt_tune_settings *settings, const clt_tune_result *r) {
+  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && !r->stopped;
+  if (!alike || r->best.config == CLT_CONFIG_NONE || (uint64_t)r->evaluations >= r->valid) return NULL;
+  return clt_certainty_find(settings->searcher, r->evaluations);
+}
+
+const char *cli_share(char out[32], double share) {
+  double one_in = round(1 / share);
+  if (share <= 0) return "none";
+  if (share > 0.95) return "nearly all";
+  if (share < 0.55 && fabs(1 / one_in - share) < 0.035) {
+    snprintf(out, 32, "about 1 in %.0f", one_in);
+  } else {
+    snprintf(out, 32, "about %.0f in 10", round(10 * share));
+  }
+  return out;
+}
+
+bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const clt_tune_result *r) {
+  char share[32];
+  const clt_certainty *c = certainty_of(settings, r);
+  if (c == NULL) return false;
+  snprintf(out, 200,
+           "of recorded searches with %lld evaluations %s missed something more than %g %% faster; mean loss %.2g %%",
+           (long long)c->evaluations, cli_share(share, c->missed), 100 * c->tolerance, 100 * c->mean_loss);
+  return true;
+}
+
+json_t *cli_certainty_json(const clt_tune_settings *settings, const clt_tune_result *r) {
+  const clt_certainty *c = certainty_of(settings, r);
+  if (c == NULL) return json_null();
+  return json_pack("{s:s, s:I, s:i, s:i, s:f, s:f, s:f}", "searcher", c->searcher, "evaluations",
+                   (json_int_t)c->evaluations, "spaces", c->spaces, "searches", c->searches, "tolerance", c->tolerance,
+                   "missed", c->missed, "mean_loss", c->mean_loss);
+}
