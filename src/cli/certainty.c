@@ -4,10 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Searches with other options, interrupted ones and those that measured everything are none of the recorded ones. */
+/* Searches with other options or with what other devices know, interrupted ones and those that measured everything are
+ * none of the recorded ones. */
 static const clt_certainty *certainty_of(const clt_tune_settings *settings, const clt_tune_result *r) {
-  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && !r->stopped;
-  if (!alike || r->best.config == CLT_CONFIG_NONE || (uint64_t)r->evaluations >= r->valid) return NULL;
+  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && settings->n_learn_from == 0;
+  if (!alike || r->stopped || r->best.config == CLT_CONFIG_NONE || (uint64_t)r->evaluations >= r->valid) return NULL;
   return clt_certainty_find(settings->searcher, r->evaluations);
 }
 
