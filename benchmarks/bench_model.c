@@ -166,7 +166,7 @@ static void report_sweeps(clt_model *model, const char *label) {
 int main(void) {
   static const clt_setting rprop[] = {
       {"trainer", "rprop"}, {"iterations", "1000"}, {"patience", "1000"}, {"hidden2", "0"}, {"trees", "0"}};
-  static const clt_setting networks[] = {{"trees", "0"}}, shallow[] = {{"trees", "0"}, {"hidden2", "0"}};
+  static const clt_setting with_trees[] = {{"trees", "0.5"}}, shallow[] = {{"trees", "0"}, {"hidden2", "0"}};
   clt_error error = {0};
   clt_space *space = stereo(false, &error), *constrained = stereo(true, &error);
   if (!space || !constrained) return fprintf(stderr, "%s\n", error.message), 1;
@@ -174,15 +174,15 @@ int main(void) {
   printf("11 networks on %d rows\n", ROWS);
   clt_model *model = train(space, rows, "  default, two threads", NULL, 0, 2);
   clt_model_free(train(space, rows, "  FANN's RPROP, 1,000 epochs, one layer, one thread", rprop, 5, 1));
-  clt_model *alone = train(space, rows, "  without trees, two threads", networks, 1, 2);
-  clt_model *one_layer = train(space, rows, "  without trees, one layer, two threads", shallow, 2, 2);
+  clt_model *mixed = train(space, rows, "  with trees at half weight, two threads", with_trees, 1, 2);
+  clt_model *one_layer = train(space, rows, "  one layer, two threads", shallow, 2, 2);
   clt_model *small = train(constrained, few, "  with constraints, two threads", NULL, 0, 2);
   report_sweeps(model, "stereo");
   report_sweeps(small, "stereo with constraints");
-  report_sweeps(alone, "stereo, no trees");
+  report_sweeps(mixed, "stereo, trees");
   report_sweeps(one_layer, "stereo, one layer");
   clt_model_free(model);
-  clt_model_free(alone);
+  clt_model_free(mixed);
   clt_model_free(one_layer);
   clt_model_free(small);
   clt_space_free(space);

@@ -19,7 +19,7 @@ static const clt_option options[] = {
     OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
            "iterations without a smaller error on the part left out after which to stop"),
     OPTION("decay", CLT_OPTION_REAL, "0.005", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
-    OPTION("trees", CLT_OPTION_REAL, "0.5", 0, 1, trees,
+    OPTION("trees", CLT_OPTION_REAL, "0", 0, 1, trees,
            "share of boosted trees in the prediction, the rest is the networks'; 0: none"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
