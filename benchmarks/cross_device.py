@@ -20,7 +20,7 @@ SECONDS_A_COMMAND = 24 * 3600
 
 
 def clatune(options, *arguments):
-    command = [pathlib.Path(options.build) / "src/cli/clatune", arguments[0], options.problem, *arguments[1:], "--json",
+    command = [tables.clatune(options), arguments[0], options.problem, *arguments[1:], "--json",
                "--quiet"]
     for size in options.size:
         command += ["--size", size]

@@ -83,7 +83,7 @@ def measure(options, recording, configurations, folder, store=None):
     knows is not measured again."""
     file = pathlib.Path(folder) / "configurations.json"
     file.write_text(json.dumps(configurations))
-    answer = json.loads(run([pathlib.Path(options.build) / "src/cli/clatune", "sample", options.problem, "--device",
+    answer = json.loads(run([clatune(options), "sample", options.problem, "--device",
                              options.device, *sizes_of(recording), "--configurations", file, "--store", store or options.store,
                              *options.measure.split(), "--json", "--quiet"]))
     return {key(r["configuration"]): r["time_s"] for r in answer["results"]}

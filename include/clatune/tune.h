@@ -28,6 +28,8 @@ typedef struct clt_progress {
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
 
+#define CLT_DEFAULT_SEARCHER "surrogate"
+
 typedef struct clt_tune_settings {
   const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
   const clt_space *space;         /* used where instance is NULL */
@@ -35,7 +37,7 @@ typedef struct clt_tune_settings {
   const char *evaluator;          /* "opencl" where NULL */
   const clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
-  const char *searcher; /* "surrogate" where NULL */
+  const char *searcher; /* CLT_DEFAULT_SEARCHER where NULL */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
   const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */

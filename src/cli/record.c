@@ -3,61 +3,23 @@
 #include <stdlib.h>
 
 #include "cli/output.h"
+#include "cli/stored.h"
 #include "cli/tuning.h"
 
-typedef struct stored {
-  clt_measurement measurement;
-  size_t arrival;
-} stored;
-
-typedef struct stored_list {
-  const clt_space *space;
-  stored *items;
-  size_t n, capacity;
-} stored_list;
-
-static int collect(void *user, clt_record_kind kind, const clt_measurement *m) {
-  stored_list *list = user;
-  if (kind != CLT_RECORD_SEARCH || clt_space_canonical(list->space, m->config) != m->config) return 0;
-  if (list->n == list->capacity) {
-    size_t capacity = list->capacity ? 2 * list->capacity : 256;
-    stored *grown = realloc(list->items, capacity * sizeof *grown);
-    if (grown == NULL) return CLT_E_MEMORY;
-    list->items = grown;
-    list->capacity = capacity;
-  }
-  list->items[list->n] = (stored){*m, list->n};
-  list->items[list->n++].measurement.log = NULL; /* borrowed, and T4 has no place for it */
-  return 0;
-}
-
-static int by_configuration(const void *a, const void *b) {
-  const stored *x = a, *y = b;
-  if (x->measurement.config != y->measurement.config) return x->measurement.config < y->measurement.config ? -1 : 1;
-  return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
-
-/* The newest measurement of each configuration, borrowed from the list. */
-static clt_t4_result *newest(stored_list *list, size_t *n) {
-  clt_t4_result *results = calloc(list->n + 1, sizeof *results);
-  *n = 0;
-  if (results == NULL) return NULL;
-  qsort(list->items, list->n, sizeof *list->items, by_configuration);
-  for (size_t i = 0; i < list->n; i++)
-    if (i + 1 == list->n || list->items[i].measurement.config != list->items[i + 1].measurement.config)
-      results[(*n)++].measurement = &list->items[i].measurement;
+static clt_t4_result *results_of(const cli_stored *stored) {
+  clt_t4_result *results = calloc(stored->n + 1, sizeof *results);
+  for (size_t i = 0; results && i < stored->n; i++) results[i].measurement = &stored->measurements[i];
   return results;
 }
 
 static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
-  clt_store_key key;
-  stored_list list = {.space = clt_instance_space(instance)};
+  cli_stored stored;
   clt_t4_result *results = NULL;
-  int rc = clt_store_key_init(&key, instance, &error);
-  if (rc == 0) rc = clt_store_each(tuning->store, &key, list.space, collect, &list, NULL, &error);
-  if (rc == 0) results = newest(&list, n);
+  int rc = cli_stored_read(&stored, tuning->store, instance, &error);
+  *n = stored.n;
+  if (rc == 0) results = results_of(&stored);
   if (rc == 0 && results && *n > 0) rc = clt_t4_write_recording(path, instance, results, *n, &error);
   int code = rc                ? cli_report(&error)
              : results == NULL ? cli_failure("out of memory")
@@ -65,7 +27,7 @@ static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
                                              clt_problem_name(clt_instance_problem(instance)))
                                : 0;
   free(results);
-  free(list.items);
+  cli_stored_release(&stored);
   return code;
 }
 

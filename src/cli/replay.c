@@ -27,7 +27,7 @@ static int numbers(clt_replay_settings *s, const cli_arguments *a) {
 
 static int plug_in(clt_replay_settings *s, clt_setting **settings, const cli_arguments *a) {
   const char *searcher = cli_text(a, "searcher");
-  s->searcher = searcher ? searcher : "surrogate";
+  s->searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER;
   if (clt_searcher_find(s->searcher) == NULL)
     return cli_usage("there is no searcher '%s' (see 'clatune replay --help')", s->searcher);
   int rc = cli_settings(settings, &s->n_searcher_settings, a, "searcher", s->searcher);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "cli/stored.h"
 
 static int choose_device(cli_subject *subject, const char *text) {
   clt_error error = {0};
@@ -83,60 +84,25 @@ int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *argum
   return rc;
 }
 
-typedef struct stored_row {
-  clt_row row;
-  size_t arrival;
-} stored_row;
-
-typedef struct row_list {
-  const clt_space *space;
-  stored_row *rows;
-  size_t n, capacity;
-} row_list;
-
-static int collect(void *user, clt_record_kind kind, const clt_measurement *m) {
-  row_list *list = user;
-  if (kind != CLT_RECORD_SEARCH || clt_space_canonical(list->space, m->config) != m->config) return 0;
-  if (list->n == list->capacity) {
-    size_t capacity = list->capacity ? 2 * list->capacity : 256;
-    stored_row *grown = realloc(list->rows, capacity * sizeof *grown);
-    if (grown == NULL) return CLT_E_MEMORY;
-    list->rows = grown;
-    list->capacity = capacity;
+static clt_row *rows_of(const cli_stored *stored) {
+  clt_row *rows = calloc(stored->n + 1, sizeof *rows);
+  for (size_t i = 0; rows && i < stored->n; i++) {
+    const clt_measurement *m = &stored->measurements[i];
+    rows[i] = (clt_row){m->config, m->time_s, !clt_measurement_correct(m)};
   }
-  list->rows[list->n] = (stored_row){{m->config, m->time_s, !clt_measurement_correct(m)}, list->n};
-  list->n++;
-  return 0;
-}
-
-static int by_configuration(const void *a, const void *b) {
-  const stored_row *x = a, *y = b;
-  if (x->row.config != y->row.config) return x->row.config < y->row.config ? -1 : 1;
-  return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
-}
-
-/* The newest record of each configuration, in an order that does not depend on when they came. */
-static clt_row *newest(row_list *list, size_t *n) {
-  clt_row *rows = calloc(list->n + 1, sizeof *rows);
-  *n = 0;
-  if (rows == NULL) return NULL;
-  qsort(list->rows, list->n, sizeof *list->rows, by_configuration);
-  for (size_t i = 0; i < list->n; i++)
-    if (i + 1 == list->n || list->rows[i].row.config != list->rows[i + 1].row.config) rows[(*n)++] = list->rows[i].row;
   return rows;
 }
 
 static int stored_rows(clt_row **rows, size_t *n, const cli_arguments *arguments, const cli_subject *subject,
                        clt_error *error) {
   clt_store *store = NULL;
-  clt_store_key key;
-  row_list list = {.space = clt_instance_space(subject->instance)};
+  cli_stored stored = {0};
   int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), error);
-  if (rc == 0) rc = clt_store_key_init(&key, subject->instance, error);
-  if (rc == 0) rc = clt_store_each(store, &key, list.space, collect, &list, NULL, error);
-  if (rc == 0 && (*rows = newest(&list, n)) == NULL) rc = CLT_E_MEMORY;
+  if (rc == 0) rc = cli_stored_read(&stored, store, subject->instance, error);
+  if (rc == 0 && (*rows = rows_of(&stored)) == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_E_MEMORY && error->code == 0) *error = (clt_error){.code = CLT_E_MEMORY};
-  free(list.rows);
+  *n = stored.n;
+  cli_stored_release(&stored);
   clt_store_close(store);
   return rc;
 }

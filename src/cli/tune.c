@@ -12,7 +12,7 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool 
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
-  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : "surrogate");
+  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : CLT_DEFAULT_SEARCHER);
   return rc ? rc : cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 

@@ -7,6 +7,7 @@
 #include "model/heap.h"
 #include "model/model.h"
 #include "model/parallel.h"
+#include "space/ascending.h"
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
@@ -70,23 +71,11 @@ struct best {
   clt_heap heap; /* of all threads, under the sweep's lock */
 };
 
-static bool is_skipped(const struct best *best, clt_config config) {
-  size_t low = 0, high = best->n_skip;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (best->skip[middle] < config)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < best->n_skip && best->skip[low] == config;
-}
-
 /* The candidates of a batch that may enter, moved to the front of both arrays; validity is asked for these only. */
 static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
   size_t n_picked = 0;
   for (size_t i = 0; i < n; i++) {
-    if (p[i].log_time > worst || is_skipped(best, configs[i])) continue;
+    if (p[i].log_time > worst || clt_ascending_find(best->skip, best->n_skip, configs[i], NULL)) continue;
     configs[n_picked] = configs[i];
     p[n_picked++] = p[i];
   }

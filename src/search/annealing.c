@@ -17,7 +17,7 @@ typedef struct annealing_options {
 } annealing_options;
 
 typedef struct annealing_state {
-  clt_steps steps;
+  clt_steps steps; /* first: its ask and tell are the searcher's */
   clt_vary vary;
   annealing_options options;
   int64_t n_learnt;   /* in this cooling */
@@ -75,14 +75,6 @@ static int annealing_init(void *state, const clt_search_setup *setup, const void
   return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
 }
 
-static int annealing_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  return clt_steps_ask(&((annealing_state *)state)->steps, n, out, n_out, error);
-}
-
-static int annealing_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  return clt_steps_tell(&((annealing_state *)state)->steps, measurement, error);
-}
-
 static void annealing_report(const void *state, clt_search_report *out) {
   (void)state;
   snprintf(out->phase, sizeof out->phase, "annealing");
@@ -111,8 +103,8 @@ const clt_searcher_type clt_searcher_annealing = {
     .options_size = sizeof(annealing_options),
     .state_size = sizeof(annealing_state),
     .init = annealing_init,
-    .ask = annealing_ask,
-    .tell = annealing_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = annealing_report,
     .fini = annealing_fini,
 };

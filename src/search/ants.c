@@ -33,7 +33,7 @@ typedef struct best {
 } best;
 
 typedef struct ants_state {
-  clt_steps steps;
+  clt_steps steps; /* first: its ask and tell are the searcher's */
   ants_options options;
   clt_pheromones pheromones;
   path *paths; /* of this iteration: n_paths, the next one to be proposed */
@@ -159,14 +159,6 @@ static int64_t ants_budget(const void *options) {
   return o->ants * o->iterations;
 }
 
-static int ants_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  return clt_steps_ask(&((ants_state *)state)->steps, n, out, n_out, error);
-}
-
-static int ants_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  return clt_steps_tell(&((ants_state *)state)->steps, measurement, error);
-}
-
 static void ants_report(const void *state, clt_search_report *out) {
   const ants_state *s = state;
   snprintf(out->phase, sizeof out->phase, "iteration %zu", s->n / (size_t)s->options.ants + 1);
@@ -202,8 +194,8 @@ const clt_searcher_type clt_searcher_ants = {
     .state_size = sizeof(ants_state),
     .budget = ants_budget,
     .init = ants_init,
-    .ask = ants_ask,
-    .tell = ants_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = ants_report,
     .fini = ants_fini,
 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "space/ascending.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -100,15 +101,10 @@ int clt_config_set_add(clt_config_set *set, clt_config config, clt_error *error)
 
 size_t clt_config_set_size(const clt_config_set *set) { return HASH_COUNT(set->members); }
 
-static int ascending(const void *a, const void *b) {
-  clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
-  return (x > y) - (x < y);
-}
-
 void clt_config_set_sorted(const clt_config_set *set, clt_config *out) {
   size_t n = 0;
   for (struct clt_config_member *member = set->members; member; member = member->hh.next) out[n++] = member->config;
-  if (n) qsort(out, n, sizeof *out, ascending);
+  clt_ascending_sort(out, n);
 }
 
 void clt_config_set_release(clt_config_set *set) {

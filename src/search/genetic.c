@@ -24,7 +24,7 @@ typedef struct member {
 } member;
 
 typedef struct genetic_state {
-  clt_steps steps;
+  clt_steps steps; /* first: its ask and tell are the searcher's */
   clt_vary vary;
   genetic_options options;
   int64_t n_first; /* random ones proposed */
@@ -81,14 +81,6 @@ static int genetic_init(void *state, const clt_search_setup *setup, const void *
   return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
 }
 
-static int genetic_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  return clt_steps_ask(&((genetic_state *)state)->steps, n, out, n_out, error);
-}
-
-static int genetic_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  return clt_steps_tell(&((genetic_state *)state)->steps, measurement, error);
-}
-
 static void genetic_report(const void *state, clt_search_report *out) {
   const genetic_state *s = state;
   bool first = s->n_first <= s->options.population && s->steps.n_asked <= (size_t)s->options.population;
@@ -119,8 +111,8 @@ const clt_searcher_type clt_searcher_genetic = {
     .options_size = sizeof(genetic_options),
     .state_size = sizeof(genetic_state),
     .init = genetic_init,
-    .ask = genetic_ask,
-    .tell = genetic_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = genetic_report,
     .fini = genetic_fini,
 };

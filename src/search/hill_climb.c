@@ -14,7 +14,7 @@ typedef struct hill_climb_options {
 } hill_climb_options;
 
 typedef struct hill_climb_state {
-  clt_steps steps;
+  clt_steps steps; /* first: its ask and tell are the searcher's */
   clt_vary vary;
   double rate;
   clt_config best; /* CLT_CONFIG_NONE: nothing correct yet */
@@ -50,14 +50,6 @@ static int hill_climb_init(void *state, const clt_search_setup *setup, const voi
   return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
 }
 
-static int hill_climb_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  return clt_steps_ask(&((hill_climb_state *)state)->steps, n, out, n_out, error);
-}
-
-static int hill_climb_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  return clt_steps_tell(&((hill_climb_state *)state)->steps, measurement, error);
-}
-
 static void hill_climb_report(const void *state, clt_search_report *out) {
   (void)state;
   snprintf(out->phase, sizeof out->phase, "climbing");
@@ -82,8 +74,8 @@ const clt_searcher_type clt_searcher_hill_climb = {
     .options_size = sizeof(hill_climb_options),
     .state_size = sizeof(hill_climb_state),
     .init = hill_climb_init,
-    .ask = hill_climb_ask,
-    .tell = hill_climb_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = hill_climb_report,
     .fini = hill_climb_fini,
 };

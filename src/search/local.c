@@ -15,7 +15,7 @@ typedef struct local_options {
 } local_options;
 
 typedef struct local_state {
-  clt_steps steps;
+  clt_steps steps;                       /* first: its ask and tell are the searcher's */
   int64_t n_starts, starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
   clt_config centre, best;               /* CLT_CONFIG_NONE: a start is looked for; nothing correct since then */
   double centre_s, best_s;               /* best: of the starts, or of the neighbours */
@@ -113,14 +113,6 @@ static int local_init(void *state, const clt_search_setup *setup, const void *op
   return clt_steps_init(&s->steps, setup, &rules, s, error);
 }
 
-static int local_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  return clt_steps_ask(&((local_state *)state)->steps, n, out, n_out, error);
-}
-
-static int local_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  return clt_steps_tell(&((local_state *)state)->steps, measurement, error);
-}
-
 static void local_report(const void *state, clt_search_report *out) {
   const local_state *s = state;
   snprintf(out->phase, sizeof out->phase, "%s", s->centre == CLT_CONFIG_NONE ? "starting" : "descending");
@@ -145,8 +137,8 @@ const clt_searcher_type clt_searcher_local = {
     .options_size = sizeof(local_options),
     .state_size = sizeof(local_state),
     .init = local_init,
-    .ask = local_ask,
-    .tell = local_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = local_report,
     .fini = local_fini,
 };

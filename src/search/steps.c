@@ -119,7 +119,8 @@ static int next(clt_steps *s, clt_config *out, clt_error *error) {
   return rc;
 }
 
-int clt_steps_ask(clt_steps *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  clt_steps *s = state;
   *n_out = 0;
   if (n > s->window) s->window = n;
   while (*n_out < n && s->left > 0 && !s->exhausted) {
@@ -136,7 +137,8 @@ int clt_steps_ask(clt_steps *s, size_t n, clt_config *out, size_t *n_out, clt_er
 
 /* --- telling --- */
 
-int clt_steps_tell(clt_steps *s, const clt_measurement *m, clt_error *error) {
+int clt_steps_tell(void *state, const clt_measurement *m, clt_error *error) {
+  clt_steps *s = state;
   double time_s = clt_measurement_correct(m) ? m->time_s : INFINITY;
   clt_config config = m->config == s->first ? clt_space_canonical(s->space, m->config) : m->config;
   struct clt_step_of *entry = find(s, config);

@@ -41,9 +41,9 @@ int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_st
                    clt_error *error);
 void clt_steps_release(clt_steps *steps);
 
-/* The searcher's ask and tell. */
-int clt_steps_ask(clt_steps *steps, size_t n, clt_config *out, size_t *n_out, clt_error *error);
-int clt_steps_tell(clt_steps *steps, const clt_measurement *measurement, clt_error *error);
+/* The searcher's ask and tell, for its table: its state begins with its clt_steps. */
+int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
+int clt_steps_tell(void *state, const clt_measurement *measurement, clt_error *error);
 
 /* The time of a configuration that stands for itself: INFINITY if it failed; NaN if its result has not been learnt, or
  * if it has not been asked for. */

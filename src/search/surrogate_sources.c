@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "search/surrogate.h"
+#include "space/ascending.h"
 
 #define NEAR 1e-6f /* squared distances that count as equal */
 
@@ -33,16 +34,9 @@ void clt_elsewhere_release(clt_elsewhere *e) {
 }
 
 static bool find(const clt_search_source *source, clt_config config, float *speed) {
-  size_t low = 0, high = source->n;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (source->configs[middle] < config)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == source->n || source->configs[low] != config) return false;
-  *speed = source->speeds[low];
+  size_t place;
+  if (!clt_ascending_find(source->configs, source->n, config, &place)) return false;
+  *speed = source->speeds[place];
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "model/parallel.h"
 #include "search/surrogate.h"
+#include "space/ascending.h"
 
 #define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled */
@@ -265,17 +266,12 @@ static int look_at_sample(struct look *look, const clt_told *told, clt_error *er
   return rc;
 }
 
-static int by_config(const void *a, const void *b) {
-  clt_config x = *(const clt_config *)a, y = *(const clt_config *)b;
-  return (x > y) - (x < y);
-}
-
 /* Both lists, each configuration once. */
 static void take_lists(clt_view *view, const struct look *look) {
   size_t n = 0;
   for (int k = 0; k < 2; k++)
     for (size_t i = 0; i < look->lists[k].n; i++) view->configs[n++] = look->lists[k].entries[i].config;
-  if (n) qsort(view->configs, n, sizeof *view->configs, by_config);
+  clt_ascending_sort(view->configs, n);
   view->n = 0;
   for (size_t i = 0; i < n; i++)
     if (view->n == 0 || view->configs[i] != view->configs[view->n - 1]) view->configs[view->n++] = view->configs[i];

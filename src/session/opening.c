@@ -138,7 +138,7 @@ static int open_store(clt_session *s, clt_error *error) {
 
 static int find_plugins(clt_session *s, clt_error *error) {
   const char *evaluator = s->settings->evaluator ? s->settings->evaluator : "opencl";
-  const char *searcher = s->settings->searcher ? s->settings->searcher : "surrogate";
+  const char *searcher = s->settings->searcher ? s->settings->searcher : CLT_DEFAULT_SEARCHER;
   s->evaluator = clt_evaluator_find(evaluator);
   s->searcher = clt_searcher_find(searcher);
   if (s->evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", evaluator);

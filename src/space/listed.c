@@ -5,12 +5,8 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "space/ascending.h"
 #include "space/parts.h"
-
-static int by_config(const void *left, const void *right) {
-  clt_config a = *(const clt_config *)left, b = *(const clt_config *)right;
-  return (a > b) - (a < b);
-}
 
 static int check_listed(const clt_space *space, clt_error *error) {
   for (size_t i = 0; i < space->valid; i++) {
@@ -32,7 +28,7 @@ static int list(clt_space *space, const clt_config *configs, size_t n, clt_error
   space->configs = clt_new_array(n, sizeof *space->configs);
   if (space->configs == NULL) return clt_fail_memory(error);
   if (n) memcpy(space->configs, configs, n * sizeof *configs);
-  qsort(space->configs, n, sizeof *space->configs, by_config);
+  clt_ascending_sort(space->configs, n);
   return check_listed(space, error);
 }
 

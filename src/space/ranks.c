@@ -1,26 +1,16 @@
 /* Valid configurations: membership, ranks, neighbours. A rank is a mixed-radix number of ranks in the groups, the last
  * group fastest. */
+#include "space/ascending.h"
 #include "space/parts.h"
-
-static size_t position_in_list(const clt_space *space, clt_config config) {
-  size_t low = 0, high = (size_t)space->valid;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (space->configs[middle] < config)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
 
 bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   uint64_t sum = 0, in_group;
   if (config >= space->cartesian || space->valid == 0) return false;
   if (space->listed) {
-    sum = position_in_list(space, config);
-    if (sum == space->valid || space->configs[sum] != config) return false;
+    size_t place;
+    if (!clt_ascending_find(space->configs, (size_t)space->valid, config, &place)) return false;
+    sum = place;
   } else {
     clt_space_positions(space, config, positions);
     for (size_t g = 0; g < space->n_groups; g++) {
