@@ -30,6 +30,17 @@ typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
 
 #define CLT_DEFAULT_SEARCHER "surrogate"
 
+/* What ended a search: whichever limit came first. */
+typedef enum clt_ending {
+  CLT_NOT_ENDED, /* in a result: the searcher had nothing more to ask for */
+  CLT_ENDED_BY_BUDGET,
+  CLT_ENDED_BY_TIME,
+  CLT_ENDED_BY_TARGET,
+  CLT_ENDED_BY_STAGNATION,
+  CLT_ENDED_ON_REQUEST
+} clt_ending;
+const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
+
 typedef struct clt_tune_settings {
   const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
   const clt_space *space;         /* used where instance is NULL */
@@ -48,9 +59,14 @@ typedef struct clt_tune_settings {
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
-                       else   no limit where there is one of time, else 200 */
+                       else no limit where there is one of time, space_fraction or stagnation, else 200. Of several
+                       limits the first that is reached ends the search */
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
                        and the finalists come then */
+  double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
+  double target_s;       /* ends with the first evaluation that takes no longer; 0: none */
+  int64_t stagnation;    /* ends after so many evaluations in which nothing was faster by more than the tolerance than
+                            the last one that was; 0: never. As with target_s, what is under way then counts too */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists;           /* re-timed interleaved at the end; 0: none */
   bool skip_default;            /* do not begin with the default configuration */
@@ -88,6 +104,7 @@ typedef struct clt_tune_result {
   double search_s;   /* wall seconds that the searcher took */
   double wall_s;
   bool stopped; /* by stop or time */
+  clt_ending ending;
 } clt_tune_result;
 
 /* Runs a session. Fills *result also with CLT_E_STOPPED and CLT_E_NO_VALID. Release with clt_tune_result_release. */

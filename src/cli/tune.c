@@ -21,6 +21,9 @@ static const cli_flag flags[] = {
      "surrogate (default), two-stage, random, exhaustive, hill-climb, local, annealing, genetic, ants"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
+    {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
+    {"target", "S", "ends with the first evaluation that takes at most S seconds"},
+    {"stagnation", "N", "ends after N evaluations without anything faster by more than the tolerance"},
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
     {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
     CLI_FLAG_LEARN_FROM,
@@ -39,7 +42,9 @@ const cli_command cli_tune = {
         "where\n"
         "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared "
         "in\n"
-        "interleaved runs. Exit code: 0 found, 4 no valid configuration, 130 interrupted (and resumable).",
+        "interleaved runs. Of several limits (--budget, --space-fraction, --time, --target, --stagnation) the first "
+        "that\n"
+        "is reached ends the search. Exit code: 0 found, 4 no valid configuration, 130 interrupted (and resumable).",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .searcher_options = true,

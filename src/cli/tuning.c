@@ -47,6 +47,9 @@ static int numbers(clt_tune_settings *s, const cli_arguments *a) {
   if (rc == 0) rc = cli_integer(&batch, a, "batch", 0, 1, 1000000);
   if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 1, 1024);
   if (rc == 0) rc = cli_real_number(&s->time_s, a, "time", 0, 0.001, 1e9);
+  if (rc == 0) rc = cli_integer(&s->stagnation, a, "stagnation", 0, 1, INT64_MAX);
+  if (rc == 0) rc = cli_real_number(&s->space_fraction, a, "space-fraction", 0, 1e-12, 1);
+  if (rc == 0) rc = cli_real_number(&s->target_s, a, "target", 0, 1e-12, 1e9);
   if (rc == 0) rc = cli_real_number(&s->tolerance, a, "tolerance", s->tolerance, 1e-6, 1);
   if (rc == 0) rc = cli_real_number(&s->confidence, a, "confidence", s->confidence, 0.01, 0.9999);
   if (rc) return rc;

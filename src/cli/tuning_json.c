@@ -89,6 +89,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "phases", phases(&r->phases));
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "stopped", json_boolean(r->stopped));
+  json_object_set_new(out, "ended_by", json_string(clt_ending_name(r->ending)));
   if (tuning->results) json_object_set(out, "results", tuning->results);
   json_object_set_new(out, "wall_s", cli_json_real(r->wall_s));
   return out;

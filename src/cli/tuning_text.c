@@ -52,9 +52,16 @@ static void print_failures(const cli_tuning *tuning, const clt_tune_result *r) {
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
+static const char *ending(const clt_tune_result *r) {
+  return r->ending == CLT_ENDED_BY_TARGET       ? "; ended: the target is reached"
+         : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: nothing faster for long"
+         : r->ending == CLT_NOT_ENDED           ? "; nothing is left to measure"
+                                                : "";
+}
+
 static void print_counts(const clt_tune_result *r) {
-  printf("evaluations         %lld: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
-         (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT]);
+  printf("evaluations         %lld: %lld measured, %lld already known; %lld correct%s\n", (long long)r->evaluations,
+         (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT], ending(r));
   if (r->aliased)
     printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
 }

@@ -75,26 +75,41 @@ static int run_once(clt_run *run, clt_prepared *prepared, clt_restore level, clt
   return rc;
 }
 
+static void keep(series *s, const clt_run *run) {
+  s->host_s[s->n] = run->host_s;
+  s->device_s[s->n++] = run->device_s;
+  if (!clt_clock_possible(run->device_s, run->host_s)) s->clock = CLT_CLOCK_HOST;
+}
+
+/* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a run
+ * so long gains little from being warm. */
+static bool warm_up_suffices(const series *s, const clt_timing_policy *policy) {
+  double run_s = runs_of(s)[0];
+  return run_s >= policy->max_total_s || (policy->best_s > 0 && run_s > 1.1 * policy->abandon_factor * policy->best_s);
+}
+
 /* Outputs are poisoned before the first of these runs and not again, scratch never: a kernel whose later runs do less
  * than its first leaves poison or a wrong result behind. */
 static int run_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
                       clt_error *error) {
   clt_run run;
   clt_restore level = CLT_RESTORE_OUTPUTS;
+  const series none = *s;
   size_t capacity = CLT_MAX_RUNS - m->n_runs;
+  bool last = false;
   int rc = CLT_OK;
   if (policy->warm_up) {
     rc = run_once(&run, prepared, level, m, error);
     level = CLT_RESTORE_INPUTS;
+    if (rc == 0) keep(s, &run);
+    last = rc == 0 && warm_up_suffices(s, policy);
+    if (!last) *s = none;
   }
   double started = clt_now_s();
-  while (rc == 0 && (s->n == 0 || !enough(s, policy, capacity, clt_now_s() - started))) {
+  while (rc == 0 && !last && (s->n == 0 || !enough(s, policy, capacity, clt_now_s() - started))) {
     rc = run_once(&run, prepared, level, m, error);
     level = CLT_RESTORE_INPUTS;
-    if (rc) break;
-    s->host_s[s->n] = run.host_s;
-    s->device_s[s->n++] = run.device_s;
-    if (!clt_clock_possible(run.device_s, run.host_s)) s->clock = CLT_CLOCK_HOST;
+    if (rc == 0) keep(s, &run);
   }
   if (rc == 0 && !clt_clock_agrees(least(s->device_s, s->n), least(s->host_s, s->n))) s->clock = CLT_CLOCK_HOST;
   return rc;

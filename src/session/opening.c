@@ -7,27 +7,6 @@
 #include "base/memory.h"
 #include "session/session.h"
 
-#define STANDARD_BUDGET 200
-
-/* --- budget --- */
-
-static int64_t with_first(const clt_session *s, int64_t budget) {
-  return s->first == CLT_CONFIG_NONE || budget == INT64_MAX ? budget : budget + 1;
-}
-
-/* What was asked for; else what the searcher's options ask for; else the problem's; else as long as there is time; else
- * the standard. */
-static int64_t choose_budget(const clt_session *s) {
-  const clt_tune_settings *settings = s->settings;
-  if (settings->configurations) return with_first(s, (int64_t)settings->n_configurations);
-  if (settings->budget > 0) return settings->budget;
-  int64_t own = s->searcher->budget ? s->searcher->budget(s->searcher_options) : 0;
-  if (own > 0) return with_first(s, own);
-  int64_t problems = settings->instance ? clt_problem_budget(clt_instance_problem(settings->instance)) : 0;
-  if (problems > 0) return problems;
-  return settings->time_s > 0 ? INT64_MAX : STANDARD_BUDGET;
-}
-
 /* --- the default configuration --- */
 
 /* One that violates a constraint is not measured; the result says why. */
@@ -218,7 +197,7 @@ int clt_session_open(clt_session *s, clt_error *error) {
   if (rc == CLT_OK) rc = find_space(s, error);
   if (rc) return rc;
   choose_first(s);
-  s->budget = choose_budget(s);
+  s->budget = clt_session_budget(s);
   rc = clt_sources_init(&s->sources, s->space, s->settings->learn_from, s->settings->n_learn_from, s->settings->log,
                         s->settings->user, error);
   if (rc == CLT_OK) rc = init_searcher(s, error);

@@ -4,13 +4,6 @@
 
 #define TICK_S 0.4 /* so that calls come at least every 0.5 s with waits of 0.1 s */
 
-bool clt_session_stopping(const clt_session *session) { return session->settings->stop && *session->settings->stop; }
-
-bool clt_session_time_is_up(const clt_session *session) {
-  double limit_s = session->settings->time_s;
-  return limit_s > 0 && clt_now_s() - session->start_s >= limit_s;
-}
-
 static int64_t total(const clt_session *session) {
   int64_t valid = session->result->valid > INT64_MAX ? INT64_MAX : (int64_t)session->result->valid;
   return valid < session->budget ? valid : session->budget;

@@ -97,8 +97,7 @@ static int ask(clt_session *s, clt_error *error) {
 }
 
 static bool may_begin(const clt_session *s) {
-  if (clt_session_stopping(s) || clt_session_time_is_up(s)) return false;
-  return s->n_begun < s->budget && s->n_submitted < most_submitted(s);
+  return clt_session_ending(s) == CLT_NOT_ENDED && s->n_submitted < most_submitted(s);
 }
 
 /* Begins as many evaluations as the evaluator takes. Leaves with nothing pending only when the search is over. */
@@ -200,6 +199,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
     if (s->n_pending == 0) break;
     rc = receive(s, error);
   }
-  if (clt_session_time_is_up(s)) s->result->stopped = true;
+  s->result->ending = clt_session_ending(s);
+  if (s->result->ending == CLT_ENDED_BY_TIME) s->result->stopped = true;
   return rc;
 }

@@ -43,7 +43,9 @@ typedef struct clt_session {
   size_t n_listed; /* taken of settings->configurations */
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_submitted;
-  int64_t n_begun; /* evaluations, answered ones included */
+  int64_t n_begun;     /* evaluations, answered ones included */
+  double improved_s;   /* of the latest improvement by more than the tolerance; 0: nothing correct yet */
+  int64_t improved_at; /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;
@@ -70,7 +72,11 @@ int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last); /* now */
 void clt_session_tick(clt_session *session);                                  /* if the last one is some time ago */
 
-bool clt_session_stopping(const clt_session *session); /* on request */
+/* limits.c: how many evaluations, and what ends the search before them. */
+int64_t clt_session_budget(const clt_session *session);    /* INT64_MAX: no limit */
+clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may be begun */
+bool clt_session_stopping(const clt_session *session);     /* on request */
 bool clt_session_time_is_up(const clt_session *session);
+void clt_session_note_improvement(clt_session *session, double time_s); /* of a correct evaluation, once counted */
 
 #endif

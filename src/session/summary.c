@@ -48,6 +48,7 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   if (source == CLT_KNOWN_NOT) add_phases(&result->phases, &measurement->phases);
   *(source == CLT_KNOWN_NOT ? &result->measured : source == CLT_KNOWN_STORE ? &result->reused : &result->aliased) += 1;
   bool correct = clt_measurement_correct(measurement);
+  if (correct) clt_session_note_improvement(session, measurement->time_s);
   if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
   if (rc == CLT_OK && correct && better(measurement, &result->best))
     rc = clt_session_keep(&result->best, measurement->config, measurement, error);

@@ -43,7 +43,9 @@ static int run(clt_session *session, clt_error *error) {
   int rc = clt_session_search(session, error);
   if (rc == CLT_OK && session->result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(session->result, error);
   if (rc == CLT_OK) rc = clt_session_finalists(session, error);
-  if (rc == CLT_E_STOPPED) session->result->stopped = true;
+  if (rc != CLT_E_STOPPED) return rc;
+  session->result->stopped = true;
+  session->result->ending = CLT_ENDED_ON_REQUEST;
   return rc;
 }
 

@@ -86,6 +86,19 @@ static void a_slow_configuration_is_not_repeated(void **state) {
   assert_true(clt_measurement_correct(&b->m));
 }
 
+static void a_warm_up_that_takes_all_the_time_is_the_run(void **state) {
+  bench *b = *state;
+  clt_timing_policy policy;
+  clt_timing_policy_init(&policy);
+  policy.min_runs = 5;
+  policy.max_total_s = 1e-9;
+  slow_copy(b, 100);
+  bench_prepare(b, CLT_REASON_NONE);
+  assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
+  assert_int_equal(b->m.n_runs, 1);
+  assert_true(clt_measurement_correct(&b->m) && b->m.time_s > 0);
+}
+
 static void steady_runs_end_early(void **state) {
   bench *b = *state;
   clt_timing_policy policy;
@@ -326,6 +339,7 @@ int main(void) {
       BENCH_TEST(more_work_takes_longer),
       BENCH_TEST(runs_of_a_second_call_are_appended),
       BENCH_TEST(a_slow_configuration_is_not_repeated),
+      BENCH_TEST(a_warm_up_that_takes_all_the_time_is_the_run),
       BENCH_TEST(steady_runs_end_early),
       BENCH_TEST(a_kernel_right_only_at_first_is_wrong),
       BENCH_TEST(a_fault_in_a_later_run_is_found),
