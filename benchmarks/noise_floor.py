@@ -31,7 +31,7 @@ def main():
     chosen = choose(recording, options.configurations, options.seed)
     first = tables.times_of(recording)
     with tempfile.TemporaryDirectory(prefix="clatune-noise-") as folder:
-        again = tables.measure(options, recording, chosen, folder)
+        again = tables.measure(options, tables.sizes_of(recording), chosen, folder)
     pairs = [(first[tables.key(c)], again.get(tables.key(c))) for c in chosen]
     ratios = [b / a - 1 for a, b in pairs if b]
     differences = [abs(r) for r in ratios]

@@ -7,7 +7,8 @@ stage is the beginning of a longer one. The best known is the best of everything
 
 The least of many noisy times is partly luck, which is why clatune tune times its finalists again, interleaved, before it
 answers. So it is here: the fastest of each search and the best known are timed again at the end, in rounds over all of them
-(each round a store of its own, STORE.round1 ...); a search's result is the one of its finalists with the least median.
+(each round a store of its own, STORE.round1 ...); a search's result is the one of its finalists with the least median. How fast
+the results are is judged by the medians of further rounds over them and the best known (STORE.last1 ...).
 
     benchmarks/slowdown.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz \\
         --device pocl --store second-stage.sqlite
@@ -66,26 +67,48 @@ def finalists(options, times, stages, with_first):
     return out
 
 
-def retime(options, recording, times, chosen, folder):
-    """Medians over the rounds of those chosen and of the best known."""
-    best = sorted((t, str(k), dict(k)) for k, t in times.items() if t)[:NEAR_BEST]
-    names = [c for c in recording["results"][0]["configuration"]]
-    again = union(chosen, [{n: c[n] for n in names} for _, _, c in best])
-    rounds = [tables.measure(options, recording, random.Random(r).sample(again, len(again)), folder,
-                             f"{options.store}.round{r}") for r in range(1, options.rounds + 1)]
-    out = {}
+def near_best(recording, times, n):
+    """The n fastest of those timed, as configurations."""
+    names = list(recording["results"][0]["configuration"])
+    fastest_keys = sorted((t, str(k), dict(k)) for k, t in times.items() if t)[:n]
+    return [{name: c[name] for name in names} for _, _, c in fastest_keys]
+
+
+def retime(options, recording, chosen, rounds, folder):
+    """Medians over rounds that have names."""
+    again = union(chosen)
+    found = [tables.measure(options, tables.sizes_of(recording), random.Random(name).sample(again, len(again)), folder,
+                            f"{options.store}.{name}") for name in rounds]
+    medians = {}
     for c in again:
-        found = [r[tables.key(c)] for r in rounds if r.get(tables.key(c))]
-        if found:
-            out[tables.key(c)] = statistics.median(found)
-    return out
+        values = [r[tables.key(c)] for r in found if r.get(tables.key(c))]
+        if values:
+            medians[tables.key(c)] = statistics.median(values)
+    return medians
 
 
-def slowdowns(times, chosen):
-    """chosen: finalists of each repeat; the fastest of them by these times is the repeat's result."""
+def winners(times, cells):
+    """{cell: for each repeat the fastest of its finalists}"""
+    return {cell: [fastest(times, found, 1)[0] for found in searches if fastest(times, found, 1)]
+            for cell, searches in cells.items()}
+
+
+def compare(options, recording, times, both, folder):
+    """Times that say how fast the winners are, and who won. The rounds that choose a winner do not judge it."""
+    if not options.rounds:
+        return times, {k: winners(times, cells) for k, cells in both.items()}
+    finalists_of_all = [c for cells in both.values() for searches in cells.values() for found in searches for c in found]
+    rounds = [f"round{r}" for r in range(1, options.rounds + 1)]
+    chosen = retime(options, recording, finalists_of_all + near_best(recording, times, NEAR_BEST), rounds, folder)
+    won = {k: winners(chosen, cells) for k, cells in both.items()}
+    judged = [c for cells in won.values() for found in cells.values() for c in found]
+    rounds = [f"last{r}" for r in range(1, options.last_rounds + 1)]
+    return retime(options, recording, judged + near_best(recording, chosen, NEAR_BEST), rounds, folder), won
+
+
+def slowdowns(times, won):
     best = min(t for t in times.values() if t)
-    results = [min((times[tables.key(c)] for c in found if times.get(tables.key(c))), default=None) for found in chosen]
-    found = [t / best - 1 for t in results if t]
+    found = [times[tables.key(c)] / best - 1 for c in won if times.get(tables.key(c))]
     return tables.percent(statistics.fmean(found)) if found else "-"
 
 
@@ -96,12 +119,9 @@ def failed_share(times, stages):
 
 def report(options, recording, times, stages, bare, folder):
     both = {with_first: finalists(options, times, stages, with_first) for with_first in (True, False)}
-    compared = times
-    if options.rounds:
-        chosen = [c for found in both.values() for cell in found.values() for search in cell for c in search]
-        compared = retime(options, recording, times, chosen, folder)
+    compared, won = compare(options, recording, times, both, folder)
     for with_first, title in ((False, "second stage alone"), (True, "both stages")):
-        rows = [[n, *(slowdowns(compared, both[with_first][n, m]) for m in options.seconds)] for n in options.rows]
+        rows = [[n, *(slowdowns(compared, won[with_first][n, m]) for m in options.seconds)] for n in options.rows]
         print(f"slowdown in %, {title}, mean of {options.repeats}\n")
         print(tables.markdown(["N \\ M", *options.seconds], rows), "\n")
     shares = [[n, *(failed_share(times, [s for (m, _), s in x.items() if m == n]) for x in (stages, bare))]
@@ -121,13 +141,14 @@ def main():
     parser.add_argument("--model", default="default", help="default, paper, or options of the model in quotes")
     parser.add_argument("--finalists", type=int, default=10, help="of each search, timed again (default: 10)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the comparison at the end; 0: stored times")
+    parser.add_argument("--last-rounds", type=int, default=10, help="rounds that judge the results (default: 10)")
     options = parser.parse_args()
     recording = tables.read_recording(options.recording)
     with tempfile.TemporaryDirectory(prefix="clatune-slowdown-") as folder:
         stages, bare = second_stages(options, 0.5), second_stages(options, 0)
         times = tables.times_of(recording)
         # A pool's configuration may be measured again; then the newer time counts, as for all others.
-        times.update(tables.measure(options, recording, union(*stages.values(), *bare.values()), folder))
+        times.update(tables.measure(options, tables.sizes_of(recording), union(*stages.values(), *bare.values()), folder))
         report(options, recording, times, stages, bare, folder)
 
 

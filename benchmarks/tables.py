@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # How the pools were measured; second stages and repeats are measured alike, so that their times compare.
-MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.2"
+MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.08"
 MODELS = {  # options of the model 'ensemble'
     "paper": "hidden=30 hidden2=0 trees=0 resources=no trainer=rprop iterations=1000 patience=1000",
     "default": "",
@@ -78,13 +78,17 @@ def times_of(recording):
     return out
 
 
-def measure(options, recording, configurations, folder, store=None):
+def typed_sizes(options):
+    return [x for size in options.size for x in ("--size", size)]
+
+
+def measure(options, sizes, configurations, folder, store=None):
     """Times of a list of configurations on the device, {configuration: seconds}, None where it fails; what the store
     knows is not measured again."""
     file = pathlib.Path(folder) / "configurations.json"
     file.write_text(json.dumps(configurations))
     answer = json.loads(run([clatune(options), "sample", options.problem, "--device",
-                             options.device, *sizes_of(recording), "--configurations", file, "--store", store or options.store,
+                             options.device, *sizes, "--configurations", file, "--store", store or options.store,
                              *options.measure.split(), "--json", "--quiet"]))
     return {key(r["configuration"]): r["time_s"] for r in answer["results"]}
 

@@ -56,6 +56,7 @@ typedef struct clt_tune_settings {
   const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
                                              transfer. One with other parameters is left out, and that is said */
   size_t n_learn_from;
+  bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,

@@ -17,7 +17,8 @@ enum {
   CLI_STORE_UNUSABLE = 6
 };
 
-/* A flag of a command itself. argument NULL: a switch; one that ends in "..." takes all arguments up to the next flag. */
+/* A flag of a command itself. argument NULL: a switch; one that ends in "..." takes all arguments up to the next flag.
+ */
 typedef struct cli_flag {
   const char *name, *argument, *help;
 } cli_flag;
@@ -54,12 +55,10 @@ extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train
   { "size", "NAME=N", "sets a problem parameter; may be repeated" }
 #define CLI_FLAG_STORE \
   { "store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)" }
-#define CLI_FLAG_LEARN_FROM                                                                                 \
-  {                                                                                                         \
-    "learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts" \
-  }
+#define CLI_FLAG_LEARN_FROM \
+  { "learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts" }
 #define CLI_FLAG_NO_TRANSFER \
-  { "no-transfer", NULL, "learns nothing from other devices" }
+  { "no-transfer", NULL, "learns nothing from other devices, sizes or drivers" }
 #define CLI_FLAG_SEED \
   { "seed", "N", "seed of all random choices (default 1)" }
 #define CLI_FLAG_JSON \

@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include <clatune/sys/searcher.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,11 @@ static void option_line(const clt_option *option) {
   line(left, text);
 }
 
+static void searchers(void) {
+  puts("\nsearchers:");
+  for (size_t i = 0; i < clt_n_searchers(); i++) line(clt_searcher_at(i)->name, clt_searcher_at(i)->summary);
+}
+
 void cli_help(const cli_command *const *commands, size_t n) {
   puts(
       "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
@@ -78,6 +84,7 @@ void cli_help_command(const cli_arguments *arguments) {
   printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
   for (size_t i = 0; i < command->n_flags; i++) flag_line(&command->flags[i]);
   line("-h, --help", "prints this");
+  if (command->searcher_options) searchers();
   for (size_t g = 0; g < arguments->n_groups; g++) {
     printf("\n%s:\n", arguments->groups[g].title);
     for (size_t i = 0; i < arguments->groups[g].n_options; i++) option_line(&arguments->groups[g].options[i]);

@@ -17,8 +17,7 @@ static int run(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME",
-     "surrogate (default), two-stage, random, exhaustive, hill-climb, local, annealing, genetic, ants"},
+    {"searcher", "NAME", "what decides what is measured, see below (default " CLT_DEFAULT_SEARCHER ")"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
     {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},

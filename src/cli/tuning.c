@@ -78,6 +78,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   t->settings.instance = t->subject.instance;
   t->settings.store = t->store;
   t->settings.no_reuse = cli_given(arguments, "fresh");
+  t->settings.no_transfer = cli_given(arguments, "no-transfer");
   t->settings.progress = on_progress;
   t->settings.log = on_log;
   t->settings.user = t;

@@ -20,6 +20,7 @@
 #define LARGEST_BLOCK 64
 #define TRANSFERRED 4       /* picks by what is known elsewhere */
 #define START_TRANSFERRED 4 /* well-spread points after them */
+#define SOURCES_FIRST 25    /* evaluations before a branch that does without sources */
 
 /* One of a block's requests. */
 typedef struct request {
@@ -34,8 +35,8 @@ typedef struct surrogate_state {
   clt_rng rng;
   clt_draw draw; /* for what is left where random tries find nothing new */
   clt_encoding *encoding;
-  clt_committee *committee;
-  clt_forest *forest; /* NULL: nothing failed yet */
+  clt_committee *committee, *blind; /* the second knows nothing of elsewhere; NULL where nothing is known there */
+  clt_forest *forest;               /* NULL: nothing failed yet */
   clt_elsewhere elsewhere;
   clt_extra_inputs extra; /* n 0: none */
   clt_told told;
@@ -106,6 +107,7 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   if (!rc && setup->n_sources && s->encoding->n_inputs) rc = learn_from(s, error);
   if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
   if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
+  if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
   const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
   s->told.inputs = extra;
   if (!rc) rc = clt_view_init(&s->view, s->encoding, extra, setup->threads, &s->rng, error);
@@ -170,13 +172,16 @@ static void outdate_models(surrogate_state *s) {
   s->n_seen = s->told.n;
 }
 
+/* Branches do without what is known elsewhere: if it misleads, they are the way out, and if it does not, the main
+ * search makes the best of it. */
 static int need_committee(surrogate_state *s, clt_error *error) {
-  bool changed = false;
+  bool changed = false, blind = s->turn != 0 && s->blind;
+  clt_committee *committee = blind ? s->blind : s->committee;
   if (s->has_committee) return CLT_OK;
   double start_s = clt_now_s();
-  int rc = clt_told_fit(&s->told, s->turn, s->committee, s->encoding, &s->rng, error);
+  int rc = clt_told_fit(&s->told, s->turn, committee, blind, s->encoding, &s->rng, error);
   double fitted_s = clt_now_s();
-  if (!rc) rc = clt_view_predict(&s->view, s->committee, &s->asked, &s->told, s->options.kappa, &changed, error);
+  if (!rc) rc = clt_view_predict(&s->view, committee, blind, &s->asked, &s->told, s->options.kappa, &changed, error);
   if (changed) s->has_trees = s->has_validity = false;
   s->has_committee = !rc;
   s->report.fit_s += fitted_s - start_s;
@@ -215,10 +220,16 @@ static int need_validity(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
+/* Where much is known from the beginning a stall comes early, and the first branch costs little. */
+static int64_t patience(const surrogate_state *s) {
+  return s->extra.n && s->told.latest == 0 ? (s->options.patience + 1) / 2 : s->options.patience;
+}
+
 /* Where nothing has improved for long, a branch begins anew beside the main search. */
 static void branch_if_stalled(surrogate_state *s) {
-  if (s->options.patience == 0 || !clt_told_stalled(&s->told, s->options.patience)) return;
+  if (s->options.patience == 0 || !clt_told_stalled(&s->told, patience(s))) return;
   if (s->allowance - s->n_asked < LEAST_LEFT) return;
+  if (s->extra.n && s->n_asked < SOURCES_FIRST) return;
   clt_told_begin_branch(&s->told);
   s->n_seen = 0;
   s->spread_left = s->options.start;
@@ -329,6 +340,7 @@ static void surrogate_fini(void *state) {
   clt_draw_release(&s->draw);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);
+  clt_committee_free(s->blind);
   clt_encoding_free(s->encoding);
   free(s->points);
   free(s->candidate);
@@ -358,6 +370,7 @@ const clt_searcher_type clt_searcher_surrogate = {
     .options_size = sizeof(clt_surrogate_options),
     .state_size = sizeof(surrogate_state),
     .sequential = true,
+    .transfers = true,
     .init = surrogate_init,
     .ask = surrogate_ask,
     .tell = surrogate_tell,

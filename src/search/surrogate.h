@@ -73,9 +73,10 @@ void clt_told_begin_branch(clt_told *told);
 /* The least squared distance of x to any of the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
-/* Fits the committee on the correct rows of a branch (0: on all): minus the speed, relative to the fastest of them. */
-int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, const clt_encoding *encoding,
-                 clt_rng *rng, clt_error *error);
+/* Fits the committee on the correct rows of a branch (0: on all): minus the speed, relative to the fastest of them. One
+ * that is blind does not see the extra inputs. */
+int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, bool blind,
+                 const clt_encoding *encoding, clt_rng *rng, clt_error *error);
 /* Trees on the same target, 1 - speed: the lower, the faster. */
 int clt_told_trees(clt_forest **out, const clt_told *told, uint32_t branch, const clt_encoding *encoding, uint64_t seed,
                    clt_error *error);
@@ -93,8 +94,8 @@ typedef struct clt_view {
   const clt_encoding *encoding;
   const clt_extra_inputs *extra; /* NULL: none */
   unsigned threads;
-  clt_split split; /* for laying out */
-  clt_layout layout;
+  clt_split split[2];   /* for laying out: [1] for committees that are blind for what is extra, where anything is */
+  clt_layout layout[2]; /* so too */
   clt_config *configs;
   float *mean, *spread, *p_fail, *tree;
   uint8_t *blocked; /* asked for already */
@@ -113,8 +114,8 @@ void clt_view_block(clt_view *view, clt_config config);
 
 /* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and told say
  * what is left out and whose neighbourhoods are looked at. */
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
-                     double kappa, bool *changed, clt_error *error);
+int clt_view_predict(clt_view *view, const clt_committee *committee, bool blind, const clt_config_set *asked,
+                     const clt_told *told, double kappa, bool *changed, clt_error *error);
 /* The same by trees, and failures. */
 int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error);
 int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error);

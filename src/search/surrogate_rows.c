@@ -92,11 +92,11 @@ static int training_rows(const clt_told *told, uint32_t branch, size_t n_inputs,
   return CLT_OK;
 }
 
-int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, const clt_encoding *encoding,
-                 clt_rng *rng, clt_error *error) {
+int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, bool blind,
+                 const clt_encoding *encoding, clt_rng *rng, clt_error *error) {
   float *x, *y;
-  size_t n;
-  int rc = training_rows(told, branch, encoding->n_inputs, told->inputs ? told->inputs->n : 0, &x, &y, &n, error);
+  size_t n, n_extra = told->inputs && !blind ? told->inputs->n : 0;
+  int rc = training_rows(told, branch, encoding->n_inputs, n_extra, &x, &y, &n, error);
   for (size_t i = 0; !rc && i < n; i++) y[i] = -y[i];
   if (!rc) rc = clt_committee_fit(committee, x, y, n, rng, error);
   free(x);

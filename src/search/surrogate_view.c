@@ -91,7 +91,7 @@ void clt_view_release(clt_view *view) {
   free(view->tree);
   free(view->blocked);
   free(view->sample);
-  clt_layout_release(&view->layout);
+  for (int i = 0; i < 2; i++) clt_layout_release(&view->layout[i]);
 }
 
 static void fill_whole(clt_view *view) {
@@ -127,14 +127,17 @@ static int choose_split(clt_view *view, clt_error *error) {
   clt_config *configs = clt_new_array(n, sizeof *configs);
   if (configs == NULL) return clt_fail_memory(error);
   n = clt_space_enumerate(view->space, (valid - n) / 2, n, configs);
-  int rc = clt_layout_split(&view->split, view->encoding, view->extra != NULL, configs, n, error);
+  int rc = clt_layout_split(&view->split[0], view->encoding, view->extra != NULL, configs, n, error);
+  if (!rc && view->extra) rc = clt_layout_split(&view->split[1], view->encoding, false, configs, n, error);
   free(configs);
   return rc;
 }
 
 static int lay_out(clt_view *view, clt_error *error) {
-  clt_layout_release(&view->layout);
-  return clt_layout_init(&view->layout, &view->split, view->extra, view->configs, view->n, error);
+  for (int i = 0; i < 2; i++) clt_layout_release(&view->layout[i]);
+  int rc = clt_layout_init(&view->layout[0], &view->split[0], view->extra, view->configs, view->n, error);
+  if (!rc && view->extra) rc = clt_layout_init(&view->layout[1], &view->split[1], NULL, view->configs, view->n, error);
+  return rc;
 }
 
 int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_inputs *extra, unsigned threads,
@@ -163,6 +166,7 @@ void clt_view_block(clt_view *view, clt_config config) {
 struct look {
   clt_view *view;
   const clt_committee *committee;
+  bool blind;
   const clt_config_set *asked;
   struct short_list lists[2]; /* by mean; by mean - kappa * spread */
   clt_config *configs;        /* a chunk */
@@ -191,11 +195,11 @@ struct part {
 static int predict_part(void *user, size_t index, clt_error *error) {
   const struct part *part = user;
   size_t first = index * BATCH, n = part->n - first < BATCH ? part->n - first : BATCH;
+  const struct look *look = part->look;
+  const clt_extra_inputs *extra = look->blind ? NULL : look->view->extra;
   clt_layout layout;
-  int rc = clt_layout_init(&layout, &part->look->view->split, part->look->view->extra, part->configs + first, n, error);
-  if (!rc)
-    rc = clt_committee_predict(part->look->committee, &layout, part->look->mean + first, part->look->spread + first,
-                               error);
+  int rc = clt_layout_init(&layout, &look->view->split[look->blind], extra, part->configs + first, n, error);
+  if (!rc) rc = clt_committee_predict(look->committee, &layout, look->mean + first, look->spread + first, error);
   clt_layout_release(&layout);
   return rc;
 }
@@ -279,9 +283,9 @@ static void take_lists(clt_view *view, const struct look *look) {
   view->age = 0;
 }
 
-static int choose_short_list(clt_view *view, const clt_committee *committee, const clt_config_set *asked,
+static int choose_short_list(clt_view *view, const clt_committee *committee, bool blind, const clt_config_set *asked,
                              const clt_told *told, double kappa, clt_error *error) {
-  struct look look = {view, committee, asked, {{.kappa = 0}, {.kappa = kappa}}};
+  struct look look = {view, committee, blind, asked, {{.kappa = 0}, {.kappa = kappa}}};
   for (int k = 0; k < 2; k++) look.lists[k].entries = clt_new_array(SHORT_LIST, sizeof *look.lists[k].entries);
   look.configs = clt_new_array(CHUNK, sizeof *look.configs);
   look.mean = clt_new_array(CHUNK, sizeof *look.mean);
@@ -308,12 +312,13 @@ static bool all_blocked(const clt_view *view) {
   return true;
 }
 
-int clt_view_predict(clt_view *view, const clt_committee *committee, const clt_config_set *asked, const clt_told *told,
-                     double kappa, bool *changed, clt_error *error) {
+int clt_view_predict(clt_view *view, const clt_committee *committee, bool blind, const clt_config_set *asked,
+                     const clt_told *told, double kappa, bool *changed, clt_error *error) {
+  blind = blind && view->extra;
   view->age++;
   *changed = !view->complete && (view->age > LOOK_EVERY || all_blocked(view));
-  int rc = *changed ? choose_short_list(view, committee, asked, told, kappa, error) : CLT_OK;
-  return rc ? rc : clt_committee_predict(committee, &view->layout, view->mean, view->spread, error);
+  int rc = *changed ? choose_short_list(view, committee, blind, asked, told, kappa, error) : CLT_OK;
+  return rc ? rc : clt_committee_predict(committee, &view->layout[blind], view->mean, view->spread, error);
 }
 
 int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error) {

@@ -113,6 +113,19 @@ static int open_store(clt_session *s, clt_error *error) {
   return clt_known_load(&s->known, s->settings->store, &s->key, s->space, error);
 }
 
+/* --- what is known elsewhere --- */
+
+static int find_sources(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  int rc = clt_sources_init(&s->sources, s->space, settings->learn_from, settings->n_learn_from, settings->log,
+                            settings->user, error);
+  bool from_store = s->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
+  if (rc || !from_store || settings->configurations) return rc;
+  return clt_sources_add_stored(&s->sources, s->space, settings->store, &s->key,
+                                clt_problem_name(clt_instance_problem(settings->instance)), settings->log,
+                                settings->user, error);
+}
+
 /* --- plug-ins --- */
 
 static int find_plugins(clt_session *s, clt_error *error) {
@@ -198,10 +211,9 @@ int clt_session_open(clt_session *s, clt_error *error) {
   if (rc) return rc;
   choose_first(s);
   s->budget = clt_session_budget(s);
-  rc = clt_sources_init(&s->sources, s->space, s->settings->learn_from, s->settings->n_learn_from, s->settings->log,
-                        s->settings->user, error);
+  rc = open_store(s, error);
+  if (rc == CLT_OK) rc = find_sources(s, error);
   if (rc == CLT_OK) rc = init_searcher(s, error);
-  if (rc == CLT_OK) rc = open_store(s, error);
   return rc ? rc : open_evaluator(s, error);
 }
 

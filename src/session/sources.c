@@ -1,6 +1,7 @@
 #include "session/sources.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -13,11 +14,6 @@ struct translation {
 };
 
 #define NOWHERE UINT32_MAX
-
-struct known {
-  clt_config config;
-  float speed;
-};
 
 static uint32_t find_value(const clt_parameter *parameter, clt_value value) {
   for (size_t i = 0; i < parameter->n_values; i++)
@@ -67,47 +63,55 @@ static clt_config translate(const struct translation *t, clt_config config) {
 }
 
 static int by_config_then_speed(const void *a, const void *b) {
-  const struct known *x = a, *y = b;
+  const clt_known_speed *x = a, *y = b;
   if (x->config != y->config) return x->config > y->config ? 1 : -1;
   return (x->speed < y->speed) - (x->speed > y->speed);
 }
 
-/* Everything that can be translated, ascending, each configuration once; returns how many. */
-static size_t collect(struct known *out, const struct translation *t, const clt_recording *recording) {
+static int grow(clt_sources *sources, const char *name, size_t n, clt_error *error) {
+  if (clt_grow(&sources->sources, &sources->capacity, sources->n + 1, sizeof *sources->sources))
+    return clt_fail_memory(error);
+  clt_search_source source = {strdup(name), clt_new_array(n, sizeof(clt_config)), clt_new_array(n, sizeof(float)), 0};
+  sources->sources[sources->n++] = source;
+  return source.name && source.configs && source.speeds ? CLT_OK : clt_fail_memory(error);
+}
+
+int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *known, size_t n, clt_error *error) {
+  int rc = grow(sources, name, n, error);
+  if (rc) return rc;
+  clt_search_source *source = &sources->sources[sources->n - 1];
+  clt_config *configs = (clt_config *)source->configs;
+  float *speeds = (float *)source->speeds;
+  if (n) qsort(known, n, sizeof *known, by_config_then_speed);
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0 && known[i].config == known[i - 1].config) continue;
+    configs[source->n] = known[i].config;
+    speeds[source->n++] = known[i].speed;
+  }
+  return CLT_OK;
+}
+
+/* Everything that can be translated; returns how many. */
+static size_t collect(clt_known_speed *out, const struct translation *t, const clt_recording *recording) {
   double optimum_s = clt_recording_optimum_s(recording);
-  size_t n = 0, kept = 0;
+  size_t n = 0;
   for (size_t i = 0; i < clt_recording_size(recording); i++) {
     const clt_measurement *m = clt_recording_at(recording, i);
     clt_config config = translate(t, m->config);
     if (config == CLT_CONFIG_NONE) continue;
-    out[n++] = (struct known){config, clt_measurement_correct(m) ? (float)(optimum_s / m->time_s) : 0};
+    out[n++] = (clt_known_speed){config, clt_measurement_correct(m) ? (float)(optimum_s / m->time_s) : 0};
   }
-  qsort(out, n, sizeof *out, by_config_then_speed);
-  for (size_t i = 0; i < n; i++)
-    if (kept == 0 || out[i].config != out[kept - 1].config) out[kept++] = out[i];
-  return kept;
-}
-
-static int keep(clt_sources *sources, const char *name, const struct known *known, size_t n, clt_error *error) {
-  clt_config *configs = clt_new_array(n, sizeof *configs);
-  float *speeds = clt_new_array(n, sizeof *speeds);
-  if (configs == NULL || speeds == NULL) return free(configs), free(speeds), clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    configs[i] = known[i].config;
-    speeds[i] = known[i].speed;
-  }
-  sources->sources[sources->n++] = (clt_search_source){name, configs, speeds, n};
-  return CLT_OK;
+  return n;
 }
 
 static int add(clt_sources *sources, const clt_space *space, const clt_recording *recording, bool *fits,
                clt_error *error) {
   struct translation t = {.from = clt_recording_space(recording), .to = space};
-  struct known *known = clt_new_array(clt_recording_size(recording), sizeof *known);
+  clt_known_speed *known = clt_new_array(clt_recording_size(recording), sizeof *known);
   int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
   size_t n = !rc && *fits ? collect(known, &t, recording) : 0;
   *fits = n > 0 && clt_recording_optimum_s(recording) > 0;
-  if (!rc && *fits) rc = keep(sources, clt_recording_name(recording), known, n, error);
+  if (!rc && *fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
   translation_release(&t);
   free(known);
   return rc;
@@ -122,8 +126,8 @@ static void warn(const clt_recording *recording, clt_log_fn log, void *log_user)
 
 int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recording *const *recordings, size_t n,
                      clt_log_fn log, void *log_user, clt_error *error) {
-  *out = (clt_sources){clt_new_array(n, sizeof *out->sources), 0};
-  int rc = out->sources ? CLT_OK : clt_fail_memory(error);
+  *out = (clt_sources){0};
+  int rc = CLT_OK;
   for (size_t i = 0; !rc && i < n; i++) {
     bool fits;
     rc = add(out, space, recordings[i], &fits, error);
@@ -134,6 +138,7 @@ int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recordi
 
 void clt_sources_release(clt_sources *sources) {
   for (size_t i = 0; i < sources->n; i++) {
+    free((void *)sources->sources[i].name);
     free((void *)sources->sources[i].configs);
     free((void *)sources->sources[i].speeds);
   }
