@@ -87,6 +87,12 @@ static int learn_from(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
+static int check_policy(const char *name, const char *policy, clt_error *error) {
+  size_t n = strspn(policy, "mltn");
+  if (n > 0 && policy[n] == '\0') return CLT_OK;
+  return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs some of the letters m, l, t and n, not '%s'", name, policy);
+}
+
 static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   surrogate_state *s = state;
   s->setup = *setup;
@@ -97,13 +103,11 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   enter(s, "spreading");
   clt_rng_init(&s->rng, setup->seed);
   clt_draw_init(&s->draw, setup->space, setup->seed);
-  size_t n_picks = strspn(s->options.policy, "mlt");
-  if (n_picks == 0 || s->options.policy[n_picks] != '\0')
-    return clt_fail(error, CLT_E_ARGUMENT, "option 'policy' needs some of the letters m, l and t, not '%s'",
-                    s->options.policy);
   clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                      (unsigned)s->options.iterations, s->options.decay};
-  int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  int rc = check_policy("policy", s->options.policy, error);
+  if (!rc) rc = check_policy("late-policy", s->options.late_policy, error);
+  if (!rc) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
   if (!rc && setup->n_sources && s->encoding->n_inputs) rc = learn_from(s, error);
   if (!rc && (s->candidate = clt_new_array(s->encoding->n_inputs, sizeof(float))) == NULL) rc = clt_fail_memory(error);
   if (!rc && s->encoding->n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
@@ -255,14 +259,26 @@ static int ask_spread(surrogate_state *s, clt_config *out, size_t *n_out, bool *
   return *some ? take(s, config, out, n_out, error) : rc;
 }
 
+/* While a branch explores, the main search also looks around the best. */
+static char next_pick(surrogate_state *s) {
+  bool late = s->turn == 0 && s->told.latest != 0;
+  const char *policy = late ? s->options.late_policy : s->options.policy;
+  return policy[s->n_picked[s->turn != 0]++ % strlen(policy)];
+}
+
+static clt_config choose(const surrogate_state *s, char how) {
+  clt_config near = how == 'n' ? clt_view_near(&s->view, &s->told) : CLT_CONFIG_NONE;
+  return near != CLT_CONFIG_NONE ? near : clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
+}
+
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   if (has_news(s)) outdate_models(s);
-  char how = s->options.policy[s->n_picked[s->turn != 0]++ % strlen(s->options.policy)];
-  bool by_trees = how == 't' && s->view.n > 0;
-  int rc = by_trees ? need_trees(s, error) : need_committee(s, error);
+  char how = next_pick(s);
+  if (how == 't' && s->view.n == 0) how = 'm';
+  int rc = how == 't' ? need_trees(s, error) : need_committee(s, error);
   if (!rc) rc = need_validity(s, error);
   if (rc) return rc;
-  clt_config config = clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, by_trees);
+  clt_config config = choose(s, how);
   if (config == CLT_CONFIG_NONE && !s->view.complete) return ask_spread(s, out, n_out, some, error);
   *some = config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : CLT_OK;
@@ -355,7 +371,11 @@ static const clt_option options[] = {
     OPTION("restart-after", CLT_OPTION_INT, "25", 0, 1000000, patience,
            "evaluations without an improvement after which the search begins anew; 0: never"),
     OPTION("policy", CLT_OPTION_TEXT, "mlt", 0, 0, policy,
-           "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees"),
+           "what picks in turn: m least mean, l least mean - kappa * spread, t least mean of trees, n least mean among "
+           "the "
+           "neighbours of the best"),
+    OPTION("late-policy", CLT_OPTION_TEXT, "mltn", 0, 0, late_policy,
+           "the same, in the main search once it has stalled and a branch has begun"),
     OPTION("members", CLT_OPTION_INT, "16", 2, CLT_LANES, members, "networks of the ensemble"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, 64, hidden, "units of a network"),
     OPTION("iterations", CLT_OPTION_INT, "40", 1, 10000, iterations, "iterations of a fit"),

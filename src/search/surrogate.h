@@ -10,7 +10,7 @@
 typedef struct clt_surrogate_options {
   int64_t start, patience, members, hidden, iterations;
   double kappa, decay;
-  const char *policy;
+  const char *policy, *late_policy;
 } clt_surrogate_options;
 
 /* --- what is known elsewhere (surrogate_sources.c) --- */
@@ -65,6 +65,11 @@ typedef struct clt_told {
 int clt_told_add(clt_told *told, const clt_encoding *encoding, clt_row row, uint32_t branch, clt_error *error);
 void clt_told_release(clt_told *told);
 size_t clt_told_correct(const clt_told *told, uint32_t branch); /* 0: of all */
+
+#define CLT_MOST_FASTEST 16
+
+/* The n (up to CLT_MOST_FASTEST) fastest correct rows, the fastest first; returns how many there are. */
+size_t clt_told_fastest(const clt_told *told, clt_config *out, size_t n);
 
 /* Whether the latest branch, or without one the whole search, has stalled. */
 bool clt_told_stalled(const clt_told *told, int64_t patience);
@@ -123,5 +128,9 @@ int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_er
 /* The configuration with the lowest mean - kappa * spread, those that probably fail last; CLT_CONFIG_NONE: all are
  * blocked. */
 clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees);
+
+/* Of those that differ from one of the fastest three told in one parameter, and probably do not fail, the one with the
+ * lowest mean; CLT_CONFIG_NONE: there is none. */
+clt_config clt_view_near(const clt_view *view, const clt_told *told);
 
 #endif

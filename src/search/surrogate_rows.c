@@ -53,6 +53,26 @@ size_t clt_told_correct(const clt_told *told, uint32_t branch) {
   return n;
 }
 
+static size_t faster_than(const clt_told *told, const size_t *rows, size_t n, size_t row) {
+  size_t place = 0;
+  while (place < n && told->rows[rows[place]].time_s <= told->rows[row].time_s) place++;
+  return place;
+}
+
+size_t clt_told_fastest(const clt_told *told, clt_config *out, size_t n) {
+  size_t rows[CLT_MOST_FASTEST], found = 0;
+  for (size_t i = 0; i < told->n; i++) {
+    if (told->rows[i].failed) continue;
+    size_t place = faster_than(told, rows, found, i);
+    if (place == n) continue;
+    if (found < n) found++;
+    for (size_t k = found - 1; k > place; k--) rows[k] = rows[k - 1];
+    rows[place] = i;
+  }
+  for (size_t k = 0; k < found; k++) out[k] = told->rows[rows[k]].config;
+  return found;
+}
+
 bool clt_told_stalled(const clt_told *told, int64_t patience) {
   const clt_progress_of *progress = told->latest ? &told->own : &told->all;
   return (int64_t)(progress->n - progress->best_at) >= patience;

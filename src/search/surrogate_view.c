@@ -18,6 +18,7 @@
 #define CHUNK (8 * BATCH)             /* enumerated at once */
 #define CENTRES 10      /* of the best measured and of the best predicted, whose neighbours are looked at */
 #define NEIGHBOURS 4096 /* of one configuration, at most */
+#define NEAR_FASTEST 3  /* whose neighbours clt_view_near looks at */
 #define P_FAIL 0.5f     /* from here on a configuration stands behind all others */
 
 /* --- the short list of a large space: a heap with the worst on top --- */
@@ -341,6 +342,28 @@ clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {
     best = view->configs[i];
     least = score;
     best_fails = fails;
+  }
+  return best;
+}
+
+static bool are_neighbours(const clt_encoding *e, clt_config a, clt_config b) {
+  size_t n = 0;
+  for (size_t p = 0; p < e->n_parameters && n < 2; p++)
+    n += clt_encoded_position(&e->parameters[p], a) != clt_encoded_position(&e->parameters[p], b);
+  return n == 1;
+}
+
+clt_config clt_view_near(const clt_view *view, const clt_told *told) {
+  clt_config centres[NEAR_FASTEST], best = CLT_CONFIG_NONE;
+  size_t n_centres = clt_told_fastest(told, centres, NEAR_FASTEST);
+  float least = INFINITY;
+  for (size_t i = 0; i < view->n; i++) {
+    if (view->blocked[i] || view->p_fail[i] > P_FAIL || !(view->mean[i] < least)) continue;
+    bool near = false;
+    for (size_t k = 0; k < n_centres && !near; k++) near = are_neighbours(view->encoding, view->configs[i], centres[k]);
+    if (!near) continue;
+    best = view->configs[i];
+    least = view->mean[i];
   }
   return best;
 }
