@@ -13,13 +13,15 @@
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled */
 #define SAMPLE ((size_t)1 << 21)      /* of a huge space */
 #define SHORT_LIST 4096               /* of a large space, by mean and by mean - kappa * spread each */
-#define LOOK_EVERY 10                 /* refits */
-#define BATCH CLT_LAYOUT_MOST         /* configurations that a thread predicts at once */
-#define CHUNK (8 * BATCH)             /* enumerated at once */
-#define CENTRES 10      /* of the best measured and of the best predicted, whose neighbours are looked at */
-#define NEIGHBOURS 4096 /* of one configuration, at most */
-#define NEAR_FASTEST 3  /* whose neighbours clt_view_near looks at */
-#define P_FAIL 0.5f     /* from here on a configuration stands behind all others */
+#define LOOKED_AT 100000 /* configurations that a look at every other refit may predict; larger spaces wait for more \
+                          */
+#define LONGEST_WAIT 10  /* refits */
+#define BATCH CLT_LAYOUT_MOST /* configurations that a thread predicts at once */
+#define CHUNK (8 * BATCH)     /* enumerated at once */
+#define CENTRES 10            /* of the best measured and of the best predicted, whose neighbours are looked at */
+#define NEIGHBOURS 4096       /* of one configuration, at most */
+#define NEAR_FASTEST 3        /* whose neighbours clt_view_near looks at */
+#define P_FAIL 0.5f           /* from here on a configuration stands behind all others */
 
 /* --- the short list of a large space: a heap with the worst on top --- */
 
@@ -148,7 +150,7 @@ int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_
   view->encoding = encoding;
   view->extra = extra;
   view->threads = threads;
-  view->age = LOOK_EVERY;
+  view->age = LONGEST_WAIT;
   int rc = reserve(view, valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST, error);
   if (!rc) rc = choose_split(view, error);
   if (!rc && valid <= SMALL) fill_whole(view);
@@ -313,11 +315,17 @@ static bool all_blocked(const clt_view *view) {
   return true;
 }
 
+/* Refits until the next look at the whole space, so that looking costs about as much in all spaces. */
+static int wait(const clt_view *view) {
+  uint64_t n = view->n_sample ? view->n_sample : clt_space_valid(view->space);
+  return n / LOOKED_AT < LONGEST_WAIT ? 1 + (int)(n / LOOKED_AT) : LONGEST_WAIT;
+}
+
 int clt_view_predict(clt_view *view, const clt_committee *committee, bool blind, const clt_config_set *asked,
                      const clt_told *told, double kappa, bool *changed, clt_error *error) {
   blind = blind && view->extra;
   view->age++;
-  *changed = !view->complete && (view->age > LOOK_EVERY || all_blocked(view));
+  *changed = !view->complete && (view->age > wait(view) || all_blocked(view));
   int rc = *changed ? choose_short_list(view, committee, blind, asked, told, kappa, error) : CLT_OK;
   return rc ? rc : clt_committee_predict(committee, &view->layout[blind], view->mean, view->spread, error);
 }
