@@ -147,14 +147,18 @@ static void make_frame(void) {
   json_decref(message);
 }
 
-void clt_worker_watch_faults(int fd) {
+void clt_worker_watch_faults_again(void) {
   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+  if (ready.frame == NULL) return;
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
+}
+
+void clt_worker_watch_faults(int fd) {
   const char *cache = getenv("POCL_CACHE_DIR");
   ready.fd = fd;
   if (cache) mkdir(cache, 0700); /* else it has no real path yet */
   ready.cache = cache ? realpath(cache, NULL) : NULL;
   make_frame();
-  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  if (ready.frame == NULL) return;
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
+  clt_worker_watch_faults_again();
 }

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "worker/fault.h"
 #include "worker/slots.h"
 
 typedef struct server {
@@ -44,6 +45,7 @@ static void on_phase(void *user, clt_phase phase) {
                                            [CLT_PHASE_VERIFY] = CLT_AT_VERIFY,
                                            [CLT_PHASE_DONE] = CLT_AT_DONE};
   server *s = user;
+  if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults_again();
   reply(s, clt_message_phase(names[phase]));
   if (phase == CLT_PHASE_LAUNCH && s->gate) await_leave(s);
 }

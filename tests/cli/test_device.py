@@ -102,7 +102,7 @@ class Faults(CliTest):
         self.assertEqual(answer["evaluations"]["total"], 14)
         self.assertEqual(answer["evaluations"]["correct"], 2)
         reasons = answer["reasons"]
-        self.assertEqual(sum(reasons.pop(r, 0) for r in ("run-crash", "out-of-bounds", "compile-crash")), 2, answer["reasons"])
+        self.assertEqual(reasons.pop("run-crash", 0) + reasons.pop("out-of-bounds", 0), 2, answer["reasons"])
         self.assertEqual(reasons, {"run-timeout": 2, "compile-timeout": 2, "kernel-limit": 2, "compile-error": 2,
                                    "wrong-output": 2})
         self.assertEqual(answer["best"]["configuration"]["fault"], 0)

@@ -47,11 +47,25 @@ static void *fault_with_others(void *what) {
   return NULL;
 }
 
+/* As LLVM's: gone while it runs, and then what it replaced is back. */
+static struct sigaction replaced;
+
+static void restore(int number) { sigaction(number, &replaced, NULL); }
+
+static void put_another_handler(void) {
+  struct sigaction action = {.sa_handler = restore, .sa_flags = SA_NODEFER | SA_RESETHAND | SA_ONSTACK};
+  sigaction(SIGSEGV, &action, &replaced);
+}
+
+static int a_driver_has_handlers;
+
 static void fault(int generated, int socket, int output) {
   pthread_t thread;
   code what = generated ? generate() : touch_nothing;
   dup2(output, STDERR_FILENO);
   clt_worker_watch_faults(socket);
+  if (a_driver_has_handlers) put_another_handler();
+  clt_worker_watch_faults_again();
   pthread_barrier_init(&together, NULL, N_THREADS);
   for (int i = 1; i < N_THREADS; i++)
     if (pthread_create(&thread, NULL, fault_with_others, &what)) _exit(1);
@@ -103,9 +117,16 @@ static void a_fault_in_generated_code_is_told_to_the_parent(void **state) {
   }
 }
 
+static void a_driver_does_not_keep_the_signals(void **state) {
+  a_driver_has_handlers = 1;
+  threads_that_fault_together_speak_once(state);
+  a_driver_has_handlers = 0;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_that_fault_together_speak_once),
+      cmocka_unit_test(a_driver_does_not_keep_the_signals),
       cmocka_unit_test(a_fault_in_generated_code_is_told_to_the_parent),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

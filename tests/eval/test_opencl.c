@@ -174,9 +174,7 @@ static void show(const run *r, const clt_measurement *m) {
 #define IS(reason) (1u << (reason))
 static const unsigned deeds[] = {
     IS(CLT_REASON_NONE),
-    /* A crash in a first launch that leaves no fault line, about one in forty on PoCL, may as well be the compiler's.
-     */
-    IS(CLT_REASON_RUN_CRASH) | IS(CLT_REASON_OUT_OF_BOUNDS) | IS(CLT_REASON_RUN_ERROR) | IS(CLT_REASON_COMPILE_CRASH),
+    IS(CLT_REASON_RUN_CRASH) | IS(CLT_REASON_OUT_OF_BOUNDS) | IS(CLT_REASON_RUN_ERROR),
     IS(CLT_REASON_RUN_TIMEOUT),
     IS(CLT_REASON_COMPILE_TIMEOUT),
     IS(CLT_REASON_KERNEL_LIMIT) | IS(CLT_REASON_COMPILE_ERROR), /* some compilers know the limit */
