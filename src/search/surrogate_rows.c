@@ -53,9 +53,14 @@ size_t clt_told_correct(const clt_told *told, uint32_t branch) {
   return n;
 }
 
+/* Among equals the lower configuration. */
+static bool is_faster(const clt_row *a, const clt_row *b) {
+  return a->time_s != b->time_s ? a->time_s < b->time_s : a->config < b->config;
+}
+
 static size_t faster_than(const clt_told *told, const size_t *rows, size_t n, size_t row) {
   size_t place = 0;
-  while (place < n && told->rows[rows[place]].time_s <= told->rows[row].time_s) place++;
+  while (place < n && !is_faster(&told->rows[row], &told->rows[rows[place]])) place++;
   return place;
 }
 

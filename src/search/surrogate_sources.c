@@ -67,16 +67,9 @@ void clt_elsewhere_fill(const void *user, clt_config config, float *out) {
   for (size_t k = 0; k < e->n; k++) out[k] = 2 * clt_elsewhere_speed(e, k, config) - 1;
 }
 
-static size_t hamming(const clt_encoding *e, clt_config a, clt_config b) {
-  size_t n = 0;
-  for (size_t p = 0; p < e->n_parameters; p++)
-    n += clt_encoded_position(&e->parameters[p], a) != clt_encoded_position(&e->parameters[p], b);
-  return n;
-}
-
 static bool is_near_any(const clt_elsewhere *e, clt_config config, const clt_config *others, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (hamming(e->encoding, config, others[i]) < 2) return true;
+    if (clt_encoded_difference(e->encoding, config, others[i]) < 2) return true;
   return false;
 }
 

@@ -224,13 +224,6 @@ static int look_at_all(struct look *look, clt_error *error) {
   return rc;
 }
 
-static int by_time(const void *a, const void *b) {
-  const clt_row *x = a, *y = b;
-  if (x->failed != y->failed) return x->failed - y->failed;
-  if (!x->failed && x->time_s != y->time_s) return x->time_s < y->time_s ? -1 : 1;
-  return (x->config > y->config) - (x->config < y->config);
-}
-
 static int by_score(const void *a, const void *b) {
   const struct entry *x = a, *y = b;
   return worse(x, y) ? 1 : -1;
@@ -238,12 +231,7 @@ static int by_score(const void *a, const void *b) {
 
 /* The best measured and the best predicted, in both ways. */
 static int find_centres(struct look *look, const clt_told *told, clt_config *out, size_t *n, clt_error *error) {
-  clt_row *rows = clt_new_array(told->n, sizeof *rows);
-  if (rows == NULL) return clt_fail_memory(error);
-  memcpy(rows, told->rows, told->n * sizeof *rows);
-  qsort(rows, told->n, sizeof *rows, by_time);
-  for (size_t i = 0; i < CENTRES && i < told->n && !rows[i].failed; i++) out[(*n)++] = rows[i].config;
-  free(rows);
+  *n = clt_told_fastest(told, out, CENTRES);
   for (int k = 0; k < 2; k++) {
     struct short_list *list = &look->lists[k];
     struct entry *best = clt_new_array(list->n, sizeof *best);
@@ -354,13 +342,6 @@ clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {
   return best;
 }
 
-static bool are_neighbours(const clt_encoding *e, clt_config a, clt_config b) {
-  size_t n = 0;
-  for (size_t p = 0; p < e->n_parameters && n < 2; p++)
-    n += clt_encoded_position(&e->parameters[p], a) != clt_encoded_position(&e->parameters[p], b);
-  return n == 1;
-}
-
 clt_config clt_view_near(const clt_view *view, const clt_told *told) {
   clt_config centres[NEAR_FASTEST], best = CLT_CONFIG_NONE;
   size_t n_centres = clt_told_fastest(told, centres, NEAR_FASTEST);
@@ -368,7 +349,8 @@ clt_config clt_view_near(const clt_view *view, const clt_told *told) {
   for (size_t i = 0; i < view->n; i++) {
     if (view->blocked[i] || view->p_fail[i] > P_FAIL || !(view->mean[i] < least)) continue;
     bool near = false;
-    for (size_t k = 0; k < n_centres && !near; k++) near = are_neighbours(view->encoding, view->configs[i], centres[k]);
+    for (size_t k = 0; k < n_centres && !near; k++)
+      near = clt_encoded_difference(view->encoding, view->configs[i], centres[k]) == 1;
     if (!near) continue;
     best = view->configs[i];
     least = view->mean[i];

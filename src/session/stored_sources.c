@@ -100,7 +100,6 @@ static int add(clt_sources *out, const struct candidate *c, const clt_space *spa
   struct reading reading = {0};
   size_t n_foreign = 0;
   int rc = clt_store_each(store, &c->key, space, note_measurement, &reading, &n_foreign, error);
-  if (rc == CLT_E_MEMORY && error && error->code == 0) clt_fail_memory(error);
   if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
     rc = take_over(out, c->key.device, &reading, error);
     if (rc == CLT_OK) say(c, &reading, log, log_user);
@@ -114,7 +113,6 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, clt_store *
                            const char *problem_name, clt_log_fn log, void *log_user, clt_error *error) {
   struct candidates c = {.own = own, .problem_name = problem_name};
   int rc = clt_store_each_key(store, note_key, &c, error);
-  if (rc == CLT_E_MEMORY && error && error->code == 0) clt_fail_memory(error);
   if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
   for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)
     rc = add(out, &c.all[i], space, store, log, log_user, error);

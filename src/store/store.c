@@ -133,6 +133,12 @@ static int visit_record(void *user, const clt_store_record *record) {
   return w->visit(w->user, record->kind, &measurement);
 }
 
+/* A visitor that runs out of memory has no error to say so with. */
+static int complete(int rc, clt_error *error) {
+  if (rc == CLT_E_MEMORY && error && error->code == 0) clt_fail_memory(error);
+  return rc < 0 ? rc : CLT_OK;
+}
+
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error) {
   clt_config_reader *reader = NULL;
@@ -141,12 +147,10 @@ int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *
   walk w = {.reader = reader, .visit = visit, .user = user};
   rc = store->type->each(store->state, key, visit_record, &w, error);
   clt_config_reader_free(reader);
-  if (rc < 0) return rc;
-  if (n_foreign) *n_foreign = w.n_foreign;
-  return CLT_OK;
+  if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
+  return complete(rc, error);
 }
 
 int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error) {
-  int rc = store->type->each_key(store->state, visit, user, error);
-  return rc < 0 ? rc : CLT_OK;
+  return complete(store->type->each_key(store->state, visit, user, error), error);
 }
