@@ -21,8 +21,9 @@ typedef struct clt_store_key {
 } clt_store_key;
 int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error); /* needs a device */
 
-/* What a record was measured for. */
-typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST } clt_record_kind;
+/* What a record was measured for. An attempt is no result: the configuration may have ended its worker and is about to be
+ * tried once more; the record has a reason. */
+typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST, CLT_RECORD_ATTEMPT } clt_record_kind;
 
 /* Opens the store of the named type ("sqlite", "memory"; NULL: "sqlite") at path, creating file (0600) and folders (0700) as
  * needed. path NULL: the standard place, $XDG_DATA_HOME/clatune/store.sqlite; "memory" has none. CLT_E_STORE with the reason
@@ -60,6 +61,23 @@ typedef struct clt_store_description {
 /* Calls visit for every key that has records, oldest first; visit as above. */
 typedef int (*clt_store_key_visit)(void *user, const clt_store_description *description);
 int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error);
+
+/* --- a damaged file --- */
+
+/* Whether a store's file is whole (SQLite's integrity check). path NULL: the standard place. CLT_E_STORE where it cannot be
+ * read, or is no store. No other program may use the file meanwhile. */
+int clt_store_check(bool *whole, const char *path, clt_error *error);
+
+/* What a repair came to. */
+typedef struct clt_store_repair_report {
+  uint64_t n_saved, n_lost; /* measurements; lost: as far as their numbers tell */
+  char set_aside[4200];     /* where the damaged file stands now; "": nothing was wrong, nothing was done */
+} clt_store_repair_report;
+
+/* Copies every measurement that can still be read into a new file, sets the damaged one aside (PATH.damaged, its companions
+ * with it; never overwritten) and puts the new one in its place. path NULL: the standard place. CLT_E_STORE where the file is
+ * no store, or nothing of it can be read: everything is then as it was. No other program may use the file meanwhile. */
+int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_record, cli_replay,
-    cli_verify, cli_version;
+    cli_store, cli_verify, cli_version;
 
 /* Flags that many commands share, for their tables. */
 #define CLI_FLAG_DEVICE                                                                                  \

@@ -48,9 +48,10 @@ static int run(const cli_arguments *arguments) {
   if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
   int rc = cli_tuning_init(&tuning, arguments, "exhaustive");
   if (rc) return rc;
+  rc = cli_tuning_keep_slow(&tuning);
   tuning.settings.finalists = 0;
   tuning.settings.skip_default = true;
-  if (!cli_given(arguments, "stored-only")) rc = cli_tuning_measure(&tuning);
+  if (rc == 0 && !cli_given(arguments, "stored-only")) rc = cli_tuning_measure(&tuning);
   if (rc == 0 || rc == CLI_NO_VALID) rc = export_store(&tuning, path, &n);
   if (rc == 0) rc = print(path, n, clt_instance_space(tuning.subject.instance), cli_given(arguments, "json"));
   cli_tuning_release(&tuning);

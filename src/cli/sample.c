@@ -71,7 +71,8 @@ static int run(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "random");
   if (rc) return rc;
   const char *list = cli_text(arguments, "configurations");
-  if (list) rc = read_list(&tuning, list);
+  rc = list ? read_list(&tuning, list) : 0;
+  if (rc == 0) rc = cli_tuning_keep_slow(&tuning);
   if (rc) return cli_tuning_release(&tuning), rc;
   tuning.settings.budget = samples;
   tuning.settings.finalists = 0;

@@ -97,6 +97,20 @@ void cli_tuning_release(cli_tuning *tuning) {
   *tuning = (cli_tuning){0};
 }
 
+int cli_tuning_keep_slow(cli_tuning *t) {
+  static const clt_setting patience = {"run-timeout-factor", "0"};
+  size_t n = t->settings.n_evaluator_settings;
+  if (strcmp(t->settings.evaluator, "opencl") != 0) return 0;
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(t->evaluator_settings[i].name, patience.name) == 0) return 0;
+  clt_setting *longer = realloc(t->evaluator_settings, (n + 1) * sizeof *longer);
+  if (longer == NULL) return cli_failure("out of memory");
+  longer[n] = patience;
+  t->settings.evaluator_settings = t->evaluator_settings = longer;
+  t->settings.n_evaluator_settings = n + 1;
+  return 0;
+}
+
 static int run_session(clt_tune_result *result, cli_tuning *tuning) {
   clt_error error = {0};
   int rc = clt_tune(result, &tuning->settings, &error);

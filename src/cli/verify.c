@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/oclgrind.h"
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
@@ -17,60 +18,89 @@ static int choose(clt_config *out, const cli_arguments *arguments, const clt_ins
   return clt_config_parse(out, clt_instance_space(instance), text, &error) ? (cli_report(&error), CLI_USAGE) : 0;
 }
 
-static json_t *to_json(const clt_instance *instance, const clt_measurement *m, const char *violation, double quality) {
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?}", "configuration",
+/* What came out of it; findings is Oclgrind's log, NULL where it was not asked. */
+typedef struct verdict {
+  clt_measurement m;
+  const char *violation;
+  double quality;
+  char *findings;
+  size_t n_findings;
+} verdict;
+
+static json_t *to_json(const clt_instance *instance, const verdict *v) {
+  const clt_measurement *m = &v->m;
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
-                   clt_reason_name(m->reason), "violation", violation, "max_abs_error", cli_json_real(m->max_abs_error),
-                   "quality", cli_json_quality(clt_instance_problem(instance), quality), "log", m->log);
+                   clt_reason_name(m->reason), "violation", v->violation, "max_abs_error", cli_json_real(m->max_abs_error),
+                   "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind",
+                   v->findings);
 }
 
-static void print_text(const clt_instance *instance, const clt_measurement *m, const char *violation, double quality) {
+static void print_text(const clt_instance *instance, const verdict *v) {
+  const clt_measurement *m = &v->m;
   char *configuration = cli_configuration(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
   if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
   } else {
     printf("verified        no: %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
-    if (violation) printf("violates        %s\n", violation);
+    if (v->violation) printf("violates        %s\n", v->violation);
     if (m->log && m->log[0]) printf("log\n%s\n", m->log);
   }
-  if (violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
+  if (v->findings) printf("Oclgrind        %zu findings\n%s", v->n_findings, v->findings);
+  if (v->violation == NULL) cli_print_quality(clt_instance_problem(instance), v->quality, 16);
   free(configuration);
 }
 
-static int check(const cli_arguments *arguments, const cli_subject *subject, clt_config config) {
+/* Oclgrind interprets every instruction. */
+static const clt_setting patience[] = {{"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
+
+static int judge(verdict *v, const cli_arguments *arguments, const cli_subject *subject, const cli_oclgrind *oclgrind) {
   clt_error error = {0};
-  clt_measurement m;
-  double quality = NAN;
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet");
-  const char *violation = clt_space_violation(clt_instance_space(subject->instance), config, &origin);
-  clt_measurement_init(&m, config);
-  if (violation) {
-    clt_measurement_fail(&m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-  } else if (clt_verify_config(subject->instance, config, &m, &quality, on_log, &quiet, &error)) {
+  v->violation = clt_space_violation(clt_instance_space(subject->instance), v->m.config, &origin);
+  if (v->violation) {
+    clt_measurement_fail(&v->m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
+    return 0;
+  }
+  if (clt_verify_config(subject->instance, v->m.config, patience, oclgrind ? 3 : 0, &v->m, &v->quality, on_log, &quiet,
+                        &error))
     return cli_report(&error);
-  }
-  int rc = clt_measurement_correct(&m) ? CLI_FOUND : CLI_VERIFY_FAILED;
-  if (cli_given(arguments, "json")) {
-    int printed = cli_print_json(to_json(subject->instance, &m, violation, quality));
-    if (rc == 0) rc = printed;
-  } else {
-    print_text(subject->instance, &m, violation, quality);
-  }
-  clt_measurement_release(&m);
-  return rc;
+  if (oclgrind && (v->findings = cli_oclgrind_findings(oclgrind, &v->n_findings)) == NULL)
+    return cli_failure("cannot read what Oclgrind has found");
+  return 0;
+}
+
+static int check(const cli_arguments *arguments, const cli_subject *subject, clt_config config,
+                 const cli_oclgrind *oclgrind) {
+  verdict v = {.quality = NAN};
+  clt_measurement_init(&v.m, config);
+  int rc = judge(&v, arguments, subject, oclgrind);
+  bool good = clt_measurement_correct(&v.m) && v.n_findings == 0;
+  if (rc == 0 && cli_given(arguments, "json"))
+    rc = cli_print_json(to_json(subject->instance, &v));
+  else if (rc == 0)
+    print_text(subject->instance, &v);
+  clt_measurement_release(&v.m);
+  free(v.findings);
+  return rc == 0 && !good ? CLI_VERIFY_FAILED : rc;
 }
 
 static int run(const cli_arguments *arguments) {
   cli_subject subject;
+  cli_oclgrind oclgrind = {""};
   clt_config config;
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-  if (rc) return rc;
+  bool grind = cli_given(arguments, "oclgrind");
+  int rc = grind ? cli_oclgrind_begin(&oclgrind) : 0;
+  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc == CLI_NO_DEVICE && grind) cli_failure("--oclgrind needs the Oclgrind driver (Debian's package 'oclgrind')");
+  if (rc) return cli_oclgrind_end(&oclgrind), rc;
   rc = choose(&config, arguments, subject.instance);
-  if (rc == 0) rc = check(arguments, &subject, config);
+  if (rc == 0) rc = check(arguments, &subject, config, grind ? &oclgrind : NULL);
   cli_subject_release(&subject);
+  cli_oclgrind_end(&oclgrind);
   return rc;
 }
 
@@ -78,16 +108,17 @@ static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     {"configuration", "\"a=1 b=2\"", "the configuration to check (default: the problem's)"},
+    {"oclgrind", NULL, "runs it under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small sizes"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
 const cli_command cli_verify = {
     .name = "verify",
     .summary = "checks a problem file and its default configuration",
-    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--json]",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--oclgrind] [--json]",
     .description =
         "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
-        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails.",
+        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails, or Oclgrind finds something.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

@@ -12,6 +12,9 @@
 
 #define FURTHER_SEED 2
 #define PUMP_S 0.1           /* how long a request to stop may go unseen */
+#define TURN_S 1e-3          /* short runs are repeated so long before it is another's turn */
+#define MOST_IN_A_TURN 8
+#define LONG_RUN_S 1.0       /* gains nothing from a warm-up */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
 
 typedef struct finalist {
@@ -23,8 +26,9 @@ typedef struct finalist {
   bool pending, failed, verified;
   clt_measurement *result; /* the caller's */
   clt_measurement answer;  /* of the last request */
-  double runs_s[CLT_MAX_RUNS];
-  size_t n_runs;
+  double *runs_s;
+  size_t n_runs, runs_capacity;
+  bool beaten; /* does not run at present */
 } finalist;
 
 typedef struct contest {
@@ -177,10 +181,20 @@ static bool any_lost(const contest *c) {
 
 /* --- rounds --- */
 
-static int run_once(contest *c, finalist *f, clt_error *error) {
-  clt_worker_timing once = {.min_runs = 1, .max_runs = 1, .warm_up = true};
+static int keep_runs(finalist *f, clt_error *error) {
+  const clt_measurement *m = &f->answer;
+  if (clt_grow(&f->runs_s, &f->runs_capacity, f->n_runs + m->n_runs, sizeof *f->runs_s)) return clt_fail_memory(error);
+  for (size_t i = 0; i < m->n_runs; i++) f->runs_s[f->n_runs++] = m->runs_s[i];
+  f->result->clock = m->clock;
+  f->result->phases.runs_s += m->phases.runs_s;
+  return CLT_OK;
+}
+
+static int take_turn(contest *c, finalist *f, size_t n_runs, clt_error *error) {
+  clt_worker_timing turn = {
+      .min_runs = (int)n_runs, .max_runs = (int)n_runs, .max_total_s = LONG_RUN_S, .warm_up = true};
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)f->slot, "keep", 1,
-                              "timing", clt_message_from_timing(&once));
+                              "timing", clt_message_from_timing(&turn));
   int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_TIMING, error);
   if (rc == 0) rc = await_answers(c, error);
   if (rc || f->answer.config == CLT_CONFIG_NONE) return rc;
@@ -188,61 +202,84 @@ static int run_once(contest *c, finalist *f, clt_error *error) {
     if (f->answer.reason == CLT_REASON_NONE) clt_measurement_fail(&f->answer, CLT_REASON_UNKNOWN, "it was not timed");
     take_failure(c, f);
   } else {
-    f->runs_s[f->n_runs++] = f->answer.runs_s[0];
-    f->result->clock = f->answer.clock;
-    f->result->phases.runs_s += f->answer.phases.runs_s;
+    rc = keep_runs(f, error);
     clt_measurement_release(&f->answer);
   }
   clt_measurement_init(&f->answer, CLT_CONFIG_NONE);
-  return CLT_OK;
+  return rc;
 }
 
 /* A finalist that was lost with its worker is prepared again, as often as it takes (prepare_wave gives up). */
-static int run_in_round(contest *c, finalist *f, size_t round, clt_error *error) {
+static int run_in_round(contest *c, finalist *f, size_t n_runs, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && !f->failed && f->n_runs < round) {
+  size_t wanted = f->n_runs + n_runs;
+  while (rc == 0 && !f->failed && f->n_runs < wanted) {
     if (any_lost(c)) rc = prepare_all(c, error);
     if (rc == 0) rc = await_lock(c, CLT_LOCK_EXCLUSIVE, error);
-    if (rc == 0 && !f->failed && is_prepared(f)) rc = run_once(c, f, error);
+    if (rc == 0 && !f->failed && is_prepared(f)) rc = take_turn(c, f, wanted - f->n_runs, error);
   }
   return rc;
 }
 
-static int run_round(contest *c, size_t round, clt_error *error) {
+static int run_round(contest *c, size_t n_runs, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < c->n; i++) rc = run_in_round(c, &c->finalists[i], round, error);
+  for (size_t i = 0; rc == 0 && i < c->n; i++)
+    if (!c->finalists[i].beaten) rc = run_in_round(c, &c->finalists[i], n_runs, error);
   clt_pool_lock(c->pool, CLT_UNLOCKED);
   return rc;
 }
 
-static bool decided(const contest *c, size_t n_rounds, double tolerance) {
-  const double **runs = clt_new_array(c->n, sizeof *runs);
-  if (runs == NULL) return false;
-  for (size_t i = 0; i < c->n; i++) runs[i] = c->finalists[i].failed ? NULL : c->finalists[i].runs_s;
-  bool yes = clt_rounds_decided(runs, c->n, n_rounds, tolerance);
-  free(runs);
+/* The runs of a turn: one, unless that is so short that asking for it takes longer. */
+static size_t runs_in_turn(const contest *c, size_t most) {
+  double least_s = INFINITY;
+  for (size_t i = 0; i < c->n; i++) {
+    const finalist *f = &c->finalists[i];
+    if (!f->failed && f->n_runs > 0) least_s = fmin(least_s, clt_median(f->runs_s, f->n_runs));
+  }
+  size_t n = isfinite(least_s) && least_s < TURN_S / 2 ? (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN) : 1;
+  return n < most ? n : most;
+}
+
+/* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
+static bool decided(contest *c, double tolerance) {
+  clt_contender *contenders = clt_new_array(c->n, sizeof *contenders);
+  clt_standing *standings = clt_new_array(c->n, sizeof *standings);
+  bool yes = false;
+  for (size_t i = 0; contenders && standings && i < c->n; i++) {
+    const finalist *f = &c->finalists[i];
+    contenders[i] = (clt_contender){f->failed ? NULL : f->runs_s, f->n_runs};
+  }
+  if (contenders && standings) {
+    yes = clt_rounds_judge(contenders, c->n, tolerance, standings);
+    for (size_t i = 0; i < c->n; i++) c->finalists[i].beaten = standings[i] == CLT_STANDING_BEATEN;
+  }
+  free(contenders);
+  free(standings);
   return yes;
 }
 
 /* One round is enough for a median, so the time limit goes before min_rounds. */
 static int run_rounds(contest *c, clt_error *error) {
   const clt_compare_policy *policy = c->policy;
-  size_t most = policy->max_rounds < CLT_MAX_RUNS ? policy->max_rounds : CLT_MAX_RUNS;
   size_t least = policy->min_rounds < 1 ? 1 : policy->min_rounds;
   double begin_s = clt_now_s();
-  for (size_t round = 1; round <= most; round++) {
-    int rc = run_round(c, round, error);
+  for (size_t done = 0; done < policy->max_rounds;) {
+    size_t n_runs = runs_in_turn(c, policy->max_rounds - done);
+    int rc = run_round(c, n_runs, error);
     if (rc) return rc;
+    done += n_runs;
     if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
-    if (round >= least && decided(c, round, policy->tolerance)) break;
+    if (done >= least && decided(c, policy->tolerance)) break;
   }
   return CLT_OK;
 }
 
+/* The median is that of all runs; what is kept of them are the last. */
 static void take_runs(finalist *f) {
   if (f->failed) return;
-  memcpy(f->result->runs_s, f->runs_s, f->n_runs * sizeof *f->runs_s);
-  f->result->n_runs = f->n_runs;
+  size_t kept = f->n_runs < CLT_MAX_RUNS ? f->n_runs : CLT_MAX_RUNS;
+  if (kept) memcpy(f->result->runs_s, f->runs_s + f->n_runs - kept, kept * sizeof *f->runs_s);
+  f->result->n_runs = kept;
   f->result->time_s = clt_median(f->runs_s, f->n_runs);
 }
 
@@ -341,7 +378,10 @@ static void release(contest *c) {
       used = used || (c->finalists[k].worker == worker && is_prepared(&c->finalists[k]));
     if (used) clt_pool_replace(c->pool, worker);
   }
-  for (size_t i = 0; i < c->n; i++) clt_measurement_release(&c->finalists[i].answer);
+  for (size_t i = 0; i < c->n; i++) {
+    clt_measurement_release(&c->finalists[i].answer);
+    free(c->finalists[i].runs_s);
+  }
   clt_pool_lock(c->pool, CLT_UNLOCKED);
   free(c->finalists);
 }

@@ -37,6 +37,7 @@ static size_t body_bytes(const unsigned char *header) {
 static int parse(json_t **out, const unsigned char *text, size_t n, clt_error *error) {
   json_error_t why;
   json_t *message = json_loadb((const char *)text, n, JSON_REJECT_DUPLICATES, &why);
+  if (message == NULL && why.text[0] == '\0') return clt_fail_memory(error);
   if (message == NULL) return clt_fail(error, CLT_E_FORMAT, "a message is not JSON: %s", why.text);
   if (!json_is_object(message)) {
     json_decref(message);

@@ -32,9 +32,9 @@ static const clt_option options[] = {
     {"compile-timeout", CLT_OPTION_REAL, "60", 0.01, 1e6, AT(compile_timeout_s),
      "Seconds that a configuration may take until it runs for the first time."},
     {"run-timeout", CLT_OPTION_REAL, "10", 0.001, 1e6, AT(run_timeout_s), "Seconds that one run may take."},
-    {"run-timeout-factor", CLT_OPTION_REAL, "0", 0, 1e9, AT(run_timeout_factor),
+    {"run-timeout-factor", CLT_OPTION_REAL, "20", 0, 1e9, AT(run_timeout_factor),
      "A run may take this many times the best time so far, and no more than run-timeout; 0: run-timeout alone counts."},
-    {"run-timeout-floor", CLT_OPTION_REAL, "1", 0, 1e6, AT(run_timeout_floor_s),
+    {"run-timeout-floor", CLT_OPTION_REAL, "0.25", 0, 1e6, AT(run_timeout_floor_s),
      "Seconds that run-timeout-factor does not go below."},
     {"host-timeout", CLT_OPTION_REAL, "600", 0.1, 1e6, AT(host_timeout_s),
      "Seconds for starting a worker, for making the reference, and for verifying a result."},
@@ -132,6 +132,9 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
                  .abandon_factor = o->abandon_factor,
                  .warm_up = true},
       .quality = setup->quality,
+      .lost = setup->lost,
+      .attempts = setup->attempts,
+      .attempts_user = setup->attempts_user,
       .log = setup->log,
       .log_user = setup->log_user,
   };
@@ -206,11 +209,10 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .close = opencl_close,
 };
 
-int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, double *quality,
-                      clt_log_fn log, void *log_user, clt_error *error) {
+int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
+                      clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error) {
   opencl_options o;
   opencl_state s = {.pool = NULL};
-  const clt_setting one[] = {{"workers", "1"}, {"prepare-ahead", "1"}};
   const clt_compare_policy once = {.min_rounds = 1, .max_rounds = 1};
   clt_evaluator_setup setup = {.instance = instance,
                                .space = clt_instance_space(instance),
@@ -218,7 +220,8 @@ int clt_verify_config(const clt_instance *instance, clt_config config, clt_measu
                                .log = log,
                                .log_user = log_user};
   if (quality) *quality = NAN;
-  int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, one, 2, error);
+  int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, settings, n_settings, error);
+  o.workers = o.prepare_ahead = 1;
   if (rc == 0) rc = opencl_open(&s, &setup, &o, error);
   if (rc) return rc;
   rc = clt_pool_compare(s.pool, &config, 1, &once, out, error);

@@ -92,7 +92,7 @@ size_t clt_pool_capacity(const clt_pool *pool) { return pool->capacity; }
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
   if (pool->n_submitted >= pool->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
-  pool->queue[pool->n_queue++] = (clt_job){.config = config, .best_s = best_s};
+  clt_pool_enqueue(pool, config, best_s);
   pool->n_submitted++;
   return CLT_OK;
 }

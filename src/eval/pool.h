@@ -25,6 +25,10 @@ typedef struct clt_pool_setup {
   int64_t memory_limit_bytes;
   clt_worker_timing timing;
   double *quality; /* nullable: where the figure of quality goes once a worker has told it */
+  /* As in clt_evaluator_setup. */
+  int (*lost)(void *user, clt_config config, clt_error *error);
+  unsigned (*attempts)(void *user, clt_config config);
+  void *attempts_user;
   clt_log_fn log;
   void *log_user;
 } clt_pool_setup;
@@ -49,7 +53,8 @@ int clt_pool_compare(clt_pool *pool, const clt_config *configs, size_t n, const 
 typedef struct clt_job {
   clt_config config;
   double best_s;
-  unsigned attempts;           /* times that it was lost with a worker through no fault of its own */
+  unsigned attempts;           /* times that it was lost with a worker that it may have ended */
+  unsigned retries;            /* times that it was tried again for another reason */
   double ready_s;              /* since when it is prepared */
   clt_measurement measurement; /* of the preparation, once ready */
 } clt_job;
@@ -149,6 +154,8 @@ bool clt_pool_times(const clt_pool *pool);         /* something is being timed *
 /* pool_result.c */
 int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
 int clt_pool_timed(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
+/* Behind all others; at once a failure where it ended workers in earlier sessions. */
+void clt_pool_enqueue(clt_pool *pool, clt_config config, double best_s);
 /* suspect: it may be the reason why its worker is gone. */
 void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect);
 /* Turns an outcome into a measurement of config. A worker's own error is returned as such. */

@@ -6,7 +6,8 @@
 #include "base/memory.h"
 #include "eval/pool.h"
 
-#define MAX_ATTEMPTS 3
+#define MAX_ATTEMPTS 2 /* of a configuration that may have ended its worker */
+#define MAX_RETRIES 2  /* for other reasons */
 
 bool clt_pool_taints(clt_reason reason) {
   switch (reason) {
@@ -54,17 +55,39 @@ static void empty(clt_slot *slot) {
   slot->state = CLT_SLOT_EMPTY;
 }
 
-/* To the front: it has waited longest. A suspect that is lost again and again is what the workers die of. */
+static void give_up(clt_pool *pool, clt_config config) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+  deliver(pool, &m);
+}
+
+void clt_pool_enqueue(clt_pool *pool, clt_config config, double best_s) {
+  unsigned attempts = pool->setup.attempts ? pool->setup.attempts(pool->setup.attempts_user, config) : 0;
+  if (attempts >= MAX_ATTEMPTS)
+    give_up(pool, config);
+  else
+    pool->queue[pool->n_queue++] = (clt_job){.config = config, .best_s = best_s, .attempts = attempts};
+}
+
+/* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
+static void note_lost(clt_pool *pool, clt_config config) {
+  clt_error error = {0};
+  int rc = pool->setup.lost ? pool->setup.lost(pool->setup.attempts_user, config, &error) : CLT_OK;
+  if (rc == CLT_OK || pool->broken) return;
+  pool->broken = rc;
+  pool->broken_error = error;
+}
+
+/* To the front: it has waited longest. A suspect that is lost again is what the workers die of. */
 void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect) {
   clt_job job = slot->job;
   empty(slot);
   if (suspect && ++job.attempts >= MAX_ATTEMPTS) {
-    clt_measurement m;
-    clt_measurement_init(&m, job.config);
-    clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
-    deliver(pool, &m);
+    give_up(pool, job.config);
     return;
   }
+  if (suspect) note_lost(pool, job.config);
   memmove(pool->queue + 1, pool->queue, pool->n_queue * sizeof *pool->queue);
   pool->queue[0] = job;
   pool->n_queue++;
@@ -73,11 +96,11 @@ void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect) {
 /* The worker could not do its own work: once more with another process, then give up. */
 static int again(clt_pool *pool, clt_pool_worker *worker, clt_slot *slot, const clt_error *why, clt_error *error) {
   int rc = clt_pool_setback(pool, "a worker", why->message, NULL);
-  if (rc || slot->job.attempts + 1 >= MAX_ATTEMPTS) {
+  if (rc || ++slot->job.retries >= MAX_RETRIES) {
     if (error && error->code == 0) *error = *why;
     return why->code;
   }
-  clt_pool_requeue(pool, slot, true);
+  clt_pool_requeue(pool, slot, false);
   clt_pool_replace(pool, worker);
   return CLT_OK;
 }
@@ -99,12 +122,12 @@ static bool others_hold_memory(const clt_pool *pool, const clt_slot *slot) {
 
 /* Out of memory because much is prepared at once is not the configuration's fault. */
 static bool try_with_less(clt_pool *pool, clt_slot *slot, clt_measurement *m) {
-  if (m->reason != CLT_REASON_OUT_OF_MEMORY || slot->job.attempts + 1 >= MAX_ATTEMPTS) return false;
-  if (!others_hold_memory(pool, slot)) return false;
+  if (m->reason != CLT_REASON_OUT_OF_MEMORY || !others_hold_memory(pool, slot)) return false;
+  if (++slot->job.retries >= MAX_RETRIES) return false;
   if (pool->n_slots > 1) clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
   pool->n_slots = 1;
   clt_measurement_release(m);
-  clt_pool_requeue(pool, slot, true);
+  clt_pool_requeue(pool, slot, false);
   return true;
 }
 

@@ -3,6 +3,13 @@
 #include <math.h>
 
 #define SIGNIFICANT 0.05
+#define CERTAIN 0.01
+#define MANY 200                     /* rounds from which on the binomial is as good as normal */
+#define MAD_TO_DEVIATION 1.4826      /* of normal numbers */
+#define MEDIAN_TO_MEAN_ERROR 1.2533  /* sqrt(pi / 2): the standard error of a median over that of a mean */
+#define KNOWN_WELL 0.5               /* a median whose error is this part of the tolerance */
+
+static double upper_tail(double wins, double n) { return 0.5 * erfc((wins - 0.5 - n / 2) / sqrt(n / 2)); }
 
 double clt_sign_test(const double *a, const double *b, size_t n) {
   size_t wins = 0, decided = 0;
@@ -10,6 +17,7 @@ double clt_sign_test(const double *a, const double *b, size_t n) {
     wins += a[i] < b[i];
     decided += a[i] != b[i];
   }
+  if (decided > MANY) return upper_tail((double)wins, (double)decided);
   double p = 0, term = ldexp(1, -(int)decided); /* of k = decided wins; then one fewer each time */
   for (size_t k = decided; k + 1 > wins; k--) {
     p += term;
@@ -19,21 +27,43 @@ double clt_sign_test(const double *a, const double *b, size_t n) {
   return fmin(p, 1);
 }
 
-static size_t find_leader(const double *const *runs, size_t n, size_t n_rounds) {
+double clt_median_error(const double *runs_s, size_t n) {
+  if (n < 2) return INFINITY;
+  double deviation = MAD_TO_DEVIATION * clt_mad(runs_s, n);
+  return MEDIAN_TO_MEAN_ERROR * deviation / sqrt((double)n) / clt_median(runs_s, n);
+}
+
+static size_t find_leader(const clt_contender *c, size_t n) {
   size_t leader = n;
-  for (size_t i = 0; i < n; i++)
-    if (runs[i] && (leader == n || clt_median(runs[i], n_rounds) < clt_median(runs[leader], n_rounds))) leader = i;
+  double best_s = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    double median_s = c[i].runs_s && c[i].n ? clt_median(c[i].runs_s, c[i].n) : INFINITY;
+    if (!(median_s < best_s)) continue;
+    best_s = median_s;
+    leader = i;
+  }
   return leader;
 }
 
-bool clt_rounds_decided(const double *const *runs, size_t n, size_t n_rounds, double tolerance) {
-  size_t leader = find_leader(runs, n, n_rounds);
-  if (leader == n) return true;
-  double best_s = clt_median(runs[leader], n_rounds);
-  for (size_t i = 0; i < n; i++) {
-    if (i == leader || runs[i] == NULL) continue;
-    bool near = clt_median(runs[i], n_rounds) <= best_s * (1 + tolerance);
-    if (!near && clt_sign_test(runs[leader], runs[i], n_rounds) > SIGNIFICANT) return false;
+static clt_standing judge(const clt_contender *leader, const clt_contender *other, double tolerance) {
+  double best_s = clt_median(leader->runs_s, leader->n);
+  if (clt_median(other->runs_s, other->n) <= best_s * (1 + tolerance)) {
+    double error = fmax(clt_median_error(leader->runs_s, leader->n), clt_median_error(other->runs_s, other->n));
+    return error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
   }
-  return true;
+  double p = clt_sign_test(leader->runs_s, other->runs_s, leader->n < other->n ? leader->n : other->n);
+  return p > SIGNIFICANT ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+}
+
+bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out) {
+  size_t leader = find_leader(contenders, n);
+  bool decided = true;
+  for (size_t i = 0; i < n; i++) {
+    const clt_contender *c = &contenders[i];
+    out[i] = c->runs_s == NULL || leader == n ? CLT_STANDING_OUT
+             : i == leader                    ? CLT_STANDING_LEADS
+                                              : judge(&contenders[leader], c, tolerance);
+    decided = decided && out[i] != CLT_STANDING_OPEN;
+  }
+  return decided;
 }

@@ -10,8 +10,28 @@
  * ties are left out). 1 for no rounds. */
 double clt_sign_test(const double *a, const double *b, size_t n);
 
-/* runs[i] are n_rounds runs of finalist i, NULL for one that is out. True where each of the others is within
- * `tolerance` of the leader's median, or slower with significance (5 %). */
-bool clt_rounds_decided(const double *const *runs, size_t n, size_t n_rounds, double tolerance);
+/* How far the median of n runs may be from the truth, relative to it: its standard error, from the median absolute
+ * deviation as if the runs were normal (Rousseeuw and Croux, "Alternatives to the median absolute deviation", 1993,
+ * section 1, for the factor). 0 for runs that are all equal; infinite for fewer than two. */
+double clt_median_error(const double *runs_s, size_t n);
+
+/* A finalist's runs so far; runs_s NULL: it is out. The k-th runs of two finalists belong to one round, unless one of
+ * them was left out of some rounds. */
+typedef struct clt_contender {
+  const double *runs_s;
+  size_t n;
+} clt_contender;
+
+typedef enum clt_standing {
+  CLT_STANDING_OUT,
+  CLT_STANDING_LEADS,  /* the least median */
+  CLT_STANDING_NEAR,   /* within the tolerance of the leader's median, and both medians are known well enough to say so */
+  CLT_STANDING_BEHIND, /* not within it, and slower with significance (5 %) */
+  CLT_STANDING_BEATEN, /* the same with more certainty (1 %): it need not run in further rounds */
+  CLT_STANDING_OPEN
+} clt_standing;
+
+/* Judges all; true where none is open. */
+bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out);
 
 #endif

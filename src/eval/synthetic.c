@@ -248,28 +248,37 @@ static int synthetic_wait(void *state, clt_measurement *out, double timeout_s, c
   return CLT_OK;
 }
 
-static size_t choose_rounds(const clt_measurement *m, size_t n, const clt_compare_policy *policy, const double **runs) {
+static bool decided(const clt_measurement *m, size_t n, size_t n_rounds, double tolerance, clt_contender *contenders,
+                    clt_standing *standings) {
+  for (size_t i = 0; i < n; i++)
+    contenders[i] = (clt_contender){m[i].reason == CLT_REASON_NONE ? m[i].runs_s : NULL, n_rounds};
+  return clt_rounds_judge(contenders, n, tolerance, standings);
+}
+
+static size_t choose_rounds(const clt_measurement *m, size_t n, const clt_compare_policy *policy,
+                            clt_contender *contenders, clt_standing *standings) {
   size_t most = policy->max_rounds < CLT_MAX_RUNS ? policy->max_rounds : CLT_MAX_RUNS;
   size_t round = policy->min_rounds > 1 ? policy->min_rounds : 1;
-  for (size_t i = 0; i < n; i++) runs[i] = m[i].reason == CLT_REASON_NONE ? m[i].runs_s : NULL;
-  while (round < most && !clt_rounds_decided(runs, n, round, policy->tolerance)) round++;
+  while (round < most && !decided(m, n, round, policy->tolerance, contenders, standings)) round++;
   return round < most ? round : most;
 }
 
 static int synthetic_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
                              clt_measurement *out, clt_error *error) {
   synthetic_state *s = state;
-  const double **runs = clt_new_array(n, sizeof *runs);
-  if (runs == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) measure(s, configs[i], CLT_MAX_RUNS, 1, &out[i]);
-  size_t n_rounds = choose_rounds(out, n, policy, runs);
-  for (size_t i = 0; i < n; i++) {
-    if (runs[i] == NULL) continue;
+  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
+  clt_standing *standings = clt_new_array(n, sizeof *standings);
+  int rc = contenders && standings ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < n; i++) measure(s, configs[i], CLT_MAX_RUNS, 1, &out[i]);
+  size_t n_rounds = rc ? 0 : choose_rounds(out, n, policy, contenders, standings);
+  for (size_t i = 0; !rc && i < n; i++) {
+    if (out[i].reason != CLT_REASON_NONE) continue;
     out[i].n_runs = n_rounds;
     out[i].time_s = clt_median(out[i].runs_s, n_rounds);
   }
-  free(runs);
-  return CLT_OK;
+  free(contenders);
+  free(standings);
+  return rc;
 }
 
 const clt_evaluator_type clt_evaluator_synthetic = {

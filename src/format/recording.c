@@ -109,6 +109,7 @@ static int read_root(clt_recording *recording, const char *path, const json_t *r
 static int read_json(clt_recording *recording, const char *path, const clt_text *text, clt_error *error) {
   json_error_t cause;
   json_t *root = json_loadb(text->bytes, text->n, 0, &cause);
+  if (root == NULL && cause.text[0] == '\0') return clt_fail_memory(error);
   if (root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text);
   int rc = read_root(recording, path, root, error);
   json_decref(root);

@@ -39,7 +39,7 @@ static int launch(clt_prepared *prepared, clt_executor *executor, const clt_data
   if (rc == 0) rc = clt_bindings_restore(&prepared->bindings, executor, CLT_RESTORE_ALL, m, error);
   if (rc == 0) rc = clt_bindings_set(&prepared->bindings, &prepared->program, plan, m);
   if (rc == 0) {
-    rc = clt_launch_first(executor, &prepared->program, plan, m);
+    rc = clt_launch_first(&prepared->first_run_s, executor, &prepared->program, plan, m);
     clt_prepared_fault(executor, &prepared->bindings, m);
   }
   m->phases.first_launch_s += clt_now_s() - started;

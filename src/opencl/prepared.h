@@ -10,6 +10,7 @@ struct clt_prepared {
   const clt_plan *plan;
   clt_program program;
   clt_bindings bindings;
+  double first_run_s; /* at least so long; 0: not known */
 };
 
 /* clt_executor_prepare, which may leave out the comparison, and tells CLT_REJECTED apart. */

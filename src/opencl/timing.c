@@ -7,6 +7,8 @@
 #include "opencl/clock.h"
 #include "opencl/prepared.h"
 
+#define FAR_BEHIND 4.0 /* a first run has cold caches and pages that nobody touched yet */
+
 /* The runs of one call, by both clocks: which of them counts is known at the end. */
 typedef struct series {
   double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
@@ -88,6 +90,12 @@ static bool warm_up_suffices(const series *s, const clt_timing_policy *policy) {
   return run_s >= policy->max_total_s || (policy->best_s > 0 && run_s > 1.1 * policy->abandon_factor * policy->best_s);
 }
 
+/* A first run that took many times the best, caches cold or not, is not repeated at all. */
+static bool first_run_suffices(const clt_prepared *prepared, const clt_timing_policy *policy, const clt_measurement *m) {
+  bool counts = prepared->executor->clock == CLT_CLOCK_DEVICE && m->n_runs == 0 && policy->warm_up;
+  return counts && policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s;
+}
+
 /* Outputs are poisoned before the first of these runs and not again, scratch never: a kernel whose later runs do less
  * than its first leaves poison or a wrong result behind. */
 static int run_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
@@ -141,7 +149,10 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   int rc = clt_executor_usable(executor, error);
   if (rc == 0) rc = check_policy(policy, measurement, error);
   if (rc) return rc;
-  rc = run_series(&s, prepared, policy, measurement, error);
+  if (first_run_suffices(prepared, policy, measurement))
+    keep(&s, &(clt_run){prepared->first_run_s, prepared->first_run_s});
+  else
+    rc = run_series(&s, prepared, policy, measurement, error);
   if (rc == 0) append(measurement, &s);
   if (rc == 0) rc = verify(prepared, measurement);
   clt_prepared_fault(executor, &prepared->bindings, measurement);

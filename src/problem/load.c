@@ -12,6 +12,7 @@ static int parse(clt_problem *problem, clt_error *error) {
   int rc = clt_file_read(&problem->source.text, &n, problem->source.path, CLT_MAX_TEXT_BYTES, error);
   if (rc) return rc;
   problem->root = json_loadb(problem->source.text, n, JSON_REJECT_DUPLICATES, &mistake);
+  if (problem->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
   if (problem->root == NULL)
     return clt_fail_at(error, CLT_E_FORMAT, problem->source.path, mistake.line, NULL, "%s", mistake.text);
   return CLT_OK;

@@ -1,6 +1,8 @@
 /* The end of a session: the fastest few side by side, on other data too. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/session.h"
@@ -8,9 +10,13 @@
 #define WINDOW 0.5     /* slower ones than this are no finalists, even where runs are noisy */
 #define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
 #define MIN_ROUNDS 5
-#define MAX_ROUNDS 30
+#define MAX_ROUNDS 2000
 #define MAX_TOTAL_S 20.0
-#define SHARE_OF_TIME 0.1 /* of the user's time limit */
+#define SHARE_OF_TIME 0.1   /* of the user's time limit */
+#define SHARE_OF_SEARCH 0.5 /* of what the search took, or */
+#define ALWAYS_S 2.0        /* so long */
+#define NOISE_FACTOR 2.0    /* of the least times' order, by the spread of runs */
+#define MOST_FINALISTS 32   /* however noisy */
 
 typedef struct finals {
   clt_config *configs; /* of this attempt: the field from the ranking, then the companions */
@@ -70,7 +76,9 @@ static void choose(finals *f, const clt_session *s, size_t wanted) {
 }
 
 static clt_compare_policy policy(const clt_session *s) {
-  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, MAX_TOTAL_S, s->tolerance, s->settings->stop};
+  double searched_s = clt_now_s() - s->start_s;
+  double limit_s = fmin(fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S), MAX_TOTAL_S);
+  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, limit_s, s->tolerance, s->settings->stop};
   double share_s = SHARE_OF_TIME * s->settings->time_s;
   if (share_s > 0 && share_s < policy.max_total_s) policy.max_total_s = share_s;
   return policy;
@@ -164,8 +172,18 @@ static int compare(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
-static int play(finals *f, clt_session *s, clt_error *error) {
-  size_t wanted = s->settings->finalists;
+/* The ranking is by the least of a few runs: where runs scatter, the fastest may stand far down in it. */
+static size_t field_size(const clt_session *s, size_t most) {
+  size_t first = first_left(s), n = 0;
+  double noise = s->n_spreads ? clt_median(s->spreads, s->n_spreads) : 0;
+  if (first == s->n_ranked) return s->settings->finalists;
+  double limit_s = s->ranked[first].time_s * (1 + NOISE_FACTOR * noise);
+  while (n < most && first + n < s->n_ranked && s->ranked[first + n].time_s <= limit_s) n++;
+  return n > s->settings->finalists ? n : s->settings->finalists;
+}
+
+static int play(finals *f, clt_session *s, size_t most, clt_error *error) {
+  size_t wanted = field_size(s, most);
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     choose(f, s, wanted);
@@ -221,7 +239,8 @@ static void find_first_stage_best(finals *f, const clt_session *s) {
 }
 
 int clt_session_finalists(clt_session *s, clt_error *error) {
-  size_t room = (size_t)s->settings->finalists + 2; /* the companions besides */
+  size_t most = s->settings->finalists > MOST_FINALISTS ? s->settings->finalists : MOST_FINALISTS;
+  size_t room = most + 2; /* the companions besides */
   if (s->settings->finalists == 0 || s->evaluator->compare == NULL || s->n_ranked == 0) return CLT_OK;
   finals f = {.configs = clt_new_array(room, sizeof *f.configs),
               .measurements = clt_new_array(room, sizeof *f.measurements)};
@@ -229,7 +248,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   find_first_stage_best(&f, s);
   s->phase = "finalists";
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
-  int rc = f.configs && f.measurements ? play(&f, s, error) : clt_fail_memory(error);
+  int rc = f.configs && f.measurements ? play(&f, s, most, error) : clt_fail_memory(error);
   rc = conclude(&f, s, rc, error);
   clt_measurement_release(&f.leader);
   free(f.configs);

@@ -9,6 +9,8 @@
 
 struct clt_known_entry {
   clt_config config;
+  bool answered;
+  unsigned attempts;
   clt_reason reason;
   double time_s;
   clt_measurement *stored; /* until it is taken */
@@ -52,9 +54,22 @@ int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_erro
   struct clt_known_entry *entry = find_or_add(known, measurement->config);
   if (entry == NULL) return clt_fail_memory(error);
   forget_stored(entry);
+  entry->answered = true;
   entry->reason = measurement->reason;
   entry->time_s = measurement->time_s;
   return CLT_OK;
+}
+
+int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error) {
+  struct clt_known_entry *entry = find_or_add(known, config);
+  if (entry == NULL) return clt_fail_memory(error);
+  entry->attempts++;
+  return CLT_OK;
+}
+
+unsigned clt_known_attempts(const clt_known *known, clt_config config) {
+  const struct clt_known_entry *entry = find(known, config);
+  return entry ? entry->attempts : 0;
 }
 
 struct load {
@@ -83,9 +98,11 @@ static bool counts(clt_record_kind kind, clt_reason reason) {
 
 static int visit(void *user, clt_record_kind kind, const clt_measurement *measurement) {
   struct load *load = user;
-  if (!counts(kind, measurement->reason)) return 0;
   if (clt_space_canonical(load->space, measurement->config) != measurement->config) return 0;
-  load->rc = keep_stored(load, measurement);
+  if (kind == CLT_RECORD_ATTEMPT)
+    load->rc = clt_known_add_attempt(load->known, measurement->config, load->error);
+  else if (counts(kind, measurement->reason))
+    load->rc = keep_stored(load, measurement);
   return load->rc;
 }
 
@@ -98,7 +115,7 @@ int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key,
 
 clt_known_source clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
   struct clt_known_entry *entry = find(known, config);
-  if (entry == NULL) return CLT_KNOWN_NOT;
+  if (entry == NULL || !entry->answered) return CLT_KNOWN_NOT;
   if (entry->stored) {
     *out = *entry->stored;
     free(entry->stored);

@@ -19,6 +19,10 @@ int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key,
 /* Remembers an answer of this session: its reason and time. */
 int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_error *error);
 
+/* One more attempt that a configuration did not survive; how many there were, in earlier sessions too. */
+int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error);
+unsigned clt_known_attempts(const clt_known *known, clt_config config);
+
 /* Whether there is an answer, and where it came from. */
 typedef enum clt_known_source { CLT_KNOWN_NOT, CLT_KNOWN_STORE, CLT_KNOWN_SESSION } clt_known_source;
 

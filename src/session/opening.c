@@ -151,6 +151,22 @@ static int parse_options(clt_session *s, clt_error *error) {
                            settings->searcher_settings, settings->n_searcher_settings, error);
 }
 
+static int note_lost(void *user, clt_config config, clt_error *error) {
+  clt_session *s = user;
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "its worker ended; it is tried once more");
+  int rc = clt_known_add_attempt(&s->known, config, error);
+  if (rc == CLT_OK && s->settings->store)
+    rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_ATTEMPT, &m, error);
+  clt_measurement_release(&m);
+  return rc;
+}
+
+static unsigned attempts_of(void *user, clt_config config) {
+  return clt_known_attempts(&((clt_session *)user)->known, config);
+}
+
 static int open_evaluator(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   clt_evaluator_setup setup = {.instance = settings->instance,
@@ -159,7 +175,10 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .seed = settings->seed,
                                .quality = &s->result->quality,
                                .log = settings->log,
-                               .log_user = settings->user};
+                               .log_user = settings->user,
+                               .lost = note_lost,
+                               .attempts = attempts_of,
+                               .attempts_user = s};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, error);
@@ -234,4 +253,5 @@ void clt_session_close(clt_session *s) {
   free(s->queue);
   free(s->pending);
   free(s->ranked);
+  free(s->spreads);
 }

@@ -48,6 +48,8 @@ typedef struct clt_session {
   int64_t improved_at; /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
+  double *spreads; /* of runs, one for each correct evaluation with several: (median - least) / least */
+  size_t spreads_capacity, n_spreads;
 } clt_session;
 
 /* Opens evaluator and searcher, reads what the store knows. Parts that were opened stay so on failure. */

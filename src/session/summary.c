@@ -38,6 +38,17 @@ static int rank(clt_session *session, const clt_measurement *measurement, clt_er
   return CLT_OK;
 }
 
+/* How noisy the device is, from what repeated runs show. */
+static int note_spread(clt_session *session, const clt_measurement *m, clt_error *error) {
+  if (m->n_runs < 3) return CLT_OK;
+  if (clt_grow(&session->spreads, &session->spreads_capacity, session->n_spreads + 1, sizeof *session->spreads))
+    return clt_fail_memory(error);
+  double least_s = INFINITY;
+  for (size_t i = 0; i < m->n_runs; i++) least_s = fmin(least_s, m->runs_s[i]);
+  session->spreads[session->n_spreads++] = clt_median(m->runs_s, m->n_runs) / least_s - 1;
+  return CLT_OK;
+}
+
 int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
                       clt_known_source source, clt_error *error) {
   clt_tune_result *result = session->result;
@@ -50,6 +61,7 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   bool correct = clt_measurement_correct(measurement);
   if (correct) clt_session_note_improvement(session, measurement->time_s);
   if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
+  if (rc == CLT_OK && correct) rc = note_spread(session, measurement, error);
   if (rc == CLT_OK && correct && better(measurement, &result->best))
     rc = clt_session_keep(&result->best, measurement->config, measurement, error);
   if (rc || asked != session->first) return rc;

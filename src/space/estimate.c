@@ -158,7 +158,7 @@ static int estimate_all(estimator *e, const uint32_t *roots, size_t n_roots) {
   for (uint32_t i = 0; rc == CLT_OK && i < e->flow->n_nodes; i++) {
     if (!e->reached[i]) continue;
     rc = node_set(e, i);
-    e->bits[i] = node_bits(e, i);
+    if (rc == CLT_OK) e->bits[i] = node_bits(e, i);
   }
   for (uint32_t i = 0; rc == CLT_OK && i < e->flow->n_nodes; i++)
     if (e->reached[i]) rc = hold_operands(e, i);

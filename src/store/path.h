@@ -4,6 +4,8 @@
 
 #include <clatune/error.h>
 
+#define CLT_STORE_FILE "store.sqlite"
+
 /* $XDG_DATA_HOME/clatune/<file>, or ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG
  * base directory specification asks). *out is malloc'ed and owned by the caller. */
 int clt_standard_path(char **out, const char *file, clt_error *error);

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "store/database.h"
+#include "store/path.h"
 #include "store/stores.h"
 
 #define OF_PROBLEM "(SELECT id FROM problem WHERE hash=?1)"
@@ -51,7 +52,8 @@ typedef struct sqlite_store {
   sqlite3_stmt *statements[N_STATEMENTS];
 } sqlite_store;
 
-static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search", [CLT_RECORD_FINALIST] = "finalist"};
+static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search", [CLT_RECORD_FINALIST] = "finalist",
+                                         [CLT_RECORD_ATTEMPT] = "attempt"};
 static const char *const clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
 
 static int fail(const sqlite_store *store, clt_error *error) {
@@ -288,7 +290,7 @@ static int each_key(void *state, clt_store_key_visit visit, void *user, clt_erro
 const clt_store_type clt_store_sqlite = {
     .name = "sqlite",
     .summary = "one file, shared by processes; a record that was added survives a crash",
-    .standard_file = "store.sqlite",
+    .standard_file = CLT_STORE_FILE,
     .state_size = sizeof(sqlite_store),
     .open = open_store,
     .describe = describe,

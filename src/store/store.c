@@ -84,7 +84,8 @@ static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; 
 
 /* Whether a record can be right, on its way in and on its way out. */
 static bool plausible(clt_record_kind kind, const clt_measurement *m) {
-  if (kind != CLT_RECORD_SEARCH && kind != CLT_RECORD_FINALIST) return false;
+  if (kind != CLT_RECORD_SEARCH && kind != CLT_RECORD_FINALIST && kind != CLT_RECORD_ATTEMPT) return false;
+  if (kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
   if (clt_measurement_correct(m) && !usable_time(m->time_s)) return false;
   for (size_t i = 0; i < m->n_runs; i++)

@@ -17,17 +17,53 @@ static void the_sign_test_is_exact(void **state) {
   assert_true(clt_sign_test(a, b, 0) == 1);
 }
 
+/* n_rounds of two contenders; NULL: out. */
+static bool decided(const double *a, const double *b, size_t n_rounds, double tolerance) {
+  clt_standing standings[2];
+  return clt_rounds_judge((clt_contender[]){{a, n_rounds}, {b, n_rounds}}, 2, tolerance, standings);
+}
+
 static void rounds_decide_by_lead_or_by_nearness(void **state) {
   (void)state;
   const double fast[] = {1.00, 1.01, 1.02, 1.00, 1.01}, near[] = {1.01, 1.02, 1.00, 1.02, 1.02};
   const double slow[] = {1.10, 1.12, 1.11, 1.13, 1.12}, wild[] = {0.90, 1.30, 0.95, 1.40, 1.35};
-  assert_true(clt_rounds_decided((const double *[]){fast, near}, 2, 5, 0.02));
-  assert_true(clt_rounds_decided((const double *[]){slow, fast}, 2, 5, 0.02));
-  assert_false(clt_rounds_decided((const double *[]){slow, fast}, 2, 4, 0.02)); /* 1 in 16 by chance */
-  assert_false(clt_rounds_decided((const double *[]){fast, wild}, 2, 5, 0.02));
-  assert_true(clt_rounds_decided((const double *[]){fast, wild}, 2, 5, 0.4));
-  assert_true(clt_rounds_decided((const double *[]){NULL, wild}, 2, 5, 0.02));
-  assert_true(clt_rounds_decided((const double *[]){NULL, NULL}, 2, 5, 0.02));
+  assert_true(decided(fast, near, 5, 0.02));
+  assert_true(decided(slow, fast, 5, 0.02));
+  assert_false(decided(slow, fast, 4, 0.02)); /* 1 in 16 by chance */
+  assert_false(decided(fast, wild, 5, 0.02));
+  assert_true(decided(fast, wild, 5, 0.4));
+  assert_true(decided(NULL, wild, 5, 0.02));
+  assert_true(decided(NULL, NULL, 5, 0.02));
+}
+
+static void nearness_needs_medians_that_are_known(void **state) {
+  (void)state;
+  double noisy[100], other[100];
+  for (int i = 0; i < 100; i++) {
+    noisy[i] = 1 + 0.02 * (i % 11 - 5);
+    other[i] = 1 + 0.02 * ((i + 3) % 11 - 5);
+  }
+  assert_false(decided(noisy, other, 11, 0.025)); /* equal medians, known to 3 % */
+  assert_true(decided(noisy, other, 99, 0.025));
+  assert_true(fabs(clt_median_error(noisy, 99) - 1.2533 * 1.4826 * 0.06 / sqrt(99)) < 1e-6);
+  assert_true(isinf(clt_median_error(noisy, 1)));
+}
+
+static void who_is_beaten_may_come_back(void **state) {
+  (void)state;
+  double fast[20], slow[20];
+  clt_standing standings[2];
+  for (int i = 0; i < 20; i++) {
+    fast[i] = 1 + 0.001 * i;
+    slow[i] = 1.2 + 0.001 * i;
+  }
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 5}, {slow, 5}}, 2, 0.02, standings));
+  assert_int_equal(standings[1], CLT_STANDING_BEHIND); /* 1 in 32 by chance */
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.02, standings));
+  assert_int_equal(standings[1], CLT_STANDING_BEATEN);
+  for (int i = 0; i < 20; i++) fast[i] += 0.15;
+  clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.1, standings);
+  assert_int_equal(standings[1], CLT_STANDING_NEAR);
 }
 
 static void finalists_are_interleaved_verified_and_ranked_by_median(void **state) {
@@ -178,6 +214,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_sign_test_is_exact),
       cmocka_unit_test(rounds_decide_by_lead_or_by_nearness),
+      cmocka_unit_test(nearness_needs_medians_that_are_known),
+      cmocka_unit_test(who_is_beaten_may_come_back),
       TEST(finalists_are_interleaved_verified_and_ranked_by_median),
       TEST(a_finalist_that_fails_does_not_take_others_along),
       TEST(the_time_limit_is_obeyed_after_any_round),

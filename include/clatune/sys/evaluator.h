@@ -26,6 +26,12 @@ typedef struct clt_evaluator_setup {
   double *quality; /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
   clt_log_fn log;  /* nullable */
   void *log_user;
+  /* Nullable, both or none. `lost` is told of a configuration that may have ended its worker, before it is tried once
+   * more; 0 or the result code that the evaluator fails with. `attempts` says how often that was told, in earlier
+   * sessions too: one that was lost before is not tried a third time. */
+  int (*lost)(void *user, clt_config config, clt_error *error);
+  unsigned (*attempts)(void *user, clt_config config);
+  void *attempts_user;
 } clt_evaluator_setup;
 
 /* Finalists are run in interleaved rounds (one run each per round) until the leader's median is ahead with significance,
@@ -69,10 +75,10 @@ const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
 
 /* What `clatune verify` does with one configuration: prepare, verify on the usual data and on further data. *out as in
- * wait; *quality (nullable) is the problem's figure of quality, NaN where it has none. Uses one worker; options are the
- * opencl evaluator's settings. */
-int clt_verify_config(const clt_instance *instance, clt_config config, clt_measurement *out, double *quality,
-                      clt_log_fn log, void *log_user, clt_error *error);
+ * wait; *quality (nullable) is the problem's figure of quality, NaN where it has none. Uses one worker; settings (nullable)
+ * are the opencl evaluator's options. */
+int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
+                      clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error);
 
 #ifdef __cplusplus
 }
