@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Whether tunings with different seeds come to the same speed: each with a store of its own, the winners timed again in rounds
+over all of them.
+
+    benchmarks/repeatability.py kernels_cl/convolution.json --device pocl --size width=512 --size height=512 \\
+        --stores /somewhere/repeat --repeat 10 --budget 200
+
+Prints each winner's median over the rounds, and by how much the slowest is slower than the fastest.
+"""
+import tempfile
+
+import live_search
+import tables
+
+
+def main():
+    parser = tables.parser(__doc__)
+    parser.add_argument("problem", help="problem file")
+    parser.add_argument("--device", required=True, help="as clatune's --device")
+    parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
+    parser.add_argument("--stores", required=True, help="how the names of the stores begin")
+    parser.add_argument("--searcher", default="surrogate")
+    parser.add_argument("--repeat", type=int, default=10, help="tunings, with seeds 1, 2, ... (default 10)")
+    parser.add_argument("--budget", type=int, default=200, help="evaluations of each (default 200)")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
+    options = parser.parse_args()
+    found = {f"seed {seed}": live_search.tune(options, f"{options.stores}-{seed}.sqlite", seed, "--searcher", options.searcher,
+                                              "--budget", options.budget) for seed in range(1, options.repeat + 1)}
+    with tempfile.TemporaryDirectory(prefix="clatune-repeat-") as folder:
+        again = live_search.retime(options, found, folder)
+    best = min(again.values())
+    rows = [[name, f"{1000 * again[name]:.4f}", f"{100 * (again[name] / best - 1):+.1f}",
+             " ".join(f"{k}={v}" for k, v in found[name]["configuration"].items())] for name in found]
+    print(tables.markdown(["tuning", "winner, ms", "over the best, %", "configuration"], rows))
+    print(f"\nslowest over fastest: {100 * (max(again.values()) / best - 1):+.1f} %")
+
+
+if __name__ == "__main__":
+    main()

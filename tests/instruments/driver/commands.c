@@ -1,0 +1,185 @@
+/* Commands and their events. Everything is done when it is enqueued; the timestamps are the description's. */
+#include <time.h>
+
+#include "driver/objects.h"
+
+#define OVERHEAD_NS 100 /* between two commands */
+#define BYTES_PER_NS 8  /* of copies */
+
+/* --- events --- */
+
+/* Adds the command to the queue's clock; *out (nullable) becomes its event. */
+static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong ns, cl_event *out) {
+  cl_ulong start = queue->clock_ns + OVERHEAD_NS;
+  queue->clock_ns = start + ns;
+  if (out == NULL) return CL_SUCCESS;
+  cl_event event = sim_new(sizeof *event);
+  if (event == NULL) return CL_OUT_OF_HOST_MEMORY;
+  event->queue = queue;
+  event->type = type;
+  event->start_ns = start;
+  event->end_ns = queue->clock_ns;
+  clRetainCommandQueue(queue);
+  *out = event;
+  return CL_SUCCESS;
+}
+
+cl_int clRetainEvent(cl_event event) { return sim_retain(event), CL_SUCCESS; }
+
+cl_int clReleaseEvent(cl_event event) {
+  if (!sim_dropped(event)) return CL_SUCCESS;
+  clReleaseCommandQueue(event->queue);
+  free(event);
+  return CL_SUCCESS;
+}
+
+cl_int clWaitForEvents(cl_uint n, const cl_event *events) {
+  if (n == 0 || events == NULL) return CL_INVALID_VALUE;
+  for (cl_uint i = 0; i < n; i++)
+    if (events[i]->status < 0) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  return CL_SUCCESS;
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t capacity, void *out, size_t *n_out) {
+  switch (what) {
+    case CL_EVENT_COMMAND_QUEUE: return SIM_ANSWER(cl_command_queue, event->queue);
+    case CL_EVENT_CONTEXT: return SIM_ANSWER(cl_context, event->queue->context);
+    case CL_EVENT_COMMAND_TYPE: return SIM_ANSWER(cl_command_type, event->type);
+    case CL_EVENT_COMMAND_EXECUTION_STATUS: return SIM_ANSWER(cl_int, event->status);
+    case CL_EVENT_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)event->references);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t capacity, void *out, size_t *n_out) {
+  if (!(event->queue->properties & CL_QUEUE_PROFILING_ENABLE)) return CL_PROFILING_INFO_NOT_AVAILABLE;
+  switch (what) {
+    case CL_PROFILING_COMMAND_QUEUED:
+    case CL_PROFILING_COMMAND_SUBMIT:
+    case CL_PROFILING_COMMAND_START: return SIM_ANSWER(cl_ulong, event->start_ns);
+    case CL_PROFILING_COMMAND_END: return SIM_ANSWER(cl_ulong, event->end_ns);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clFlush(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
+cl_int clFinish(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)n, (void)after;
+  return end_command(queue, CL_COMMAND_MARKER, 0, event);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)n, (void)after;
+  return end_command(queue, CL_COMMAND_BARRIER, 0, event);
+}
+
+/* --- memory --- */
+
+static bool lies_within(cl_mem memory, size_t offset, size_t size) {
+  return offset <= memory->size && size <= memory->size - offset;
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                           void *out, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)blocking, (void)n, (void)after;
+  if (!lies_within(memory, offset, size)) return CL_INVALID_VALUE;
+  memcpy(out, memory->bytes + offset, size);
+  return end_command(queue, CL_COMMAND_READ_BUFFER, 1 + size / BYTES_PER_NS, event);
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset, size_t size,
+                            const void *bytes, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)blocking, (void)n, (void)after;
+  if (!lies_within(memory, offset, size)) return CL_INVALID_VALUE;
+  memcpy(memory->bytes + offset, bytes, size);
+  return end_command(queue, CL_COMMAND_WRITE_BUFFER, 1 + size / BYTES_PER_NS, event);
+}
+
+cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
+                           size_t size, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)n, (void)after;
+  if (!lies_within(from, from_offset, size) || !lies_within(to, to_offset, size)) return CL_INVALID_VALUE;
+  memmove(to->bytes + to_offset, from->bytes + from_offset, size);
+  /* No longer than it took: what it says may not contradict the host's clock. */
+  return end_command(queue, CL_COMMAND_COPY_BUFFER, 1 + size / (64 * BYTES_PER_NS), event);
+}
+
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_size,
+                           size_t offset, size_t size, cl_uint n, const cl_event *after, cl_event *event) {
+  (void)n, (void)after;
+  if (pattern_size == 0 || size % pattern_size || !lies_within(memory, offset, size)) return CL_INVALID_VALUE;
+  for (size_t i = 0; i < size; i += pattern_size) memcpy(memory->bytes + offset + i, pattern, pattern_size);
+  return end_command(queue, CL_COMMAND_FILL_BUFFER, 1 + size / BYTES_PER_NS, event);
+}
+
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, cl_map_flags flags, size_t offset,
+                         size_t size, cl_uint n, const cl_event *after, cl_event *event, cl_int *status) {
+  (void)blocking, (void)flags, (void)n, (void)after;
+  if (!lies_within(memory, offset, size)) return sim_status(status, CL_INVALID_VALUE), NULL;
+  sim_status(status, end_command(queue, CL_COMMAND_MAP_BUFFER, 1, event));
+  return memory->bytes + offset;
+}
+
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *mapped, cl_uint n, const cl_event *after,
+                               cl_event *event) {
+  (void)memory, (void)mapped, (void)n, (void)after;
+  return end_command(queue, CL_COMMAND_UNMAP_MEM_OBJECT, 1, event);
+}
+
+/* --- kernels: all of them copy their first buffer to their last --- */
+
+static cl_mem first_buffer(cl_kernel kernel) {
+  for (cl_uint i = 0; i < kernel->n_arguments; i++)
+    if (kernel->memory[i]) return kernel->memory[i];
+  return NULL;
+}
+
+static cl_mem last_buffer(cl_kernel kernel) {
+  for (cl_uint i = kernel->n_arguments; i > 0; i--)
+    if (kernel->memory[i - 1]) return kernel->memory[i - 1];
+  return NULL;
+}
+
+/* A whole number, whatever its type: one byte of it may be within a tolerance. */
+static void invert(unsigned char *bytes, size_t n) {
+  for (size_t i = 0; i < n; i++) bytes[i] ^= 0xff;
+}
+
+static void copy(cl_kernel kernel) {
+  cl_mem from = first_buffer(kernel), to = last_buffer(kernel);
+  if (from == NULL) return;
+  size_t n = from->size < to->size ? from->size : to->size;
+  if (from != to) memmove(to->bytes, from->bytes, n);
+  if (kernel->program->configuration.wrong) invert(to->bytes + n / 2 / 8 * 8, n < 8 ? n : 8);
+}
+
+static bool legal_sizes(cl_command_queue queue, cl_uint n_dimensions, const size_t *global, const size_t *local,
+                        cl_int *status) {
+  size_t items = 1;
+  *status = n_dimensions < 1 || n_dimensions > 3 ? CL_INVALID_WORK_DIMENSION : CL_SUCCESS;
+  for (cl_uint d = 0; *status == CL_SUCCESS && d < n_dimensions; d++) {
+    if (global[d] == 0) *status = CL_INVALID_GLOBAL_WORK_SIZE;
+    if (local && (local[d] == 0 || global[d] % local[d])) *status = CL_INVALID_WORK_GROUP_SIZE;
+    if (local) items *= local[d];
+  }
+  if (*status == CL_SUCCESS && items > queue->device->simulation.max_work_group_size)
+    *status = CL_INVALID_WORK_GROUP_SIZE;
+  return *status == CL_SUCCESS;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dimensions, const size_t *offset,
+                              const size_t *global, const size_t *local, cl_uint n, const cl_event *after,
+                              cl_event *event) {
+  cl_int status;
+  sim_configuration *configuration = &kernel->program->configuration;
+  (void)offset, (void)n, (void)after;
+  if (!legal_sizes(queue, n_dimensions, global, local, &status)) return status;
+  if (configuration->launch_fails) return CL_INVALID_WORK_GROUP_SIZE;
+  copy(kernel);
+  double s = sim_run_s(&queue->device->simulation, configuration);
+  status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
+  if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = CL_OUT_OF_RESOURCES;
+  return status;
+}

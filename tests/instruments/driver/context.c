@@ -1,0 +1,90 @@
+/* Contexts, queues and samplers. */
+#include "driver/objects.h"
+
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint n_devices, const cl_device_id *devices,
+                           void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
+                           cl_int *status) {
+  (void)properties, (void)notify, (void)user;
+  if (n_devices != 1 || devices == NULL) return sim_status(status, CL_INVALID_VALUE), NULL; /* one device is enough */
+  cl_context context = sim_new(sizeof *context);
+  if (context) context->device = devices[0];
+  sim_status(status, context ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
+  return context;
+}
+
+cl_context clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
+                                   void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
+                                   cl_int *status) {
+  cl_device_id device;
+  if (clGetDeviceIDs(&sim_platform, type, 1, &device, NULL) != CL_SUCCESS)
+    return sim_status(status, CL_DEVICE_NOT_FOUND), NULL;
+  return clCreateContext(properties, 1, &device, notify, user, status);
+}
+
+cl_int clRetainContext(cl_context context) { return sim_retain(context), CL_SUCCESS; }
+
+cl_int clReleaseContext(cl_context context) {
+  if (sim_dropped(context)) free(context);
+  return CL_SUCCESS;
+}
+
+cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t capacity, void *out, size_t *n_out) {
+  switch (what) {
+    case CL_CONTEXT_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)context->references);
+    case CL_CONTEXT_NUM_DEVICES: return SIM_ANSWER(cl_uint, 1);
+    case CL_CONTEXT_DEVICES: return SIM_ANSWER(cl_device_id, context->device);
+    case CL_CONTEXT_PROPERTIES: return sim_answer(NULL, 0, capacity, out, n_out);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                      cl_int *status) {
+  if (properties & ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE)
+    return sim_status(status, CL_INVALID_QUEUE_PROPERTIES), NULL;
+  cl_command_queue queue = sim_new(sizeof *queue);
+  sim_status(status, queue ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
+  if (queue == NULL) return NULL;
+  queue->context = context;
+  queue->device = device;
+  queue->properties = properties;
+  clRetainContext(context);
+  return queue;
+}
+
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+                                                    const cl_queue_properties *properties, cl_int *status) {
+  cl_command_queue_properties wanted = 0;
+  for (; properties && properties[0]; properties += 2)
+    if (properties[0] == CL_QUEUE_PROPERTIES) wanted = properties[1];
+  return clCreateCommandQueue(context, device, wanted, status);
+}
+
+cl_int clRetainCommandQueue(cl_command_queue queue) { return sim_retain(queue), CL_SUCCESS; }
+
+cl_int clReleaseCommandQueue(cl_command_queue queue) {
+  if (!sim_dropped(queue)) return CL_SUCCESS;
+  clReleaseContext(queue->context);
+  free(queue);
+  return CL_SUCCESS;
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t capacity, void *out,
+                             size_t *n_out) {
+  switch (what) {
+    case CL_QUEUE_CONTEXT: return SIM_ANSWER(cl_context, queue->context);
+    case CL_QUEUE_DEVICE: return SIM_ANSWER(cl_device_id, queue->device);
+    case CL_QUEUE_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)queue->references);
+    case CL_QUEUE_PROPERTIES: return SIM_ANSWER(cl_command_queue_properties, queue->properties);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_sampler clCreateSampler(cl_context context, cl_bool normalised, cl_addressing_mode addressing, cl_filter_mode filter,
+                           cl_int *status) {
+  (void)context, (void)normalised, (void)addressing, (void)filter;
+  return sim_status(status, CL_INVALID_OPERATION), NULL; /* a device without images */
+}
+
+cl_int clRetainSampler(cl_sampler sampler) { return (void)sampler, CL_INVALID_SAMPLER; }
+cl_int clReleaseSampler(cl_sampler sampler) { return (void)sampler, CL_INVALID_SAMPLER; }

@@ -1,0 +1,176 @@
+#include "driver/simulation.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "common/description.h"
+
+#define NO_TIME_S 1e-6 /* of what has no time of its own */
+#define LEAST_S 1e-9
+
+/* --- the description --- */
+
+static const char *const device_keys[] = {"name", "vendor", "driver_version", "type", "compute_units",
+                                          "max_work_group_size", "local_memory_bytes", "global_memory_bytes",
+                                          "timer_resolution_ns", "space", "time_s", "fails", "wrong", "scale",
+                                          "build_s", "waits", "noise", NULL};
+static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
+static const char *const fail_keys[] = {"build", "launch", "run", NULL};
+
+static clt_recording *load(const char *folder, const char *path) {
+  clt_error error = {0};
+  clt_recording *recording = NULL;
+  char *whole = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
+  if (whole == NULL || clt_recording_load(&recording, whole, &error)) description_wrong("%s", error.message);
+  free(whole);
+  return recording;
+}
+
+static void describe_noise(sim_device *d, const json_t *noise) {
+  description_keys(noise, noise_keys, "the noise of a simulated device");
+  d->noise = description_number(noise, "sigma", 0);
+  d->slowed_share = description_number(noise, "slowed_share", 0);
+  d->slowed_by = description_number(noise, "slowed_by", 1);
+  d->noise_seed = (uint64_t)description_number(noise, "seed", 1);
+}
+
+static void describe_failures(sim_device *d, const json_t *fails) {
+  description_keys(fails, fail_keys, "'fails' of a simulated device");
+  d->build_fails = description_formula(fails, "build", NULL);
+  d->launch_fails = description_formula(fails, "launch", NULL);
+  d->run_fails = description_formula(fails, "run", NULL);
+}
+
+static void describe_hardware(sim_device *d, const json_t *json, size_t index) {
+  d->name = description_text(json, "name", "Simulated device");
+  d->vendor = description_text(json, "vendor", "clatune");
+  d->driver_version = description_text(json, "driver_version", "1");
+  d->is_cpu = strcmp(description_text(json, "type", "gpu"), "cpu") == 0;
+  d->compute_units = (unsigned)description_number(json, "compute_units", 16);
+  d->max_work_group_size = (size_t)description_number(json, "max_work_group_size", 1024);
+  d->local_memory_bytes = (size_t)description_number(json, "local_memory_bytes", 65536);
+  d->global_memory_bytes = (size_t)description_number(json, "global_memory_bytes", 0x1p30);
+  d->timer_resolution_ns = (size_t)description_number(json, "timer_resolution_ns", 1);
+  uint64_t identity[2] = {clt_hash64(d->name, strlen(d->name)), index};
+  memcpy(d->uuid, identity, sizeof d->uuid);
+}
+
+static void describe_device(sim_device *d, const json_t *json, size_t index, const char *folder) {
+  description_keys(json, device_keys, "a simulated device");
+  describe_hardware(d, json, index);
+  const char *space = description_text(json, "space", NULL);
+  if (space) d->recording = load(folder, space);
+  d->time_s = description_formula(json, "time_s", NULL);
+  d->wrong = description_formula(json, "wrong", NULL);
+  d->scale = description_number(json, "scale", 1);
+  d->build_s = description_number(json, "build_s", 0);
+  d->waits = json_is_true(json_object_get(json, "waits"));
+  describe_noise(d, json_object_get(json, "noise"));
+  describe_failures(d, json_object_get(json, "fails"));
+}
+
+sim_device *sim_describe(size_t *n) {
+  char folder[PATH_MAX];
+  json_t *root = description_read("CLATUNE_SIMULATED", folder), *list = json_object_get(root, "devices");
+  *n = 0;
+  if (root == NULL) return NULL;
+  if (!json_is_array(list)) description_wrong("CLATUNE_SIMULATED: the list 'devices' is missing");
+  sim_device *devices = clt_new_array(json_array_size(list), sizeof *devices);
+  if (devices == NULL) description_wrong("out of memory");
+  for (; *n < json_array_size(list); (*n)++) describe_device(&devices[*n], json_array_get(list, *n), *n, folder);
+  return devices; /* keeps texts of root, which therefore stays */
+}
+
+/* --- a configuration --- */
+
+static bool find_position(const clt_parameter *parameter, const clt_value *value, uint32_t *out) {
+  for (size_t i = 0; i < parameter->n_values; i++) {
+    if (!clt_value_equal(parameter->values[i], *value)) continue;
+    *out = (uint32_t)i;
+    return true;
+  }
+  return false;
+}
+
+static bool find_configuration(const clt_space *space, const defines *d, clt_config *out) {
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
+    const clt_parameter *parameter = clt_space_parameter(space, p);
+    const clt_value *value = defines_find(d, parameter->name);
+    if (value == NULL && parameter->n_values == 1) continue;
+    if (value == NULL || !find_position(parameter, value, &positions[p])) return false;
+  }
+  *out = clt_space_from_positions(space, positions);
+  return true;
+}
+
+static bool use_recording(const sim_device *device, const defines *d, sim_configuration *out, char **log) {
+  clt_config config;
+  bool found = find_configuration(clt_recording_space(device->recording), d, &config);
+  const clt_measurement *m = found ? clt_recording_find(device->recording, config) : NULL;
+  clt_invalidity invalidity = m ? clt_reason_invalidity(m->reason) : CLT_COMPILE;
+  if (invalidity == CLT_COMPILE || invalidity == CLT_CONSTRAINTS) {
+    *log = clt_format(m ? "error: recorded as %s" : "error: not in the recording", m ? clt_reason_name(m->reason) : "");
+    return false;
+  }
+  out->launch_fails = invalidity == CLT_RUNTIME || invalidity == CLT_TIMEOUT;
+  out->wrong = invalidity == CLT_CORRECTNESS;
+  if (clt_measurement_correct(m)) out->time_s = m->time_s;
+  return true;
+}
+
+static int truth(const defines *d, const char *formula, bool *out, clt_error *error) {
+  return formula ? defines_truth(d, formula, out, error) : CLT_OK;
+}
+
+static bool use_formulas(const sim_device *device, const defines *d, sim_configuration *out, char **log) {
+  clt_error error = {0};
+  bool fails = false;
+  int rc = truth(d, device->build_fails, &fails, &error);
+  if (rc == CLT_OK) rc = truth(d, device->launch_fails, &out->launch_fails, &error);
+  if (rc == CLT_OK) rc = truth(d, device->run_fails, &out->run_fails, &error);
+  if (rc == CLT_OK) rc = truth(d, device->wrong, &out->wrong, &error);
+  if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
+  if (rc) *log = clt_format("error: the simulated device's description: %s", error.message);
+  if (rc == CLT_OK && fails) *log = clt_format("error: this configuration does not build");
+  return rc == CLT_OK && !fails;
+}
+
+static void wait_s(double s) {
+  struct timespec left = {(time_t)s, (long)((s - floor(s)) * 1e9)};
+  while (s > 0 && nanosleep(&left, &left) != 0) continue;
+}
+
+bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log) {
+  defines d;
+  clt_error error = {0};
+  *out = (sim_configuration){.time_s = NO_TIME_S};
+  bool good = defines_read(&d, options, &error) == CLT_OK;
+  if (good) out->hash = defines_hash(&d);
+  if (good && device->recording) good = use_recording(device, &d, out, log);
+  if (good) good = use_formulas(device, &d, out, log);
+  defines_release(&d);
+  wait_s(device->build_s);
+  return good;
+}
+
+/* How many programs were built in this process: a second build of a configuration has noise of its own. */
+static atomic_ullong n_noises;
+
+double sim_run_s(const sim_device *device, sim_configuration *c) {
+  if (c->n_runs == 0) c->n_runs = (uint64_t)atomic_fetch_add(&n_noises, 1) << 32;
+  const uint64_t key[] = {device->noise_seed, c->hash, c->n_runs++};
+  clt_rng rng;
+  clt_rng_init(&rng, clt_hash64(key, sizeof key));
+  double s = c->time_s * device->scale;
+  if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
+  if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
+  if (device->waits) wait_s(s);
+  return fmax(s, LEAST_S);
+}

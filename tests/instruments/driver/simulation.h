@@ -1,0 +1,41 @@
+/* instruments/driver/simulation.h - what a simulated device does with a configuration, as its description says. */
+#ifndef INSTRUMENTS_DRIVER_SIMULATION_H
+#define INSTRUMENTS_DRIVER_SIMULATION_H
+
+#include <clatune/recording.h>
+
+#include "common/defines.h"
+
+typedef struct sim_device {
+  const char *name, *vendor, *driver_version;
+  bool is_cpu;
+  unsigned compute_units;
+  size_t max_work_group_size, local_memory_bytes, global_memory_bytes, timer_resolution_ns;
+  /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
+  clt_recording *recording;
+  const char *time_s, *build_fails, *launch_fails, *run_fails, *wrong;
+  double scale, build_s;
+  bool waits; /* as long as it says that a run takes */
+  double noise, slowed_share, slowed_by;
+  uint64_t noise_seed;
+  unsigned char uuid[16];
+} sim_device;
+
+/* All devices of the description in CLATUNE_SIMULATED; ends the process where it is wrong. Not set: no devices. */
+sim_device *sim_describe(size_t *n);
+
+/* What becomes of a configuration: found out when it is built. */
+typedef struct sim_configuration {
+  double time_s; /* of a run, without noise */
+  bool launch_fails, run_fails, wrong;
+  uint64_t hash;
+  uint64_t n_runs; /* done */
+} sim_configuration;
+
+/* false: the build fails, log (malloc'ed) says why. */
+bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log);
+
+/* The time of the next run. Depends on the description, the configuration and how many runs it had in this process. */
+double sim_run_s(const sim_device *device, sim_configuration *configuration);
+
+#endif

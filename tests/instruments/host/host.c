@@ -1,0 +1,110 @@
+/* A library to preload (LD_PRELOAD) that makes the file system fail: full, broken, read-only. It stands before the C
+ * library's own functions, for files whose path contains a text. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* CLATUNE_HOST_FAULT: "full:BYTES:TEXT" (no room after so many bytes written), "eio:BYTES:TEXT" (the same, as an error of
+ * the device), "read-only:0:TEXT". */
+static struct {
+  bool on, read_only;
+  int error;
+  long long bytes;
+  char text[PATH_MAX];
+} fault;
+static atomic_llong written;
+
+__attribute__((constructor)) static void describe(void) {
+  char kind[16];
+  const char *given = getenv("CLATUNE_HOST_FAULT");
+  if (given == NULL || *given == '\0') return;
+  if (sscanf(given, "%15[^:]:%lld:%4095s", kind, &fault.bytes, fault.text) != 3) goto wrong;
+  fault.read_only = strcmp(kind, "read-only") == 0;
+  fault.error = fault.read_only ? EROFS : strcmp(kind, "full") == 0 ? ENOSPC : strcmp(kind, "eio") == 0 ? EIO : 0;
+  if (fault.error == 0) goto wrong;
+  fault.on = true;
+  return;
+wrong:
+  fprintf(stderr, "instrument: CLATUNE_HOST_FAULT cannot be '%s'\n", given);
+  _exit(97);
+}
+
+static bool concerns_path(const char *path) { return fault.on && strstr(path, fault.text) != NULL; }
+
+static bool concerns(int fd) {
+  char link[64], path[PATH_MAX];
+  if (!fault.on || fault.read_only) return false;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink(link, path, sizeof path - 1);
+  if (n <= 0) return false;
+  path[n] = '\0';
+  return concerns_path(path);
+}
+
+/* Whether there is no room for n more bytes. */
+static bool refuses(int fd, size_t n) {
+  if (!concerns(fd)) return false;
+  if (atomic_fetch_add(&written, (long long)n) + (long long)n <= fault.bytes) return false;
+  errno = fault.error;
+  return true;
+}
+
+#define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
+
+EXPORTED ssize_t write(int fd, const void *bytes, size_t n) { return refuses(fd, n) ? -1 : NEXT(write)(fd, bytes, n); }
+
+EXPORTED ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
+  return refuses(fd, n) ? -1 : NEXT(pwrite)(fd, bytes, n, at);
+}
+
+EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t n, off64_t at) {
+  return refuses(fd, n) ? -1 : NEXT(pwrite64)(fd, bytes, n, at);
+}
+
+/* What was promised no room cannot be synchronised either. */
+static bool sync_fails(int fd) {
+  if (!concerns(fd) || fault.error != EIO || atomic_load(&written) <= fault.bytes) return false;
+  errno = EIO;
+  return true;
+}
+
+EXPORTED int fsync(int fd) { return sync_fails(fd) ? -1 : NEXT(fsync)(fd); }
+EXPORTED int fdatasync(int fd) { return sync_fails(fd) ? -1 : NEXT(fdatasync)(fd); }
+
+static bool may_not_open(const char *path, int flags) {
+  bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT);
+  if (!fault.read_only || !writes || !concerns_path(path)) return false;
+  errno = EROFS;
+  return true;
+}
+
+#define OPEN(name)                                            \
+  EXPORTED int name(const char *path, int flags, ...) {       \
+    mode_t mode = 0;                                          \
+    va_list arguments;                                        \
+    va_start(arguments, flags);                               \
+    if (flags & O_CREAT) mode = va_arg(arguments, mode_t);    \
+    va_end(arguments);                                        \
+    return may_not_open(path, flags) ? -1 : NEXT(name)(path, flags, mode); \
+  }
+OPEN(open)
+OPEN(open64)
+
+EXPORTED int mkdir(const char *path, mode_t mode) {
+  if (!fault.read_only || !concerns_path(path)) return NEXT(mkdir)(path, mode);
+  errno = EROFS;
+  return -1;
+}

@@ -1,0 +1,64 @@
+"""Disks that are full, broken or read-only: a message and an exit code, and what was measured before is whole."""
+import os
+import shutil
+
+from simulation import SimulatedTest, main
+
+TUNE = ("--searcher", "random", "--seed", "3", "--budget", "300")
+
+
+class Disk(SimulatedTest):
+    def failing(self, fault):
+        return {"LD_PRELOAD": os.environ["CLATUNE_HOST_FAULTS"], "CLATUNE_HOST_FAULT": fault}
+
+    def fails(self, fault, *options, expect=6):
+        return self.clatune("tune", "copy.json", "--device", "Simulated", *TUNE, *options, expect=expect, **self.failing(fault))
+
+    def test_a_disk_that_is_full_or_breaks(self):
+        for kind, words in (("full", "make room on the disk"), ("eio", "cannot use the store")):
+            for n_bytes in (0, 5000, 50000, 300000):
+                with self.subTest(kind=kind, bytes=n_bytes):
+                    for file in self.folder.glob("s.sqlite*"):
+                        file.unlink()
+                    self.tune(*TUNE[:-1], "20", "--store", "s.sqlite")
+                    before = self.rows("s.sqlite")
+                    run = self.fails(f"{kind}:{n_bytes}:s.sqlite", "--store", "s.sqlite")
+                    self.assertIn(words, run.stderr)
+                    self.assertIn("s.sqlite", run.stderr)
+                    after = self.rows("s.sqlite")
+                    self.assertEqual(after[:len(before)], before)
+                    self.assertTrue(self.clatune_json("store", "check", "--store", "s.sqlite")["whole"])
+                    again = self.tune(*TUNE, "--store", "s.sqlite")
+                    self.assertEqual(again["evaluations"]["reused"], len(after))
+
+    def test_a_home_that_is_read_only(self):
+        home = self.folder / "home"
+        home.mkdir()
+        environment = {"HOME": str(home), **self.failing(f"read-only:0:{home}")}
+        self.environment.pop("XDG_DATA_HOME")
+        run = self.clatune("tune", "copy.json", "--device", "Simulated", *TUNE, expect=6, **environment)
+        self.assertIn("Read-only file system", run.stderr)
+        answer = self.clatune_json("tune", "copy.json", "--device", "Simulated", *TUNE, "--no-store", **environment)
+        self.assertIsNotNone(answer["best"])
+
+    def test_a_store_that_is_read_only(self):
+        self.tune(*TUNE[:-1], "20", "--store", "s.sqlite")
+        content = (self.folder / "s.sqlite").read_bytes()
+        run = self.fails("read-only:0:s.sqlite", "--store", "s.sqlite")
+        self.assertIn("read-only", run.stderr.lower())
+        self.assertEqual((self.folder / "s.sqlite").read_bytes(), content)
+
+    def test_a_temporary_folder_that_is_full(self):
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        run = self.clatune("tune", "copy.json", "--device", "Simulated", *TUNE, "--store", "s.sqlite", expect=1,
+                           TMPDIR=str(temporary), **self.failing(f"full:100:{temporary}"))
+        self.assertIn("No space left on device", run.stderr)
+        shutil.rmtree(temporary)
+        temporary.mkdir()
+        self.tune(*TUNE, "--store", "s.sqlite", TMPDIR=str(temporary))
+        self.assertEqual(list(temporary.iterdir()), [])
+
+
+if __name__ == "__main__":
+    main()

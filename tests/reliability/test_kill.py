@@ -1,0 +1,61 @@
+"""SIGKILL at random moments: nothing acknowledged is lost, nothing is there twice, the same best in the end."""
+import json
+import os
+import random
+import signal
+import sys
+import time
+
+from simulation import SimulatedTest, main, processes_of
+
+KILLS = int(os.environ.get("CLATUNE_KILLS", "12"))
+BUDGET = 400
+OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", str(BUDGET), "--workers", "2", "--prepare-ahead", "2")
+IN_FLIGHT = 4
+
+
+class Kill(SimulatedTest):
+    def kill_all(self, process):
+        for pid, _ in processes_of(process.pid):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.communicate()
+
+    def test_killed_at_random_moments(self):
+        # As if compiled in earnest, so that a search is longer than it takes to start.
+        self.simulate(time_s="1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))", build_s=0.002)
+        undisturbed = self.tune(*OPTIONS, "--store", "undisturbed.sqlite")
+        self.inject({"at": "build", "do": "note"})
+        moments = random.Random(11)
+        kills, finished, known = 0, None, []
+        while finished is None:
+            process = self.start(*OPTIONS, "--store", "s.sqlite")
+            if kills < KILLS:
+                deadline = time.time() + moments.uniform(0.02, 0.35)
+                while time.time() < deadline and process.poll() is None:
+                    time.sleep(0.001)
+                if process.poll() is None:
+                    self.kill_all(process)
+                    kills += 1
+                    rows = self.rows("s.sqlite")
+                    self.assertEqual(rows[:len(known)], known, "something acknowledged is lost")
+                    known = rows
+                    continue
+            out, errors = process.communicate()
+            self.assertEqual(process.returncode, 0, errors)
+            finished = json.loads(out)
+        rows = self.rows("s.sqlite")
+        configurations = [configuration for configuration, _, _ in rows]
+        self.assertEqual(len(configurations), len(set(configurations)), "something was measured and kept twice")
+        self.assertEqual(sorted(rows), sorted(self.rows("undisturbed.sqlite")))
+        self.assertEqual(finished["best"]["configuration"], undisturbed["best"]["configuration"])
+        builds = len([d for d in self.deeds() if "a" in d[4]])
+        print(f"{kills} kills, {builds} builds of {len(rows)} configurations", file=sys.stderr)
+        finalists = 16 * (kills + 1)
+        self.assertLessEqual(builds, len(rows) + kills * IN_FLIGHT + finalists)
+
+
+if __name__ == "__main__":
+    main()

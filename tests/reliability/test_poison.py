@@ -1,0 +1,57 @@
+"""A configuration that ends its worker is on record before it is tried again: two attempts at most, over all restarts."""
+import os
+import signal
+import time
+
+from simulation import SimulatedTest, main, processes_of
+
+OPTIONS = ("--searcher", "exhaustive", "--budget", "100", "--store", "s.sqlite")
+
+
+class Poison(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.write_problem(10, 10)
+        self.simulate(time_s=1e-5, build_s=0.003)
+
+    def attempts(self):
+        return len([d for d in self.deeds() if d[3] != "note"])
+
+    def killed_when_struck(self):
+        """Starts the tuner; it is killed a moment after the poison has acted, or ends by itself."""
+        before = self.attempts()
+        process = self.start(*OPTIONS)
+        while process.poll() is None:
+            if self.attempts() > before:
+                time.sleep(0.05)
+                for pid, _ in processes_of(process.pid):
+                    try:
+                        os.kill(pid, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                break
+            time.sleep(0.001)
+        process.communicate()
+
+    def test_two_attempts_over_ten_restarts(self):
+        for at, do in (("build", "segv"), ("launch", "abort"), ("run", "exit")):
+            with self.subTest(at=at):
+                for file in (*self.folder.glob("s.sqlite*"), *self.folder.glob("faults.*")):
+                    file.unlink()
+                self.inject({"at": at, "do": do, "when": "a == 5 and b == 5"})
+                for _ in range(10):
+                    self.killed_when_struck()
+                answer = self.tune(*OPTIONS)
+                self.assertLessEqual(self.attempts(), 2)
+                self.assertEqual(answer["evaluations"]["correct"], 99)
+                self.assertEqual(sum(answer["reasons"].values()), 1)
+
+    def test_who_dies_before_a_word_is_tried_once_more(self):
+        self.inject({"at": "build", "do": "exit", "when": "a == 5 and b == 5"})
+        answer = self.tune(*OPTIONS)
+        self.assertEqual(sum(answer["reasons"].values()), 1)
+        self.assertLessEqual(self.attempts(), 2)
+
+
+if __name__ == "__main__":
+    main()
