@@ -15,7 +15,8 @@
 #define SHARE_OF_TIME 0.1   /* of the user's time limit */
 #define SHARE_OF_SEARCH 0.5 /* of what the search took, or */
 #define ALWAYS_S 2.0        /* so long */
-#define NOISE_FACTOR 2.0    /* of the least times' order, by the spread of runs */
+#define NOISY 0.05          /* a spread of runs from which on medians rank better than the least runs */
+#define NOISE_FACTOR 2.0    /* of the spread: how far down in the ranking the fastest may stand */
 #define MOST_FINALISTS 32   /* however noisy */
 
 typedef struct finals {
@@ -172,10 +173,20 @@ static int compare(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* The ranking is by the least of a few runs: where runs scatter, the fastest may stand far down in it. */
+static double noise_of(const clt_session *s) { return s->n_spreads ? clt_median(s->spreads, s->n_spreads) : 0; }
+
+/* By the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would stand
+ * before the least of few. */
+static void make_ranking(clt_session *s) {
+  bool noisy = noise_of(s) > NOISY;
+  for (size_t i = 0; noisy && i < s->n_ranked; i++) s->ranked[i].time_s = s->ranked[i].median_s;
+  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
+}
+
+/* Where runs scatter, the fastest may stand far down in the ranking. */
 static size_t field_size(const clt_session *s, size_t most) {
   size_t first = first_left(s), n = 0;
-  double noise = s->n_spreads ? clt_median(s->spreads, s->n_spreads) : 0;
+  double noise = noise_of(s);
   if (first == s->n_ranked) return s->settings->finalists;
   double limit_s = s->ranked[first].time_s * (1 + NOISE_FACTOR * noise);
   while (n < most && first + n < s->n_ranked && s->ranked[first + n].time_s <= limit_s) n++;
@@ -247,7 +258,7 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   find_first_stage_best(&f, s);
   s->phase = "finalists";
-  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
+  make_ranking(s);
   int rc = f.configs && f.measurements ? play(&f, s, most, error) : clt_fail_memory(error);
   rc = conclude(&f, s, rc, error);
   clt_measurement_release(&f.leader);

@@ -29,12 +29,17 @@ static bool is_pending(const clt_session *s, clt_config canonical) {
   return false;
 }
 
+/* What others are given up against: not the luckiest run. */
+static double typical_best_s(const clt_measurement *best) {
+  if (best->config == CLT_CONFIG_NONE) return 0;
+  return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
+}
+
 static int begin_unknown(clt_session *s, clt_config asked, clt_config canonical, clt_error *error) {
   bool waits = is_pending(s, canonical);
   if (clt_grow(&s->pending, &s->pending_capacity, s->n_pending + 1, sizeof *s->pending)) return clt_fail_memory(error);
   if (!waits) {
-    double best_s = s->result->best.config == CLT_CONFIG_NONE ? 0 : s->result->best.time_s;
-    int rc = s->evaluator->submit(s->evaluator_state, canonical, best_s, error);
+    int rc = s->evaluator->submit(s->evaluator_state, canonical, typical_best_s(&s->result->best), error);
     if (rc) return rc;
     s->n_submitted++;
   }

@@ -16,8 +16,8 @@ typedef struct clt_pending {
 /* A correct evaluation. */
 typedef struct clt_ranked {
   clt_config config; /* canonical */
-  double time_s;
-  bool rejected; /* failed as a finalist */
+  double time_s, median_s; /* the least of its runs, and their median */
+  bool rejected;           /* failed as a finalist */
 } clt_ranked;
 
 typedef struct clt_session {

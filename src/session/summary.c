@@ -34,7 +34,9 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
 static int rank(clt_session *session, const clt_measurement *measurement, clt_error *error) {
   if (clt_grow(&session->ranked, &session->ranked_capacity, session->n_ranked + 1, sizeof *session->ranked))
     return clt_fail_memory(error);
-  session->ranked[session->n_ranked++] = (clt_ranked){.config = measurement->config, .time_s = measurement->time_s};
+  double median_s = measurement->n_runs ? clt_median(measurement->runs_s, measurement->n_runs) : measurement->time_s;
+  session->ranked[session->n_ranked++] =
+      (clt_ranked){.config = measurement->config, .time_s = measurement->time_s, .median_s = median_s};
   return CLT_OK;
 }
 

@@ -42,6 +42,10 @@ static int fail_read_only(clt_error *error, const char *path) {
                   "the store '%s' is read-only; make it and its folder writable or choose another file", path);
 }
 
+static int fail_full(clt_error *error, const char *path, const char *text) {
+  return clt_fail(error, CLT_E_STORE, "cannot write to the store '%s' (%s); make room on the disk", path, text);
+}
+
 int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
   const char *text = sqlite3_errmsg(db);
   int cause = sqlite3_system_errno(db);
@@ -51,17 +55,17 @@ int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
     case SQLITE_NOTADB:
       return clt_fail(error, CLT_E_STORE, "'%s' is not a store (%s); it is left as it is, choose another file", path,
                       text);
-    case SQLITE_FULL:
-      return clt_fail(error, CLT_E_STORE, "cannot write to the store '%s' (%s); make room on the disk", path, text);
+    case SQLITE_FULL: return fail_full(error, path, text);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return clt_fail(error, CLT_E_STORE, "the store '%s' is held by another program (%s)", path, text);
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: /* a table or column that is missing */
-      return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (%s); 'clatune store repair' saves what can be read", path,
-                      text);
+      return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (%s); 'clatune store repair' saves what can be read",
+                      path, text);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
+      if (cause == ENOSPC || cause == EDQUOT) return fail_full(error, path, strerror(cause));
       return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s (%s)", path, text,
                       cause ? strerror(cause) : "no cause given");
     default: return clt_fail(error, CLT_E_STORE, "cannot use the store '%s': %s", path, text);

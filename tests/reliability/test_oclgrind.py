@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from harness import CliTest, has_device, main  # noqa: E402
+from harness import CliTest, main  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 CORPUS = ROOT / "tests" / "instruments" / "bad_kernels" / "defects.json"
@@ -46,6 +46,6 @@ class Oclgrind(CliTest):
         self.assertEqual(answer["oclgrind"], "")
 
 
-if not has_device("oclgrind"):
+if not pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so").exists():
     sys.exit(77)
 main()
