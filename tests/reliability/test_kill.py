@@ -9,7 +9,8 @@ import time
 from simulation import SimulatedTest, main, processes_of
 
 KILLS = int(os.environ.get("CLATUNE_KILLS", "12"))
-BUDGET = 400
+BUDGET = 900
+BUILD_S = 0.002 if KILLS < 50 else 0.03  # long enough for so many kills
 OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", str(BUDGET), "--workers", "2", "--prepare-ahead", "2")
 IN_FLIGHT = 4
 
@@ -25,7 +26,7 @@ class Kill(SimulatedTest):
 
     def test_killed_at_random_moments(self):
         # As if compiled in earnest, so that a search is longer than it takes to start.
-        self.simulate(time_s="1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))", build_s=0.002)
+        self.simulate(time_s="1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))", build_s=BUILD_S)
         undisturbed = self.tune(*OPTIONS, "--store", "undisturbed.sqlite")
         self.inject({"at": "build", "do": "note"})
         moments = random.Random(11)
@@ -33,7 +34,7 @@ class Kill(SimulatedTest):
         while finished is None:
             process = self.start(*OPTIONS, "--store", "s.sqlite")
             if kills < KILLS:
-                deadline = time.time() + moments.uniform(0.02, 0.35)
+                deadline = time.time() + moments.uniform(0.02, 0.3)
                 while time.time() < deadline and process.poll() is None:
                     time.sleep(0.001)
                 if process.poll() is None:
@@ -55,6 +56,7 @@ class Kill(SimulatedTest):
         print(f"{kills} kills, {builds} builds of {len(rows)} configurations", file=sys.stderr)
         finalists = 16 * (kills + 1)
         self.assertLessEqual(builds, len(rows) + kills * IN_FLIGHT + finalists)
+        self.assertGreaterEqual(kills, KILLS if KILLS >= 50 else 1)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,30 @@
-/* Commands and their events. Everything is done when it is enqueued; the timestamps are the description's. */
+/* Commands and their events. Everything is done when it is enqueued, and a device that waits says that it runs as long as it
+ * would take; the timestamps are the description's. Reading and mapping wait for what runs. */
+#include <math.h>
 #include <time.h>
 
 #include "driver/objects.h"
 
 #define OVERHEAD_NS 100 /* between two commands */
 #define BYTES_PER_NS 8  /* of copies */
+
+/* --- real time --- */
+
+static double now_s(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void wait_until(double s) {
+  struct timespec when = {(time_t)s, (long)((s - floor(s)) * 1e9)};
+  while (s > 0 && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) != 0) continue;
+}
+
+/* The queue's commands run one after the other. */
+static void occupy(cl_command_queue queue, double s) {
+  queue->busy_until_s = fmax(queue->busy_until_s, now_s()) + s;
+}
 
 /* --- events --- */
 
@@ -19,6 +39,7 @@ static cl_int end_command(cl_command_queue queue, cl_command_type type, cl_ulong
   event->type = type;
   event->start_ns = start;
   event->end_ns = queue->clock_ns;
+  event->until_s = queue->busy_until_s;
   clRetainCommandQueue(queue);
   *out = event;
   return CL_SUCCESS;
@@ -35,6 +56,7 @@ cl_int clReleaseEvent(cl_event event) {
 
 cl_int clWaitForEvents(cl_uint n, const cl_event *events) {
   if (n == 0 || events == NULL) return CL_INVALID_VALUE;
+  for (cl_uint i = 0; i < n; i++) wait_until(events[i]->until_s);
   for (cl_uint i = 0; i < n; i++)
     if (events[i]->status < 0) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   return CL_SUCCESS;
@@ -45,7 +67,8 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t capacity, void 
     case CL_EVENT_COMMAND_QUEUE: return SIM_ANSWER(cl_command_queue, event->queue);
     case CL_EVENT_CONTEXT: return SIM_ANSWER(cl_context, event->queue->context);
     case CL_EVENT_COMMAND_TYPE: return SIM_ANSWER(cl_command_type, event->type);
-    case CL_EVENT_COMMAND_EXECUTION_STATUS: return SIM_ANSWER(cl_int, event->status);
+    case CL_EVENT_COMMAND_EXECUTION_STATUS:
+      return SIM_ANSWER(cl_int, event->until_s > 0 && now_s() < event->until_s ? CL_RUNNING : event->status);
     case CL_EVENT_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)event->references);
     default: return CL_INVALID_VALUE;
   }
@@ -63,7 +86,12 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t ca
 }
 
 cl_int clFlush(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
-cl_int clFinish(cl_command_queue queue) { return queue ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
+
+cl_int clFinish(cl_command_queue queue) {
+  if (queue == NULL) return CL_INVALID_COMMAND_QUEUE;
+  wait_until(queue->busy_until_s);
+  return CL_SUCCESS;
+}
 
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n, const cl_event *after, cl_event *event) {
   (void)n, (void)after;
@@ -85,6 +113,7 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocki
                            void *out, cl_uint n, const cl_event *after, cl_event *event) {
   (void)blocking, (void)n, (void)after;
   if (!lies_within(memory, offset, size)) return CL_INVALID_VALUE;
+  wait_until(queue->busy_until_s);
   memcpy(out, memory->bytes + offset, size);
   return end_command(queue, CL_COMMAND_READ_BUFFER, 1 + size / BYTES_PER_NS, event);
 }
@@ -118,6 +147,7 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking
                          size_t size, cl_uint n, const cl_event *after, cl_event *event, cl_int *status) {
   (void)blocking, (void)flags, (void)n, (void)after;
   if (!lies_within(memory, offset, size)) return sim_status(status, CL_INVALID_VALUE), NULL;
+  wait_until(queue->busy_until_s);
   sim_status(status, end_command(queue, CL_COMMAND_MAP_BUFFER, 1, event));
   return memory->bytes + offset;
 }
@@ -179,6 +209,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (configuration->launch_fails) return CL_INVALID_WORK_GROUP_SIZE;
   copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
+  if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = CL_OUT_OF_RESOURCES;
   return status;

@@ -36,7 +36,8 @@ struct _cl_command_queue {
   cl_context context;
   cl_device_id device;
   cl_command_queue_properties properties;
-  cl_ulong clock_ns; /* when the last command ended */
+  cl_ulong clock_ns; /* when the last command ended, by the description */
+  double busy_until_s; /* in real time, where the device waits */
 };
 
 struct _cl_mem {
@@ -76,7 +77,8 @@ struct _cl_event {
   cl_command_queue queue;
   cl_command_type type;
   cl_ulong start_ns, end_ns;
-  cl_int status; /* CL_COMPLETE, or why it failed */
+  cl_int status;  /* CL_COMPLETE, or why it failed */
+  double until_s; /* runs so long, in real time */
 };
 
 extern struct _cl_platform_id sim_platform;

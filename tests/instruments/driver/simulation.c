@@ -171,6 +171,5 @@ double sim_run_s(const sim_device *device, sim_configuration *c) {
   double s = c->time_s * device->scale;
   if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
   if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
-  if (device->waits) wait_s(s);
   return fmax(s, LEAST_S);
 }
