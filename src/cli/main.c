@@ -7,9 +7,9 @@
 #include "cli/help.h"
 #include "cli/output.h"
 
-static const cli_command *const commands[] = {&cli_devices, &cli_space,  &cli_tune,   &cli_sample, &cli_train,
-                                              &cli_predict, &cli_record, &cli_replay, &cli_store,
-                                              &cli_verify,  &cli_version};
+static const cli_command *const commands[] = {&cli_devices, &cli_space,   &cli_tune,   &cli_sample,
+                                              &cli_train,   &cli_predict, &cli_record, &cli_replay,
+                                              &cli_store,   &cli_verify,  &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 static const cli_command *find(const char *name) {

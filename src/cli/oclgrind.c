@@ -10,7 +10,7 @@
 #include "cli/output.h"
 
 #define DRIVER "/usr/lib/oclgrind/liboclgrind-rt-icd.so" /* Debian's; it is not registered with the loader */
-#define MOST_BYTES (1 << 20) /* of a log; a loop out of bounds says so for each element */
+#define MOST_BYTES (1 << 20)                             /* of a log; a loop out of bounds says so for each element */
 
 int cli_oclgrind_begin(cli_oclgrind *out) {
   const char *folder = getenv("TMPDIR");

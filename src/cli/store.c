@@ -45,9 +45,10 @@ const cli_command cli_store = {
     .name = "store",
     .summary = "checks and mends the store's file",
     .synopsis = "check|repair [--store FILE] [--json]",
-    .description = "check: says whether the file is whole (exit code 6 if it is not).\n"
-                   "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
-                   "beside it. No other program may use the store meanwhile.",
+    .description =
+        "check: says whether the file is whole (exit code 6 if it is not).\n"
+        "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
+        "beside it. No other program may use the store meanwhile.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

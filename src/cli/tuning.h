@@ -25,8 +25,8 @@ typedef struct cli_tuning {
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
-/* What is measured is learnt from: no configuration is given up for being slow, unless the flags say so. Returns 0 or an
- * exit code after a message. */
+/* What is measured is learnt from: no configuration is given up for being slow, unless the flags say so. Returns 0 or
+ * an exit code after a message. */
 int cli_tuning_keep_slow(cli_tuning *tuning);
 
 /* Runs the session for what it stores. Returns the exit code. */

@@ -29,12 +29,12 @@ typedef struct verdict {
 
 static json_t *to_json(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
-                   clt_reason_name(m->reason), "violation", v->violation, "max_abs_error", cli_json_real(m->max_abs_error),
-                   "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind",
-                   v->findings);
+  return json_pack(
+      "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?}", "configuration",
+      cli_json_configuration(clt_instance_space(instance), m->config), "options",
+      cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
+      clt_reason_name(m->reason), "violation", v->violation, "max_abs_error", cli_json_real(m->max_abs_error),
+      "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings);
 }
 
 static void print_text(const clt_instance *instance, const verdict *v) {
@@ -108,7 +108,8 @@ static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     {"configuration", "\"a=1 b=2\"", "the configuration to check (default: the problem's)"},
-    {"oclgrind", NULL, "runs it under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small sizes"},
+    {"oclgrind", NULL,
+     "runs it under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small sizes"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
@@ -118,7 +119,8 @@ const cli_command cli_verify = {
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--oclgrind] [--json]",
     .description =
         "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
-        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails, or Oclgrind finds something.",
+        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails, or Oclgrind finds "
+        "something.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

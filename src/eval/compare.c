@@ -11,8 +11,8 @@
 #include "eval/rounds.h"
 
 #define FURTHER_SEED 2
-#define PUMP_S 0.1           /* how long a request to stop may go unseen */
-#define TURN_S 1e-3          /* short runs are repeated so long before it is another's turn */
+#define PUMP_S 0.1  /* how long a request to stop may go unseen */
+#define TURN_S 1e-3 /* short runs are repeated so long before it is another's turn */
 #define MOST_IN_A_TURN 8
 #define LONG_RUN_S 1.0       /* gains nothing from a warm-up */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */

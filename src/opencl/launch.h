@@ -15,8 +15,8 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
                    clt_measurement *m);
 
 /* The first run of a program: launches one after the other, and announces for each kernel that it is launched and, once
- * its event says so, that it runs: drivers compile in between. *least_s: what the run took at least, by both clocks from
- * when the driver said that it runs; 0 where that is not known. */
+ * its event says so, that it runs: drivers compile in between. *least_s: what the run took at least, by both clocks
+ * from when the driver said that it runs; 0 where that is not known. */
 int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                      clt_measurement *m);
 

@@ -12,9 +12,7 @@ static const size_t origin[3] = {0, 0, 0};
 enum { MIN_BAND_BYTES = 4096, MAX_BAND_BYTES = 256 << 10 };
 
 /* Oclgrind sees by itself what leaves a buffer, unless the buffer is a part of another. */
-static bool wants_guards(const clt_executor *executor) {
-  return strcmp(executor->info.platform_name, "Oclgrind") != 0;
-}
+static bool wants_guards(const clt_executor *executor) { return strcmp(executor->info.platform_name, "Oclgrind") != 0; }
 
 static size_t band_bytes_of(const clt_executor *executor, const clt_plan_arg *arg) {
   size_t align = (size_t)executor->info.base_address_align_bits / 8;
@@ -28,7 +26,8 @@ static cl_int buffer_new(clt_object *out, clt_executor *executor, const clt_plan
   cl_int status = CL_SUCCESS;
   size_t band = band_bytes_of(executor, arg), whole;
   *out = (clt_object){.bytes = arg->bytes, .band_bytes = band, .salt = ++executor->next_salt};
-  bool guarded = wants_guards(executor) && !__builtin_add_overflow(arg->bytes, 2 * band, &whole) && whole <= executor->info.max_allocation_bytes;
+  bool guarded = wants_guards(executor) && !__builtin_add_overflow(arg->bytes, 2 * band, &whole) &&
+                 whole <= executor->info.max_allocation_bytes;
   if (!guarded) {
     out->memory = clCreateBuffer(executor->context, flags, arg->bytes, NULL, &status);
     return status;

@@ -91,7 +91,8 @@ static bool warm_up_suffices(const series *s, const clt_timing_policy *policy) {
 }
 
 /* A first run that took many times the best, caches cold or not, is not repeated at all. */
-static bool first_run_suffices(const clt_prepared *prepared, const clt_timing_policy *policy, const clt_measurement *m) {
+static bool first_run_suffices(const clt_prepared *prepared, const clt_timing_policy *policy,
+                               const clt_measurement *m) {
   bool counts = prepared->executor->clock == CLT_CLOCK_DEVICE && m->n_runs == 0 && policy->warm_up;
   return counts && policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s;
 }

@@ -15,7 +15,7 @@ typedef struct clt_pending {
 
 /* A correct evaluation. */
 typedef struct clt_ranked {
-  clt_config config; /* canonical */
+  clt_config config;       /* canonical */
   double time_s, median_s; /* the least of its runs, and their median */
   bool rejected;           /* failed as a finalist */
 } clt_ranked;

@@ -61,8 +61,8 @@ int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
       return clt_fail(error, CLT_E_STORE, "the store '%s' is held by another program (%s)", path, text);
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: /* a table or column that is missing */
-      return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (%s); 'clatune store repair' saves what can be read",
-                      path, text);
+      return clt_fail(error, CLT_E_STORE,
+                      "the store '%s' is damaged (%s); 'clatune store repair' saves what can be read", path, text);
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
       if (cause == ENOSPC || cause == EDQUOT) return fail_full(error, path, strerror(cause));

@@ -1,4 +1,5 @@
-/* Mending a damaged store: what can be read goes into a new file, and the damaged one is set aside, never overwritten. */
+/* Mending a damaged store: what can be read goes into a new file, and the damaged one is set aside, never overwritten.
+ */
 #include <clatune/store.h>
 #include <errno.h>
 #include <fcntl.h>

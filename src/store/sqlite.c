@@ -52,8 +52,8 @@ typedef struct sqlite_store {
   sqlite3_stmt *statements[N_STATEMENTS];
 } sqlite_store;
 
-static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search", [CLT_RECORD_FINALIST] = "finalist",
-                                         [CLT_RECORD_ATTEMPT] = "attempt"};
+static const char *const kind_names[] = {
+    [CLT_RECORD_SEARCH] = "search", [CLT_RECORD_FINALIST] = "finalist", [CLT_RECORD_ATTEMPT] = "attempt"};
 static const char *const clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
 
 static int fail(const sqlite_store *store, clt_error *error) {
