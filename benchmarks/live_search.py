@@ -57,18 +57,23 @@ def report(found, again):
     print(f"\nmedian of surrogate against two-stage: {100 * (statistics.median(surrogates) / reference - 1):+.2f} %")
 
 
-def main():
-    parser = tables.parser(__doc__)
+def add_tunings(parser):
+    """What every comparison of live tunings takes."""
     parser.add_argument("problem", help="problem file")
     parser.add_argument("--device", required=True, help="as clatune's --device")
     parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
     parser.add_argument("--stores", required=True, help="how the names of the stores begin")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
+
+
+def main():
+    parser = tables.parser(__doc__)
+    add_tunings(parser)
     parser.add_argument("--two-stage-store", help="a store that has the samples of seed 1 already")
     parser.add_argument("--repeat", type=int, default=5, help="tunings by surrogate (default 5)")
     parser.add_argument("--budget", type=int, default=150, help="evaluations of each (default 150)")
     parser.add_argument("--two-stage", type=tables.numbers, default=[2000, 200], help="N,M (default 2000,200)")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
     options = parser.parse_args()
     found = searches(options)
     with tempfile.TemporaryDirectory(prefix="clatune-live-") as folder:

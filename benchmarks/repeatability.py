@@ -15,15 +15,10 @@ import tables
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("problem", help="problem file")
-    parser.add_argument("--device", required=True, help="as clatune's --device")
-    parser.add_argument("--size", action="append", default=[], help="NAME=N, as clatune's; may be repeated")
-    parser.add_argument("--stores", required=True, help="how the names of the stores begin")
+    live_search.add_tunings(parser)
     parser.add_argument("--searcher", default="surrogate")
     parser.add_argument("--repeat", type=int, default=10, help="tunings, with seeds 1, 2, ... (default 10)")
     parser.add_argument("--budget", type=int, default=200, help="evaluations of each (default 200)")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--measure", default="", help="how the winners are measured in a round: options of clatune sample")
     options = parser.parse_args()
     found = {f"seed {seed}": live_search.tune(options, f"{options.stores}-{seed}.sqlite", seed, "--searcher", options.searcher,
                                               "--budget", options.budget) for seed in range(1, options.repeat + 1)}

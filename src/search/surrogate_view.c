@@ -13,10 +13,8 @@
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled */
 #define SAMPLE ((size_t)1 << 21)      /* of a huge space */
 #define SHORT_LIST 4096               /* of a large space, by mean and by mean - kappa * spread each */
-#define LOOKED_AT                                                                                                   \
-  100000                /* configurations that a look at every other refit may predict; larger spaces wait for more \
-                         */
-#define LONGEST_WAIT 10 /* refits */
+#define LOOKED_AT 100000      /* configurations for which a look at every other refit pays; more of them wait longer */
+#define LONGEST_WAIT 10       /* refits */
 #define BATCH CLT_LAYOUT_MOST /* configurations that a thread predicts at once */
 #define CHUNK (8 * BATCH)     /* enumerated at once */
 #define CENTRES 10            /* of the best measured and of the best predicted, whose neighbours are looked at */

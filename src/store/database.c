@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 
-#define APPLICATION_ID 0x434c5445 /* "CLTE" */
 #define SCHEMA_VERSION 1
 #define BUSY_TIMEOUT_MS 30000
 #define MAX_VALUE_BYTES (16 << 20) /* of a text in a file that somebody else may have written */
@@ -34,7 +33,7 @@ static const char schema[] =
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
-    "PRAGMA application_id=" TEXT_OF(APPLICATION_ID) ";"
+    "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID) ";"
     "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION) ";";
 
 static int fail_read_only(clt_error *error, const char *path) {
@@ -106,7 +105,7 @@ static int judge(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
   if (rc) return rc;
   *empty = n_objects == 0 && id == 0 && version == 0;
   if (*empty) return CLT_OK;
-  if (id != APPLICATION_ID)
+  if (id != CLT_APPLICATION_ID)
     return clt_fail(error, CLT_E_STORE,
                     "'%s' is a database of another program; it is left as it is, choose another file", path);
   if (version > SCHEMA_VERSION)

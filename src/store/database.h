@@ -6,6 +6,8 @@
 #include <clatune/error.h>
 #include <sqlite3.h>
 
+#define CLT_APPLICATION_ID 0x434c5445 /* "CLTE": marks the file as a store */
+
 /* *out is set also where opening fails, unless there is nothing to close. */
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error);
 

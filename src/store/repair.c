@@ -25,7 +25,8 @@ static int check_header(const char *path, clt_error *error) {
   if (fd < 0) return clt_fail_errno(error, CLT_E_STORE, "open the store", path);
   ssize_t n = read(fd, header, sizeof header);
   close(fd);
-  static const unsigned char id[4] = {0x43, 0x4c, 0x54, 0x45};
+  static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
+                                      CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   if (n == (ssize_t)sizeof header && memcmp(header, "SQLite format 3", 16) == 0 &&
       memcmp(header + APPLICATION_ID_AT, id, sizeof id) == 0)
     return CLT_OK;

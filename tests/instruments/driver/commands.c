@@ -1,29 +1,17 @@
 /* Commands and their events. Everything is done when it is enqueued, and a device that waits says that it runs as long as it
  * would take; the timestamps are the description's. Reading and mapping wait for what runs. */
 #include <math.h>
-#include <time.h>
 
+#include "base/clock.h"
+#include "common/wait.h"
 #include "driver/objects.h"
 
 #define OVERHEAD_NS 100 /* between two commands */
 #define BYTES_PER_NS 8  /* of copies */
 
-/* --- real time --- */
-
-static double now_s(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void wait_until(double s) {
-  struct timespec when = {(time_t)s, (long)((s - floor(s)) * 1e9)};
-  while (s > 0 && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) != 0) continue;
-}
-
 /* The queue's commands run one after the other. */
 static void occupy(cl_command_queue queue, double s) {
-  queue->busy_until_s = fmax(queue->busy_until_s, now_s()) + s;
+  queue->busy_until_s = fmax(queue->busy_until_s, clt_now_s()) + s;
 }
 
 /* --- events --- */
@@ -68,7 +56,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t capacity, void 
     case CL_EVENT_CONTEXT: return SIM_ANSWER(cl_context, event->queue->context);
     case CL_EVENT_COMMAND_TYPE: return SIM_ANSWER(cl_command_type, event->type);
     case CL_EVENT_COMMAND_EXECUTION_STATUS:
-      return SIM_ANSWER(cl_int, event->until_s > 0 && now_s() < event->until_s ? CL_RUNNING : event->status);
+      return SIM_ANSWER(cl_int, event->until_s > 0 && clt_now_s() < event->until_s ? CL_RUNNING : event->status);
     case CL_EVENT_REFERENCE_COUNT: return SIM_ANSWER(cl_uint, (cl_uint)event->references);
     default: return CL_INVALID_VALUE;
   }

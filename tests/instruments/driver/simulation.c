@@ -5,11 +5,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "common/description.h"
+#include "common/wait.h"
 
 #define NO_TIME_S 1e-6 /* of what has no time of its own */
 #define LEAST_S 1e-9
@@ -140,11 +140,6 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   if (rc) *log = clt_format("error: the simulated device's description: %s", error.message);
   if (rc == CLT_OK && fails) *log = clt_format("error: this configuration does not build");
   return rc == CLT_OK && !fails;
-}
-
-static void wait_s(double s) {
-  struct timespec left = {(time_t)s, (long)((s - floor(s)) * 1e9)};
-  while (s > 0 && nanosleep(&left, &left) != 0) continue;
 }
 
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log) {

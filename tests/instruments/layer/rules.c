@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "common/description.h"
+#include "common/wait.h"
 
 typedef struct rule {
   fault_point point;
@@ -163,11 +164,6 @@ fault faults_at(fault_point point, const defines *configuration) {
 }
 
 /* --- doing --- */
-
-static void wait_s(double s) {
-  struct timespec left = {(time_t)s, (long)((s - floor(s)) * 1e9)};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
-}
 
 static void crash(void) {
   static int *volatile nowhere; /* not known to be NULL */
