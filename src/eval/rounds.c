@@ -3,11 +3,11 @@
 #include <math.h>
 
 #define SIGNIFICANT 0.05
-#define CERTAIN 0.01
+#define CERTAIN 0.001
 #define MANY 200                    /* rounds from which on the binomial is as good as normal */
 #define MAD_TO_DEVIATION 1.4826     /* of normal numbers */
 #define MEDIAN_TO_MEAN_ERROR 1.2533 /* sqrt(pi / 2): the standard error of a median over that of a mean */
-#define KNOWN_WELL 0.5              /* a median whose error is this part of the tolerance */
+#define KNOWN_WELL 0.3              /* a median whose error is this part of the tolerance */
 
 static double upper_tail(double wins, double n) { return 0.5 * erfc((wins - 0.5 - n / 2) / sqrt(n / 2)); }
 

@@ -27,7 +27,7 @@ typedef enum clt_standing {
   CLT_STANDING_LEADS, /* the least median */
   CLT_STANDING_NEAR, /* within the tolerance of the leader's median, and both medians are known well enough to say so */
   CLT_STANDING_BEHIND, /* not within it, and slower with significance (5 %) */
-  CLT_STANDING_BEATEN, /* the same with more certainty (1 %): it need not run in further rounds */
+  CLT_STANDING_BEATEN, /* the same with more certainty (0.1 %, as it is asked after every round): it need not run in further rounds */
   CLT_STANDING_OPEN
 } clt_standing;
 

@@ -85,13 +85,11 @@ static int append_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
   return CLT_OK;
 }
 
-/* The node with these edges: an old one, or a new one. */
+/* The node with these edges, of which there is at least one: an old node, or a new one. */
 static int intern(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
   const clt_diagram *d = m->diagram;
   uint64_t hash = hash_edges(edges, n);
   size_t at;
-  *out = DEAD;
-  if (n == 0) return CLT_OK;
   if (clt_table_reserve(&m->unique)) return CLT_E_MEMORY;
   for (uint32_t i = clt_table_first(&m->unique, hash, &at); i != CLT_TABLE_NONE;
        i = clt_table_next(&m->unique, hash, &at)) {
@@ -188,7 +186,8 @@ static int expand(maker *m, size_t l, uint32_t *out) {
   size_t mark = m->n_pending;
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < domain->n_positions; i++) rc = try_position(m, l, domain->positions[i]);
-  if (rc == CLT_OK) rc = intern(m, m->pending + mark, m->n_pending - mark, out);
+  *out = DEAD;
+  if (rc == CLT_OK && m->n_pending > mark) rc = intern(m, m->pending + mark, m->n_pending - mark, out);
   m->n_pending = mark;
   return rc;
 }

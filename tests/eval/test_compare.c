@@ -27,7 +27,7 @@ static void rounds_decide_by_lead_or_by_nearness(void **state) {
   (void)state;
   const double fast[] = {1.00, 1.01, 1.02, 1.00, 1.01}, near[] = {1.01, 1.02, 1.00, 1.02, 1.02};
   const double slow[] = {1.10, 1.12, 1.11, 1.13, 1.12}, wild[] = {0.90, 1.30, 0.95, 1.40, 1.35};
-  assert_true(decided(fast, near, 5, 0.02));
+  assert_true(decided(fast, near, 5, 0.03));
   assert_true(decided(slow, fast, 5, 0.02));
   assert_false(decided(slow, fast, 4, 0.02)); /* 1 in 16 by chance */
   assert_false(decided(fast, wild, 5, 0.02));
@@ -43,8 +43,8 @@ static void nearness_needs_medians_that_are_known(void **state) {
     noisy[i] = 1 + 0.02 * (i % 11 - 5);
     other[i] = 1 + 0.02 * ((i + 3) % 11 - 5);
   }
-  assert_false(decided(noisy, other, 11, 0.025)); /* equal medians, known to 3 % */
-  assert_true(decided(noisy, other, 99, 0.025));
+  assert_false(decided(noisy, other, 11, 0.04)); /* equal medians, known to 3 % */
+  assert_true(decided(noisy, other, 99, 0.04));
   assert_true(fabs(clt_median_error(noisy, 99) - 1.2533 * 1.4826 * 0.06 / sqrt(99)) < 1e-6);
   assert_true(isinf(clt_median_error(noisy, 1)));
 }
@@ -60,9 +60,11 @@ static void who_is_beaten_may_come_back(void **state) {
   assert_true(clt_rounds_judge((clt_contender[]){{fast, 5}, {slow, 5}}, 2, 0.02, standings));
   assert_int_equal(standings[1], CLT_STANDING_BEHIND); /* 1 in 32 by chance */
   assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.02, standings));
+  assert_int_equal(standings[1], CLT_STANDING_BEHIND); /* 1 in 256, and others have the same chance */
+  assert_true(clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.02, standings));
   assert_int_equal(standings[1], CLT_STANDING_BEATEN);
   for (int i = 0; i < 20; i++) fast[i] += 0.15;
-  clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 8}}, 2, 0.1, standings);
+  clt_rounds_judge((clt_contender[]){{fast, 20}, {slow, 10}}, 2, 0.1, standings);
   assert_int_equal(standings[1], CLT_STANDING_NEAR);
 }
 

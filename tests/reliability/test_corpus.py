@@ -32,13 +32,14 @@ EXPECTED = {
     "syntax": {"compile-error"},
     "slow": {"none", "run-timeout"},
 }
-# On rusticl an endless loop "ends", far writes are nobody's fault, and what it leaves behind is poison or wrong. There eight
+# On rusticl an endless loop "ends", far writes are nobody's fault (or end in
+# a lock that is never given back), and what it leaves behind is poison or wrong. There eight
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
 PECULIAR = {"intel": {"race": {"wrong-output", "none"}},
             "rusticl": {"race": {"wrong-output", "none"},
                         "infinite_loop": {"run-timeout", "wrong-output"},
-                        "far_after": {"none", "wrong-output", "run-error"} | CRASH,
-                        "far_before": {"none", "wrong-output", "run-error"} | CRASH}}
+                        "far_after": {"none", "wrong-output", "run-error", "run-timeout"} | CRASH,
+                        "far_before": {"none", "wrong-output", "run-error", "run-timeout"} | CRASH}}
 
 
 class Corpus(CliTest):
