@@ -32,9 +32,9 @@ typedef struct finals {
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
 
-static int by_time(const void *a, const void *b) {
+static int by_rank(const void *a, const void *b) {
   const clt_ranked *x = a, *y = b;
-  if (x->time_s != y->time_s) return (x->time_s > y->time_s) - (x->time_s < y->time_s);
+  if (x->rank_s != y->rank_s) return (x->rank_s > y->rank_s) - (x->rank_s < y->rank_s);
   return (x->config > y->config) - (x->config < y->config);
 }
 
@@ -65,9 +65,9 @@ static size_t first_left(const clt_session *s) {
  * the winner is measured side by side. */
 static void choose(finals *f, const clt_session *s, size_t wanted) {
   size_t first = first_left(s);
-  double limit_s = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].time_s : 0;
+  double limit_s = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].rank_s : 0;
   f->n = f->n_standing;
-  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].time_s <= limit_s; f->next++) {
+  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank_s <= limit_s; f->next++) {
     if (s->ranked[f->next].rejected) continue; /* a companion that failed */
     f->configs[f->n++] = s->ranked[f->next].config;
     wanted--;
@@ -173,28 +173,40 @@ static int compare(finals *f, clt_session *s, clt_error *error) {
   return rc;
 }
 
-static double noise_of(const clt_session *s) { return s->n_spreads ? clt_median(s->spreads, s->n_spreads) : 0; }
+/* The median of the spreads; 0 where nobody ran often enough. */
+static int find_noise(double *out, const clt_session *s, clt_error *error) {
+  double *spreads = clt_new_array(s->n_ranked, sizeof *spreads);
+  size_t n = 0;
+  if (spreads == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    if (s->ranked[i].spread >= 0) spreads[n++] = s->ranked[i].spread;
+  *out = n ? clt_median(spreads, n) : 0;
+  free(spreads);
+  return CLT_OK;
+}
 
 /* By the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would stand
  * before the least of few. */
-static void make_ranking(clt_session *s) {
-  bool noisy = noise_of(s) > NOISY;
-  for (size_t i = 0; noisy && i < s->n_ranked; i++) s->ranked[i].time_s = s->ranked[i].median_s;
-  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_time);
+static void make_ranking(clt_session *s, double noise) {
+  for (size_t i = 0; i < s->n_ranked; i++)
+    s->ranked[i].rank_s = noise > NOISY ? s->ranked[i].median_s : s->ranked[i].time_s;
+  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
 }
 
 /* Where runs scatter, the fastest may stand far down in the ranking. */
-static size_t field_size(const clt_session *s, size_t most) {
+static size_t field_size(const clt_session *s, double noise, size_t most) {
   size_t first = first_left(s), n = 0;
-  double noise = noise_of(s);
   if (first == s->n_ranked) return s->settings->finalists;
-  double limit_s = s->ranked[first].time_s * (1 + NOISE_FACTOR * noise);
-  while (n < most && first + n < s->n_ranked && s->ranked[first + n].time_s <= limit_s) n++;
+  double limit_s = s->ranked[first].rank_s * (1 + NOISE_FACTOR * noise);
+  while (n < most && first + n < s->n_ranked && s->ranked[first + n].rank_s <= limit_s) n++;
   return n > s->settings->finalists ? n : s->settings->finalists;
 }
 
 static int play(finals *f, clt_session *s, size_t most, clt_error *error) {
-  size_t wanted = field_size(s, most);
+  double noise = 0;
+  if (find_noise(&noise, s, error)) return CLT_E_MEMORY;
+  make_ranking(s, noise);
+  size_t wanted = field_size(s, noise, most);
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     choose(f, s, wanted);
@@ -258,7 +270,6 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   find_first_stage_best(&f, s);
   s->phase = "finalists";
-  make_ranking(s);
   int rc = f.configs && f.measurements ? play(&f, s, most, error) : clt_fail_memory(error);
   rc = conclude(&f, s, rc, error);
   clt_measurement_release(&f.leader);

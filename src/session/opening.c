@@ -253,5 +253,4 @@ void clt_session_close(clt_session *s) {
   free(s->queue);
   free(s->pending);
   free(s->ranked);
-  free(s->spreads);
 }

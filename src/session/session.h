@@ -17,6 +17,8 @@ typedef struct clt_pending {
 typedef struct clt_ranked {
   clt_config config;       /* canonical */
   double time_s, median_s; /* the least of its runs, and their median */
+  double spread;           /* of its runs: (median - least) / least; negative: too few runs to say */
+  double rank_s;           /* what it is ranked by: one of the two */
   bool rejected;           /* failed as a finalist */
 } clt_ranked;
 
@@ -48,8 +50,6 @@ typedef struct clt_session {
   int64_t improved_at; /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
-  double *spreads; /* of runs, one for each correct evaluation with several: (median - least) / least */
-  size_t spreads_capacity, n_spreads;
 } clt_session;
 
 /* Opens evaluator and searcher, reads what the store knows. Parts that were opened stay so on failure. */

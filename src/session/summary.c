@@ -31,23 +31,22 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
   return CLT_OK;
 }
 
+/* How noisy the device is, from what repeated runs show. */
+static double spread_of(const clt_measurement *m) {
+  double least_s = INFINITY;
+  if (m->n_runs < 3) return -1;
+  for (size_t i = 0; i < m->n_runs; i++) least_s = fmin(least_s, m->runs_s[i]);
+  return clt_median(m->runs_s, m->n_runs) / least_s - 1;
+}
+
 static int rank(clt_session *session, const clt_measurement *measurement, clt_error *error) {
   if (clt_grow(&session->ranked, &session->ranked_capacity, session->n_ranked + 1, sizeof *session->ranked))
     return clt_fail_memory(error);
   double median_s = measurement->n_runs ? clt_median(measurement->runs_s, measurement->n_runs) : measurement->time_s;
-  session->ranked[session->n_ranked++] =
-      (clt_ranked){.config = measurement->config, .time_s = measurement->time_s, .median_s = median_s};
-  return CLT_OK;
-}
-
-/* How noisy the device is, from what repeated runs show. */
-static int note_spread(clt_session *session, const clt_measurement *m, clt_error *error) {
-  if (m->n_runs < 3) return CLT_OK;
-  if (clt_grow(&session->spreads, &session->spreads_capacity, session->n_spreads + 1, sizeof *session->spreads))
-    return clt_fail_memory(error);
-  double least_s = INFINITY;
-  for (size_t i = 0; i < m->n_runs; i++) least_s = fmin(least_s, m->runs_s[i]);
-  session->spreads[session->n_spreads++] = clt_median(m->runs_s, m->n_runs) / least_s - 1;
+  session->ranked[session->n_ranked++] = (clt_ranked){.config = measurement->config,
+                                                      .time_s = measurement->time_s,
+                                                      .median_s = median_s,
+                                                      .spread = spread_of(measurement)};
   return CLT_OK;
 }
 
@@ -63,7 +62,6 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   bool correct = clt_measurement_correct(measurement);
   if (correct) clt_session_note_improvement(session, measurement->time_s);
   if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
-  if (rc == CLT_OK && correct) rc = note_spread(session, measurement, error);
   if (rc == CLT_OK && correct && better(measurement, &result->best))
     rc = clt_session_keep(&result->best, measurement->config, measurement, error);
   if (rc || asked != session->first) return rc;
