@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/replace.h"
 #include "format/t4_source.h"
 
 #define MS_PER_S 1e3
@@ -151,21 +152,19 @@ static bool is_compressed(const char *path) {
 }
 
 static int write_file(writer *w, const char *path, const clt_t4_result *results, size_t n, clt_error *error) {
-  char *part = clt_format("%s.%ld.part", path, (long)getpid());
-  if (part == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  errno = 0;
-  w->file = gzopen(part, is_compressed(path) ? "wbxe9" : "wbxeT");
+  char *beside;
+  int fd, rc = clt_replace_begin(&beside, &fd, path, error);
+  if (rc) return rc;
+  w->file = gzdopen(fd, is_compressed(path) ? "wb9" : "wbT");
   if (w->file == NULL) {
-    rc = clt_fail_errno(error, CLT_E_IO, "create", path);
-    goto done;
+    close(fd);
+    clt_replace_abandon(beside);
+    return clt_fail_memory(error);
   }
   rc = write_all(w, path, results, n, error);
   if (gzclose(w->file) && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-  if (rc == CLT_OK && rename(part, path)) rc = clt_fail_errno(error, CLT_E_IO, "replace", path);
-  if (rc) unlink(part);
-done:
-  free(part);
+  if (rc == CLT_OK) return clt_replace_end(beside, path, error);
+  clt_replace_abandon(beside);
   return rc;
 }
 

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/replace.h"
 #include "model/json.h"
 #include "model/model.h"
 
@@ -76,36 +78,36 @@ static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
   snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
 }
 
-static int write_file(const char *path, const char *text, clt_error *error) {
+static int write_text(int fd, const char *path, const char *text, clt_error *error) {
   char header[HEADER_ROOM];
   size_t n = strlen(text);
   print_header(header, text, n);
-  FILE *file = fopen(path, "wb");
-  if (file == NULL) return clt_fail_errno(error, CLT_E_IO, "create", path);
+  FILE *file = fdopen(fd, "wb");
+  if (file == NULL) {
+    int rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    close(fd);
+    return rc;
+  }
   bool written = fwrite(header, 1, HEADER_BYTES, file) == HEADER_BYTES && fwrite(text, 1, n, file) == n;
   int problem = errno;
   if (fclose(file)) {
     problem = written ? errno : problem;
     written = false;
   }
-  if (written) return CLT_OK;
   errno = problem;
-  int rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-  remove(path);
-  return rc;
+  return written ? CLT_OK : clt_fail_errno(error, CLT_E_IO, "write", path);
 }
 
-/* Written beside the path and renamed, so that a file under that name is always whole. */
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  char *text = NULL, *beside = clt_format("%s.new", path);
-  int rc = beside ? to_text(&text, model, error) : clt_fail_memory(error);
-  if (!rc) rc = write_file(beside, text, error);
-  if (!rc && rename(beside, path)) {
-    rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-    remove(beside);
+  char *text = NULL, *beside = NULL;
+  int fd, rc = to_text(&text, model, error);
+  if (!rc) rc = clt_replace_begin(&beside, &fd, path, error);
+  if (!rc) {
+    rc = write_text(fd, path, text, error);
+    if (rc) clt_replace_abandon(beside);
   }
+  if (!rc) rc = clt_replace_end(beside, path, error);
   free(text);
-  free(beside);
   return rc;
 }
 
