@@ -30,7 +30,13 @@ typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST, CLT_RECOR
  * where it cannot be used; a file of another program or of a newer clatune is refused and left as it is. Several processes
  * may share a file; a clt_store is used by one thread at a time. */
 int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error);
+/* Opens what is there for reading alone, also where the file or its folder cannot be written: CLT_E_NOT_FOUND where there is
+ * no file. Adding to it fails. */
+int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error);
 void clt_store_close(clt_store *store);
+
+/* The path that a store of type sqlite has for `path`, nothing made: path NULL gives the standard place. *out is malloc'ed. */
+int clt_store_place(char **out, const char *path, clt_error *error);
 const char *clt_store_path(const clt_store *store); /* "" where there is no file */
 
 /* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
@@ -51,6 +57,14 @@ typedef int (*clt_store_visit)(void *user, clt_record_kind kind, const clt_measu
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit, void *user,
                    size_t *n_foreign, clt_error *error);
 
+/* The same for the records that may be a key's best: finalists first, newest first, failed ones too; then the correct ones
+ * of searches, fastest first. Found by an index, so that ending the walk early is cheap. */
+int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit, void *user,
+                   clt_error *error);
+
+/* A number that is another one once somebody else has added to the store. */
+int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
+
 /* What a store knows of a key; borrowed by visit. Texts are "" where nobody described it. */
 typedef struct clt_store_description {
   clt_store_key key;
@@ -61,6 +75,29 @@ typedef struct clt_store_description {
 /* Calls visit for every key that has records, oldest first; visit as above. */
 typedef int (*clt_store_key_visit)(void *user, const clt_store_description *description);
 int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error);
+
+/* The same without counting: n_records is 0. Takes time with the number of keys, not of records. */
+int clt_store_each_key_uncounted(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error);
+
+/* --- several stores --- */
+
+/* Which keys, and which of their records; what is NULL or 0 does not matter. */
+typedef struct clt_store_selection {
+  const char *problem_name;
+  const char *device; /* a part of the device's key, without regard to case */
+  int64_t before_s;   /* records that were added before this Unix time */
+} clt_store_selection;
+
+/* Adds to `into` the records of `from` that it does not have yet: all or none, in one transaction. Merging the same again
+ * adds nothing, and in whichever direction two stores are merged, the same records result. selection nullable: everything.
+ * *n_added nullable. The two are different stores. */
+int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
+                    clt_error *error);
+
+/* Removes the selected records for good: the only call that does. At least one part of the selection must be given.
+ * dry_run: counts alone. */
+int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
+                    clt_error *error);
 
 /* --- a damaged file --- */
 

@@ -42,7 +42,10 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_devices, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_record, cli_replay,
-    cli_store, cli_verify, cli_version;
+    cli_lookup, cli_completion, cli_store, cli_verify, cli_version;
+
+/* All commands, in the order of the help. */
+const cli_command *const *cli_commands(size_t *n);
 
 /* Flags that many commands share, for their tables. */
 #define CLI_FLAG_DEVICE                                                                                  \

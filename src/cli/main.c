@@ -9,8 +9,13 @@
 
 static const cli_command *const commands[] = {&cli_devices, &cli_space,   &cli_tune,   &cli_sample,
                                               &cli_train,   &cli_predict, &cli_record, &cli_replay,
-                                              &cli_store,   &cli_verify,  &cli_version};
+                                              &cli_lookup,  &cli_store,  &cli_verify, &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
+
+const cli_command *const *cli_commands(size_t *n) {
+  *n = N_COMMANDS;
+  return commands;
+}
 
 static const cli_command *find(const char *name) {
   for (size_t i = 0; i < N_COMMANDS; i++)

@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/store.h"
 
 static int check(const char *path, bool as_json) {
   clt_error error = {0};
@@ -31,27 +32,60 @@ static int repair(const char *path, bool as_json) {
   return CLI_FOUND;
 }
 
-static int run(const cli_arguments *arguments) {
-  const char *what = arguments->positional[0], *path = cli_text(arguments, "store");
-  bool as_json = cli_given(arguments, "json");
-  if (strcmp(what, "check") == 0) return check(path, as_json);
-  if (strcmp(what, "repair") == 0) return repair(path, as_json);
-  return cli_usage("'clatune store' can 'check' and 'repair', not '%s'", what);
+static int run_check(const cli_arguments *arguments) {
+  return check(cli_text(arguments, "store"), cli_given(arguments, "json"));
 }
 
-static const cli_flag flags[] = {CLI_FLAG_STORE, CLI_FLAG_JSON};
+static int run_repair(const cli_arguments *arguments) {
+  return repair(cli_text(arguments, "store"), cli_given(arguments, "json"));
+}
+
+static const struct {
+  const char *name;
+  size_t max_positional; /* its own name included */
+  int (*run)(const cli_arguments *arguments);
+} actions[] = {{"where", 1, cli_store_where},   {"list", 1, cli_store_list},
+               {"show", 2, cli_store_show},     {"export", 1, cli_store_export},
+               {"import", 64, cli_store_import}, {"merge", 64, cli_store_import},
+               {"prune", 1, cli_store_prune},   {"check", 1, run_check},
+               {"repair", 1, run_repair}};
+
+static int run(const cli_arguments *arguments) {
+  const char *what = arguments->positional[0];
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+    if (strcmp(actions[i].name, what) != 0) continue;
+    if (arguments->n_positional > actions[i].max_positional)
+      return cli_usage("'clatune store %s' does not know what to do with '%s'", what,
+                       arguments->positional[actions[i].max_positional]);
+    return actions[i].run(arguments);
+  }
+  return cli_usage("'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'",
+                   what);
+}
+
+static const cli_flag flags[] = {
+    CLI_FLAG_STORE,
+    {"output", "FILE", "export: the store to write; also -o FILE"},
+    {"problem", "NAME", "export, import, prune: of this problem alone (its name, not its file)"},
+    {"device", "NAME", "export, import, prune: of devices with this in their key"},
+    {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},
+    {"dry-run", NULL, "prune: says what would be removed"},
+    CLI_FLAG_JSON};
 
 const cli_command cli_store = {
     .name = "store",
-    .summary = "checks and mends the store's file",
-    .synopsis = "check|repair [--store FILE] [--json]",
+    .summary = "shows, exchanges, prunes and mends what was measured",
+    .synopsis = "where|list|show PROBLEM|export -o FILE|import FILE...|merge FILE...|prune|check|repair [OPTION...]",
     .description =
+        "where: prints the path. list: what was measured, where, how often. show: the best of each device and size.\n"
+        "export: writes a store with what is selected. import, merge: adds what other stores hold and this one does\n"
+        "not; doing it again adds nothing. prune: removes what is selected, for good.\n"
         "check: says whether the file is whole (exit code 6 if it is not).\n"
         "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
         "beside it. No other program may use the store meanwhile.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,
-    .max_positional = 1,
+    .max_positional = 64,
     .run = run,
 };

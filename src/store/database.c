@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,6 +19,9 @@
 
 #define TO_TEXT(x) #x
 #define TEXT_OF(x) TO_TEXT(x)
+
+/* Files that were made before it was thought of get it when they are next opened for writing. */
+#define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
 static const char schema[] =
     "CREATE TABLE problem("
@@ -30,6 +36,7 @@ static const char schema[] =
     "  build_s REAL, first_launch_s REAL, runs_s REAL, verify_s REAL, wait_s REAL, max_abs_error REAL, log TEXT,"
     "  created_s INTEGER NOT NULL);"
     "CREATE INDEX measurement_of ON measurement(problem, device);"
+    CREATE_INDEX ";"
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
@@ -190,6 +197,51 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   if (rc == CLT_OK) rc = use_wal(db, path, error);
   if (rc == CLT_OK && empty) rc = create_schema(db, path, error);
   if (rc == CLT_OK)
-    rc = execute(db, path, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
+    rc = execute(db, path, CREATE_INDEX "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
   return rc;
+}
+
+/* --- to read --- */
+
+static int open_uri(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
+  char *uri = NULL;
+  size_t bytes;
+  FILE *file = open_memstream(&uri, &bytes);
+  if (file == NULL) return clt_fail_memory(error);
+  fputs("file:", file);
+  for (const char *c = path; *c; c++) fprintf(file, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
+  fputs(immutable ? "?immutable=1" : "?mode=ro", file);
+  if (fclose(file)) {
+    free(uri);
+    return clt_fail_memory(error);
+  }
+  int failed = sqlite3_open_v2(uri, out, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+  free(uri);
+  if (failed) return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
+  harden(*out);
+  return CLT_OK;
+}
+
+static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
+  bool empty = false;
+  int rc = open_uri(out, path, immutable, error);
+  if (rc == CLT_OK) rc = judge_at_once(*out, path, &empty, error);
+  if (rc == CLT_OK && empty) return clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path);
+  return rc;
+}
+
+/* Where SQLite cannot make the companions of a write-ahead log nobody is writing either. */
+int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error) {
+  clt_error why = {0};
+  struct stat status;
+  if (stat(path, &status) && errno == ENOENT)
+    return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
+  int rc = open_one_way(out, path, false, &why);
+  int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;
+  if (rc && (cause == SQLITE_CANTOPEN || cause == SQLITE_READONLY)) {
+    sqlite3_close(*out);
+    *out = NULL;
+    return open_one_way(out, path, true, error);
+  }
+  return rc ? clt_fail(error, rc, "%s", why.message) : CLT_OK;
 }

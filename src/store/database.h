@@ -11,6 +11,9 @@
 /* *out is set also where opening fails, unless there is nothing to close. */
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error);
 
+/* For reading alone: nothing is made. CLT_E_NOT_FOUND where there is no file, or nothing in it. */
+int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error);
+
 /* CLT_E_STORE with what the last call on db says, in words for people, and what to do about it. */
 int clt_database_fail(clt_error *error, sqlite3 *db, const char *path);
 

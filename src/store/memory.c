@@ -46,8 +46,8 @@ static shelf *find_or_add_shelf(memory_store *store, const clt_store_key *key) {
   return found;
 }
 
-static int open_store(void *state, const char *path, clt_error *error) {
-  (void)state, (void)path, (void)error;
+static int open_store(void *state, const char *path, bool to_read, clt_error *error) {
+  (void)state, (void)path, (void)to_read, (void)error;
   return CLT_OK;
 }
 
@@ -96,19 +96,50 @@ static int add(void *state, const clt_store_key *key, const clt_store_record *re
   return CLT_OK;
 }
 
+static int show(const kept_record *kept, clt_store_record_visit visit, void *user) {
+  const clt_store_record record = {.kind = kept->kind,
+                                   .configuration = kept->configuration,
+                                   .created_s = kept->created_s,
+                                   .measurement = &kept->measurement};
+  return visit(user, &record);
+}
+
 static int each(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error) {
   (void)error;
   const shelf *s = find_shelf(state, key);
   int rc = CLT_OK;
-  for (size_t i = 0; s && rc == CLT_OK && i < s->n_records; i++) {
-    const kept_record *kept = &s->records[i];
-    const clt_store_record record = {.kind = kept->kind,
-                                     .configuration = kept->configuration,
-                                     .created_s = kept->created_s,
-                                     .measurement = &kept->measurement};
-    rc = visit(user, &record);
-  }
+  for (size_t i = 0; s && rc == CLT_OK && i < s->n_records; i++) rc = show(&s->records[i], visit, user);
   return rc;
+}
+
+static int by_speed(const void *a, const void *b) {
+  const kept_record *const *x = a, *const *y = b;
+  double s = (*x)->measurement.time_s, t = (*y)->measurement.time_s;
+  return s != t ? (s > t) - (s < t) : (*x > *y) - (*x < *y);
+}
+
+static int best(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error) {
+  const shelf *s = find_shelf(state, key);
+  int rc = CLT_OK;
+  size_t n = 0;
+  if (s == NULL) return CLT_OK;
+  const kept_record **fastest = clt_new_array(s->n_records, sizeof *fastest);
+  if (fastest == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_records; i++)
+    if (s->records[i].kind == CLT_RECORD_SEARCH && clt_measurement_correct(&s->records[i].measurement))
+      fastest[n++] = &s->records[i];
+  qsort(fastest, n, sizeof *fastest, by_speed);
+  for (size_t i = s->n_records; i > 0 && rc == CLT_OK; i--)
+    if (s->records[i - 1].kind == CLT_RECORD_FINALIST) rc = show(&s->records[i - 1], visit, user);
+  for (size_t i = 0; i < n && rc == CLT_OK; i++) rc = show(fastest[i], visit, user);
+  free(fastest);
+  return rc;
+}
+
+static int version(void *state, uint64_t *out, clt_error *error) {
+  (void)error;
+  *out = ((const memory_store *)state)->n_records;
+  return CLT_OK;
 }
 
 static int by_first(const void *a, const void *b) {
@@ -118,17 +149,17 @@ static int by_first(const void *a, const void *b) {
 
 static const char *text_or_none(const char *text) { return text ? text : ""; }
 
-static int visit_shelf(const shelf *s, clt_store_key_visit visit, void *user) {
+static int visit_shelf(const shelf *s, bool counted, clt_store_key_visit visit, void *user) {
   const clt_store_description description = {.key = s->key,
                                              .problem_name = text_or_none(s->problem_name),
                                              .problem_path = text_or_none(s->problem_path),
                                              .sizes = text_or_none(s->sizes),
                                              .device_json = text_or_none(s->device_json),
-                                             .n_records = s->n_records};
+                                             .n_records = counted ? s->n_records : 0};
   return visit(user, &description);
 }
 
-static int each_key(void *state, clt_store_key_visit visit, void *user, clt_error *error) {
+static int each_key(void *state, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
   memory_store *store = state;
   const shelf **sorted = clt_new_array(store->n_shelves, sizeof *sorted);
   if (sorted == NULL) return clt_fail_memory(error);
@@ -137,8 +168,38 @@ static int each_key(void *state, clt_store_key_visit visit, void *user, clt_erro
     if (store->shelves[i].n_records) sorted[n++] = &store->shelves[i];
   qsort(sorted, n, sizeof *sorted, by_first);
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = visit_shelf(sorted[i], visit, user);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) rc = visit_shelf(sorted[i], counted, visit, user);
   free(sorted);
+  return rc;
+}
+
+static int remove_records(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
+                          clt_error *error) {
+  (void)error;
+  shelf *s = find_shelf(state, key);
+  size_t kept = 0;
+  *n = 0;
+  for (size_t i = 0; s && i < s->n_records; i++) {
+    bool selected = before_s == 0 || s->records[i].created_s < before_s;
+    *n += selected;
+    if (selected && !count_only) {
+      free(s->records[i].configuration);
+      clt_measurement_release(&s->records[i].measurement);
+    } else {
+      s->records[kept++] = s->records[i];
+    }
+  }
+  if (s) s->n_records = kept;
+  return CLT_OK;
+}
+
+static int begin(void *state, clt_error *error) {
+  (void)state, (void)error;
+  return CLT_OK;
+}
+
+static int end(void *state, int rc, clt_error *error) {
+  (void)state, (void)error;
   return rc;
 }
 
@@ -164,6 +225,11 @@ const clt_store_type clt_store_memory = {
     .describe = describe,
     .add = add,
     .each = each,
+    .best = best,
+    .version = version,
     .each_key = each_key,
+    .remove = remove_records,
+    .begin = begin,
+    .end = end,
     .close = close_store,
 };

@@ -43,10 +43,16 @@ static int make_folders(char *path, clt_error *error) {
   return CLT_OK;
 }
 
+int clt_absolute_path(char **out, const char *path, clt_error *error) {
+  *out = path[0] == '/' ? strdup(path) : clt_format("./%s", path);
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
 int clt_prepare_path(char **out, const char *path, clt_error *error) {
-  char *prepared = path[0] == '/' ? strdup(path) : clt_format("./%s", path);
-  if (prepared == NULL) return clt_fail_memory(error);
-  int rc = make_folders(prepared, error);
+  char *prepared;
+  int rc = clt_absolute_path(&prepared, path, error);
+  if (rc) return rc;
+  rc = make_folders(prepared, error);
   if (rc == CLT_OK) {
     *out = prepared;
   } else {

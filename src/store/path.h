@@ -10,7 +10,10 @@
  * base directory specification asks). *out is malloc'ed and owned by the caller. */
 int clt_standard_path(char **out, const char *file, clt_error *error);
 
-/* The path as a store gets it, absolute or beginning with "./", malloc'ed; its folders are created (0700) as needed. */
+/* The path as a store gets it, absolute or beginning with "./", malloc'ed; nothing is made. */
+int clt_absolute_path(char **out, const char *path, clt_error *error);
+
+/* The same, and its folders are created (0700) as needed. */
 int clt_prepare_path(char **out, const char *path, clt_error *error);
 
 #endif

@@ -19,10 +19,23 @@ enum {
   ADD_MEASUREMENT,
   ADD_RUN,
   EACH,
+  FINALISTS,
+  FASTEST,
   EACH_RUN,
   EACH_KEY,
+  EACH_KEY_UNCOUNTED,
+  VERSION,
+  COUNT,
+  REMOVE_RUNS,
+  REMOVE,
   N_STATEMENTS
 };
+
+#define RECORDS_OF_KEY                                                                                             \
+  "SELECT id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s,"     \
+  " max_abs_error, substr(log, 1, 16384), created_s FROM measurement WHERE problem=" OF_PROBLEM " AND device=" OF_DEVICE
+
+#define SELECTED "problem=" OF_PROBLEM " AND device=" OF_DEVICE " AND (?4=0 OR created_s<?4)"
 
 /* Where a key is needed it is ?1 ?2 ?3. */
 static const char *const statement_texts[N_STATEMENTS] = {
@@ -35,21 +48,29 @@ static const char *const statement_texts[N_STATEMENTS] = {
         " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"
         " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     [ADD_RUN] = "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)",
-    [EACH] =
-        "SELECT id, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s, wait_s,"
-        " max_abs_error, substr(log, 1, 16384), created_s FROM measurement"
-        " WHERE problem=" OF_PROBLEM " AND device=" OF_DEVICE " ORDER BY id",
+    [EACH] = RECORDS_OF_KEY " ORDER BY id",
+    [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
+    [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [EACH_RUN] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
+    [VERSION] = "PRAGMA data_version",
+    [COUNT] = "SELECT count(*) FROM measurement WHERE " SELECTED,
+    [REMOVE_RUNS] = "DELETE FROM run WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
+    [REMOVE] = "DELETE FROM measurement WHERE " SELECTED,
     [EACH_KEY] =
         "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"
         " (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement GROUP BY problem, device) AS m"
         " JOIN problem AS p ON p.id=m.problem JOIN device AS d ON d.id=m.device ORDER BY m.first",
+    [EACH_KEY_UNCOUNTED] =
+        "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0,"
+        " (SELECT min(id) FROM measurement WHERE problem=p.id AND device=d.id) AS first"
+        " FROM problem AS p CROSS JOIN device AS d WHERE first IS NOT NULL ORDER BY first",
 };
 
 typedef struct sqlite_store {
   const char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS];
+  bool in_batch; /* a transaction of the caller's */
 } sqlite_store;
 
 static const char *const kind_names[] = {
@@ -62,10 +83,11 @@ static int fail(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
-static int open_store(void *state, const char *path, clt_error *error) {
+static int open_store(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
-  int rc = clt_database_open(&store->db, path, error);
+  int rc =
+      to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL))
       rc = fail(store, error);
@@ -116,9 +138,12 @@ static int execute(sqlite_store *store, const char *sql, clt_error *error) {
 }
 
 /* Takes the write lock at once, so that waiting for another process happens here and never in the middle. */
-static int begin(sqlite_store *store, clt_error *error) { return execute(store, "BEGIN IMMEDIATE", error); }
+static int begin(sqlite_store *store, clt_error *error) {
+  return store->in_batch ? CLT_OK : execute(store, "BEGIN IMMEDIATE", error);
+}
 
 static int end(sqlite_store *store, int rc, clt_error *error) {
+  if (store->in_batch) return rc;
   if (rc == CLT_OK) rc = execute(store, "COMMIT", error);
   if (rc != CLT_OK && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
   return rc;
@@ -188,6 +213,46 @@ static int add(void *state, const clt_store_key *key, const clt_store_record *re
   return end(store, rc, error);
 }
 
+static int begin_batch(void *state, clt_error *error) {
+  sqlite_store *store = state;
+  int rc = begin(store, error);
+  store->in_batch = rc == CLT_OK;
+  return rc;
+}
+
+static int end_batch(void *state, int rc, clt_error *error) {
+  sqlite_store *store = state;
+  store->in_batch = false;
+  return end(store, rc, error);
+}
+
+static int run_selected(sqlite_store *store, int id, const clt_store_key *key, int64_t before_s, clt_error *error) {
+  sqlite3_stmt *s = store->statements[id];
+  return run(store, id, bind_key(s, key) && bind_whole(s, 4, before_s), error);
+}
+
+static int count_selected(sqlite_store *store, const clt_store_key *key, int64_t before_s, uint64_t *n,
+                          clt_error *error) {
+  sqlite3_stmt *s = store->statements[COUNT];
+  bool bound = bind_key(s, key) && bind_whole(s, 4, before_s);
+  int rc = bound && sqlite3_step(s) == SQLITE_ROW ? CLT_OK : fail(store, error);
+  if (rc == CLT_OK) *n = (uint64_t)sqlite3_column_int64(s, 0);
+  release(s);
+  return rc;
+}
+
+static int remove_records(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
+                          clt_error *error) {
+  sqlite_store *store = state;
+  if (count_only) return count_selected(store, key, before_s, n, error);
+  int rc = begin(store, error);
+  if (rc) return rc;
+  rc = count_selected(store, key, before_s, n, error);
+  if (rc == CLT_OK) rc = run_selected(store, REMOVE_RUNS, key, before_s, error);
+  if (rc == CLT_OK) rc = run_selected(store, REMOVE, key, before_s, error);
+  return end(store, rc, error);
+}
+
 /* --- reading: whatever stands in the file --- */
 
 static const char *column_text(sqlite3_stmt *s, int column) {
@@ -252,13 +317,31 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_record_visi
   return visit(user, &record);
 }
 
-static int each(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error) {
-  sqlite_store *store = state;
-  sqlite3_stmt *s = store->statements[EACH];
+static int walk(sqlite_store *store, int id, const clt_store_key *key, clt_store_record_visit visit, void *user,
+                clt_error *error) {
+  sqlite3_stmt *s = store->statements[id];
   int rc = CLT_OK, step = bind_key(s, key) ? sqlite3_step(s) : SQLITE_ERROR;
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
     rc = visit_row(store, s, visit, user, error);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail(store, error);
+  release(s);
+  return rc;
+}
+
+static int each(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error) {
+  return walk(state, EACH, key, visit, user, error);
+}
+
+static int best(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error) {
+  int rc = walk(state, FINALISTS, key, visit, user, error);
+  return rc ? rc : walk(state, FASTEST, key, visit, user, error);
+}
+
+static int version(void *state, uint64_t *out, clt_error *error) {
+  sqlite_store *store = state;
+  sqlite3_stmt *s = store->statements[VERSION];
+  int rc = sqlite3_step(s) == SQLITE_ROW ? CLT_OK : fail(store, error);
+  if (rc == CLT_OK) *out = (uint64_t)sqlite3_column_int64(s, 0);
   release(s);
   return rc;
 }
@@ -269,9 +352,9 @@ static void read_key(sqlite3_stmt *s, clt_store_key *key) {
   snprintf(key->driver, sizeof key->driver, "%s", column_text(s, 2));
 }
 
-static int each_key(void *state, clt_store_key_visit visit, void *user, clt_error *error) {
+static int each_key(void *state, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
   sqlite_store *store = state;
-  sqlite3_stmt *s = store->statements[EACH_KEY];
+  sqlite3_stmt *s = store->statements[counted ? EACH_KEY : EACH_KEY_UNCOUNTED];
   int rc = CLT_OK, step = sqlite3_step(s);
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s)) {
     clt_store_description d = {.problem_name = column_text(s, 3),
@@ -296,6 +379,11 @@ const clt_store_type clt_store_sqlite = {
     .describe = describe,
     .add = add,
     .each = each,
+    .best = best,
+    .version = version,
     .each_key = each_key,
+    .remove = remove_records,
+    .begin = begin_batch,
+    .end = end_batch,
     .close = close_store,
 };

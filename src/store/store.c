@@ -9,12 +9,7 @@
 #include "base/memory.h"
 #include "store/config_text.h"
 #include "store/path.h"
-
-struct clt_store {
-  const clt_store_type *type;
-  char *path;
-  void *state;
-};
+#include "store/record.h"
 
 static int unknown_type(const char *name, clt_error *error) {
   char names[256] = "";
@@ -23,24 +18,25 @@ static int unknown_type(const char *name, clt_error *error) {
   return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; there are%s", name, names);
 }
 
-static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
+static int resolve_path(char **out, const clt_store_type *type, const char *path, bool to_read, clt_error *error) {
   if (type->standard_file == NULL) {
     *out = strdup("");
     return *out ? CLT_OK : clt_fail_memory(error);
   }
   char *standard = NULL;
   int rc = path ? CLT_OK : clt_standard_path(&standard, type->standard_file, error);
-  if (rc == CLT_OK) rc = clt_prepare_path(out, path ? path : standard, error);
+  if (rc == CLT_OK && to_read) rc = clt_absolute_path(out, path ? path : standard, error);
+  if (rc == CLT_OK && !to_read) rc = clt_prepare_path(out, path ? path : standard, error);
   free(standard);
   return rc;
 }
 
-int clt_store_open(clt_store **out, const char *type_name, const char *path, clt_error *error) {
+static int open_store(clt_store **out, const char *type_name, const char *path, bool to_read, clt_error *error) {
   const clt_store_type *type = clt_store_type_find(type_name ? type_name : "sqlite");
   if (type == NULL) return unknown_type(type_name, error);
   clt_store *store = calloc(1, sizeof *store);
   if (store == NULL) return clt_fail_memory(error);
-  int rc = resolve_path(&store->path, type, path, error);
+  int rc = resolve_path(&store->path, type, path, to_read, error);
   if (rc) goto done;
   store->state = clt_new_array(1, type->state_size);
   if (store->state == NULL) {
@@ -48,7 +44,7 @@ int clt_store_open(clt_store **out, const char *type_name, const char *path, clt
     goto done;
   }
   store->type = type;
-  rc = type->open(store->state, store->path, error);
+  rc = type->open(store->state, store->path, to_read, error);
 done:
   if (rc) {
     clt_store_close(store);
@@ -56,6 +52,18 @@ done:
     *out = store;
   }
   return rc;
+}
+
+int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error) {
+  return open_store(out, type, path, false, error);
+}
+
+int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error) {
+  return open_store(out, type, path, true, error);
+}
+
+int clt_store_place(char **out, const char *path, clt_error *error) {
+  return resolve_path(out, clt_store_type_find("sqlite"), path, true, error);
 }
 
 void clt_store_close(clt_store *store) {
@@ -82,8 +90,7 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
 
 static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; }
 
-/* Whether a record can be right, on its way in and on its way out. */
-static bool plausible(clt_record_kind kind, const clt_measurement *m) {
+bool clt_record_plausible(clt_record_kind kind, const clt_measurement *m) {
   if (kind != CLT_RECORD_SEARCH && kind != CLT_RECORD_FINALIST && kind != CLT_RECORD_ATTEMPT) return false;
   if (kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
@@ -95,7 +102,7 @@ static bool plausible(clt_record_kind kind, const clt_measurement *m) {
 
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
                   const clt_measurement *measurement, clt_error *error) {
-  if (!plausible(kind, measurement))
+  if (!clt_record_plausible(kind, measurement))
     return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time cannot be stored as correct");
   char *text = NULL;
   int rc = clt_config_text(&text, space, measurement->config, error);
@@ -116,7 +123,7 @@ typedef struct walk {
 } walk;
 
 static bool read_record(walk *w, const clt_store_record *record, clt_config *config) {
-  if (record->configuration == NULL || !plausible(record->kind, record->measurement)) return false;
+  if (record->configuration == NULL || !clt_record_plausible(record->kind, record->measurement)) return false;
   size_t bytes = strnlen(record->configuration, sizeof w->text);
   if (bytes == sizeof w->text) return false;
   memcpy(w->text, record->configuration, bytes + 1);
@@ -140,18 +147,39 @@ static int complete(int rc, clt_error *error) {
   return rc < 0 ? rc : CLT_OK;
 }
 
-int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
-                   void *user, size_t *n_foreign, clt_error *error) {
+typedef int (*walk_fn)(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user,
+                       clt_error *error);
+
+static int walk_records(walk_fn records, clt_store *store, const clt_store_key *key, const clt_space *space,
+                        clt_store_visit visit, void *user, size_t *n_foreign, clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
   walk w = {.reader = reader, .visit = visit, .user = user};
-  rc = store->type->each(store->state, key, visit_record, &w, error);
+  rc = records(store->state, key, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
   return complete(rc, error);
 }
 
+int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
+                   void *user, size_t *n_foreign, clt_error *error) {
+  return walk_records(store->type->each, store, key, space, visit, user, n_foreign, error);
+}
+
+int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
+                   void *user, clt_error *error) {
+  return walk_records(store->type->best, store, key, space, visit, user, NULL, error);
+}
+
+int clt_store_version(clt_store *store, uint64_t *version, clt_error *error) {
+  return store->type->version(store->state, version, error);
+}
+
 int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error) {
-  return complete(store->type->each_key(store->state, visit, user, error), error);
+  return complete(store->type->each_key(store->state, true, visit, user, error), error);
+}
+
+int clt_store_each_key_uncounted(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error) {
+  return complete(store->type->each_key(store->state, false, visit, user, error), error);
 }

@@ -55,6 +55,49 @@ void remove_folder(char *folder) {
   free(folder);
 }
 
+void write_text(const char *folder, const char *name, const char *text) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+clt_problem *make_add_problem(const char *folder) {
+  char path[600];
+  clt_error error = {0};
+  clt_problem *problem = NULL;
+  write_text(folder, "add.cl",
+             "__kernel void add(__global float *c, int n) { if (get_global_id(0) < n) c[get_global_id(0)] = 1; }\n");
+  write_text(folder, "add.json",
+             "{\"General\": {\"BenchmarkName\": \"add\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 64}],"
+             " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"block\", \"Type\": \"int\", \"Values\": "
+             "[8, 16]}]},"
+             " \"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelFile\": \"add.cl\", \"KernelName\": \"add\","
+             " \"GlobalSize\": {\"X\": \"n\"}, \"LocalSize\": {\"X\": \"block\"}, \"Arguments\": ["
+             "{\"Name\": \"c\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", "
+             "\"Size\": \"n\"},"
+             "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"}]}}");
+  snprintf(path, sizeof path, "%s/add.json", folder);
+  if (clt_problem_load(&problem, path, &error)) fail_msg("%s", error.message);
+  return problem;
+}
+
+clt_device_info make_device(void) {
+  clt_device_info device;
+  memset(&device, 0, sizeof device);
+  strcpy(device.platform_name, "Portable Computing Language");
+  strcpy(device.name, "pthread-generic");
+  strcpy(device.driver_version, "3.1+debian");
+  device.compute_units = 2;
+  device.max_work_group_size = 4096;
+  device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = device.max_work_item_sizes[2] = 4096;
+  device.local_memory_bytes = 1 << 18;
+  device.global_memory_bytes = device.max_allocation_bytes = (uint64_t)1 << 30;
+  return device;
+}
+
 clt_measurement make_measurement(clt_config config, double time_s) {
   clt_measurement m;
   clt_measurement_init(&m, config);

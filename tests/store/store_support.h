@@ -14,6 +14,13 @@ clt_store_key make_key(const char *problem);
 char *make_folder(void);
 void remove_folder(char *folder);
 
+void write_text(const char *folder, const char *name, const char *text);
+
+/* The problem "add" in folder/add.json: a size n (64), a parameter block (8, 16), a kernel of its own. */
+clt_problem *make_add_problem(const char *folder);
+/* A CPU by PoCL, with limits. */
+clt_device_info make_device(void);
+
 /* A correct measurement with two runs. */
 clt_measurement make_measurement(clt_config config, double time_s);
 

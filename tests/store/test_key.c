@@ -2,8 +2,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,34 +11,10 @@
 
 static char *folder;
 
-static void write_file(const char *name, const char *text) {
-  char path[600];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "wb");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
 static int make_problem(void **state) {
-  char path[600];
-  clt_error error = {0};
   folder = make_folder();
-  write_file("add.cl",
-             "__kernel void add(__global float *c, int n) { if (get_global_id(0) < n) c[get_global_id(0)] = 1; }\n");
-  write_file("add.json",
-             "{\"General\": {\"BenchmarkName\": \"add\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 64}],"
-             " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"block\", \"Type\": \"int\", \"Values\": "
-             "[8, 16]}]},"
-             " \"KernelSpecification\": {\"Language\": \"OpenCL\", \"KernelFile\": \"add.cl\", \"KernelName\": \"add\","
-             " \"GlobalSize\": {\"X\": \"n\"}, \"LocalSize\": {\"X\": \"block\"}, \"Arguments\": ["
-             "{\"Name\": \"c\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", "
-             "\"Size\": \"n\"},"
-             "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"}]}}");
-  snprintf(path, sizeof path, "%s/add.json", folder);
-  int rc = clt_problem_load((clt_problem **)state, path, &error);
-  if (rc) print_error("%s\n", error.message);
-  return rc;
+  *state = make_add_problem(folder);
+  return 0;
 }
 
 static int remove_problem(void **state) {
@@ -58,20 +32,6 @@ static clt_store_key key_of(const clt_problem *problem, const clt_device_info *d
   if (clt_store_key_init(&key, instance, &error)) fail_msg("%s", error.message);
   clt_instance_free(instance);
   return key;
-}
-
-static clt_device_info make_device(void) {
-  clt_device_info device;
-  memset(&device, 0, sizeof device);
-  strcpy(device.platform_name, "Portable Computing Language");
-  strcpy(device.name, "pthread-generic");
-  strcpy(device.driver_version, "3.1+debian");
-  device.compute_units = 2;
-  device.max_work_group_size = 4096;
-  device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = device.max_work_item_sizes[2] = 4096;
-  device.local_memory_bytes = 1 << 18;
-  device.global_memory_bytes = device.max_allocation_bytes = (uint64_t)1 << 30;
-  return device;
 }
 
 static void a_key_names_problem_device_and_driver(void **state) {
@@ -95,7 +55,7 @@ static void sizes_kernel_device_and_driver_each_make_another_key(void **state) {
   device.compute_units = 4;
   other = key_of(*state, &device, 64);
   assert_string_not_equal(key.device, other.device);
-  write_file("add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
+  write_text(folder, "add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
   other = key_of(*state, &device, 64);
   assert_string_not_equal(key.problem, other.problem);
 }

@@ -1,0 +1,109 @@
+/* How long looking up takes: warm (asked before), and cold (a fresh clt_wisdom, problem file and kernel read). A store with so
+ * many measurements (10,000), of 100 sizes. Arguments: number, folder. */
+#include <clatune/lookup.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define N_SIZES 100
+#define REPEATS 200
+
+static clt_device_info make_device(void) {
+  clt_device_info device;
+  memset(&device, 0, sizeof device);
+  strcpy(device.platform_name, "Portable Computing Language");
+  strcpy(device.name, "a device");
+  device.compute_units = 2;
+  device.max_work_group_size = 4096;
+  for (int d = 0; d < 3; d++) device.max_work_item_sizes[d] = 4096;
+  device.local_memory_bytes = 1 << 18;
+  device.global_memory_bytes = device.max_allocation_bytes = (uint64_t)1 << 30;
+  return device;
+}
+
+static int add_size(clt_store *store, const clt_problem *problem, const clt_device_info *device, int64_t width,
+                    uint64_t n, clt_error *error) {
+  clt_instance *instance = NULL;
+  clt_store_key key;
+  char *json = NULL, sizes[96];
+  const clt_size size = {"width", width};
+  snprintf(sizes, sizeof sizes, "width=%lld height=2048 filter_radius=2", (long long)width);
+  int rc = clt_instance_new(&instance, problem, &size, 1, device, error);
+  if (rc == 0) rc = clt_store_key_init(&key, instance, error);
+  if (rc == 0) rc = clt_device_to_json(&json, device, error);
+  if (rc == 0) rc = clt_store_describe(store, &key, clt_problem_name(problem), "", sizes, json, error);
+  const clt_space *space = instance ? clt_instance_space(instance) : NULL;
+  for (uint64_t i = 0; i < n && rc == 0; i++) {
+    clt_measurement m;
+    clt_measurement_init(&m, clt_space_at(space, i * 997 % clt_space_valid(space)));
+    m.time_s = 1e-3 * (double)(1 + i);
+    rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
+  }
+  free(json);
+  clt_instance_free(instance);
+  return rc;
+}
+
+static int fill(const char *path, const clt_problem *problem, const clt_device_info *device, uint64_t n,
+                clt_error *error) {
+  clt_store *store = NULL;
+  int rc = clt_store_open(&store, NULL, path, error);
+  for (int64_t i = 0; i < N_SIZES && rc == 0; i++)
+    rc = add_size(store, problem, device, 1024 + 32 * i, n / N_SIZES, error);
+  clt_store_close(store);
+  return rc;
+}
+
+static int by_time(const void *a, const void *b) {
+  const double *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew. */
+static int time_lookups(const char *path, const clt_device_info *device, int64_t width, bool cold, const char *name,
+                        clt_error *error) {
+  double times_s[REPEATS];
+  clt_wisdom *wisdom = NULL;
+  const clt_size size = {"width", width};
+  clt_tier tier = CLT_TIER_DEFAULT;
+  int rc = 0;
+  for (int i = 0; i < REPEATS && rc == 0; i++) {
+    clt_found found;
+    double start_s = clt_now_s();
+    if (wisdom == NULL) rc = clt_wisdom_open(&wisdom, &path, 1, error);
+    if (rc == 0) rc = clt_lookup_info(wisdom, &found, KERNELS_FOLDER "/convolution.json", &size, 1, device, error);
+    times_s[i] = clt_now_s() - start_s;
+    if (rc == 0) tier = found.tier, clt_found_release(&found);
+    if (cold) clt_wisdom_close(wisdom), wisdom = NULL;
+  }
+  clt_wisdom_close(wisdom);
+  if (rc) return rc;
+  qsort(times_s, REPEATS, sizeof *times_s, by_time);
+  printf("%s, %s: median %.0f us, 95 %% below %.0f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],
+         1e6 * times_s[REPEATS * 95 / 100]);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000;
+  char folder[512], path[600];
+  clt_error error = {0};
+  clt_problem *problem = NULL;
+  const clt_device_info device = make_device();
+  snprintf(folder, sizeof folder, "%s/clatune-bench-XXXXXX", argc > 2 ? argv[2] : ".");
+  if (mkdtemp(folder) == NULL) return perror(folder), 1;
+  snprintf(path, sizeof path, "%s/store.sqlite", folder);
+  int rc = clt_problem_load(&problem, KERNELS_FOLDER "/convolution.json", &error);
+  if (rc == 0) rc = fill(path, problem, &device, n, &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2048, false, "warm", &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2048, true, "cold", &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2040, true, "cold", &error);
+  if (rc) fprintf(stderr, "%s\n", error.message);
+  clt_problem_free(problem);
+  unlink(path);
+  rmdir(folder);
+  return rc != 0;
+}

@@ -1,0 +1,68 @@
+/* clatune/lookup.h - what the stores know already: the best configuration of a kernel at given sizes on a device.
+ *
+ * Nothing is measured and nothing is written. An answer always comes, and says on what it rests: its tier. Stores are asked
+ * in the order given, so that a user's own store goes before one that a system's administrator has filled.
+ *
+ * A clt_wisdom keeps its stores open and remembers its answers; it may be used by several threads at once. An answer that is
+ * remembered is given again without a look at the problem's files, but not once another process has added to a store. */
+#ifndef CLATUNE_LOOKUP_H
+#define CLATUNE_LOOKUP_H
+
+#include <clatune/problem.h>
+#include <clatune/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an answer rests on, the best first. */
+typedef enum clt_tier {
+  CLT_TIER_EXACT,             /* this kernel, these sizes, this device and driver */
+  CLT_TIER_OTHER_DRIVER,      /* the same, measured with another version of the driver: stale */
+  CLT_TIER_PREDICTION,        /* a model's; not given yet */
+  CLT_TIER_NEAREST_SIZE,      /* this device, the sizes that are nearest (sum of |log(size / size)|) */
+  CLT_TIER_SAME_ARCHITECTURE, /* another device of the same platform, vendor and type */
+  CLT_TIER_DEFAULT,           /* nothing that fits is known: the problem's default configuration */
+  CLT_N_TIERS
+} clt_tier;
+const char *clt_tier_name(clt_tier tier); /* "exact", "other-driver", "prediction", "nearest-size", ... */
+
+typedef struct clt_wisdom clt_wisdom;
+
+/* An answer. Texts are malloc'ed; release with clt_found_release. */
+typedef struct clt_found {
+  clt_tier tier;
+  bool stale;             /* measured with another driver, or for another text of the kernel: worth tuning again */
+  double expected_time_s; /* NaN where nothing was measured at these sizes on this device */
+  char *configuration;    /* "block_x=16 block_y=4", in the order of the parameters */
+  char *options;          /* build options: "-Dblock_x=16 -Dblock_y=4 -cl-fast-relaxed-math" */
+  char *device, *sizes;   /* where it was measured: the store's key of the device, "width=2048 height=2048"; "" for the
+                             default */
+} clt_found;
+void clt_found_release(clt_found *found);
+
+/* Opens stores for reading. stores NULL: the user's ($XDG_DATA_HOME/clatune/store.sqlite), then the system's
+ * ($CLATUNE_SYSTEM_STORE, else the one that was compiled in). A file that does not exist holds nothing and is no error;
+ * it is looked for again each time. CLT_E_STORE where a file cannot be used. Close with clt_wisdom_close. */
+int clt_wisdom_open(clt_wisdom **out, const char *const *stores, size_t n_stores, clt_error *error);
+void clt_wisdom_close(clt_wisdom *wisdom);
+const char *clt_wisdom_system_store(void); /* its path; borrowed from the environment, or constant */
+
+/* The best known for a problem file at these sizes (those not given have their defaults) on a device. Fails only where the
+ * problem file or the kernel cannot be read, a size has no such name, or a store is damaged. */
+int clt_lookup_info(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
+                    const clt_device_info *device, clt_error *error);
+
+/* The same for an instance, which needs a device; not remembered. */
+int clt_lookup_instance(clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error);
+
+/* Calls visit for everything that the stores hold of a problem as it stands: every device, driver and size with a
+ * configuration that is valid there; exact answers all. instance and found are borrowed. visit returns 0 to go on, a positive
+ * number to end, a result code to fail with it. */
+typedef int (*clt_lookup_visit)(void *user, const clt_instance *instance, const clt_found *found);
+int clt_lookup_each(clt_wisdom *wisdom, const clt_problem *problem, clt_lookup_visit visit, void *user, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

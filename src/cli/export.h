@@ -1,0 +1,32 @@
+/* cli/export.h - the best configurations as text for other people's builds. */
+#ifndef CLT_CLI_EXPORT_H
+#define CLT_CLI_EXPORT_H
+
+#include <clatune/lookup.h>
+#include <stdio.h>
+
+/* What a header holds of one device and size. */
+typedef struct cli_export_entry {
+  char *device, *driver; /* the device's name as OpenCL has it, and its driver's version */
+  char *configuration, *options;
+  int64_t *sizes; /* in the problem's order */
+  double time_s;
+} cli_export_entry;
+
+typedef struct cli_export {
+  cli_export_entry *entries;
+  size_t n;
+} cli_export; /* zeroed: nothing */
+
+/* Copies an answer. CLI_FAILURE without a message when out of memory. */
+int cli_export_add(cli_export *export, const clt_instance *instance, const clt_found *found);
+void cli_export_release(cli_export *export);
+
+/* A C header: a table to choose from at run time (CLATUNE_<NAME>_find), and macros for the entry that the compiler is told
+ * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. */
+int cli_export_header(FILE *out, const clt_problem *problem, const cli_export *export);
+
+/* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. */
+void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found);
+
+#endif

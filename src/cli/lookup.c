@@ -1,0 +1,121 @@
+#include <clatune/lookup.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/arguments.h"
+#include "cli/export.h"
+#include "cli/output.h"
+#include "cli/setting_up.h"
+
+static int open_wisdom(clt_wisdom **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  const char *store = cli_text(arguments, "store");
+  return clt_wisdom_open(out, store ? &store : NULL, store != NULL, &error) ? cli_report(&error) : 0;
+}
+
+static int print_json(const clt_instance *instance, const clt_found *found) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config;
+  json_t *values = clt_config_parse(&config, space, found->configuration, NULL)
+                       ? json_null()
+                       : cli_json_configuration(space, config);
+  bool elsewhere = found->tier != CLT_TIER_DEFAULT;
+  return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?}", "tier", clt_tier_name(found->tier),
+                                  "configuration", values, "options", found->options, "expected_time_s",
+                                  cli_json_real(found->expected_time_s), "stale", found->stale, "measured_on",
+                                  elsewhere ? found->device : NULL, "measured_at", elsewhere ? found->sizes : NULL));
+}
+
+static int print_text(const clt_found *found) {
+  char time[32];
+  printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
+  printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
+  if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
+  if (isfinite(found->expected_time_s)) printf("\nexpected time     %s", cli_time(time, found->expected_time_s));
+  putchar('\n');
+  return CLI_FOUND;
+}
+
+/* One answer, for the device and the sizes that were typed. */
+static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
+  cli_subject subject;
+  clt_found found;
+  clt_error error = {0};
+  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc) return rc;
+  if (clt_lookup_instance(wisdom, &found, subject.instance, &error)) {
+    rc = cli_report(&error);
+  } else {
+    if (strcmp(format, "json") == 0) rc = print_json(subject.instance, &found);
+    if (strcmp(format, "options") == 0) puts(found.options);
+    if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
+    if (strcmp(format, "text") == 0) rc = print_text(&found);
+    clt_found_release(&found);
+  }
+  cli_subject_release(&subject);
+  return rc;
+}
+
+static int add_entry(void *user, const clt_instance *instance, const clt_found *found) {
+  return cli_export_add(user, instance, found) ? CLT_E_MEMORY : 0;
+}
+
+/* A header of all that is known of the problem. */
+static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  cli_export export = {0};
+  int rc = 0;
+  if (clt_problem_load(&problem, arguments->positional[0], &error) ||
+      clt_lookup_each(wisdom, problem, add_entry, &export, &error))
+    rc = cli_report(&error);
+  if (rc == 0 && export.n == 0)
+    rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
+  if (rc == 0) rc = cli_export_header(stdout, problem, &export);
+  cli_export_release(&export);
+  clt_problem_free(problem);
+  return rc;
+}
+
+static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
+
+static int run(const cli_arguments *arguments) {
+  const char *format = cli_text(arguments, "format");
+  if (format == NULL) format = cli_given(arguments, "json") ? "json" : "text";
+  bool known = false;
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= strcmp(formats[i], format) == 0;
+  if (!known) return cli_usage("--format is text, json, options, header or cmake, not '%s'", format);
+  bool header = strcmp(format, "header") == 0;
+  if (header && (cli_given(arguments, "size") || cli_given(arguments, "device")))
+    return cli_usage("--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
+  clt_wisdom *wisdom = NULL;
+  int rc = open_wisdom(&wisdom, arguments);
+  if (rc) return rc;
+  rc = header ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
+  clt_wisdom_close(wisdom);
+  return rc;
+}
+
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    CLI_FLAG_STORE,
+    {"format", "NAME", "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
+    CLI_FLAG_JSON};
+
+const cli_command cli_lookup = {
+    .name = "lookup",
+    .summary = "the best known configuration, without measuring",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--format NAME]",
+    .description =
+        "Answers from what was measured before, and says what the answer rests on: exact, other-driver,\n"
+        "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"
+        "--format header writes a C header with the best of every device and size in the store.",
+    .flags = flags,
+    .n_flags = sizeof flags / sizeof *flags,
+    .min_positional = 1,
+    .max_positional = 1,
+    .run = run,
+};

@@ -1,0 +1,101 @@
+/* Where the store is, and what is in it. */
+#include <clatune/lookup.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output.h"
+#include "cli/store.h"
+
+/* NULL: it does not exist yet; *code is an exit code after a message where it cannot be used. */
+static clt_store *open_existing(const cli_arguments *arguments, int *code) {
+  clt_store *store = NULL;
+  clt_error error = {0};
+  int rc = clt_store_open_to_read(&store, NULL, cli_text(arguments, "store"), &error);
+  *code = rc && rc != CLT_E_NOT_FOUND ? cli_report(&error) : 0;
+  return store;
+}
+
+int cli_store_where(const cli_arguments *arguments) {
+  clt_error error = {0};
+  char *path = NULL;
+  if (clt_store_place(&path, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  const char *system = clt_wisdom_system_store();
+  int rc = 0;
+  if (cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", system));
+  } else {
+    printf("%s\n", path);
+  }
+  free(path);
+  return rc;
+}
+
+/* --- list --- */
+
+static json_t *description_json(const clt_store_description *d) {
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file", d->problem_path, "sizes",
+                   d->sizes, "device", d->key.device, "driver", d->key.driver, "key", d->key.problem, "records",
+                   (json_int_t)d->n_records);
+}
+
+static int list_one(void *user, const clt_store_description *d) {
+  json_t *list = user;
+  if (list) return json_array_append_new(list, description_json(d)) ? CLT_E_MEMORY : 0;
+  printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
+         (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
+  return 0;
+}
+
+int cli_store_list(const cli_arguments *arguments) {
+  bool as_json = cli_given(arguments, "json");
+  clt_error error = {0};
+  int code;
+  clt_store *store = open_existing(arguments, &code);
+  json_t *list = as_json ? json_array() : NULL;
+  if (code == 0 && store && clt_store_each_key(store, list_one, list, &error)) code = cli_report(&error);
+  clt_store_close(store);
+  if (code == 0 && as_json) return cli_print_json(list);
+  json_decref(list);
+  return code;
+}
+
+/* --- show --- */
+
+static json_t *found_json(const clt_instance *instance, const clt_found *found) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config;
+  json_t *values = clt_config_parse(&config, space, found->configuration, NULL)
+                       ? json_null()
+                       : cli_json_configuration(space, config);
+  return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "device", found->device,
+                   "driver", clt_instance_device(instance)->driver_version, "configuration", values, "options",
+                   found->options, "time_s", cli_json_real(found->expected_time_s));
+}
+
+static int show_one(void *user, const clt_instance *instance, const clt_found *found) {
+  json_t *list = user;
+  char time[32];
+  if (list) return json_array_append_new(list, found_json(instance, found)) ? CLT_E_MEMORY : 0;
+  printf("%s%s%s, driver %s\n  %s  %s\n", found->sizes, found->sizes[0] ? " on " : "", found->device,
+         clt_instance_device(instance)->driver_version, cli_time(time, found->expected_time_s), found->configuration);
+  return 0;
+}
+
+int cli_store_show(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "store");
+  bool as_json = cli_given(arguments, "json");
+  clt_wisdom *wisdom = NULL;
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  if (arguments->n_positional < 2) return cli_usage("'clatune store show' needs a problem file");
+  json_t *list = as_json ? json_array() : NULL;
+  int rc = clt_problem_load(&problem, arguments->positional[1], &error);
+  if (rc == 0) rc = clt_wisdom_open(&wisdom, path ? &path : NULL, path != NULL, &error);
+  if (rc == 0) rc = clt_lookup_each(wisdom, problem, show_one, list, &error);
+  clt_wisdom_close(wisdom);
+  clt_problem_free(problem);
+  if (rc == 0 && as_json) return cli_print_json(list);
+  json_decref(list);
+  return rc ? cli_report(&error) : 0;
+}

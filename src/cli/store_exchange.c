@@ -1,0 +1,87 @@
+/* What passes between stores, and what is taken out of one. */
+#include <clatune/store.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+#include "cli/store.h"
+
+#define SECONDS_A_DAY 86400
+
+static int selection_of(clt_store_selection *out, const cli_arguments *arguments) {
+  int64_t days;
+  int rc = cli_integer(&days, arguments, "older-than", 0, 1, 100000);
+  *out = (clt_store_selection){.problem_name = cli_text(arguments, "problem"), .device = cli_text(arguments, "device")};
+  if (cli_given(arguments, "older-than")) out->before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
+  return rc;
+}
+
+static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
+                       const char *path) {
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:I, s:s}", key, (json_int_t)n, "store", path));
+  printf("%llu measurements %s %s\n", (unsigned long long)n, text, path);
+  return 0;
+}
+
+static int merge(const char *into_path, const char *from_path, const clt_store_selection *selection, uint64_t *n) {
+  clt_store *into = NULL, *from = NULL;
+  clt_error error = {0};
+  int rc = clt_store_open_to_read(&from, NULL, from_path, &error);
+  if (rc == CLT_E_NOT_FOUND)
+    return from_path ? cli_report(&error) : cli_failure("there is no store yet; 'clatune tune' makes it");
+  if (rc == 0) rc = clt_store_open(&into, NULL, into_path, &error);
+  if (rc == 0) rc = clt_store_merge(into, from, selection, n, &error);
+  clt_store_close(into);
+  clt_store_close(from);
+  return rc ? cli_report(&error) : 0;
+}
+
+int cli_store_export(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "output");
+  clt_store_selection selection;
+  uint64_t n = 0;
+  if (path == NULL) return cli_usage("'clatune store export' needs -o FILE: the store to write");
+  if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
+  int rc = selection_of(&selection, arguments);
+  if (rc == 0) rc = merge(path, cli_text(arguments, "store"), &selection, &n);
+  return rc ? rc : print_count(arguments, "exported", "are in", n, path);
+}
+
+int cli_store_import(const cli_arguments *arguments) {
+  clt_store_selection selection;
+  char *place = NULL;
+  clt_error error = {0};
+  uint64_t sum = 0, n = 0;
+  if (arguments->n_positional < 2) return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
+  int rc = selection_of(&selection, arguments);
+  for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++, sum += n)
+    rc = merge(cli_text(arguments, "store"), arguments->positional[i], &selection, &n);
+  if (rc) return rc;
+  if (clt_store_place(&place, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  rc = print_count(arguments, "added", "were added to", sum, place);
+  free(place);
+  return rc;
+}
+
+int cli_store_prune(const cli_arguments *arguments) {
+  bool dry_run = cli_given(arguments, "dry-run");
+  clt_store_selection selection;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  uint64_t n = 0;
+  int rc = selection_of(&selection, arguments);
+  if (rc) return rc;
+  if (!selection.problem_name && !selection.device && !selection.before_s)
+    return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
+  if (clt_store_open(&store, NULL, cli_text(arguments, "store"), &error) ||
+      clt_store_prune(store, &selection, dry_run, &n, &error))
+    rc = cli_report(&error);
+  else
+    rc = print_count(arguments, dry_run ? "would_remove" : "removed", dry_run ? "would be removed from" : "removed from",
+                     n, clt_store_path(store));
+  clt_store_close(store);
+  return rc;
+}

@@ -1,0 +1,46 @@
+/* Which of a key's records is its best: what finalists came to goes before what the search saw, since their times are
+ * medians of interleaved runs; of several records of a finalist the newest counts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "lookup/lookup.h"
+
+typedef struct choice {
+  clt_best best;
+  clt_config *seen; /* finalists */
+  size_t n_seen, capacity;
+} choice;
+
+static bool is_seen(const choice *c, clt_config config) {
+  for (size_t i = 0; i < c->n_seen; i++)
+    if (c->seen[i] == config) return true;
+  return false;
+}
+
+static int take_finalist(choice *c, const clt_measurement *m) {
+  if (is_seen(c, m->config)) return 0;
+  if (clt_grow(&c->seen, &c->capacity, c->n_seen + 1, sizeof *c->seen)) return CLT_E_MEMORY;
+  c->seen[c->n_seen++] = m->config;
+  if (clt_measurement_correct(m) && m->time_s < c->best.time_s) c->best = (clt_best){m->config, m->time_s};
+  return 0;
+}
+
+static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
+  choice *c = user;
+  if (kind == CLT_RECORD_FINALIST) return take_finalist(c, m);
+  if (c->best.config != CLT_CONFIG_NONE) return 1;
+  if (is_seen(c, m->config)) return 0; /* it failed as a finalist */
+  c->best = (clt_best){m->config, m->time_s};
+  return 1;
+}
+
+int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                    clt_error *error) {
+  choice c = {.best = {CLT_CONFIG_NONE, INFINITY}};
+  int rc = clt_store_best(store, key, space, take, &c, error);
+  free(c.seen);
+  if (rc == CLT_OK) *out = c.best;
+  return rc;
+}

@@ -1,0 +1,110 @@
+/* All that the stores hold of a problem. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "lookup/lookup.h"
+
+/* A key with the problem's name; whether it is of the problem as it stands, its hash tells. */
+typedef struct entry {
+  clt_store_key key;
+  char *sizes;
+  clt_device_info *device;
+} entry;
+
+typedef struct entries {
+  const char *problem_name;
+  entry *all;
+  size_t n, capacity;
+} entries;
+
+static void release_entry(entry *e) {
+  free(e->sizes);
+  free(e->device);
+}
+
+static int note(void *user, const clt_store_description *d) {
+  entries *list = user;
+  if (strcmp(d->problem_name, list->problem_name) != 0) return 0;
+  if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
+  entry e = {d->key, strdup(d->sizes), malloc(sizeof *e.device)};
+  if (e.sizes == NULL || e.device == NULL) return release_entry(&e), CLT_E_MEMORY;
+  if (clt_device_from_json(e.device, d->device_json, NULL)) return release_entry(&e), 0; /* nobody described it */
+  list->all[list->n++] = e;
+  return 0;
+}
+
+/* "a=1 b=2" is cut in place; names are borrowed. */
+static size_t read_sizes(char *text, clt_size *out, size_t capacity) {
+  size_t n = 0;
+  char *rest = NULL;
+  for (char *part = strtok_r(text, " ", &rest); part && n < capacity; part = strtok_r(NULL, " ", &rest)) {
+    char *equals = strchr(part, '=');
+    if (equals == NULL) continue;
+    *equals = '\0';
+    out[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
+  }
+  return n;
+}
+
+/* An entry whose sizes the problem no longer has, or whose text has changed, is left out. */
+static int make_instance(clt_instance **out, const clt_problem *problem, const entry *e, clt_error *error) {
+  size_t capacity = clt_problem_n_sizes(problem) + 1;
+  clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
+  char *text = strdup(e->sizes);
+  clt_error why = {0};
+  clt_store_key key;
+  int rc = sizes && text ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    size_t n = read_sizes(text, sizes, capacity);
+    if (clt_instance_new(out, problem, sizes, n, e->device, &why)) *out = NULL;
+    if (*out && (clt_store_key_init(&key, *out, &why) || strcmp(key.problem, e->key.problem) != 0)) {
+      clt_instance_free(*out);
+      *out = NULL;
+    }
+  }
+  free(sizes);
+  free(text);
+  return rc ? rc : why.code == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+}
+
+static int visit_entry(clt_store *store, const clt_problem *problem, const entry *e, clt_lookup_visit visit, void *user,
+                       clt_error *error) {
+  clt_instance *instance = NULL;
+  clt_best best = {CLT_CONFIG_NONE, NAN};
+  int rc = make_instance(&instance, problem, e, error);
+  if (rc || instance == NULL) return rc;
+  rc = clt_best_of_key(&best, store, &e->key, clt_instance_space(instance), error);
+  if (rc == CLT_OK && best.config != CLT_CONFIG_NONE) {
+    clt_found found = {.tier = CLT_TIER_EXACT};
+    rc = clt_found_complete(&found, instance, &best, e->key.device, e->sizes, error);
+    if (rc == CLT_OK) rc = visit(user, instance, &found);
+    clt_found_release(&found);
+  }
+  clt_instance_free(instance);
+  return rc;
+}
+
+static int visit_store(clt_store *store, const clt_problem *problem, clt_lookup_visit visit, void *user,
+                       clt_error *error) {
+  entries list = {.problem_name = clt_problem_name(problem)};
+  int rc = clt_store_each_key_uncounted(store, note, &list, error);
+  for (size_t i = 0; i < list.n; i++) {
+    if (rc == CLT_OK) rc = visit_entry(store, problem, &list.all[i], visit, user, error);
+    release_entry(&list.all[i]);
+  }
+  free(list.all);
+  return rc;
+}
+
+int clt_lookup_each(clt_wisdom *wisdom, const clt_problem *problem, clt_lookup_visit visit, void *user,
+                    clt_error *error) {
+  pthread_mutex_lock(&wisdom->mutex);
+  int rc = clt_wisdom_look(wisdom, error);
+  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
+    if (wisdom->shelves[i].store) rc = visit_store(wisdom->shelves[i].store, problem, visit, user, error);
+  pthread_mutex_unlock(&wisdom->mutex);
+  return rc < 0 ? rc : CLT_OK;
+}

@@ -1,0 +1,259 @@
+/* The tiers, one after the other. */
+#include "lookup/lookup.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
+                                                    "nearest-size", "same-architecture", "default"};
+
+const char *clt_tier_name(clt_tier tier) { return tier < CLT_N_TIERS ? tier_names[tier] : "unknown"; }
+
+/* --- stores --- */
+
+const char *clt_wisdom_system_store(void) {
+  const char *path = getenv("CLATUNE_SYSTEM_STORE");
+  return path && path[0] ? path : CLATUNE_SYSTEM_STORE;
+}
+
+static int add_shelf(clt_wisdom *wisdom, const char *path, clt_error *error) {
+  clt_shelf *s = &wisdom->shelves[wisdom->n_shelves];
+  if (path && (s->path = strdup(path)) == NULL) return clt_fail_memory(error);
+  wisdom->n_shelves++;
+  return CLT_OK;
+}
+
+/* A store that appears, or to which somebody has added, makes what is remembered worthless. */
+static int look_at_shelf(clt_wisdom *wisdom, clt_shelf *s, clt_error *error) {
+  clt_error why = {0};
+  uint64_t version = 0;
+  if (s->store == NULL) {
+    int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
+    if (rc == CLT_E_NOT_FOUND) return CLT_OK;
+    if (rc) return clt_fail(error, rc, "%s", why.message);
+    clt_answers_clear(wisdom->answers);
+  }
+  int rc = clt_store_version(s->store, &version, error);
+  if (rc == CLT_OK && version != s->version) clt_answers_clear(wisdom->answers);
+  s->version = version;
+  return rc;
+}
+
+int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
+    rc = look_at_shelf(wisdom, &wisdom->shelves[i], error);
+  return rc;
+}
+
+static int open_all(clt_wisdom *wisdom, const char *const *stores, size_t n_stores, clt_error *error) {
+  wisdom->shelves = clt_new_array(stores ? n_stores : 2, sizeof *wisdom->shelves);
+  if (wisdom->shelves == NULL) return clt_fail_memory(error);
+  int rc = clt_answers_new(&wisdom->answers, error);
+  for (size_t i = 0; rc == CLT_OK && stores && i < n_stores; i++) rc = add_shelf(wisdom, stores[i], error);
+  if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, NULL, error);
+  if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, clt_wisdom_system_store(), error);
+  return rc ? rc : clt_wisdom_look(wisdom, error);
+}
+
+int clt_wisdom_open(clt_wisdom **out, const char *const *stores, size_t n_stores, clt_error *error) {
+  clt_wisdom *wisdom = calloc(1, sizeof *wisdom);
+  if (wisdom == NULL) return clt_fail_memory(error);
+  pthread_mutex_init(&wisdom->mutex, NULL);
+  int rc = open_all(wisdom, stores, n_stores, error);
+  if (rc) {
+    clt_wisdom_close(wisdom);
+  } else {
+    *out = wisdom;
+  }
+  return rc;
+}
+
+void clt_wisdom_close(clt_wisdom *wisdom) {
+  if (wisdom == NULL) return;
+  for (size_t i = 0; i < wisdom->n_shelves; i++) {
+    clt_store_close(wisdom->shelves[i].store);
+    free(wisdom->shelves[i].path);
+  }
+  free(wisdom->shelves);
+  clt_answers_free(wisdom->answers);
+  pthread_mutex_destroy(&wisdom->mutex);
+  free(wisdom);
+}
+
+/* --- an answer --- */
+
+/* sizes: of the instance as the store writes them. */
+static int sizes_text(char **out, const clt_instance *instance, clt_error *error) {
+  char *text = NULL;
+  size_t bytes;
+  FILE *file = open_memstream(&text, &bytes);
+  for (size_t i = 0; file && i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    fprintf(file, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
+  }
+  if (file == NULL || fclose(file)) {
+    free(text);
+    return clt_fail_memory(error);
+  }
+  *out = text;
+  return CLT_OK;
+}
+
+static char *configuration_text(const clt_space *space, clt_config config) {
+  int length = clt_config_print(space, config, NULL, 0);
+  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+  if (text) clt_config_print(space, config, text, (size_t)length + 1);
+  return text;
+}
+
+int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
+                       const char *sizes, clt_error *error) {
+  bool measured_here = found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER;
+  clt_found made = {.tier = found->tier, .stale = found->stale};
+  made.expected_time_s = measured_here ? best->time_s : NAN;
+  made.configuration = configuration_text(clt_instance_space(instance), best->config);
+  made.device = strdup(device);
+  made.sizes = strdup(sizes);
+  int rc = made.configuration && made.device && made.sizes ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_instance_options(instance, best->config, &made.options, error);
+  if (rc) {
+    clt_found_release(&made);
+  } else {
+    *found = made;
+  }
+  return rc;
+}
+
+/* --- the tiers --- */
+
+static int find_exact(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, const clt_store_key *key,
+                      bool *found, clt_error *error) {
+  clt_best best = {CLT_CONFIG_NONE, NAN};
+  for (size_t i = 0; i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++) {
+    clt_store *store = wisdom->shelves[i].store;
+    int rc = store ? clt_best_of_key(&best, store, key, clt_instance_space(instance), error) : CLT_OK;
+    if (rc) return rc;
+  }
+  *found = best.config != CLT_CONFIG_NONE;
+  if (!*found) return CLT_OK;
+  char *sizes = NULL;
+  int rc = sizes_text(&sizes, instance, error);
+  if (rc) return rc;
+  *out = (clt_found){.tier = CLT_TIER_EXACT};
+  rc = clt_found_complete(out, instance, &best, key->device, sizes, error);
+  free(sizes);
+  return rc;
+}
+
+static int find_among(const clt_relatives *relatives, clt_found *out, const clt_instance *instance, bool *found,
+                      clt_error *error) {
+  for (size_t i = 0; i < relatives->n; i++) {
+    const clt_relative *r = &relatives->all[i];
+    clt_best best;
+    int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), error);
+    if (rc) return rc;
+    if (best.config == CLT_CONFIG_NONE) continue;
+    *found = true;
+    *out = (clt_found){.tier = r->tier, .stale = r->stale};
+    return clt_found_complete(out, instance, &best, r->key.device, r->sizes, error);
+  }
+  return CLT_OK;
+}
+
+static int find_relative(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance,
+                         const clt_store_key *key, bool *found, clt_error *error) {
+  clt_relatives relatives = {0};
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
+    if (wisdom->shelves[i].store) rc = clt_relatives_add(&relatives, wisdom->shelves[i].store, instance, key, error);
+  clt_relatives_sort(&relatives);
+  if (rc == CLT_OK) rc = find_among(&relatives, out, instance, found, error);
+  clt_relatives_release(&relatives);
+  return rc;
+}
+
+static int find_default(clt_found *out, const clt_instance *instance, clt_error *error) {
+  clt_best best = {clt_instance_default(instance), NAN};
+  *out = (clt_found){.tier = CLT_TIER_DEFAULT};
+  return clt_found_complete(out, instance, &best, "", "", error);
+}
+
+static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
+  clt_store_key key;
+  bool found = false;
+  int rc = clt_store_key_init(&key, instance, error);
+  if (rc == CLT_OK) rc = find_exact(wisdom, out, instance, &key, &found, error);
+  if (rc == CLT_OK && !found) rc = find_relative(wisdom, out, instance, &key, &found, error);
+  if (rc == CLT_OK && !found) rc = find_default(out, instance, error);
+  return rc;
+}
+
+int clt_lookup_instance(clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
+  pthread_mutex_lock(&wisdom->mutex);
+  int rc = clt_wisdom_look(wisdom, error);
+  if (rc == CLT_OK) rc = find(wisdom, out, instance, error);
+  pthread_mutex_unlock(&wisdom->mutex);
+  return rc;
+}
+
+/* --- with a memory --- */
+
+static int question_of(char **out, const char *path, const clt_size *sizes, size_t n_sizes,
+                       const clt_device_info *device, clt_error *error) {
+  char key[512], *text = NULL;
+  size_t bytes;
+  FILE *file = open_memstream(&text, &bytes);
+  if (file == NULL) return clt_fail_memory(error);
+  clt_device_key(device, key, sizeof key);
+  fprintf(file, "%s\n%s\n%s\n", path, key, device->driver_version);
+  for (size_t i = 0; i < n_sizes; i++) fprintf(file, "%s=%lld ", sizes[i].name, (long long)sizes[i].value);
+  if (fclose(file)) {
+    free(text);
+    return clt_fail_memory(error);
+  }
+  *out = text;
+  return CLT_OK;
+}
+
+static int find_anew(clt_wisdom *wisdom, clt_found *out, const char *path, const clt_size *sizes, size_t n_sizes,
+                     const clt_device_info *device, clt_error *error) {
+  clt_problem *problem = NULL;
+  clt_instance *instance = NULL;
+  int rc = clt_problem_load(&problem, path, error);
+  if (rc == CLT_OK) rc = clt_instance_new(&instance, problem, sizes, n_sizes, device, error);
+  if (rc == CLT_OK) rc = find(wisdom, out, instance, error);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  return rc;
+}
+
+static int find_or_remember(clt_wisdom *wisdom, clt_found *out, const char *question, const char *path,
+                            const clt_size *sizes, size_t n_sizes, const clt_device_info *device, clt_error *error) {
+  int rc = clt_wisdom_look(wisdom, error);
+  if (rc) return rc;
+  const clt_found *known = clt_answers_find(wisdom->answers, question);
+  if (known) return clt_found_copy(out, known, error);
+  rc = find_anew(wisdom, out, path, sizes, n_sizes, device, error);
+  if (rc) return rc;
+  rc = clt_answers_add(wisdom->answers, question, out, error);
+  if (rc) clt_found_release(out);
+  return rc;
+}
+
+int clt_lookup_info(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
+                    const clt_device_info *device, clt_error *error) {
+  char *question = NULL;
+  int rc = question_of(&question, problem_path, sizes, n_sizes, device, error);
+  if (rc) return rc;
+  pthread_mutex_lock(&wisdom->mutex);
+  rc = find_or_remember(wisdom, out, question, problem_path, sizes, n_sizes, device, error);
+  pthread_mutex_unlock(&wisdom->mutex);
+  free(question);
+  return rc;
+}

@@ -1,0 +1,68 @@
+/* lookup/lookup.h - the parts of a look-up, shared by the files of this room. */
+#ifndef CLT_LOOKUP_LOOKUP_H
+#define CLT_LOOKUP_LOOKUP_H
+
+#include <clatune/lookup.h>
+#include <pthread.h>
+
+/* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
+typedef struct clt_best {
+  clt_config config;
+  double time_s;
+} clt_best;
+
+typedef struct clt_answers clt_answers;
+
+/* A store that may not be there yet. */
+typedef struct clt_shelf {
+  char *path; /* NULL: the user's standard one */
+  clt_store *store;
+  uint64_t version;
+} clt_shelf;
+
+struct clt_wisdom {
+  pthread_mutex_t mutex;
+  clt_shelf *shelves;
+  size_t n_shelves;
+  clt_answers *answers;
+};
+
+/* lookup.c: opens what has appeared, and forgets the answers where something was added. Under the mutex. */
+int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error);
+/* Fills in the texts and the time; tier and stale are set. Copies what it is given. */
+int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
+                       const char *sizes, clt_error *error);
+
+/* best.c */
+int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space, clt_error *error);
+
+/* relatives.c: keys of the same kernel at other sizes, on other devices or with other drivers, the nearest first. */
+typedef struct clt_relative {
+  clt_store *store;
+  clt_store_key key;
+  clt_tier tier;
+  bool stale;
+  double distance; /* of the sizes */
+  char *sizes;
+} clt_relative;
+
+typedef struct clt_relatives {
+  clt_relative *all;
+  size_t n, capacity;
+} clt_relatives; /* zeroed: none */
+
+/* Adds those of one store. */
+int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_instance *instance, const clt_store_key *own,
+                      clt_error *error);
+void clt_relatives_sort(clt_relatives *relatives);
+void clt_relatives_release(clt_relatives *relatives);
+
+/* answers.c: answers that are remembered, by what was asked. */
+int clt_answers_new(clt_answers **out, clt_error *error);
+void clt_answers_free(clt_answers *answers);
+void clt_answers_clear(clt_answers *answers);
+const clt_found *clt_answers_find(const clt_answers *answers, const char *question); /* borrowed; NULL: none */
+int clt_answers_add(clt_answers *answers, const char *question, const clt_found *found, clt_error *error); /* a copy */
+int clt_found_copy(clt_found *out, const clt_found *found, clt_error *error);
+
+#endif

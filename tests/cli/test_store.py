@@ -1,0 +1,74 @@
+"""clatune store: what is in it, what passes between two, what is taken out."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
+from simulation import SimulatedTest, main  # noqa: E402
+
+
+class Store(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        for store, seed in (("a.sqlite", 1), ("b.sqlite", 2)):
+            self.tune("--searcher", "random", "--budget", "20", "--finalists", "0", "--seed", str(seed), "--store", store)
+
+    def store(self, action, *options, store="a.sqlite", **more):
+        return self.clatune("store", action, *options, "--store", store, **more)
+
+    def store_json(self, action, *options, store="a.sqlite"):
+        return self.clatune_json("store", action, *options, "--store", store)
+
+    def n_records(self, store):
+        return sum(key["records"] for key in self.store_json("list", store=store))
+
+    def test_where(self):
+        self.assertEqual(self.clatune("store", "where").stdout.strip(), str(self.folder / "share/clatune/store.sqlite"))
+        self.assertFalse((self.folder / "share").exists())
+        self.assertEqual(self.store_json("where")["store"], "./a.sqlite")
+
+    def test_list_and_show(self):
+        [key] = self.store_json("list")
+        self.assertEqual((key["problem"], key["sizes"], key["records"]), ("copy", "n=1024", 20))
+        self.assertIn("copy", self.store("list").stdout)
+        [best] = self.store_json("show", "copy.json")
+        self.assertEqual(best["sizes"], {"n": 1024})
+        self.assertIn(f"a={best['configuration']['a']} b={best['configuration']['b']}", self.store("show", "copy.json").stdout)
+        self.assertEqual(self.store_json("list", store="none.sqlite"), [])
+        self.assertFalse((self.folder / "none.sqlite").exists())
+
+    def test_merge_again_and_in_both_directions(self):
+        added = self.store_json("merge", "b.sqlite")["added"]
+        self.assertGreater(added, 10)
+        self.assertEqual(self.store_json("merge", "b.sqlite")["added"], 0)
+        self.store("import", "a.sqlite", store="b.sqlite")
+        self.assertEqual(self.n_records("a.sqlite"), self.n_records("b.sqlite"))
+        self.assertEqual(self.store_json("show", "copy.json"), self.store_json("show", "copy.json", store="b.sqlite"))
+
+    def test_export(self):
+        self.store("export", "-o", "c.sqlite", "--problem", "copy")
+        self.assertEqual(oct((self.folder / "c.sqlite").stat().st_mode & 0o777), "0o600")
+        self.assertEqual([p.name for p in self.folder.glob("c.sqlite*")], ["c.sqlite"])
+        self.assertEqual(self.n_records("c.sqlite"), 20)
+        self.assertIn("exists already", self.store("export", "-o", "c.sqlite", expect=2).stderr)
+        self.store("export", "-o", "d.sqlite", "--problem", "another")
+        self.assertEqual(self.n_records("d.sqlite"), 0)
+
+    def test_prune(self):
+        self.assertIn("--problem", self.store("prune", expect=2).stderr)
+        self.assertEqual(self.store_json("prune", "--problem", "copy", "--dry-run")["would_remove"], 20)
+        self.assertEqual(self.store_json("prune", "--problem", "copy", "--older-than", "1")["removed"], 0)
+        self.assertEqual(self.n_records("a.sqlite"), 20)
+        self.assertEqual(self.store_json("prune", "--device", "simulated")["removed"], 20)
+        self.assertEqual(self.n_records("a.sqlite"), 0)
+
+    def test_mistakes(self):
+        self.assertIn("where, list", self.store("burn", expect=2).stderr)
+        self.assertIn("'twice'", self.store("list", "twice", expect=2).stderr)
+        self.assertIn("there is no store", self.store("import", "none.sqlite", expect=1).stderr)
+        (self.folder / "junk.sqlite").write_text("this is no database at all, but long enough to be looked at")
+        self.assertIn("not a store", self.store("import", "junk.sqlite", expect=6).stderr)
+        self.assertEqual(self.n_records("a.sqlite"), 20)
+
+
+if __name__ == "__main__":
+    main()

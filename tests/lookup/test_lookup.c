@@ -1,0 +1,333 @@
+/* Looking up: each tier, what goes before what, and what is remembered. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../store/store_support.h"
+#include "clatune/lookup.h"
+
+typedef struct fixture {
+  char *folder, problem_path[600], store_path[600];
+  clt_problem *problem;
+  clt_device_info device;
+} fixture;
+
+static int set_up(void **state) {
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  f->folder = make_folder();
+  f->problem = make_add_problem(f->folder);
+  snprintf(f->problem_path, sizeof f->problem_path, "%s/add.json", f->folder);
+  snprintf(f->store_path, sizeof f->store_path, "%s/store.sqlite", f->folder);
+  f->device = make_device();
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  clt_problem_free(f->problem);
+  remove_folder(f->folder);
+  free(f);
+  return 0;
+}
+
+static clt_instance *instance_of(const fixture *f, const clt_device_info *device, int64_t n) {
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  const clt_size size = {"n", n};
+  if (clt_instance_new(&instance, f->problem, &size, 1, device, &error)) fail_msg("%s", error.message);
+  return instance;
+}
+
+/* Adds a measurement of block=16 (positions 1) or 8 (0) as somebody who tunes does. */
+static void know_as(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
+                    clt_record_kind kind, clt_config config, double time_s) {
+  clt_instance *instance = instance_of(f, device, n);
+  clt_store *store = NULL;
+  clt_store_key key;
+  clt_error error = {0};
+  char *json = NULL, sizes[64];
+  snprintf(sizes, sizeof sizes, "n=%lld", (long long)n);
+  clt_measurement m = make_measurement(config, time_s);
+  if (isnan(time_s)) {
+    clt_measurement_init(&m, config);
+    m.reason = CLT_REASON_WRONG_OUTPUT;
+  }
+  assert_int_equal(clt_device_to_json(&json, device, NULL), 0);
+  if (clt_store_open(&store, NULL, store_path, &error) || clt_store_key_init(&key, instance, &error) ||
+      clt_store_describe(store, &key, "add", f->problem_path, sizes, json, &error) ||
+      clt_store_add(store, &key, clt_instance_space(instance), kind, &m, &error))
+    fail_msg("%s", error.message);
+  clt_store_close(store);
+  clt_instance_free(instance);
+  free(json);
+}
+
+static void know(const fixture *f, const clt_device_info *device, int64_t n, clt_config config, double time_s) {
+  know_as(f, f->store_path, device, n, CLT_RECORD_SEARCH, config, time_s);
+}
+
+static clt_wisdom *open_wisdom(const fixture *f) {
+  clt_wisdom *wisdom = NULL;
+  clt_error error = {0};
+  const char *const stores[] = {f->store_path};
+  if (clt_wisdom_open(&wisdom, stores, 1, &error)) fail_msg("%s", error.message);
+  return wisdom;
+}
+
+/* Looks n up and checks tier and configuration. */
+static clt_found look_up(const fixture *f, clt_wisdom *wisdom, int64_t n, clt_tier tier, const char *configuration) {
+  clt_found found;
+  clt_error error = {0};
+  const clt_size size = {"n", n};
+  if (clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
+  assert_string_equal(clt_tier_name(found.tier), clt_tier_name(tier));
+  assert_string_equal(found.configuration, configuration);
+  return found;
+}
+
+static void expect(const fixture *f, int64_t n, clt_tier tier, bool stale, const char *configuration, double time_s) {
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found = look_up(f, wisdom, n, tier, configuration);
+  assert_int_equal(found.stale, stale);
+  assert_true(isnan(time_s) ? isnan(found.expected_time_s) : found.expected_time_s == time_s);
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+}
+
+static void without_a_store_the_default_is_the_answer(void **state) {
+  expect(*state, 64, CLT_TIER_DEFAULT, false, "block=8", NAN);
+  assert_int_equal(access(((fixture *)*state)->store_path, F_OK), -1); /* nothing was made */
+}
+
+static void what_was_measured_is_exact(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 0, 2e-3);
+  know(f, &f->device, 64, 1, 1e-3);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=16", 1e-3);
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  assert_non_null(strstr(found.options, "-Dblock=16"));
+  assert_string_equal(found.sizes, "n=64");
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+}
+
+static void finalists_go_before_what_the_search_saw(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 1, 3e-3);
+  know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 0, 2e-3);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
+  know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 0, 4e-3); /* the newer one counts */
+  expect(f, 64, CLT_TIER_EXACT, false, "block=16", 3e-3);
+}
+
+static void a_finalist_that_failed_is_no_answer(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  know(f, &f->device, 64, 0, 2e-3);
+  know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 1, NAN);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
+}
+
+static void another_driver_is_stale(void **state) {
+  const fixture *f = *state;
+  clt_device_info old = f->device;
+  strcpy(old.driver_version, "3.0");
+  know(f, &old, 64, 1, 1e-3);
+  expect(f, 64, CLT_TIER_OTHER_DRIVER, true, "block=16", 1e-3);
+  know(f, &f->device, 64, 0, 2e-3);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
+}
+
+static void the_nearest_size_answers(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 0, 1e-3);
+  know(f, &f->device, 4096, 1, 1e-3);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=8", NAN);
+  expect(f, 1024, CLT_TIER_NEAREST_SIZE, false, "block=16", NAN); /* by ratio, not by difference */
+}
+
+static void another_text_of_the_kernel_is_stale(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  write_text(f->folder, "add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
+  expect(f, 64, CLT_TIER_NEAREST_SIZE, true, "block=16", NAN);
+}
+
+static void a_device_of_the_same_kind_answers_and_another_does_not(void **state) {
+  const fixture *f = *state;
+  clt_device_info other = f->device;
+  other.type = CLT_DEVICE_GPU;
+  other.compute_units = 64;
+  know(f, &other, 64, 1, 1e-3);
+  expect(f, 64, CLT_TIER_DEFAULT, false, "block=8", NAN);
+  other.type = f->device.type;
+  know(f, &other, 64, 1, 1e-3);
+  expect(f, 64, CLT_TIER_SAME_ARCHITECTURE, false, "block=16", NAN);
+  know(f, &f->device, 128, 0, 1e-3); /* a size of this device is nearer */
+  expect(f, 64, CLT_TIER_NEAREST_SIZE, false, "block=8", NAN);
+}
+
+static void what_is_not_valid_here_is_passed_over(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  know(f, &f->device, 64, 0, 2e-3);
+  fixture small = *f;
+  small.device.max_work_group_size = 8;
+  expect(&small, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
+}
+
+static void the_first_store_goes_before_the_second(void **state) {
+  const fixture *f = *state;
+  char second[600];
+  snprintf(second, sizeof second, "%s/system.sqlite", f->folder);
+  know_as(f, second, &f->device, 64, CLT_RECORD_SEARCH, 0, 1e-3);
+  clt_wisdom *wisdom = NULL;
+  const char *const stores[] = {f->store_path, second};
+  assert_int_equal(clt_wisdom_open(&wisdom, stores, 2, NULL), 0);
+  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8");
+  clt_found_release(&found);
+  know(f, &f->device, 64, 1, 2e-3); /* the user's own store appears */
+  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+}
+
+static void answers_are_remembered_until_somebody_adds(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 0, 2e-3);
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8");
+  clt_found_release(&found);
+  char hidden[620];
+  snprintf(hidden, sizeof hidden, "%s.away", f->problem_path);
+  assert_int_equal(rename(f->problem_path, hidden), 0);
+  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8"); /* without a look at the file */
+  clt_found_release(&found);
+  assert_int_equal(rename(hidden, f->problem_path), 0);
+  know(f, &f->device, 64, 1, 1e-3);
+  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+}
+
+static void a_store_that_cannot_be_written_is_read(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  assert_int_equal(chmod(f->store_path, 0400), 0);
+  assert_int_equal(chmod(f->folder, 0500), 0);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=16", 1e-3);
+  assert_int_equal(chmod(f->folder, 0700), 0);
+}
+
+static void what_is_wrong_is_said(void **state) {
+  const fixture *f = *state;
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found;
+  clt_error error = {0};
+  const clt_size size = {"m", 64};
+  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, &error), CLT_E_NOT_FOUND);
+  assert_non_null(strstr(error.message, "'m'"));
+  error = (clt_error){0};
+  assert_int_equal(clt_lookup_info(wisdom, &found, "none.json", NULL, 0, &f->device, &error), CLT_E_IO);
+  clt_wisdom_close(wisdom);
+  write_text(f->folder, "store.sqlite", "this is no database, and long enough for SQLite to see that it is not");
+  const char *const stores[] = {f->store_path};
+  error = (clt_error){0};
+  assert_int_equal(clt_wisdom_open(&wisdom, stores, 1, &error), CLT_E_STORE);
+}
+
+typedef struct caller {
+  const fixture *f;
+  clt_wisdom *wisdom;
+  int n_right;
+} caller;
+
+static void *call_often(void *data) {
+  caller *c = data;
+  for (int i = 0; i < 200; i++) {
+    const clt_size size = {"n", i % 3 ? 64 : 128};
+    clt_found found;
+    if (clt_lookup_info(c->wisdom, &found, c->f->problem_path, &size, 1, &c->f->device, NULL)) continue;
+    c->n_right += strcmp(found.configuration, "block=16") == 0;
+    clt_found_release(&found);
+  }
+  return NULL;
+}
+
+static void several_threads_may_ask(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  pthread_t threads[4];
+  caller callers[4];
+  clt_wisdom *wisdom = open_wisdom(f);
+  for (int i = 0; i < 4; i++) {
+    callers[i] = (caller){f, wisdom, 0};
+    assert_int_equal(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
+  }
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], NULL);
+    assert_int_equal(callers[i].n_right, 200);
+  }
+  clt_wisdom_close(wisdom);
+}
+
+static int count(void *user, const clt_instance *instance, const clt_found *found) {
+  assert_non_null(clt_instance_device(instance));
+  assert_int_equal(found->tier, CLT_TIER_EXACT);
+  ++*(int *)user;
+  return 0;
+}
+
+static void everything_known_of_a_problem_is_listed(void **state) {
+  const fixture *f = *state;
+  clt_device_info other = f->device;
+  other.compute_units = 4;
+  know(f, &f->device, 64, 1, 1e-3);
+  know(f, &f->device, 128, 1, 1e-3);
+  know(f, &other, 128, 1, 1e-3);
+  clt_wisdom *wisdom = open_wisdom(f);
+  int n = 0;
+  assert_int_equal(clt_lookup_each(wisdom, f->problem, count, &n, NULL), 0);
+  assert_int_equal(n, 3);
+  write_text(f->folder, "add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
+  n = 0;
+  assert_int_equal(clt_lookup_each(wisdom, f->problem, count, &n, NULL), 0);
+  assert_int_equal(n, 0); /* of another text */
+  clt_wisdom_close(wisdom);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(without_a_store_the_default_is_the_answer),
+      CASE(what_was_measured_is_exact),
+      CASE(finalists_go_before_what_the_search_saw),
+      CASE(a_finalist_that_failed_is_no_answer),
+      CASE(another_driver_is_stale),
+      CASE(the_nearest_size_answers),
+      CASE(another_text_of_the_kernel_is_stale),
+      CASE(a_device_of_the_same_kind_answers_and_another_does_not),
+      CASE(what_is_not_valid_here_is_passed_over),
+      CASE(the_first_store_goes_before_the_second),
+      CASE(answers_are_remembered_until_somebody_adds),
+      CASE(a_store_that_cannot_be_written_is_read),
+      CASE(what_is_wrong_is_said),
+      CASE(several_threads_may_ask),
+      CASE(everything_known_of_a_problem_is_listed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
