@@ -3,14 +3,12 @@
  * before, and every later start knows the result.
  *
  *     pipeline FOLDER [--tune]        FOLDER holds blur.cl and blur.json */
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
-#include <clatune/opencl.h>
 #include <clatune/tune.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common.h"
 
 #define WIDTH 512
 #define HEIGHT 512
@@ -85,16 +83,6 @@ typedef struct pipeline {
   cl_mem in, out;
 } pipeline;
 
-static char *read_text(const char *folder, const char *name) {
-  char path[1024];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "rb");
-  char *text = file ? calloc(1, 65536) : NULL;
-  if (text) text[fread(text, 1, 65535, file)] = '\0';
-  if (file) fclose(file);
-  return text;
-}
-
 static cl_kernel build(const pipeline *p, cl_device_id device, const char *text, const char *options,
                        const char *name) {
   cl_int status;
@@ -146,25 +134,6 @@ static int run(pipeline *p, const clt_found *found, float *image) {
   return status ? fail("cannot run the kernels", status) : 0;
 }
 
-/* The device that CLATUNE_DEVICE names, else the first. */
-static int choose_device(cl_device_id *out) {
-  cl_platform_id platforms[16];
-  cl_uint n_platforms = 0;
-  const char *wanted = getenv("CLATUNE_DEVICE");
-  clGetPlatformIDs(16, platforms, &n_platforms);
-  for (cl_uint i = 0; i < n_platforms && i < 16; i++) {
-    cl_device_id device;
-    clt_device_info info;
-    size_t index;
-    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) continue;
-    if (clt_device_describe(&info, device, NULL)) continue;
-    if (wanted && clt_device_select(&index, &info, 1, wanted, NULL)) continue;
-    *out = device;
-    return 0;
-  }
-  return fail("there is no such device", 0);
-}
-
 /* A white square on black, with noise that the blur takes away. */
 static void paint(float *image) {
   for (int y = 0; y < HEIGHT; y++)
@@ -182,7 +151,7 @@ int main(int argc, char **argv) {
   cl_device_id device;
   if (argc < 2) return fail("usage: pipeline FOLDER [--tune]", 2);
   snprintf(problem_path, sizeof problem_path, "%s/blur.json", argv[1]);
-  if (choose_device(&device)) return 1;
+  if (choose_device(&device)) return fail("there is no such device", 0);
   if (clt_device_describe(&info, device, &error)) return fail_of(&error);
   if (argc > 2 && strcmp(argv[2], "--tune") == 0 && tune(problem_path, &info)) return 1;
   if (look_up(&found, problem_path, &info)) return 1;

@@ -8,19 +8,25 @@
 #include "cli/output.h"
 #include "cli/stored.h"
 
-static int choose_device(cli_subject *subject, const char *text) {
+static int select_device(clt_device_info *out, const char *text) {
   clt_error error = {0};
   clt_device_info *devices = NULL;
   size_t n = 0, index = 0;
   int rc = clt_devices(&devices, &n, &error);
   if (rc == 0) rc = clt_device_select(&index, devices, n, text, &error);
-  if (rc == 0) {
-    subject->device = malloc(sizeof *subject->device);
-    if (subject->device) *subject->device = devices[index];
-  }
+  if (rc == 0) *out = devices[index];
   free(devices);
-  if (rc) return cli_report(&error);
-  return subject->device ? 0 : cli_failure("out of memory");
+  return rc ? cli_report(&error) : 0;
+}
+
+int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "device");
+  return select_device(out, typed ? typed : getenv("CLATUNE_DEVICE"));
+}
+
+static int choose_device(cli_subject *subject, const char *text) {
+  subject->device = malloc(sizeof *subject->device);
+  return subject->device ? select_device(subject->device, text) : cli_failure("out of memory");
 }
 
 static int instantiate(cli_subject *subject, const cli_arguments *arguments) {

@@ -21,6 +21,9 @@ typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED } cli_de
 int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 
+/* The device that was typed, else CLATUNE_DEVICE's, else the only one. */
+int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
+
 /* Opens the store that was typed, or the standard one. */
 int cli_open_store(clt_store **out, const cli_arguments *arguments);
 

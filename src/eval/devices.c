@@ -5,10 +5,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "clatune/sys/evaluator.h"
-#include "eval/link.h"
-#include "eval/run_folder.h"
+#include "eval/ask.h"
 
-#define PATIENCE_S 60
 #define MAX_DEVICES 1024
 
 static int take_device(clt_device_info *out, const json_t *message, clt_error *error) {
@@ -36,32 +34,10 @@ static int take_devices(clt_device_info **out, size_t *n, const json_t *reply, c
   return CLT_OK;
 }
 
-static int ask(clt_link *link, json_t **reply, clt_error *error) {
-  clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
-  json_t *greeting = NULL;
-  int rc = clt_link_await(link, &greeting, error);
-  if (rc == 0) rc = clt_link_check_greeting(greeting, error);
-  json_decref(greeting);
-  if (rc) return rc;
-  rc = clt_link_request(link, json_pack("{s:s}", "request", "devices"), CLT_AT_VERIFY, &limits, error);
-  return rc ? rc : clt_link_await(link, reply, error);
-}
-
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
-  clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
-  clt_run_folder folder = {NULL, -1};
-  clt_link link = {.alive = false};
-  char *path = NULL, *why = NULL;
   json_t *reply = NULL;
-  int rc = clt_worker_path(&path, error);
-  if (rc == 0) rc = clt_run_folder_new(&folder, error);
-  if (rc == 0) rc = clt_link_start(&link, path, folder.path, 0, &limits, error);
-  if (rc == 0) rc = ask(&link, &reply, error);
+  int rc = clt_ask_worker(&reply, json_pack("{s:s}", "request", "devices"), CLT_AT_VERIFY, error);
   if (rc == 0) rc = take_devices(out, n, reply, error);
   json_decref(reply);
-  clt_link_stop(&link, false, &why);
-  clt_run_folder_remove(&folder);
-  free(why);
-  free(path);
   return rc;
 }

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "problem/file.h"
 #include "problem/parts.h"
+#include "problem/todo.h"
 
 static int parse(clt_problem *problem, clt_error *error) {
   json_error_t mistake;
@@ -114,6 +115,7 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   problem->folder = clt_path_folder(path);
   int rc = problem->source.path && problem->folder ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = parse(problem, error);
+  if (rc == CLT_OK) rc = clt_todo_check(&problem->source, problem->root, error);
   if (rc == CLT_OK) rc = load_sections(problem, error);
   if (rc == CLT_OK) rc = check(problem, error);
   if (rc == CLT_OK) {

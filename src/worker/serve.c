@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "eval/kernel_message.h"
+#include "opencl/inspect.h"
 #include "worker/fault.h"
 #include "worker/slots.h"
 
@@ -81,6 +83,21 @@ static int serve_devices(server *s, const json_t *request, json_t **out, clt_err
   return rc;
 }
 
+static int serve_inspect(server *s, const json_t *request, json_t **out, clt_error *error) {
+  int64_t platform, device;
+  clt_kernel_info *kernels = NULL;
+  size_t n = 0;
+  (void)s;
+  int rc = clt_message_integer(&platform, request, "platform", 0, INT32_MAX, error);
+  if (rc == 0) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
+  if (rc == 0)
+    rc = clt_opencl_inspect(&kernels, &n, (int)platform, (int)device, clt_message_string(request, "text"),
+                            clt_message_string(request, "options"), error);
+  if (rc == 0) *out = json_pack("{s:s, s:o}", "reply", "kernels", "kernels", clt_message_from_kernels(kernels, n));
+  free(kernels);
+  return rc;
+}
+
 static json_t *ok(void) { return json_pack("{s:s}", "reply", "ok"); }
 
 static int serve_open(server *s, const json_t *request, json_t **out, clt_error *error) {
@@ -132,7 +149,7 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
 static const struct {
   const char *name;
   int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
-} table[] = {{"devices", serve_devices}, {"open", serve_open}, {"data", serve_data},
+} table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open}, {"data", serve_data},
              {"prepare", serve_prepare}, {"time", serve_time}, {"verify", serve_verify},
              {"release", serve_release}};
 

@@ -27,6 +27,14 @@ class Pipeline(CliTest):
         self.assertEqual(self.run_it(), ("exact", tuned, white))
         self.assertEqual(white_tuned, white)
 
+    def test_it_tunes_while_it_works(self):
+        run = subprocess.run([os.environ["ONLINE"], str(FOLDER), "100"], text=True, capture_output=True, timeout=280,
+                             env={**self.environment, "CLATUNE_DEVICE": "pocl"})
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        steps, total = run.stdout.splitlines()
+        self.assertRegex(steps, "^10[01] steps, 30 configurations tried; the fastest: wg_x=")
+        self.assertAlmostEqual(float(total.split()[-1]), 1, places=2)
+
 
 if not has_device("pocl"):
     sys.exit(77)

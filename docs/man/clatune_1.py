@@ -1,0 +1,99 @@
+"""Prints clatune(1) as scdoc, from the program's own help. Argument: the program."""
+import re
+import subprocess
+import sys
+
+HEAD = """clatune(1) "" "clatune"
+
+# NAME
+
+clatune - finds the fastest configuration of an OpenCL kernel
+
+# SYNOPSIS
+
+*clatune* _COMMAND_ [OPTION...] [ARGUMENT...]
+
+# DESCRIPTION
+
+Given a problem file (*clatune-problem*(5)) and a device, *clatune tune* measures some configurations, learns from them which others are
+promising, measures those and prints the best. Every measurement is kept in a store. Candidates are built and run in worker
+processes, and their results are compared with a reference. Answers go to standard output, progress and warnings to standard
+error; every command that answers takes *--json*.
+
+# COMMANDS
+"""
+TAIL = """
+# DEVICES
+
+*--device*, or the environment's CLATUNE_DEVICE, takes P:D (the numbers of platform and device), a UUID, a type (cpu, gpu,
+accelerator), an ICD suffix (pocl, mesa, intel, nv), or part of a platform, vendor or device name, without regard to case.
+
+# ENVIRONMENT
+
+*CLATUNE_DEVICE*
+	The device where none is typed.
+
+*CLATUNE_WORKER*
+	The program clatune-worker, where it is in an unusual place.
+
+*CLATUNE_SYSTEM_STORE*
+	A store that is read below the user's by *clatune lookup*.
+
+*NO_COLOR*
+	No colours on a terminal.
+
+*XDG_DATA_HOME*, *XDG_CACHE_HOME*, *TMPDIR*
+	Where the store, compiled modules, and temporary folders are.
+
+*CC*
+	The compiler of modules in C.
+
+# EXIT STATUS
+
+0 found; 1 failure; 2 usage; 3 no such device; 4 no valid configuration; 5 verification failed; 6 the store cannot be used; 130, 143,
+129 interrupted by SIGINT, SIGTERM, SIGHUP: what was measured is kept, and the same command goes on.
+
+# SEE ALSO
+
+*libclatune*(3), *clatune-problem*(5)
+"""
+
+
+def help_of(*words):
+    return subprocess.run([sys.argv[1], *words, "--help"], text=True, capture_output=True, check=True).stdout
+
+
+def plain(text):
+    """Text that scdoc takes as it is."""
+    escaped = re.sub(r"([\\_*~<>#])", r"\\\1", re.sub(r"^ +", "", text, flags=re.M))
+    return re.sub(r"^([-|!\[])", r"\\\1", escaped, flags=re.M)
+
+
+def options(lines):
+    """Two-column lines as a list of terms; a line that begins further right goes on with the one before."""
+    terms = []
+    for line in lines:
+        match = re.match(r"  (\S.*?)(?:  +(.*))?$", line)
+        if match and not line.startswith("   "):
+            terms.append([match[1], match[2] or ""])
+        elif terms:
+            terms[-1][1] += " " + line.strip()
+    return "".join(f"*{plain(name)}*\n\t{plain(text.strip())}\n\n" for name, text in terms)
+
+
+def command(name):
+    usage, description, *sections = help_of(name).rstrip().split("\n\n")
+    out = f"## {usage.removeprefix('usage: ')}\n\n{plain(description)}\n\n"
+    for section in sections:
+        title, *lines = section.splitlines()
+        if not title.endswith(":"):
+            out += plain(section) + "\n\n"
+            continue
+        if title != "options:":
+            out += f"{plain(title)}\n\n"
+        out += options(lines)
+    return out
+
+
+names = re.findall(r"^  (\w+) ", help_of().split("commands:")[1].split("\n\n")[0], re.M)
+print(HEAD + "\n" + "".join(command(name) for name in names) + TAIL.lstrip("\n"), end="")

@@ -1,0 +1,202 @@
+#include "cli/first_problem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define DEFAULT_SIZE 1024
+#define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
+
+static const char *const axes[] = {"X", "Y", "Z"};
+static const char *const whole_types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
+
+typedef struct draft {
+  const clt_kernel_info *kernel;
+  const cli_kernel_text *text;
+  char sizes[CLT_MAX_KERNEL_ARGUMENTS][160]; /* a problem parameter for each whole scalar argument */
+  size_t n_sizes;
+} draft;
+
+static json_t *format(const char *form, ...) __attribute__((format(printf, 1, 2)));
+static json_t *format(const char *form, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, form);
+  vsnprintf(text, sizeof text, form, arguments);
+  va_end(arguments);
+  return json_string(text);
+}
+
+static bool is_whole(const clt_kernel_argument *a) {
+  for (size_t i = 0; i < sizeof whole_types / sizeof *whole_types; i++)
+    if (strcmp(a->type, whole_types[i]) == 0) return a->address == CLT_ADDRESS_PRIVATE;
+  return false;
+}
+
+/* --- sizes --- */
+
+static void find_sizes(draft *d) {
+  for (size_t i = 0; i < d->kernel->n_arguments; i++)
+    if (is_whole(&d->kernel->arguments[i]))
+      snprintf(d->sizes[d->n_sizes++], sizeof *d->sizes, PREFIX "%s", d->kernel->arguments[i].name);
+}
+
+static json_t *problem_parameters(const draft *d) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < d->n_sizes; i++)
+    json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[i], "Default", DEFAULT_SIZE, "Min", 1));
+  return list;
+}
+
+/* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so. */
+static const char *size_along(const draft *d, int dimension) {
+  static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
+                                          {"height", "h", "ny", "rows", "m", NULL}};
+  if (d->n_sizes == 1) return d->sizes[0];
+  for (size_t k = 0; dimension < 2 && d->text->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
+    for (size_t i = 0; i < d->n_sizes; i++)
+      if (strcasecmp(d->sizes[i] + strlen(PREFIX), names[dimension][k]) == 0) return d->sizes[i];
+  return NULL;
+}
+
+/* --- parameters --- */
+
+/* Powers of two about a power of two, off and on, or the value alone. */
+static json_t *values_about(int64_t value) {
+  bool power = value > 1 && (value & (value - 1)) == 0;
+  json_t *list = json_array();
+  if (value == 0 || value == 1) {
+    for (int64_t v = value; v <= (value ? 8 : 1); v += value ? v : 1) json_array_append_new(list, json_integer(v));
+  } else if (power) {
+    for (int64_t v = value / 8 > 1 ? value / 8 : 1; v <= 8 * value && v <= 1024; v *= 2)
+      json_array_append_new(list, json_integer(v));
+  } else {
+    json_array_append_new(list, json_integer(value));
+  }
+  return list;
+}
+
+/* Whether the work-group is what parameters of our own say. */
+static bool own_local_size(const draft *d) { return d->text->required[0][0] == '\0' && d->kernel->local_size[0] == 0; }
+
+static json_t *tuning_parameters(const draft *d) {
+  static const char *const names[] = {"local_x", "local_y", "local_z"};
+  json_t *list = json_array();
+  for (size_t i = 0; i < d->text->n_macros; i++) {
+    const cli_macro *m = &d->text->macros[i];
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
+                                          values_about(m->value), "Default", (json_int_t)m->value));
+  }
+  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions; k++)
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", names[k], "Type", "int", "Values",
+                                          values_about(k ? 4 : 32), "Default", k ? 4 : 32));
+  return list;
+}
+
+/* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
+static json_t *conditions(const draft *d) {
+  json_t *list = json_array();
+  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions; k++) {
+    const char *size = size_along(d, k);
+    if (size == NULL) continue;
+    json_array_append_new(list, json_pack("{s:o, s:s}", "Expression", format("%s %% local_%c == 0", size, "xyz"[k]),
+                                          "// why", "leave it out where the kernel has no need of whole work-groups"));
+  }
+  return list;
+}
+
+/* --- launch --- */
+
+static json_t *global_size(const draft *d) {
+  json_t *out = json_object();
+  for (int k = 0; k < d->text->n_dimensions; k++) {
+    const char *size = size_along(d, k);
+    json_object_set_new(out, axes[k],
+                        size && !d->text->uses_groups
+                            ? json_string(size)
+                            : format("TODO work-items along %s, an expression%s%s", axes[k],
+                                     size ? " such as " : "", size ? size : ""));
+  }
+  return out;
+}
+
+static json_t *local_size(const draft *d) {
+  json_t *out = json_object();
+  for (int k = 0; k < d->text->n_dimensions; k++) {
+    const char *required = d->text->required[k];
+    uint64_t fixed = d->kernel->local_size[k];
+    json_object_set_new(out, axes[k],
+                        required[0] ? json_string(required)
+                        : fixed     ? json_integer((json_int_t)fixed)
+                                    : format("local_%c", "xyz"[k]));
+  }
+  return out;
+}
+
+/* --- arguments --- */
+
+static json_t *extent(const draft *d, const char *what) {
+  const char *x = size_along(d, 0), *y = size_along(d, 1);
+  if (x && d->text->n_dimensions == 1) return json_string(x);
+  if (x && y && d->text->n_dimensions == 2) return json_pack("[s, s]", x, y);
+  return format("TODO number of %s, an expression", what);
+}
+
+static json_t *buffer(const draft *d, const clt_kernel_argument *a) {
+  char element[128];
+  snprintf(element, sizeof element, "%.*s", (int)strcspn(a->type, "* "), a->type);
+  bool real = strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
+  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType", "Vector",
+                          "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", extent(d, "elements"),
+                          "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
+  if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
+  if (!a->is_const)
+    json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));
+  return out;
+}
+
+static json_t *image(const draft *d, const clt_kernel_argument *a) {
+  bool deep = strstr(a->type, "3d") != NULL;
+  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
+                          "MemoryType", deep ? "Image3D" : "Image2D", "AccessType",
+                          a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent(d, "pixels, [width, height]"));
+  if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
+  return out;
+}
+
+static json_t *scalar(const clt_kernel_argument *a) {
+  return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", strcmp(a->type, "size_t") ? a->type : "ulong",
+                   "MemoryType", "Scalar", "FillValue", is_whole(a) ? format(PREFIX "%s", a->name) : json_real(1));
+}
+
+static json_t *argument(const draft *d, const clt_kernel_argument *a) {
+  if (a->address == CLT_ADDRESS_LOCAL)
+    return json_pack("{s:s, s:o, s:s, s:s}", "Name", a->name, "Type", format("%.*s", (int)strcspn(a->type, "* "), a->type),
+                     "MemoryType", "Local", "Size", "TODO number of elements, an expression over the tuning parameters");
+  if (strncmp(a->type, "image", 5) == 0) return image(d, a);
+  if (strcmp(a->type, "sampler_t") == 0)
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge", "Filter",
+                     "Nearest");
+  return a->address == CLT_ADDRESS_PRIVATE ? scalar(a) : buffer(d, a);
+}
+
+static json_t *arguments(const draft *d) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < d->kernel->n_arguments; i++)
+    json_array_append_new(list, argument(d, &d->kernel->arguments[i]));
+  return list;
+}
+
+json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_kernel_info *kernel,
+                          const cli_kernel_text *text) {
+  draft d = {.kernel = kernel, .text = text};
+  find_sizes(&d);
+  return json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:s}", "General", "BenchmarkName", name,
+                   "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters",
+                   tuning_parameters(&d), "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL",
+                   "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize",
+                   local_size(&d), "Arguments", arguments(&d), "// reference",
+                   "none: the default configuration's result is taken for right; see Reference in the problem format");
+}

@@ -1,0 +1,200 @@
+/* In the application's process: what clt_online asks for is built and run on the application's own buffers. */
+#include <clatune/online.h>
+#include <clatune/tune_kernel.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "opencl/launch.h"
+
+#define DEFAULT_BUDGET 100
+#define RUNS 5
+#define RUNS_S 0.1       /* so long runs are repeated at most */
+#define FAR_BEHIND 2.0   /* a run that takes so many times the best is not repeated */
+
+typedef struct tuner {
+  const clt_kernel_tuning *t;
+  clt_executor *executor;
+  clt_online *online;
+  cl_mem *backups; /* one an argument; NULL: none */
+  double best_s;   /* 0: none */
+  clt_kernel_tuned result;
+} tuner;
+
+/* --- the application's buffers --- */
+
+static int copy(const tuner *u, cl_mem from, cl_mem to, size_t bytes, clt_error *error) {
+  cl_int status = clEnqueueCopyBuffer(u->t->queue, from, to, 0, 0, bytes, 0, NULL, NULL);
+  if (status == CL_SUCCESS) status = clFinish(u->t->queue);
+  return status ? clt_fail_cl(error, status, "copy a buffer") : CLT_OK;
+}
+
+static int back_up(tuner *u, size_t i, clt_error *error) {
+  cl_mem original = u->t->arguments[i].restored;
+  size_t bytes = 0;
+  cl_int status = clGetMemObjectInfo(original, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+  if (status == CL_SUCCESS) u->backups[i] = clCreateBuffer(u->t->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+  if (status) return clt_fail_cl(error, status, "make room for what a buffer holds");
+  return copy(u, original, u->backups[i], bytes, error);
+}
+
+static int restore(const tuner *u, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && u->backups && i < u->t->n_arguments; i++) {
+    size_t bytes = 0;
+    if (u->backups[i] == NULL) continue;
+    clGetMemObjectInfo(u->backups[i], CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    rc = copy(u, u->backups[i], u->t->arguments[i].restored, bytes, error);
+  }
+  return rc;
+}
+
+/* --- one configuration: 0, CLT_REJECTED with the reason in m, or an error --- */
+
+static int set_arguments(const tuner *u, const clt_program *program, const clt_plan *plan, clt_measurement *m,
+                         clt_error *error) {
+  const clt_plan_launch *launch = &plan->launches[0];
+  if (plan->n_launches != 1 || launch->n_args != u->t->n_arguments)
+    return clt_fail(error, CLT_E_UNSUPPORTED,
+                    "the problem has %zu launches, the first with %zu arguments; one with %zu is what was given",
+                    plan->n_launches, launch->n_args, u->t->n_arguments);
+  for (size_t i = 0; i < launch->n_args; i++) {
+    const clt_host_argument *a = &u->t->arguments[i];
+    size_t bytes = a->bytes || a->value ? a->bytes : plan->args[launch->args[i]].bytes;
+    cl_int status = clSetKernelArg(program->kernels[0], (cl_uint)i, bytes, a->value);
+    if (status == CL_INVALID_ARG_SIZE || status == CL_INVALID_ARG_VALUE || status == CL_INVALID_MEM_OBJECT)
+      return clt_fail(error, CLT_E_ARGUMENT, "argument %zu, '%s', is not what the kernel takes (%s)", i,
+                      plan->args[launch->args[i]].name, clt_cl_status_name(status));
+    if (status) return clt_reject_cl(m, CLT_REASON_LAUNCH, status, "set an argument");
+  }
+  return CLT_OK;
+}
+
+/* The queue may have no profiling: then no run has a device's time. */
+static double seconds_of(const tuner *u, const clt_run *run, clt_measurement *m) {
+  bool device = u->executor->clock == CLT_CLOCK_DEVICE && run->device_s > 0;
+  m->clock = device ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
+  return device ? run->device_s : run->host_s;
+}
+
+static int time_runs(const tuner *u, const clt_program *program, const clt_plan *plan, clt_measurement *m,
+                     clt_error *error) {
+  double start_s = clt_now_s(), least_s = INFINITY;
+  bool again = true;
+  for (int i = 0; i < RUNS && again; i++) {
+    clt_run run;
+    int rc = restore(u, error);
+    if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, m);
+    if (rc) return rc;
+    m->runs_s[m->n_runs++] = seconds_of(u, &run, m);
+    least_s = fmin(least_s, m->runs_s[m->n_runs - 1]);
+    again = clt_now_s() - start_s < RUNS_S && !(u->best_s > 0 && least_s > FAR_BEHIND * u->best_s);
+  }
+  m->time_s = least_s;
+  return CLT_OK;
+}
+
+static int run_program(const tuner *u, clt_program *program, const clt_plan *plan, clt_measurement *m,
+                       clt_error *error) {
+  double least_s;
+  int rc = clt_program_check_kernels(program, u->executor, plan, m);
+  if (rc == CLT_OK) rc = set_arguments(u, program, plan, m, error);
+  if (rc == CLT_OK) rc = restore(u, error);
+  if (rc == CLT_OK) rc = clt_launch_first(&least_s, u->executor, program, plan, m);
+  if (rc == CLT_OK && u->t->right && !u->t->right(u->t->user))
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application says that the result is wrong");
+  return rc ? rc : time_runs(u, program, plan, m, error);
+}
+
+static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_error *error) {
+  clt_plan *plan = NULL;
+  clt_program program = {0};
+  int rc = clt_executor_plan(&plan, u->t->instance, config, m, error);
+  if (rc || plan == NULL) return rc;
+  rc = clt_program_check_limits(u->executor, plan, m, error);
+  if (rc == CLT_OK) rc = clt_program_build(&program, u->executor, plan, m, error);
+  if (rc == CLT_OK) rc = run_program(u, &program, plan, m, error);
+  clt_program_release(&program);
+  clt_plan_free(plan);
+  return rc < 0 ? rc : CLT_OK;
+}
+
+/* --- the loop --- */
+
+static int try(tuner *u, clt_config config, clt_error *error) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  int rc = measure(u, config, &m, error);
+  if (rc == CLT_OK && clt_measurement_correct(&m)) {
+    u->result.n_right++;
+    if (u->best_s == 0 || m.time_s < u->best_s) u->best_s = m.time_s;
+    rc = clt_online_tell(u->online, config, m.time_s, error);
+  } else if (rc == CLT_OK) {
+    u->result.n_failed++;
+    rc = clt_online_fail(u->online, config, m.reason, error);
+  }
+  clt_measurement_release(&m);
+  return rc;
+}
+
+static int search(tuner *u, clt_error *error) {
+  double end_s = u->t->time_s > 0 ? clt_now_s() + u->t->time_s : INFINITY;
+  int rc = CLT_OK;
+  while (rc == CLT_OK && clt_now_s() < end_s) {
+    clt_config config;
+    bool exploring;
+    rc = clt_online_ask(u->online, &config, &exploring, error);
+    if (rc || !exploring) break;
+    rc = try(u, config, error);
+  }
+  return rc;
+}
+
+static int conclude(tuner *u, clt_error *error) {
+  if (!clt_online_best(u->online, &u->result.config, &u->result.time_s))
+    return clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
+                    (long long)u->result.n_failed);
+  return clt_instance_options(u->t->instance, u->result.config, &u->result.options, error);
+}
+
+static int prepare(tuner *u, clt_error *error) {
+  const clt_kernel_tuning *t = u->t;
+  const clt_online_settings settings = {.instance = t->instance,
+                                        .store = t->store,
+                                        .budget = t->budget > 0 ? t->budget : DEFAULT_BUDGET,
+                                        .seed = t->seed};
+  if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "tuning in place needs an instance that was made for the device");
+  int rc = clt_executor_new_on(&u->executor, t->context, t->device, t->queue, error);
+  if (rc == CLT_OK) rc = clt_online_new(&u->online, &settings, error);
+  if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
+    rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < t->n_arguments; i++)
+    if (t->arguments[i].restored) rc = back_up(u, i, error);
+  return rc;
+}
+
+int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_error *error) {
+  tuner u = {.t = tuning};
+  int rc = prepare(&u, error);
+  if (rc == CLT_OK) {
+    rc = search(&u, error);
+    int restored = restore(&u, rc ? NULL : error);
+    if (rc == CLT_OK) rc = restored;
+  }
+  if (rc == CLT_OK) rc = conclude(&u, error);
+  for (size_t i = 0; u.backups && i < tuning->n_arguments; i++)
+    if (u.backups[i]) clReleaseMemObject(u.backups[i]);
+  free(u.backups);
+  clt_online_free(u.online);
+  clt_executor_free(u.executor);
+  if (rc == CLT_OK) *out = u.result;
+  return rc;
+}
+
+void clt_kernel_tuned_release(clt_kernel_tuned *tuned) {
+  free(tuned->options);
+  tuned->options = NULL;
+}

@@ -1,0 +1,99 @@
+"""clatune init on PoCL: from a kernel file alone to a tuning."""
+import json
+import sys
+
+from harness import CliTest, has_device, main
+
+SCALE = """#ifndef PER_ITEM
+#define PER_ITEM 1   // elements of a work-item
+#endif
+#ifndef UNROLL
+#define UNROLL 0
+#endif
+kernel void scale(global const float *in, global float *out, const float factor, const int n) {
+  for (int k = 0; k < PER_ITEM; k++) {
+    int i = get_global_id(0) * PER_ITEM + k;
+    if (i < n) out[i] = factor * in[i];
+  }
+}
+"""
+GROUPS = """#define TILE 16
+#ifndef TILE_X
+# define TILE_X (8)
+#endif
+__attribute__((reqd_work_group_size(TILE_X, 4, 1)))
+kernel void transpose(global const uint *restrict in, global uint *restrict out, int width, int height, local uint *tile) {
+  tile[get_local_id(1) * TILE_X + get_local_id(0)] = in[get_global_id(1) * width + get_global_id(0)];
+  out[get_global_id(0) * height + get_global_id(1)] = tile[get_local_id(1) * TILE_X + get_local_id(0)];
+}
+kernel void other(read_only image2d_t image, sampler_t sampler, constant float4 *c, write_only image2d_t made) {
+  write_imagef(made, (int2)(0, 0), read_imagef(image, sampler, (float2)(0, 0)) + c[0]);
+}
+"""
+
+
+class Init(CliTest):
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def init(self, *options, **more):
+        return self.clatune("init", *options, "--device", "pocl", **more)
+
+    def problem(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def test_from_a_kernel_to_a_tuning(self):
+        self.write("my.cl", SCALE)
+        self.init("my.cl")
+        problem = self.problem("my.json")
+        parameters = {p["Name"]: p["Values"] for p in problem["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(parameters["PER_ITEM"], [1, 2, 4, 8])
+        self.assertEqual(parameters["UNROLL"], [0, 1])
+        self.assertIn("local_x", parameters)
+        arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
+        self.assertEqual((arguments["in"]["AccessType"], arguments["out"]["AccessType"]), ("ReadOnly", "ReadWrite"))
+        self.assertEqual((arguments["n"]["Type"], arguments["n"]["FillValue"]), ("int", "size_n"))
+        self.assertEqual(arguments["factor"]["MemoryType"], "Scalar")
+        answer = self.clatune_json("tune", "my.json", "--device", "pocl", "--budget", "6", "--no-store")
+        self.assertEqual(answer["evaluations"]["correct"], 6)
+
+    def test_what_a_person_must_know_is_marked(self):
+        self.write("t.cl", GROUPS)
+        self.assertIn("TODO", self.init("t.cl", "--kernel", "transpose").stdout)
+        problem = self.problem("t.json")
+        self.assertEqual([p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]], ["TILE_X"])
+        self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "TILE_X", "Y": "4"})
+        said = self.clatune("verify", "t.json", "--device", "pocl", expect=1).stderr
+        self.assertRegex(said, r"t\.json:\d+: KernelSpecification\.GlobalSize\.X: still to be filled in: .*line \d+")
+        for old, new in (("TODO work-items along X, an expression such as size_width", "size_width"),
+                         ("TODO work-items along Y, an expression such as size_height", "size_height"),
+                         ("TODO number of elements, an expression over the tuning parameters", "TILE_X * 4")):
+            self.edit("t.json", old, new)
+        self.clatune("verify", "t.json", "--device", "pocl")
+
+    def test_images_and_samplers(self):
+        self.write("t.cl", GROUPS)
+        self.init("t.cl", "--kernel", "other", "-o", "sub.json")
+        arguments = self.problem("sub.json")["KernelSpecification"]["Arguments"]
+        self.assertEqual([a["MemoryType"] for a in arguments], ["Image2D", "Sampler", "Vector", "Image2D"])
+        self.assertEqual(arguments[2]["MemType"], "Constant")
+        self.assertEqual([arguments[0]["AccessType"], arguments[3]["AccessType"]], ["ReadOnly", "WriteOnly"])
+
+    def test_mistakes(self):
+        self.write("t.cl", GROUPS)
+        self.assertIn("'transpose' 'other'", self.init("t.cl", expect=2).stderr)
+        self.assertIn("it has 'transpose'", self.init("t.cl", "--kernel", "none", expect=2).stderr)
+        self.write("bad.cl", "kernel void bad(global float *x) { x[0] = N; }\n")
+        self.assertIn("N", self.init("bad.cl", expect=1).stderr)
+        self.assertFalse((self.folder / "bad.json").exists())
+        self.init("bad.cl", "--define", "N=3")
+        self.assertIn("exists already", self.init("bad.cl", "--define", "N=3", expect=1).stderr)
+        self.assertIn("cannot open", self.init("none.cl", expect=1).stderr)
+        self.write("empty.cl", "int x(void) { return 1; }\n")
+        self.assertIn("no kernel", self.init("empty.cl", expect=1).stderr)
+
+
+if not has_device("pocl"):
+    sys.exit(77)
+if __name__ == "__main__":
+    main()
