@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "cli/dry_run.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
@@ -12,7 +13,9 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool 
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
-  int rc = cli_tuning_init(&tuning, arguments, searcher ? searcher : CLT_DEFAULT_SEARCHER);
+  if (searcher == NULL) searcher = CLT_DEFAULT_SEARCHER;
+  if (clt_searcher_find(searcher) && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher);
+  int rc = cli_tuning_init(&tuning, arguments, searcher);
   return rc ? rc : cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
@@ -25,6 +28,7 @@ static const cli_flag flags[] = {
     {"stagnation", "N", "ends after N evaluations without anything faster by more than the tolerance"},
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
     {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
+    {"dry-run", NULL, "says what would be tuned, and what is known of it; measures nothing"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
     CLI_TUNING_FLAGS,

@@ -86,6 +86,21 @@ class Lookup(SimulatedTest):
         if shutil.which("cc"):
             subprocess.run(["cc", "-fsyntax-only", "h.c"], cwd=self.folder, check=True)
 
+    def test_a_dry_run_measures_nothing_and_makes_no_file(self):
+        plan = self.tune("--dry-run", "--store", "s.sqlite")
+        self.assertEqual((plan["known"], plan["space"]["valid"], plan["default"]), (0, 1000, {"a": 0, "b": 0}))
+        self.assertFalse((self.folder / "s.sqlite").exists())
+        self.tuned(1024)
+        self.assertEqual(self.tune("--dry-run", "--store", "s.sqlite")["known"], 30)
+        text = self.clatune("tune", "copy.json", "--device", "Simulated", "--dry-run", "--store", "s.sqlite").stdout
+        self.assertIn("1000 valid on this device, 30 known already", text)
+
+    def test_a_report_of_the_store(self):
+        self.tuned(1024)
+        text = self.clatune("report", "copy.json", "--device", "Simulated", "--store", "s.sqlite").stdout
+        self.assertIn("30 configurations, 30 correct, of 1000 valid ones", text)
+        self.assertIn("a explains", text)
+
     def test_a_system_store_lies_below_the_users(self):
         self.tuned(1024)
         (self.folder / "system").mkdir()

@@ -1,0 +1,11 @@
+/* cli/dry_run.h - what a tuning would do. */
+#ifndef CLT_CLI_DRY_RUN_H
+#define CLT_CLI_DRY_RUN_H
+
+#include "cli/arguments.h"
+
+/* Says what `clatune tune` would measure, where and how much of it is known; measures nothing and makes no file. Returns an exit
+ * code. */
+int cli_dry_run(const cli_arguments *arguments, const char *searcher);
+
+#endif
