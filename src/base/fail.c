@@ -1,3 +1,4 @@
+#define CLT_BASE_FAIL_C
 #include "base/fail.h"
 
 #include <errno.h>

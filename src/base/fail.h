@@ -18,6 +18,15 @@ int clt_fail_memory(clt_error *error);
 /* "cannot <what> '<path>': <strerror(errno)>". */
 int clt_fail_errno(clt_error *error, int code, const char *what, const char *path);
 
+/* What an analyser that looks at one file at a time cannot know: none of them returns 0. */
+#if defined(__clang_analyzer__) && !defined(CLT_BASE_FAIL_C)
+#define CLT_NOT_ZERO(call, code) ((void)(call), (code) ? (code) : -1)
+#define clt_fail(error, code, ...) CLT_NOT_ZERO((clt_fail)(error, code, __VA_ARGS__), code)
+#define clt_fail_at(error, code, ...) CLT_NOT_ZERO((clt_fail_at)(error, code, __VA_ARGS__), code)
+#define clt_fail_errno(error, code, ...) CLT_NOT_ZERO((clt_fail_errno)(error, code, __VA_ARGS__), code)
+#define clt_fail_memory(error) CLT_NOT_ZERO((clt_fail_memory)(error), CLT_E_MEMORY)
+#endif
+
 /* Empties an error before it is used. NULL is fine. */
 void clt_error_clear(clt_error *error);
 

@@ -89,7 +89,7 @@ static json_t *tuning_parameters(const draft *d) {
     json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
                                           values_about(m->value), "Default", (json_int_t)m->value));
   }
-  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions; k++)
+  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++)
     json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", names[k], "Type", "int", "Values",
                                           values_about(k ? 4 : 32), "Default", k ? 4 : 32));
   return list;
@@ -98,7 +98,7 @@ static json_t *tuning_parameters(const draft *d) {
 /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
 static json_t *conditions(const draft *d) {
   json_t *list = json_array();
-  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions; k++) {
+  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++) {
     const char *size = size_along(d, k);
     if (size == NULL) continue;
     json_array_append_new(list, json_pack("{s:o, s:s}", "Expression", format("%s %% local_%c == 0", size, "xyz"[k]),
@@ -111,7 +111,7 @@ static json_t *conditions(const draft *d) {
 
 static json_t *global_size(const draft *d) {
   json_t *out = json_object();
-  for (int k = 0; k < d->text->n_dimensions; k++) {
+  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
     const char *size = size_along(d, k);
     json_object_set_new(out, axes[k],
                         size && !d->text->uses_groups
@@ -124,7 +124,7 @@ static json_t *global_size(const draft *d) {
 
 static json_t *local_size(const draft *d) {
   json_t *out = json_object();
-  for (int k = 0; k < d->text->n_dimensions; k++) {
+  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
     const char *required = d->text->required[k];
     uint64_t fixed = d->kernel->local_size[k];
     json_object_set_new(out, axes[k],

@@ -59,8 +59,7 @@ static char *problem_path(const cli_arguments *arguments, const char *kernel_pat
   size_t n = dot ? (size_t)(dot - kernel_path) : strlen(kernel_path);
   char *out = typed ? strdup(typed) : malloc(n + sizeof ".json");
   if (out && typed == NULL) {
-    memcpy(out, kernel_path, n);
-    memcpy(out + n, ".json", sizeof ".json");
+    snprintf(out, n + sizeof ".json", "%.*s.json", (int)n, kernel_path);
   }
   return out;
 }
@@ -84,10 +83,9 @@ static int write_problem(const char *path, json_t *json) {
 static void count_todos(const json_t *json, int *n) {
   const char *name;
   json_t *member;
-  size_t i;
   if (json_is_string(json)) *n += strncmp(json_string_value(json), "TODO", 4) == 0;
-  json_array_foreach((json_t *)json, i, member) count_todos(member, n);
-  json_object_foreach((json_t *)json, name, member) count_todos(member, n);
+  for (size_t i = 0; i < json_array_size(json); i++) count_todos(json_array_get(json, i), n);
+  json_object_foreach((json_t *)json, name, member) { count_todos(member, n); }
 }
 
 static int report(const char *path, const clt_kernel_info *kernel, const cli_kernel_text *text, json_t *json,
@@ -131,7 +129,7 @@ static int run(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options, &error)) rc = cli_report(&error);
   if (rc == 0) rc = choose_kernel(&kernel, kernels, n, cli_text(arguments, "kernel"), arguments->positional[0]);
-  if (rc == 0) rc = write_for(arguments, kernel, text);
+  if (rc == 0 && kernel) rc = write_for(arguments, kernel, text);
   free(kernels);
   free(options);
   free(text);

@@ -88,8 +88,9 @@ static void read_dimensions(cli_kernel_text *out, const char *text) {
 /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
 static void read_required(cli_kernel_text *out, const char *text) {
   const char *at = strstr(text, "reqd_work_group_size");
-  at = at ? strchr(at, '(') : NULL;
-  for (int d = 0; at && d < 3; d++) {
+  if (at) at = strchr(at, '(');
+  if (at == NULL) return;
+  for (int d = 0; d < 3; d++) {
     const char *begin = skip_blanks(at + 1), *end = begin + strcspn(begin, ",()");
     size_t n = (size_t)(end - begin);
     while (n && isspace((unsigned char)begin[n - 1])) n--;

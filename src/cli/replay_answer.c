@@ -1,4 +1,5 @@
 /* The tables of `clatune replay`. */
+#include <string.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -53,7 +54,11 @@ static void set(json_t *object, size_t evaluations, double value) {
 /* figure: its offset in clt_replay_figures. */
 static json_t *by_evaluations(const clt_replay_figures *figures, const columns *c, size_t figure) {
   json_t *out = json_object();
-  for (size_t i = 0; i < c->n; i++) set(out, c->at[i], *(const double *)((const char *)&figures[i] + figure));
+  for (size_t i = 0; i < c->n; i++) {
+    double value;
+    memcpy(&value, (const char *)&figures[i] + figure, sizeof value);
+    set(out, c->at[i], value);
+  }
   return out;
 }
 

@@ -48,7 +48,7 @@ static int read_list(cli_tuning *tuning, const char *path) {
   int rc = n > 0 ? 0 : cli_usage("'%s' needs a list of configurations", path);
   tuning->configurations = calloc(n + 1, sizeof *tuning->configurations);
   if (rc == 0 && tuning->configurations == NULL) rc = cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < n; i++)
+  for (size_t i = 0; rc == 0 && tuning->configurations && i < n; i++)
     rc = read_one(&tuning->configurations[i], space, json_array_get(list, i), i);
   json_decref(list);
   tuning->settings.configurations = tuning->configurations;

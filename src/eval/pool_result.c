@@ -135,6 +135,7 @@ int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome
   clt_slot *slot = &worker->slots[worker->slot];
   clt_measurement m;
   clt_error why = {0};
+  clt_measurement_init(&m, CLT_CONFIG_NONE);
   if (try_again(pool, slot, outcome)) return CLT_OK;
   if (clt_pool_measurement(&m, slot->job.config, outcome, &why)) return again(pool, worker, slot, &why, error);
   if (outcome->reply) pool->setbacks = 0;
@@ -156,6 +157,7 @@ int clt_pool_timed(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *o
   clt_slot *slot = &worker->slots[worker->slot];
   clt_measurement m;
   clt_error why = {0};
+  clt_measurement_init(&m, CLT_CONFIG_NONE);
   if (try_again(pool, slot, outcome)) return CLT_OK;
   if (clt_pool_measurement(&m, slot->job.config, outcome, &why)) return again(pool, worker, slot, &why, error);
   const clt_phases *before = &slot->job.measurement.phases;

@@ -123,8 +123,9 @@ static int compile_resource(struct resource_words *r, clt_error *error) {
   qsort(r->tests, r->n, sizeof *r->tests, by_threshold);
   memset(r->words, 0xff, CLT_TREES * sizeof(uint64_t));
   for (size_t i = 0; i < r->n; i++) {
+    const uint64_t *from = r->words + i * CLT_TREES;
     uint64_t *to = r->words + (i + 1) * CLT_TREES;
-    memcpy(to, to - CLT_TREES, CLT_TREES * sizeof *to);
+    memcpy(to, from, CLT_TREES * sizeof *to);
     to[r->tests[i].tree] &= ~r->tests[i].excluded;
   }
   return CLT_OK;

@@ -129,7 +129,7 @@ void clt_model_measure_accuracy(clt_model *model) {
   const float *residuals = clt_model_residuals(model, &n);
   double relative = 0, sum = 0, squares = 0;
   for (size_t i = 0; i < n; i++) {
-    relative += fabs(expm1(residuals[i]));
+    relative += fabs(expm1((double)residuals[i]));
     sum += residuals[i];
     squares += (double)residuals[i] * residuals[i];
   }

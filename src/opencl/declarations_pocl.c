@@ -15,7 +15,7 @@ static int find_pocl(struct dl_phdr_info *info, size_t bytes, void *user) {
   (void)bytes;
   char **out = user;
   const char *file = strrchr(info->dlpi_name, '/');
-  if (file == NULL || strncmp(file, "/libpocl.so", strlen("/libpocl.so"))) return 0;
+  if (file == NULL || strncmp(file, "/libpocl.so", strlen("/libpocl.so")) != 0) return 0;
   *out = realpath(info->dlpi_name, NULL);
   return 1;
 }

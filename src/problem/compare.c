@@ -92,6 +92,7 @@ static size_t first_wrong(comparison *c, const double *result, const double *ref
   if (n == BLOCK && block_matches(c, result, reference)) return n;
   size_t first = n;
   for (size_t i = 0; i < n; i++) {
+    /* n are there: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     double d = difference(result[i], reference[i]);
     if (d > c->worst) c->worst = d;
     if (first == n && d > allowed(c, reference[i])) first = i;

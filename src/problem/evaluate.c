@@ -176,7 +176,7 @@ int clt_evaluate(const clt_instance *instance, clt_expression_id id, const clt_v
 
 int clt_evaluate_number(const clt_instance *instance, clt_expression_id id, const clt_value *slots, double *out,
                         clt_error *error) {
-  clt_value value;
+  clt_value value = {CLT_INT, .integer = 0};
   int rc = clt_evaluate(instance, id, slots, &value, error);
   if (rc) return rc;
   if (value.type == CLT_STRING) return fail_at(instance, id, CLT_E_EXPRESSION, error, "needs a number");
@@ -186,7 +186,7 @@ int clt_evaluate_number(const clt_instance *instance, clt_expression_id id, cons
 
 int clt_evaluate_count(const clt_instance *instance, clt_expression_id id, const clt_value *slots, size_t min,
                        size_t *out, clt_error *error) {
-  double number;
+  double number = 0;
   char what[100];
   int rc = clt_evaluate_number(instance, id, slots, &number, error);
   if (rc) return rc;
@@ -200,7 +200,7 @@ int clt_evaluate_count(const clt_instance *instance, clt_expression_id id, const
 
 int clt_evaluate_when(const clt_instance *instance, clt_expression_id id, const clt_value *slots, bool *out,
                       clt_error *error) {
-  clt_value value;
+  clt_value value = {CLT_INT, .integer = 0};
   if (id == CLT_NO_EXPRESSION) return *out = true, CLT_OK;
   int rc = clt_evaluate(instance, id, slots, &value, error);
   if (rc == CLT_OK) *out = clt_value_truthy(value);

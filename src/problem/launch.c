@@ -52,7 +52,7 @@ static int stated_size(const clt_instance *instance, const clt_extent *extent, c
 
 int clt_launch_sizes(const clt_instance *instance, const clt_launch *launch, const clt_value *slots,
                      clt_plan_launch *out, clt_error *error) {
-  size_t global[3], local[3];
+  size_t global[3] = {0}, local[3] = {0};
   int rc = stated_size(instance, &launch->global, slots, global, error);
   if (rc == CLT_OK) rc = clt_evaluate_extent(instance, &launch->local, slots, 0, 1, local, error);
   for (size_t d = 0; rc == CLT_OK && d < 3; d++)

@@ -70,7 +70,7 @@ static int limit_work_group(const limits *l, const clt_launch *launch, const cha
   static const char *const names[] = {"work-group size in x", "work-group size in y", "work-group size in z"};
   const clt_extent *local = &launch->local;
   int rc = CLT_OK;
-  for (size_t d = 0; rc == CLT_OK && d < local->n; d++)
+  for (size_t d = 0; rc == CLT_OK && d < local->n && d < 3; d++)
     rc = at_most(l, when, text_of(l, local->id[d]), device->max_work_item_sizes[d], names[d], "");
   if (rc || local->n == 0) return rc;
   char *product =
@@ -170,7 +170,7 @@ static int limit_image(const limits *l, const clt_argument *argument) {
   int rc = CLT_OK;
   snprintf(message, sizeof message, "image '%.100s': the device has no images", argument->name);
   if (!device->images) return require(l, optional_text(l, argument->when), strdup("0 == 1"), message);
-  for (size_t d = 0; rc == CLT_OK && d < argument->size.n; d++)
+  for (size_t d = 0; rc == CLT_OK && d < argument->size.n && d < 3; d++)
     rc = limit_image_side(l, argument, d, sides[argument->kind == CLT_ARG_IMAGE3D][d]);
   return rc;
 }

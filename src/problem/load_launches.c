@@ -71,7 +71,7 @@ static int load_divisors(clt_problem *problem, clt_extent *divisor, const clt_no
   int rc = CLT_OK;
   *divisor = nothing;
   divisor->n = problem->problem_size.n;
-  for (size_t d = 0; rc == CLT_OK && d < divisor->n; d++) {
+  for (size_t d = 0; rc == CLT_OK && d < divisor->n && d < 3; d++) {
     clt_node node = clt_node_member(kernel, names[d]);
     bool given = node.json && !(json_is_array(node.json) && json_array_size(node.json) == 0);
     if (given) {

@@ -21,6 +21,7 @@ static int load_quality(clt_problem *problem, const clt_node *reference, clt_err
   if (rc == CLT_OK) rc = clt_node_text(&quality->unit, source, &node, "Unit", false, error);
   if (rc == CLT_OK) rc = clt_node_text(&module, source, &node, "Module", !problem->reference.module, error);
   if (rc) return rc;
+  if (module == NULL && problem->reference.module == NULL) return clt_fail_memory(error); /* never: it is required then */
   quality->module = module ? clt_problem_file(problem, module) : strdup(problem->reference.module);
   free(module);
   return quality->module ? CLT_OK : clt_fail_memory(error);

@@ -13,7 +13,7 @@ const clt_certainty *clt_certainty_find(const char *searcher, int64_t evaluation
   const clt_certainty *found = NULL;
   for (size_t i = 0; i < clt_n_certainties(); i++) {
     const clt_certainty *c = &table[i];
-    if (strcmp(c->searcher, searcher) || c->evaluations > evaluations) continue;
+    if (strcmp(c->searcher, searcher) != 0 || c->evaluations > evaluations) continue;
     if (found == NULL || c->evaluations > found->evaluations) found = c;
   }
   return found;

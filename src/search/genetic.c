@@ -33,10 +33,10 @@ typedef struct genetic_state {
 } genetic_state;
 
 static clt_config parent(genetic_state *s) {
-  const member *best = NULL;
-  for (int64_t i = 0; i < s->options.tournament; i++) {
+  const member *best = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
+  for (int64_t i = 1; i < s->options.tournament; i++) {
     const member *m = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
-    if (best == NULL || m->time_s < best->time_s) best = m;
+    if (m->time_s < best->time_s) best = m;
   }
   return best->config;
 }

@@ -56,7 +56,7 @@ static clt_config translate(const struct translation *t, clt_config config) {
   uint32_t from[CLT_MAX_PARAMETERS], to[CLT_MAX_PARAMETERS];
   clt_space_positions(t->from, config, from);
   for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
-    to[p] = t->parameter[p] < 0 ? 0 : t->position[p][from[t->parameter[p]]];
+    to[p] = t->position[p] == NULL ? 0 : t->position[p][from[t->parameter[p]]];
     if (to[p] == NOWHERE) return CLT_CONFIG_NONE;
   }
   return clt_space_from_positions(t->to, to);

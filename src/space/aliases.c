@@ -118,7 +118,7 @@ static int count_product(uint64_t *out, const clt_space *space, clt_error *error
     clt_config config = combine(&d, i);
     aliased += clt_space_canonical(space, config) != config;
   }
-  if (rc == CLT_OK) *out = aliased * (space->valid / d.combinations);
+  if (rc == CLT_OK) *out = d.combinations ? aliased * (space->valid / d.combinations) : 0;
   free(d.groups);
   return rc;
 }

@@ -27,7 +27,7 @@ typedef struct estimator {
 
 void clt_estimate_free(clt_estimate *estimate) {
   if (estimate == NULL) return;
-  for (size_t i = 0; i < estimate->n_held; i++) free(estimate->held[i].users);
+  for (size_t i = 0; estimate->held && i < estimate->n_held; i++) free(estimate->held[i].users);
   free(estimate->held);
   free(estimate);
 }

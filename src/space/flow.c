@@ -85,7 +85,7 @@ static int add_operation(clt_flow *flow, clt_op op, const uint32_t *operands, ui
   clt_flow_node node = {.op = (uint8_t)op};
   const clt_value *values[4];
   for (unsigned i = 0; i < clt_op_arity(op); i++) {
-    node.operands[i] = operands[i];
+    node.operands[i] = operands[i]; /* as many as arity: NOLINT(clang-analyzer-core.uninitialized.Assign) */
     node.support = clt_mask_union(node.support, flow->nodes[operands[i]].support);
     values[i] = &flow->nodes[operands[i]].value;
   }

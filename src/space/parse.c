@@ -66,7 +66,7 @@ static clt_operand parse_in_bracket(clt_parser *p, size_t at, clt_operand x) {
 }
 
 static clt_operand parse_in_range(clt_parser *p, size_t at, clt_operand x) {
-  clt_operand operands[4] = {x}, given[3];
+  clt_operand operands[4] = {x}, given[3] = {0};
   size_t n = 0;
   clt_parser_expect(p, "(");
   while (p->code == 0 && n < 3) {

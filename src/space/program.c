@@ -6,7 +6,7 @@
 
 void clt_program_free(clt_program *program) {
   if (program == NULL) return;
-  for (size_t l = 0; l < program->n_levels; l++) {
+  for (size_t l = 0; program->levels && l < program->n_levels; l++) {
     free(program->levels[l].loads);
     free(program->levels[l].steps);
     free(program->levels[l].live);

@@ -63,7 +63,7 @@ static int range_bounds(lister *l, const clt_sequence *s, int64_t bounds[3]) {
 }
 
 static int list_range(lister *l, const clt_sequence *s, list *out) {
-  int64_t bounds[3], x;
+  int64_t bounds[3] = {0}, x;
   int rc = range_bounds(l, s, bounds);
   bool more = rc == CLT_OK;
   for (x = bounds[0]; more && (bounds[2] > 0 ? x < bounds[1] : x > bounds[1]);) {
