@@ -1,6 +1,7 @@
 """A configuration that ends its worker is on record before it is tried again: two attempts at most, over all restarts."""
 import os
 import signal
+import sqlite3
 import time
 
 from simulation import SimulatedTest, main, processes_of
@@ -17,13 +18,27 @@ class Poison(SimulatedTest):
     def attempts(self):
         return len([d for d in self.deeds() if d[3] != "note"])
 
+    def on_record(self):
+        """How often the store knows that the poison has acted."""
+        if not (self.folder / "s.sqlite").exists():
+            return 0
+        connection = sqlite3.connect(f"file:{self.folder / 's.sqlite'}?mode=ro", uri=True, timeout=30)
+        try:
+            return connection.execute("select count(*) from measurement where configuration='a=5 b=5'").fetchone()[0]
+        except sqlite3.OperationalError:  # its tables are being made
+            return 0
+        finally:
+            connection.close()
+
     def killed_when_struck(self):
-        """Starts the tuner; it is killed a moment after the poison has acted, or ends by itself."""
-        before = self.attempts()
+        """Starts the tuner; it is killed once the poison has acted and is on record, or ends by itself."""
+        before, known = self.attempts(), self.on_record()
         process = self.start(*OPTIONS)
         while process.poll() is None:
             if self.attempts() > before:
-                time.sleep(0.05)
+                deadline = time.time() + 10
+                while self.on_record() == known and process.poll() is None and time.time() < deadline:
+                    time.sleep(0.001)
                 for pid, _ in processes_of(process.pid):
                     try:
                         os.kill(pid, signal.SIGKILL)

@@ -7,7 +7,7 @@ import time
 
 from simulation import CLATUNE, SimulatedTest, main, processes_of
 
-OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", "900", "--batch", "1", "--store", "s.sqlite")
+OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", "900", "--workers", "1", "--store", "s.sqlite")
 
 
 class Signals(SimulatedTest):
@@ -42,7 +42,7 @@ class Signals(SimulatedTest):
                 self.assertIsNotNone(answer["best"])
                 self.assertEqual(processes_of(process.pid), [])
         measured = self.count()
-        answer = self.tune(*OPTIONS[:-6], "--batch", "1", "--budget", str(measured - 1), "--store", "s.sqlite")
+        answer = self.tune(*OPTIONS[:-6], "--workers", "1", "--budget", str(measured - 1), "--store", "s.sqlite")
         self.assertEqual(answer["evaluations"]["measured"], 0)
 
     def test_a_signal_while_a_kernel_hangs(self):
