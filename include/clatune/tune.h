@@ -79,7 +79,8 @@ typedef struct clt_tune_settings {
   clt_log_fn log;
   void *user;               /* for progress and log */
   const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal
-                          handler through a volatile sig_atomic_t; nullable */
+                          handler through a volatile sig_atomic_t, or by another thread with an atomic store;
+                          nullable */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 

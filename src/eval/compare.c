@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/stop.h"
 #include "clatune/sys/evaluator.h"
 #include "eval/pool.h"
 #include "eval/rounds.h"
@@ -40,7 +41,7 @@ typedef struct contest {
 
 /* Everything that waits does so here. */
 static int pump(contest *c, clt_error *error) {
-  if (c->policy->stop && *c->policy->stop) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  if (clt_stop_asked(c->policy->stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
   return clt_pool_pump(c->pool, PUMP_S, error);
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/stop.h"
 #include "session/session.h"
 
 #define STANDARD_BUDGET 200
@@ -39,7 +40,7 @@ int64_t clt_session_budget(const clt_session *s) {
   return share < n ? share : n;
 }
 
-bool clt_session_stopping(const clt_session *s) { return s->settings->stop && *s->settings->stop; }
+bool clt_session_stopping(const clt_session *s) { return clt_stop_asked(s->settings->stop); }
 
 bool clt_session_time_is_up(const clt_session *s) {
   double limit_s = s->settings->time_s;

@@ -147,7 +147,7 @@ static void *stop_at_line(void *user) {
   double until_s = clt_now_s() + 60;
   while (count_log(s->f, s->line) == 0 && clt_now_s() < until_s) sched_yield();
   s->at_s = clt_now_s();
-  s->stop = 1;
+  __atomic_store_n(&s->stop, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
