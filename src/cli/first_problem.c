@@ -55,6 +55,7 @@ static const char *size_along(const draft *d, int dimension) {
   static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
                                           {"height", "h", "ny", "rows", "m", NULL}};
   if (d->n_sizes == 1) return d->sizes[0];
+  if (d->n_sizes != (size_t)d->text->n_dimensions) return NULL;
   for (size_t k = 0; dimension < 2 && d->text->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
     for (size_t i = 0; i < d->n_sizes; i++)
       if (strcasecmp(d->sizes[i] + strlen(PREFIX), names[dimension][k]) == 0) return d->sizes[i];

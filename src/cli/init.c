@@ -95,9 +95,9 @@ static int report(const char *path, const clt_kernel_info *kernel, const cli_ker
   if (as_json)
     return cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", kernel->name, "arguments",
                                     (int)kernel->n_arguments, "parameters", (int)text->n_macros, "todo", n_todos));
-  printf("wrote %s: kernel '%s', %zu arguments, %zu macros with a default as tuning parameters\n", path, kernel->name,
+  printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path, kernel->name,
          kernel->n_arguments, text->n_macros);
-  if (n_todos) printf("%d places are marked TODO; 'clatune verify %s' says which\n", n_todos, path);
+  if (n_todos) printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
   if (n_todos == 0) printf("look it over, then: clatune verify %s\n", path);
   return CLI_FOUND;
 }

@@ -85,6 +85,8 @@ static int run(const cli_arguments *arguments) {
   const char *format = cli_text(arguments, "format");
   if (format == NULL) format = cli_given(arguments, "json") ? "json" : "text";
   bool known = false;
+  if (cli_given(arguments, "json") && strcmp(format, "json") != 0)
+    return cli_usage("--json and --format %s contradict each other", format);
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= strcmp(formats[i], format) == 0;
   if (!known) return cli_usage("--format is text, json, options, header or cmake, not '%s'", format);
   bool header = strcmp(format, "header") == 0;

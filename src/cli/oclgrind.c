@@ -26,7 +26,7 @@ int cli_oclgrind_begin(cli_oclgrind *out) {
   setenv("OCLGRIND_DATA_RACES", "1", 1);
   setenv("OCLGRIND_UNINITIALIZED", "1", 1);
   setenv("CLATUNE_DEVICE", "oclgrind", 0);
-  if (access(DRIVER, R_OK) == 0) setenv("OCL_ICD_VENDORS", DRIVER, 0);
+  if (access(DRIVER, R_OK) == 0) setenv("OCL_ICD_VENDORS", DRIVER, 1);
   return 0;
 }
 

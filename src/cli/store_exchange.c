@@ -47,6 +47,10 @@ int cli_store_export(const cli_arguments *arguments) {
   if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
   int rc = selection_of(&selection, arguments);
   if (rc == 0) rc = merge(path, cli_text(arguments, "store"), &selection, &n);
+  if (rc == 0 && n == 0) {
+    remove(path);
+    return cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
+  }
   return rc ? rc : print_count(arguments, "exported", "are in", n, path);
 }
 

@@ -1,5 +1,6 @@
 /* Which of a key's records is its best: what finalists came to goes before what the search saw, since their times are
- * medians of interleaved runs; of several records of a finalist the newest counts. */
+ * medians of interleaved runs; of several records of a finalist the newest counts. But where the best finalists are not valid
+ * here, those that are left may be slower than much that the search saw: the default, say, which is always among them. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,8 +8,11 @@
 #include "base/memory.h"
 #include "lookup/lookup.h"
 
+#define CLEARLY 0.8 /* of the best finalist's time in the search: what another one must be below to go before it */
+
 typedef struct choice {
-  clt_best best;
+  clt_best best;    /* finalist */
+  clt_best fastest; /* in the search */
   clt_config *seen; /* finalists */
   size_t n_seen, capacity;
 } choice;
@@ -30,17 +34,22 @@ static int take_finalist(choice *c, const clt_measurement *m) {
 static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
   choice *c = user;
   if (kind == CLT_RECORD_FINALIST) return take_finalist(c, m);
-  if (c->best.config != CLT_CONFIG_NONE) return 1;
-  if (is_seen(c, m->config)) return 0; /* it failed as a finalist */
-  c->best = (clt_best){m->config, m->time_s};
+  bool is_best = m->config == c->best.config;
+  if (c->fastest.config == CLT_CONFIG_NONE) {
+    if (is_seen(c, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
+    c->fastest = (clt_best){m->config, m->time_s};
+    return is_best || c->best.config == CLT_CONFIG_NONE;
+  }
+  if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
+  if (c->fastest.time_s < CLEARLY * m->time_s) c->best = c->fastest;
   return 1;
 }
 
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                     clt_error *error) {
-  choice c = {.best = {CLT_CONFIG_NONE, INFINITY}};
+  choice c = {.best = {CLT_CONFIG_NONE, INFINITY}, .fastest = {CLT_CONFIG_NONE, INFINITY}};
   int rc = clt_store_best(store, key, space, take, &c, error);
   free(c.seen);
-  if (rc == CLT_OK) *out = c.best;
+  if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
   return rc;
 }

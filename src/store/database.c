@@ -210,16 +210,18 @@ static int open_uri(sqlite3 **out, const char *path, bool immutable, clt_error *
   if (file == NULL) return clt_fail_memory(error);
   fputs("file:", file);
   for (const char *c = path; *c; c++) fprintf(file, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
-  fputs(immutable ? "?immutable=1" : "?mode=ro", file);
+  fputs(immutable ? "?immutable=1" : "?mode=rw", file);
   if (fclose(file)) {
     free(uri);
     return clt_fail_memory(error);
   }
-  int failed = sqlite3_open_v2(uri, out, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+  /* Whoever may write removes the companions of the log when the file is closed; SQLite falls back to reading by itself. */
+  int flags = immutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  int failed = sqlite3_open_v2(uri, out, flags | SQLITE_OPEN_URI, NULL);
   free(uri);
   if (failed) return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   harden(*out);
-  return CLT_OK;
+  return execute(*out, path, "PRAGMA query_only=ON", error);
 }
 
 static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {

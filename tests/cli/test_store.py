@@ -50,8 +50,8 @@ class Store(SimulatedTest):
         self.assertEqual([p.name for p in self.folder.glob("c.sqlite*")], ["c.sqlite"])
         self.assertEqual(self.n_records("c.sqlite"), 20)
         self.assertIn("exists already", self.store("export", "-o", "c.sqlite", expect=2).stderr)
-        self.store("export", "-o", "d.sqlite", "--problem", "another")
-        self.assertEqual(self.n_records("d.sqlite"), 0)
+        self.assertIn("nothing in the store fits", self.store("export", "-o", "d.sqlite", "--problem", "another", expect=1).stderr)
+        self.assertFalse((self.folder / "d.sqlite").exists())
 
     def test_prune(self):
         self.assertIn("--problem", self.store("prune", expect=2).stderr)

@@ -237,7 +237,7 @@ static void finalists_are_compared_and_verified_on_other_data(void **state) {
     for (size_t i = 0; i < 4; i++) show(&r, &m[i]);
     assert_true(m[2].reason == CLT_REASON_WRONG_OUTPUT);
     assert_true(m[0].reason == CLT_REASON_NONE && m[1].reason == CLT_REASON_NONE && m[3].reason == CLT_REASON_NONE);
-    assert_true(m[0].time_s > m[1].time_s && m[1].n_runs >= 5 && m[1].n_runs == m[0].n_runs);
+    assert_true(m[0].time_s > m[1].time_s && m[0].n_runs >= 5 && m[1].n_runs >= m[0].n_runs);
     for (size_t i = 0; i < 4; i++) clt_measurement_release(&m[i]);
     close_run(&r);
   }

@@ -141,6 +141,14 @@ static void a_finalist_that_failed_is_no_answer(void **state) {
   expect(f, 64, CLT_TIER_EXACT, false, "block=8", 2e-3);
 }
 
+static void a_slow_finalist_is_no_answer_where_the_fast_ones_are_not_valid(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3); /* fast, and not valid where work-groups are small: here, nothing else is faster */
+  know(f, &f->device, 64, 0, 9e-3);
+  know_as(f, f->store_path, &f->device, 64, CLT_RECORD_FINALIST, 0, 9e-3);
+  expect(f, 64, CLT_TIER_EXACT, false, "block=16", 1e-3);
+}
+
 static void another_driver_is_stale(void **state) {
   const fixture *f = *state;
   clt_device_info old = f->device;
@@ -317,6 +325,7 @@ int main(void) {
       CASE(what_was_measured_is_exact),
       CASE(finalists_go_before_what_the_search_saw),
       CASE(a_finalist_that_failed_is_no_answer),
+      CASE(a_slow_finalist_is_no_answer_where_the_fast_ones_are_not_valid),
       CASE(another_driver_is_stale),
       CASE(the_nearest_size_answers),
       CASE(another_text_of_the_kernel_is_stale),
