@@ -33,6 +33,9 @@ size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
+/* Whether the file says what is right; without a reference the default configuration's result is taken for it. */
+bool clt_problem_has_reference(const clt_problem *problem);
+
 /* What the problem's figure of quality is called ("disparity error"; NULL: it has none) and its unit ("px"; "" where there
  * is none). The figure belongs to the right result, so it is the same for all correct configurations. */
 const char *clt_problem_quality_name(const clt_problem *problem);

@@ -30,18 +30,22 @@ typedef struct verdict {
 static json_t *to_json(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
   return json_pack(
-      "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?}", "configuration",
+      "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
       cli_json_configuration(clt_instance_space(instance), m->config), "options",
       cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
       clt_reason_name(m->reason), "violation", v->violation, "max_abs_error", cli_json_real(m->max_abs_error),
-      "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings);
+      "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings,
+      "reference", clt_problem_has_reference(clt_instance_problem(instance)));
 }
 
 static void print_text(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
   char *configuration = cli_configuration(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
-  if (clt_measurement_correct(m)) {
+  bool has_reference = clt_problem_has_reference(clt_instance_problem(instance));
+  if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
+    puts("verified        it runs; whether it is right nobody says: the problem has no Reference, so it is its own");
+  } else if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);
   } else {
     printf("verified        no: %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));

@@ -128,6 +128,8 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
 
 const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
 
+bool clt_problem_has_reference(const clt_problem *problem) { return problem->reference.kind != CLT_REFERENCE_DEFAULT; }
+
 const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
 
 static size_t n_passed(const clt_problem *problem) {
