@@ -44,9 +44,10 @@ CONVOLUTION = [
 ]
 
 RAYCASTING = [
-    ("i < TF_ENTRIES; i += wg_x * wg_y", "i < TF_ENTRIES / 2; i += wg_x * wg_y", TF),
+    # Entries that are not written at all would hold what the run before left there: the same table.
+    ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i < TF_ENTRIES / 2 ? i : 0)", TF),
     ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i + 1)", TF),
-    ("i < TF_ENTRIES; i += wg_x * wg_y", "i < TF_ENTRIES; i += 2 * wg_x * wg_y", TF),
+    ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i & ~1)", TF),
     ("cache[i] = STORED_TF(i)", "cache[i] = STORED_TF(i ^ 1)", TF),
     ("x >= width || y >= height", "x >= width - 1 || y >= height", PLAIN),
     ("x >= width || y >= height", "x >= width || y > height", PLAIN),
