@@ -55,6 +55,8 @@ const clt_space *clt_instance_space(const clt_instance *instance);
 const clt_device_info *clt_instance_device(const clt_instance *instance); /* NULL: none */
 size_t clt_instance_n_sizes(const clt_instance *instance);
 clt_size clt_instance_size(const clt_instance *instance, size_t index);
+char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed, NULL
+                                                                when out of memory */
 
 /* The default configuration: the parameters' "Default", where given, else the first listed value. It need not be valid. */
 clt_config clt_instance_default(const clt_instance *instance);

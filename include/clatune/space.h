@@ -140,6 +140,7 @@ size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_confi
 
 /* "a=1 b=2 ..." in the order of the parameters. Returns the length needed, as snprintf does. */
 int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity);
+char *clt_config_string(const clt_space *space, clt_config config); /* the same, malloc'ed; NULL when out of memory */
 
 /* Reads that form (names in any order, all parameters but those with a single value required, values among the listed
  * ones). CLT_E_NOT_FOUND where a name or a value is not in the space. */

@@ -37,7 +37,7 @@ static int print_json(const cli_subject *subject, const char *searcher, size_t k
 static int print_text(const cli_subject *subject, const char *searcher, size_t known) {
   const clt_space *space = clt_instance_space(subject->instance);
   clt_config standard = clt_instance_default(subject->instance);
-  char *text = cli_configuration(space, standard), *options = NULL;
+  char *text = clt_config_string(space, standard), *options = NULL;
   clt_error error = {0};
   int rc = clt_instance_options(subject->instance, standard, &options, &error) ? cli_report(&error) : 0;
   if (rc == 0 && text == NULL) rc = cli_failure("out of memory");

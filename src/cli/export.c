@@ -61,37 +61,6 @@ static void put_string(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-/* --- CMake --- */
-
-/* A bracket argument takes its text as it is; the text must not end it. */
-static void put_set(FILE *out, const char *problem, const char *name, const char *text) {
-  fputs("set(CLATUNE_", out);
-  put_name(out, problem, true);
-  fputc('_', out);
-  put_name(out, name, false);
-  fprintf(out, " [==[%s]==])\n", text);
-}
-
-static void put_values(FILE *out, const char *problem, const char *configuration) {
-  char *text = strdup(configuration), *rest = NULL;
-  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(part, '=');
-    if (equals == NULL) continue;
-    *equals = '\0';
-    put_set(out, problem, part, equals + 1);
-  }
-  free(text);
-}
-
-void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found) {
-  const char *name = clt_problem_name(clt_instance_problem(instance));
-  fprintf(out, "# Made by 'clatune lookup': %s%s\n", clt_tier_name(found->tier), found->stale ? ", stale" : "");
-  put_set(out, name, "OPTIONS", found->options);
-  put_values(out, name, found->configuration);
-}
-
-/* --- the header --- */
-
 /* Prints text; '@' stands for the problem's name, '$' for the same in capitals. */
 static void put(FILE *out, const clt_problem *problem, const char *text) {
   for (const char *c = text; *c; c++) {
@@ -102,6 +71,44 @@ static void put(FILE *out, const clt_problem *problem, const char *text) {
     }
   }
 }
+
+/* Prints each parameter of "a=1 b=2" in one form. */
+typedef void (*put_fn)(FILE *out, const clt_problem *problem, const char *name, const char *value);
+static void put_each(FILE *out, const clt_problem *problem, const char *configuration, put_fn form) {
+  char *text = strdup(configuration), *rest = NULL;
+  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
+    char *equals = strchr(part, '=');
+    if (equals == NULL) continue;
+    *equals = '\0';
+    form(out, problem, part, equals + 1);
+  }
+  free(text);
+}
+
+/* --- JSON and CMake --- */
+
+json_t *cli_json_found(const clt_instance *instance, const clt_found *found) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config;
+  bool known = clt_config_parse(&config, space, found->configuration, NULL) == 0;
+  return known ? cli_json_configuration(space, config) : json_null();
+}
+
+/* A bracket argument takes its text as it is; the text must not end it. */
+static void put_set(FILE *out, const clt_problem *problem, const char *name, const char *value) {
+  put(out, problem, "set(CLATUNE_$_");
+  put_name(out, name, false);
+  fprintf(out, " [==[%s]==])\n", value);
+}
+
+void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  fprintf(out, "# Made by 'clatune lookup': %s%s\n", clt_tier_name(found->tier), found->stale ? ", stale" : "");
+  put_set(out, problem, "OPTIONS", found->options);
+  put_each(out, problem, found->configuration, put_set);
+}
+
+/* --- the header --- */
 
 static void put_entry(FILE *out, const cli_export_entry *e, size_t n_sizes) {
   fputs("    {", out);
@@ -161,17 +168,10 @@ static void put_find(FILE *out, const clt_problem *problem) {
       out);
 }
 
-static void put_macros_of(FILE *out, const clt_problem *problem, const char *configuration) {
-  char *text = strdup(configuration), *rest = NULL;
-  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(part, '=');
-    if (equals == NULL) continue;
-    *equals = '\0';
-    put(out, problem, "#define CLATUNE_$_");
-    put_name(out, part, false);
-    fprintf(out, " %s\n", equals + 1);
-  }
-  free(text);
+static void put_macro(FILE *out, const clt_problem *problem, const char *name, const char *value) {
+  put(out, problem, "#define CLATUNE_$_");
+  put_name(out, name, false);
+  fprintf(out, " %s\n", value);
 }
 
 static void put_macros(FILE *out, const clt_problem *problem, const cli_export *export) {
@@ -181,7 +181,7 @@ static void put_macros(FILE *out, const clt_problem *problem, const cli_export *
   for (size_t i = 0; i < export->n; i++) {
     put(out, problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
     fprintf(out, " == %zu\n", i);
-    put_macros_of(out, problem, export->entries[i].configuration);
+    put_each(out, problem, export->entries[i].configuration, put_macro);
   }
   fputs("#else\n#error \"there is no such entry\"\n#endif\n#endif\n", out);
 }

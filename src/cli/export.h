@@ -3,7 +3,11 @@
 #define CLT_CLI_EXPORT_H
 
 #include <clatune/lookup.h>
+#include <jansson.h>
 #include <stdio.h>
+
+/* The configuration of an answer, as cli_json_configuration has it: a new reference. */
+json_t *cli_json_found(const clt_instance *instance, const clt_found *found);
 
 /* What a header holds of one device and size. */
 typedef struct cli_export_entry {

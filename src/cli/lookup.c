@@ -16,14 +16,9 @@ static int open_wisdom(clt_wisdom **out, const cli_arguments *arguments) {
 }
 
 static int print_json(const clt_instance *instance, const clt_found *found) {
-  const clt_space *space = clt_instance_space(instance);
-  clt_config config;
-  json_t *values = clt_config_parse(&config, space, found->configuration, NULL)
-                       ? json_null()
-                       : cli_json_configuration(space, config);
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?}", "tier", clt_tier_name(found->tier),
-                                  "configuration", values, "options", found->options, "expected_time_s",
+                                  "configuration", cli_json_found(instance, found), "options", found->options, "expected_time_s",
                                   cli_json_real(found->expected_time_s), "stale", found->stale, "measured_on",
                                   elsewhere ? found->device : NULL, "measured_at", elsewhere ? found->sizes : NULL));
 }

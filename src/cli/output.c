@@ -134,10 +134,3 @@ const char *cli_time(char out[32], double seconds) {
   snprintf(out, 32, "%.4g %s", seconds / units[i].unit, units[i].name);
   return out;
 }
-
-char *cli_configuration(const clt_space *space, clt_config config) {
-  int length = clt_config_print(space, config, NULL, 0);
-  char *out = malloc((size_t)length + 1);
-  if (out) clt_config_print(space, config, out, (size_t)length + 1);
-  return out;
-}

@@ -35,7 +35,4 @@ void cli_print_quality(const clt_problem *problem, double value, int width);
 /* "1.234 ms" into out; "-" for NaN. Returns out. */
 const char *cli_time(char out[32], double seconds);
 
-/* "a=1 b=2", malloc'ed; NULL when out of memory. */
-char *cli_configuration(const clt_space *space, clt_config config);
-
 #endif

@@ -30,7 +30,7 @@ static void print_text(const cli_subject *subject, const ranking *r) {
   printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
   for (size_t i = 0; i < r->n; i++) {
     const clt_prediction *p = &r->predictions[i];
-    char *configuration = cli_configuration(clt_instance_space(subject->instance), r->configs[i]);
+    char *configuration = clt_config_string(clt_instance_space(subject->instance), r->configs[i]);
     printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, exp((double)p->log_time)), p->spread, p->p_valid,
            configuration ? configuration : "?");
     free(configuration);

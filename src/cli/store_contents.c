@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/export.h"
 #include "cli/output.h"
 #include "cli/store.h"
 
@@ -63,13 +64,8 @@ int cli_store_list(const cli_arguments *arguments) {
 /* --- show --- */
 
 static json_t *found_json(const clt_instance *instance, const clt_found *found) {
-  const clt_space *space = clt_instance_space(instance);
-  clt_config config;
-  json_t *values = clt_config_parse(&config, space, found->configuration, NULL)
-                       ? json_null()
-                       : cli_json_configuration(space, config);
   return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "device", found->device,
-                   "driver", clt_instance_device(instance)->driver_version, "configuration", values, "options",
+                   "driver", clt_instance_device(instance)->driver_version, "configuration", cli_json_found(instance, found), "options",
                    found->options, "time_s", cli_json_real(found->expected_time_s));
 }
 

@@ -9,7 +9,7 @@
 
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
-  char *configuration = cli_configuration(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
+  char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
   char time[32];
   clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
@@ -43,7 +43,7 @@ static void print_speedup(const clt_tune_result *r) {
 static void print_failures(const cli_tuning *tuning, const clt_tune_result *r) {
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     if (r->by_reason[i] == 0) continue;
-    char *example = cli_configuration(clt_instance_space(tuning->subject.instance), r->example[i]);
+    char *example = clt_config_string(clt_instance_space(tuning->subject.instance), r->example[i]);
     printf("failed              %lld %s, e.g. %s\n", (long long)r->by_reason[i], clt_reason_name((clt_reason)i),
            example ? example : "?");
     free(example);

@@ -40,7 +40,7 @@ static json_t *to_json(const clt_instance *instance, const verdict *v) {
 
 static void print_text(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
-  char *configuration = cli_configuration(clt_instance_space(instance), m->config);
+  char *configuration = clt_config_string(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
   bool has_reference = clt_problem_has_reference(clt_instance_problem(instance));
   if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {

@@ -88,36 +88,12 @@ void clt_wisdom_close(clt_wisdom *wisdom) {
 
 /* --- an answer --- */
 
-/* sizes: of the instance as the store writes them. */
-static int sizes_text(char **out, const clt_instance *instance, clt_error *error) {
-  char *text = NULL;
-  size_t bytes;
-  FILE *file = open_memstream(&text, &bytes);
-  for (size_t i = 0; file && i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    fprintf(file, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
-  }
-  if (file == NULL || fclose(file)) {
-    free(text);
-    return clt_fail_memory(error);
-  }
-  *out = text;
-  return CLT_OK;
-}
-
-static char *configuration_text(const clt_space *space, clt_config config) {
-  int length = clt_config_print(space, config, NULL, 0);
-  char *text = length < 0 ? NULL : malloc((size_t)length + 1);
-  if (text) clt_config_print(space, config, text, (size_t)length + 1);
-  return text;
-}
-
 int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
                        const char *sizes, clt_error *error) {
   bool measured_here = found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER;
   clt_found made = {.tier = found->tier, .stale = found->stale};
   made.expected_time_s = measured_here ? best->time_s : NAN;
-  made.configuration = configuration_text(clt_instance_space(instance), best->config);
+  made.configuration = clt_config_string(clt_instance_space(instance), best->config);
   made.device = strdup(device);
   made.sizes = strdup(sizes);
   int rc = made.configuration && made.device && made.sizes ? CLT_OK : clt_fail_memory(error);
@@ -142,11 +118,10 @@ static int find_exact(const clt_wisdom *wisdom, clt_found *out, const clt_instan
   }
   *found = best.config != CLT_CONFIG_NONE;
   if (!*found) return CLT_OK;
-  char *sizes = NULL;
-  int rc = sizes_text(&sizes, instance, error);
-  if (rc) return rc;
+  char *sizes = clt_instance_sizes_text(instance);
+  if (sizes == NULL) return clt_fail_memory(error);
   *out = (clt_found){.tier = CLT_TIER_EXACT};
-  rc = clt_found_complete(out, instance, &best, key->device, sizes, error);
+  int rc = clt_found_complete(out, instance, &best, key->device, sizes, error);
   free(sizes);
   return rc;
 }

@@ -189,6 +189,18 @@ clt_size clt_instance_size(const clt_instance *instance, size_t index) {
   return (clt_size){instance->problem->sizes[index].name, instance->sizes[index]};
 }
 
+char *clt_instance_sizes_text(const clt_instance *instance) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  if (out == NULL) return NULL;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    fprintf(out, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
+  }
+  return fclose(out) ? free(text), NULL : text;
+}
+
 /* T1 files in the wild have defaults that are not among the values: the first value stands in for those. */
 clt_config clt_instance_default(const clt_instance *instance) {
   uint32_t positions[CLT_MAX_PARAMETERS] = {0};

@@ -116,12 +116,8 @@ static int add_argument(key *k, const clt_argument *argument) {
 
 /* Without a reference, the configuration whose result is taken for right. */
 static int add_reference_configuration(key *k) {
-  const clt_space *space = clt_instance_space(k->instance);
-  clt_config config = clt_instance_reference_configuration(k->instance);
-  int length = clt_config_print(space, config, NULL, 0);
-  char *text = clt_new_array((size_t)length + 1, 1);
+  char *text = clt_config_string(clt_instance_space(k->instance), clt_instance_reference_configuration(k->instance));
   if (text == NULL) return clt_fail_memory(k->error);
-  clt_config_print(space, config, text, (size_t)length + 1);
   add_text(k, text);
   free(text);
   return CLT_OK;

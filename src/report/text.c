@@ -70,10 +70,8 @@ static int put_fastest(FILE *out, const clt_report *r, clt_error *error) {
   fprintf(out, "\nThe %zu fastest%s\n", n, n ? "            spread" : "");
   for (size_t i = 0; i < n; i++) {
     const clt_report_row *row = &r->rows[indices[i]];
-    int length = clt_config_print(r->space, row->config, NULL, 0);
-    char *text = clt_new_array((size_t)length + 1, 1);
+    char *text = clt_config_string(r->space, row->config);
     if (text == NULL) return clt_fail_memory(error);
-    clt_config_print(r->space, row->config, text, (size_t)length + 1);
     put_time(out, row->time_s);
     if (isfinite(row->spread))
       fprintf(out, " %6.1f %%  %s\n", 100 * row->spread, text);

@@ -66,22 +66,10 @@ static int make_up_key(clt_session *s, clt_error *error) {
   return CLT_OK;
 }
 
-static char *sizes_text(const clt_instance *instance) {
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (out == NULL) return NULL;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    fprintf(out, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
-  }
-  return fclose(out) ? free(text), NULL : text;
-}
-
 static int describe_problem(clt_session *s, clt_error *error) {
   const clt_instance *instance = s->settings->instance;
   const clt_problem *problem = clt_instance_problem(instance);
-  char *device_json = NULL, *sizes = sizes_text(instance);
+  char *device_json = NULL, *sizes = clt_instance_sizes_text(instance);
   int rc = sizes ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_device_to_json(&device_json, clt_instance_device(instance), error);
   if (rc == CLT_OK)

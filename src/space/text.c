@@ -25,6 +25,13 @@ int clt_config_print(const clt_space *space, clt_config config, char *out, size_
   return (int)used;
 }
 
+char *clt_config_string(const clt_space *space, clt_config config) {
+  size_t bytes = (size_t)clt_config_print(space, config, NULL, 0) + 1;
+  char *out = malloc(bytes);
+  if (out) clt_config_print(space, config, out, bytes);
+  return out;
+}
+
 /* --- reading --- */
 
 typedef struct reader {
