@@ -45,6 +45,25 @@ typedef struct clt_model_accuracy {
 int clt_model_fit(clt_model **out, const char *type, const clt_setting *settings, size_t n_settings,
                   const clt_space *space, const clt_instance *instance, const clt_row *rows, size_t n_rows,
                   uint64_t seed, unsigned threads, clt_error *error);
+
+/* Rows of one problem at one of its sizes. */
+typedef struct clt_rows_at {
+  const clt_instance *instance;
+  const clt_row *rows;
+  size_t n_rows;
+} clt_rows_at;
+
+/* The same on rows of several sizes, so that a size never measured can be predicted (after Bergstra, Pinto and Cox, "Machine
+ * learning for predictive auto-tuning with boosted regression trees", 2012): what differs between the sizes are inputs beside
+ * the configuration. All instances are of one problem and one device, with the same parameters and values. From five sizes on,
+ * accuracy is that on sizes left out. The model speaks of groups[0].instance until it is bound to another one. */
+int clt_model_fit_sizes(clt_model **out, const char *type, const clt_setting *settings, size_t n_settings,
+                        const clt_rows_at *groups, size_t n_groups, uint64_t seed, unsigned threads, clt_error *error);
+
+/* From now on the model predicts for this instance, which must have the parameters that it was fitted on, and outlive it. A
+ * model of one size takes that size alone: CLT_E_FORMAT. Not while another thread uses the model. */
+int clt_model_bind(clt_model *model, const clt_instance *instance, clt_error *error);
+
 void clt_model_free(clt_model *model);
 void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out);
 

@@ -88,6 +88,9 @@ void clt_space_free(clt_space *space);
 size_t clt_space_n_parameters(const clt_space *space);
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index); /* index < n_parameters */
 int clt_space_find_parameter(const clt_space *space, const char *name);         /* index, or -1 */
+/* Whether both have the same parameters in the same order, with the same values: a configuration of one is then the same in
+ * the other, whatever their constraints. */
+bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
 uint64_t clt_space_cartesian(const clt_space *space);
 uint64_t clt_space_valid(const clt_space *space);
 size_t clt_space_n_groups(const clt_space *space);

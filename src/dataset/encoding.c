@@ -5,12 +5,10 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "dataset/ranges.h"
 
-#define LOG_FACTOR 4.0 /* a range from which on ratios matter more than differences */
 #define MANY_VALUES 4  /* integers with more values get the exponent of two as well */
 #define LARGEST_EXPONENT 6
-#define RANGE_SAMPLES 2048 /* configurations that the range of a resource is taken from */
-#define OUTSIDE 1.5f       /* how far a resource may lie outside of the range seen */
 
 /* The exponent of two in an integer. */
 static double exponent_of_two(double value) {
@@ -58,7 +56,7 @@ static bool wants_log2(const double *values, size_t n) {
     low = fmin(low, values[i]);
     high = fmax(high, values[i]);
   }
-  return low > 0 && high / low >= LOG_FACTOR;
+  return low > 0 && high / low >= CLT_LOG_FACTOR;
 }
 
 static void encode_categories(clt_encoded_parameter *e) {
@@ -109,68 +107,36 @@ static int encode_parameters(clt_encoding *encoding, clt_error *error) {
   return CLT_OK;
 }
 
-/* The values of one resource over the space. */
-struct range {
-  double low, high, positive; /* the smallest above 0 */
-};
-
-static void widen(struct range *range, double value) {
-  if (!isfinite(value)) return;
-  range->low = fmin(range->low, value);
-  range->high = fmax(range->high, value);
-  if (value > 0) range->positive = fmin(range->positive, value);
-}
-
-/* The ranges of all resources over configurations spread evenly. */
-static void find_ranges(const clt_encoding *encoding, size_t n, struct range *ranges) {
-  double values[CLT_MAX_RESOURCES];
-  uint64_t valid = clt_space_valid(encoding->space);
-  uint64_t samples = valid < RANGE_SAMPLES ? valid : RANGE_SAMPLES;
-  for (size_t r = 0; r < n; r++) ranges[r] = (struct range){INFINITY, -INFINITY, INFINITY};
-  for (uint64_t i = 0; i < samples; i++) {
-    uint64_t rank = samples < 2 ? 0 : (uint64_t)((double)i * (double)(valid - 1) / (double)(samples - 1));
-    clt_instance_resources(encoding->instance, clt_space_at(encoding->space, rank), values);
-    for (size_t r = 0; r < n; r++) widen(&ranges[r], values[r]);
-  }
-}
-
-/* Among logarithms a zero (local memory that is not used) stands a factor of two below the smallest other value. */
-static void keep_resource(clt_encoding *encoding, size_t index, const struct range *range) {
-  if (!(range->high > range->low)) return;
-  clt_encoded_resource *e = &encoding->resources[encoding->n_resources++];
-  *e = (clt_encoded_resource){index, false, range->low, range->high};
-  if (range->low >= 0 && range->high / range->positive >= LOG_FACTOR) {
-    e->log2 = true;
-    e->low = log2(range->positive) - (range->low > 0 ? 0 : 1);
-    e->high = log2(range->high);
-  }
-  encoding->n_inputs++;
-}
-
-static int encode_resource_ranges(clt_encoding *encoding, clt_error *error) {
-  encoding->first_resource = encoding->n_inputs;
-  if (encoding->instance == NULL) return CLT_OK;
-  size_t n = encoding->n_instance_resources = clt_instance_n_resources(encoding->instance);
-  if (n > CLT_MAX_RESOURCES) return clt_fail(error, CLT_E_RANGE, "more than %d resources", CLT_MAX_RESOURCES);
-  encoding->resources = clt_new_array(n, sizeof *encoding->resources);
-  struct range *ranges = clt_new_array(n, sizeof *ranges);
-  int rc = encoding->resources && ranges ? CLT_OK : clt_fail_memory(error);
-  if (!rc && n) find_ranges(encoding, n, ranges);
-  for (size_t r = 0; !rc && r < n; r++) keep_resource(encoding, r, &ranges[r]);
-  free(ranges);
-  return rc;
-}
-
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error) {
   clt_encoding *encoding = clt_new_array(1, sizeof *encoding);
   if (encoding == NULL) return clt_fail_memory(error);
   encoding->space = space;
-  encoding->instance = instance && clt_instance_n_resources(instance) ? instance : NULL;
   int rc = encode_parameters(encoding, error);
-  if (!rc) rc = encode_resource_ranges(encoding, error);
+  encoding->first_resource = encoding->n_inputs;
+  if (!rc && instance) rc = clt_encode_ranges(encoding, &instance, 1, true, error);
   if (rc) return clt_encoding_free(encoding), rc;
   *out = encoding;
   return CLT_OK;
+}
+
+int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instances, size_t n, bool resources,
+                          clt_error *error) {
+  clt_encoding *encoding;
+  const clt_space *space = clt_instance_space(instances[0]);
+  for (size_t i = 1; i < n; i++)
+    if (!clt_space_same_parameters(space, clt_instance_space(instances[i])))
+      return clt_fail(error, CLT_E_ARGUMENT, "the instances do not have the same tuning parameters");
+  int rc = clt_encoding_new(&encoding, space, NULL, error);
+  if (rc) return rc;
+  rc = clt_encode_ranges(encoding, instances, n, resources, error);
+  if (rc) return clt_encoding_free(encoding), rc;
+  *out = encoding;
+  return CLT_OK;
+}
+
+void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance) {
+  encoding->space = clt_instance_space(instance);
+  if (encoding->n_resources) encoding->instance = instance;
 }
 
 void clt_encoding_set_resources(clt_encoding *encoding, const clt_instance *instance, clt_encoded_resource *resources,
@@ -180,7 +146,6 @@ void clt_encoding_set_resources(clt_encoding *encoding, const clt_instance *inst
   encoding->n_resources = n;
   encoding->n_inputs = encoding->first_resource + n;
   encoding->instance = n ? instance : NULL;
-  encoding->n_instance_resources = n ? clt_instance_n_resources(instance) : 0;
 }
 
 void clt_encoding_free(clt_encoding *encoding) {
@@ -191,32 +156,22 @@ void clt_encoding_free(clt_encoding *encoding) {
   free(encoding);
 }
 
-static float encode_resource(const clt_encoded_resource *e, double value) {
-  if (!isfinite(value)) return 0;
-  if (e->log2) value = value > 0 ? log2(value) : e->low;
-  float scaled = (float)((2 * value - e->low - e->high) / (e->high - e->low));
-  return scaled > OUTSIDE ? OUTSIDE : scaled < -OUTSIDE ? -OUTSIDE : scaled;
-}
-
-void clt_encode_resources(const clt_encoding *encoding, clt_config config, float *out) {
-  if (encoding->n_resources == 0) return;
-  double values[CLT_MAX_RESOURCES];
-  clt_instance_resources(encoding->instance, config, values);
-  for (size_t r = 0; r < encoding->n_resources; r++)
-    out[r] = encode_resource(&encoding->resources[r], values[encoding->resources[r].index]);
-}
-
-void clt_encode(const clt_encoding *encoding, clt_config config, float *out) {
+static void encode_parameters_of(const clt_encoding *encoding, clt_config config, float *out) {
   for (size_t i = 0; i < encoding->n_parameters; i++) {
     const clt_encoded_parameter *e = &encoding->parameters[i];
     const float *row = e->table + clt_encoded_position(e, config) * e->width;
     for (size_t j = 0; j < e->width; j++) out[e->first + j] = row[j];
   }
+}
+
+void clt_encode(const clt_encoding *encoding, clt_config config, float *out) {
+  encode_parameters_of(encoding, config, out);
   clt_encode_resources(encoding, config, out + encoding->first_resource);
 }
 
-bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter) {
-  for (size_t r = 0; r < encoding->n_resources; r++)
-    if (clt_instance_resource_uses(encoding->instance, encoding->resources[r].index, parameter)) return true;
-  return false;
+void clt_encode_at(const clt_encoding *encoding, const clt_instance *instance, clt_config config, float *out) {
+  clt_encoding other = *encoding;
+  other.instance = instance;
+  encode_parameters_of(encoding, config, out);
+  clt_encode_resources(&other, config, out + encoding->first_resource);
 }

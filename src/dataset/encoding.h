@@ -3,7 +3,8 @@
  * Each parameter is encoded by its nature: constant ones are left out, numbers whose values span a factor of four or
  * more go in as log2, the rest as they are, both centred and scaled to [-1, 1]; a boolean is a number with two values;
  * text gets one input a value. Integers with more than four values that are not all powers of two get a second input,
- * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs.
+ * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs, and
+ * where rows come from several sizes of a problem, the sizes that differ: for one instance these are constants.
  */
 #ifndef CLT_DATASET_ENCODING_H
 #define CLT_DATASET_ENCODING_H
@@ -19,19 +20,18 @@ typedef struct clt_encoded_parameter {
   float *table;
 } clt_encoded_parameter;
 
-/* One resource: (log2 of) its value, mapped from low..high to -1..1. */
+/* One resource, or one size: (log2 of) its value, mapped from low..high to -1..1. */
 typedef struct clt_encoded_resource {
-  size_t index; /* in the instance */
+  size_t index; /* among the instance's resources and, behind them, its sizes */
   bool log2;
   double low, high;
 } clt_encoded_resource;
 
 typedef struct clt_encoding {
   const clt_space *space;
-  const clt_instance *instance; /* NULL where no resources are inputs */
+  const clt_instance *instance; /* the one that is encoded for; NULL where no resources or sizes are inputs */
   size_t n_parameters, n_resources, n_inputs;
   size_t first_resource; /* inputs from here on are resources */
-  size_t n_instance_resources;
   clt_encoded_parameter *parameters;
   clt_encoded_resource *resources;
 } clt_encoding;
@@ -41,14 +41,25 @@ typedef struct clt_encoding {
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error);
 void clt_encoding_free(clt_encoding *encoding);
 
-/* Adds resources, as a model file has them, to an encoding made without. Takes over the array. */
+/* For rows of several instances of a problem, n >= 1: sizes that differ are inputs, resources where asked for. It encodes
+ * for instances[0]. CLT_E_ARGUMENT where their parameters differ. */
+int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instances, size_t n, bool resources,
+                          clt_error *error);
+
+/* Encodes for another instance of the problem from now on: its resources and sizes. Borrows it and its space. */
+void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance);
+
+/* Adds resources and sizes, as a model file has them, to an encoding made without. Takes over the array. */
 void clt_encoding_set_resources(clt_encoding *encoding, const clt_instance *instance, clt_encoded_resource *resources,
                                 size_t n);
+
+/* The same for another instance than the one bound. */
+void clt_encode_at(const clt_encoding *encoding, const clt_instance *instance, clt_config config, float *out);
 
 /* out[n_inputs]. */
 void clt_encode(const clt_encoding *encoding, clt_config config, float *out);
 
-/* The inputs of the resources alone, out[n_resources]. */
+/* The inputs of resources and sizes alone, out[n_resources]. */
 void clt_encode_resources(const clt_encoding *encoding, clt_config config, float *out);
 
 /* Whether an input other than the parameter's own may depend on it. */

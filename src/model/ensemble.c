@@ -99,6 +99,10 @@ static const float *residuals(const void *state, size_t *n) {
   return e->residuals;
 }
 
+static void bind(void *state, const clt_instance *instance) {
+  clt_encoding_bind(((clt_ensemble *)state)->encoding, instance);
+}
+
 static void fini(void *state) {
   clt_ensemble *e = state;
   clt_tables_free(e->tables);
@@ -125,5 +129,6 @@ const clt_model_type clt_model_ensemble = {
     .residuals = residuals,
     .save = clt_ensemble_save,
     .load = clt_ensemble_load,
+    .bind = bind,
     .fini = fini,
 };

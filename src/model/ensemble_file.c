@@ -1,6 +1,5 @@
 /* The ensemble as JSON and back (docs/model-file.md). */
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -10,23 +9,13 @@
 
 /* --- saving --- */
 
-static json_t *numbers(const float *values, size_t n) {
-  json_t *array = json_array();
-  for (size_t i = 0; array && i < n; i++) {
-    if (json_array_append_new(array, json_real((double)values[i])) == 0) continue;
-    json_decref(array);
-    return NULL;
-  }
-  return array;
-}
-
 static json_t *save_members(const clt_ensemble *e) {
   size_t n = clt_shape_n_weights(&e->shape);
   float *weights = clt_new_array(n, sizeof *weights);
   json_t *array = weights ? json_array() : NULL;
   for (size_t i = 0; array && i < e->n_members; i++) {
     clt_network_get_weights(e->members[i], weights);
-    if (json_array_append_new(array, numbers(weights, n)) == 0) continue;
+    if (json_array_append_new(array, clt_json_floats(weights, n)) == 0) continue;
     json_decref(array);
     array = NULL;
   }
@@ -51,7 +40,7 @@ int clt_ensemble_save(const void *state, json_t **out, clt_error *error) {
   size_t hidden2 = e->shape.n_layers > 2 ? e->shape.width[1] : 0;
   json_t *json = json_pack("{s:I, s:I, s:f, s:f, s:o*, s:o*, s:o*, s:o*}", "hidden", (json_int_t)e->shape.width[0],
                            "hidden2", (json_int_t)hidden2, "centre", e->centre, "scale", e->scale, "resources",
-                           clt_resources_save(e->encoding), "residuals", numbers(e->residuals, e->n_residuals),
+                           clt_resources_save(e->encoding), "residuals", clt_json_floats(e->residuals, e->n_residuals),
                            "members", save_members(e), "trees", save_trees(e));
   bool whole = json && json_object_get(json, "resources") && json_object_get(json, "residuals") &&
                json_object_get(json, "members") && json_object_get(json, "trees");
@@ -61,16 +50,6 @@ int clt_ensemble_save(const void *state, json_t **out, clt_error *error) {
 }
 
 /* --- loading --- */
-
-static bool read_numbers(float *out, size_t n, const json_t *array) {
-  if (json_array_size(array) != n) return false;
-  for (size_t i = 0; i < n; i++) {
-    double number;
-    if (!clt_json_read_number(&number, json_array_get(array, i)) || !isfinite((float)number)) return false;
-    out[i] = (float)number;
-  }
-  return true;
-}
 
 static int load_shape(clt_ensemble *e, const json_t *json, clt_error *error) {
   size_t hidden, hidden2;
@@ -89,7 +68,7 @@ static int load_residuals(clt_ensemble *e, const json_t *array, clt_error *error
   e->residuals = clt_new_array(n, sizeof *e->residuals);
   if (e->residuals == NULL) return clt_fail_memory(error);
   e->n_residuals = n;
-  return json_is_array(array) && read_numbers(e->residuals, n, array) ? CLT_OK : clt_model_damaged(error, "residuals");
+  return json_is_array(array) && clt_json_read_floats(e->residuals, n, array) ? CLT_OK : clt_model_damaged(error, "residuals");
 }
 
 static int load_members(clt_ensemble *e, const json_t *array, clt_error *error) {
@@ -98,7 +77,7 @@ static int load_members(clt_ensemble *e, const json_t *array, clt_error *error) 
   float *weights = clt_new_array(n_weights, sizeof *weights);
   int rc = weights ? clt_ensemble_allocate(e, n, error) : clt_fail_memory(error);
   for (size_t i = 0; !rc && i < n; i++) {
-    if (read_numbers(weights, n_weights, json_array_get(array, i)))
+    if (clt_json_read_floats(weights, n_weights, json_array_get(array, i)))
       clt_network_set_weights(e->members[i], weights);
     else
       rc = clt_model_damaged(error, "weights");

@@ -4,9 +4,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "dataset/folds.h"
 #include "model/ensemble.h"
 #include "model/parallel.h"
+#include "model/rows.h"
 #include "model/trainer.h"
 
 #define BOOSTING_RATE 0.1
@@ -84,20 +84,17 @@ static int fit_trees(struct fit *fit, size_t member, const size_t *rows, size_t 
   clt_ensemble *e = fit->ensemble;
   size_t n_left_out = fit->setup->n_rows - n_train;
   const size_t *left_out = rows + n_train;
-  clt_config *configs = clt_new_array(n_left_out, sizeof *configs);
   float *sums = clt_new_array(n_left_out, sizeof *sums);
-  int rc = configs && sums ? CLT_OK : clt_fail_memory(error);
+  int rc = sums ? CLT_OK : clt_fail_memory(error);
   if (!rc)
     rc = clt_forest_boost(&e->boosted[member], e->encoding, fit->x, fit->y, rows, n_train, BOOSTING_RATE,
                           &fit->rng[member], error);
-  for (size_t i = 0; !rc && i < n_left_out; i++) configs[i] = fit->setup->configs[left_out[i]];
-  if (!rc) rc = clt_forest_sums(e->boosted[member], configs, n_left_out, sums, error);
+  if (!rc) clt_forest_row_sums(e->boosted[member], fit->x, e->shape.n_inputs, left_out, n_left_out, sums);
   for (size_t i = 0; !rc && i < n_left_out; i++) {
     double trees = e->scale * (double)(sums[i] - fit->y[left_out[i]]);
     float *residual = &e->residuals[left_out[i]];
     *residual = (float)((1 - e->share) * (double)*residual + e->share * trees);
   }
-  free(configs);
   free(sums);
   return rc;
 }
@@ -130,17 +127,18 @@ done:
   return rc;
 }
 
-static void deal(struct fit *fit) {
+static int deal(struct fit *fit, clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, fit->setup->seed);
-  clt_folds(fit->fold, fit->setup->n_rows, fit->ensemble->n_members, &rng);
+  int rc = clt_rows_folds(fit->fold, fit->setup, fit->ensemble->n_members, &rng, error);
   for (size_t i = 0; i < fit->ensemble->n_members; i++) fit->rng[i] = clt_rng_split(&rng);
+  return rc;
 }
 
 static int allocate(struct fit *fit, clt_error *error) {
   size_t n_rows = fit->setup->n_rows, n_members = (size_t)fit->options->members;
   clt_ensemble *e = fit->ensemble;
-  fit->x = clt_new_array(n_rows, e->shape.n_inputs * sizeof *fit->x);
+  fit->x = clt_rows_encode(e->encoding, fit->setup);
   fit->y = clt_new_array(n_rows, sizeof *fit->y);
   fit->fold = clt_new_array(n_rows, sizeof *fit->fold);
   fit->rng = clt_new_array(n_members, sizeof *fit->rng);
@@ -159,11 +157,8 @@ static int prepare(struct fit *fit, clt_error *error) {
   fit->trainer = find_trainer(fit->options->trainer);
   if (fit->trainer == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", fit->options->trainer);
-  const clt_instance *instance = fit->options->resources ? setup->instance : NULL;
-  int rc = clt_encoding_new(&e->encoding, setup->space, instance, error);
+  int rc = clt_rows_encoding(&e->encoding, setup, fit->options->resources, error);
   if (rc) return rc;
-  if (e->encoding->n_inputs == 0)
-    return clt_fail(error, CLT_E_MODEL, "a model needs a parameter with more than one value");
   e->shape = clt_ensemble_shape(e->encoding, (size_t)fit->options->hidden, (size_t)fit->options->hidden2);
   return allocate(fit, error);
 }
@@ -172,11 +167,9 @@ int clt_ensemble_fit(void *state, const clt_model_setup *setup, const void *opti
   struct fit fit = {state, setup, options};
   int rc = prepare(&fit, error);
   if (rc) goto done;
-  for (size_t i = 0; i < setup->n_rows; i++)
-    clt_encode(fit.ensemble->encoding, setup->configs[i], fit.x + i * fit.ensemble->shape.n_inputs);
   standardise(&fit);
-  deal(&fit);
-  rc = clt_parallel(setup->threads, fit.ensemble->n_members, fit_member, &fit, error);
+  rc = deal(&fit, error);
+  if (!rc) rc = clt_parallel(setup->threads, fit.ensemble->n_members, fit_member, &fit, error);
   if (!rc) rc = clt_ensemble_ready(fit.ensemble, error);
 done:
   free(fit.x);

@@ -65,9 +65,9 @@ static int to_text(char **out, const clt_model *model, clt_error *error) {
   json_t *state = NULL;
   int rc = model->type->save(model->state, &state, error);
   if (rc) return rc;
-  json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:O?, s:o, s:o, s:o}", "model", model->type->name, "rows",
+ json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
                            (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
-                           model->accuracy.fit_s, "sizes", model->sizes, "parameters", parameters_json(model->space),
+                           model->accuracy.fit_s, "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters", parameters_json(model->space),
                            "validity", validity_json(model), "state", state);
   *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
@@ -208,6 +208,8 @@ static int from_json(clt_model **out, const json_t *json, const clt_space *space
   if (!rc) rc = clt_model_new(&model, type, space, error);
   if (!rc) model->sizes = json_deep_copy(json_object_get(json, "sizes"));
   if (!rc) rc = load_figures(model, json, error);
+  if (!rc) rc = clt_baseline_load(&model->baseline, instance, json_object_get(json, "baseline"), error);
+  if (!rc && instance) model->level = clt_baseline_at(&model->baseline, instance);
   if (!rc) rc = load_validity(model, instance, json_object_get(json, "validity"), error);
   if (!rc) rc = type->load(model->state, space, instance, json_object_get(json, "state"), error);
   if (rc) return clt_model_free(model), rc;

@@ -49,6 +49,10 @@ int clt_forest_failures(const clt_forest *forest, const clt_config *configs, siz
 /* The sum of the trees' values, as a boosted forest predicts. */
 int clt_forest_sums(const clt_forest *forest, const clt_config *configs, size_t n, float *out, clt_error *error);
 
+/* The same for encoded rows: out[i] for x[rows[i]]. */
+void clt_forest_row_sums(const clt_forest *forest, const float *x, size_t n_inputs, const size_t *rows, size_t n,
+                         float *out);
+
 /* Grows one tree on y (forest_grow.c). A leaf is the mean of its rows and of one more row of value base. */
 int clt_tree_grow(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, double base, clt_rng *rng,
                   clt_error *error);

@@ -54,3 +54,14 @@ int clt_forest_boost(clt_forest **out, const clt_encoding *encoding, const float
   free(chosen);
   return rc;
 }
+
+void clt_forest_row_sums(const clt_forest *forest, const float *x, size_t n_inputs, const size_t *rows, size_t n,
+                         float *out) {
+  const clt_tree *trees = clt_forest_trees(forest);
+  uint32_t right[CLT_TREE_NODES];
+  for (size_t i = 0; i < n; i++) out[i] = 0;
+  for (size_t t = 0; t < CLT_TREES; t++) {
+    find_right(&trees[t], 0, right);
+    for (size_t i = 0; i < n; i++) out[i] += walk(&trees[t], right, x + rows[i] * n_inputs);
+  }
+}

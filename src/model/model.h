@@ -4,6 +4,7 @@
 
 #include <clatune/sys/model.h>
 
+#include "model/baseline.h"
 #include "model/forest.h"
 
 struct clt_model {
@@ -13,7 +14,9 @@ struct clt_model {
   clt_encoding *encoding; /* of the validity model; NULL without one */
   clt_forest *forest;     /* NULL: no failure was seen */
   clt_model_accuracy accuracy;
-  struct json_t *sizes; /* owned: the problem sizes it was fitted at; NULL or null: unknown */
+  struct json_t *sizes; /* owned: the problem sizes it was fitted at, an array where there were several; null: unknown */
+  clt_baseline baseline;
+  double level; /* of the baseline for the instance that it speaks of: what the type says is added to it */
   unsigned threads;
 };
 
@@ -22,6 +25,10 @@ int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *
 
 /* Fills the error figures from the out-of-fold residuals. */
 void clt_model_measure_accuracy(clt_model *model);
+
+/* Fills log_time and spread of n predictions; screen: with the type's. */
+int clt_model_times(const clt_model *model, const clt_config *configs, size_t n, bool screen, clt_prediction *out,
+                    clt_error *error);
 
 /* Fills p_valid of n predictions. */
 int clt_model_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,

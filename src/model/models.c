@@ -1,10 +1,13 @@
 #include <clatune/sys/model.h>
 #include <string.h>
 
-extern const clt_model_type clt_model_ensemble;
+extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
 
 static const clt_model_type *const table[] = {
     &clt_model_ensemble,
+    &clt_model_trees,
+    &clt_model_average,
+    &clt_model_auto,
 };
 
 size_t clt_n_models(void) { return sizeof table / sizeof *table; }

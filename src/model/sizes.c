@@ -2,7 +2,7 @@
 #include "base/fail.h"
 #include "model/json.h"
 
-json_t *clt_sizes_save(const clt_instance *instance) {
+static json_t *save(const clt_instance *instance) {
   json_t *out = instance ? json_object() : json_null();
   for (size_t i = 0; out && instance && i < clt_instance_n_sizes(instance); i++) {
     clt_size size = clt_instance_size(instance, i);
@@ -11,7 +11,20 @@ json_t *clt_sizes_save(const clt_instance *instance) {
   return out;
 }
 
+json_t *clt_sizes_save(const clt_instance *const *instances, size_t n) {
+  if (n == 1) return save(instances[0]);
+  json_t *out = json_array();
+  for (size_t i = 0; out && i < n; i++) {
+    if (json_array_append_new(out, save(instances[i])) == 0) continue;
+    json_decref(out);
+    return NULL;
+  }
+  return out;
+}
+
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error) {
+  if (json_is_array(sizes) && instance == NULL)
+    return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it was fitted at several sizes");
   if (!json_is_object(sizes) || instance == NULL) return CLT_OK;
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
     clt_size size = clt_instance_size(instance, i);

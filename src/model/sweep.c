@@ -15,12 +15,9 @@
 #define FEWEST_SCREENED 32768 /* at least this many */
 #define BATCHES_PER_THREAD 4  /* at least, where the space allows, so that no thread waits long for the last one */
 
-typedef int predict_function(const void *state, const clt_config *configs, size_t n, clt_prediction *out,
-                             clt_error *error);
-
 struct sweep {
   const clt_model *model;
-  predict_function *predict;
+  bool screen;
   uint64_t n_valid;
   size_t batch;
   /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
@@ -38,7 +35,7 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
   int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
   size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
-  rc = s->predict(s->model->state, configs, n, predictions, error);
+  rc = clt_model_times(s->model, configs, n, s->screen, predictions, error);
   if (!rc) rc = s->use(s, index, configs, predictions, n, error);
 done:
   if (rc && s->failed) s->failed(s);
@@ -120,7 +117,7 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   clt_prediction predictions[SMALLEST_BATCH];
   clt_candidate *items = s->heap->items + first;
   for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
-  int rc = s->model->type->predict(s->model->state, configs, n, predictions, error);
+  int rc = clt_model_times(s->model, configs, n, false, predictions, error);
   for (size_t i = 0; !rc && i < n; i++) {
     predictions[i].p_valid = items[i].prediction.p_valid;
     items[i].prediction = predictions[i];
@@ -139,7 +136,7 @@ int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const c
   struct best best = {min_p_valid, skip, n_skip};
   bool screens = model->type->screens && model->type->screens(model->state);
   struct sweep sweep = {.model = model,
-                        .predict = screens ? model->type->screen : model->type->predict,
+                        .screen = screens,
                         .use = use_for_best,
                         .user = &best};
   uint64_t n_valid = clt_space_valid(model->space);
@@ -197,7 +194,7 @@ static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
   struct visit v = {visit, user};
   struct sweep sweep = {
-      .model = model, .predict = model->type->predict, .use = use_for_visit, .failed = stop_visits, .user = &v};
+      .model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
   if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
   int rc = run(&sweep, error);
   pthread_cond_destroy(&v.changed);

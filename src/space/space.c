@@ -164,6 +164,18 @@ int clt_space_find_parameter(const clt_space *space, const char *name) {
   return -1;
 }
 
+static bool same_parameter(const clt_parameter *p, const clt_parameter *q) {
+  bool same = strcmp(p->name, q->name) == 0 && p->n_values == q->n_values;
+  for (size_t v = 0; same && v < p->n_values; v++) same = clt_value_equal(p->values[v], q->values[v]);
+  return same;
+}
+
+bool clt_space_same_parameters(const clt_space *a, const clt_space *b) {
+  bool same = a->n_parameters == b->n_parameters;
+  for (size_t i = 0; same && i < a->n_parameters; i++) same = same_parameter(&a->parameters[i], &b->parameters[i]);
+  return same;
+}
+
 void clt_space_positions(const clt_space *space, clt_config config, uint32_t *positions) {
   for (size_t i = space->n_parameters; i-- > 0;) {
     uint64_t n = space->parameters[i].n_values;

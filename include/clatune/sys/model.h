@@ -22,6 +22,11 @@ typedef struct clt_model_setup {
   size_t n_rows;
   uint64_t seed;
   unsigned threads; /* 0: as many as there are processors; never changes the result */
+  /* Rows of several sizes: row i was measured at instances[instance_of[i]], all with the same tuning parameters, and
+   * log_time is what the sizes alone do not explain. n_instances 0: all rows are of `instance`. */
+  const clt_instance *const *instances;
+  const uint32_t *instance_of;
+  size_t n_instances;
 } clt_model_setup;
 
 typedef struct clt_model_type {
@@ -43,6 +48,8 @@ typedef struct clt_model_type {
   int (*save)(const void *state, struct json_t **out, clt_error *error);
   int (*load)(void *state, const clt_space *space, const clt_instance *instance, const struct json_t *json,
               clt_error *error);
+  /* From now on it predicts for this instance of the problem; see clt_model_bind. */
+  void (*bind)(void *state, const clt_instance *instance);
   void (*fini)(void *state);
 } clt_model_type;
 
