@@ -19,7 +19,8 @@ extern "C" {
 typedef enum clt_tier {
   CLT_TIER_EXACT,             /* this kernel, these sizes, this device and driver */
   CLT_TIER_OTHER_DRIVER,      /* the same, measured with another version of the driver: stale */
-  CLT_TIER_PREDICTION,        /* a model's; not given yet */
+  CLT_TIER_PREDICTION,        /* that of a model of this kernel on this device (clatune/predictor.h), whose calibrated error is
+                                 at most 10 % */
   CLT_TIER_NEAREST_SIZE,      /* this device, the sizes that are nearest (sum of |log(size / size)|) */
   CLT_TIER_SAME_ARCHITECTURE, /* another device of the same platform, vendor and type */
   CLT_TIER_DEFAULT,           /* nothing that fits is known: the problem's default configuration */
@@ -33,7 +34,7 @@ typedef struct clt_wisdom clt_wisdom;
 typedef struct clt_found {
   clt_tier tier;
   bool stale;             /* measured with another driver, or for another text of the kernel: worth tuning again */
-  double expected_time_s; /* NaN where nothing was measured at these sizes on this device */
+  double expected_time_s; /* predicted, or measured; NaN where nothing was measured at these sizes on this device */
   char *configuration;    /* "block_x=16 block_y=4", in the order of the parameters */
   char *options;          /* build options: "-Dblock_x=16 -Dblock_y=4 -cl-fast-relaxed-math" */
   char *device, *sizes;   /* where it was measured: the store's key of the device, "width=2048 height=2048"; "" for the

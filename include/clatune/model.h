@@ -36,6 +36,8 @@ typedef struct clt_model_accuracy {
   size_t n_rows, n_failed;      /* training rows, failed ones among them */
   double mean_relative_error;   /* mean of |predicted - measured| / measured; NaN with too few rows */
   double log_error_sd;          /* standard deviation of predicted - measured in log time */
+  double calibrated_error;      /* mean_relative_error once each size's common factor is taken out of its errors: what a choice
+                                   between configurations of one size rests on */
   double fit_s;                 /* wall seconds */
 } clt_model_accuracy;
 

@@ -68,6 +68,9 @@ int clt_instance_options(const clt_instance *instance, clt_config config, char *
  * sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
 int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error);
 
+/* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
+int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error);
+
 /* Resource expressions (KernelSpecification.Resources, docs/problem-format.md), also used as inputs of the model. */
 size_t clt_instance_n_resources(const clt_instance *instance);
 const char *clt_instance_resource_name(const clt_instance *instance, size_t index);

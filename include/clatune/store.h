@@ -62,6 +62,11 @@ int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *
 int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit, void *user,
                    clt_error *error);
 
+/* The newest record of a search for each configuration that stands for itself, ascending by configuration: an order that does
+ * not depend on when they came. Without logs. *out is malloc'ed. */
+int clt_store_newest(clt_measurement **out, size_t *n, clt_store *store, const clt_store_key *key,
+                     const clt_space *space, clt_error *error);
+
 /* A number that is another one once somebody else has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
 

@@ -70,6 +70,9 @@ typedef struct clt_tune_settings {
                             the last one that was; 0: never. As with target_s, what is under way then counts too */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists;           /* re-timed interleaved at the end; 0: none */
+  const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration, as a
+                                   model suggests them; the searcher is told, and takes it from there */
+  size_t n_begin_with;
   bool skip_default;            /* do not begin with the default configuration */
   size_t batch; /* how many to ask for at once; 0: what the evaluator takes, or works on at once where the searcher is
                    sequential */

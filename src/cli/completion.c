@@ -33,13 +33,13 @@ static void print_words(const char *option) {
     for (size_t i = 0; i < clt_n_searchers(); i++) printf("%s%s", i ? " " : "", clt_searcher_at(i)->name);
   if (strcmp(option, "evaluator") == 0)
     for (size_t i = 0; i < clt_n_evaluators(); i++) printf("%s%s", i ? " " : "", clt_evaluator_at(i)->name);
-  if (strcmp(option, "model-type") == 0)
+  if (strcmp(option, "model") == 0)
     for (size_t i = 0; i < clt_n_models(); i++) printf("%s%s", i ? " " : "", clt_model_type_at(i)->name);
   if (strcmp(option, "format") == 0) fputs("text json options header cmake", stdout);
   if (strcmp(option, "device") == 0) fputs("cpu gpu accelerator pocl intel mesa nv amd", stdout);
 }
 
-static const char *const with_words[] = {"searcher", "evaluator", "model-type", "format", "device"};
+static const char *const with_words[] = {"searcher", "evaluator", "model", "format", "device"};
 #define N_WITH_WORDS (sizeof with_words / sizeof *with_words)
 
 static bool has_words(const char *option) {

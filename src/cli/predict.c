@@ -1,4 +1,5 @@
-#include <clatune/model.h>
+#include <clatune/predictor.h>
+#include <clatune/sys/model.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +38,19 @@ static void print_text(const cli_subject *subject, const ranking *r) {
   }
 }
 
+/* A model file, a model to fit now, the one that was trained, or where none was one that is fitted now. */
 static int get_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject) {
   clt_error error = {0};
-  size_t n_rows;
-  const char *path = cli_text(arguments, "model");
-  if (path == NULL) return cli_fit(out, arguments, subject, &n_rows);
-  int rc = clt_model_load(out, clt_instance_space(subject->instance), subject->instance, path, &error);
+  size_t n_sizes;
+  const char *model = cli_text(arguments, "model");
+  if (model && clt_model_type_find(model)) return cli_fit(out, arguments, subject, model, false, &n_sizes);
+  int rc = model ? clt_model_load(out, clt_instance_space(subject->instance), subject->instance, model, &error)
+                 : clt_predictor_load(out, cli_text(arguments, "store"), subject->instance, &error);
+  if (rc == CLT_E_NOT_FOUND && model == NULL) return cli_fit(out, arguments, subject, NULL, false, &n_sizes);
   return rc ? cli_report(&error) : 0;
 }
+
+static bool names_file(const char *model) { return model && clt_model_type_find(model) == NULL; }
 
 static int rank(const cli_arguments *arguments, const cli_subject *subject, const clt_model *model, size_t top) {
   clt_error error = {0};
@@ -70,7 +76,7 @@ static int run(const cli_arguments *arguments) {
   int64_t top;
   int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
   if (rc) return rc;
-  cli_device_need need = cli_given(arguments, "model") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_REQUIRED;
+  cli_device_need need = names_file(cli_text(arguments, "model")) ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_REQUIRED;
   rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
   if (rc) return rc;
   rc = get_model(&model, arguments, &subject);
@@ -83,7 +89,9 @@ static int run(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
-    {"model", "FILE", "a model file of 'clatune train' (default: fitted now on stored rows)"},
+    {"model", "FILE|NAME",
+     "a model file of 'clatune train', or a model to fit now on stored rows (default: what\n"
+     "'clatune train' has kept; where there is none, 'auto' is fitted now)"},
     {"top", "K", "how many configurations to print (default 10)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
@@ -92,10 +100,11 @@ static const cli_flag flags[] = {
 const cli_command cli_predict = {
     .name = "predict",
     .summary = "prints the configurations that a model predicts to be best",
-    .synopsis = "PROBLEM [--model FILE] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
+    .synopsis = "PROBLEM [--model FILE|NAME] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
         "Predicts the run time of every valid configuration and prints the best ones, those that would probably\n"
-        "fail last. Measures nothing. With --model, no device is needed; its limits apply if one is named.",
+        "fail last; also for sizes at which nothing was measured, where the model was trained on several. Measures\n"
+        "nothing. With a model file, no device is needed; its limits apply if one is named.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .model_options = true,

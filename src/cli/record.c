@@ -3,23 +3,24 @@
 #include <stdlib.h>
 
 #include "cli/output.h"
-#include "cli/stored.h"
 #include "cli/tuning.h"
 
-static clt_t4_result *results_of(const cli_stored *stored) {
-  clt_t4_result *results = calloc(stored->n + 1, sizeof *results);
-  for (size_t i = 0; results && i < stored->n; i++) results[i].measurement = &stored->measurements[i];
+static clt_t4_result *results_of(const clt_measurement *measurements, size_t n) {
+  clt_t4_result *results = calloc(n + 1, sizeof *results);
+  for (size_t i = 0; results && i < n; i++) results[i].measurement = &measurements[i];
   return results;
 }
 
 static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
-  cli_stored stored;
+  clt_store_key key;
+  clt_measurement *stored = NULL;
   clt_t4_result *results = NULL;
-  int rc = cli_stored_read(&stored, tuning->store, instance, &error);
-  *n = stored.n;
-  if (rc == 0) results = results_of(&stored);
+  *n = 0;
+  int rc = clt_store_key_init(&key, instance, &error);
+  if (rc == 0) rc = clt_store_newest(&stored, n, tuning->store, &key, clt_instance_space(instance), &error);
+  if (rc == 0) results = results_of(stored, *n);
   if (rc == 0 && results && *n > 0) rc = clt_t4_write_recording(path, instance, results, *n, &error);
   int code = rc                ? cli_report(&error)
              : results == NULL ? cli_failure("out of memory")
@@ -27,7 +28,7 @@ static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
                                              clt_problem_name(clt_instance_problem(instance)))
                                : 0;
   free(results);
-  cli_stored_release(&stored);
+  free(stored);
   return code;
 }
 

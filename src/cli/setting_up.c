@@ -1,12 +1,11 @@
 #include "cli/setting_up.h"
 
-#include <clatune/model.h>
+#include <clatune/predictor.h>
 #include <clatune/sys/evaluator.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/output.h"
-#include "cli/stored.h"
 
 static int select_device(clt_device_info *out, const char *text) {
   clt_error error = {0};
@@ -90,49 +89,36 @@ int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *argum
   return rc;
 }
 
-static clt_row *rows_of(const cli_stored *stored) {
-  clt_row *rows = calloc(stored->n + 1, sizeof *rows);
-  for (size_t i = 0; rows && i < stored->n; i++) {
-    const clt_measurement *m = &stored->measurements[i];
-    rows[i] = (clt_row){m->config, m->time_s, !clt_measurement_correct(m)};
-  }
-  return rows;
-}
-
-static int stored_rows(clt_row **rows, size_t *n, const cli_arguments *arguments, const cli_subject *subject,
-                       clt_error *error) {
-  clt_store *store = NULL;
-  cli_stored stored = {0};
-  int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), error);
-  if (rc == 0) rc = cli_stored_read(&stored, store, subject->instance, error);
-  if (rc == 0 && (*rows = rows_of(&stored)) == NULL) rc = CLT_E_MEMORY;
-  if (rc == CLT_E_MEMORY && error->code == 0) *error = (clt_error){.code = CLT_E_MEMORY};
-  *n = stored.n;
-  cli_stored_release(&stored);
-  clt_store_close(store);
-  return rc;
-}
-
-int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, size_t *n_rows) {
+static int read_history(clt_history **out, const cli_arguments *arguments, const cli_subject *subject, bool own_size) {
   clt_error error = {0};
-  clt_row *rows = NULL;
+  clt_store *store = NULL;
+  clt_history *history = NULL;
+  int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), &error);
+  if (rc == 0) rc = clt_history_read(&history, store, subject->instance, own_size, &error);
+  clt_store_close(store);
+  if (rc) return cli_report(&error);
+  *out = history;
+  if (clt_history_n_rows(history)) return 0;
+  return cli_failure("the store holds no measurement of '%s'%s on this device; 'clatune sample' makes some",
+                     clt_problem_name(subject->problem), own_size ? " at these sizes" : "");
+}
+
+int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
+            bool own_size, size_t *n_sizes) {
+  clt_error error = {0};
+  clt_history *history = NULL;
   clt_setting *settings = NULL;
   size_t n_settings = 0;
   int64_t seed;
-  const char *type = cli_text(arguments, "model-type");
-  if (type == NULL) type = "ensemble";
+  if (type == NULL) type = "auto";
   int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
   if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
   if (rc) return rc;
-  int failed = stored_rows(&rows, n_rows, arguments, subject, &error);
-  if (!failed && *n_rows == 0)
-    rc =
-        cli_failure("the store holds no measurement of '%s' at these sizes on this device; 'clatune sample' makes some",
-                    clt_problem_name(subject->problem));
-  if (!failed && rc == 0)
-    failed = clt_model_fit(out, type, settings, n_settings, clt_instance_space(subject->instance), subject->instance,
-                           rows, *n_rows, (uint64_t)seed, 0, &error);
-  free(rows);
+  rc = read_history(&history, arguments, subject, own_size);
+  if (rc == 0 && clt_history_fit(out, history, type, settings, n_settings, (uint64_t)seed, 0, &error))
+    rc = cli_report(&error);
+  if (rc == 0) *n_sizes = clt_history_n_sizes(history);
+  clt_history_free(history);
   free(settings);
-  return failed ? cli_report(&error) : rc;
+  return rc;
 }

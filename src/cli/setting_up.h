@@ -34,8 +34,10 @@ void cli_free_recordings(clt_recording **recordings, size_t n);
 /* Those of --learn-from; none with --no-transfer. */
 int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments);
 
-/* A model fitted on what the store holds of the subject (options of `clatune train`). */
+/* A model of the named type (NULL: auto) fitted on what the store holds of the subject, at all sizes or at its own
+ * (options of `clatune train`). It speaks of the subject's instance. */
 struct clt_model;
-int cli_fit(struct clt_model **out, const cli_arguments *arguments, const cli_subject *subject, size_t *n_rows);
+int cli_fit(struct clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
+            bool own_size, size_t *n_sizes);
 
 #endif

@@ -1,59 +1,80 @@
-#include <clatune/model.h>
+#include <clatune/predictor.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
-static int answer(const char *path, const clt_model_accuracy *a, bool as_json) {
+static int answer(const char *path, size_t n_sizes, const clt_model_accuracy *a, bool as_json) {
   if (as_json)
-    return cli_print_json(json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a->n_rows,
-                                    "failed_rows", (json_int_t)a->n_failed, "mean_relative_error",
-                                    cli_json_real(a->mean_relative_error), "log_error_sd",
+    return cli_print_json(json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "model", path, "rows",
+                                    (json_int_t)a->n_rows, "failed_rows", (json_int_t)a->n_failed, "sizes",
+                                    (json_int_t)n_sizes, "mean_relative_error", cli_json_real(a->mean_relative_error),
+                                    "calibrated_error", cli_json_real(a->calibrated_error), "log_error_sd",
                                     cli_json_real(a->log_error_sd), "fit_s", cli_json_real(a->fit_s)));
   char time[32];
-  printf("trained on          %zu rows, %zu of them failed\n", a->n_rows, a->n_failed);
-  printf("mean relative error %.3g %% on rows not trained on\n", 100 * a->mean_relative_error);
-  printf("took                %s\n", cli_time(time, a->fit_s));
+  printf("trained on          %zu rows of %zu size%s, %zu of them failed\n", a->n_rows, n_sizes,
+         n_sizes == 1 ? "" : "s", a->n_failed);
+  printf("mean relative error %.3g %% on rows not trained on", 100 * a->mean_relative_error);
+  if (n_sizes > 1) printf("; %.3g %% between configurations of one size", 100 * a->calibrated_error);
+  printf("\ntook                %s\n", cli_time(time, a->fit_s));
   printf("model file          %s\n", path);
   return 0;
 }
 
+/* The file named, or the place beside the store where it is looked for. *path is malloc'ed. */
+static int save(char **path, const clt_model *model, const cli_arguments *arguments, const cli_subject *subject) {
+  clt_error error = {0};
+  const char *typed = cli_text(arguments, "output"), *store = cli_text(arguments, "store");
+  if (typed) {
+    *path = strdup(typed);
+    if (*path == NULL) return cli_failure("out of memory");
+    return clt_model_save(model, typed, &error) ? cli_report(&error) : 0;
+  }
+  int rc = clt_predictor_save(model, store, subject->instance, &error);
+  if (rc == 0) rc = clt_predictor_path(path, store, subject->instance, &error);
+  return rc ? cli_report(&error) : 0;
+}
+
 static int run(const cli_arguments *arguments) {
   cli_subject subject;
-  clt_error error = {0};
   clt_model *model = NULL;
   clt_model_accuracy accuracy;
-  size_t n_rows = 0;
-  const char *path = cli_text(arguments, "output");
-  if (path == NULL) return cli_usage("'clatune train' needs -o FILE: where to write the model");
+  size_t n_sizes = 0;
+  char *path = NULL;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc) return rc;
-  rc = cli_fit(&model, arguments, &subject, &n_rows);
-  if (rc == 0 && clt_model_save(model, path, &error)) rc = cli_report(&error);
+  rc = cli_fit(&model, arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
+  if (rc == 0) rc = save(&path, model, arguments, &subject);
   if (rc == 0) {
     clt_model_accuracy_get(model, &accuracy);
-    rc = answer(path, &accuracy, cli_given(arguments, "json"));
+    rc = answer(path, n_sizes, &accuracy, cli_given(arguments, "json"));
   }
+  free(path);
   clt_model_free(model);
   cli_subject_release(&subject);
   return rc;
 }
 
-static const cli_flag flags[] = {CLI_FLAG_DEVICE,
-                                 CLI_FLAG_SIZE,
-                                 {"output", "FILE", "where to write the model; also -o FILE"},
-                                 {"model-type", "NAME", "the model to fit (default ensemble)"},
-                                 CLI_FLAG_STORE,
-                                 CLI_FLAG_SEED,
-                                 CLI_FLAG_JSON};
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    {"size", "NAME=N", "trains on measurements at these sizes alone (default: at all sizes)"},
+    {"output", "FILE", "where to write the model (default: beside the store); also -o FILE"},
+    {"model", "NAME", "what to fit: ensemble, trees, average or auto, the best of them (default auto)"},
+    CLI_FLAG_STORE,
+    CLI_FLAG_SEED,
+    CLI_FLAG_JSON};
 
 const cli_command cli_train = {
     .name = "train",
     .summary = "fits a model on stored measurements",
-    .synopsis = "PROBLEM -o FILE [--device NAME] [--size NAME=N]... [OPTION...]",
+    .synopsis = "PROBLEM [--model NAME] [-o FILE] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Fits a model of run time and validity on all that the store holds of a problem at these sizes on this\n"
-        "device, and writes it to a model file for 'clatune predict'. Measures nothing.",
+        "Fits a model of run time and validity on all that the store holds of a problem's kernel on this device, at\n"
+        "every size, and keeps it beside the store, where 'clatune predict', 'clatune lookup' and 'clatune tune\n"
+        "--warm-start' find it; with -o, in a file for 'clatune predict --model'. Measures nothing. With\n"
+        "measurements at five sizes or more, the errors that it prints are those at sizes not trained on.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .model_options = true,

@@ -3,6 +3,7 @@
 #include "cli/dry_run.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
+#include "cli/warm_start.h"
 
 static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
   if (as_json) return cli_print_json(cli_tuning_json(tuning, result));
@@ -16,7 +17,10 @@ static int run(const cli_arguments *arguments) {
   if (searcher == NULL) searcher = CLT_DEFAULT_SEARCHER;
   if (clt_searcher_find(searcher) && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher);
   int rc = cli_tuning_init(&tuning, arguments, searcher);
-  return rc ? rc : cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
+  if (rc) return rc;
+  if (cli_given(arguments, "warm-start")) rc = cli_warm_start(&tuning, arguments);
+  if (rc) return cli_tuning_release(&tuning), rc;
+  return cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
 static const cli_flag flags[] = {
@@ -28,6 +32,7 @@ static const cli_flag flags[] = {
     {"stagnation", "N", "ends after N evaluations without anything faster by more than the tolerance"},
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
     {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
+    {"warm-start", NULL, "begins with what a model of the kernel at other sizes suggests (see 'clatune train')"},
     {"dry-run", NULL, "says what would be tuned, and what is known of it; measures nothing"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,

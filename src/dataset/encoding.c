@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "dataset/ranges.h"
 
-#define MANY_VALUES 4  /* integers with more values get the exponent of two as well */
+#define MANY_VALUES 4 /* integers with more values get the exponent of two as well */
 #define LARGEST_EXPONENT 6
 
 /* The exponent of two in an integer. */

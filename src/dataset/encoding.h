@@ -3,8 +3,8 @@
  * Each parameter is encoded by its nature: constant ones are left out, numbers whose values span a factor of four or
  * more go in as log2, the rest as they are, both centred and scaled to [-1, 1]; a boolean is a number with two values;
  * text gets one input a value. Integers with more than four values that are not all powers of two get a second input,
- * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs, and
- * where rows come from several sizes of a problem, the sizes that differ: for one instance these are constants.
+ * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs,
+ * and where rows come from several sizes of a problem, the sizes that differ: for one instance these are constants.
  */
 #ifndef CLT_DATASET_ENCODING_H
 #define CLT_DATASET_ENCODING_H
@@ -41,8 +41,8 @@ typedef struct clt_encoding {
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error);
 void clt_encoding_free(clt_encoding *encoding);
 
-/* For rows of several instances of a problem, n >= 1: sizes that differ are inputs, resources where asked for. It encodes
- * for instances[0]. CLT_E_ARGUMENT where their parameters differ. */
+/* For rows of several instances of a problem, n >= 1: sizes that differ are inputs, resources where asked for. It
+ * encodes for instances[0]. CLT_E_ARGUMENT where their parameters differ. */
 int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instances, size_t n, bool resources,
                           clt_error *error);
 

@@ -1,4 +1,5 @@
-/* dataset/ranges.h - what encodings have beside the parameters: resources and sizes, and the ranges they are scaled by. */
+/* dataset/ranges.h - what encodings have beside the parameters: resources and sizes, and the ranges they are scaled by.
+ */
 #ifndef CLT_DATASET_RANGES_H
 #define CLT_DATASET_RANGES_H
 

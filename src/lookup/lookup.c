@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
+#define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed */
+
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
                                                     "nearest-size", "same-architecture", "default"};
 
@@ -46,8 +48,7 @@ static int look_at_shelf(clt_wisdom *wisdom, clt_shelf *s, clt_error *error) {
 
 int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
-    rc = look_at_shelf(wisdom, &wisdom->shelves[i], error);
+  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++) rc = look_at_shelf(wisdom, &wisdom->shelves[i], error);
   return rc;
 }
 
@@ -90,9 +91,10 @@ void clt_wisdom_close(clt_wisdom *wisdom) {
 
 int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
                        const char *sizes, clt_error *error) {
-  bool measured_here = found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER;
+  bool known_here =
+      found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER || found->tier == CLT_TIER_PREDICTION;
   clt_found made = {.tier = found->tier, .stale = found->stale};
-  made.expected_time_s = measured_here ? best->time_s : NAN;
+  made.expected_time_s = known_here ? best->time_s : NAN;
   made.configuration = clt_config_string(clt_instance_space(instance), best->config);
   made.device = strdup(device);
   made.sizes = strdup(sizes);
@@ -126,11 +128,13 @@ static int find_exact(const clt_wisdom *wisdom, clt_found *out, const clt_instan
   return rc;
 }
 
-static int find_among(const clt_relatives *relatives, clt_found *out, const clt_instance *instance, bool *found,
-                      clt_error *error) {
+/* Those of the tiers from first to last. */
+static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier last, clt_found *out,
+                      const clt_instance *instance, bool *found, clt_error *error) {
   for (size_t i = 0; i < relatives->n; i++) {
     const clt_relative *r = &relatives->all[i];
     clt_best best;
+    if (r->tier < first || r->tier > last) continue;
     int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
@@ -141,6 +145,36 @@ static int find_among(const clt_relatives *relatives, clt_found *out, const clt_
   return CLT_OK;
 }
 
+/* A model that is not there, or cannot be used any more, is none: there are other tiers. */
+static int predict(clt_best *best, const clt_shelf *shelf, const clt_instance *instance, clt_error *error) {
+  clt_model *model = NULL;
+  clt_model_accuracy accuracy;
+  clt_prediction prediction;
+  size_t n = 0;
+  *best = (clt_best){CLT_CONFIG_NONE, NAN};
+  int rc = clt_predictor_load(&model, shelf->path, instance, NULL);
+  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+  clt_model_accuracy_get(model, &accuracy);
+  if (accuracy.calibrated_error <= LARGEST_ERROR)
+    rc = clt_model_best(model, 1, 0.5, NULL, 0, &best->config, &prediction, &n, error);
+  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_time);
+  clt_model_free(model);
+  return rc;
+}
+
+static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, bool *found,
+                          clt_error *error) {
+  clt_store_key key;
+  clt_best best = {CLT_CONFIG_NONE, NAN};
+  int rc = clt_store_key_init(&key, instance, error);
+  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++)
+    rc = predict(&best, &wisdom->shelves[i], instance, error);
+  *found = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
+  if (!*found) return rc;
+  *out = (clt_found){.tier = CLT_TIER_PREDICTION};
+  return clt_found_complete(out, instance, &best, key.device, "", error);
+}
+
 static int find_relative(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance,
                          const clt_store_key *key, bool *found, clt_error *error) {
   clt_relatives relatives = {0};
@@ -148,7 +182,10 @@ static int find_relative(const clt_wisdom *wisdom, clt_found *out, const clt_ins
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
     if (wisdom->shelves[i].store) rc = clt_relatives_add(&relatives, wisdom->shelves[i].store, instance, key, error);
   clt_relatives_sort(&relatives);
-  if (rc == CLT_OK) rc = find_among(&relatives, out, instance, found, error);
+  if (rc == CLT_OK) rc = find_among(&relatives, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, instance, found, error);
+  if (rc == CLT_OK && !*found) rc = find_predicted(wisdom, out, instance, found, error);
+  if (rc == CLT_OK && !*found)
+    rc = find_among(&relatives, CLT_TIER_NEAREST_SIZE, CLT_N_TIERS, out, instance, found, error);
   clt_relatives_release(&relatives);
   return rc;
 }

@@ -3,6 +3,7 @@
 #define CLT_LOOKUP_LOOKUP_H
 
 #include <clatune/lookup.h>
+#include <clatune/predictor.h>
 #include <pthread.h>
 
 /* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */

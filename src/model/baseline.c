@@ -36,7 +36,8 @@ static void find_centres(clt_baseline *out, const clt_instance *const *instances
 void clt_baseline_fit(clt_baseline *out, const clt_instance *const *instances, const double *level, size_t n) {
   double a[CLT_BASELINE_MOST][CLT_BASELINE_MOST] = {{0}};
   *out = (clt_baseline){0};
-  out->n = clt_instance_n_sizes(instances[0]) < CLT_BASELINE_MOST ? clt_instance_n_sizes(instances[0]) : CLT_BASELINE_MOST;
+  out->n =
+      clt_instance_n_sizes(instances[0]) < CLT_BASELINE_MOST ? clt_instance_n_sizes(instances[0]) : CLT_BASELINE_MOST;
   find_centres(out, instances, level, n);
   for (size_t i = 0; i < n; i++)
     for (size_t s = 0; s < out->n; s++) {
@@ -69,7 +70,8 @@ int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const jso
   const json_t *slopes = json_object_get(json, "slopes"), *centres = json_object_get(json, "centres");
   clt_baseline read = {.n = json_array_size(slopes)};
   bool good = clt_json_read_number(&read.constant, json_object_get(json, "constant")) && read.n <= CLT_BASELINE_MOST &&
-              read.n == json_array_size(centres) && (read.n == 0 || (instance && read.n <= clt_instance_n_sizes(instance)));
+              read.n == json_array_size(centres) &&
+              (read.n == 0 || (instance && read.n <= clt_instance_n_sizes(instance)));
   for (size_t s = 0; good && s < read.n; s++)
     good = clt_json_read_number(&read.slope[s], json_array_get(slopes, s)) &&
            clt_json_read_number(&read.centre[s], json_array_get(centres, s));

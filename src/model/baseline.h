@@ -1,7 +1,8 @@
 /* model/baseline.h - how log time goes with the problem's sizes alone.
  *
- * Between sizes times differ by orders of magnitude, and that is what a model of all of them would spend itself on. A ridge
- * regression of the mean log time of each size on the logarithms of the sizes takes most of it away; models learn the rest. */
+ * Between sizes times differ by orders of magnitude, and that is what a model of all of them would spend itself on. A
+ * ridge regression of the mean log time of each size on the logarithms of the sizes takes most of it away; models learn
+ * the rest. */
 #ifndef CLT_MODEL_BASELINE_H
 #define CLT_MODEL_BASELINE_H
 

@@ -1,9 +1,11 @@
-/* model/boosting.h - gradient-boosted regression trees (Friedman, "Greedy function approximation", 2001; as a model of run time:
- * Bergstra, Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", 2012).
+/* model/boosting.h - gradient-boosted regression trees (Friedman, "Greedy function approximation", 2001; as a model of
+ * run time: Bergstra, Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees",
+ * 2012).
  *
- * Trees of a fixed depth on squared error, each on what those before it left. Every split is the best one over all inputs; inputs
- * with many values are cut at their quantiles. A tree is stored whole, so that walking it has no branches: node i has the children
- * 2 i + 1 (input at most the threshold) and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
+ * Trees of a fixed depth on squared error, each on what those before it left. Every split is the best one over all
+ * inputs; inputs with many values are cut at their quantiles. A tree is stored whole, so that walking it has no
+ * branches: node i has the children 2 i + 1 (input at most the threshold) and 2 i + 2; where nothing was gained by
+ * splitting, all goes to the left. */
 #ifndef CLT_MODEL_BOOSTING_H
 #define CLT_MODEL_BOOSTING_H
 
@@ -38,8 +40,8 @@ typedef struct clt_boosted {
 int clt_boosted_init(clt_boosted *out, size_t n_inputs, size_t n_trees, size_t depth, clt_error *error);
 void clt_boosted_release(clt_boosted *boosted);
 
-/* On x[rows[i]][n_inputs] and y[rows[i]], n >= 1. gain (nullable) [n_inputs]: how much squared error each input's splits took
- * away is added. Release also after a failure. */
+/* On x[rows[i]][n_inputs] and y[rows[i]], n >= 1. gain (nullable) [n_inputs]: how much squared error each input's
+ * splits took away is added. Release also after a failure. */
 int clt_boosted_fit(clt_boosted *out, const clt_boosting_options *options, const float *x, size_t n_inputs,
                     const float *y, const size_t *rows, size_t n, double *gain, clt_error *error);
 

@@ -68,7 +68,8 @@ static int load_residuals(clt_ensemble *e, const json_t *array, clt_error *error
   e->residuals = clt_new_array(n, sizeof *e->residuals);
   if (e->residuals == NULL) return clt_fail_memory(error);
   e->n_residuals = n;
-  return json_is_array(array) && clt_json_read_floats(e->residuals, n, array) ? CLT_OK : clt_model_damaged(error, "residuals");
+  return json_is_array(array) && clt_json_read_floats(e->residuals, n, array) ? CLT_OK
+                                                                              : clt_model_damaged(error, "residuals");
 }
 
 static int load_members(clt_ensemble *e, const json_t *array, clt_error *error) {

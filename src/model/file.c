@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,13 +62,20 @@ static json_t *validity_json(const clt_model *model) {
                    clt_forest_save(model->forest));
 }
 
+/* null: not known. */
+static json_t *error_json(const clt_model *model) {
+  double error = model->accuracy.calibrated_error;
+  return isfinite(error) ? json_real(error) : json_null();
+}
+
 static int to_text(char **out, const clt_model *model, clt_error *error) {
   json_t *state = NULL;
   int rc = model->type->save(model->state, &state, error);
   if (rc) return rc;
- json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
+  json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
                            (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
-                           model->accuracy.fit_s, "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters", parameters_json(model->space),
+                           model->accuracy.fit_s, "calibrated_error", error_json(model), "sizes", model->sizes,
+                           "baseline", clt_baseline_save(&model->baseline), "parameters", parameters_json(model->space),
                            "validity", validity_json(model), "state", state);
   *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
@@ -194,6 +202,7 @@ static int load_figures(clt_model *model, const json_t *json, clt_error *error) 
   bool good = clt_json_read_size(&a->n_rows, json_object_get(json, "rows"), 0, LARGEST_BYTES) &&
               clt_json_read_size(&a->n_failed, json_object_get(json, "failed"), 0, a->n_rows) &&
               clt_json_read_number(&a->fit_s, json_object_get(json, "fit_s"));
+  if (!clt_json_read_number(&a->calibrated_error, json_object_get(json, "calibrated_error"))) a->calibrated_error = NAN;
   return good ? CLT_OK : clt_model_damaged(error, "row counts");
 }
 

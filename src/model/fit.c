@@ -138,6 +138,27 @@ static int fit_validity(clt_model *model, const struct rows *r, uint64_t seed, c
   return rc;
 }
 
+/* The residuals are those of the correct rows, in their order. */
+static int calibrate(clt_model *model, const struct rows *r, clt_error *error) {
+  size_t n;
+  const float *residuals = clt_model_residuals(model, &n);
+  double *sum = clt_new_array(r->n_groups, sizeof *sum), errors = 0;
+  size_t *count = clt_new_array(r->n_groups, sizeof *count);
+  int rc = sum && count ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < n; i++) {
+    sum[r->correct_group[i]] += (double)residuals[i];
+    count[r->correct_group[i]]++;
+  }
+  for (size_t i = 0; !rc && i < n; i++) {
+    size_t g = r->correct_group[i];
+    errors += fabs(expm1((double)residuals[i] - sum[g] / (double)count[g]));
+  }
+  model->accuracy.calibrated_error = n ? errors / (double)n : NAN;
+  free(sum);
+  free(count);
+  return rc;
+}
+
 static int fit(clt_model *model, const void *options, struct rows *r, uint64_t seed, clt_error *error) {
   double start_s = clt_now_s();
   int rc = r->instances ? subtract_baseline(model, r, error) : CLT_OK;
@@ -149,8 +170,9 @@ static int fit(clt_model *model, const void *options, struct rows *r, uint64_t s
   model->accuracy.n_rows = r->n;
   model->accuracy.n_failed = r->n - r->n_correct;
   clt_model_measure_accuracy(model);
+  rc = calibrate(model, r, error);
   model->accuracy.fit_s = clt_now_s() - start_s;
-  return CLT_OK;
+  return rc;
 }
 
 static int parse_options(void **out, const clt_model_type *type, const clt_setting *settings, size_t n,
@@ -199,7 +221,8 @@ int clt_model_fit_sizes(clt_model **out, const char *type, const clt_setting *se
                         const clt_rows_at *groups, size_t n_groups, uint64_t seed, unsigned threads, clt_error *error) {
   if (n_groups == 0) return clt_fail(error, CLT_E_MODEL, "a model needs measurements; there are none");
   const clt_space *space = clt_instance_space(groups[0].instance);
-  struct rows all = {.groups = groups, .n_groups = n_groups, .instances = clt_new_array(n_groups, sizeof *all.instances)};
+  struct rows all = {
+      .groups = groups, .n_groups = n_groups, .instances = clt_new_array(n_groups, sizeof *all.instances)};
   int rc = all.instances ? CLT_OK : clt_fail_memory(error);
   for (size_t g = 0; !rc && g < n_groups; g++) {
     all.instances[g] = groups[g].instance;

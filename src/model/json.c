@@ -92,8 +92,7 @@ int clt_resources_load(clt_encoding *e, const clt_instance *instance, const json
     size_t index = find_number(instance, item, have);
     clt_encoded_resource *to = &resources[r];
     *to = (clt_encoded_resource){index, json_is_true(log2)};
-    bool good = index < have && json_is_boolean(log2) &&
-                clt_json_read_number(&to->low, json_object_get(item, "low")) &&
+    bool good = index < have && json_is_boolean(log2) && clt_json_read_number(&to->low, json_object_get(item, "low")) &&
                 clt_json_read_number(&to->high, json_object_get(item, "high")) && to->high > to->low;
     if (!good) return free(resources), clt_model_damaged(error, "resources");
   }

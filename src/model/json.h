@@ -23,9 +23,9 @@ json_t *clt_resources_save(const clt_encoding *encoding);
 /* Adds them to an encoding without resources. They must be the instance's by name; the ranges are the file's. */
 int clt_resources_load(clt_encoding *encoding, const clt_instance *instance, const json_t *array, clt_error *error);
 
-/* The sizes of an instance by name (null without an instance), or a list of those of several; a new reference, NULL when out
- * of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with those of several,
- * fit any instance. */
+/* The sizes of an instance by name (null without an instance), or a list of those of several; a new reference, NULL
+ * when out of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with
+ * those of several, fit any instance. */
 json_t *clt_sizes_save(const clt_instance *const *instances, size_t n);
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 

@@ -1,5 +1,5 @@
-/* Networks and boosted trees together: `average` has half of each, `auto` whichever of networks, trees and their average errs
- * least on rows that were left out. Both deal the same folds from the same seed. */
+/* Networks and boosted trees together: `average` has half of each, `auto` whichever of networks, trees and their
+ * average errs least on rows that were left out. Both deal the same folds from the same seed. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -165,7 +165,8 @@ static int save(const void *state, json_t **out, clt_error *error) {
 
 static int load_part(mixture *m, size_t k, const clt_space *space, const clt_instance *instance, const json_t *json,
                      clt_error *error) {
-  bool good = clt_json_read_number(&m->share[k], json_object_get(json, "share")) && m->share[k] >= 0 && m->share[k] <= 1;
+  bool good =
+      clt_json_read_number(&m->share[k], json_object_get(json, "share")) && m->share[k] >= 0 && m->share[k] <= 1;
   if (!good) return clt_model_damaged(error, "parts");
   if (!(m->share[k] > 0)) return CLT_OK;
   m->part[k] = clt_new_array(1, types[k]->state_size);

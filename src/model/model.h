@@ -14,7 +14,8 @@ struct clt_model {
   clt_encoding *encoding; /* of the validity model; NULL without one */
   clt_forest *forest;     /* NULL: no failure was seen */
   clt_model_accuracy accuracy;
-  struct json_t *sizes; /* owned: the problem sizes it was fitted at, an array where there were several; null: unknown */
+  struct json_t
+      *sizes; /* owned: the problem sizes it was fitted at, an array where there were several; null: unknown */
   clt_baseline baseline;
   double level; /* of the baseline for the instance that it speaks of: what the type says is added to it */
   unsigned threads;

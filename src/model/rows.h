@@ -13,8 +13,8 @@ int clt_rows_encoding(clt_encoding **out, const clt_model_setup *setup, bool res
 /* All rows, x[n_rows][n_inputs], malloc'ed; NULL when out of memory. */
 float *clt_rows_encode(const clt_encoding *encoding, const clt_model_setup *setup);
 
-/* Deals the rows into k folds. Where there are sizes enough, those of a size go together: what a model says of rows whose size
- * it has not seen is what it is asked for. */
+/* Deals the rows into k folds. Where there are sizes enough, those of a size go together: what a model says of rows
+ * whose size it has not seen is what it is asked for. */
 int clt_rows_folds(uint32_t *fold, const clt_model_setup *setup, size_t k, clt_rng *rng, clt_error *error);
 
 #endif

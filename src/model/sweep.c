@@ -135,10 +135,7 @@ int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const c
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct best best = {min_p_valid, skip, n_skip};
   bool screens = model->type->screens && model->type->screens(model->state);
-  struct sweep sweep = {.model = model,
-                        .screen = screens,
-                        .use = use_for_best,
-                        .user = &best};
+  struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
   int rc = clt_heap_init(&best.heap, screens ? n_screened(m, n_valid) : m, error);
@@ -193,8 +190,7 @@ static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt
 
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
   struct visit v = {visit, user};
-  struct sweep sweep = {
-      .model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
+  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
   if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
   int rc = run(&sweep, error);
   pthread_cond_destroy(&v.changed);

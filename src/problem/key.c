@@ -14,6 +14,7 @@ typedef struct key {
   const clt_problem *problem;
   clt_hasher *hasher;
   clt_error *error;
+  bool sizes;
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -149,7 +150,7 @@ static int add_everything(key *k) {
   for (size_t i = 0; i < problem->n_launches; i++) add_launch(k, &problem->launches[i]);
   add_options(k, problem->options, problem->n_options);
   add_text(k, problem->opencl_standard);
-  for (size_t i = 0; i < problem->n_sizes; i++) {
+  for (size_t i = 0; k->sizes && i < problem->n_sizes; i++) {
     add_text(k, problem->sizes[i].name);
     add_integer(k, k->instance->sizes[i]);
   }
@@ -157,11 +158,19 @@ static int add_everything(key *k) {
   return rc ? rc : add_reference(k);
 }
 
-int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error) {
-  key k = {.instance = instance, .problem = instance->problem, .hasher = clt_hasher_new(), .error = error};
+static int make_key(const clt_instance *instance, bool sizes, char out[33], clt_error *error) {
+  key k = {instance, instance->problem, clt_hasher_new(), error, sizes};
   if (k.hasher == NULL) return clt_fail_memory(error);
   int rc = add_everything(&k);
   if (rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
   return rc;
+}
+
+int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error) {
+  return make_key(instance, true, out, error);
+}
+
+int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error) {
+  return make_key(instance, false, out, error);
 }

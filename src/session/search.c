@@ -193,9 +193,30 @@ static int evaluate_first(clt_session *s, clt_error *error) {
   return rc;
 }
 
+/* What a model suggests, likewise, but several at once. */
+static int evaluate_suggestions(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  size_t next = 0;
+  int rc = CLT_OK;
+  s->phase = "suggestions";
+  while (rc == CLT_OK && (next < settings->n_begin_with || s->n_pending > 0)) {
+    if (clt_session_stopping(s)) return stop(s, error);
+    if (next < settings->n_begin_with && may_begin(s)) {
+      if (settings->begin_with[next] != s->first) rc = begin(s, settings->begin_with[next], error);
+      next++;
+    } else if (s->n_pending > 0) {
+      rc = receive(s, error);
+    } else {
+      return CLT_OK;
+    }
+  }
+  return rc;
+}
+
 int clt_session_search(clt_session *s, clt_error *error) {
   int rc = evaluate_first(s, error);
   if (rc == CLT_OK) say_default_fails(s);
+  if (rc == CLT_OK && s->settings->n_begin_with) rc = evaluate_suggestions(s, error);
   s->phase = NULL;
   while (rc == CLT_OK) {
     rc = fill(s, error);
