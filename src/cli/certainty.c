@@ -3,13 +3,28 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Searches with other options or with what other devices know, interrupted ones and those that measured everything are
  * none of the recorded ones. */
+static bool is_like_recorded(const clt_tune_settings *settings, const clt_tune_result *r) {
+  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && settings->n_learn_from == 0 &&
+               settings->n_begin_with == 0;
+  return alike && !r->stopped && r->best.config != CLT_CONFIG_NONE && (uint64_t)r->evaluations < r->valid;
+}
+
 static const clt_certainty *certainty_of(const clt_tune_settings *settings, const clt_tune_result *r) {
-  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && settings->n_learn_from == 0;
-  if (!alike || r->stopped || r->best.config == CLT_CONFIG_NONE || (uint64_t)r->evaluations >= r->valid) return NULL;
-  return clt_certainty_find(settings->searcher, r->evaluations);
+  return is_like_recorded(settings, r) ? clt_certainty_find(settings->searcher, r->evaluations) : NULL;
+}
+
+/* Of a searcher that was recorded: the shortest search. 0: none. */
+static int64_t shortest(const char *searcher) {
+  int64_t least = 0;
+  for (size_t i = 0; i < clt_n_certainties(); i++) {
+    const clt_certainty *c = clt_certainty_at(i);
+    if (strcmp(c->searcher, searcher) == 0 && (least == 0 || c->evaluations < least)) least = c->evaluations;
+  }
+  return least;
 }
 
 const char *cli_share(char out[32], double share) {
@@ -27,6 +42,11 @@ const char *cli_share(char out[32], double share) {
 bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const clt_tune_result *r) {
   char share[32];
   const clt_certainty *c = certainty_of(settings, r);
+  int64_t least = shortest(settings->searcher);
+  if (c == NULL && is_like_recorded(settings, r) && r->evaluations < least) {
+    snprintf(out, 200, "not known: the recorded searches have %lld evaluations or more", (long long)least);
+    return true;
+  }
   if (c == NULL) return false;
   snprintf(out, 200,
            "of recorded searches with %lld evaluations %s missed something more than %g %% faster; mean loss %.2g %%",

@@ -50,7 +50,8 @@ static json_t *problem_parameters(const draft *d) {
   return list;
 }
 
-/* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so. */
+/* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so.
+ */
 static const char *size_along(const draft *d, int dimension) {
   static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
                                           {"height", "h", "ny", "rows", "m", NULL}};
@@ -115,10 +116,9 @@ static json_t *global_size(const draft *d) {
   for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
     const char *size = size_along(d, k);
     json_object_set_new(out, axes[k],
-                        size && !d->text->uses_groups
-                            ? json_string(size)
-                            : format("TODO work-items along %s, an expression%s%s", axes[k],
-                                     size ? " such as " : "", size ? size : ""));
+                        size && !d->text->uses_groups ? json_string(size)
+                                                      : format("TODO work-items along %s, an expression%s%s", axes[k],
+                                                               size ? " such as " : "", size ? size : ""));
   }
   return out;
 }
@@ -148,9 +148,10 @@ static json_t *extent(const draft *d, const char *what) {
 static json_t *buffer(const draft *d, const clt_kernel_argument *a) {
   char element[128];
   snprintf(element, sizeof element, "%.*s", (int)strcspn(a->type, "* "), a->type);
-  bool real = strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
-  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType", "Vector",
-                          "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", extent(d, "elements"),
+  bool real =
+      strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
+  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
+                          "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", extent(d, "elements"),
                           "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
   if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
   if (!a->is_const)
@@ -160,9 +161,10 @@ static json_t *buffer(const draft *d, const clt_kernel_argument *a) {
 
 static json_t *image(const draft *d, const clt_kernel_argument *a) {
   bool deep = strstr(a->type, "3d") != NULL;
-  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
-                          "MemoryType", deep ? "Image3D" : "Image2D", "AccessType",
-                          a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent(d, "pixels, [width, height]"));
+  json_t *out =
+      json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
+                "MemoryType", deep ? "Image3D" : "Image2D", "AccessType", a->writes_image ? "WriteOnly" : "ReadOnly",
+                "Size", extent(d, "pixels, [width, height]"));
   if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
   return out;
 }
@@ -174,12 +176,13 @@ static json_t *scalar(const clt_kernel_argument *a) {
 
 static json_t *argument(const draft *d, const clt_kernel_argument *a) {
   if (a->address == CLT_ADDRESS_LOCAL)
-    return json_pack("{s:s, s:o, s:s, s:s}", "Name", a->name, "Type", format("%.*s", (int)strcspn(a->type, "* "), a->type),
-                     "MemoryType", "Local", "Size", "TODO number of elements, an expression over the tuning parameters");
+    return json_pack("{s:s, s:o, s:s, s:s}", "Name", a->name, "Type",
+                     format("%.*s", (int)strcspn(a->type, "* "), a->type), "MemoryType", "Local", "Size",
+                     "TODO number of elements, an expression over the tuning parameters");
   if (strncmp(a->type, "image", 5) == 0) return image(d, a);
   if (strcmp(a->type, "sampler_t") == 0)
-    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge", "Filter",
-                     "Nearest");
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
+                     "Filter", "Nearest");
   return a->address == CLT_ADDRESS_PRIVATE ? scalar(a) : buffer(d, a);
 }
 
@@ -194,10 +197,16 @@ json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_k
                           const cli_kernel_text *text) {
   draft d = {.kernel = kernel, .text = text};
   find_sizes(&d);
-  return json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:s}", "General", "BenchmarkName", name,
-                   "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters",
-                   tuning_parameters(&d), "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL",
-                   "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize",
-                   local_size(&d), "Arguments", arguments(&d), "// reference",
-                   "none: the default configuration's result is taken for right; see Reference in the problem format");
+  json_t *problem =
+      json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:s}", "General", "BenchmarkName", name,
+                "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters",
+                tuning_parameters(&d), "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL",
+                "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize",
+                local_size(&d), "Arguments", arguments(&d), "// reference",
+                "none: the default configuration's result is taken for right; see Reference in the problem format");
+  if (problem && own_local_size(&d) && text->n_macros > 0)
+    json_object_set_new(json_object_get(problem, "KernelSpecification"), "// LocalSize",
+                        format("where %s%s already is the work-group's size, write it there and leave local_x out",
+                               text->n_macros > 1 ? "a macro such as " : "", text->macros[0].name));
+  return problem;
 }

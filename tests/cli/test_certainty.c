@@ -44,7 +44,12 @@ static void nothing_is_quoted_for_what_was_not_recorded(void **state) {
   clt_tune_settings s = settings;
   clt_tune_result r = result;
   r.evaluations = 24;
-  says_nothing(&settings, &r); /* too short */
+  json_t *json = cli_certainty_json(&settings, &r);
+  char text[200];
+  assert_true(cli_certainty_text(text, &settings, &r));
+  assert_non_null(strstr(text, "not known: the recorded searches have 25 evaluations or more"));
+  assert_true(json_is_null(json));
+  json_decref(json);
   r = result;
   r.stopped = true;
   says_nothing(&settings, &r);

@@ -2,6 +2,7 @@
 import gzip
 import json
 import os
+import pathlib
 import random
 import signal
 import sqlite3
@@ -189,6 +190,24 @@ class Model(CliTest):
         whole = (self.folder / "scale.model").read_bytes()
         (self.folder / "scale.model").write_bytes(whole[:len(whole) // 2])
         self.assertIn("scale.model", self.clatune("predict", "scale.json", "--model", "scale.model", expect=1).stderr)
+
+
+EXAMPLES = pathlib.Path(__file__).parent.parent.parent / "examples"
+
+
+class Examples(CliTest):
+    """The problems in examples/ give right results for whatever is drawn, at their own size and at one that nothing divides."""
+
+    def assertRight(self, path, *sizes):
+        result = self.clatune_json("sample", str(path), "--device", "pocl", "--samples", "8", "--quiet", *sizes)
+        self.assertEqual((result["evaluations"]["total"], result["evaluations"]["correct"]), (8, 8), path)
+
+    def test_matmul(self):
+        self.assertRight(EXAMPLES / "matmul" / "matmul.json", "--size", "n=61")
+
+    def test_reduction(self):
+        self.assertRight(EXAMPLES / "reduction" / "sum.json", "--size", "n=65536")
+        self.assertRight(EXAMPLES / "reduction" / "sum.json", "--size", "n=100003")
 
 
 class Verify(CliTest):
