@@ -11,19 +11,21 @@
  *   -u N      unseen rows to predict (default 1000)
  *   -k K      best: how many (default 200)
  *   -v P      best: those less likely to be valid than P come last (default 0.5; 0: as if there were no validity model)
+ *   -m NAME   the model: ensemble (default), trees, average, auto
  *   -o A=B    an option of the model; may be repeated
  *   -t N      threads (default: all)
  *
  * The rows are put into a random order; the first N are trained on, failed ones among them, and the last are those not
  * seen: the same of one repeat for every N. error prints a line of comma-separated values: rows trained on, repeat,
  * unseen rows, mean relative error, its median, root mean square of the log error, mean relative error out of fold,
- * seconds to fit. */
+ * seconds to fit, seconds to predict the unseen rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "pool.h"
 
 #define MAX_SETTINGS 16
@@ -31,6 +33,7 @@
 typedef struct options {
   long n, repeat, unseen, best, threads;
   double min_p_valid;
+  const char *model;
   clt_setting settings[MAX_SETTINGS];
   size_t n_settings;
 } options;
@@ -49,13 +52,14 @@ static bool add_setting(options *o, char *text) {
 }
 
 static bool read_options(options *o, int argc, char **argv) {
-  for (int c; (c = getopt(argc, argv, "n:r:u:k:v:o:t:")) != -1;) {
+  for (int c; (c = getopt(argc, argv, "n:r:u:k:v:o:t:m:")) != -1;) {
     switch (c) {
       case 'n': o->n = strtol(optarg, NULL, 10); break;
       case 'r': o->repeat = strtol(optarg, NULL, 10); break;
       case 'u': o->unseen = strtol(optarg, NULL, 10); break;
       case 'k': o->best = strtol(optarg, NULL, 10); break;
       case 'v': o->min_p_valid = strtod(optarg, NULL); break;
+      case 'm': o->model = optarg; break;
       case 't': o->threads = strtol(optarg, NULL, 10); break;
       case 'o':
         if (!add_setting(o, optarg)) return false;
@@ -68,14 +72,15 @@ static bool read_options(options *o, int argc, char **argv) {
 
 static int train(clt_model **model, const pool *p, const options *o) {
   clt_error error = {0};
-  int rc = clt_model_fit(model, "ensemble", o->settings, o->n_settings, clt_instance_space(p->instance), p->instance,
+  int rc = clt_model_fit(model, o->model, o->settings, o->n_settings, clt_instance_space(p->instance), p->instance,
                          p->rows, (size_t)o->n, (uint64_t)o->repeat, (unsigned)o->threads, &error);
   return rc ? fail(error.message) : 0;
 }
 
 /* Predicts the last correct rows of the pool. */
-static int predict_unseen(const pool *p, const options *o, const clt_model *model, double **measured,
-                          clt_prediction **predicted, size_t *n) {
+/* Returns the seconds that predicting took, or less than 0. */
+static double predict_unseen(const pool *p, const options *o, const clt_model *model, double **measured,
+                             clt_prediction **predicted, size_t *n) {
   clt_config *configs = calloc((size_t)o->unseen, sizeof *configs);
   *measured = calloc((size_t)o->unseen, sizeof **measured);
   *predicted = calloc((size_t)o->unseen, sizeof **predicted);
@@ -86,9 +91,12 @@ static int predict_unseen(const pool *p, const options *o, const clt_model *mode
     configs[*n] = p->rows[i - 1].config;
     (*measured)[(*n)++] = p->rows[i - 1].time_s;
   }
+  double start_s = clt_now_s();
   int rc = clt_model_predict(model, configs, *n, *predicted, NULL);
+  double took_s = clt_now_s() - start_s;
   free(configs);
-  return rc ? fail("cannot predict") : 0;
+  if (rc) fail("cannot predict");
+  return rc ? -1 : took_s;
 }
 
 static int print_error(const pool *p, const options *o, const clt_model *model) {
@@ -96,7 +104,8 @@ static int print_error(const pool *p, const options *o, const clt_model *model) 
   clt_prediction *predicted;
   clt_model_accuracy a;
   size_t n;
-  if (predict_unseen(p, o, model, &errors, &predicted, &n)) return 1;
+  double predict_s = predict_unseen(p, o, model, &errors, &predicted, &n);
+  if (predict_s < 0) return 1;
   for (size_t i = 0; i < n; i++) {
     double log_error = predicted[i].log_time - log(errors[i]);
     squares += log_error * log_error;
@@ -104,8 +113,8 @@ static int print_error(const pool *p, const options *o, const clt_model *model) 
     sum += errors[i];
   }
   clt_model_accuracy_get(model, &a);
-  printf("%ld,%ld,%zu,%.5f,%.5f,%.5f,%.5f,%.3f\n", o->n, o->repeat, n, sum / (double)n, clt_median(errors, n),
-         sqrt(squares / (double)n), a.mean_relative_error, a.fit_s);
+  printf("%ld,%ld,%zu,%.5f,%.5f,%.5f,%.5f,%.3f,%.6f\n", o->n, o->repeat, n, sum / (double)n, clt_median(errors, n),
+         sqrt(squares / (double)n), a.mean_relative_error, a.fit_s, predict_s);
   free(errors);
   free(predicted);
   return 0;
@@ -115,7 +124,7 @@ static int print_scatter(const pool *p, const options *o, const clt_model *model
   double *measured;
   clt_prediction *predicted;
   size_t n;
-  if (predict_unseen(p, o, model, &measured, &predicted, &n)) return 1;
+  if (predict_unseen(p, o, model, &measured, &predicted, &n) < 0) return 1;
   for (size_t i = 0; i < n; i++) printf("%.9g %.9g\n", measured[i], exp(predicted[i].log_time));
   free(measured);
   free(predicted);
@@ -179,7 +188,7 @@ static int run(pool *p, const options *o, const char *action) {
 }
 
 int main(int argc, char **argv) {
-  options o = {.n = 1000, .repeat = 1, .unseen = 1000, .best = 200, .min_p_valid = 0.5};
+  options o = {.n = 1000, .repeat = 1, .unseen = 1000, .best = 200, .min_p_valid = 0.5, .model = "ensemble"};
   pool p;
   if (argc < 4 || !read_options(&o, argc - 3, argv + 3))
     return fail(

@@ -3,7 +3,7 @@
 
 For every number of training rows and every repeat the pool is shuffled by the repeat's number, the first rows are trained
 on and the last are predicted: |predicted - measured| / measured. One line of the table a model; a model is a name (paper:
-the paper's network with FANN's own trainer, on parameters alone; default: as clatune tunes) or its options in quotes.
+the paper's network with FANN's own trainer, on parameters alone; default: as clatune tunes; trees, average, auto) or its options in quotes.
 
     benchmarks/prediction_error.py kernels_cl/convolution.json data/recorded/convolution-pocl-2048.json.gz
     benchmarks/prediction_error.py PROBLEM RECORDING --models "default,hidden2=15,hidden2=15 decay=0.1"
@@ -15,7 +15,7 @@ import tempfile
 
 import tables
 
-FIELDS = ["problem", "model", "rows", "repeat", "unseen", "error", "median", "log_rms", "out_of_fold", "fit_s"]
+FIELDS = ["problem", "model", "rows", "repeat", "unseen", "error", "median", "log_rms", "out_of_fold", "fit_s", "predict_s"]
 
 
 def points(options, csv_path):
@@ -33,13 +33,16 @@ def points(options, csv_path):
                 yield row
 
 
-def table(rows, sizes):
-    sums = collections.defaultdict(list)
+def table(rows, sizes, timed):
+    sums, took = collections.defaultdict(list), collections.defaultdict(list)
     for row in rows:
         sums[row["model"], int(row["rows"])].append(float(row["error"]))
+        took[row["model"], int(row["rows"])].append((float(row["fit_s"]), float(row["predict_s"])))
     models = dict.fromkeys(model for model, _ in sums)
     mean = {at: tables.percent(sum(e) / len(e)) for at, e in sums.items()}
-    return tables.markdown(["error in %, trained on", *sizes], [[m, *(mean[m, n] for n in sizes)] for m in models])
+    seconds = {at: " / ".join(f"{sum(s) / len(s):.3g}" for s in zip(*both)) for at, both in took.items()}
+    times = tables.markdown(["seconds to fit / to predict the unseen", *sizes], [[m, *(seconds[m, n] for n in sizes)] for m in models])
+    return times if timed else tables.markdown(["error in %, trained on", *sizes], [[m, *(mean[m, n] for n in sizes)] for m in models])
 
 
 def main():
@@ -49,11 +52,15 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--unseen", type=int, default=1000, help="rows predicted (default 1000)")
     parser.add_argument("--models", default="paper,default", help="names or options, separated by commas")
+    parser.add_argument("--times", action="store_true", help="the seconds, too")
     parser.add_argument("--csv", help="where the rows are kept (default: nowhere)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="clatune-error-") as folder:
         rows = list(points(options, options.csv or f"{folder}/rows.csv"))
-    print(table(rows, options.rows))
+    print(table(rows, options.rows, False))
+    if options.times:
+        print()
+        print(table(rows, options.rows, True))
 
 
 if __name__ == "__main__":

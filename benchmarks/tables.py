@@ -37,7 +37,9 @@ def numbers(text):
 
 
 def model_options(name):
-    """-o options of pool_model, from a name of MODELS or "a=b c=d"."""
+    """Options of pool_model, from a name of MODELS, "a=b c=d", or another model than the networks."""
+    if name in ("trees", "average", "auto"):
+        return ["-m", name]
     return [x for setting in MODELS.get(name, name).split() for x in ("-o", setting)]
 
 
