@@ -1,8 +1,8 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
- * Reads Kernel Tuner cache files (the closing braces may be missing; a failed configuration has a string, 1e20 or an
- * __error__ for its time) and T4 results (clatune/t4.h), plain or gzip. Its space is the set of recorded configurations.
- * Files are untrusted: bounded before they are parsed. */
+ * Reads T4 results (clatune/t4.h), Kernel Tuner's cache files (clatune/kernel_tuner.h; the closing braces may be missing),
+ * what CLTune's PrintJSON, CLBlast's tuners and KTT wrote, plain or gzip; the form is told by the content (docs/formats.md).
+ * Its space is the set of recorded configurations. Files are untrusted: bounded before they are parsed. */
 #ifndef CLATUNE_RECORDING_H
 #define CLATUNE_RECORDING_H
 
@@ -20,7 +20,7 @@ void clt_recording_free(clt_recording *recording);
 const char *clt_recording_name(const clt_recording *recording);   /* file name without .json and .gz */
 const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
 const char *clt_recording_device(const clt_recording *recording); /* may be "" */
-/* Where clt_t4_write_recording wrote it: the problem's sizes, none in other files; the device in the form of
+/* The problem's sizes, where clt_t4_write_recording or a tuner of CLBlast wrote it, none in other files; the device in the form of
  * clt_device_from_json, "" in other files. */
 size_t clt_recording_n_sizes(const clt_recording *recording);
 clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);

@@ -5,6 +5,7 @@
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
+#include <clatune/recording.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,8 +17,8 @@ typedef struct clt_t4_result {
   int64_t created_s;
 } clt_t4_result;
 
-/* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. A path that
- * ends in ".gz" is compressed. CLT_E_IO. */
+/* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. A path
+ * that ends in ".gz" is compressed. CLT_E_IO. */
 int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error);
 
 /* The same as a recording: with the problem's name, sizes, device and ConfigurationSpace beside the results, so that
@@ -25,6 +26,10 @@ int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *
  * 10 us. */
 int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
                            clt_error *error);
+
+/* Writes what was read from a file, in whatever form that was, as such a recording with all its digits. What the file
+ * did not say (types, conditions, sizes, the device's limits) is missing in the copy too. */
+int clt_t4_copy_recording(const char *path, const clt_recording *recording, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_TEXT_BYTES 256
 
@@ -40,6 +41,19 @@ double clt_entry_number(const json_t *json, double otherwise) {
   return isfinite(x) && x >= 0 ? x : otherwise;
 }
 
+/* "miliseconds" stands in files of the field. */
+double clt_entry_seconds_per(const json_t *json, double otherwise) {
+  static const struct {
+    const char *unit;
+    double seconds;
+  } units[] = {{"s", 1},     {"seconds", 1},         {"ms", 1e-3}, {"milliseconds", 1e-3}, {"miliseconds", 1e-3},
+               {"us", 1e-6}, {"microseconds", 1e-6}, {"ns", 1e-9}, {"nanoseconds", 1e-9}};
+  const char *text = json_string_value(json);
+  for (size_t i = 0; text && i < sizeof units / sizeof *units; i++)
+    if (strcasecmp(units[i].unit, text) == 0) return units[i].seconds;
+  return otherwise;
+}
+
 void clt_entry_runs(clt_measurement *m, const json_t *times, double seconds_per_unit) {
   size_t n = json_array_size(times);
   for (size_t i = 0; i < n && m->n_runs < CLT_MAX_RUNS; i++) {
@@ -61,6 +75,15 @@ clt_reason clt_entry_reason(const char *text) {
   for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i].text, text) == 0) return known[i].reason;
   return CLT_REASON_UNKNOWN;
+}
+
+const char *clt_entry_error(clt_reason reason) {
+  switch (clt_reason_invalidity(reason)) {
+    case CLT_CORRECT: return NULL;
+    case CLT_CONSTRAINTS: return "InvalidConfig";
+    case CLT_COMPILE: return "CompilationFailedConfig";
+    default: return reason == CLT_REASON_COMPILE_TIMEOUT ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+  }
 }
 
 /* Also the control characters from 0x80 to 0x9f, which are two bytes in UTF-8. */

@@ -152,6 +152,15 @@ static const char *failure_text(const json_t *entry, const json_t *time) {
   return json_string_value(said ? said : time);
 }
 
+/* What clatune wrote beside the word: it counts where it fits. */
+static clt_reason finer_reason(const json_t *entry, const char *text) {
+  const char *name = json_string_value(json_object_get(entry, "reason"));
+  clt_reason reason, coarse = clt_entry_reason(text);
+  if (name == NULL || text == NULL || clt_reason_parse(&reason, name, NULL)) return coarse;
+  const char *word = clt_entry_error(reason);
+  return word && strcmp(word, text) == 0 ? reason : coarse;
+}
+
 static void read_time(clt_measurement *m, const json_t *entry) {
   const json_t *time = json_object_get(entry, "time");
   double time_ms = clt_entry_number(time, 0);
@@ -160,8 +169,7 @@ static void read_time(clt_measurement *m, const json_t *entry) {
     return;
   }
   const char *text = failure_text(entry, time);
-  clt_reason reason = clt_entry_reason(text);
-  clt_measurement_fail(m, reason, reason == CLT_REASON_UNKNOWN ? text : NULL);
+  clt_measurement_fail(m, finer_reason(entry, text), clt_entry_reason(text) == CLT_REASON_UNKNOWN ? text : NULL);
 }
 
 static int read_entry(reader *r, const char *key, const json_t *entry, clt_error *error) {

@@ -6,10 +6,12 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "format/entry.h"
 #include "format/text.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30) /* unpacked */
 #define MAX_RECORDED (1u << 21)
+#define MAX_SIZES 256
 
 /* --- making --- */
 
@@ -20,6 +22,16 @@ int clt_recording_add(clt_recording *recording, clt_measurement *measurement, cl
     return clt_fail_memory(error);
   recording->measurements[recording->n++] = *measurement;
   measurement->log = NULL;
+  return CLT_OK;
+}
+
+int clt_recording_add_size(clt_recording *recording, const char *name, int64_t value, clt_error *error) {
+  if (recording->n_sizes == MAX_SIZES)
+    return clt_fail(error, CLT_E_RANGE, "a recording of more than %d problem parameters is not supported", MAX_SIZES);
+  if (recording->sizes == NULL) recording->sizes = clt_new_array(MAX_SIZES, sizeof *recording->sizes);
+  char *copy = recording->sizes ? strdup(name) : NULL;
+  if (copy == NULL) return clt_fail_memory(error);
+  recording->sizes[recording->n_sizes++] = (clt_size){copy, value};
   return CLT_OK;
 }
 
@@ -99,11 +111,22 @@ static char *name_of(const char *path) {
   return strndup(name, n);
 }
 
+/* What a list of results holds shows in its first one. */
+static bool results_have(const json_t *results, const char *member) {
+  return json_object_get(json_array_get(results, 0), member) != NULL;
+}
+
+/* The form is told by the content, whatever the file is called. */
 static int read_root(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
+  const json_t *results = json_object_get(root, "results");
   if (json_object_get(root, "cache")) return clt_kernel_tuner_read(recording, path, root, error);
-  if (json_object_get(root, "results")) return clt_t4_read(recording, path, root, error);
-  return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                     "needs an object with \"cache\" (a cache file of Kernel Tuner) or \"results\" (T4)");
+  if (json_object_get(root, "Results")) return clt_ktt_read(recording, path, root, error);
+  if (results_have(results, "parameters")) return clt_cltune_read(recording, path, root, error);
+  if (results) return clt_t4_read(recording, path, root, error);
+  return clt_fail_at(
+      error, CLT_E_FORMAT, path, 0, NULL,
+      "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
+      "\"Results\" (KTT)");
 }
 
 static int read_json(clt_recording *recording, const char *path, const clt_text *text, clt_error *error) {

@@ -18,11 +18,17 @@ struct clt_recording {
 /* Takes over the measurement (its log), in any order. */
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error);
 
+/* One more size of the problem; copies the name, which must be an identifier. At most 256. */
+int clt_recording_add_size(clt_recording *recording, const char *name, int64_t value, clt_error *error);
+
 /* Sorts, keeps the last of several measurements of a configuration, finds the optimum, makes the space. */
 int clt_recording_finish(clt_recording *recording, const clt_space_builder *builder, clt_error *error);
 
-/* Fill an empty recording from the root of a file: Kernel Tuner's cache files, T4 results. */
+/* Fill an empty recording from the root of a file: Kernel Tuner's cache files, T4 results, what CLTune and CLBlast's
+ * tuners write, what KTT writes. */
 int clt_kernel_tuner_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
 int clt_t4_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
+int clt_cltune_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
+int clt_ktt_read(clt_recording *recording, const char *path, const json_t *root, clt_error *error);
 
 #endif

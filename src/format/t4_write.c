@@ -1,17 +1,12 @@
 #include <clatune/t4.h>
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/replace.h"
+#include "format/entry.h"
+#include "format/json_file.h"
+#include "format/recording.h"
 #include "format/t4_source.h"
 
 #define MS_PER_S 1e3
@@ -21,8 +16,8 @@
 /* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1: `ok` collects. */
 typedef struct writer {
   const clt_space *space;
-  const clt_instance *instance; /* NULL: results alone, with all their digits */
-  gzFile file;                  /* compressed or plain */
+  bool rounded;  /* a recording; otherwise times have all their digits */
+  size_t digits; /* JSON_REAL_PRECISION */
   bool ok;
 } writer;
 
@@ -41,7 +36,7 @@ static void set_ms(writer *w, json_t *object, const char *key, double seconds) {
 
 static void set_phase(writer *w, json_t *object, const char *key, double seconds) {
   double ms = seconds * MS_PER_S;
-  if (w->instance) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
+  if (w->rounded) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
   set_ms(w, object, key, ms / MS_PER_S);
 }
 
@@ -56,10 +51,12 @@ static json_t *times_json(writer *w, const clt_measurement *m) {
   json_t *object = json_object(), *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++)
     if (isfinite(m->runs_s[i])) append(w, runs, json_real(m->runs_s[i] * MS_PER_S));
+  set_phase(w, object, "compilation", m->phases.build_s);
   set_phase(w, object, "compilation_time", m->phases.build_s);
   set_phase(w, object, "benchmark", m->phases.runs_s);
   set_phase(w, object, "validation", m->phases.verify_s);
   set_phase(w, object, "framework", m->phases.first_launch_s + m->phases.wait_s);
+  set(w, object, "search_algorithm", json_integer(0));
   set(w, object, "runtimes", runs);
   return object;
 }
@@ -68,27 +65,25 @@ static void append_quantity(writer *w, json_t *list, const char *name, json_t *v
   append(w, list, json_pack("{s:s, s:o, s:s}", "name", name, "value", value, "unit", unit));
 }
 
+/* A failed configuration has a word of Kernel Tuner's for its time: readers would take the mean of its runs otherwise.
+ */
+static json_t *time_json(const clt_measurement *m) {
+  return clt_measurement_correct(m) ? json_real(m->time_s * MS_PER_S) : json_string(clt_entry_error(m->reason));
+}
+
 /* T4 has no place for the finer reason of a failure: it travels as a measurement. */
 static json_t *measurements_json(writer *w, const clt_measurement *m) {
   json_t *list = json_array();
-  if (isfinite(m->time_s)) append_quantity(w, list, "time", json_real(m->time_s * MS_PER_S), "ms");
+  if (!clt_measurement_correct(m) || isfinite(m->time_s)) append_quantity(w, list, "time", time_json(m), "ms");
   if (isfinite(m->max_abs_error)) append_quantity(w, list, "max_abs_error", json_real(m->max_abs_error), "");
   append_quantity(w, list, "reason", json_string(clt_reason_name(m->reason)), "");
   return list;
 }
 
-static void set_timestamp(writer *w, json_t *object, int64_t created_s) {
-  char text[64];
-  time_t moment = (time_t)created_s;
-  struct tm parts;
-  if (created_s <= 0 || gmtime_r(&moment, &parts) == NULL) return;
-  if (strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts)) set(w, object, "timestamp", json_string(text));
-}
-
 static json_t *result_json(writer *w, const clt_t4_result *result) {
   const clt_measurement *m = result->measurement;
   json_t *object = json_object();
-  set_timestamp(w, object, result->created_s);
+  if (result->created_s > 0) set(w, object, "timestamp", clt_t4_timestamp(result->created_s));
   set(w, object, "configuration", configuration_json(w, m->config));
   set(w, object, "times", times_json(w, m));
   set(w, object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
@@ -98,83 +93,69 @@ static json_t *result_json(writer *w, const clt_t4_result *result) {
   return object;
 }
 
-static int put(const char *bytes, size_t n, void *user) {
-  gzFile file = user;
-  return n == 0 || gzwrite(file, bytes, (unsigned)n) == (int)n ? 0 : -1;
-}
-
-static int put_text(writer *w, const char *text) { return put(text, strlen(text), w->file); }
-
-/* Steals the reference; NULL is out of memory. */
-static int write_json(writer *w, const char *path, json_t *json, clt_error *error) {
-  size_t flags = JSON_COMPACT | (w->instance ? JSON_REAL_PRECISION(RECORDING_DIGITS) : 0);
-  int rc = CLT_OK;
-  if (json == NULL || !w->ok) {
-    rc = clt_fail_memory(error);
-  } else if (json_dump_callback(json, put, w->file, flags)) {
-    rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-  }
-  json_decref(json);
-  return rc;
-}
-
 /* The members that say where the results come from, each with a comma behind. */
-static int write_source(writer *w, const char *path, clt_error *error) {
-  json_t *source = clt_t4_source(w->instance);
+static void write_source(const writer *w, clt_json_file *file, const json_t *source) {
   const char *name;
   json_t *member;
-  int rc = source ? CLT_OK : clt_fail_memory(error);
-  json_object_foreach(source, name, member) {
-    if (rc == CLT_OK && (put_text(w, "\"") || put_text(w, name) || put_text(w, "\": ")))
-      rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-    if (rc == CLT_OK) rc = write_json(w, path, json_incref(member), error);
-    if (rc == CLT_OK && put_text(w, ",\n")) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+  json_object_foreach((json_t *)source, name, member) {
+    clt_json_file_text(file, "\"");
+    clt_json_file_text(file, name);
+    clt_json_file_text(file, "\": ");
+    clt_json_file_value(file, json_incref(member), w->digits);
+    clt_json_file_text(file, ",\n");
   }
-  json_decref(source);
-  return rc;
 }
 
-static int write_all(writer *w, const char *path, const clt_t4_result *results, size_t n, clt_error *error) {
-  int failed = put_text(w, "{\"schema_version\": \"1.0.0\", ");
-  int rc = w->instance ? write_source(w, path, error) : CLT_OK;
-  failed |= put_text(w, "\"results\": [");
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    failed |= put_text(w, i ? ",\n" : "\n");
-    rc = write_json(w, path, result_json(w, &results[i]), error);
+static void write_result(writer *w, clt_json_file *file, const clt_t4_result *result) {
+  json_t *json = result_json(w, result);
+  if (!w->ok) {
+    json_decref(json);
+    json = NULL;
   }
-  failed |= put_text(w, "\n]}\n");
-  return rc == CLT_OK && failed ? clt_fail_errno(error, CLT_E_IO, "write", path) : rc;
+  clt_json_file_value(file, json, w->digits);
 }
 
-static bool is_compressed(const char *path) {
-  size_t n = strlen(path);
-  return n > 3 && strcmp(path + n - 3, ".gz") == 0;
-}
-
-static int write_file(writer *w, const char *path, const clt_t4_result *results, size_t n, clt_error *error) {
-  char *beside;
-  int fd, rc = clt_replace_begin(&beside, &fd, path, error);
+/* source: NULL for results alone. */
+static int write_file(writer *w, const char *path, const json_t *source, const clt_t4_result *results, size_t n,
+                      clt_error *error) {
+  clt_json_file file;
+  w->digits = w->rounded ? JSON_REAL_PRECISION(RECORDING_DIGITS) : clt_t4_digits(w->space);
+  int rc = clt_json_file_begin(&file, path, error);
   if (rc) return rc;
-  w->file = gzdopen(fd, is_compressed(path) ? "wb9" : "wbT");
-  if (w->file == NULL) {
-    close(fd);
-    clt_replace_abandon(beside);
-    return clt_fail_memory(error);
+  clt_json_file_text(&file, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
+  if (source) write_source(w, &file, source);
+  clt_json_file_text(&file, "\"results\": [");
+  for (size_t i = 0; i < n && file.rc == CLT_OK; i++) {
+    clt_json_file_text(&file, i ? ",\n" : "\n");
+    write_result(w, &file, &results[i]);
   }
-  rc = write_all(w, path, results, n, error);
-  if (gzclose(w->file) && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-  if (rc == CLT_OK) return clt_replace_end(beside, path, error);
-  clt_replace_abandon(beside);
-  return rc;
+  clt_json_file_text(&file, "\n]}\n");
+  return clt_json_file_end(&file);
 }
 
 int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error) {
   writer w = {.space = space, .ok = true};
-  return write_file(&w, path, results, n, error);
+  return write_file(&w, path, NULL, results, n, error);
 }
 
 int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
                            clt_error *error) {
-  writer w = {.space = clt_instance_space(instance), .instance = instance, .ok = true};
-  return write_file(&w, path, results, n, error);
+  writer w = {.space = clt_instance_space(instance), .rounded = true, .ok = true};
+  json_t *source = clt_t4_source(instance);
+  if (source == NULL) return clt_fail_memory(error);
+  int rc = write_file(&w, path, source, results, n, error);
+  json_decref(source);
+  return rc;
+}
+
+int clt_t4_copy_recording(const char *path, const clt_recording *recording, clt_error *error) {
+  writer w = {.space = recording->space, .ok = true};
+  json_t *source = clt_t4_source_of_recording(recording);
+  clt_t4_result *results = clt_new_array(recording->n, sizeof *results);
+  int rc = source && results ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < recording->n; i++) results[i].measurement = &recording->measurements[i];
+  if (rc == CLT_OK) rc = write_file(&w, path, source, results, recording->n, error);
+  free(results);
+  json_decref(source);
+  return rc;
 }

@@ -263,7 +263,7 @@ static void mistakes_are_named(void **state) {
       {"[]", "needs an object"},
       {"{\"tune_params\": {\"a\": [1]},\n\"cache\": ]}", "cache.json:2"},
       {"{\"cache\": {}}", "tune_params"},
-      {"{\"tune_params\": {}}", "(T4)"},
+      {"{\"tune_params\": {}}", "(T4, CLTune, CLBlast)"},
       {"{\"tune_params\": {}, \"cache\": {}}", "tune_params"},
       {"{\"tune_params\": {\"a\": [1]}, \"cache\": {}}", "holds no configurations"},
       {"{\"tune_params\": {\"a\": [1]}, \"cache\": [1]}", "needs an object"},

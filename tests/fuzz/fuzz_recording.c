@@ -1,4 +1,4 @@
-/* Recordings: Kernel Tuner's cache files and T4 results, plain or gzip. */
+/* Recordings: every form that clt_recording_load tells apart, plain or gzip. */
 #include <clatune/recording.h>
 
 #include "fuzz.h"

@@ -11,7 +11,7 @@ LEVEL["worker"] = LEVEL["eval"] + 0.5  # a program above opencl and the messages
 # The room that each public header belongs to.
 HEADERS = {"error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement",
-           "recording": "format", "t4": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
+           "recording": "format", "t4": "format", "kernel_tuner": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "certainty": "search", "inspect": "device", "online": "session", "tune_kernel": "session", "lookup": "lookup", "predictor": "lookup", "report": "report", "opencl": "lookup",
            "tune": "session", "replay": "session"}
 
