@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/export.h"
+#include "cli/outfile.h"
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
@@ -18,9 +19,10 @@ static int open_wisdom(clt_wisdom **out, const cli_arguments *arguments) {
 static int print_json(const clt_instance *instance, const clt_found *found) {
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?}", "tier", clt_tier_name(found->tier),
-                                  "configuration", cli_json_found(instance, found), "options", found->options, "expected_time_s",
-                                  cli_json_real(found->expected_time_s), "stale", found->stale, "measured_on",
-                                  elsewhere ? found->device : NULL, "measured_at", elsewhere ? found->sizes : NULL));
+                                  "configuration", cli_json_found(instance, found), "options", found->options,
+                                  "expected_time_s", cli_json_real(found->expected_time_s), "stale", found->stale,
+                                  "measured_on", elsewhere ? found->device : NULL, "measured_at",
+                                  elsewhere ? found->sizes : NULL));
 }
 
 static int print_text(const clt_found *found) {
@@ -76,6 +78,20 @@ static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
 
 static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
 
+static int answer(const cli_arguments *arguments, const char *format) {
+  clt_wisdom *wisdom = NULL;
+  cli_outfile file;
+  int rc = open_wisdom(&wisdom, arguments);
+  if (rc) return rc;
+  rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
+  if (rc == 0) {
+    rc = strcmp(format, "header") == 0 ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
+    rc = cli_outfile_end(&file, rc);
+  }
+  clt_wisdom_close(wisdom);
+  return rc;
+}
+
 static int run(const cli_arguments *arguments) {
   const char *format = cli_text(arguments, "format");
   if (format == NULL) format = cli_given(arguments, "json") ? "json" : "text";
@@ -84,28 +100,25 @@ static int run(const cli_arguments *arguments) {
     return cli_usage("--json and --format %s contradict each other", format);
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= strcmp(formats[i], format) == 0;
   if (!known) return cli_usage("--format is text, json, options, header or cmake, not '%s'", format);
-  bool header = strcmp(format, "header") == 0;
-  if (header && (cli_given(arguments, "size") || cli_given(arguments, "device")))
-    return cli_usage("--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
-  clt_wisdom *wisdom = NULL;
-  int rc = open_wisdom(&wisdom, arguments);
-  if (rc) return rc;
-  rc = header ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
-  clt_wisdom_close(wisdom);
-  return rc;
+  if (strcmp(format, "header") == 0 && (cli_given(arguments, "size") || cli_given(arguments, "device")))
+    return cli_usage(
+        "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
+  return answer(arguments, format);
 }
 
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
     CLI_FLAG_STORE,
-    {"format", "NAME", "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
+    {"format", "NAME",
+     "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
+    {"output", "FILE", "writes the answer to a file, which is replaced once it is whole; also -o FILE"},
     CLI_FLAG_JSON};
 
 const cli_command cli_lookup = {
     .name = "lookup",
     .summary = "the best known configuration, without measuring",
-    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--format NAME]",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--format NAME] [-o FILE]",
     .description =
         "Answers from what was measured before, and says what the answer rests on: exact, other-driver,\n"
         "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"

@@ -1,7 +1,7 @@
-#include <clatune/t4.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/file_format.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
@@ -11,7 +11,7 @@ static clt_t4_result *results_of(const clt_measurement *measurements, size_t n) 
   return results;
 }
 
-static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
+static int export_store(const cli_tuning *tuning, cli_file_format format, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
   clt_store_key key;
@@ -21,7 +21,7 @@ static int export_store(const cli_tuning *tuning, const char *path, size_t *n) {
   int rc = clt_store_key_init(&key, instance, &error);
   if (rc == 0) rc = clt_store_newest(&stored, n, tuning->store, &key, clt_instance_space(instance), &error);
   if (rc == 0) results = results_of(stored, *n);
-  if (rc == 0 && results && *n > 0) rc = clt_t4_write_recording(path, instance, results, *n, &error);
+  if (rc == 0 && results && *n > 0) rc = cli_file_write(format, path, instance, results, *n, &error);
   int code = rc                ? cli_report(&error)
              : results == NULL ? cli_failure("out of memory")
              : *n == 0         ? cli_failure("the store holds no measurement of '%s' at these sizes on this device",
@@ -47,13 +47,15 @@ static int run(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   if (path == NULL) return cli_usage("'clatune record' needs -o FILE: where to write the recording");
   if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
-  int rc = cli_tuning_init(&tuning, arguments, "exhaustive");
+  cli_file_format format;
+  int rc = cli_file_format_of(&format, arguments);
+  if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "exhaustive");
   if (rc) return rc;
   rc = cli_tuning_keep_slow(&tuning);
   tuning.settings.finalists = 0;
   tuning.settings.skip_default = true;
   if (rc == 0 && !cli_given(arguments, "stored-only")) rc = cli_tuning_measure(&tuning);
-  if (rc == 0 || rc == CLI_NO_VALID) rc = export_store(&tuning, path, &n);
+  if (rc == 0 || rc == CLI_NO_VALID) rc = export_store(&tuning, format, path, &n);
   if (rc == 0) rc = print(path, n, clt_instance_space(tuning.subject.instance), cli_given(arguments, "json"));
   cli_tuning_release(&tuning);
   return rc;
@@ -61,13 +63,14 @@ static int run(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {
     {"output", "FILE", "where to write the recording, compressed if the name ends in .gz; also -o FILE"},
+    CLI_FLAG_FILE_FORMAT,
     {"stored-only", NULL, "measures nothing: writes what the store has"},
     CLI_TUNING_FLAGS};
 
 const cli_command cli_record = {
     .name = "record",
     .summary = "measures all configurations and writes them to a file",
-    .synopsis = "PROBLEM -o FILE [--stored-only] [--device NAME] [--size NAME=N]... [OPTION...]",
+    .synopsis = "PROBLEM -o FILE [--format NAME] [--stored-only] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
         "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
         "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",

@@ -91,8 +91,8 @@ const cli_command cli_replay = {
     .summary = "judges a searcher on recorded spaces",
     .synopsis = "FILE... [--searcher NAME] [--budget N] [--repeat R] [OPTION...]",
     .description =
-        "Runs a searcher on recorded spaces, without a device: cache files of Kernel Tuner and T4 files, plain or "
-        "gzip.\n"
+        "Runs a searcher on recorded spaces, without a device: T4 results, cache files of Kernel Tuner, what CLTune,\n"
+        "CLBlast's tuners and KTT wrote, plain or gzip.\n"
         "Says how near to the recorded optimum the best of the first evaluations comes, as optimum / best found, mean\n"
         "over the runs. Every evaluation counts, failed ones too; before the first correct one the fraction is 0.",
     .flags = flags,

@@ -84,7 +84,7 @@ const cli_command cli_report_command = {
     .synopsis = "PROBLEM|RECORDING... [--device NAME] [--size NAME=N]... [--store FILE]",
     .description =
         "Of a problem file: what the store holds of it at these sizes on this device. Of a recording (T4 results, a\n"
-        "cache file of Kernel Tuner, what 'clatune record' wrote): what is in it.",
+        "cache file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

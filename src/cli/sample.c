@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/output.h"
 #include "cli/tuning.h"
@@ -29,7 +30,8 @@ static char *as_text(const json_t *configuration) {
 static int read_one(clt_config *out, const clt_space *space, const json_t *item, size_t index) {
   clt_error error = {0};
   const json_t *inner = json_object_get(item, "configuration");
-  char *text = as_text(inner ? inner : item);
+  if (inner) item = inner;
+  char *text = json_is_string(item) ? strdup(json_string_value(item)) : as_text(item);
   if (text == NULL) return cli_failure("out of memory");
   int rc = clt_config_parse(out, space, text, &error);
   free(text);
@@ -38,7 +40,7 @@ static int read_one(clt_config *out, const clt_space *space, const json_t *item,
   return violation ? cli_usage("configuration %zu violates: %s", index, violation) : 0;
 }
 
-/* A JSON array of configurations, or of objects with a member "configuration". */
+/* A JSON array of configurations, as objects or as "a=1 b=2", or of objects with a member "configuration". */
 static int read_list(cli_tuning *tuning, const char *path) {
   json_error_t cause;
   json_t *list = json_load_file(path, 0, &cause);

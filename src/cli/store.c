@@ -67,7 +67,9 @@ static const cli_flag flags[] = {
     CLI_FLAG_STORE,
     {"output", "FILE", "export: the store to write; also -o FILE"},
     {"problem", "NAME", "export, import, prune: of this problem alone (its name, not its file)"},
-    {"device", "NAME", "export, import, prune: of devices with this in their key"},
+    {"device", "NAME", "export, import, prune: of devices with this in their key; import of a recording that does not say it: the device"},
+    {"of", "FILE", "import of a recording: the problem file that it is of"},
+    {"size", "NAME=N", "import of a recording: a problem parameter that it does not say; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},
     {"dry-run", NULL, "prune: says what would be removed"},
     CLI_FLAG_JSON};
@@ -79,7 +81,8 @@ const cli_command cli_store = {
     .description =
         "where: prints the path. list: what was measured, where, how often. show: the best of each device and size.\n"
         "export: writes a store with what is selected. import, merge: adds what other stores hold and this one does\n"
-        "not; doing it again adds nothing. prune: removes what is selected, for good.\n"
+        "not; doing it again adds nothing. With --of, import also takes recordings: T4 results, cache files of Kernel\n"
+        "Tuner, what CLTune, CLBlast's tuners, KTT and 'clatune record' wrote. prune: removes what is selected, for good.\n"
         "check: says whether the file is whole (exit code 6 if it is not).\n"
         "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
         "beside it. No other program may use the store meanwhile.",

@@ -20,8 +20,7 @@ static int selection_of(clt_store_selection *out, const cli_arguments *arguments
 
 static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
                        const char *path) {
-  if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:I, s:s}", key, (json_int_t)n, "store", path));
+  if (cli_given(arguments, "json")) return cli_print_json(json_pack("{s:I, s:s}", key, (json_int_t)n, "store", path));
   printf("%llu measurements %s %s\n", (unsigned long long)n, text, path);
   return 0;
 }
@@ -54,20 +53,36 @@ int cli_store_export(const cli_arguments *arguments) {
   return rc ? rc : print_count(arguments, "exported", "are in", n, path);
 }
 
-int cli_store_import(const cli_arguments *arguments) {
+static int import_one(const cli_arguments *arguments, const char *path, cli_import_count *sum) {
   clt_store_selection selection;
+  uint64_t n = 0;
+  if (cli_is_recording(path)) return cli_store_import_recording(arguments, path, sum);
+  int rc = selection_of(&selection, arguments);
+  if (rc == 0) rc = merge(cli_text(arguments, "store"), path, &selection, &n);
+  sum->added += n;
+  return rc;
+}
+
+static int print_import(const cli_arguments *arguments, const cli_import_count *sum) {
   char *place = NULL;
   clt_error error = {0};
-  uint64_t sum = 0, n = 0;
-  if (arguments->n_positional < 2) return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
-  int rc = selection_of(&selection, arguments);
-  for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++, sum += n)
-    rc = merge(cli_text(arguments, "store"), arguments->positional[i], &selection, &n);
-  if (rc) return rc;
   if (clt_store_place(&place, cli_text(arguments, "store"), &error)) return cli_report(&error);
-  rc = print_count(arguments, "added", "were added to", sum, place);
+  if (sum->foreign)
+    fprintf(stderr, "clatune: left out: %llu configurations that the problem does not have on this device\n",
+            (unsigned long long)sum->foreign);
+  int rc = print_count(arguments, "added", "were added to", sum->added, place);
   free(place);
   return rc;
+}
+
+int cli_store_import(const cli_arguments *arguments) {
+  cli_import_count sum = {0};
+  int rc = 0;
+  if (arguments->n_positional < 2)
+    return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
+  for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++)
+    rc = import_one(arguments, arguments->positional[i], &sum);
+  return rc ? rc : print_import(arguments, &sum);
 }
 
 int cli_store_prune(const cli_arguments *arguments) {
@@ -84,8 +99,8 @@ int cli_store_prune(const cli_arguments *arguments) {
       clt_store_prune(store, &selection, dry_run, &n, &error))
     rc = cli_report(&error);
   else
-    rc = print_count(arguments, dry_run ? "would_remove" : "removed", dry_run ? "would be removed from" : "removed from",
-                     n, clt_store_path(store));
+    rc = print_count(arguments, dry_run ? "would_remove" : "removed",
+                     dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
   clt_store_close(store);
   return rc;
 }

@@ -10,11 +10,21 @@
 
 static void on_log(void *user, clt_log_level level, const char *text) { cli_log(user, level, text); }
 
+/* T1 problems often have no "Default", and their first values may violate a condition. */
+static clt_config standard(const clt_instance *instance) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config = clt_instance_default(instance);
+  const char *violated = clt_space_violation(space, config, NULL);
+  if (violated == NULL || clt_space_valid(space) == 0) return config;
+  fprintf(stderr, "clatune: warning: the default configuration is not valid (%s); this is the first one that is\n",
+          violated);
+  return clt_space_at(space, 0);
+}
+
 static int choose(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
   clt_error error = {0};
   const char *text = cli_text(arguments, "configuration");
-  *out = clt_instance_default(instance);
-  if (text == NULL) return 0;
+  if (text == NULL) return *out = standard(instance), 0;
   return clt_config_parse(out, clt_instance_space(instance), text, &error) ? (cli_report(&error), CLI_USAGE) : 0;
 }
 
@@ -29,13 +39,13 @@ typedef struct verdict {
 
 static json_t *to_json(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
-  return json_pack(
-      "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
-      cli_json_configuration(clt_instance_space(instance), m->config), "options",
-      cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
-      clt_reason_name(m->reason), "violation", v->violation, "max_abs_error", cli_json_real(m->max_abs_error),
-      "quality", cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings,
-      "reference", clt_problem_has_reference(clt_instance_problem(instance)));
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
+                   cli_json_configuration(clt_instance_space(instance), m->config), "options",
+                   cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
+                   clt_reason_name(m->reason), "violation", v->violation, "max_abs_error",
+                   cli_json_real(m->max_abs_error), "quality",
+                   cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings,
+                   "reference", clt_problem_has_reference(clt_instance_problem(instance)));
 }
 
 static void print_text(const clt_instance *instance, const verdict *v) {

@@ -237,4 +237,16 @@ class Verify(CliTest):
         self.assertIn("error of the sum not known", self.clatune(*one).stdout)
 
 
+class T1(CliTest):
+    def test_a_problem_of_kernel_tuner_tunes_unchanged(self):
+        problem = pathlib.Path(__file__).parents[2] / "examples" / "t1" / "matmul.json"
+        answer = self.clatune_json("tune", str(problem), *FAST, "--budget", "8", "--store", "s.sqlite")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (246, 8))
+        for options in ((), ("--format", "kernel-tuner")):
+            self.clatune("record", str(problem), *FAST, "--stored-only", "--store", "s.sqlite", "-o", "r.json", *options)
+            self.assertIn("8 configurations, 8 correct", self.clatune("report", "r.json").stdout)
+        cache = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual((cache["kernel_name"], cache["problem_size"], len(cache["cache"])), ("matmul", [256, 256], 8))
+
+
 main()

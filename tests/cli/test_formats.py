@@ -1,0 +1,175 @@
+"""Results from and for other tuners: record, convert, store import, -o."""
+import gzip
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
+from simulation import SimulatedTest, main  # noqa: E402
+
+SAMPLES = pathlib.Path(__file__).parent.parent / "fuzz" / "corpus" / "recording"
+# What the T4 schema asks for, in words of this project's own.
+T4 = {
+    "type": "object", "required": ["schema_version", "metadata", "results"],
+    "properties": {
+        "schema_version": {"type": "string", "pattern": r"^\d+\.\d+\.\d+$"},
+        "metadata": {"type": "object", "required": ["timeunit"], "properties": {"timeunit": {"const": "milliseconds"}}},
+        "results": {"type": "array", "items": {
+            "type": "object", "required": ["configuration", "times", "invalidity", "correctness"],
+            "properties": {
+                "timestamp": {"type": "string"}, "configuration": {"type": "object"}, "objectives": {"type": "array"},
+                "times": {"type": "object", "properties": {
+                    "runtimes": {"type": "array"},
+                    **{name: {"type": "number"} for name in
+                       ("compilation", "compilation_time", "framework", "search_algorithm", "validation", "benchmark")}}},
+                "invalidity": {"enum": ["timeout", "compile", "runtime", "correctness", "constraints", "correct"]},
+                "correctness": {"type": "number"},
+                "measurements": {"type": "array", "items": {
+                    "type": "object", "required": ["name", "value", "unit"],
+                    "properties": {"name": {"type": "string"}, "value": {"type": ["number", "string", "array"]},
+                                   "unit": {"type": "string"}}}}}}}}}
+
+
+class Formats(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.write_problem(6, 4)
+        self.simulate(time_s="1e-5 * (1 + 0.5 * abs(a - 3) + 0.25 * abs(b - 2))", fails={"build": "a == 5"})
+
+    def record(self, *options, expect=0):
+        return self.clatune("record", "copy.json", "--device", "Simulated", "--quiet", *options, expect=expect)
+
+    def load(self, name):
+        return json.loads((self.folder / name).read_text())
+
+    def write(self, name, content):
+        (self.folder / name).write_text(json.dumps(content))
+
+    def store(self, action, *options, **more):
+        return self.clatune("store", action, *options, "--store", "s.sqlite", **more)
+
+    def add(self, name, *options):
+        return self.clatune_json("store", "import", name, "--of", "copy.json", "--store", "s.sqlite", *options)["added"]
+
+    def test_what_is_recorded_is_t4(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        self.record("-o", "t4.json")
+        jsonschema.validate(self.load("t4.json"), T4)
+        results = self.load("t4.json")["results"]
+        self.assertEqual(len(results), 24)
+        for result in results:
+            [time] = [m["value"] for m in result["measurements"] if m["name"] == "time"]
+            if result["configuration"]["a"] == 5:
+                self.assertEqual((result["invalidity"], time), ("compile", "CompilationFailedConfig"))
+            else:
+                self.assertEqual(result["invalidity"], "correct")
+                self.assertEqual(time, min(result["times"]["runtimes"]))
+        for name in ("clblast.json", "cltune.json", "ktt.json", "kernel_tuner.json"):
+            self.clatune("convert", str(SAMPLES / name), "-o", "other.json")
+            jsonschema.validate(self.load("other.json"), T4)
+
+    def test_a_cache_file_of_kernel_tuner(self):
+        self.record("-o", "cache.json", "--format", "kernel-tuner")
+        text = (self.folder / "cache.json").read_text()
+        self.assertTrue(text.endswith("}}\n}"))
+        cache = json.loads(text)
+        self.assertEqual((cache["kernel_name"], cache["problem_size"], cache["tune_params_keys"]), ("copy", [1024], ["a", "b"]))
+        self.assertEqual(cache["tune_params"], {"a": [0, 1, 2, 3, 4, 5], "b": [0, 1, 2, 3]})
+        self.assertEqual(set(cache["cache"]), {f"{a},{b}" for a in range(6) for b in range(4)})
+        self.assertAlmostEqual(cache["cache"]["3,2"]["time"], 0.01)
+        self.assertEqual(cache["cache"]["5,0"]["__error__"], "CompilationFailedConfig")
+        self.record("--stored-only", "-o", "t4.json.gz")
+        self.assertIn(b'"schema_version"', gzip.decompress((self.folder / "t4.json.gz").read_bytes()))
+        self.assertIn("--format is t4", self.record("-o", "x", "--format", "xml", expect=2).stderr)
+
+    def test_every_form_is_taken_wherever_a_recording_is(self):
+        for name in ("clblast.json", "cltune.json", "ktt.json", "kernel_tuner.json", "t4.json"):
+            path = str(SAMPLES / name)
+            best = self.clatune_json("replay", path, "--searcher", "random", "--repeat", "1")["results"][0]["optimum_s"]
+            self.assertIn("configurations", self.clatune("report", path).stdout)
+            for form in ("t4", "kernel-tuner"):
+                answer = self.clatune_json("convert", path, "-o", "x.json", "--format", form)
+                again = self.clatune_json("replay", "x.json", "--searcher", "random", "--repeat", "1")["results"][0]
+                self.assertEqual(again["configurations"], answer["configurations"])
+                self.assertAlmostEqual(again["optimum_s"] / best, 1, places=12)
+
+    def test_a_recording_comes_back_into_a_store(self):
+        """On a machine without the device: the recording says what it was measured on."""
+        self.record("-o", "t4.json", "--store", "first.sqlite")
+        device = json.loads(self.clatune("store", "list", "--store", "first.sqlite", "--json").stdout)[0]["device"]
+        self.simulate(name="Another")
+        self.assertEqual(self.add("t4.json"), 24)
+        self.assertEqual(self.add("t4.json"), 0)
+        [key] = json.loads(self.store("list", "--json").stdout)
+        self.assertEqual((key["problem"], key["sizes"], key["device"], key["records"]), ("copy", "n=1024", device, 24))
+        self.assertIn("without --device", self.store("import", "t4.json", "--of", "copy.json", "--device", "Another", expect=2).stderr)
+        self.assertIn("say by --of", self.store("import", "t4.json", expect=2).stderr)
+
+    def test_what_others_measured_is_known_to_a_tuning(self):
+        times = {(a, b): 1 + a + 10 * b for a in range(3) for b in range(3)}
+        self.write("cltune.json", {"device": "some name", "results": [
+            {"kernel": "copy", "time": time, "parameters": {"a": a, "b": b, "PRECISION": 32}}
+            for (a, b), time in times.items()] + [{"kernel": "copy", "time": 1.0, "parameters": {"a": 999, "b": 0, "PRECISION": 32}}]})
+        run = self.store("import", "cltune.json", "--of", "copy.json", "--device", "Simulated", "--size", "n=2048")
+        self.assertIn("9 measurements", run.stdout)
+        self.assertIn("left out: 1 configurations", run.stderr)
+        answer = self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--size", "n=2048", "--store", "s.sqlite")
+        self.assertEqual((answer["tier"], answer["configuration"], answer["expected_time_s"]), ("exact", {"a": 0, "b": 0}, 1e-3))
+        plan = self.tune("--dry-run", "--store", "s.sqlite", "--size", "n=2048")
+        self.assertEqual(plan["known"], 9)
+
+    def test_sizes_of_clblast_reach_the_problem(self):
+        self.write("clblast.json", {"arg_n": "4096", "arg_alpha": "2.00", "arg_k": "7", "device": "some name", "results": [
+            {"kernel": "copy", "time": 1.0, "parameters": {"a": 1, "b": 2}}]})
+        self.assertEqual(self.add("clblast.json", "--device", "Simulated"), 1)
+        [key] = json.loads(self.store("list", "--json").stdout)
+        self.assertEqual(key["sizes"], "n=4096")
+
+    def test_another_problems_results_are_refused(self):
+        device = ("--of", "copy.json", "--device", "Simulated")
+        self.assertIn("'cltune' has a parameter 'GROUP'", self.store("import", str(SAMPLES / "cltune.json"), *device, expect=1).stderr)
+        self.write("less.json", {"results": [{"kernel": "copy", "time": 1.0, "parameters": {"a": 1}}]})
+        self.assertIn("what 'b' was", self.store("import", "less.json", *device, expect=1).stderr)
+        (self.folder / "cut.json").write_text('{"results": [{"kernel"')
+        self.assertIn("cut.json", self.store("import", "cut.json", *device, expect=1).stderr)
+        self.assertFalse((self.folder / "s.sqlite").exists())
+
+    def test_answers_go_to_a_file_whole_or_not_at_all(self):
+        self.tune("--searcher", "exhaustive", "--store", "s.sqlite")
+        look_up = ("lookup", "copy.json", "--store", "s.sqlite")
+        for options in (("--format", "header"), ("--device", "Simulated", "--format", "options"),
+                        ("--device", "Simulated", "--format", "cmake"), ("--device", "Simulated", "--json")):
+            said = self.clatune(*look_up, *options).stdout
+            self.assertEqual(self.clatune(*look_up, *options, "-o", "out").stdout, "")
+            self.assertEqual((self.folder / "out").read_text(), said)
+        self.assertEqual((self.folder / "out").stat().st_mode & 0o600, 0o600)
+        before = (self.folder / "out").read_text()
+        self.clatune(*look_up, "--device", "nowhere", "-o", "out", expect=3)
+        self.assertEqual((self.folder / "out").read_text(), before)
+        self.assertEqual([p.name for p in self.folder.glob("out*")], ["out"])
+        self.assertIn("cannot create", self.clatune(*look_up, "--device", "Simulated", "-o", "no/such", expect=1).stderr)
+
+    def test_a_default_that_is_not_valid_gives_way(self):
+        """As in T1 problems, which have no defaults."""
+        self.edit("copy.json", '"ConfigurationSpace": {', '"ConfigurationSpace": {"Conditions": [{"Expression": "a > 1 and b > 0"}], ')
+        run = self.clatune("verify", "copy.json", "--device", "Simulated")
+        self.assertIn("a=2 b=1", run.stdout)
+        self.assertIn("not valid (a > 1 and b > 0)", run.stderr)
+
+    def test_configurations_are_read_as_clblast_prints_them(self):
+        for text in ("a=3 b=2", "b=2 a=3", " a=3,b=2 "):
+            answer = self.clatune_json("verify", "copy.json", "--device", "Simulated", "--configuration", text)
+            self.assertEqual(answer["configuration"], {"a": 3, "b": 2})
+        self.write("list.json", ["a=3 b=2", {"a": 1, "b": 1}, {"configuration": "b=0 a=0"}])
+        answer = self.clatune_json("sample", "copy.json", "--device", "Simulated", "--configurations", "list.json", "--store", "s.sqlite")
+        self.assertEqual(answer["evaluations"]["measured"], 3)
+        self.assertEqual({row[0] for row in self.rows("s.sqlite")}, {"a=3 b=2", "a=1 b=1", "a=0 b=0"})
+        run = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "a=3 b=2 PRECISION=32", expect=2)
+        self.assertIn("'PRECISION'", run.stderr)
+
+
+if __name__ == "__main__":
+    main()
