@@ -50,7 +50,7 @@ static void run_and_die(const char *searcher, const clt_space *space, const char
 
 static void expect_to_go_on(const char *searcher) {
   clt_space *space = bench_space(true);
-  char folder[] = "clatune-killed-XXXXXX", path[64];
+  char folder[] = "/tmp/clatune-killed-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/store.sqlite", folder);
   for (int i = 0; i < 4; i++) run_and_die(searcher, space, path, 25);
