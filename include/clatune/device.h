@@ -40,6 +40,7 @@ typedef struct clt_device_info {
   uint64_t max_allocation_bytes;
   uint64_t max_constant_bytes;
   uint64_t max_parameter_bytes;
+  uint64_t image1d_buffer_max_width; /* elements of an image that is a view of a buffer */
   uint64_t image2d_max_width, image2d_max_height;
   uint64_t image3d_max_width, image3d_max_height, image3d_max_depth;
   uint64_t base_address_align_bits;

@@ -42,6 +42,7 @@ const clt_field clt_device_fields[] = {
     FIELD(CLT_FIELD_U64, max_allocation_bytes),
     FIELD(CLT_FIELD_U64, max_constant_bytes),
     FIELD(CLT_FIELD_U64, max_parameter_bytes),
+    FIELD(CLT_FIELD_U64, image1d_buffer_max_width),
     FIELD(CLT_FIELD_U64, image2d_max_width),
     FIELD(CLT_FIELD_U64, image2d_max_height),
     FIELD(CLT_FIELD_U64, image3d_max_width),

@@ -7,8 +7,7 @@
 #include "base/memory.h"
 
 static bool is_memory(const clt_plan_arg *arg) {
-  return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || arg->kind == CLT_ARG_IMAGE2D ||
-         arg->kind == CLT_ARG_IMAGE3D;
+  return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || clt_arg_is_image(arg->kind);
 }
 
 static bool is_integer(clt_element_base base) {
@@ -112,6 +111,7 @@ static cl_int set_argument(cl_kernel kernel, cl_uint index, const clt_binding *b
     case CLT_ARG_SCALAR: return clSetKernelArg(kernel, index, arg->bytes, arg->scalar);
     case CLT_ARG_LOCAL: return clSetKernelArg(kernel, index, arg->bytes, NULL);
     case CLT_ARG_SAMPLER: return clSetKernelArg(kernel, index, sizeof binding->sampler, &binding->sampler);
+    case CLT_ARG_IMAGE1D_BUFFER: return clSetKernelArg(kernel, index, sizeof object->view, &object->view);
     default: return clSetKernelArg(kernel, index, sizeof object->memory, &object->memory);
   }
 }

@@ -129,6 +129,7 @@ static void describe_platform(clt_device_info *out, cl_device_id device) {
 static void describe_images(clt_device_info *out, cl_device_id device) {
   out->images = device_number(device, CL_DEVICE_IMAGE_SUPPORT) != 0;
   if (!out->images) return;
+  out->image1d_buffer_max_width = device_number(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE);
   out->image2d_max_width = device_number(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
   out->image2d_max_height = device_number(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
   out->image3d_max_width = device_number(device, CL_DEVICE_IMAGE3D_MAX_WIDTH);

@@ -31,7 +31,9 @@ bool clt_image_format(cl_image_format *out, const clt_plan_arg *arg) {
 
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg, const cl_image_format *format) {
   cl_mem_flags flags = arg->access == CLT_READ_ONLY ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
-  cl_mem_object_type type = arg->kind == CLT_ARG_IMAGE3D ? CL_MEM_OBJECT_IMAGE3D : CL_MEM_OBJECT_IMAGE2D;
+  cl_mem_object_type type = arg->kind == CLT_ARG_IMAGE3D          ? CL_MEM_OBJECT_IMAGE3D
+                            : arg->kind == CLT_ARG_IMAGE1D_BUFFER ? CL_MEM_OBJECT_IMAGE1D_BUFFER
+                                                                  : CL_MEM_OBJECT_IMAGE2D;
   cl_uint n = 0;
   if (arg->access == CLT_READ_WRITE) flags = CL_MEM_READ_WRITE;
   if (clGetSupportedImageFormats(executor->context, flags, type, 0, NULL, &n) != CL_SUCCESS) return false;
@@ -58,6 +60,17 @@ cl_int clt_image_new(clt_object *out, clt_executor *executor, const clt_plan_arg
     desc.image_depth = out->region[2];
   }
   out->memory = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
+  return status;
+}
+
+cl_int clt_image_of_buffer(clt_object *object, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
+  cl_int status = CL_IMAGE_FORMAT_NOT_SUPPORTED;
+  cl_image_format format;
+  if (!clt_image_format(&format, arg)) return status;
+  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
+                        .image_width = arg->bytes / arg->element.bytes,
+                        .buffer = object->memory};
+  object->view = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
   return status;
 }
 

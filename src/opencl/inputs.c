@@ -29,7 +29,7 @@ static void make_key(clt_input_key *key, const clt_data *data, const clt_array *
   key->seed = data->seed;
   key->fingerprint = fingerprint(key->bytes, array->bytes);
   key->content = content;
-  key->is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
+  key->image = clt_arg_is_image(arg->kind) ? arg->kind : CLT_ARG_BUFFER;
   key->base = arg->element.base;
   key->components = arg->element.components;
   key->channel = arg->channel;

@@ -14,7 +14,7 @@ typedef struct clt_input_key {
   const void *bytes;
   uint64_t seed, fingerprint; /* fingerprint: of a sample of the bytes, should memory have been given to other data */
   clt_content content;
-  bool is_image;
+  clt_arg_kind image; /* CLT_ARG_BUFFER where it is none */
   clt_element_base base;
   int components;
   clt_image_channel channel;

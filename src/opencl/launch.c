@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "opencl/clock.h"
+#include "problem/plan.h"
 
 enum { BATCH = 256 }; /* events held at a time */
 
@@ -62,18 +63,47 @@ static cl_int harvest(batch *b, const clt_executor *executor) {
   return status;
 }
 
-static int launch_repeatedly(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan_launch *launch,
-                             unsigned times, clt_measurement *m) {
-  for (unsigned i = 0; i < times; i++) {
-    if (b->n == BATCH) {
-      cl_int ended = harvest(b, executor);
-      if (ended < 0) return reject_run(ended, m);
-    }
-    cl_int status = enqueue(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
-    if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
-    b->n++;
+/* Scalars that count the repetitions get their value; OpenCL takes it over when the launch is enqueued. */
+static cl_int set_repetition(cl_kernel kernel, const clt_plan *plan, const clt_plan_launch *launch,
+                             unsigned repetition) {
+  cl_int status = CL_SUCCESS;
+  for (size_t j = 0; status == CL_SUCCESS && j < launch->n_args; j++) {
+    const clt_plan_arg *arg = &plan->args[launch->args[j]];
+    unsigned char value[sizeof arg->scalar];
+    const size_t step = clt_element_base_bytes(arg->element.base);
+    if (!arg->is_repetition) continue;
+    for (size_t at = 0; at < arg->bytes; at += step)
+      clt_store_value(value + at, arg->element.base, (clt_value){.type = CLT_INT, .integer = repetition});
+    status = clSetKernelArg(kernel, (cl_uint)j, arg->bytes, value);
   }
+  return status;
+}
+
+static int launch_next(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
+                       const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
+  if (b->n == BATCH) {
+    cl_int ended = harvest(b, executor);
+    if (ended < 0) return reject_run(ended, m);
+  }
+  cl_int status = set_repetition(kernel, plan, launch, repetition);
+  if (status == CL_SUCCESS)
+    status = enqueue(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
+  if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
+  b->n++;
   return CLT_OK;
+}
+
+static size_t together(const clt_plan_launch *launch) { return launch->together > 1 ? launch->together : 1; }
+
+/* The launch, or group of launches, at `first`: its repetitions from the given one on. */
+static int launch_repeatedly(batch *b, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                             size_t first, unsigned from, clt_measurement *m) {
+  const size_t end = first + together(&plan->launches[first]);
+  int rc = CLT_OK;
+  for (unsigned r = from; rc == 0 && r < plan->launches[first].repeat; r++)
+    for (size_t i = first; rc == 0 && i < end; i++)
+      rc = launch_next(b, executor, program->kernels[i], plan, &plan->launches[i], r, m);
+  return rc;
 }
 
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
@@ -81,8 +111,8 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
   batch b = {.n = 0};
   int rc = CLT_OK;
   double started = clt_now_s();
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
-    rc = launch_repeatedly(&b, executor, program->kernels[i], &plan->launches[i], plan->launches[i].repeat, m);
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i]))
+    rc = launch_repeatedly(&b, executor, program, plan, i, 0, m);
   cl_int status = harvest(&b, executor);
   out->host_s = clt_now_s() - started;
   out->device_s = b.device_s;
@@ -101,11 +131,12 @@ static cl_int wait_until_running(cl_event event) {
   }
 }
 
-static int launch_and_watch(double *least_s, const clt_executor *executor, cl_kernel kernel,
+static int launch_and_watch(double *least_s, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
                             const clt_plan_launch *launch, clt_measurement *m) {
   cl_event event = NULL;
   clt_executor_announce(executor, CLT_PHASE_LAUNCH);
-  cl_int status = enqueue(&event, executor, kernel, launch, NULL);
+  cl_int status = set_repetition(kernel, plan, launch, 0);
+  if (status == CL_SUCCESS) status = enqueue(&event, executor, kernel, launch, NULL);
   if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
   status = clFlush(executor->queue);
   if (status == CL_SUCCESS) status = wait_until_running(event);
@@ -121,13 +152,14 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
                      clt_measurement *m) {
   int rc = CLT_OK;
   *least_s = 0;
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++) {
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i])) {
     batch b = {.n = 0};
-    double launch_s = 0;
-    const clt_plan_launch *launch = &plan->launches[i];
-    rc = launch_and_watch(&launch_s, executor, program->kernels[i], launch, m);
-    *least_s += launch_s;
-    if (rc == 0) rc = launch_repeatedly(&b, executor, program->kernels[i], launch, launch->repeat - 1, m);
+    for (size_t j = i; rc == 0 && j < i + together(&plan->launches[i]); j++) {
+      double launch_s = 0;
+      rc = launch_and_watch(&launch_s, executor, program->kernels[j], plan, &plan->launches[j], m);
+      *least_s += launch_s;
+    }
+    if (rc == 0) rc = launch_repeatedly(&b, executor, program, plan, i, 1, m);
     cl_int status = harvest(&b, executor);
     if (rc == 0 && status < 0) rc = reject_run(status, m);
   }

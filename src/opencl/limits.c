@@ -7,10 +7,8 @@
 #include "opencl/object.h"
 #include "opencl/program.h"
 
-static bool is_image(const clt_plan_arg *arg) { return arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D; }
-
 static bool is_memory(const clt_plan_arg *arg) {
-  return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || is_image(arg);
+  return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || clt_arg_is_image(arg->kind);
 }
 
 static int check_stored_size(const clt_plan_arg *arg, clt_error *error) {
@@ -36,7 +34,10 @@ static int check_image(const clt_executor *executor, const clt_plan_arg *arg, cl
                      volume ? device->image3d_max_depth : 1};
   cl_image_format format;
   if (!device->images) return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device has no images ('%s')", arg->name);
-  for (int d = 0; d < 3; d++)
+  if (arg->kind == CLT_ARG_IMAGE1D_BUFFER && arg->bytes / arg->element.bytes > device->image1d_buffer_max_width)
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "image '%s' has %zu elements, the device allows %llu", arg->name,
+                      arg->bytes / arg->element.bytes, (unsigned long long)device->image1d_buffer_max_width);
+  for (int d = 0; arg->kind != CLT_ARG_IMAGE1D_BUFFER && d < 3; d++)
     if (arg->extent[d] + 2 * arg->border[d] > max[d])
       return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
                         "image '%s' is %zu elements in dimension %d, the device allows %llu", arg->name,
@@ -52,7 +53,7 @@ static int check_arg(const clt_executor *executor, const clt_plan_arg *arg, clt_
   if (!is_memory(arg)) return CLT_OK;
   int rc = check_stored_size(arg, error);
   if (rc) return rc;
-  if (is_image(arg)) return check_image(executor, arg, m);
+  if (clt_arg_is_image(arg->kind)) return check_image(executor, arg, m);
   uint64_t max = arg->kind == CLT_ARG_CONSTANT ? device->max_constant_bytes : device->max_allocation_bytes;
   if (max == 0 || arg->bytes <= max) return CLT_OK;
   return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "argument '%s' takes %zu bytes, the device allows %llu", arg->name,

@@ -11,8 +11,11 @@ static const size_t origin[3] = {0, 0, 0};
 /* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. */
 enum { MIN_BAND_BYTES = 4096, MAX_BAND_BYTES = 256 << 10 };
 
-/* Oclgrind sees by itself what leaves a buffer, unless the buffer is a part of another. */
-static bool wants_guards(const clt_executor *executor) { return strcmp(executor->info.platform_name, "Oclgrind") != 0; }
+/* Oclgrind sees by itself what leaves a buffer, unless the buffer is a part of another. An image cannot be left, and
+ * drivers (PoCL) make none of a part of a buffer. */
+static bool wants_guards(const clt_executor *executor, const clt_plan_arg *arg) {
+  return strcmp(executor->info.platform_name, "Oclgrind") != 0 && arg->kind != CLT_ARG_IMAGE1D_BUFFER;
+}
 
 static size_t band_bytes_of(const clt_executor *executor, const clt_plan_arg *arg) {
   size_t align = (size_t)executor->info.base_address_align_bits / 8;
@@ -26,7 +29,7 @@ static cl_int buffer_new(clt_object *out, clt_executor *executor, const clt_plan
   cl_int status = CL_SUCCESS;
   size_t band = band_bytes_of(executor, arg), whole;
   *out = (clt_object){.bytes = arg->bytes, .band_bytes = band, .salt = ++executor->next_salt};
-  bool guarded = wants_guards(executor) && !__builtin_add_overflow(arg->bytes, 2 * band, &whole) &&
+  bool guarded = wants_guards(executor, arg) && !__builtin_add_overflow(arg->bytes, 2 * band, &whole) &&
                  whole <= executor->info.max_allocation_bytes;
   if (!guarded) {
     out->memory = clCreateBuffer(executor->context, flags, arg->bytes, NULL, &status);
@@ -43,6 +46,8 @@ static cl_int buffer_new(clt_object *out, clt_executor *executor, const clt_plan
 static cl_int object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
   bool is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
   cl_int status = is_image ? clt_image_new(out, executor, arg, flags) : buffer_new(out, executor, arg, flags);
+  if (status == CL_SUCCESS && arg->kind == CLT_ARG_IMAGE1D_BUFFER)
+    status = clt_image_of_buffer(out, executor, arg, flags);
   if (status != CL_SUCCESS) clt_object_release(out);
   return status;
 }
@@ -55,6 +60,7 @@ cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_ar
 }
 
 void clt_object_release(clt_object *object) {
+  if (object->view) clReleaseMemObject(object->view);
   if (object->memory) clReleaseMemObject(object->memory);
   if (object->whole) clReleaseMemObject(object->whole);
   *object = (clt_object){0};

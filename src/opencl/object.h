@@ -7,6 +7,7 @@
 
 typedef struct clt_object {
   cl_mem memory; /* what a kernel is given: an image, a sub-buffer of `whole`, or a buffer where guards do not fit */
+  cl_mem view;   /* of CLT_ARG_IMAGE1D_BUFFER, what a kernel is given instead: `memory` as an image */
   cl_mem whole;  /* content and both bands; NULL: no guards */
   size_t bytes;  /* content */
   size_t band_bytes; /* before the content; the band behind it is as long */
@@ -49,6 +50,7 @@ cl_int clt_guard_check(clt_guard_state *state, size_t *distance_bytes, clt_execu
 bool clt_image_format(cl_image_format *out, const clt_plan_arg *arg); /* false: OpenCL has none for this element type */
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg, const cl_image_format *format);
 cl_int clt_image_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
+cl_int clt_image_of_buffer(clt_object *object, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
 cl_int clt_image_view(clt_view *out, clt_executor *executor, const clt_object *object);
 
 #endif

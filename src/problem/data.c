@@ -76,7 +76,7 @@ static void view_scalars(view *v, const clt_instance *instance) {
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     double value;
-    if (argument->kind == CLT_ARG_SCALAR &&
+    if (argument->kind == CLT_ARG_SCALAR && argument->fill.kind == CLT_FILL_CONSTANT &&
         clt_evaluate_number(instance, argument->fill.value, NULL, &value, NULL) == CLT_OK)
       v->scalars[v->n_scalars++] = (clt_module_scalar){argument->name, value};
   }

@@ -155,7 +155,8 @@ static int fill_by_module(const clt_fill *fill, const clt_array *array, const cl
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error) {
   switch (fill->kind) {
-    case CLT_FILL_NONE: return CLT_OK;
+    case CLT_FILL_NONE:
+    case CLT_FILL_REPETITION: return CLT_OK;
     case CLT_FILL_CONSTANT: return fill_constant(instance, fill, array, data, error);
     case CLT_FILL_RANDOM: return fill_random(instance, fill, array, data, call->seed, error);
     case CLT_FILL_BUILT_IN: fill_built_in(fill, array, data, call->seed); return CLT_OK;

@@ -80,6 +80,7 @@ static void add_launch(key *k, const clt_launch *launch) {
   add_extent(k, &launch->local);
   add_expression(k, launch->repeat);
   add_expression(k, launch->when);
+  if (launch->group > 0) add_integer(k, (int64_t)launch->group);
   add_integer(k, launch->all_args ? -1 : (int64_t)launch->n_args);
   for (size_t i = 0; i < launch->n_args; i++) add_text(k, launch->args[i]);
 }

@@ -89,9 +89,9 @@ static bool takes(const clt_launch *launch, const char *name) {
   return false;
 }
 
-/* Writes the bytes of a stored argument, border included, as an expression. */
-static void write_bytes(const limits *l, FILE *out, const clt_argument *argument) {
-  fprintf(out, "%zu", argument->element.bytes);
+/* Writes the number of elements of a stored argument, border included, as an expression. */
+static void write_elements(const limits *l, FILE *out, const clt_argument *argument) {
+  fputc('1', out);
   for (size_t d = 0; d < argument->size.n; d++) {
     if (d < argument->border.n) {
       fprintf(out, " * ((%s) + 2 * (%s))", text_of(l, argument->size.id[d]), text_of(l, argument->border.id[d]));
@@ -99,6 +99,11 @@ static void write_bytes(const limits *l, FILE *out, const clt_argument *argument
       fprintf(out, " * (%s)", text_of(l, argument->size.id[d]));
     }
   }
+}
+
+static void write_bytes(const limits *l, FILE *out, const clt_argument *argument) {
+  fprintf(out, "%zu * ", argument->element.bytes);
+  write_elements(l, out, argument);
 }
 
 /* All arguments of local memory of a launch together. */
@@ -162,6 +167,21 @@ static int limit_image_side(const limits *l, const clt_argument *argument, size_
   return rc;
 }
 
+/* All elements stand in one row. */
+static int limit_image_buffer(const limits *l, const clt_argument *argument) {
+  char what[200], *text = NULL;
+  size_t bytes = 0;
+  FILE *out = open_memstream(&text, &bytes);
+  if (out == NULL) return clt_fail_memory(l->error);
+  write_elements(l, out, argument);
+  int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(l->error);
+  snprintf(what, sizeof what, "image '%.100s': elements", argument->name);
+  if (rc == CLT_OK)
+    rc = at_most(l, optional_text(l, argument->when), text, l->instance->device.image1d_buffer_max_width, what, "");
+  free(text);
+  return rc;
+}
+
 static int limit_image(const limits *l, const clt_argument *argument) {
   const clt_device_info *device = &l->instance->device;
   const uint64_t sides[2][3] = {{device->image2d_max_width, device->image2d_max_height, 0},
@@ -170,6 +190,7 @@ static int limit_image(const limits *l, const clt_argument *argument) {
   int rc = CLT_OK;
   snprintf(message, sizeof message, "image '%.100s': the device has no images", argument->name);
   if (!device->images) return require(l, optional_text(l, argument->when), strdup("0 == 1"), message);
+  if (argument->kind == CLT_ARG_IMAGE1D_BUFFER) return limit_image_buffer(l, argument);
   for (size_t d = 0; rc == CLT_OK && d < argument->size.n && d < 3; d++)
     rc = limit_image_side(l, argument, d, sides[argument->kind == CLT_ARG_IMAGE3D][d]);
   return rc;
@@ -178,7 +199,7 @@ static int limit_image(const limits *l, const clt_argument *argument) {
 static int limit_argument(const limits *l, const clt_argument *argument) {
   int rc = CLT_OK;
   if (!clt_holds_data(argument)) return CLT_OK;
-  if (argument->kind == CLT_ARG_IMAGE2D || argument->kind == CLT_ARG_IMAGE3D) rc = limit_image(l, argument);
+  if (clt_arg_is_image(argument->kind)) rc = limit_image(l, argument);
   return rc ? rc : limit_bytes(l, argument);
 }
 

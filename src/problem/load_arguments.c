@@ -13,16 +13,17 @@ static const char *const known_keys[] = {
     "Module",     "When",       "Border",     "BorderMode",        "ChannelType",      "Output",
     "Normalised", "Addressing", "Filter",     "AbsoluteTolerance", "RelativeTolerance"};
 
-enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, SAMPLER, LOCAL, SYMBOL };
+enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, IMAGE1D_BUFFER, SAMPLER, LOCAL, SYMBOL };
 enum { GLOBAL_MEMORY, CONSTANT_MEMORY, LOCAL_MEMORY };
 
 static int load_kind(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const types[] = {"Scalar", "Vector", "Image2D", "Image3D", "Sampler", "Local", "Symbol"};
+  static const char *const types[] = {"Scalar",        "Vector",  "Image2D", "Image3D",
+                                      "Image1DBuffer", "Sampler", "Local",   "Symbol"};
   static const char *const memories[] = {"Global", "Constant", "Local"};
-  static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,  CLT_ARG_BUFFER, CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
-                                       CLT_ARG_SAMPLER, CLT_ARG_LOCAL,  CLT_ARG_BUFFER};
+  static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,         CLT_ARG_BUFFER,  CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
+                                       CLT_ARG_IMAGE1D_BUFFER, CLT_ARG_SAMPLER, CLT_ARG_LOCAL,   CLT_ARG_BUFFER};
   int type = -1, memory = GLOBAL_MEMORY;
-  int rc = clt_node_choice(&type, &problem->source, node, "MemoryType", types, 7, error);
+  int rc = clt_node_choice(&type, &problem->source, node, "MemoryType", types, 8, error);
   if (rc == CLT_OK) rc = clt_node_choice(&memory, &problem->source, node, "MemType", memories, 3, error);
   if (rc) return rc;
   clt_node place = clt_node_member(node, "MemoryType");
@@ -111,7 +112,7 @@ static int load_image(clt_problem *problem, clt_argument *argument, const clt_no
   clt_element element = argument->element;
   clt_node type = clt_node_member(node, "Type"), place = clt_node_member(node, "ChannelType");
   int channel = 0;
-  if (argument->kind != CLT_ARG_IMAGE2D && argument->kind != CLT_ARG_IMAGE3D) return CLT_OK;
+  if (!clt_arg_is_image(argument->kind)) return CLT_OK;
   if (element.components != 1 && element.components != 2 && element.components != 4)
     return clt_node_fail(&problem->source, &type, error, "the texels of an image have 1, 2 or 4 components");
   if (element.base == CLT_ELEMENT_LONG || element.base == CLT_ELEMENT_ULONG || element.base == CLT_ELEMENT_DOUBLE)
@@ -163,6 +164,11 @@ static int load_tolerances(clt_problem *problem, clt_argument *argument, const c
 static int load_content(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
   int rc = clt_load_fill(problem, &argument->fill, node, error);
   if (rc) return rc;
+  bool repetition = argument->fill.kind == CLT_FILL_REPETITION;
+  if (repetition && (argument->kind != CLT_ARG_SCALAR || argument->element.base >= CLT_ELEMENT_HALF))
+    return clt_node_fail(&problem->source, node, error,
+                         "has the \"FillType\" \"Repetition\", which only whole scalars have");
+  if (repetition) return CLT_OK;
   if (argument->kind == CLT_ARG_SCALAR && argument->fill.kind != CLT_FILL_CONSTANT)
     return clt_node_fail(&problem->source, node, error, "needs a \"FillValue\", as scalars do");
   if (argument->kind == CLT_ARG_SCALAR && argument->fill.value == CLT_NO_EXPRESSION)

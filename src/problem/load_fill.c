@@ -5,8 +5,9 @@
 #include "base/fail.h"
 #include "problem/parts.h"
 
-enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, SCRIPT, BINARY_HDF, ABSENT };
-static const char *const fill_types[] = {"Constant", "Random", "Generator", "BinaryRaw", "PGM", "Script", "BinaryHDF"};
+enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, REPETITION, SCRIPT, BINARY_HDF, ABSENT };
+static const char *const fill_types[] = {"Constant", "Random",     "Generator", "BinaryRaw",
+                                         "PGM",      "Repetition", "Script",    "BinaryHDF"};
 
 static int unsupported(const clt_problem *problem, const clt_node *node, int type, clt_error *error) {
   clt_node place = clt_node_member(node, "FillType");
@@ -67,7 +68,7 @@ static int load_generator(clt_problem *problem, clt_fill *fill, const clt_node *
 int clt_load_fill(clt_problem *problem, clt_fill *out, const clt_node *node, clt_error *error) {
   clt_node value = clt_node_member(node, "FillValue"), function = clt_node_member(node, "Generator");
   int type = value.json ? CONSTANT : function.json ? GENERATOR : ABSENT;
-  int rc = clt_node_choice(&type, &problem->source, node, "FillType", fill_types, 7, error);
+  int rc = clt_node_choice(&type, &problem->source, node, "FillType", fill_types, ABSENT, error);
   out->value = CLT_NO_EXPRESSION;
   if (rc == CLT_OK) rc = clt_node_integer(&out->seed, &problem->source, node, "RandomSeed", error);
   if (rc) return rc;
@@ -77,6 +78,7 @@ int clt_load_fill(clt_problem *problem, clt_fill *out, const clt_node *node, clt
     case GENERATOR: return load_generator(problem, out, node, error);
     case BINARY_RAW: out->kind = CLT_FILL_RAW; return load_file(problem, out, node, error);
     case PGM: out->kind = CLT_FILL_PGM; return load_file(problem, out, node, error);
+    case REPETITION: return out->kind = CLT_FILL_REPETITION, CLT_OK;
     case ABSENT: return CLT_OK;
     default: return unsupported(problem, node, type, error);
   }

@@ -172,27 +172,69 @@ int clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *sta
   int rc = clt_node_text(&out->kernel, &problem->source, node, "KernelName", out->kernel == NULL, error);
   if (rc == CLT_OK) rc = load_sizes(problem, out, node, error);
   if (rc == CLT_OK && args.json) rc = load_names(problem, out, &args, error);
-  if (rc == CLT_OK) rc = clt_add_expression(problem, &out->repeat, &repeat, error);
+  if (rc == CLT_OK && repeat.json) rc = clt_add_expression(problem, &out->repeat, &repeat, error);
   if (rc == CLT_OK) rc = clt_add_expression(problem, &out->when, &when, error);
   return rc;
 }
 
-static int load_list(clt_problem *problem, const clt_launch *standard, const clt_node *list, clt_error *error) {
+static int load_entry(clt_problem *problem, const clt_launch *standard, const clt_node *node, clt_error *error) {
   static const char *const known[] = {"KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
                                       "Repeat",     "When"};
-  size_t n = json_array_size(list->json);
+  int rc = clt_node_known(&problem->source, node, known, 7, true, error);
+  return rc ? rc : clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, node, error);
+}
+
+static int load_member(clt_problem *problem, const clt_launch *standard, const clt_node *node, size_t group,
+                       clt_error *error) {
+  clt_node repeat = clt_node_member(node, "Repeat"), inner = clt_node_member(node, "Launches");
+  int rc = clt_node_object(&problem->source, node, error);
+  if (rc) return rc;
+  if (repeat.json || inner.json)
+    return clt_node_fail(&problem->source, repeat.json ? &repeat : &inner, error,
+                         "cannot stand in a group of launches, which is repeated as a whole");
+  const size_t place = problem->n_launches;
+  rc = load_entry(problem, standard, node, error);
+  if (rc == CLT_OK) problem->launches[place].group = group;
+  return rc;
+}
+
+/* Launches that are repeated together are kept as a row of launches that share a number and "Repeat". */
+static int load_group(clt_problem *problem, const clt_launch *standard, const clt_node *node, clt_error *error) {
+  static const char *const known[] = {"Launches", "Repeat"};
+  clt_node list = clt_node_member(node, "Launches"), repeat = clt_node_member(node, "Repeat");
+  const size_t n = json_array_size(list.json), group = problem->n_launches + 1;
+  clt_launch shared = *standard;
+  int rc = clt_node_known(&problem->source, node, known, 2, true, error);
+  if (rc == CLT_OK) rc = clt_node_list(&problem->source, &list, error);
+  if (rc == CLT_OK && n == 0) rc = clt_node_fail(&problem->source, &list, error, "needs a launch");
+  if (rc == CLT_OK) rc = clt_add_expression(problem, &shared.repeat, &repeat, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    clt_node member = clt_node_item(&list, i);
+    rc = load_member(problem, &shared, &member, group, error);
+  }
+  return rc;
+}
+
+/* An upper bound of the launches in a list. */
+static size_t count_launches(const json_t *list) {
+  size_t n = json_array_size(list);
+  for (size_t i = 0; i < json_array_size(list); i++)
+    n += json_array_size(json_object_get(json_array_get(list, i), "Launches"));
+  return n;
+}
+
+static int load_list(clt_problem *problem, const clt_launch *standard, const clt_node *list, clt_error *error) {
   int rc = clt_node_list(&problem->source, list, error);
   if (rc) return rc;
-  if (n == 0) return clt_node_fail(&problem->source, list, error, "needs a launch");
-  problem->launches = clt_new_array(n, sizeof *problem->launches);
+  if (json_array_size(list->json) == 0) return clt_node_fail(&problem->source, list, error, "needs a launch");
+  problem->launches = clt_new_array(count_launches(list->json), sizeof *problem->launches);
   if (problem->launches == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(list->json); i++) {
     clt_node node = clt_node_item(list, i);
     rc = clt_node_object(&problem->source, &node, error);
-    if (rc == CLT_OK) rc = clt_node_known(&problem->source, &node, known, 7, true, error);
     if (rc) return rc;
-    problem->n_launches++;
-    rc = clt_load_launch(problem, &problem->launches[i], standard, &node, error);
+    bool group = clt_node_member(&node, "Launches").json != NULL;
+    rc = group ? load_group(problem, standard, &node, error) : load_entry(problem, standard, &node, error);
   }
   return rc;
 }

@@ -61,7 +61,8 @@ typedef enum clt_fill_kind {
   CLT_FILL_FORMULA,  /* T1: an expression over the element's index i */
   CLT_FILL_MODULE,
   CLT_FILL_RAW,
-  CLT_FILL_PGM
+  CLT_FILL_PGM,
+  CLT_FILL_REPETITION /* of a scalar: the number of the launch's repetition */
 } clt_fill_kind;
 
 typedef struct clt_fill {
@@ -100,6 +101,7 @@ typedef struct clt_launch {
   char **args;
   size_t n_args;
   clt_expression_id repeat, when;
+  size_t group; /* launches that are repeated together have the same, other than 0 */
 } clt_launch;
 
 typedef struct clt_resource {
@@ -272,7 +274,6 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *fol
                            size_t n_include_paths, clt_error *error);
 
 /* A value as a number of an element's base type, saturated (number.c). */
-void clt_store_value(void *at, clt_element_base base, clt_value value);
 void clt_store_number(void *at, clt_element_base base, double number);
 
 /* Content of a logical array (fill.c, pgm.c). call carries the arrays and scalars that a module's function may read. */

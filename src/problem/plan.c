@@ -7,6 +7,10 @@
 
 #define ABSENT SIZE_MAX
 
+bool clt_arg_is_image(clt_arg_kind kind) {
+  return kind == CLT_ARG_IMAGE2D || kind == CLT_ARG_IMAGE3D || kind == CLT_ARG_IMAGE1D_BUFFER;
+}
+
 static int stored_bytes(const clt_instance *instance, const clt_argument *argument, clt_plan_arg *out,
                         clt_error *error) {
   size_t bytes = argument->element.bytes;
@@ -23,8 +27,9 @@ static int stored_bytes(const clt_instance *instance, const clt_argument *argume
 
 static int plan_scalar(const clt_instance *instance, const clt_argument *argument, const clt_value *slots,
                        clt_plan_arg *out, clt_error *error) {
-  clt_value value;
-  int rc = clt_evaluate(instance, argument->fill.value, slots, &value, error);
+  clt_value value = {.type = CLT_INT};
+  out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
+  int rc = out->is_repetition ? CLT_OK : clt_evaluate(instance, argument->fill.value, slots, &value, error);
   if (rc) return rc;
   if (value.type == CLT_STRING)
     return clt_key_fail(&instance->problem->source, argument->key, CLT_E_EXPRESSION, error,
@@ -113,6 +118,7 @@ static int plan_launch(const clt_instance *instance, const clt_launch *launch, c
     return clt_key_fail(&instance->problem->source, launch->key, CLT_E_RANGE, error, "repeats %zu times", repeat);
   clt_plan_launch *out = &plan->launches[plan->n_launches++];
   out->repeat = (unsigned)repeat;
+  out->together = 1;
   if ((out->kernel = strdup(launch->kernel)) == NULL) return clt_fail_memory(error);
   rc = clt_launch_sizes(instance, launch, slots, out, error);
   return rc ? rc : launch_args(instance->problem, launch, places, out, error);
@@ -121,11 +127,19 @@ static int plan_launch(const clt_instance *instance, const clt_launch *launch, c
 static int plan_launches(const clt_instance *instance, const clt_value *slots, const size_t *places, clt_plan *plan,
                          clt_error *error) {
   const clt_problem *problem = instance->problem;
+  size_t head = 0, head_group = 0;
   int rc = CLT_OK;
   plan->launches = clt_new_array(problem->n_launches, sizeof *plan->launches);
   if (plan->launches == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++)
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++) {
+    const size_t before = plan->n_launches, group = problem->launches[i].group;
     rc = plan_launch(instance, &problem->launches[i], slots, places, plan, error);
+    if (rc || plan->n_launches == before) continue;
+    if (group > 0 && group == head_group)
+      plan->launches[head].together++;
+    else
+      head = before, head_group = group;
+  }
   if (rc == CLT_OK && plan->n_launches == 0)
     rc = clt_key_fail(&problem->source, "KernelSpecification.Launches", CLT_E_RANGE, error,
                       "no launch is left for this configuration");

@@ -12,8 +12,12 @@ typedef enum clt_arg_kind {
   CLT_ARG_LOCAL,    /* local memory, bytes only */
   CLT_ARG_IMAGE2D,
   CLT_ARG_IMAGE3D,
-  CLT_ARG_SAMPLER
+  CLT_ARG_SAMPLER,
+  CLT_ARG_IMAGE1D_BUFFER /* an image that is a view of a buffer: any number of dimensions, one behind the other. Stored keys count on the order */
 } clt_arg_kind;
+
+/* Whether a kernel reads it as an image. */
+bool clt_arg_is_image(clt_arg_kind kind);
 
 typedef enum clt_access { CLT_READ_ONLY, CLT_WRITE_ONLY, CLT_READ_WRITE } clt_access;
 
@@ -31,6 +35,7 @@ typedef struct clt_element {
 
 int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT if it is no such type */
 size_t clt_element_base_bytes(clt_element_base base);
+void clt_store_value(void *at, clt_element_base base, clt_value value); /* one component, converted */
 
 /* What lies outside of the logical array in an argument stored with a border. */
 typedef enum clt_border_mode { CLT_BORDER_ZERO, CLT_BORDER_CLAMP } clt_border_mode;
@@ -50,6 +55,7 @@ typedef struct clt_plan_arg {
   clt_image_channel channel;
   size_t bytes;                        /* stored size; of a scalar, of local memory */
   unsigned char scalar[128];           /* a scalar's bytes */
+  bool is_repetition; /* the scalar is set before each launch: how many times it has run before, in this evaluation */
   bool sampler_normalised, sampler_clamp_to_edge, sampler_linear;
   bool has_data;  /* content comes from the data set of this name (inputs); otherwise poison is written */
   bool verified;  /* compared with the reference data of this name after a run */
@@ -64,6 +70,7 @@ typedef struct clt_plan_launch {
   size_t *args;     /* indices into clt_plan.args, in argument order */
   size_t n_args;
   unsigned repeat;  /* >= 1 */
+  size_t together;  /* this launch and so many less one behind it are repeated as one, and so share `repeat`; 0 stands for 1 */
 } clt_plan_launch;
 
 typedef struct clt_plan {

@@ -271,6 +271,49 @@ static void images_that_the_device_lacks_are_a_limit(void **state) {
   bench_prepare(b, CLT_REASON_DEVICE_LIMIT);
 }
 
+static void an_image_can_be_a_view_of_a_buffer(void **state) {
+  bench *b = *state;
+  bench_source(b,
+               "kernel void f(read_only image1d_buffer_t in, global float *out) {\n"
+               "  int i = get_global_id(0);\n"
+               "  out[i] = read_imagef(in, i).x + 100 * read_imagef(in, i).y;\n"
+               "}\n",
+               "");
+  bench_buffer(b, "in", "float4", CLT_READ_ONLY, 30, 10, 1)->kind = CLT_ARG_IMAGE1D_BUFFER;
+  bench_buffer(b, "out", "float", CLT_WRITE_ONLY, 300, 1, 1);
+  bench_launch(b, "f", 300, 10);
+  float *values = bench_input(b, "in"), *out = bench_reference(b, "out");
+  for (int i = 0; i < 1200; i++) values[i] = (float)i;
+  for (int i = 0; i < 300; i++) out[i] = (float)(4 * i) + 100 * (float)(4 * i + 1);
+  bench_prepare(b, CLT_REASON_NONE);
+  bench_time(b, 2, 2, CLT_REASON_NONE);
+}
+
+static void groups_of_launches_take_turns_and_know_their_round(void **state) {
+  bench *b = *state;
+  bench_source(b,
+               "kernel void first(global int *middle, uint round) { middle[get_global_id(0)] = round + 1; }\n"
+               "kernel void second(global int *middle, uint round, global int *out) {\n"
+               "  int i = get_global_id(0);\n"
+               "  out[i] = out[i] * 3 + middle[i] * (round + 2);\n"
+               "}\n",
+               "");
+  bench_buffer(b, "middle", "int", CLT_READ_WRITE, 64, 1, 1);
+  clt_plan_arg *round = bench_int(b, "round", 0);
+  assert_int_equal(clt_element_parse(&round->element, "uint"), 0);
+  round->is_repetition = true;
+  clt_plan_launch *first = bench_launch(b, "first", 64, 8);
+  bench_buffer(b, "out", "int", CLT_READ_WRITE, 64, 1, 1);
+  first->repeat = bench_launch(b, "second", 64, 16)->repeat = 300; /* more than are enqueued at a time */
+  first->together = 2;
+  uint32_t *start = bench_input(b, "out"), *out = bench_reference(b, "out");
+  for (uint32_t i = 0; i < 64; i++) start[i] = out[i] = i;
+  for (uint32_t r = 0; r < 300; r++)
+    for (uint32_t i = 0; i < 64; i++) out[i] = out[i] * 3 + (r + 1) * (r + 2);
+  bench_prepare(b, CLT_REASON_NONE);
+  bench_time(b, 2, 2, CLT_REASON_NONE);
+}
+
 static void several_launches_share_arguments(void **state) {
   bench *b = *state;
   bench_source(b,
@@ -351,6 +394,8 @@ int main(void) {
       BENCH_TEST(volumes_are_images_of_three_dimensions),
       BENCH_TEST(an_image_can_be_an_output),
       BENCH_TEST(images_that_the_device_lacks_are_a_limit),
+      BENCH_TEST(an_image_can_be_a_view_of_a_buffer),
+      BENCH_TEST(groups_of_launches_take_turns_and_know_their_round),
       BENCH_TEST(several_launches_share_arguments),
       BENCH_TEST(a_kernel_computes_the_reference),
       BENCH_TEST(without_data_nothing_is_compared),

@@ -288,6 +288,32 @@ static void the_problem_size_is_known_everywhere(void **state) {
   clt_problem_free(problem);
 }
 
+static void an_image_of_a_buffer_has_so_many_elements(void **state) {
+  (void)state;
+  clt_device_info device = small_device();
+  device.image1d_buffer_max_width = 100;
+  clt_problem *problem = scratch_problem(
+      "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"b\", \"Values\": [0, 1]}]},"
+      " \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": 64, \"Arguments\": ["
+      "  {\"Name\": \"in\", \"Type\": \"float4\", \"MemoryType\": \"Image1DBuffer\", \"AccessType\": \"ReadOnly\", "
+      "\"Size\": [9, 10], \"Border\": [\"b\"], \"FillType\": \"Random\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "b=0", NULL);
+  expect_violation(instance, "b=1", "image 'in': elements at most 100");
+  clt_instance_free(instance);
+  device.image1d_buffer_max_width = 1000;
+  device.max_allocation_bytes = 16 * 100;
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "b=0", NULL);
+  expect_violation(instance, "b=1", "argument 'in': allocated memory at most 1600 bytes");
+  clt_instance_free(instance);
+  device.images = false;
+  instance = scratch_instance(problem, NULL, 0, &device);
+  expect_violation(instance, "b=0", "image 'in': the device has no images");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void launches_that_are_left_out_are_not_limited(void **state) {
   (void)state;
   clt_device_info device = small_device();
@@ -344,6 +370,7 @@ int main(void) {
       cmocka_unit_test(conditions_may_use_the_benchmark_config),
       cmocka_unit_test(words_of_python_in_the_benchmark_config_are_left_out),
       cmocka_unit_test(the_problem_size_is_known_everywhere),
+      cmocka_unit_test(an_image_of_a_buffer_has_so_many_elements),
       cmocka_unit_test(launches_that_are_left_out_are_not_limited),
       cmocka_unit_test(a_condition_that_cannot_be_evaluated_is_named),
   };

@@ -178,6 +178,16 @@ static void mistakes_in_the_kernel(void **state) {
   expect_mistake(18, "\"Launches\": [{\"Arguments\": [\"a\", \"bb\"]}]", CLT_E_FORMAT, 18,
                  "KernelSpecification.Launches[0].Arguments[1]", "did you mean");
   expect_mistake(18, "\"Launches\": []", CLT_E_FORMAT, 18, "KernelSpecification.Launches", "needs a launch");
+  expect_mistake(18, "\"Launches\": [{\"Launches\": []}]", CLT_E_FORMAT, 18, "KernelSpecification.Launches[0].Launches",
+                 "needs a launch");
+  expect_mistake(18, "\"Launches\": [{\"Launches\": [{}], \"When\": 1}]", CLT_E_FORMAT, 18,
+                 "KernelSpecification.Launches[0].When", "there is no key");
+  expect_mistake(18, "\"Launches\": [{\"Launches\": [{}, {\"Repeat\": 2}]}]", CLT_E_FORMAT, 18,
+                 "KernelSpecification.Launches[0].Launches[1].Repeat", "cannot stand in a group");
+  expect_mistake(18, "\"Launches\": [{\"Launches\": [{\"Launches\": [{}]}]}]", CLT_E_FORMAT, 18,
+                 "KernelSpecification.Launches[0].Launches[0].Launches", "cannot stand in a group");
+  expect_mistake(18, "\"Launches\": [{\"Launches\": [{}, 7]}]", CLT_E_FORMAT, 18,
+                 "KernelSpecification.Launches[0].Launches[1]", "");
 }
 
 static void mistakes_in_arguments(void **state) {
@@ -221,6 +231,12 @@ static void mistakes_in_arguments(void **state) {
        "", "needs a \"DataSource\""},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": 1, \"FillValue\": 0, \"AbsoluteTolerance\": -1}],",
        CLT_E_FORMAT, "", "below 0"},
+      {"{\"Type\": \"float\", \"MemoryType\": \"Scalar\", \"FillType\": \"Repetition\"}],", CLT_E_FORMAT, "",
+       "only whole scalars"},
+      {"{\"Type\": \"int\", \"MemoryType\": \"Vector\", \"Size\": 1, \"FillType\": \"Repetition\"}],", CLT_E_FORMAT, "",
+       "only whole scalars"},
+      {"{\"Type\": \"float3\", \"MemoryType\": \"Image1DBuffer\", \"FillType\": \"Random\", \"Size\": 1}],",
+       CLT_E_FORMAT, ".Type", "1, 2 or 4 components"},
       {"{\"Type\": \"float\", \"MemoryType\": \"Vector\", \"Size\": {}, \"FillValue\": 0}],", CLT_E_FORMAT, ".Size",
        "needs \"X\""},
   };

@@ -353,6 +353,51 @@ static void size_and_type_of_a_launch_default_to_those_above(void **state) {
   expect_global(divided, "{\"GlobalSize\": 16, \"GlobalSizeType\": \"OpenCL\"}", 16);
 }
 
+static const char rounds[] =
+    "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"n\", \"Values\": [0, 1, 3]}, {\"Name\": \"both\", "
+    "\"Values\": [0, 1]}]},"
+    "\"KernelSpecification\": {\"KernelFile\": \"k.cl\", \"GlobalSize\": 8, \"Arguments\": ["
+    "  {\"Name\": \"round\", \"Type\": \"uint\", \"MemoryType\": \"Scalar\", \"FillType\": \"Repetition\"},"
+    "  {\"Name\": \"out\", \"Type\": \"int\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", \"Size\": 8}],"
+    " \"Launches\": [{\"KernelName\": \"first\"},"
+    "  {\"Repeat\": \"n\", \"Launches\": [{\"KernelName\": \"a\", \"When\": \"both\"}, {\"KernelName\": \"b\", "
+    "\"Arguments\": [\"round\"]}, {\"KernelName\": \"c\"}]},"
+    "  {\"Repeat\": 2, \"Launches\": [{\"KernelName\": \"d\"}]}]}}";
+
+static void groups_of_launches_are_repeated_together(void **state) {
+  (void)state;
+  scratch_write("k.cl", "");
+  clt_problem *problem = scratch_problem(rounds);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_plan *plan = plan_of(instance, "n=3 both=1");
+  static const struct {
+    const char *kernel;
+    size_t together;
+    unsigned repeat;
+  } all[] = {{"first", 1, 1}, {"a", 3, 3}, {"b", 1, 3}, {"c", 1, 3}, {"d", 1, 2}};
+  assert_int_equal(plan->n_launches, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_string_equal(plan->launches[i].kernel, all[i].kernel);
+    assert_int_equal(plan->launches[i].together, all[i].together);
+    assert_int_equal(plan->launches[i].repeat, all[i].repeat);
+  }
+  assert_int_equal(plan->launches[2].n_args, 1);
+  assert_true(arg_of(plan, 2, 0)->is_repetition);
+  assert_false(arg_of(plan, 1, 1)->is_repetition);
+  clt_plan_free(plan);
+  plan = plan_of(instance, "n=3 both=0");
+  assert_int_equal(plan->n_launches, 4);
+  assert_string_equal(plan->launches[1].kernel, "b");
+  assert_int_equal(plan->launches[1].together, 2);
+  clt_plan_free(plan);
+  plan = plan_of(instance, "n=0 both=1");
+  assert_int_equal(plan->n_launches, 2);
+  assert_string_equal(plan->launches[1].kernel, "d");
+  clt_plan_free(plan);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
@@ -366,6 +411,7 @@ int main(void) {
       cmocka_unit_test(grids_of_all_customs),
       cmocka_unit_test(size_and_type_of_a_launch_default_to_those_above),
       cmocka_unit_test(sizes_of_t1_know_the_problem_size_and_the_values),
+      cmocka_unit_test(groups_of_launches_are_repeated_together),
       cmocka_unit_test(a_filled_size_must_not_depend_on_the_configuration),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
