@@ -1,17 +1,18 @@
 /* Sampled and extreme configurations of a shipped problem, on every OpenCL device: all give the reference's result, on
- * sizes that no tile divides and on sizes that tiles divide. The problem's name is the first argument; 77: there is no
- * device. Work-items stay under 65,536 loop iterations, because llvmpipe silently ends all loops there. */
+ * sizes that no tile divides, on sizes that tiles divide, and others that matter. The problem's name is the first
+ * argument; 77: there is no device. Work-items stay under 65,536 loop iterations, because llvmpipe silently ends all
+ * loops there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opencl/executor.h"
 
-enum { MAX_SIZES = 5, MAX_EXTREMES = 6 };
+enum { MAX_SIZES = 6, MAX_EXTREMES = 6, MAX_TRIED = 6 };
 
 typedef struct trial {
   const char *name;
-  clt_size sizes[2][MAX_SIZES]; /* a size that nothing divides, one that everything does */
+  clt_size sizes[MAX_TRIED][MAX_SIZES]; /* up to the first without a name */
   size_t n_sizes;
   size_t n_sampled; /* of each size */
   const char *extremes[MAX_EXTREMES];
@@ -50,6 +51,25 @@ static const trial trials[] = {
       "unroll_dx=1 unroll_dy=1",
       "wg_x=4 wg_y=4 ppt_x=16 ppt_y=1 image_left=1 image_right=1 local_left=0 local_right=0 unroll_disparity=1 "
       "unroll_dx=1 unroll_dy=1"}},
+    {"filterbank",
+     {{{"height", 37}, {"width", 45}, {"depth", 5}, {"n_filters", 20}, {"filter_height", 4}, {"filter_width", 7}},
+      {{"height", 34}, {"width", 34}, {"depth", 8}, {"n_filters", 16}, {"filter_height", 3}, {"filter_width", 3}},
+      {{"height", 24}, {"width", 29}, {"depth", 1}, {"n_filters", 1}, {"filter_height", 11}, {"filter_width", 11}},
+      {{"height", 19}, {"width", 80}, {"depth", 33}, {"n_filters", 3}, {"filter_height", 3}, {"filter_width", 5}},
+      {{"height", 21}, {"width", 13}, {"depth", 1}, {"n_filters", 38}, {"filter_height", 1}, {"filter_width", 2}},
+      {{"height", 12}, {"width", 12}, {"depth", 64}, {"n_filters", 2}, {"filter_height", 11}, {"filter_width", 11}}},
+     6,
+     10,
+     {"block_h=4 block_w=4 n_filter_rows=2 n_output_4s=2 spill=1 imul_fast=1 pad_shared=1 use_tex1d=1 "
+      "maxrreg=unlimited fast_math=1",
+      "block_h=4 block_w=4 n_filter_rows=1 n_output_4s=1 spill=1 imul_fast=0 pad_shared=0 use_tex1d=0 "
+      "maxrreg=unlimited fast_math=0",
+      "block_h=16 block_w=64 n_filter_rows=all n_output_4s=all spill=1 imul_fast=0 pad_shared=1 use_tex1d=0 "
+      "maxrreg=unlimited fast_math=0",
+      "block_h=8 block_w=8 n_filter_rows=1 n_output_4s=all spill=0 imul_fast=1 pad_shared=1 use_tex1d=1 "
+      "maxrreg=unlimited fast_math=0",
+      "block_h=4 block_w=32 n_filter_rows=2 n_output_4s=2 spill=0 imul_fast=1 pad_shared=0 use_tex1d=0 "
+      "maxrreg=unlimited fast_math=1"}},
 };
 
 /* What one size of one problem on one device needs. */
@@ -140,7 +160,8 @@ static int run_device(const trial *t, const clt_problem *problem, const clt_devi
                       clt_error *error) {
   bench b = {0};
   int rc = clt_executor_new(&b.executor, device->platform_index, device->device_index, error);
-  for (size_t which = 0; rc == CLT_OK && which < 2; which++) rc = run_size(&b, t, problem, which, error);
+  for (size_t which = 0; rc == CLT_OK && which < MAX_TRIED && t->sizes[which][0].name; which++)
+    rc = run_size(&b, t, problem, which, error);
   clt_executor_free(b.executor);
   printf("%s on %s: %zu right, %zu wrong, %zu refused by the driver\n", t->name, device->name, b.right, b.wrong,
          b.refused);
@@ -156,7 +177,7 @@ static const trial *find_trial(const char *name) {
 
 int main(int argc, char **argv) {
   const trial *t = argc == 2 ? find_trial(argv[1]) : NULL;
-  if (!t) return fprintf(stderr, "usage: %s convolution|raycasting|stereo\n", argv[0]), 2;
+  if (!t) return fprintf(stderr, "usage: %s convolution|raycasting|stereo|filterbank\n", argv[0]), 2;
   char path[1024];
   snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, t->name);
   clt_error error = {0};

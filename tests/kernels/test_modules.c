@@ -23,6 +23,9 @@ int composite(const clt_module_call *call);
 int stereo_view(const clt_module_call *call);
 int block_matching(const clt_module_call *call);
 int disparity_error(const clt_module_call *call);
+int filterbank_image(const clt_module_call *call);
+int filterbank_filters(const clt_module_call *call);
+int filterbank_correlate(const clt_module_call *call);
 
 /* Fills an array twice with one seed and once with another. */
 static void check_generator(clt_module_function generator, const char *name, size_t element_bytes, size_t x, size_t y,
@@ -51,6 +54,8 @@ static void inputs_depend_on_the_seed_alone(void **state) {
   check_generator(camera, "camera", 16, 4, 1, 1);
   check_generator(stereo_view, "left", 1, 61, 37, 1);
   check_generator(stereo_view, "right", 1, 61, 37, 1);
+  check_generator(filterbank_image, "input", 4, 5, 30, 20);
+  check_generator(filterbank_filters, "filters", 4, 4, 5, 9);
 }
 
 static void the_image_has_structure(void **state) {
@@ -282,12 +287,48 @@ static void the_figure_of_quality_is_the_mean_error(void **state) {
   scene_release(&s);
 }
 
+/* z[r, c, k] = sum of x[r + h, c + w, d] f[k, h, w, d], as the formula says it. */
+static double correlation(const float *x, const float *f, const size_t sizes[6], size_t r, size_t c, size_t k) {
+  const size_t width = sizes[1], depth = sizes[2], n_filters = sizes[3];
+  double sum = 0;
+  for (size_t h = 0; h < sizes[4]; h++)
+    for (size_t w = 0; w < sizes[5]; w++)
+      for (size_t d = 0; d < depth; d++)
+        sum += (double)x[((r + h) * width + c + w) * depth + d] *
+               (double)f[((h * sizes[5] + w) * depth + d) * n_filters + k];
+  return sum;
+}
+
+static void the_filterbank_is_the_sum_over_the_filters_places(void **state) {
+  (void)state;
+  /* height, width, depth, filters, filter height and width */
+  static const size_t cases[][6] = {
+      {9, 14, 3, 5, 3, 4}, {4, 5, 1, 1, 4, 5}, {13, 11, 7, 2, 1, 11}, {3, 3, 20, 4, 2, 1}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const size_t *n = cases[i], rows = n[0] - n[4] + 1, columns = n[1] - n[5] + 1;
+    scene s;
+    scene_init(&s, 3);
+    const float *x = scene_array(&s, "input", 4, n[2], n[1], n[0]),
+                *f = scene_array(&s, "filters", 4, n[3], n[2], n[4] * n[5]);
+    const float *z = scene_array(&s, "output", 4, n[3], columns, rows);
+    assert_int_equal(scene_call(&s, filterbank_image, "input"), 0);
+    assert_int_equal(scene_call(&s, filterbank_filters, "filters"), 0);
+    assert_int_equal(scene_call(&s, filterbank_correlate, NULL), 0);
+    for (size_t r = 0; r < rows; r++)
+      for (size_t c = 0; c < columns; c++)
+        for (size_t k = 0; k < n[3]; k++)
+          assert_true(fabs(correlation(x, f, n, r, c, k) - (double)z[(r * columns + c) * n[3] + k]) < 1e-6);
+    scene_release(&s);
+  }
+}
+
 static void a_missing_array_is_a_failure(void **state) {
   (void)state;
   scene s;
   scene_init(&s, 1);
   assert_int_not_equal(scene_call(&s, box_filter, NULL), 0);
   assert_int_not_equal(scene_call(&s, composite, NULL), 0);
+  assert_int_not_equal(scene_call(&s, filterbank_correlate, NULL), 0);
   assert_int_not_equal(scene_call(&s, block_matching, NULL), 0);
   assert_int_not_equal(scene_call(&s, disparity_error, NULL), 0);
 }
@@ -303,6 +344,7 @@ int main(void) {
       cmocka_unit_test(block_matching_finds_the_least_sum),
       cmocka_unit_test(the_known_disparity_is_found),
       cmocka_unit_test(the_figure_of_quality_is_the_mean_error),
+      cmocka_unit_test(the_filterbank_is_the_sum_over_the_filters_places),
       cmocka_unit_test(a_missing_array_is_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,9 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clatune/problem.h"
@@ -33,6 +36,7 @@ static const shipped all[] = {
     {KERNELS_FOLDER "/convolution.json", "convolution", 131072, 58 * 58 * 32},
     {KERNELS_FOLDER "/raycasting.json", "raycasting", 655360, 54 * 54 * 32 * 5},
     {KERNELS_FOLDER "/stereo.json", "stereo", 2359296, 54 * 54 * 16 * 36},
+    {KERNELS_FOLDER "/filterbank.json", "filterbank", 72576, 72576},
 };
 enum { N_SHIPPED = sizeof all / sizeof *all };
 
@@ -83,13 +87,16 @@ static bool allowed(const char *path, const clt_device_info *device, const char 
 
 static void tiles_must_fit_into_local_memory(void **state) {
   (void)state;
-  /* convolution: 4 (16 + 4)^2; raycasting: 256 float4; stereo: (16 + 6 + 16 + 6 + 31) (16 + 6) */
-  static const uint64_t needs[N_SHIPPED] = {1600, 4096, 1650};
+  /* convolution: 4 (16 + 4)^2; raycasting: 256 float4; stereo: (16 + 6 + 16 + 6 + 31) (16 + 6);
+   * filterbank: (8 + 1) rows of 8 depths of (16 + 4 + 1), and a place for each of 8 x 1 work-items, padded */
+  static const uint64_t needs[N_SHIPPED] = {1600, 4096, 1650, 4 * (9 * 8 * 21 + 8 * 2)};
   static const char *const configs[N_SHIPPED] = {
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 use_image=0 use_local=1 pad=0 interleave=0 unroll=0",
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_data=0 image_tf=0 local_tf=1 constant_tf=0 interleave=0 unroll=1",
       "wg_x=8 wg_y=16 ppt_x=2 ppt_y=1 image_left=1 image_right=1 local_left=1 local_right=1 unroll_disparity=1 "
-      "unroll_dx=1 unroll_dy=1"};
+      "unroll_dx=1 unroll_dy=1",
+      "block_h=8 block_w=16 n_filter_rows=2 n_output_4s=1 spill=1 imul_fast=0 pad_shared=1 use_tex1d=0 "
+      "maxrreg=unlimited fast_math=0"};
   for (size_t i = 0; i < N_SHIPPED; i++) {
     const clt_device_info enough = device_with_local_memory(needs[i]), less = device_with_local_memory(needs[i] - 1);
     assert_true(allowed(all[i].path, &enough, configs[i]));
@@ -137,6 +144,64 @@ static void constant_memory_yields_to_an_image(void **state) {
   clt_problem_free(problem);
 }
 
+#define FILTERBANK(changing) changing " block_h=8 block_w=8 spill=0 imul_fast=1 pad_shared=1 fast_math=0"
+
+static void registers_are_limited_where_the_driver_can(void **state) {
+  (void)state;
+  clt_device_info device = device_with_local_memory(65536);
+  const char *limited = FILTERBANK("maxrreg=16 n_filter_rows=1 n_output_4s=all use_tex1d=0");
+  assert_false(allowed(KERNELS_FOLDER "/filterbank.json", &device, limited));
+  strcpy(device.extensions, "cl_khr_fp64 cl_nv_compiler_options");
+  assert_true(allowed(KERNELS_FOLDER "/filterbank.json", &device, limited));
+}
+
+static void weights_must_fit_into_constant_memory_and_the_image_into_one_of_a_buffer(void **state) {
+  (void)state;
+  clt_device_info device = device_with_local_memory(65536);
+  device.image1d_buffer_max_width = 128 * 128 * 8;
+  device.max_constant_bytes = 8 * 5 * 16 * 4; /* one row of 16 filters of 5 x 8 */
+  const char *path = KERNELS_FOLDER "/filterbank.json";
+  assert_true(allowed(path, &device, FILTERBANK("maxrreg=unlimited n_filter_rows=1 n_output_4s=all use_tex1d=1")));
+  assert_true(allowed(path, &device, FILTERBANK("maxrreg=unlimited n_filter_rows=2 n_output_4s=2 use_tex1d=1")));
+  assert_false(allowed(path, &device, FILTERBANK("maxrreg=unlimited n_filter_rows=2 n_output_4s=all use_tex1d=1")));
+  device.image1d_buffer_max_width--;
+  assert_false(allowed(path, &device, FILTERBANK("maxrreg=unlimited n_filter_rows=1 n_output_4s=all use_tex1d=1")));
+  assert_true(allowed(path, &device, FILTERBANK("maxrreg=unlimited n_filter_rows=1 n_output_4s=all use_tex1d=0")));
+}
+
+static void parse_object(clt_config *out, const clt_space *space, json_t *object) {
+  char text[500] = "";
+  const char *name;
+  json_t *value;
+  json_object_foreach(object, name, value) {
+    char *number = json_dumps(value, JSON_ENCODE_ANY);
+    const char *shown = json_is_string(value) ? json_string_value(value) : number;
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s=%s ", name, shown);
+    free(number);
+  }
+  assert_int_equal(clt_config_parse(out, space, text, NULL), CLT_OK);
+}
+
+static void the_papers_grid_is_in_the_space(void **state) {
+  (void)state;
+  json_t *grid = json_load_file(KERNELS_FOLDER "/filterbank-grid.json", JSON_REJECT_DUPLICATES, NULL);
+  const clt_device_info device = device_with_local_memory(1 << 20);
+  clt_problem *problem = load(KERNELS_FOLDER "/filterbank.json");
+  clt_instance *instance = instantiate(problem, &device);
+  const clt_space *space = clt_instance_space(instance);
+  clt_config all[73];
+  assert_int_equal(json_array_size(grid), 73);
+  for (size_t i = 0; i < 73; i++) {
+    parse_object(&all[i], space, json_array_get(grid, i));
+    assert_true(clt_space_contains(space, all[i]));
+    for (size_t j = 0; j < i; j++) assert_true(all[i] != all[j]);
+  }
+  assert_true(all[0] == clt_instance_default(instance));
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  json_decref(grid);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(spaces_are_complete),
@@ -144,6 +209,9 @@ int main(void) {
       cmocka_unit_test(work_groups_must_fit_the_device),
       cmocka_unit_test(a_device_without_images_keeps_the_buffers),
       cmocka_unit_test(constant_memory_yields_to_an_image),
+      cmocka_unit_test(registers_are_limited_where_the_driver_can),
+      cmocka_unit_test(the_papers_grid_is_in_the_space),
+      cmocka_unit_test(weights_must_fit_into_constant_memory_and_the_image_into_one_of_a_buffer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
