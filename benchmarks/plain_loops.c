@@ -89,3 +89,20 @@ int plain_stereo(unsigned char *restrict disparity, const unsigned char *left, c
   }
   return failed ? -1 : 0;
 }
+
+void plain_filterbank(float *restrict out, const float *restrict image, const float *restrict filters, int height,
+                      int width, int depth, int n_filters, int filter_height, int filter_width) {
+  const int rows = height - filter_height + 1, columns = width - filter_width + 1, run = filter_width * depth;
+#pragma omp parallel for schedule(static)
+  for (int r = 0; r < rows; r++)
+    for (int c = 0; c < columns; c++) {
+      float *sums = out + ((long)r * columns + c) * n_filters;
+      for (int k = 0; k < n_filters; k++) sums[k] = 0.0f;
+      for (int h = 0; h < filter_height; h++)
+        for (int i = 0; i < run; i++) {
+          const float x = image[((long)(r + h) * width + c) * depth + i];
+          const float *f = filters + ((long)h * run + i) * n_filters;
+          for (int k = 0; k < n_filters; k++) sums[k] += x * f[k];
+        }
+    }
+}
