@@ -200,7 +200,7 @@ static int run(clt_executor *executor, const clt_size *at, size_t n_random, clt_
   if (rc == CLT_OK) rc = open_contestant(&b.reference, tuned, at, executor, error);
   if (rc == CLT_OK) rc = open_contestant(&b.naive, naive, at, executor, error);
   if (rc == CLT_OK) rc = measure(&b.reference, executor, clt_instance_default(b.reference.instance), error);
-  if (rc == CLT_OK) rc = measure_random(&b.naive, executor, 16, error);
+  if (rc == CLT_OK) rc = measure_random(&b.naive, executor, 8, error);
   if (rc == CLT_OK) rc = find_tuned(&b, error);
   if (rc == CLT_OK) rc = contest(&b, at, error);
   if (rc == CLT_OK) print(&b, at);

@@ -189,14 +189,14 @@ static void the_papers_grid_is_in_the_space(void **state) {
   clt_problem *problem = load(KERNELS_FOLDER "/filterbank.json");
   clt_instance *instance = instantiate(problem, &device);
   const clt_space *space = clt_instance_space(instance);
-  clt_config all[73];
+  clt_config configs[73];
   assert_int_equal(json_array_size(grid), 73);
   for (size_t i = 0; i < 73; i++) {
-    parse_object(&all[i], space, json_array_get(grid, i));
-    assert_true(clt_space_contains(space, all[i]));
-    for (size_t j = 0; j < i; j++) assert_true(all[i] != all[j]);
+    parse_object(&configs[i], space, json_array_get(grid, i));
+    assert_true(clt_space_contains(space, configs[i]));
+    for (size_t j = 0; j < i; j++) assert_true(configs[i] != configs[j]);
   }
-  assert_true(all[0] == clt_instance_default(instance));
+  assert_true(configs[0] == clt_instance_default(instance));
   clt_instance_free(instance);
   clt_problem_free(problem);
   json_decref(grid);
