@@ -59,7 +59,7 @@ static const trial trials[] = {
       {{"height", 21}, {"width", 13}, {"depth", 1}, {"n_filters", 38}, {"filter_height", 1}, {"filter_width", 2}},
       {{"height", 12}, {"width", 12}, {"depth", 64}, {"n_filters", 2}, {"filter_height", 11}, {"filter_width", 11}}},
      6,
-     10,
+     5,
      {"block_h=4 block_w=4 n_filter_rows=2 n_output_4s=2 spill=1 imul_fast=1 pad_shared=1 use_tex1d=1 "
       "maxrreg=unlimited fast_math=1",
       "block_h=4 block_w=4 n_filter_rows=1 n_output_4s=1 spill=1 imul_fast=0 pad_shared=0 use_tex1d=0 "
