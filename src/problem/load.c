@@ -7,18 +7,6 @@
 #include "problem/parts.h"
 #include "problem/todo.h"
 
-static int parse(clt_problem *problem, clt_error *error) {
-  json_error_t mistake;
-  size_t n;
-  int rc = clt_file_read(&problem->source.text, &n, problem->source.path, CLT_MAX_TEXT_BYTES, error);
-  if (rc) return rc;
-  problem->root = json_loadb(problem->source.text, n, JSON_REJECT_DUPLICATES, &mistake);
-  if (problem->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
-  if (problem->root == NULL)
-    return clt_fail_at(error, CLT_E_FORMAT, problem->source.path, mistake.line, NULL, "%s", mistake.text);
-  return CLT_OK;
-}
-
 static int load_budget_entry(clt_problem *problem, const clt_node *entry, clt_error *error) {
   static const char *const types[] = {"ConfigurationCount", "TuningDuration", "ConfigurationFraction"};
   static const char *const known[] = {"Type", "BudgetValue"};
@@ -114,7 +102,7 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   problem->source.path = strdup(path);
   problem->folder = clt_path_folder(path);
   int rc = problem->source.path && problem->folder ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = parse(problem, error);
+  if (rc == CLT_OK) rc = clt_source_read(&problem->source, &problem->root, CLT_MAX_TEXT_BYTES, error);
   if (rc == CLT_OK) rc = clt_todo_check(&problem->source, problem->root, error);
   if (rc == CLT_OK) rc = load_sections(problem, error);
   if (rc == CLT_OK) rc = check(problem, error);

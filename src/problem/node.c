@@ -9,9 +9,21 @@
 
 #include "base/fail.h"
 #include "base/near.h"
+#include "problem/file.h"
 #include "problem/locate.h"
 
 #define MAX_KNOWN 64
+
+int clt_source_read(clt_source *source, json_t **root, size_t max_bytes, clt_error *error) {
+  json_error_t mistake;
+  size_t n;
+  int rc = clt_file_read(&source->text, &n, source->path, max_bytes, error);
+  if (rc) return rc;
+  *root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
+  if (*root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
+  if (*root == NULL) return clt_fail_at(error, CLT_E_FORMAT, source->path, mistake.line, NULL, "%s", mistake.text);
+  return CLT_OK;
+}
 
 static clt_node place(const json_t *json) { return (clt_node){.json = json_is_null(json) ? NULL : json}; }
 

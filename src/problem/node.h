@@ -13,6 +13,9 @@ typedef struct clt_source {
   char *path, *text;
 } clt_source;
 
+/* Reads the file at source->path into source->text, and parses it. *root is a new reference. */
+int clt_source_read(clt_source *source, json_t **root, size_t max_bytes, clt_error *error);
+
 /* A place in it. json is NULL where there is nothing (or null). */
 typedef struct clt_node {
   const json_t *json;

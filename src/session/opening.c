@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "session/session.h"
+#include "space/hash.h"
 
 /* --- the default configuration --- */
 
@@ -28,18 +29,6 @@ static void choose_first(clt_session *s) {
 
 /* --- the store --- */
 
-static void hash_space(clt_hasher *hasher, const clt_space *space) {
-  char text[256];
-  for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
-    const clt_parameter *parameter = clt_space_parameter(space, p);
-    clt_hasher_add_text(hasher, parameter->name);
-    for (size_t v = 0; v < parameter->n_values; v++) {
-      clt_value_print(parameter->values[v], text, sizeof text);
-      clt_hasher_add_text(hasher, text);
-    }
-  }
-}
-
 static void hash_evaluator(clt_hasher *hasher, const clt_tune_settings *settings) {
   for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
     clt_hasher_add_text(hasher, settings->evaluator_settings[i].name);
@@ -58,7 +47,7 @@ static void hash_evaluator(clt_hasher *hasher, const clt_tune_settings *settings
 static int make_up_key(clt_session *s, clt_error *error) {
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return clt_fail_memory(error);
-  hash_space(hasher, s->space);
+  clt_space_hash(hasher, s->space);
   hash_evaluator(hasher, s->settings);
   clt_hasher_hex(hasher, s->key.problem);
   clt_hasher_free(hasher);

@@ -1,0 +1,87 @@
+/* clatune/sweep.h - many tunings from one plan file (docs/plans.md): every device x problem x size x searcher x budget x seed.
+ *
+ * A *cell* is one tuning on one device. The plan lists the cells of a device; the caller has the devices, makes the
+ * instance of a cell, and runs clt_tune with the settings that the cell gives:
+ *
+ *   clt_sweep_load(&sweep, "plan.json", &error);
+ *   for (size_t i = 0; i < clt_sweep_n_cells(sweep); i++) {
+ *     clt_sweep_cell cell;
+ *     clt_sweep_cell_at(&cell, sweep, i);
+ *     clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, device, &error);
+ *     clt_sweep_settings(&settings, sweep, &cell, instance, NULL, &error);
+ *     settings.store = store;
+ *     clt_tune(&result, &settings, &error);
+ *     ...
+ *   }
+ *
+ * A plan names problem files, so it is trusted as they are: as a Makefile. A clt_sweep is immutable once loaded and may be
+ * read from several threads. */
+#ifndef CLATUNE_SWEEP_H
+#define CLATUNE_SWEEP_H
+
+#include <clatune/tune.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_sweep clt_sweep;
+
+/* One tuning, but for the device. All of it is borrowed from the sweep. */
+typedef struct clt_sweep_cell {
+  size_t index;
+  const clt_problem *problem;
+  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order */
+  size_t n_sizes;
+  size_t size_set;      /* cells of one device with the same number have the same problem and sizes; they stand together */
+  const char *label;    /* what the searcher is called in tables: the plan's "Name", else the searcher's own */
+  const char *searcher; /* NULL: the configurations are listed */
+  const clt_setting *searcher_settings;
+  size_t n_searcher_settings;
+  int64_t budget; /* as in clt_tune_settings; 0 where the configurations are listed */
+  uint64_t seed;
+} clt_sweep_cell;
+
+/* Reads a plan and the problem files that it names; random sizes are drawn. Mistakes are reported with file, line and key
+ * (CLT_E_FORMAT, CLT_E_RANGE, CLT_E_NOT_FOUND, ...). No kernel is read and no device is asked for. */
+int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error);
+void clt_sweep_free(clt_sweep *sweep);
+
+const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else its path */
+const char *clt_sweep_path(const clt_sweep *sweep);
+
+/* The cells of each device, at most a million: index < n_cells. */
+size_t clt_sweep_n_cells(const clt_sweep *sweep);
+void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index);
+
+/* "convolution width=512 height=512 surrogate budget=100 seed=1": a cell for people. Returns the length needed, as
+ * snprintf does. */
+int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity);
+
+/* The texts of "Devices", in order; none where the plan leaves the choice to its user. */
+size_t clt_sweep_n_devices(const clt_sweep *sweep);
+const char *clt_sweep_device(const clt_sweep *sweep, size_t index);
+
+/* All devices that a plan's text stands for: "all", and the types "cpu", "gpu" and "accelerator", may stand for several,
+ * any other text for the one that clt_device_select finds. Writes their indices, ascending, to out (n of them at most) and
+ * their number to *n_out. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where another text fits several. */
+int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
+                     clt_error *error);
+
+/* The settings of a cell's tuning: everything but the store, and what watches and stops it. The instance is that of the
+ * cell's problem and sizes, on a device. Release with clt_sweep_settings_release; what is not owned by the settings is
+ * borrowed from sweep and instance. *n_left_out (nullable) is how many of the listed configurations are not valid on this
+ * device at these sizes. CLT_E_NO_VALID where none of them is, CLT_E_NOT_FOUND where one has a parameter or a value that
+ * the problem lacks. */
+int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt_sweep_cell *cell,
+                       const clt_instance *instance, size_t *n_left_out, clt_error *error);
+void clt_sweep_settings_release(clt_tune_settings *settings);
+
+/* What tells a finished tuning from others: a hash (32 hex digits) over the instance's key in the store (kernel, sizes, data),
+ * the device and its driver, the space, and the settings that clt_sweep_settings has filled. Reads the kernel file. */
+int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
