@@ -41,8 +41,8 @@ typedef struct cli_command {
   int (*run)(const cli_arguments *arguments); /* exit code */
 } cli_command;
 
-extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sample, cli_train, cli_predict, cli_record, cli_convert, cli_replay,
-    cli_report_command,    cli_lookup, cli_completion, cli_store, cli_verify, cli_version;
+extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep, cli_sample, cli_train, cli_predict, cli_record,
+    cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify, cli_completion, cli_version;
 
 /* All commands, in the order of the help. */
 const cli_command *const *cli_commands(size_t *n);

@@ -7,9 +7,9 @@
 #include "cli/help.h"
 #include "cli/output.h"
 
-static const cli_command *const commands[] = {&cli_devices, &cli_init,    &cli_space,   &cli_tune,   &cli_sample,
-                                              &cli_train,   &cli_predict, &cli_record, &cli_convert, &cli_replay, &cli_report_command,
-                                              &cli_lookup,  &cli_store,  &cli_verify, &cli_completion, &cli_version};
+static const cli_command *const commands[] = {
+    &cli_devices, &cli_init,   &cli_space,          &cli_tune,   &cli_sweep, &cli_sample, &cli_train,      &cli_predict, &cli_record,
+    &cli_convert, &cli_replay, &cli_report_command, &cli_lookup, &cli_store, &cli_verify, &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 const cli_command *const *cli_commands(size_t *n) {

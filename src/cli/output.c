@@ -30,7 +30,7 @@ int cli_failure(const char *format, ...) {
   return CLI_FAILURE;
 }
 
-static int exit_code(int code) {
+int cli_exit_code(int code) {
   switch (code) {
     case CLT_E_ARGUMENT: return CLI_USAGE;
     case CLT_E_DEVICE:
@@ -46,7 +46,7 @@ int cli_report(const clt_error *error) {
   char text[2048];
   clt_error_format(error, text, sizeof text);
   cli_failure("%s", text);
-  return exit_code(error->code);
+  return cli_exit_code(error->code);
 }
 
 void cli_log(void *user, int level, const char *text) {

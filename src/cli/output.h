@@ -13,6 +13,7 @@ int cli_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints an error of the library and returns the exit code that stands for it. */
 int cli_report(const clt_error *error);
+int cli_exit_code(int code); /* of a result code of the library */
 
 /* Prints warnings and information of the library; user is a bool *: quiet (warnings only). */
 void cli_log(void *user, int level, const char *text);

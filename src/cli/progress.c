@@ -25,7 +25,7 @@ static int columns(void) {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
 }
 
-static const char *duration(char out[32], double seconds) {
+const char *cli_duration(char out[32], double seconds) {
   if (!isfinite(seconds) || seconds < 0 || seconds > 1e7) return strcpy(out, "?");
   long s = lround(seconds);
   if (s < 60) {
@@ -62,18 +62,20 @@ static void describe(char *out, size_t capacity, const clt_progress *now) {
   if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   snprintf(out, capacity, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, known,
-           rate, cli_time(best, now->best_s), duration(left, time_left_s(now, rate)), failed);
+           rate, cli_time(best, now->best_s), cli_duration(left, time_left_s(now, rate)), failed);
+}
+
+void cli_progress_bar(double share, bool colour, const char *text) {
+  int filled = share >= 1 ? BAR_CELLS : (int)(BAR_CELLS * share), room = columns() - BAR_CELLS - 4;
+  fprintf(stderr, "\r%s[%.*s%*s]%s %.*s\033[K", colour ? "\033[36m" : "", filled, "####################",
+          BAR_CELLS - filled, "", colour ? "\033[0m" : "", room, text);
+  fflush(stderr);
 }
 
 static void draw_bar(cli_progress *progress, const clt_progress *now) {
   char text[400];
-  int filled = now->total > 0 ? (int)(BAR_CELLS * now->done / now->total) : 0;
   describe(text, sizeof text, now);
-  if (filled > BAR_CELLS) filled = BAR_CELLS;
-  int room = columns() - BAR_CELLS - 4;
-  fprintf(stderr, "\r%s[%.*s%*s]%s %.*s\033[K", progress->colour ? "\033[36m" : "", filled, "####################",
-          BAR_CELLS - filled, "", progress->colour ? "\033[0m" : "", room, text);
-  fflush(stderr);
+  cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
   progress->bar_shown = true;
 }
 

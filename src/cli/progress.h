@@ -15,4 +15,8 @@ void cli_progress_init(cli_progress *progress, bool quiet);
 void cli_progress_update(cli_progress *progress, const clt_progress *now);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
 
+/* What others draw with: a bar of which a share is filled, and "4m10s". Returns out. */
+void cli_progress_bar(double share, bool colour, const char *text);
+const char *cli_duration(char out[32], double seconds);
+
 #endif
