@@ -95,7 +95,7 @@ static int cannot_write(const cli_results *results) {
 }
 
 int cli_results_open(cli_results *results) {
-  results->fd = open(results->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  results->fd = open(results->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (results->fd < 0) return cannot_write(results);
   if (is_cut(results->path) && write(results->fd, "\n", 1) != 1) return cannot_write(results);
   return 0;

@@ -143,6 +143,21 @@ static void the_first_of_many_draws_are_those_of_fewer(void **state) {
   clt_sweep_free(other);
 }
 
+static void the_examples_can_be_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *path;
+    size_t n_cells;
+  } examples[] = {{EXAMPLES "/convolution.json", 12}, {EXAMPLES "/random-sizes.json", 30}};
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
+    clt_sweep *sweep = NULL;
+    clt_error error = {0};
+    if (clt_sweep_load(&sweep, examples[i].path, &error) != CLT_OK) fail_msg("%s: %s", examples[i].path, error.message);
+    assert_int_equal(clt_sweep_n_cells(sweep), examples[i].n_cells);
+    clt_sweep_free(sweep);
+  }
+}
+
 /* --- settings --- */
 
 static clt_instance *instance_of(const clt_sweep *sweep, size_t index, clt_sweep_cell *cell, int64_t R) {
@@ -410,6 +425,7 @@ int main(void) {
       cmocka_unit_test(sizes_may_be_a_grid_with_conditions),
       cmocka_unit_test(drawn_sizes_satisfy_the_conditions_and_differ),
       cmocka_unit_test(the_first_of_many_draws_are_those_of_fewer),
+      cmocka_unit_test(the_examples_can_be_read),
       cmocka_unit_test(settings_are_the_plans),
       cmocka_unit_test(configurations_may_be_listed),
       cmocka_unit_test(listed_configurations_that_do_not_fit_are_refused),
