@@ -54,6 +54,7 @@ static void hash_settings(clt_hasher *hasher, const clt_tune_settings *s) {
   clt_hasher_add(hasher, counts, sizeof counts);
   clt_hasher_add(hasher, numbers, sizeof numbers);
   if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
+  if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
   hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
   hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);
 }
