@@ -67,6 +67,6 @@ const cli_command *const *cli_commands(size_t *n);
 #define CLI_FLAG_JSON \
   { "json", NULL, "prints the answer as JSON" }
 #define CLI_FLAG_QUIET \
-  { "quiet", NULL, "no progress on standard error" }
+  { "quiet", NULL, "no progress and no notes on standard error" }
 
 #endif

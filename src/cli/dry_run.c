@@ -34,7 +34,7 @@ static int print_json(const cli_subject *subject, const char *searcher, size_t k
       cli_json_best_options(subject->instance, standard), "default_is_valid", clt_space_contains(space, standard)));
 }
 
-static int print_text(const cli_subject *subject, const char *searcher, size_t known) {
+static int print_text(const cli_subject *subject, const char *searcher, bool default_first, size_t known) {
   const clt_space *space = clt_instance_space(subject->instance);
   clt_config standard = clt_instance_default(subject->instance);
   char *text = clt_config_string(space, standard), *options = NULL;
@@ -45,7 +45,8 @@ static int print_text(const cli_subject *subject, const char *searcher, size_t k
     printf("%s on %s, by %s\n", clt_problem_name(subject->problem), subject->device->name, searcher);
     printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
            (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
-    printf("begins with         %s%s\n", text, clt_space_contains(space, standard) ? "" : " (not valid: left out)");
+    printf("%-19s %s%s\n", default_first ? "begins with" : "default", text,
+           clt_space_contains(space, standard) ? "" : " (not valid: left out)");
     printf("options             %s\n", options);
     puts("nothing was measured");
   }
@@ -54,14 +55,14 @@ static int print_text(const cli_subject *subject, const char *searcher, size_t k
   return rc;
 }
 
-int cli_dry_run(const cli_arguments *arguments, const char *searcher) {
+int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_subject subject;
   size_t known;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc) return rc;
   rc = count_known(&known, arguments, &subject);
   if (rc == 0 && cli_given(arguments, "json")) rc = print_json(&subject, searcher, known);
-  else if (rc == 0) rc = print_text(&subject, searcher, known);
+  else if (rc == 0) rc = print_text(&subject, searcher, default_first, known);
   cli_subject_release(&subject);
   return rc;
 }

@@ -39,6 +39,19 @@ static int make_options(char **out, const cli_arguments *arguments, const char *
   return fclose(file) ? cli_failure("out of memory") : 0;
 }
 
+/* The text under its own name, so that the compiler's messages say file and line. Takes the text. */
+static int name_text(char **text, const char *path) {
+  char *named = NULL;
+  size_t bytes;
+  if (strpbrk(path, "\"\\\n\r")) return 0;
+  FILE *file = open_memstream(&named, &bytes);
+  if (file) fprintf(file, "#line 1 \"%s\"\n%s", path, *text);
+  if (file == NULL || fclose(file)) return free(named), cli_failure("out of memory");
+  free(*text);
+  *text = named;
+  return 0;
+}
+
 static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *kernels, size_t n, const char *name,
                          const char *path) {
   char names[1024] = "";
@@ -109,6 +122,7 @@ static int write_for(const cli_arguments *arguments, const clt_kernel_info *kern
   char *path = problem_path(arguments, kernel_path);
   char *file = kernel_file(kernel_path, cli_given(arguments, "output"));
   json_t *json = file ? cli_first_problem(kernel->name, file, kernel, &seen) : NULL;
+  if (path && json && cli_given(arguments, "dry-run")) return free(file), free(path), cli_print_json(json);
   int rc = path && json ? write_problem(path, json) : cli_failure("out of memory");
   if (rc == 0) rc = report(path, kernel, &seen, json, cli_given(arguments, "json"));
   json_decref(json);
@@ -125,6 +139,7 @@ static int run(const cli_arguments *arguments) {
   size_t n = 0;
   char *text = NULL, *options = NULL;
   int rc = read_text(&text, arguments->positional[0]);
+  if (rc == 0) rc = name_text(&text, arguments->positional[0]);
   if (rc == 0) rc = make_options(&options, arguments, arguments->positional[0]);
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options, &error)) rc = cli_report(&error);
@@ -140,8 +155,10 @@ static const cli_flag flags[] = {
     {"output", "FILE", "the problem file to write (default: KERNEL's name with .json); also -o FILE"},
     {"kernel", "NAME", "the kernel to tune, where the file has several"},
     {"define", "NAME=VALUE", "a macro that the kernel needs to build; may be repeated"},
+    {"dry-run", NULL, "prints the problem file and writes none"},
     CLI_FLAG_DEVICE,
-    CLI_FLAG_JSON};
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_init = {
     .name = "init",

@@ -40,11 +40,12 @@ static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const
   cli_subject subject;
   clt_found found;
   clt_error error = {0};
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
   if (clt_lookup_instance(wisdom, &found, subject.instance, &error)) {
     rc = cli_report(&error);
   } else {
+    if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
     if (strcmp(format, "json") == 0) rc = print_json(subject.instance, &found);
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
@@ -113,7 +114,8 @@ static const cli_flag flags[] = {
     {"format", "NAME",
      "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
     {"output", "FILE", "writes the answer to a file, which is replaced once it is whole; also -o FILE"},
-    CLI_FLAG_JSON};
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_lookup = {
     .name = "lookup",

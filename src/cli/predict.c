@@ -95,7 +95,8 @@ static const cli_flag flags[] = {
     {"top", "K", "how many configurations to print (default 10)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
-    CLI_FLAG_JSON};
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_predict = {
     .name = "predict",

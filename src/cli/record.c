@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/dry_run.h"
 #include "cli/file_format.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
@@ -47,6 +48,8 @@ static int run(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   if (path == NULL) return cli_usage("'clatune record' needs -o FILE: where to write the recording");
   if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
+  if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "exhaustive", false);
+  if (cli_given(arguments, "stored-only") && !cli_has_store(arguments)) return cli_no_store(arguments);
   cli_file_format format;
   int rc = cli_file_format_of(&format, arguments);
   if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "exhaustive");

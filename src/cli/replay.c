@@ -84,6 +84,7 @@ static const cli_flag flags[] = {
     {"curve", NULL, "with --json: the mean best time after each evaluation too"},
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
+    CLI_FLAG_QUIET,
 };
 
 const cli_command cli_replay = {

@@ -18,8 +18,10 @@ static int terminal_width(void) {
   return size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
 }
 
-/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. */
+/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's says what it is. */
 static bool is_problem(const char *path) {
+  size_t n = strlen(path);
+  if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
   json_t *json = json_load_file(path, 0, NULL);
   bool yes = json_object_get(json, "KernelSpecification") != NULL;
   json_decref(json);
@@ -41,11 +43,11 @@ static int report_problem(const cli_arguments *arguments, const char *path) {
   clt_store *store = NULL;
   clt_report *report = NULL;
   clt_error error = {0};
-  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_REQUIRED);
-  if (rc) return rc;
-  if (clt_store_open_to_read(&store, NULL, cli_text(arguments, "store"), &error) ||
-      clt_report_from_store(&report, store, subject.instance, &error))
-    rc = cli_report(&error);
+  int rc = cli_open_store_to_read(&store, arguments);
+  if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
+  if (rc == 0) rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
+  if (rc) return clt_store_close(store), rc;
+  if (clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
   if (rc == 0) rc = print(report);
   clt_report_free(report);
   clt_store_close(store);
@@ -76,7 +78,7 @@ static int run(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {{"text", NULL, "as text (the default)"}, CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE};
+static const cli_flag flags[] = {{"text", NULL, "as text (the default)"}, CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, CLI_FLAG_QUIET};
 
 const cli_command cli_report_command = {
     .name = "report",

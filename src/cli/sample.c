@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/dry_run.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
@@ -70,6 +71,7 @@ static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   int64_t samples;
   int rc = cli_integer(&samples, arguments, "samples", 100, 1, INT64_MAX);
+  if (rc == 0 && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "random", false);
   if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "random");
   if (rc) return rc;
   const char *list = cli_text(arguments, "configurations");

@@ -2,9 +2,12 @@
 
 #include <clatune/predictor.h>
 #include <clatune/sys/evaluator.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/known_device.h"
 #include "cli/output.h"
 
 static int select_device(clt_device_info *out, const char *text) {
@@ -23,9 +26,11 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
   return select_device(out, typed ? typed : getenv("CLATUNE_DEVICE"));
 }
 
-static int choose_device(cli_subject *subject, const char *text) {
+static int choose_device(cli_subject *subject, const cli_arguments *arguments, const char *text, cli_device_need need) {
   subject->device = malloc(sizeof *subject->device);
-  return subject->device ? select_device(subject->device, text) : cli_failure("out of memory");
+  if (subject->device == NULL) return cli_failure("out of memory");
+  if (need == CLI_DEVICE_KNOWN) return cli_choose_known_device(subject->device, arguments, text);
+  return select_device(subject->device, text);
 }
 
 static int instantiate(cli_subject *subject, const cli_arguments *arguments) {
@@ -45,9 +50,9 @@ int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const cha
   *out = (cli_subject){0};
   if (clt_problem_load(&out->problem, path, &error)) return cli_report(&error);
   const char *device = cli_text(arguments, "device");
-  if (device == NULL && need == CLI_DEVICE_REQUIRED) device = getenv("CLATUNE_DEVICE");
+  if (device == NULL && need != CLI_DEVICE_IF_NAMED) device = getenv("CLATUNE_DEVICE");
   int rc = 0;
-  if (device || need == CLI_DEVICE_REQUIRED) rc = choose_device(out, device);
+  if (device || need != CLI_DEVICE_IF_NAMED) rc = choose_device(out, arguments, device, need);
   if (rc == 0) rc = instantiate(out, arguments);
   if (rc) cli_subject_release(out);
   return rc;
@@ -63,6 +68,36 @@ void cli_subject_release(cli_subject *subject) {
 int cli_open_store(clt_store **out, const cli_arguments *arguments) {
   clt_error error = {0};
   return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
+}
+
+int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  int rc = clt_store_open_to_read(out, "sqlite", cli_text(arguments, "store"), &error);
+  return rc && rc != CLT_E_NOT_FOUND ? cli_report(&error) : 0;
+}
+
+bool cli_has_store(const cli_arguments *arguments) {
+  char *path = NULL;
+  bool there = clt_store_place(&path, cli_text(arguments, "store"), NULL) == 0 &&
+               (access(path, F_OK) == 0 || errno != ENOENT); /* what cannot be reached is for the store to explain */
+  free(path);
+  return there;
+}
+
+static void say_no_store(const cli_arguments *arguments, const char *more) {
+  char *path = NULL;
+  if (clt_store_place(&path, cli_text(arguments, "store"), NULL)) path = NULL;
+  cli_failure("there is no store '%s' yet, so nothing is known%s", path ? path : "", more);
+  free(path);
+}
+
+int cli_no_store(const cli_arguments *arguments) {
+  say_no_store(arguments, "; 'clatune tune' makes it");
+  return CLI_FAILURE;
+}
+
+void cli_note_no_store(const cli_arguments *arguments) {
+  if (!cli_given(arguments, "quiet")) say_no_store(arguments, "");
 }
 
 void cli_free_recordings(clt_recording **recordings, size_t n) {
@@ -93,7 +128,8 @@ static int read_history(clt_history **out, const cli_arguments *arguments, const
   clt_error error = {0};
   clt_store *store = NULL;
   clt_history *history = NULL;
-  int rc = clt_store_open(&store, "sqlite", cli_text(arguments, "store"), &error);
+  int rc = clt_store_open_to_read(&store, "sqlite", cli_text(arguments, "store"), &error);
+  if (rc == CLT_E_NOT_FOUND) return cli_no_store(arguments);
   if (rc == 0) rc = clt_history_read(&history, store, subject->instance, own_size, &error);
   clt_store_close(store);
   if (rc) return cli_report(&error);

@@ -14,7 +14,8 @@ typedef struct cli_subject {
   clt_instance *instance;
 } cli_subject;
 
-typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED } cli_device_need;
+/* CLI_DEVICE_KNOWN: one that the store describes does as well, without any driver. */
+typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED, CLI_DEVICE_KNOWN } cli_device_need;
 
 /* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
  * the only device where one is required). Returns 0, or an exit code after a message. */
@@ -26,6 +27,15 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
 
 /* Opens the store that was typed, or the standard one. */
 int cli_open_store(clt_store **out, const cli_arguments *arguments);
+
+/* The same for reading alone. *out NULL: there is none yet. Returns 0, or an exit code after a message. */
+int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments);
+
+bool cli_has_store(const cli_arguments *arguments);
+
+/* "there is no store ... yet", where it is so; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with --quiet. */
+int cli_no_store(const cli_arguments *arguments);
+void cli_note_no_store(const cli_arguments *arguments);
 
 /* Recordings from files. *out is malloc'ed. Returns 0, or an exit code after a message; release in either case. */
 int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n);

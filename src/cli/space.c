@@ -82,7 +82,7 @@ static int run(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_JSON};
+static const cli_flag flags[] = {CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_JSON, CLI_FLAG_QUIET};
 
 const cli_command cli_space = {
     .name = "space",

@@ -4,6 +4,7 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
+#include "cli/setting_up.h"
 #include "cli/store.h"
 
 static int check(const char *path, bool as_json) {
@@ -33,22 +34,44 @@ static int repair(const char *path, bool as_json) {
 }
 
 static int run_check(const cli_arguments *arguments) {
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
   return check(cli_text(arguments, "store"), cli_given(arguments, "json"));
 }
 
 static int run_repair(const cli_arguments *arguments) {
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
   return repair(cli_text(arguments, "store"), cli_given(arguments, "json"));
 }
+
+#define SELECTION " problem device older-than "
 
 static const struct {
   const char *name;
   size_t max_positional; /* its own name included */
+  const char *flags;     /* beside those that all take */
   int (*run)(const cli_arguments *arguments);
-} actions[] = {{"where", 1, cli_store_where},   {"list", 1, cli_store_list},
-               {"show", 2, cli_store_show},     {"export", 1, cli_store_export},
-               {"import", 64, cli_store_import}, {"merge", 64, cli_store_import},
-               {"prune", 1, cli_store_prune},   {"check", 1, run_check},
-               {"repair", 1, run_repair}};
+} actions[] = {{"where", 1, "", cli_store_where},
+               {"list", 1, "", cli_store_list},
+               {"show", 2, "", cli_store_show},
+               {"export", 1, " output" SELECTION, cli_store_export},
+               {"import", 64, SELECTION, cli_store_import},
+               {"merge", 64, SELECTION, cli_store_import},
+               {"prune", 1, " dry-run" SELECTION, cli_store_prune},
+               {"check", 1, "", run_check},
+               {"repair", 1, "", run_repair}};
+
+/* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
+static int check_flags(const cli_arguments *arguments, const char *what, const char *flags) {
+  static const char everywhere[] = " store json quiet help ";
+  for (size_t i = 0; i < arguments->n_typed; i++) {
+    char word[64], padded[96];
+    snprintf(word, sizeof word, " %s ", arguments->typed[i].name);
+    snprintf(padded, sizeof padded, "%s ", flags);
+    if (strstr(everywhere, word) == NULL && strstr(padded, word) == NULL)
+      return cli_usage("'clatune store %s' takes no option '--%s'", what, arguments->typed[i].name);
+  }
+  return 0;
+}
 
 static int run(const cli_arguments *arguments) {
   const char *what = arguments->positional[0];
@@ -57,7 +80,8 @@ static int run(const cli_arguments *arguments) {
     if (arguments->n_positional > actions[i].max_positional)
       return cli_usage("'clatune store %s' does not know what to do with '%s'", what,
                        arguments->positional[actions[i].max_positional]);
-    return actions[i].run(arguments);
+    int rc = check_flags(arguments, what, actions[i].flags);
+    return rc ? rc : actions[i].run(arguments);
   }
   return cli_usage("'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'",
                    what);
@@ -66,13 +90,14 @@ static int run(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_STORE,
     {"output", "FILE", "export: the store to write; also -o FILE"},
-    {"problem", "NAME", "export, import, prune: of this problem alone (its name, not its file)"},
+    {"problem", "NAME|FILE", "export, import, prune: of this problem alone, by its name or its file"},
     {"device", "NAME", "export, import, prune: of devices with this in their key; import of a recording that does not say it: the device"},
     {"of", "FILE", "import of a recording: the problem file that it is of"},
     {"size", "NAME=N", "import of a recording: a problem parameter that it does not say; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},
     {"dry-run", NULL, "prune: says what would be removed"},
-    CLI_FLAG_JSON};
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_store = {
     .name = "store",

@@ -10,6 +10,9 @@ typedef struct cli_import_count {
   uint64_t added, foreign;
 } cli_import_count;
 
+/* Whether what was typed for a problem is its file: it ends in .json or has a slash. Anything else is a name. */
+bool cli_is_problem_file(const char *typed);
+
 /* store_contents.c */
 int cli_store_where(const cli_arguments *arguments);
 int cli_store_list(const cli_arguments *arguments);

@@ -3,19 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/export.h"
 #include "cli/output.h"
+#include "cli/setting_up.h"
 #include "cli/store.h"
-
-/* NULL: it does not exist yet; *code is an exit code after a message where it cannot be used. */
-static clt_store *open_existing(const cli_arguments *arguments, int *code) {
-  clt_store *store = NULL;
-  clt_error error = {0};
-  int rc = clt_store_open_to_read(&store, NULL, cli_text(arguments, "store"), &error);
-  *code = rc && rc != CLT_E_NOT_FOUND ? cli_report(&error) : 0;
-  return store;
-}
 
 int cli_store_where(const cli_arguments *arguments) {
   clt_error error = {0};
@@ -51,9 +45,10 @@ static int list_one(void *user, const clt_store_description *d) {
 int cli_store_list(const cli_arguments *arguments) {
   bool as_json = cli_given(arguments, "json");
   clt_error error = {0};
-  int code;
-  clt_store *store = open_existing(arguments, &code);
+  clt_store *store = NULL;
+  int code = cli_open_store_to_read(&store, arguments);
   json_t *list = as_json ? json_array() : NULL;
+  if (code == 0 && store == NULL) cli_note_no_store(arguments);
   if (code == 0 && store && clt_store_each_key(store, list_one, list, &error)) code = cli_report(&error);
   clt_store_close(store);
   if (code == 0 && as_json) return cli_print_json(list);
@@ -78,15 +73,40 @@ static int show_one(void *user, const clt_instance *instance, const clt_found *f
   return 0;
 }
 
+typedef struct named_file {
+  const char *name;
+  char *path; /* NULL: not found */
+} named_file;
+
+static int note_file(void *user, const clt_store_description *d) {
+  named_file *file = user;
+  if (strcmp(d->problem_name, file->name) != 0 || access(d->problem_path, R_OK) != 0) return 0;
+  free(file->path);
+  return (file->path = strdup(d->problem_path)) ? 0 : CLT_E_MEMORY;
+}
+
+/* The problem that was typed: a file, or a name that the store knows with the file that it was measured from. */
+static int load_named(clt_problem **out, const cli_arguments *arguments, const char *typed, clt_error *error) {
+  named_file file = {.name = typed};
+  clt_store *store = NULL;
+  if (!cli_is_problem_file(typed) && clt_store_open_to_read(&store, NULL, cli_text(arguments, "store"), NULL) == 0)
+    clt_store_each_key_uncounted(store, note_file, &file, NULL);
+  int rc = clt_problem_load(out, file.path ? file.path : typed, error);
+  clt_store_close(store);
+  free(file.path);
+  return rc;
+}
+
 int cli_store_show(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "store");
   bool as_json = cli_given(arguments, "json");
   clt_wisdom *wisdom = NULL;
   clt_problem *problem = NULL;
   clt_error error = {0};
-  if (arguments->n_positional < 2) return cli_usage("'clatune store show' needs a problem file");
+  if (arguments->n_positional < 2) return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
+  if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = as_json ? json_array() : NULL;
-  int rc = clt_problem_load(&problem, arguments->positional[1], &error);
+  int rc = load_named(&problem, arguments, arguments->positional[1], &error);
   if (rc == 0) rc = clt_wisdom_open(&wisdom, path ? &path : NULL, path != NULL, &error);
   if (rc == 0) rc = clt_lookup_each(wisdom, problem, show_one, list, &error);
   clt_wisdom_close(wisdom);

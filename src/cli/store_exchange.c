@@ -2,20 +2,45 @@
 #include <clatune/store.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "cli/setting_up.h"
 #include "cli/store.h"
 
 #define SECONDS_A_DAY 86400
 
+bool cli_is_problem_file(const char *typed) {
+  size_t n = strlen(typed);
+  return strchr(typed, '/') || (n > 5 && strcmp(typed + n - 5, ".json") == 0);
+}
+
+/* What --problem names: a problem by its name, or by its file. *out is malloc'ed, NULL where nothing was typed. */
+static int problem_name(char **out, const char *typed) {
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  *out = NULL;
+  if (typed == NULL) return 0;
+  bool is_file = cli_is_problem_file(typed);
+  if (is_file && clt_problem_load(&problem, typed, &error)) return cli_report(&error);
+  *out = strdup(is_file ? clt_problem_name(problem) : typed);
+  clt_problem_free(problem);
+  return *out ? 0 : cli_failure("out of memory");
+}
+
+/* Released with free((char *)out->problem_name), also after a failure. */
 static int selection_of(clt_store_selection *out, const cli_arguments *arguments) {
   int64_t days;
+  char *name;
+  *out = (clt_store_selection){.device = cli_text(arguments, "device")};
   int rc = cli_integer(&days, arguments, "older-than", 0, 1, 100000);
-  *out = (clt_store_selection){.problem_name = cli_text(arguments, "problem"), .device = cli_text(arguments, "device")};
+  if (rc == 0) rc = problem_name(&name, cli_text(arguments, "problem"));
+  if (rc) return rc;
+  out->problem_name = name;
   if (cli_given(arguments, "older-than")) out->before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
-  return rc;
+  return 0;
 }
 
 static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
@@ -29,8 +54,6 @@ static int merge(const char *into_path, const char *from_path, const clt_store_s
   clt_store *into = NULL, *from = NULL;
   clt_error error = {0};
   int rc = clt_store_open_to_read(&from, NULL, from_path, &error);
-  if (rc == CLT_E_NOT_FOUND)
-    return from_path ? cli_report(&error) : cli_failure("there is no store yet; 'clatune tune' makes it");
   if (rc == 0) rc = clt_store_open(&into, NULL, into_path, &error);
   if (rc == 0) rc = clt_store_merge(into, from, selection, n, &error);
   clt_store_close(into);
@@ -44,8 +67,10 @@ int cli_store_export(const cli_arguments *arguments) {
   uint64_t n = 0;
   if (path == NULL) return cli_usage("'clatune store export' needs -o FILE: the store to write");
   if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
   int rc = selection_of(&selection, arguments);
   if (rc == 0) rc = merge(path, cli_text(arguments, "store"), &selection, &n);
+  free((char *)selection.problem_name);
   if (rc == 0 && n == 0) {
     remove(path);
     return cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
@@ -59,6 +84,7 @@ static int import_one(const cli_arguments *arguments, const char *path, cli_impo
   if (cli_is_recording(path)) return cli_store_import_recording(arguments, path, sum);
   int rc = selection_of(&selection, arguments);
   if (rc == 0) rc = merge(cli_text(arguments, "store"), path, &selection, &n);
+  free((char *)selection.problem_name);
   sum->added += n;
   return rc;
 }
@@ -91,16 +117,18 @@ int cli_store_prune(const cli_arguments *arguments) {
   clt_store *store = NULL;
   clt_error error = {0};
   uint64_t n = 0;
+  if (!cli_given(arguments, "problem") && !cli_given(arguments, "device") && !cli_given(arguments, "older-than"))
+    return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
   int rc = selection_of(&selection, arguments);
   if (rc) return rc;
-  if (!selection.problem_name && !selection.device && !selection.before_s)
-    return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
   if (clt_store_open(&store, NULL, cli_text(arguments, "store"), &error) ||
       clt_store_prune(store, &selection, dry_run, &n, &error))
     rc = cli_report(&error);
   else
-    rc = print_count(arguments, dry_run ? "would_remove" : "removed",
-                     dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
+    rc = print_count(arguments, dry_run ? "would_remove" : "removed", dry_run ? "would be removed from" : "removed from",
+                     n, clt_store_path(store));
+  free((char *)selection.problem_name);
   clt_store_close(store);
   return rc;
 }

@@ -64,7 +64,8 @@ static const cli_flag flags[] = {
     {"model", "NAME", "what to fit: ensemble, trees, average or auto, the best of them (default auto)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
-    CLI_FLAG_JSON};
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
 
 const cli_command cli_train = {
     .name = "train",

@@ -15,7 +15,7 @@ static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
   if (searcher == NULL) searcher = CLT_DEFAULT_SEARCHER;
-  if (clt_searcher_find(searcher) && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher);
+  if (clt_searcher_find(searcher) && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
   int rc = cli_tuning_init(&tuning, arguments, searcher);
   if (rc) return rc;
   if (cli_given(arguments, "warm-start")) rc = cli_warm_start(&tuning, arguments);
@@ -33,7 +33,6 @@ static const cli_flag flags[] = {
     {"tolerance", "X", "what counts as equally fast, as a fraction (default 0.02)"},
     {"confidence", "P", "for searchers that choose how much to measure (default 0.9)"},
     {"warm-start", NULL, "begins with what a model of the kernel at other sizes suggests (see 'clatune train')"},
-    {"dry-run", NULL, "says what would be tuned, and what is known of it; measures nothing"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
     CLI_TUNING_FLAGS,

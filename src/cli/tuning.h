@@ -46,6 +46,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result)
 #define CLI_TUNING_FLAGS                                                                                      \
   CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, {"no-store", NULL, "keeps nothing and reuses nothing"},     \
       {"fresh", NULL, "measures again what the store knows already"},                                         \
+      {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},            \
       {"evaluator", "NAME", "opencl (worker processes, the default) or in-process (no isolation)"},           \
       {"time", "S", "begins no evaluation after S seconds"},                                                  \
       {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"}, \

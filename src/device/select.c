@@ -74,8 +74,9 @@ static void list(char *out, size_t capacity, matches_fn *matches, const clt_devi
   for (size_t i = 0; i < n && used < capacity; i++) {
     const clt_device_info *d = &devices[i];
     if (!matches(d, text)) continue;
-    used += (size_t)snprintf(out + used, capacity - used, "%s%d:%d %s (%s)", used ? ", " : "", d->platform_index,
-                             d->device_index, d->name, d->platform_name);
+    char place[32] = ""; /* a device that is not here has none */
+    if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
+    used += (size_t)snprintf(out + used, capacity - used, "%s%s%s (%s)", used ? ", " : "", place, d->name, d->platform_name);
   }
 }
 

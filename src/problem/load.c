@@ -7,6 +7,22 @@
 #include "problem/parts.h"
 #include "problem/todo.h"
 
+static bool ends_in(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* What people type by mistake is the kernel in place of the file that describes it. */
+static int read_source(clt_problem *problem, clt_error *error) {
+  clt_error mistake = {0};
+  const char *path = problem->source.path;
+  int rc = clt_source_read(&problem->source, &problem->root, CLT_MAX_TEXT_BYTES, &mistake);
+  if (rc == CLT_E_FORMAT && (ends_in(path, ".cl") || ends_in(path, ".ocl")))
+    return clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
+  if (rc && error && error->code == 0) *error = mistake;
+  return rc;
+}
+
 static int load_budget_entry(clt_problem *problem, const clt_node *entry, clt_error *error) {
   static const char *const types[] = {"ConfigurationCount", "TuningDuration", "ConfigurationFraction"};
   static const char *const known[] = {"Type", "BudgetValue"};
@@ -102,7 +118,7 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   problem->source.path = strdup(path);
   problem->folder = clt_path_folder(path);
   int rc = problem->source.path && problem->folder ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_source_read(&problem->source, &problem->root, CLT_MAX_TEXT_BYTES, error);
+  if (rc == CLT_OK) rc = read_source(problem, error);
   if (rc == CLT_OK) rc = clt_todo_check(&problem->source, problem->root, error);
   if (rc == CLT_OK) rc = load_sections(problem, error);
   if (rc == CLT_OK) rc = check(problem, error);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/here.h"
 #include "base/memory.h"
 #include "problem/file.h"
 #include "problem/module_paths.h"
@@ -22,18 +23,21 @@ extern char **environ;
 
 static const char *const flags[] = {"-O3", "-fopenmp", "-shared", "-fPIC"};
 
-static bool has_header(const char *folder) {
-  char *path = clt_path_join(folder, "clatune/module.h");
-  bool found = path && access(path, R_OK) == 0;
-  free(path);
-  return found;
-}
+#define HEADER "clatune/module.h"
 
-/* The folder that clatune/module.h is included from. */
-static const char *include_folder(void) {
+/* Relative to bin/clatune, lib/libclatune.so or lib/<architecture>/libclatune.so in a tree that was moved. */
+static const char *const include_folders[] = {"../include/" HEADER, "../../include/" HEADER, NULL};
+
+/* The folder that clatune/module.h is included from; malloc'ed. */
+static char *include_folder(void) {
   const char *chosen = getenv("CLATUNE_INCLUDE");
-  if (chosen && chosen[0]) return chosen;
-  return has_header(CLATUNE_SOURCE_INCLUDE) ? CLATUNE_SOURCE_INCLUDE : CLATUNE_INSTALLED_INCLUDE;
+  if (chosen && chosen[0]) return strdup(chosen);
+  if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/" HEADER, R_OK) == 0) return strdup(CLATUNE_SOURCE_INCLUDE);
+  char *found = clt_find_near_program(include_folders, R_OK);
+  if (found == NULL) found = clt_find_near_library(include_folders, R_OK);
+  if (found == NULL) return strdup(CLATUNE_INSTALLED_INCLUDE);
+  found[strlen(found) - strlen("/" HEADER)] = '\0';
+  return found;
 }
 
 static const char *compiler(void) {
@@ -54,7 +58,7 @@ static int find_cache(char **out, clt_error *error) {
 
 /* What a compiled module depends on: its text with what it includes, the interface, the compiler and the flags. */
 static int hash_module(char out[33], const char *path, clt_error *error) {
-  char *text = NULL, *folder = clt_path_folder(path), *include = strdup(include_folder());
+  char *text = NULL, *folder = clt_path_folder(path), *include = include_folder();
   char *const paths[] = {include};
   clt_hasher *hasher = clt_hasher_new();
   int rc = folder && include && hasher ? CLT_OK : clt_fail_memory(error);
@@ -131,7 +135,7 @@ static size_t split(char *text, char **words) {
 }
 
 static int compile(const char *path, const char *library, clt_error *error) {
-  char *command = strdup(compiler()), *include = clt_format("-I%s", include_folder());
+  char *command = strdup(compiler()), *folder = include_folder(), *include = folder ? clt_format("-I%s", folder) : NULL;
   char *partial = clt_format("%s.%ld", library, (long)gettid());
   char *words[MAX_COMPILER_WORDS + 12];
   int rc = command && include && partial ? CLT_OK : clt_fail_memory(error);
@@ -145,6 +149,7 @@ static int compile(const char *path, const char *library, clt_error *error) {
   if (rc == CLT_OK && rename(partial, library) != 0) rc = clt_fail_errno(error, CLT_E_IO, "create", library);
   if (rc && partial) unlink(partial);
   free(command);
+  free(folder);
   free(include);
   free(partial);
   return rc;

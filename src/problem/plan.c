@@ -150,6 +150,7 @@ static int plan_launches(const clt_instance *instance, const clt_value *slots, c
 static int read_source(const clt_problem *problem, const char *file, clt_plan *plan, clt_error *error) {
   char *folder = NULL;
   int rc = clt_kernel_read(problem, file, &plan->source, &folder, error);
+  if (rc == CLT_OK && (plan->source_file = strdup(file)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
     char *options = clt_format("%s -I%s%s%s", plan->options, quote, folder, quote);
@@ -256,6 +257,7 @@ void clt_plan_free(clt_plan *plan) {
   free(plan->args);
   free(plan->launches);
   free(plan->source);
+  free(plan->source_file);
   free(plan->options);
   free(plan);
 }

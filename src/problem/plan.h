@@ -76,6 +76,7 @@ typedef struct clt_plan_launch {
 typedef struct clt_plan {
   clt_config config;
   char *source;  /* kernel text, one program */
+  char *source_file; /* as the problem file names it, for the compiler's messages; NULL: none */
   char *options; /* build options, -D of every parameter included */
   clt_plan_arg *args;
   size_t n_args;

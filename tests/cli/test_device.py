@@ -84,7 +84,7 @@ class Record(CliTest):
 
     def test_record_writes_what_is_stored_or_everything(self):
         run = self.clatune("record", "scale.json", *FAST, "--stored-only", "-o", "a.json.gz", expect=1)
-        self.assertIn("holds no measurement", run.stderr)
+        self.assertIn("there is no store", run.stderr)
         self.clatune("sample", "scale.json", *FAST, *self.configurations({"block": 8, "per_item": 2}))
         answer = self.clatune_json("record", "scale.json", *FAST, "--stored-only", "-o", "a.json.gz")
         self.assertEqual((answer["configurations"], answer["valid"]), (1, 23))
