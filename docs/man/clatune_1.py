@@ -1,4 +1,5 @@
-"""Prints clatune(1) as scdoc, from the program's own help. Argument: the program."""
+"""Prints clatune(1) as scdoc, from the program's own help and docs/environment.md. Arguments: the program, the page."""
+import pathlib
 import re
 import subprocess
 import sys
@@ -30,24 +31,7 @@ accelerator), an ICD suffix (pocl, mesa, intel, nv), or part of a platform, vend
 
 # ENVIRONMENT
 
-*CLATUNE_DEVICE*
-	The device where none is typed.
-
-*CLATUNE_WORKER*
-	The program clatune-worker, where it is in an unusual place.
-
-*CLATUNE_SYSTEM_STORE*
-	A store that is read below the user's by *clatune lookup*.
-
-*NO_COLOR*
-	No colours on a terminal.
-
-*XDG_DATA_HOME*, *XDG_CACHE_HOME*, *TMPDIR*
-	Where the store, compiled modules, and temporary folders are.
-
-*CC*
-	The compiler of modules in C.
-
+ENVIRONMENT_TABLE
 # EXIT STATUS
 
 0 found; 1 failure; 2 usage; 3 no such device; 4 no valid configuration; 5 verification failed; 6 the store cannot be used; 130, 143,
@@ -95,5 +79,14 @@ def command(name):
     return out
 
 
+def environment(path):
+    """The rows of the page's table."""
+    out = ""
+    for name, purpose, otherwise in re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| [^|]* \|$", pathlib.Path(path).read_text(), re.M):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", f"{purpose}. Where it is not set: {otherwise}.").replace("`", "")
+        out += f"*{name}*\n\t{plain(text[0].upper() + text[1:])}\n\n"
+    return out
+
+
 names = re.findall(r"^  (\w+) ", help_of().split("commands:")[1].split("\n\n")[0], re.M)
-print(HEAD + "\n" + "".join(command(name) for name in names) + TAIL.lstrip("\n"), end="")
+print(HEAD + "\n" + "".join(command(name) for name in names) + TAIL.lstrip("\n").replace("ENVIRONMENT_TABLE\n", environment(sys.argv[2])), end="")

@@ -45,7 +45,9 @@ typedef struct clt_device_info {
   uint64_t image3d_max_width, image3d_max_height, image3d_max_depth;
   uint64_t base_address_align_bits;
   uint64_t preferred_vector_width_float;
-  uint64_t warp_size; /* 0 where the driver does not say */
+  uint64_t warp_size;                     /* NVIDIA's warp, AMD's wavefront; 0 where the driver does not say */
+  uint64_t preferred_work_group_multiple; /* of an OpenCL 3.0 device; 0 where the driver does not say */
+  char sub_group_sizes[64];               /* those that a kernel may require (Intel's extension): "8 16 32" */
   double timer_resolution_s;
 } clt_device_info;
 

@@ -1,6 +1,9 @@
 #include <clatune/sys/evaluator.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/output.h"
@@ -19,19 +22,65 @@ static const char *bytes(char out[32], uint64_t n) {
   return out;
 }
 
-static void print_device(const clt_device_info *d) {
-  char local[32], global[32], allocation[32];
-  printf("%d:%d  %s\n", d->platform_index, d->device_index, d->name);
-  printf("     platform          %s (%s), %s\n", d->platform_name, d->icd_suffix[0] ? d->icd_suffix : "no ICD suffix",
-         d->platform_version);
-  printf("     driver            %s\n", d->driver_version);
-  printf("     kind              %s, %u compute units, images: %s\n", type_name(d->type), d->compute_units,
-         d->images ? "yes" : "no");
-  printf("     work-group        at most %llu (%llu x %llu x %llu)\n", (unsigned long long)d->max_work_group_size,
-         (unsigned long long)d->max_work_item_sizes[0], (unsigned long long)d->max_work_item_sizes[1],
-         (unsigned long long)d->max_work_item_sizes[2]);
-  printf("     memory            local %s, global %s, one buffer at most %s\n", bytes(local, d->local_memory_bytes),
-         bytes(global, d->global_memory_bytes), bytes(allocation, d->max_allocation_bytes));
+static void field(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void field(const char *name, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  printf("       %-16s ", name);
+  vprintf(format, arguments);
+  putchar('\n');
+  va_end(arguments);
+}
+
+static void print_work(const clt_device_info *d) {
+  field("compute units", "%u%s%.0u%s", d->compute_units, d->clock_mhz ? " at up to " : "", d->clock_mhz,
+        d->clock_mhz ? " MHz" : "");
+  field("work-group", "at most %llu work-items, %llu x %llu x %llu", (unsigned long long)d->max_work_group_size,
+        (unsigned long long)d->max_work_item_sizes[0], (unsigned long long)d->max_work_item_sizes[1],
+        (unsigned long long)d->max_work_item_sizes[2]);
+  if (d->preferred_work_group_multiple)
+    field("multiples of", "%llu work-items suit it", (unsigned long long)d->preferred_work_group_multiple);
+  if (d->warp_size) field("sub-group", "%llu work-items (warp, wavefront)", (unsigned long long)d->warp_size);
+  if (d->sub_group_sizes[0]) field("sub-group", "%s work-items, as the kernel requires", d->sub_group_sizes);
+}
+
+static void print_memory(const clt_device_info *d) {
+  char a[32], b[32];
+  field("local memory", "%s%s", bytes(a, d->local_memory_bytes), d->local_memory_dedicated ? "" : ", a part of global memory");
+  field("global memory", "%s, one buffer at most %s", bytes(a, d->global_memory_bytes), bytes(b, d->max_allocation_bytes));
+  field("constant memory", "%s, all arguments %s", bytes(a, d->max_constant_bytes), bytes(b, d->max_parameter_bytes));
+  if (d->global_cache_bytes) field("cache", "%s", bytes(a, d->global_cache_bytes));
+  if (d->images)
+    field("images", "2D %llu x %llu, 3D %llu x %llu x %llu", (unsigned long long)d->image2d_max_width,
+          (unsigned long long)d->image2d_max_height, (unsigned long long)d->image3d_max_width,
+          (unsigned long long)d->image3d_max_height, (unsigned long long)d->image3d_max_depth);
+  else
+    field("images", "none");
+}
+
+static void print_identity(const clt_device_info *d) {
+  field("driver", "%s", d->driver_version);
+  field("kernels in", "%s%s%s", d->opencl_c_version, strstr(d->extensions, "cl_khr_fp64") ? ", double" : "",
+        strstr(d->extensions, "cl_khr_fp16") ? ", half" : "");
+  if (d->uuid[0]) field("UUID", "%s", d->uuid);
+  if (d->pci_address[0]) field("PCI address", "%s", d->pci_address);
+  if (d->timer_resolution_s > 0) field("timer", "%.4g ns", d->timer_resolution_s * 1e9);
+}
+
+/* A tree: the platform, and below it its devices. */
+static void print_devices(const clt_device_info *devices, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const clt_device_info *d = &devices[i];
+    bool first = i == 0 || devices[i - 1].platform_index != d->platform_index;
+    if (first)
+      printf("%s%d  %s%s%s%s, %s\n", i ? "\n" : "", d->platform_index, d->platform_name, d->icd_suffix[0] ? " (" : "",
+             d->icd_suffix, d->icd_suffix[0] ? ")" : "", d->platform_version);
+    printf("  %d:%d  %s  [%s]%s\n", d->platform_index, d->device_index, d->name, type_name(d->type),
+           d->available ? "" : "  not available");
+    print_identity(d);
+    print_work(d);
+    print_memory(d);
+  }
 }
 
 static int print_json(const clt_device_info *devices, size_t n) {
@@ -49,7 +98,7 @@ static int run(const cli_arguments *arguments) {
   if (cli_given(arguments, "json")) {
     rc = print_json(devices, n);
   } else {
-    for (size_t i = 0; i < n; i++) print_device(&devices[i]);
+    print_devices(devices, n);
     if (n == 0)
       fputs("clatune: no OpenCL device; on Debian 'apt install pocl-opencl-icd' brings one for the CPU\n", stderr);
   }
@@ -57,15 +106,16 @@ static int run(const cli_arguments *arguments) {
   return rc ? rc : n ? CLI_FOUND : CLI_NO_DEVICE;
 }
 
-static const cli_flag flags[] = {CLI_FLAG_JSON};
+static const cli_flag flags[] = {CLI_FLAG_JSON, CLI_FLAG_QUIET};
 
 const cli_command cli_devices = {
     .name = "devices",
     .summary = "lists the OpenCL devices and their limits",
     .synopsis = "[--json]",
     .description =
-        "Lists the OpenCL devices with the limits that matter for tuning. --device takes the numbers before each,\n"
-        "cpu, gpu or accelerator, the word in brackets, or part of a platform's, vendor's or device's name.",
+        "Lists the platforms, the devices of each, and the limits that matter for tuning. --device takes the numbers\n"
+        "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's, vendor's\n"
+        "or device's name. With --json, all that expressions of problem files can ask (device.*).",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

@@ -43,11 +43,11 @@ static int report_problem(const cli_arguments *arguments, const char *path) {
   clt_store *store = NULL;
   clt_report *report = NULL;
   clt_error error = {0};
-  int rc = cli_open_store_to_read(&store, arguments);
+  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
+  if (rc) return rc;
+  rc = cli_open_store_to_read(&store, arguments);
   if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
-  if (rc == 0) rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
-  if (rc) return clt_store_close(store), rc;
-  if (clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
+  if (rc == 0 && clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
   if (rc == 0) rc = print(report);
   clt_report_free(report);
   clt_store_close(store);

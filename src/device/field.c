@@ -51,6 +51,8 @@ const clt_field clt_device_fields[] = {
     FIELD(CLT_FIELD_U64, base_address_align_bits),
     FIELD(CLT_FIELD_U64, preferred_vector_width_float),
     FIELD(CLT_FIELD_U64, warp_size),
+    FIELD(CLT_FIELD_U64, preferred_work_group_multiple),
+    TEXT(sub_group_sizes),
     FIELD(CLT_FIELD_REAL, timer_resolution_s),
 };
 const size_t clt_device_n_fields = sizeof clt_device_fields / sizeof *clt_device_fields;

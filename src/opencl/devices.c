@@ -13,13 +13,15 @@
 /* Queries of vendors, by number: headers of all ages should do. */
 enum {
   PLATFORM_ICD_SUFFIX = 0x0920,
+  DEVICE_PREFERRED_MULTIPLE = 0x1067,
   DEVICE_UUID = 0x106A,
   DEVICE_PCI_BUS_INFO = 0x410F,
   NV_WARP_SIZE = 0x4003,
   NV_PCI_BUS_ID = 0x4008,
   NV_PCI_SLOT_ID = 0x4009,
   NV_PCI_DOMAIN_ID = 0x400A,
-  AMD_WAVEFRONT_WIDTH = 0x4043
+  AMD_WAVEFRONT_WIDTH = 0x4043,
+  INTEL_SUB_GROUP_SIZES = 0x4108
 };
 
 /* Cuts off white space at both ends, and the broken last word of a list that did not fit. */
@@ -148,6 +150,17 @@ static void describe_memory(clt_device_info *out, cl_device_id device) {
   out->base_address_align_bits = device_number(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN);
 }
 
+static void describe_sub_groups(clt_device_info *out, cl_device_id device) {
+  size_t sizes[16], bytes = 0, used = 0;
+  out->preferred_work_group_multiple = device_number(device, DEVICE_PREFERRED_MULTIPLE);
+  if (has_extension(out, "cl_nv_device_attribute_query")) out->warp_size = device_number(device, NV_WARP_SIZE);
+  if (has_extension(out, "cl_amd_device_attribute_query")) out->warp_size = device_number(device, AMD_WAVEFRONT_WIDTH);
+  if (!has_extension(out, "cl_intel_required_subgroup_size")) return;
+  if (clGetDeviceInfo(device, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS) return;
+  for (size_t i = 0; i < bytes / sizeof *sizes && i < 16 && used < sizeof out->sub_group_sizes; i++)
+    used += (size_t)snprintf(out->sub_group_sizes + used, sizeof out->sub_group_sizes - used, "%s%zu", i ? " " : "", sizes[i]);
+}
+
 static void describe_work(clt_device_info *out, cl_device_id device) {
   out->compute_units = (uint32_t)device_number(device, CL_DEVICE_MAX_COMPUTE_UNITS);
   out->clock_mhz = (uint32_t)device_number(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
@@ -157,8 +170,6 @@ static void describe_work(clt_device_info *out, cl_device_id device) {
   if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL) == CL_SUCCESS)
     for (int d = 0; d < 3; d++) out->max_work_item_sizes[d] = sizes[d];
   out->preferred_vector_width_float = device_number(device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT);
-  if (has_extension(out, "cl_nv_device_attribute_query")) out->warp_size = device_number(device, NV_WARP_SIZE);
-  if (has_extension(out, "cl_amd_device_attribute_query")) out->warp_size = device_number(device, AMD_WAVEFRONT_WIDTH);
 }
 
 void clt_cl_describe(clt_device_info *out, cl_device_id device) {
@@ -168,6 +179,7 @@ void clt_cl_describe(clt_device_info *out, cl_device_id device) {
   describe_images(out, device);
   describe_memory(out, device);
   describe_work(out, device);
+  describe_sub_groups(out, device);
   out->available = device_number(device, CL_DEVICE_AVAILABLE) && device_number(device, CL_DEVICE_COMPILER_AVAILABLE);
   out->little_endian = device_number(device, CL_DEVICE_ENDIAN_LITTLE) != 0;
   out->timer_resolution_s = 1e-9 * (double)device_number(device, CL_DEVICE_PROFILING_TIMER_RESOLUTION);

@@ -1,0 +1,165 @@
+"""What a new user trips over: the wrong file, no store yet, no driver, a name where a file was meant."""
+import json
+import os
+import pathlib
+import pty
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
+from simulation import CLATUNE, SimulatedTest, main  # noqa: E402
+
+NO_DRIVER = {"OCL_ICD_VENDORS": "/nonexistent"}
+READERS = (("lookup", "copy.json", "--device", "Simulated"), ("report", "copy.json", "--device", "Simulated"),
+           ("train", "copy.json", "-o", "m", "--device", "Simulated"), ("predict", "copy.json", "--device", "Simulated"),
+           ("record", "copy.json", "-o", "r", "--stored-only", "--device", "Simulated"), ("store", "list"),
+           ("store", "show", "copy.json"), ("store", "export", "-o", "x"), ("store", "prune", "--problem", "copy"),
+           ("store", "check"), ("store", "repair"))
+
+
+class WrongFile(SimulatedTest):
+    def test_a_kernel_in_place_of_a_problem(self):
+        for command in ("tune", "verify", "lookup", "space", "report", "sample", "train", "predict"):
+            more = ("-o", "x") if command == "train" else ()
+            said = self.clatune(command, "copy.cl", "--device", "Simulated", *more, expect=1).stderr
+            self.assertIn("'copy.cl' is a kernel, not a problem file; 'clatune init copy.cl'", said, command)
+
+    def test_broken_json_in_a_problem_is_not_taken_for_a_kernel(self):
+        (self.folder / "broken.json").write_text("{")
+        self.assertNotIn("init", self.clatune("space", "broken.json", expect=1).stderr)
+
+
+class NoStore(SimulatedTest):
+    def test_one_answer_and_no_file_made(self):
+        for reader in READERS:
+            goes_on = reader[0] == "lookup" or reader[1] in ("list", "show")
+            run = self.clatune(*reader, "--store", "none.sqlite", expect=0 if goes_on else 1)
+            self.assertIn("there is no store './none.sqlite' yet", run.stderr, reader)
+            self.assertFalse((self.folder / "none.sqlite").exists(), reader)
+        self.assertEqual(self.clatune("store", "list", "--store", "none.sqlite", "--quiet").stderr, "")
+        self.assertIn(str(self.folder / "share/clatune/store.sqlite"), self.clatune("store", "list").stderr)
+
+    def test_one_that_cannot_be_used_is_code_6(self):
+        (self.folder / "junk.sqlite").write_text("this is no database at all, but long enough to be looked at")
+        (self.folder / "folder.sqlite").mkdir()
+        for store in ("junk.sqlite", "folder.sqlite", "copy.json/store.sqlite"):
+            for reader in (*READERS, ("tune", "copy.json", "--device", "Simulated", "--budget", "1")):
+                run = self.clatune(*reader, "--store", store, expect=6)
+                self.assertTrue(run.stderr.startswith("clatune: "), (reader, store, run.stderr))
+
+
+class NoDriver(SimulatedTest):
+    def test_the_store_knows_the_device(self):
+        best = self.tune("--budget", "20", "--store", "s.sqlite")["best"]
+        for device in ((), ("--device", "simulated")):
+            answer = self.clatune_json("lookup", "copy.json", "--store", "s.sqlite", *device, **NO_DRIVER)
+            self.assertEqual((answer["tier"], answer["configuration"]), ("exact", best["configuration"]))
+            text = self.clatune("report", "copy.json", "--store", "s.sqlite", *device, **NO_DRIVER).stdout
+            self.assertIn("of 1000 valid ones", text)
+        said = self.clatune("lookup", "copy.json", "--store", "s.sqlite", "--device", "other", expect=3, **NO_DRIVER).stderr
+        self.assertIn("Simulated", said)
+        self.assertNotIn("-1:", said)
+        self.assertIn("no OpenCL device", self.clatune("lookup", "copy.json", expect=3, **NO_DRIVER).stderr)
+        self.assertIn("no OpenCL device",
+                      self.clatune("tune", "copy.json", "--store", "s.sqlite", expect=3, **NO_DRIVER).stderr)
+
+    def test_a_device_of_this_machine_goes_before_one_of_the_store(self):
+        self.tune("--budget", "5", "--store", "s.sqlite")
+        self.simulate(name="Simulated other", time_s="1e-5")
+        answer = self.clatune_json("lookup", "copy.json", "--store", "s.sqlite", "--device", "Simulated")
+        self.assertEqual(answer["tier"], "same-architecture")
+
+
+class Names(SimulatedTest):
+    def test_a_problem_by_name_or_file(self):
+        self.tune("--budget", "5", "--finalists", "0", "--store", "s.sqlite")
+        for problem in ("copy", "copy.json", "./copy.json"):
+            answer = self.clatune_json("store", "prune", "--problem", problem, "--dry-run", "--store", "s.sqlite")
+            self.assertEqual(answer["would_remove"], 5, problem)
+            self.assertEqual(len(self.clatune_json("store", "show", problem, "--store", "s.sqlite")), 1, problem)
+        self.assertIn("cannot open 'gone.json'", self.clatune("store", "prune", "--problem", "gone.json", "--store", "s.sqlite",
+                                                              expect=1).stderr)
+
+    def test_an_option_that_an_action_does_not_know_is_refused(self):
+        self.tune("--budget", "5", "--finalists", "0", "--store", "s.sqlite")
+        run = self.clatune("store", "import", "s.sqlite", "--dry-run", "--store", "t.sqlite", expect=2)
+        self.assertIn("'clatune store import' takes no option '--dry-run'", run.stderr)
+        self.assertFalse((self.folder / "t.sqlite").exists())
+
+
+class EveryCommand(SimulatedTest):
+    """--quiet, --dry-run, --seed, CLATUNE_DEVICE and NO_COLOR."""
+
+    def commands(self):
+        listing = self.clatune("--help").stdout.split("commands:")[1].split("\n\n")[0]
+        return [line.split()[0] for line in listing.splitlines() if line[:3].strip() and line.startswith("  ")]
+
+    def test_the_tables_have_them(self):
+        for command in self.commands():
+            text = self.clatune(command, "--help").stdout
+            self.assertEqual("--quiet" in text, command not in ("completion", "version"), command)
+            if command in ("tune", "sample", "record", "init", "store"):
+                self.assertIn("--dry-run", text, command)
+            if command in ("tune", "sample", "record", "train", "predict", "replay"):
+                self.assertIn("--seed", text, command)
+
+    def test_quiet(self):
+        loud = self.clatune("sample", "copy.json", "--device", "Simulated", "--samples", "3")
+        quiet = self.clatune("sample", "copy.json", "--device", "Simulated", "--samples", "5", "--quiet")
+        self.assertNotEqual(loud.stderr, "")
+        self.assertEqual(quiet.stderr, "")
+
+    def test_a_dry_run_measures_nothing(self):
+        for command in (("sample",), ("record", "-o", "r.json"), ("tune",)):
+            plan = self.clatune_json(command[0], "copy.json", *command[1:], "--device", "Simulated", "--dry-run", "--store",
+                                     "s.sqlite")
+            self.assertEqual((plan["known"], plan["space"]["valid"]), (0, 1000), command)
+        self.assertEqual(sorted(p.name for p in self.folder.glob("[rs].*")), [])
+
+    def test_the_seed_decides(self):
+        def drawn(seed):
+            results = self.clatune_json("sample", "copy.json", "--device", "Simulated", "--samples", "5", "--no-store", "--seed",
+                                        seed)["results"]
+            return sorted(json.dumps(r["configuration"], sort_keys=True) for r in results)
+        self.assertEqual(drawn("1"), drawn("1"))
+        self.assertNotEqual(drawn("1"), drawn("2"))
+
+    def test_the_device_from_the_environment(self):
+        self.simulate({"name": "Simulated one"}, name="Simulated two", time_s="1e-5")
+        for command in (("sample", "--samples", "2"), ("tune", "--dry-run"), ("lookup",), ("verify",)):
+            self.assertIn("several devices", self.clatune(command[0], "copy.json", *command[1:], expect=3).stderr)
+            self.clatune(command[0], "copy.json", *command[1:], CLATUNE_DEVICE="two")
+            said = self.clatune(command[0], "copy.json", *command[1:], "--device", "three", expect=3, CLATUNE_DEVICE="two").stderr
+            self.assertIn("'three'", said)
+
+    def bar(self, **more):
+        """What a terminal gets on standard error."""
+        reader, writer = pty.openpty()
+        command = [CLATUNE, "sample", "copy.json", "--device", "Simulated", "--samples", "200", "--no-store"]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=writer,
+                                   env={**self.environment, "TERM": "xterm", **more})
+        os.close(writer)
+        out = b""
+        while True:
+            try:
+                chunk = os.read(reader, 4096)
+            except OSError:  # the other end is closed
+                break
+            out += chunk
+            if not chunk:
+                break
+        os.close(reader)
+        self.assertEqual(process.wait(timeout=100), 0)
+        return out.decode(errors="replace")
+
+    def test_colours(self):
+        self.environment.pop("NO_COLOR", None)
+        self.assertIn("\033[36m", self.bar())
+        plain = self.bar(NO_COLOR="1")
+        self.assertIn("[", plain)
+        self.assertNotRegex(plain, r"\033\[[0-9;]*m")
+        self.assertNotIn("\033", self.bar(TERM="dumb"))
+
+
+if __name__ == "__main__":
+    main()

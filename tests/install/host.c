@@ -1,0 +1,32 @@
+/* A program of somebody else's: asks what is known of a problem on a made-up device, and where its devices are. */
+#include <clatune/lookup.h>
+#include <clatune/opencl.h>
+#include <clatune/sys/evaluator.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+  clt_wisdom *wisdom = NULL;
+  clt_device_info device, *devices = NULL;
+  clt_found found;
+  clt_error error = {0};
+  size_t n = 0;
+  if (argc != 2) return 2;
+  memset(&device, 0, sizeof device);
+  strcpy(device.platform_name, "nobody's");
+  strcpy(device.name, "made up");
+  device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 256;
+  device.local_memory_bytes = 32768;
+  device.max_allocation_bytes = 1u << 30;
+  if (clt_devices(&devices, &n, &error) || clt_wisdom_open(&wisdom, NULL, 0, &error) ||
+      clt_lookup_info(wisdom, &found, argv[1], NULL, 0, &device, &error)) {
+    fprintf(stderr, "%s\n", error.message);
+    return 1;
+  }
+  printf("%s: %s\n", clt_tier_name(found.tier), found.options);
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+  free(devices);
+  return 0;
+}

@@ -1,0 +1,83 @@
+"""What 'meson install' lays down is complete, in the right folders, and works where it was moved to."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from tree import SOURCE, TreeTest, main
+
+HOST = SOURCE / "tests/install/host.c"
+PROBLEMS = ("convolution", "raycasting", "stereo")
+
+
+class Install(TreeTest):
+    def there(self, *names):
+        for name in names:
+            self.assertTrue((self.prefix / name).is_file(), name)
+
+    def clatune(self, *arguments, expect=0):
+        run = subprocess.run([self.prefix / "bin/clatune", *arguments], cwd=self.folder, env=self.environment, text=True,
+                             capture_output=True)
+        self.assertEqual(run.returncode, expect, run.stdout + run.stderr)
+        return run.stdout
+
+    def test_everything_is_in_its_folder(self):
+        self.there("bin/clatune", "libexec/clatune-worker", "share/bash-completion/completions/clatune.bash",
+                   "share/zsh/site-functions/_clatune", "share/fish/vendor_completions.d/clatune.fish")
+        self.there(*(f"share/clatune/problems/{name}.{end}" for name in PROBLEMS for end in ("json", "cl", "c")))
+        headers = {p.relative_to(SOURCE / "include") for p in (SOURCE / "include").rglob("*.h")}
+        self.assertEqual({p.relative_to(self.prefix / "include") for p in (self.prefix / "include").rglob("*.h")}, headers)
+        if shutil.which("scdoc"):
+            self.there("share/man/man1/clatune.1", "share/man/man3/libclatune.3", "share/man/man5/clatune-problem.5")
+
+    def test_nothing_of_the_tests_or_the_inside_is_installed(self):
+        names = [p.name for p in self.prefix.rglob("*") if p.is_file()]
+        self.assertFalse([n for n in names if "internal" in n or "test" in n or "bench" in n or n == "meson.build"])
+
+    def test_the_library_has_its_soname(self):
+        real = (self.library_folder / "libclatune.so").resolve()
+        self.assertEqual(os.readlink(self.library_folder / "libclatune.so"), "libclatune.so.0")
+        self.assertRegex(real.name, r"^libclatune\.so\.0\.\d+\.\d+$")
+        said = self.run_here(["readelf", "--dynamic", real])
+        self.assertIn("[libclatune.so.0]", said)
+        self.assertNotIn("PATH", said)
+
+    @unittest.skipUnless(shutil.which("man") and shutil.which("scdoc"), "no man or no scdoc")
+    def test_the_manual_names_the_environment(self):
+        page = (SOURCE / "docs/environment.md").read_text()
+        names = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+        text = self.run_here(["man", "-P", "cat", self.prefix / "share/man/man1/clatune.1"], MANWIDTH="100", LC_ALL="C.UTF-8")
+        for name in names:
+            self.assertIn(name, text)
+
+    def test_the_program_runs(self):
+        self.assertRegex(self.clatune("--version"), r"^clatune \d")
+        for name in PROBLEMS:
+            self.assertIn(name, self.clatune("space", str(self.prefix / f"share/clatune/problems/{name}.json")))
+
+    def test_it_finds_its_worker_and_its_headers(self):
+        devices = subprocess.run([self.prefix / "bin/clatune", "devices"], env=self.environment, text=True, capture_output=True)
+        self.assertIn(devices.returncode, (0, 3), devices.stderr)
+        self.assertNotIn("worker", devices.stderr)
+        if devices.returncode == 0 and "(POCL)" in devices.stdout:
+            said = self.clatune("verify", str(self.prefix / "share/clatune/problems/convolution.json"), "--device", "pocl", "--size",
+                                "width=64", "--size", "height=64")
+            self.assertIn("verified        yes", said)
+
+    def test_a_host_program(self):
+        cc = os.environ.get("CC", "cc").split()
+        self.run_here([*cc, "-Wall", "-Werror", HOST, "-o", "host", *self.pkg_config("--cflags", "--libs")])
+        said = self.run_here(["./host", self.prefix / "share/clatune/problems/convolution.json"])
+        self.assertRegex(said, r"^default: .*-Dwidth=2048")
+
+    def test_pkg_config_says_what_is_needed(self):
+        self.assertEqual(self.pkg_config("--modversion")[0], self.clatune("version").split()[1])
+        self.assertEqual(self.pkg_config("--variable=prefix"), [str(self.prefix)])
+        self.assertEqual([w for w in self.pkg_config("--libs") if w.startswith("-l")], ["-lclatune"])
+        self.assertIn("-lOpenCL", self.pkg_config("--static", "--libs"))
+        [worker] = self.pkg_config("--variable=worker")
+        self.assertTrue(os.access(worker, os.X_OK), worker)
+
+
+if __name__ == "__main__":
+    main()
