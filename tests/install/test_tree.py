@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from tree import SOURCE, TreeTest, main
+from tree import BUILD, SOURCE, TreeTest, main
 
 HOST = SOURCE / "tests/install/host.c"
 PROBLEMS = ("convolution", "raycasting", "stereo")
@@ -68,6 +68,14 @@ class Install(TreeTest):
         cc = os.environ.get("CC", "cc").split()
         self.run_here([*cc, "-Wall", "-Werror", HOST, "-o", "host", *self.pkg_config("--cflags", "--libs")])
         said = self.run_here(["./host", self.prefix / "share/clatune/problems/convolution.json"])
+        self.assertRegex(said, r"^default: .*-Dwidth=2048")
+
+    def test_a_host_program_without_installing(self):
+        where = {"PKG_CONFIG_PATH": str(BUILD / "meson-uninstalled"), "LD_LIBRARY_PATH": str(BUILD)}
+        flags = self.run_here(["pkg-config", "--cflags", "--libs", "clatune"], **where).split()
+        self.assertIn(f"-L{BUILD}", flags)
+        self.run_here([*os.environ.get("CC", "cc").split(), HOST, "-o", "uninstalled", *flags])
+        said = self.run_here(["./uninstalled", SOURCE / "kernels_cl/convolution.json"], **where)
         self.assertRegex(said, r"^default: .*-Dwidth=2048")
 
     def test_pkg_config_says_what_is_needed(self):
