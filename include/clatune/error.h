@@ -7,6 +7,8 @@
 #ifndef CLATUNE_ERROR_H
 #define CLATUNE_ERROR_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -57,7 +59,7 @@ const char *clt_error_text(int code);
 
 /* Writes "file:line: key: message" with the parts that are known into out (capacity bytes, always terminated).
  * Returns the length it would have needed, as snprintf does. */
-int clt_error_format(const clt_error *error, char *out, unsigned long capacity);
+int clt_error_format(const clt_error *error, char *out, size_t capacity);
 
 #ifdef __cplusplus
 }
