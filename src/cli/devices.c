@@ -46,8 +46,10 @@ static void print_work(const clt_device_info *d) {
 
 static void print_memory(const clt_device_info *d) {
   char a[32], b[32];
-  field("local memory", "%s%s", bytes(a, d->local_memory_bytes), d->local_memory_dedicated ? "" : ", a part of global memory");
-  field("global memory", "%s, one buffer at most %s", bytes(a, d->global_memory_bytes), bytes(b, d->max_allocation_bytes));
+  field("local memory", "%s%s", bytes(a, d->local_memory_bytes),
+        d->local_memory_dedicated ? "" : ", a part of global memory");
+  field("global memory", "%s, one buffer at most %s", bytes(a, d->global_memory_bytes),
+        bytes(b, d->max_allocation_bytes));
   field("constant memory", "%s, all arguments %s", bytes(a, d->max_constant_bytes), bytes(b, d->max_parameter_bytes));
   if (d->global_cache_bytes) field("cache", "%s", bytes(a, d->global_cache_bytes));
   if (d->images)
@@ -114,8 +116,8 @@ const cli_command cli_devices = {
     .synopsis = "[--json]",
     .description =
         "Lists the platforms, the devices of each, and the limits that matter for tuning. --device takes the numbers\n"
-        "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's, vendor's\n"
-        "or device's name. With --json, all that expressions of problem files can ask (device.*).",
+        "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's,\n"
+        "vendor's or device's name. With --json, all that expressions of problem files can ask (device.*).",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .run = run,

@@ -62,7 +62,8 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   if (rc) return rc;
   rc = count_known(&known, arguments, &subject);
   if (rc == 0 && cli_given(arguments, "json")) rc = print_json(&subject, searcher, known);
-  else if (rc == 0) rc = print_text(&subject, searcher, default_first, known);
+  else if (rc == 0)
+    rc = print_text(&subject, searcher, default_first, known);
   cli_subject_release(&subject);
   return rc;
 }

@@ -4,8 +4,8 @@
 
 #include "cli/arguments.h"
 
-/* Says what `clatune tune`, `sample` or `record` would measure, where and how much of it is known; measures nothing and makes no
- * file. default_first: the default configuration is the first to be measured. Returns an exit code. */
+/* Says what `clatune tune`, `sample` or `record` would measure, where and how much of it is known; measures nothing and
+ * makes no file. default_first: the default configuration is the first to be measured. Returns an exit code. */
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first);
 
 #endif

@@ -18,7 +18,8 @@ static int terminal_width(void) {
   return size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
 }
 
-/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's says what it is. */
+/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's
+ * says what it is. */
 static bool is_problem(const char *path) {
   size_t n = strlen(path);
   if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
@@ -78,7 +79,8 @@ static int run(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {{"text", NULL, "as text (the default)"}, CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, CLI_FLAG_QUIET};
+static const cli_flag flags[] = {
+    {"text", NULL, "as text (the default)"}, CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, CLI_FLAG_QUIET};
 
 const cli_command cli_report_command = {
     .name = "report",

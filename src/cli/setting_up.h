@@ -33,7 +33,8 @@ int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments);
 
 bool cli_has_store(const cli_arguments *arguments);
 
-/* "there is no store ... yet", where it is so; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with --quiet. */
+/* "there is no store ... yet", where it is so; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with
+ * --quiet. */
 int cli_no_store(const cli_arguments *arguments);
 void cli_note_no_store(const cli_arguments *arguments);
 

@@ -103,7 +103,8 @@ int cli_store_show(const cli_arguments *arguments) {
   clt_wisdom *wisdom = NULL;
   clt_problem *problem = NULL;
   clt_error error = {0};
-  if (arguments->n_positional < 2) return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
+  if (arguments->n_positional < 2)
+    return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = as_json ? json_array() : NULL;
   int rc = load_named(&problem, arguments, arguments->positional[1], &error);

@@ -76,7 +76,8 @@ static void list(char *out, size_t capacity, matches_fn *matches, const clt_devi
     if (!matches(d, text)) continue;
     char place[32] = ""; /* a device that is not here has none */
     if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
-    used += (size_t)snprintf(out + used, capacity - used, "%s%s%s (%s)", used ? ", " : "", place, d->name, d->platform_name);
+    used += (size_t)snprintf(out + used, capacity - used, "%s%s%s (%s)", used ? ", " : "", place, d->name,
+                             d->platform_name);
   }
 }
 

@@ -10,16 +10,14 @@
 
 #define PROGRAM "clatune-worker"
 
-/* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved. */
-static const char *const near_program[] = {PROGRAM,
-                                           "../worker/" PROGRAM,
-                                           "../../src/worker/" PROGRAM,
-                                           "../src/worker/" PROGRAM,
-                                           "../libexec/" PROGRAM,
-                                           NULL};
+/* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved.
+ */
+static const char *const near_program[] = {
+    PROGRAM, "../worker/" PROGRAM, "../../src/worker/" PROGRAM, "../src/worker/" PROGRAM, "../libexec/" PROGRAM, NULL};
 
 /* For the programs of others: lib/libclatune.so, or lib/<architecture>/libclatune.so, in a tree that was moved. */
-static const char *const near_library[] = {"src/worker/" PROGRAM, "../libexec/" PROGRAM, "../../libexec/" PROGRAM, NULL};
+static const char *const near_library[] = {"src/worker/" PROGRAM, "../libexec/" PROGRAM, "../../libexec/" PROGRAM,
+                                           NULL};
 
 static int from_environment(char **out, const char *path, clt_error *error) {
   if (access(path, X_OK)) return clt_fail_errno(error, CLT_E_WORKER, "run the worker that CLATUNE_WORKER names,", path);

@@ -158,7 +158,8 @@ static void describe_sub_groups(clt_device_info *out, cl_device_id device) {
   if (!has_extension(out, "cl_intel_required_subgroup_size")) return;
   if (clGetDeviceInfo(device, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS) return;
   for (size_t i = 0; i < bytes / sizeof *sizes && i < 16 && used < sizeof out->sub_group_sizes; i++)
-    used += (size_t)snprintf(out->sub_group_sizes + used, sizeof out->sub_group_sizes - used, "%s%zu", i ? " " : "", sizes[i]);
+    used += (size_t)snprintf(out->sub_group_sizes + used, sizeof out->sub_group_sizes - used, "%s%zu", i ? " " : "",
+                             sizes[i]);
 }
 
 static void describe_work(clt_device_info *out, cl_device_id device) {

@@ -56,7 +56,8 @@ static int reject_kernel(const clt_program *built, const char *name, cl_int stat
   if (status == CL_INVALID_KERNEL_NAME &&
       clGetProgramInfo(built->program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) == CL_SUCCESS)
     return reject_kernel_name(name, names, m);
-  return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name, clt_cl_status_name(status));
+  return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
+                    clt_cl_status_name(status));
 }
 
 static int make_kernels(clt_program *built, const clt_plan *plan, clt_measurement *m, clt_error *error) {

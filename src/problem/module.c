@@ -32,7 +32,8 @@ static const char *const include_folders[] = {"../include/" HEADER, "../../inclu
 static char *include_folder(void) {
   const char *chosen = getenv("CLATUNE_INCLUDE");
   if (chosen && chosen[0]) return strdup(chosen);
-  if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/" HEADER, R_OK) == 0) return strdup(CLATUNE_SOURCE_INCLUDE);
+  if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/" HEADER, R_OK) == 0)
+    return strdup(CLATUNE_SOURCE_INCLUDE);
   char *found = clt_find_near_program(include_folders, R_OK);
   if (found == NULL) found = clt_find_near_library(include_folders, R_OK);
   if (found == NULL) return strdup(CLATUNE_INSTALLED_INCLUDE);
