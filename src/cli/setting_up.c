@@ -92,7 +92,7 @@ static void say_no_store(const cli_arguments *arguments, const char *more) {
 }
 
 int cli_no_store(const cli_arguments *arguments) {
-  say_no_store(arguments, "; 'clatune tune' makes it");
+  say_no_store(arguments, "; 'clatune tune' and 'clatune sample' make it");
   return CLI_FAILURE;
 }
 
