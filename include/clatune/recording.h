@@ -31,6 +31,9 @@ size_t clt_recording_size(const clt_recording *recording);
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
 double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
+/* Which measurement the file has at `position` (below the size): its index for clt_recording_at. Cache files and T4 results
+ * are written in the order of measuring, recordings of whole spaces in that of rank. */
+size_t clt_recording_in_file(const clt_recording *recording, size_t position);
 
 #ifdef __cplusplus
 }

@@ -84,6 +84,12 @@ int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, 
 /* The same without counting: n_records is 0. Takes time with the number of keys, not of records. */
 int clt_store_each_key_uncounted(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error);
 
+/* The space of what a key's own records hold, for those who have the store and not the problem: the parameters of its newest
+ * record, each with the values that occur, numbers ascending, then words; valid are the configurations that occur. A text
+ * that cannot be a configuration is left out, and so is one with other parameters. *out is freed with clt_space_free.
+ * CLT_E_NOT_FOUND where nothing is left. */
+int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key, clt_error *error);
+
 /* --- several stores --- */
 
 /* Which keys, and which of their records; what is NULL or 0 does not matter. */

@@ -46,17 +46,36 @@ static int by_config_then_index(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
+#define NOWHERE SIZE_MAX
+
+static void keep_those_that_stay(clt_recording *recording) {
+  size_t kept = 0;
+  for (size_t i = 0; i < recording->n; i++)
+    if (recording->order[i] != NOWHERE) recording->order[kept++] = recording->order[i];
+}
+
 /* Moves the measurements into the order of the places; of several of one configuration the last stays. */
 static int arrange(clt_recording *recording, const place *places, clt_error *error) {
   clt_measurement *sorted = clt_new_array(recording->n, sizeof *sorted);
-  if (sorted == NULL) return clt_fail_memory(error);
+  size_t *at = clt_new_array(recording->n, sizeof *at); /* where each of the file's is now; NOWHERE: replaced */
+  if (sorted == NULL || at == NULL) {
+    free(sorted);
+    free(at);
+    return clt_fail_memory(error);
+  }
   size_t n = 0;
   for (size_t i = 0; i < recording->n; i++) {
-    if (n && sorted[n - 1].config == places[i].config) clt_measurement_release(&sorted[--n]);
+    if (n && sorted[n - 1].config == places[i].config) {
+      clt_measurement_release(&sorted[--n]);
+      at[places[i - 1].index] = NOWHERE;
+    }
+    at[places[i].index] = n;
     sorted[n++] = recording->measurements[places[i].index];
   }
   free(recording->measurements);
   recording->measurements = sorted;
+  recording->order = at;
+  keep_those_that_stay(recording);
   recording->n = recording->capacity = n;
   return CLT_OK;
 }
@@ -163,6 +182,7 @@ void clt_recording_free(clt_recording *recording) {
   if (recording == NULL) return;
   for (size_t i = 0; i < recording->n; i++) clt_measurement_release(&recording->measurements[i]);
   free(recording->measurements);
+  free(recording->order);
   clt_space_free(recording->space);
   free(recording->name);
   free(recording->kernel);
@@ -205,5 +225,7 @@ const clt_measurement *clt_recording_find(const clt_recording *recording, clt_co
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index) {
   return &recording->measurements[index];
 }
+
+size_t clt_recording_in_file(const clt_recording *recording, size_t position) { return recording->order[position]; }
 
 double clt_recording_optimum_s(const clt_recording *recording) { return recording->optimum_s; }

@@ -11,6 +11,7 @@ struct clt_recording {
   size_t n_sizes;
   clt_space *space;
   clt_measurement *measurements; /* in ascending order of config, each config once */
+  size_t *order; /* of the file: indices of measurements */
   size_t n, capacity;
   double optimum_s;
 };
