@@ -7,7 +7,8 @@
 
 #include "cli/arguments.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/report_json.h"
+#include "cli/report_sources.h"
 
 #define DEFAULT_WIDTH 100
 #define MOST_WIDTH 160
@@ -18,77 +19,130 @@ static int terminal_width(void) {
   return size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
 }
 
-/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's
- * says what it is. */
-static bool is_problem(const char *path) {
-  size_t n = strlen(path);
-  if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
-  json_t *json = json_load_file(path, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") != NULL;
-  json_decref(json);
-  return yes;
+/* --- the command, as it could be typed --- */
+
+static void put_word(FILE *out, const char *word) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
+  if (word[0] && word[strspn(word, plain)] == '\0') {
+    fprintf(out, " %s", word);
+    return;
+  }
+  fputs(" '", out);
+  for (; *word; word++) {
+    if (*word == '\'')
+      fputs("'\\''", out);
+    else
+      fputc(*word, out);
+  }
+  fputc('\'', out);
 }
 
-static int print(const clt_report *report) {
-  clt_error error = {0};
+static bool takes_value(const cli_command *command, const char *flag) {
+  for (size_t i = 0; i < command->n_flags; i++)
+    if (strcmp(command->flags[i].name, flag) == 0) return command->flags[i].argument != NULL;
+  return false;
+}
+
+static char *command_text(const cli_arguments *arguments) {
   char *text = NULL;
-  if (clt_report_n_rows(report) == 0) return cli_failure("nothing is known of '%s'", clt_report_title(report));
-  if (clt_report_text(&text, report, terminal_width(), &error)) return cli_report(&error);
-  fputs(text, stdout);
+  size_t bytes;
+  FILE *out = open_memstream(&text, &bytes);
+  if (out == NULL) return NULL;
+  fprintf(out, "clatune %s", arguments->command->name);
+  for (size_t i = 0; i < arguments->n_positional; i++) put_word(out, arguments->positional[i]);
+  for (size_t i = 0; i < arguments->n_typed; i++) {
+    fprintf(out, " --%s", arguments->typed[i].name);
+    if (takes_value(arguments->command, arguments->typed[i].name)) put_word(out, arguments->typed[i].value);
+  }
+  if (fclose(out) == 0) return text;
   free(text);
+  return NULL;
+}
+
+/* --- forms --- */
+
+static int print(const cli_report_sources *sources, const clt_report_options *options) {
+  clt_error error = {0};
+  for (size_t i = 0; i < sources->n; i++) {
+    char *text = NULL;
+    if (clt_report_text(&text, sources->reports[i], options, terminal_width(), &error)) return cli_report(&error);
+    printf("%s%s", i ? "\n" : "", text);
+    free(text);
+  }
   return CLI_FOUND;
 }
 
-static int report_problem(const cli_arguments *arguments, const char *path) {
-  cli_subject subject;
-  clt_store *store = NULL;
-  clt_report *report = NULL;
-  clt_error error = {0};
-  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
-  if (rc) return rc;
-  rc = cli_open_store_to_read(&store, arguments);
-  if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
-  if (rc == 0 && clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
-  if (rc == 0) rc = print(report);
-  clt_report_free(report);
-  clt_store_close(store);
-  cli_subject_release(&subject);
-  return rc;
+static int print_json(const cli_report_sources *sources, const clt_report_options *options) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < sources->n; i++) {
+    clt_error error = {0};
+    json_t *one = cli_report_json(sources->reports[i], options, &error);
+    if (one == NULL && error.code) {
+      json_decref(list);
+      return cli_report(&error);
+    }
+    json_array_append_new(list, one);
+  }
+  return cli_print_json(json_pack("{s:s, s:o, s:I, s:o}", "version", CLATUNE_VERSION, "command",
+                                  cli_report_json_text(options->command), "seed", (json_int_t)options->seed, "tunings",
+                                  list));
 }
 
-static int report_recording(const char *path) {
-  clt_recording *recording = NULL;
-  clt_report *report = NULL;
+static int write_page(const cli_report_sources *sources, const clt_report_options *options, const char *path,
+                      bool says) {
   clt_error error = {0};
-  int rc = 0;
-  if (clt_recording_load(&recording, path, &error) || clt_report_from_recording(&report, recording, &error))
-    rc = cli_report(&error);
-  if (rc == 0) rc = print(report);
-  clt_report_free(report);
-  clt_recording_free(recording);
-  return rc;
+  char *page = NULL, *note = NULL;
+  const clt_report *const *reports = (const clt_report *const *)sources->reports;
+  int rc = clt_report_page(&page, &note, reports, sources->n, options, &error);
+  if (rc == 0) rc = clt_report_page_write(path, page, &error);
+  if (rc == 0 && note) fprintf(stderr, "clatune: warning: the page has no plots: %s\n", note);
+  if (rc == 0 && says) printf("%s has the report of %zu tuning%s\n", path, sources->n, sources->n == 1 ? "" : "s");
+  free(page);
+  free(note);
+  return rc ? cli_report(&error) : CLI_FOUND;
 }
 
 static int run(const cli_arguments *arguments) {
-  int rc = 0;
-  for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
-    const char *path = arguments->positional[i];
-    if (i) putchar('\n');
-    rc = is_problem(path) ? report_problem(arguments, path) : report_recording(path);
+  cli_report_sources sources = {0};
+  const char *path = cli_text(arguments, "output");
+  char *command = command_text(arguments);
+  int64_t seed;
+  int rc = command ? cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX) : cli_failure("out of memory");
+  if (rc == 0) rc = cli_report_sources_init(&sources, arguments);
+  if (rc == 0) {
+    const clt_report_options options = {.seed = (uint64_t)seed, .command = command};
+    bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
+    if (path) rc = write_page(&sources, &options, path, !json);
+    if (rc == 0 && text) rc = print(&sources, &options);
+    if (rc == 0 && json) rc = print_json(&sources, &options);
   }
+  cli_report_sources_release(&sources);
+  free(command);
   return rc;
 }
 
 static const cli_flag flags[] = {
-    {"text", NULL, "as text (the default)"}, CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, CLI_FLAG_QUIET};
+    {"output", "FILE", "writes a page of HTML with plots, which needs nothing beside itself; also -o FILE"},
+    {"text", NULL, "as text on standard output; what is done without -o, too"},
+    {"problem", "NAME", "of a store: of this problem alone"},
+    {"device", "NAME", "of a problem: its OpenCL device, as in 'clatune tune'; of a store: a part of the device's key"},
+    CLI_FLAG_SIZE,
+    CLI_FLAG_STORE,
+    {"seed", "N", "seed of the model that is fitted to what was measured (default 1)"},
+    CLI_FLAG_QUIET,
+    CLI_FLAG_JSON};
 
 const cli_command cli_report_command = {
     .name = "report",
     .summary = "what was measured: the best, the parameters' effects, failures",
-    .synopsis = "PROBLEM|RECORDING... [--device NAME] [--size NAME=N]... [--store FILE]",
+    .synopsis = "STORE|RECORDING|PROBLEM... [-o FILE.html] [--text] [OPTION...]",
     .description =
-        "Of a problem file: what the store holds of it at these sizes on this device. Of a recording (T4 results, a\n"
-        "cache file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it.",
+        "Of a store: every problem on every device, or those that are chosen. Of a recording (T4 results, a cache file "
+        "of\n"
+        "Kernel Tuner, what 'clatune record' wrote): what is in it. Of a problem file: what the store holds of it at "
+        "these\n"
+        "sizes on this device. Several are compared. Plots are made by gnuplot (Debian: gnuplot-nox); without it a "
+        "page has none.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

@@ -4,11 +4,18 @@
 
 #include <clatune/report.h>
 
+typedef struct clt_report_rows {
+  clt_report_row *items;
+  size_t n, capacity;
+} clt_report_rows;
+
 struct clt_report {
   const clt_space *space;
-  char *title, *device;
-  clt_report_row *rows;
-  size_t n, capacity, n_correct;
+  clt_space *own_space; /* NULL: space is borrowed */
+  char *title, *device, *sizes;
+  clt_device_info *device_info; /* NULL: not known */
+  clt_report_rows rows, finalists;
+  size_t n_correct;
 };
 
 #endif

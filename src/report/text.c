@@ -1,30 +1,25 @@
 /* A report for a terminal. */
 #include <math.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "report/report.h"
+#include "report/view.h"
 
 #define LEAST_WIDTH 60
-#define FASTEST 10
-#define MOST_VALUES 16 /* of a parameter; of longer lists those with the best times */
 #define TIME_COLUMNS 11
+#define VALUE_COLUMNS 12
 
 static void put_time(FILE *out, double time_s) {
-  static const struct {
-    double least_s, unit_s;
-    const char *name;
-  } units[] = {{1, 1, "s"}, {1e-3, 1e-3, "ms"}, {1e-6, 1e-6, "us"}, {0, 1e-9, "ns"}};
-  size_t u = 0;
   if (!isfinite(time_s)) {
     fprintf(out, "%*s", TIME_COLUMNS, "-");
     return;
   }
-  while (u < 3 && time_s < units[u].least_s) u++;
-  fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / units[u].unit_s, units[u].name);
+  clt_report_view_unit unit = clt_report_view_unit_of(time_s);
+  fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / unit.seconds, unit.name);
 }
 
 static void put_bar(FILE *out, double share, int columns) {
@@ -32,145 +27,183 @@ static void put_bar(FILE *out, double share, int columns) {
   for (int i = 0; i < n; i++) fputc('#', out);
 }
 
-/* --- the parts --- */
-
-static void put_head(FILE *out, const clt_report *r) {
-  fprintf(out, "%s\n%s\n\n", r->title, r->device);
-  fprintf(out, "%zu configurations, %zu correct, of %llu valid ones\n", r->n, r->n_correct,
-          (unsigned long long)clt_space_valid(r->space));
+static void put_value(FILE *out, clt_value value) {
+  char text[64];
+  fprintf(out, "%*.*s", VALUE_COLUMNS, VALUE_COLUMNS, clt_report_view_value(value, text, sizeof text));
 }
 
-static void put_failures(FILE *out, const clt_report *r) {
+/* --- the head --- */
+
+static void put_device(FILE *out, const clt_report *r) {
+  const clt_device_info *d = r->device_info;
+  if (r->sizes[0]) fprintf(out, "%s\n", r->sizes);
+  if (r->device[0]) fprintf(out, "%s\n", r->device);
+  if (d == NULL) return;
+  fprintf(out, "%s, %s, %s\n", d->name, d->platform_name, d->device_version);
+  fprintf(out, "%u compute units, local memory %llu KiB, work groups of at most %llu\n", d->compute_units,
+          (unsigned long long)(d->local_memory_bytes / 1024), (unsigned long long)d->max_work_group_size);
+}
+
+static void put_head(FILE *out, const clt_report *r, const clt_report_options *options) {
+  fprintf(out, "%s\n", r->title);
+  put_device(out, r);
+  fprintf(out, "\n%zu configurations, %zu correct, of %llu %s ones\n", r->rows.n, r->n_correct,
+          (unsigned long long)clt_space_valid(r->space), r->own_space ? "known" : "valid");
+  fprintf(out, "clatune %s%s%s\n", CLATUNE_VERSION, options->command ? ": " : "",
+          options->command ? options->command : "");
+}
+
+/* --- failures --- */
+
+static void put_failures(FILE *out, const clt_report_view *v) {
   size_t counts[CLT_N_REASONS] = {0};
-  for (size_t i = 0; i < r->n; i++) counts[r->rows[i].reason]++;
+  const clt_report *r = v->report;
+  if (r->n_correct == r->rows.n) return;
+  fputs("\nFailures\n", out);
+  for (size_t i = 0; i < r->rows.n; i++) counts[r->rows.items[i].reason]++;
   for (int reason = CLT_REASON_NONE + 1; reason < CLT_N_REASONS; reason++)
     if (counts[reason])
       fprintf(out, "%zu %s: %s\n", counts[reason], clt_reason_name((clt_reason)reason),
               clt_reason_text((clt_reason)reason));
+  for (size_t i = 0; i < v->n_failing; i++) {
+    const clt_report_view_failing *f = &v->failing[i];
+    char text[64];
+    fprintf(out, "%zu of %zu with %s=%s\n", f->n_failed, f->n, f->parameter->parameter->name,
+            clt_report_view_value(f->parameter->parameter->values[f->value], text, sizeof text));
+  }
 }
 
+/* --- rows --- */
+
 /* Each improvement, with how far it was still from the end. */
-static void put_progress(FILE *out, const clt_report *r, int width) {
-  double best_s = INFINITY, last_s = NAN;
-  for (size_t i = 0; i < r->n; i++) last_s = fmin(last_s, r->rows[i].time_s);
-  fputs("\nThe best so far, over evaluations\n", out);
-  for (size_t i = 0; i < r->n; i++) {
-    if (!(r->rows[i].time_s < best_s)) continue;
-    best_s = r->rows[i].time_s;
-    fprintf(out, "%8zu ", i + 1);
-    put_time(out, best_s);
+static void put_progress(FILE *out, const clt_report_view *v, int width) {
+  fprintf(out, "\nThe best so far, over evaluations%s\n", v->spent_s > 0 ? " and seconds of measuring" : "");
+  if (v->in_order) fputs("(these are in the order of their numbers, not of a search)\n", out);
+  for (size_t i = 0; i < v->n_steps; i++) {
+    const clt_report_view_step *step = &v->steps[i];
+    int columns = width - 8 - TIME_COLUMNS - 4;
+    fprintf(out, "%8zu ", step->number);
+    if (v->spent_s > 0) fprintf(out, "%10.2f ", step->spent_s);
+    if (v->spent_s > 0) columns -= 11;
+    put_time(out, step->best_s);
     fputs("  ", out);
-    put_bar(out, last_s / best_s, width - 8 - TIME_COLUMNS - 4);
+    put_bar(out, v->steps[v->n_steps - 1].best_s / step->best_s, columns);
     fputc('\n', out);
   }
 }
 
-static int put_fastest(FILE *out, const clt_report *r, clt_error *error) {
-  size_t indices[FASTEST], n = clt_report_fastest(r, indices, FASTEST);
-  fprintf(out, "\nThe %zu fastest%s\n", n, n ? "            spread" : "");
-  for (size_t i = 0; i < n; i++) {
-    const clt_report_row *row = &r->rows[indices[i]];
-    char *text = clt_config_string(r->space, row->config);
+static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
+  fprintf(out, "\nThe %zu fastest%s\n", v->n_fastest, v->n_fastest ? "            spread" : "");
+  for (size_t i = 0; i < v->n_fastest; i++) {
+    const clt_report_row *row = &v->report->rows.items[v->fastest[i]];
+    char *text = clt_config_string(v->report->space, row->config);
     if (text == NULL) return clt_fail_memory(error);
     put_time(out, row->time_s);
     if (isfinite(row->spread))
-      fprintf(out, " %6.1f %%  %s\n", 100 * row->spread, text);
+      fprintf(out, " %6.1f %%  %s", 100 * row->spread, text);
     else
-      fprintf(out, "        -  %s\n", text);
+      fprintf(out, "        -  %s", text);
+    if (isfinite(row->final_s)) {
+      fputs("  finalist", out);
+      put_time(out, row->final_s);
+    }
+    fputc('\n', out);
     free(text);
   }
   return CLT_OK;
 }
 
+/* --- the model --- */
+
+static void put_fit(FILE *out, const clt_report_view *v) {
+  const clt_model_accuracy *a = &v->fit.accuracy;
+  fputs("\nA model of these times\n", out);
+  if (v->fit.n == 0) {
+    fprintf(out, "none: it takes %d correct configurations of different times\n", CLT_REPORT_LEAST_ROWS);
+    return;
+  }
+  fprintf(out,
+          "errs by %.1f %% in the mean, by a factor of %.3g (one standard deviation), on %zu rows not trained on\n",
+          100 * a->mean_relative_error, exp(a->log_error_sd), v->fit.n);
+}
+
 /* --- parameters --- */
 
-typedef struct ranked {
-  size_t parameter;
-  clt_effect effect;
-} ranked;
-
-static int by_importance(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
-  double p = isnan(x->effect.importance) ? -1 : x->effect.importance;
-  double q = isnan(y->effect.importance) ? -1 : y->effect.importance;
-  if (p != q) return p > q ? -1 : 1;
-  return (x->parameter > y->parameter) - (x->parameter < y->parameter);
-}
-
-static void put_value(FILE *out, clt_value value) {
-  char text[32];
-  switch (value.type) {
-    case CLT_STRING: snprintf(text, sizeof text, "%s", value.text); break;
-    case CLT_REAL: snprintf(text, sizeof text, "%.6g", value.real); break;
-    default: snprintf(text, sizeof text, "%lld", (long long)value.integer);
-  }
-  fprintf(out, "%12.12s", text);
-}
-
-/* The least time among a parameter's values, and whether a value is among the best MOST_VALUES. */
-static bool is_shown(const clt_effect *e, size_t v) {
-  size_t n_better = 0;
-  if (e->values[v].n == 0) return false;
-  for (size_t i = 0; i < e->n_values; i++)
-    n_better += e->values[i].least_s < e->values[v].least_s || (isnan(e->values[v].least_s) && i < v);
-  return n_better < MOST_VALUES;
-}
-
-static void put_effect(FILE *out, const clt_report *r, const ranked *p, int width) {
-  const clt_parameter *parameter = clt_space_parameter(r->space, p->parameter);
+static void put_effect(FILE *out, const clt_report_view_parameter *p, int width) {
   const clt_effect *e = &p->effect;
-  double least_s = NAN, least_median_s = NAN;
-  for (size_t v = 0; v < e->n_values; v++) {
-    least_s = fmin(least_s, e->values[v].least_s);
-    least_median_s = fmin(least_median_s, e->values[v].median_s);
-  }
-  fprintf(out, "\n%s explains %.0f %% of the times' spread\n", parameter->name,
+  double least_median_s = NAN;
+  for (size_t v = 0; v < e->n_values; v++) least_median_s = fmin(least_median_s, e->values[v].median_s);
+  fprintf(out, "\n%s explains %.0f %% of the times' spread\n", p->parameter->name,
           isnan(e->importance) ? 0 : 100 * e->importance);
-  fprintf(out, "%12s %6s %6s %*s %*s\n", "value", "rows", "fail", TIME_COLUMNS, "least", TIME_COLUMNS, "median");
-  for (size_t v = 0; v < e->n_values; v++) {
+  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS, "least", TIME_COLUMNS,
+          "median");
+  for (size_t i = 0; i < p->n_shown; i++) {
+    size_t v = p->shown[i];
     const clt_effect_value *value = &e->values[v];
-    if (!is_shown(e, v)) continue;
-    put_value(out, parameter->values[v]);
+    put_value(out, p->parameter->values[v]);
     fprintf(out, " %6zu %6zu ", value->n, value->n_failed);
     put_time(out, value->least_s);
     fputc(' ', out);
     put_time(out, value->median_s);
-    fputs(value->least_s == least_s ? " *" : "  ", out);
+    fputs(v == p->fastest ? " *" : "  ", out);
     if (isfinite(value->median_s)) put_bar(out, least_median_s / value->median_s, width - 26 - 2 * TIME_COLUMNS - 5);
     fputc('\n', out);
   }
 }
 
-static int put_parameters(FILE *out, const clt_report *r, int width, clt_error *error) {
-  size_t n = clt_space_n_parameters(r->space);
-  ranked *all = clt_new_array(n, sizeof *all);
-  int rc = all ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    all[i].parameter = i;
-    rc = clt_report_effect(&all[i].effect, r, i, error);
+/* The one with fewer values across: as many as fit. */
+static void put_pairs(FILE *out, const clt_report_view *v, int width) {
+  if (v->pairs == NULL) return;
+  size_t d = v->parameters[0].n_shown < v->parameters[1].n_shown;
+  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
+  size_t fit = (size_t)((width - VALUE_COLUMNS) / (TIME_COLUMNS + 2)),
+         n = across->n_shown < fit ? across->n_shown : fit;
+  fprintf(out, "\nThe least time of each %s (down) and %s (across)\n%*s", down->parameter->name,
+          across->parameter->name, VALUE_COLUMNS, "");
+  for (size_t b = 0; b < n; b++) {
+    fputc(' ', out);
+    put_value(out, across->parameter->values[across->shown[b]]);
   }
-  if (rc == CLT_OK) qsort(all, n, sizeof *all, by_importance);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if (all[i].effect.n_values > 1) put_effect(out, r, &all[i], width);
-  if (rc == CLT_OK) fputs("\n* the fastest is among these. Bars: speed of the median.\n", out);
-  for (size_t i = 0; all && i < n; i++) clt_effect_release(&all[i].effect);
-  free(all);
-  return rc;
+  fputc('\n', out);
+  for (size_t a = 0; a < down->n_shown; a++) {
+    put_value(out, down->parameter->values[down->shown[a]]);
+    for (size_t b = 0; b < n; b++) {
+      bool fastest = down->shown[a] == down->fastest && across->shown[b] == across->fastest;
+      fputs(fastest ? " *" : "  ", out);
+      put_time(out, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
+    }
+    fputc('\n', out);
+  }
 }
 
-int clt_report_text(char **out, const clt_report *report, int width, clt_error *error) {
+static void put_parameters(FILE *out, const clt_report_view *v, int width) {
+  for (size_t i = 0; i < v->n_parameters; i++) put_effect(out, &v->parameters[i], width);
+  put_pairs(out, v, width);
+  if (v->n_parameters) fputs("\n* the fastest is among these. Bars: speed of the median.\n", out);
+}
+
+int clt_report_text(char **out, const clt_report *report, const clt_report_options *options, int width,
+                    clt_error *error) {
+  clt_report_view view;
   char *text = NULL;
   size_t bytes;
+  int rc = clt_report_view_init(&view, report, options, error);
+  if (rc) return rc;
   FILE *file = open_memstream(&text, &bytes);
-  if (file == NULL) return clt_fail_memory(error);
+  if (file == NULL) {
+    clt_report_view_release(&view);
+    return clt_fail_memory(error);
+  }
   if (width < LEAST_WIDTH) width = LEAST_WIDTH;
-  put_head(file, report);
-  put_failures(file, report);
-  put_progress(file, report, width);
-  int rc = put_fastest(file, report, error);
-  if (rc == CLT_OK) rc = put_parameters(file, report, width, error);
+  put_head(file, report, options);
+  put_failures(file, &view);
+  put_progress(file, &view, width);
+  rc = put_fastest(file, &view, error);
+  put_fit(file, &view);
+  put_parameters(file, &view, width);
   bool failed = ferror(file) != 0;
   if ((fclose(file) || failed) && rc == CLT_OK) rc = clt_fail_memory(error);
+  clt_report_view_release(&view);
   if (rc) {
     free(text);
   } else {
