@@ -1,0 +1,148 @@
+"""The page of 'clatune report' in a real browser: sizes, overlaps, plots, contrast, light and dark. Without Chromium or without
+gnuplot it is skipped. CLATUNE_SCREENSHOTS=FOLDER keeps pictures of what is looked at."""
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CLATUNE, SOURCE = os.environ["CLATUNE"], pathlib.Path(os.environ["SOURCE_ROOT"])
+BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-shell", "google-chrome"))), None)
+CHECK = pathlib.Path(__file__).with_name("page_check.js").read_text()
+RECORDED = SOURCE / "data" / "recorded"
+POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+WIDTHS, SCHEMES = (360, 1280), ("light", "dark")
+
+
+class Browser(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clatune-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def report(self, *arguments, **environment):
+        run = subprocess.run([CLATUNE, "report", *map(str, arguments), "-o", "page.html"], cwd=self.folder, text=True,
+                             capture_output=True, timeout=280, env={**os.environ, **environment})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return (self.folder / "page.html").read_text()
+
+    def browse(self, page, width, scheme, *arguments):
+        path = self.folder / "looked-at.html"
+        path.write_text(page)
+        # Run as root, and in containers, Chromium has no sandbox of its own to offer.
+        words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
+                 f"--user-data-dir={self.folder / 'profile'}", f"--window-size={width},900",
+                 f"--blink-settings=preferredColorScheme={SCHEMES[::-1].index(scheme)}", *arguments, path.as_uri()]
+        return subprocess.run(words, text=True, capture_output=True, timeout=120)
+
+    def look(self, page, width=1280, scheme="light"):
+        # The check is a script, which the page itself forbids.
+        checked = POLICY.sub("", page).replace("</head>", f"<script>{CHECK}</script></head>", 1)
+        run = self.browse(checked, width, scheme, "--dump-dom")
+        match = re.search(r'<pre id="page-check">(.*?)</pre>', run.stdout, re.S)
+        self.assertTrue(match, f"the browser said nothing of the page\n{run.stderr[-2000:]}")
+        return json.loads(html.unescape(match[1]))
+
+    def look_everywhere(self, page, name, figures):
+        """Checks a page in all sizes and schemes; returns the last look."""
+        grounds = set()
+        for scheme in SCHEMES:
+            for width in WIDTHS:
+                with self.subTest(page=name, width=width, scheme=scheme):
+                    look = self.look(page, width, scheme)
+                    self.assertEqual(look["found"], [])
+                    self.assertEqual((look["width"], look["dark"]), (width, scheme == "dark"))
+                    self.assertEqual(len(look["figures"]), figures, look["figures"])
+                    grounds.add(look["ground"])
+                    self.picture(page, name, width, scheme)
+        self.assertEqual(len(grounds), 2, grounds)
+        quiet = self.browse(page, 1280, "light", "--enable-logging=stderr", "--dump-dom")
+        self.assertNotIn("CONSOLE", quiet.stderr)
+        return look
+
+    def picture(self, page, name, width, scheme):
+        folder = os.environ.get("CLATUNE_SCREENSHOTS")
+        if folder:
+            target = pathlib.Path(folder) / f"{name}-{width}-{scheme}.png"
+            self.browse(page, f"{width},6000".split(",")[0], scheme, f"--screenshot={target}", f"--window-size={width},6000")
+
+    # --- pages ---
+
+    def test_a_recording(self):
+        page = self.report(RECORDED / "raycasting-rusticl-64.json.gz")
+        # Two of progress, one a parameter, two of pairs, one of the model.
+        look = self.look_everywhere(page, "recording", 2 + 10 + 2 + 1)
+        self.assertIn("Times for each value of wg_x", look["figures"])
+        self.assertIn("raycasting", look["title"])
+
+    def test_several_compared(self):
+        names = ("convolution-pocl-2048", "convolution-intel-1024", "stereo-pocl-256")
+        page = self.report(*(RECORDED / f"{name}.json.gz" for name in names))
+        parameters = [9, 9, 11]
+        look = self.look_everywhere(page, "compared", 2 + sum(2 + n + 2 + 1 for n in parameters))
+        self.assertIn("3 tunings compared", look["title"])
+
+    def test_names_that_would_be_markup_or_commands(self):
+        """Of a cache file: device, kernel and values are whoever's wrote it."""
+        nasty = "<script>alert(1)</script><img src=x onerror=alert(2)>'\"`touch hacked`"
+        words = ["system-rm", "a.b", "long_value_with_many_letters_in_it_and_more", "x" * 200]
+        cache = {f"{w},{n}": {"mode": w, "n": n, "time": 1 + n * (1 + words.index(w)), "times": [1 + n, 2 + n]}
+                 for w in words for n in range(1, 31)}
+        cache["a.b,3"]["time"] = cache["a.b,5"]["time"] = cache["system-rm,3"]["time"] = "CompilationFailedConfig"
+        cache["a.b,4"]["time"] = cache["a.b,7"]["time"] = "InvalidConfig"
+        (self.folder / "<b>x'y.json").write_text(json.dumps({
+            "device_name": nasty, "kernel_name": nasty, "tune_params_keys": ["mode", "n"],
+            "tune_params": {"mode": words, "n": list(range(1, 31))}, "cache": cache}))
+        page = self.report(self.folder / "<b>x'y.json")
+        self.assertNotIn("<script", page)
+        self.assertNotIn("<img", page)
+        self.assertIn("&lt;script&gt;alert(1)", page)
+        self.look_everywhere(page, "nasty", 1 + 2 + 2 + 1)
+        self.assertFalse(list(self.folder.rglob("hacked")))
+
+    def test_one_row_and_none_that_is_correct(self):
+        row = {"a": 1, "b": 2, "time": 3.5}
+        for name, entry in (("one", row), ("none", {**row, "time": "RuntimeFailedConfig"})):
+            (self.folder / f"{name}.json").write_text(json.dumps({
+                "device_name": "", "kernel_name": "k", "tune_params_keys": ["a", "b"],
+                "tune_params": {"a": [1], "b": [2]}, "cache": {"1,2": entry}}))
+            self.look_everywhere(self.report(f"{name}.json"), name, {"one": 1, "none": 0}[name])
+
+    def test_without_gnuplot_the_page_has_all_but_plots(self):
+        page = self.report(RECORDED / "convolution-intel-1024.json.gz", PATH=str(self.folder))
+        self.assertIn("gnuplot-nox", page)
+        look = self.look_everywhere(page, "no-plots", 0)
+        self.assertGreater(look["tables"], 10)
+
+    # --- the check itself ---
+
+    def test_the_check_finds_what_is_wrong(self):
+        page = self.report(RECORDED / "convolution-intel-1024.json.gz")
+        faults = {
+            "overflow": ("<main id=\"content\">", "<main id=\"content\"><p style=\"width:3000px;max-width:none\">x</p>"),
+            "no size": ("<h2 ", "<h2 style=\"height:0;padding:0;border:0;margin:0;overflow:hidden\" "),
+            "no plot": ("<figure>", "<figure></figure><figure>"),
+            "script error": ("</body>", "<script>undefinedFunction()</script></body>"),
+            "overlap": ("<td class=\"n", "<td style=\"position:relative;left:90px\" class=\"n"),
+            "contrast": ("<h1>", "<h1 style=\"color:#ddd\">"),
+            "heading skipped": ("<h2 ", "<h4>x</h4><h2 "),
+            "something from elsewhere": ("<h1>", "<h1><img src=\"http://127.0.0.1:1/x.png\" alt=\"\">"),
+            "text outside of plot": ("<text>", "<text transform=\"translate(-900,0)\">"),
+        }
+        for kind, (old, new) in faults.items():
+            with self.subTest(kind=kind):
+                self.assertIn(old, page)
+                found = self.look(page.replace(old, new, 1))["found"]
+                self.assertTrue([f for f in found if f.startswith(kind)], found)
+
+
+if __name__ == "__main__":
+    if BROWSER is None or shutil.which("gnuplot") is None:
+        print("no Chromium, or no gnuplot: scripts/install-packages --with-browser")
+        sys.exit(77)
+    program = unittest.main(exit=False, verbosity=1)
+    sys.exit(0 if program.result.wasSuccessful() and program.result.testsRun else 1)
