@@ -137,12 +137,10 @@ const cli_command cli_report_command = {
     .summary = "what was measured: the best, the parameters' effects, failures",
     .synopsis = "STORE|RECORDING|PROBLEM... [-o FILE.html] [--text] [OPTION...]",
     .description =
-        "Of a store: every problem on every device, or those that are chosen. Of a recording (T4 results, a cache file "
-        "of\n"
-        "Kernel Tuner, what 'clatune record' wrote): what is in it. Of a problem file: what the store holds of it at "
-        "these\n"
-        "sizes on this device. Several are compared. Plots are made by gnuplot (Debian: gnuplot-nox); without it a "
-        "page has none.",
+        "Of a store: every problem on every device, or those that are chosen. Of a recording (T4 results, a cache\n"
+        "file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it. Of a\n"
+        "problem file: what the store holds of it at these sizes on this device. Several are compared. Plots are\n"
+        "made by gnuplot (Debian: gnuplot-nox); without it a page has none.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,
