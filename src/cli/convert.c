@@ -31,7 +31,8 @@ static int run(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {{"output", "FILE", "where to write, compressed if the name ends in .gz; also -o FILE"},
                                  CLI_FLAG_FILE_FORMAT,
-                                 CLI_FLAG_JSON};
+                                 CLI_FLAG_JSON,
+                                 CLI_FLAG_QUIET};
 
 const cli_command cli_convert = {
     .name = "convert",

@@ -54,7 +54,7 @@ static const struct {
                {"list", 1, "", cli_store_list},
                {"show", 2, "", cli_store_show},
                {"export", 1, " output" SELECTION, cli_store_export},
-               {"import", 64, SELECTION, cli_store_import},
+               {"import", 64, " of size" SELECTION, cli_store_import},
                {"merge", 64, SELECTION, cli_store_import},
                {"prune", 1, " dry-run" SELECTION, cli_store_prune},
                {"check", 1, "", run_check},
