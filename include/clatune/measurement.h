@@ -22,17 +22,23 @@ extern "C" {
   X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                        \
   X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")                    \
   X(CLT_REASON_DEVICE_LIMIT, CLT_CONSTRAINTS, "device-limit", "exceeds a limit of the device")                    \
-  X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "the kernel does not compile")                        \
+  X(CLT_REASON_COMPILE_ERROR, CLT_COMPILE, "compile-error", "does not compile")                                   \
   X(CLT_REASON_COMPILE_CRASH, CLT_COMPILE, "compile-crash", "the compiler crashed")                               \
   X(CLT_REASON_COMPILE_TIMEOUT, CLT_TIMEOUT, "compile-timeout", "compilation took longer than allowed")           \
   X(CLT_REASON_KERNEL_LIMIT, CLT_COMPILE, "kernel-limit", "the built kernel exceeds a limit of the device")       \
   X(CLT_REASON_LAUNCH, CLT_RUNTIME, "launch", "the kernel could not be launched")                                 \
   X(CLT_REASON_OUT_OF_MEMORY, CLT_RUNTIME, "out-of-memory", "a buffer could not be allocated")                    \
   X(CLT_REASON_RUN_ERROR, CLT_RUNTIME, "run-error", "OpenCL reported an error while running")                     \
-  X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "the kernel crashed the process")                             \
-  X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "the kernel ran longer than allowed")                     \
+  X(CLT_REASON_RUN_CRASH, CLT_RUNTIME, "run-crash", "crashed the process that it ran in")                         \
+  X(CLT_REASON_RUN_TIMEOUT, CLT_TIMEOUT, "run-timeout", "ran longer than allowed")                                \
   X(CLT_REASON_OUT_OF_BOUNDS, CLT_CORRECTNESS, "out-of-bounds", "wrote outside of a buffer")                      \
   X(CLT_REASON_WRONG_OUTPUT, CLT_CORRECTNESS, "wrong-output", "the result differs from the reference")            \
+  X(CLT_REASON_NOT_STARTED, CLT_RUNTIME, "not-started", "the program could not be started")                       \
+  X(CLT_REASON_EXIT_STATUS, CLT_RUNTIME, "exit-status", "the program ended with a status other than 0")           \
+  X(CLT_REASON_NO_FIGURE, CLT_RUNTIME, "no-figure", "the program gave no figure of merit")                        \
+  X(CLT_REASON_BAD_FIGURE, CLT_RUNTIME, "bad-figure", "the figure of merit is not a positive number")             \
+  X(CLT_REASON_REFUSED, CLT_RUNTIME, "refused", "the program itself calls the configuration invalid")             \
+  X(CLT_REASON_CHECK_FAILED, CLT_CORRECTNESS, "check-failed", "the check command did not accept the result")      \
   X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")
 
 typedef enum clt_invalidity {
@@ -96,6 +102,9 @@ const char *clt_invalidity_name(clt_invalidity invalidity);
  * when out of memory). */
 double clt_median(const double *values, size_t n);
 double clt_mad(const double *values, size_t n);
+
+/* Whether the least of n runs has been met twice: the second shortest takes at most (1 + relative) times as long. */
+bool clt_runs_steady(const double *runs_s, size_t n, double relative);
 
 #ifdef __cplusplus
 }

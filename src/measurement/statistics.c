@@ -43,3 +43,16 @@ double clt_mad(const double *values, size_t n) {
   double median = clt_median(values, n);
   return median_of(values, n, &median);
 }
+
+bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
+  double first = INFINITY, second = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    if (runs_s[i] < first) {
+      second = first;
+      first = runs_s[i];
+    } else if (runs_s[i] < second) {
+      second = runs_s[i];
+    }
+  }
+  return second <= first * (1 + relative);
+}

@@ -42,26 +42,13 @@ static double least(const double *values, size_t n) {
   return min;
 }
 
-/* The estimate is the minimum. It is steady when it has been met twice: the second shortest run is as short. */
-static bool steady(const double *runs, size_t n, double relative) {
-  double first = INFINITY, second = INFINITY;
-  for (size_t i = 0; i < n; i++) {
-    if (runs[i] < first) {
-      second = first;
-      first = runs[i];
-    } else if (runs[i] < second) {
-      second = runs[i];
-    }
-  }
-  return second <= first * (1 + relative);
-}
-
 static bool enough(const series *s, const clt_timing_policy *policy, size_t capacity, double elapsed_s) {
   const double *runs = runs_of(s);
   if (s->n >= policy->max_runs || s->n >= capacity) return true;
   if (policy->best_s > 0 && least(runs, s->n) > policy->abandon_factor * policy->best_s) return true;
   if (elapsed_s >= policy->max_total_s) return true;
-  return s->n >= policy->min_runs && steady(runs, s->n, policy->steady_relative);
+  /* The estimate is the minimum. */
+  return s->n >= policy->min_runs && clt_runs_steady(runs, s->n, policy->steady_relative);
 }
 
 /* One run with its inputs restored; what restoring takes is not timed. */
