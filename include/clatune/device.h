@@ -56,6 +56,10 @@ typedef struct clt_device_info {
 int clt_device_key(const clt_device_info *device, char *out, size_t capacity);
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);
 
+/* The machine that this runs on, for programs that need no OpenCL device: platform "host", the processor's name, its
+ * logical processors as compute units, the operating system as driver. */
+void clt_device_host(clt_device_info *out);
+
 /* Properties as the names that expressions use. n_names such as "device.local_memory_bytes", "device.max_work_group_size",
  * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu", "gpu") ...
  * The whole list is in docs/devices.md. The text of string values is borrowed from device. */

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "problem/parts.h"
+#include "problem/command.h"
 
 void clt_fill_release(clt_fill *fill) {
   free(fill->file);
@@ -87,6 +87,9 @@ void clt_problem_free(clt_problem *problem) {
   free_space(problem);
   free_kernel(problem);
   free_reference(&problem->reference);
+  clt_command_free(problem->command);
+  clt_strategy_release(&problem->strategy);
+  clt_independence_release(&problem->groups);
   for (size_t i = 0; i < problem->n_expressions; i++) {
     free(problem->expressions[i].text);
     free(problem->expressions[i].key);
@@ -97,5 +100,7 @@ void clt_problem_free(clt_problem *problem) {
   free(problem->folder);
   free(problem->source.path);
   free(problem->source.text);
+  for (size_t i = 0; i < problem->source.n_lines; i++) free(problem->source.lines[i].key);
+  free(problem->source.lines);
   free(problem);
 }

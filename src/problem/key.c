@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "problem/command.h"
 #include "problem/file.h"
-#include "problem/parts.h"
 
 #define MAX_DATA_BYTES ((size_t)1 << 40)
 
@@ -144,17 +144,22 @@ static int add_reference(key *k) {
   return rc;
 }
 
+static void add_sizes(key *k) {
+  for (size_t i = 0; k->sizes && i < k->problem->n_sizes; i++) {
+    add_text(k, k->problem->sizes[i].name);
+    add_integer(k, k->instance->sizes[i]);
+  }
+}
+
 static int add_everything(key *k) {
   const clt_problem *problem = k->problem;
+  if (problem->command) return add_sizes(k), clt_command_hash(k->hasher, k->instance, k->error);
   add_text(k, "clatune instance 2");
   int rc = add_kernel(k, problem->kernel_file);
   for (size_t i = 0; i < problem->n_launches; i++) add_launch(k, &problem->launches[i]);
   add_options(k, problem->options, problem->n_options);
   add_text(k, problem->opencl_standard);
-  for (size_t i = 0; k->sizes && i < problem->n_sizes; i++) {
-    add_text(k, problem->sizes[i].name);
-    add_integer(k, k->instance->sizes[i]);
-  }
+  add_sizes(k);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) rc = add_argument(k, &problem->arguments[i]);
   return rc ? rc : add_reference(k);
 }

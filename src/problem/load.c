@@ -3,7 +3,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "problem/command.h"
 #include "problem/file.h"
+#include "problem/giles.h"
 #include "problem/parts.h"
 #include "problem/todo.h"
 
@@ -19,6 +21,8 @@ static int read_source(clt_problem *problem, clt_error *error) {
   int rc = clt_source_read(&problem->source, &problem->root, CLT_MAX_TEXT_BYTES, &mistake);
   if (rc == CLT_E_FORMAT && (ends_in(path, ".cl") || ends_in(path, ".ocl")))
     return clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
+  if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text))
+    return clt_giles_parse(&problem->root, &problem->source, error);
   if (rc && error && error->code == 0) *error = mistake;
   return rc;
 }
@@ -67,10 +71,18 @@ static int load_general(clt_problem *problem, const clt_node *root, clt_error *e
   return rc;
 }
 
+/* A file's name without folder and ending. */
+static char *stem(const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+  return dot && dot > name ? strndup(name, (size_t)(dot - name)) : strdup(name);
+}
+
 static int name_it(clt_problem *problem, clt_error *error) {
   if (problem->name && problem->name[0]) return CLT_OK;
   free(problem->name);
-  problem->name = strdup(problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel);
+  problem->name = problem->command       ? stem(problem->source.path)
+                  : problem->kernel_name ? strdup(problem->kernel_name)
+                                         : strdup(problem->launches[0].kernel);
   return problem->name ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -79,6 +91,8 @@ static int load_sections(clt_problem *problem, clt_error *error) {
                                       "ProblemParameters",
                                       "ConfigurationSpace",
                                       "KernelSpecification",
+                                      "Command",
+                                      "Strategy",
                                       "ReferenceArguments",
                                       "Reference",
                                       "Budget",
@@ -91,8 +105,10 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   if (rc == CLT_OK) rc = load_budget(problem, &root, error);
   if (rc == CLT_OK) rc = clt_load_problem_size(problem, &kernel, error); /* before all that may speak of it */
   if (rc == CLT_OK) rc = clt_load_parameters(problem, &root, error);
-  if (rc == CLT_OK) rc = clt_load_kernel(problem, &root, error);
-  if (rc == CLT_OK) rc = clt_load_reference(problem, &root, &kernel, error);
+  if (rc == CLT_OK) rc = clt_load_command(problem, &root, error);
+  if (rc == CLT_OK && problem->command == NULL) rc = clt_load_kernel(problem, &root, error);
+  if (rc == CLT_OK && problem->command == NULL) rc = clt_load_reference(problem, &root, &kernel, error);
+  if (rc == CLT_OK) rc = clt_load_strategy(problem, &root, error);
   if (rc == CLT_OK) rc = name_it(problem, error);
   return rc;
 }
@@ -132,7 +148,19 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
 
 const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
 
-bool clt_problem_has_reference(const clt_problem *problem) { return problem->reference.kind != CLT_REFERENCE_DEFAULT; }
+bool clt_problem_has_reference(const clt_problem *problem) {
+  return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
+}
+
+bool clt_problem_is_file(const char *path) {
+  char *text = NULL;
+  if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
+  json_t *json = json_loads(text, 0, NULL);
+  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") || clt_is_giles(text);
+  json_decref(json);
+  free(text);
+  return yes;
+}
 
 const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
 

@@ -57,11 +57,17 @@ static int load_desirability(clt_problem *problem, const clt_node *kernel, clt_e
   return clt_add_expression(problem, &problem->desirability, &node, error);
 }
 
+int clt_load_hints(clt_problem *problem, const clt_node *section, clt_error *error) {
+  int rc = load_resources(problem, section, error);
+  return rc ? rc : load_desirability(problem, section, error);
+}
+
 int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error) {
   const clt_source *source = &problem->source;
   clt_node kernel = clt_node_member(root, "KernelSpecification");
   clt_node options = clt_node_member(&kernel, "CompilerOptions");
-  if (kernel.json == NULL) return clt_node_fail(source, root, error, "needs a \"KernelSpecification\"");
+  if (kernel.json == NULL)
+    return clt_node_fail(source, root, error, "needs a \"KernelSpecification\", or a \"Command\"");
   int rc = clt_node_object(source, &kernel, error);
   if (rc == CLT_OK)
     rc = clt_node_known(source, &kernel, known_keys, sizeof known_keys / sizeof *known_keys, false, error);
@@ -73,7 +79,6 @@ int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error
   if (rc == CLT_OK) rc = clt_load_paths(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_arguments(problem, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_launches(problem, &kernel, error);
-  if (rc == CLT_OK) rc = load_resources(problem, &kernel, error);
-  if (rc == CLT_OK) rc = load_desirability(problem, &kernel, error);
+  if (rc == CLT_OK) rc = clt_load_hints(problem, &kernel, error);
   return rc;
 }

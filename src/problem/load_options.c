@@ -12,8 +12,7 @@ static size_t count_braces(const char *text) {
   return n;
 }
 
-/* Adds the expression of every "{...}" of an option; "{{" stands for a brace. */
-static int load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node, clt_error *error) {
+int clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node, clt_error *error) {
   option->holes = clt_new_array(count_braces(option->text), sizeof *option->holes);
   if (option->holes == NULL) return clt_fail_memory(error);
   for (const char *at = strchr(option->text, '{'); at; at = strchr(at, '{')) {
@@ -50,7 +49,7 @@ static int load_option(clt_problem *problem, clt_compiler_option *option, const 
     return clt_node_fail(source, node, error, "needs an option, or {\"Option\": ..., \"When\": ...}");
   option->text = strdup(json_string_value(text.json));
   if (option->text == NULL) return clt_fail_memory(error);
-  return load_holes(problem, option, &text, error);
+  return clt_load_holes(problem, option, &text, error);
 }
 
 int clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list,

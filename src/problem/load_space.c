@@ -199,15 +199,16 @@ static int load_aliases(clt_problem *problem, const clt_node *space, clt_error *
 }
 
 int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error) {
-  static const char *const known[] = {"TuningParameters", "Conditions", "Aliases"};
+  static const char *const known[] = {"TuningParameters", "Conditions", "Aliases", "Groups"};
   clt_node space = clt_node_member(root, "ConfigurationSpace"), config = clt_node_member(root, "BenchmarkConfig");
   if (space.json == NULL) return clt_node_fail(&problem->source, root, error, "needs a \"ConfigurationSpace\"");
   int rc = clt_node_object(&problem->source, &space, error);
-  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &space, known, 3, false, error);
+  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &space, known, 4, false, error);
   if (rc == CLT_OK) rc = load_sizes(problem, root, error);
   if (rc == CLT_OK) rc = load_tuning_parameters(problem, &space, error);
   if (rc == CLT_OK) rc = load_benchmark_config(problem, &config, error);
   if (rc == CLT_OK) rc = load_conditions(problem, &space, error);
   if (rc == CLT_OK) rc = load_aliases(problem, &space, error);
+  if (rc == CLT_OK) rc = clt_load_groups(problem, &space, error);
   return rc;
 }

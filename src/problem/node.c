@@ -40,12 +40,27 @@ clt_node clt_node_item(const clt_node *parent, size_t index) {
   return node;
 }
 
+/* The line of a key, or of the longest part of it that has one. */
+static int line_of(const clt_source *source, const char *key) {
+  size_t longest = 0;
+  int line = 0;
+  if (source->lines == NULL) return clt_json_line(source->text, key);
+  for (size_t i = 0; i < source->n_lines; i++) {
+    size_t n = strlen(source->lines[i].key);
+    bool above = strncmp(key, source->lines[i].key, n) == 0 && (key[n] == 0 || key[n] == '.' || key[n] == '[');
+    if (!above || n < longest) continue;
+    longest = n;
+    line = source->lines[i].line;
+  }
+  return line;
+}
+
 static int fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
                 va_list arguments) {
   char message[sizeof error->message];
   if (error == NULL) return code;
   vsnprintf(message, sizeof message, format, arguments);
-  return clt_fail_at(error, code, source->path, clt_json_line(source->text, key), key, "%s", message);
+  return clt_fail_at(error, code, source->path, line_of(source, key), key, "%s", message);
 }
 
 int clt_node_fail(const clt_source *source, const clt_node *node, clt_error *error, const char *format, ...) {

@@ -8,9 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the member of a key stands, in a file that is not JSON itself. */
+typedef struct clt_key_line {
+  char *key;
+  int line;
+} clt_key_line;
+
 /* The file being read. */
 typedef struct clt_source {
   char *path, *text;
+  clt_key_line *lines; /* NULL: the text is JSON */
+  size_t n_lines, lines_capacity;
 } clt_source;
 
 /* Reads the file at source->path into source->text, and parses it. *root is a new reference. */

@@ -46,9 +46,8 @@ static int define_grid(const clt_instance *instance, const clt_value *slots, FIL
   return rc;
 }
 
-/* Copies an option, expressions in braces replaced by their values. */
-static int expand(const clt_instance *instance, const clt_value *slots, const clt_compiler_option *option, FILE *out,
-                  clt_error *error) {
+int clt_option_expand(const clt_instance *instance, const clt_value *slots, const clt_compiler_option *option,
+                      FILE *out, clt_error *error) {
   char text[64];
   size_t hole = 0;
   for (const char *at = option->text; *at; at++) {
@@ -68,7 +67,6 @@ static int expand(const clt_instance *instance, const clt_value *slots, const cl
     }
     at = strchr(at, '}');
   }
-  fputc(' ', out);
   return CLT_OK;
 }
 
@@ -82,7 +80,9 @@ static int write_list(const clt_instance *instance, const clt_value *slots, cons
   for (size_t i = 0; i < n; i++) {
     bool applies = false;
     int rc = clt_evaluate_when(instance, list[i].when, slots, &applies, error);
-    if (rc == CLT_OK && applies && !is_foreign(list[i].text)) rc = expand(instance, slots, &list[i], out, error);
+    if (rc == CLT_OK && (!applies || is_foreign(list[i].text))) continue;
+    if (rc == CLT_OK) rc = clt_option_expand(instance, slots, &list[i], out, error);
+    if (rc == CLT_OK) fputc(' ', out);
     if (rc) return rc;
   }
   return CLT_OK;

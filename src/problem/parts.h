@@ -3,10 +3,12 @@
 #define CLT_PROBLEM_PARTS_H
 
 #include <clatune/module.h>
+#include <stdio.h>
 
 #include "base/hash.h"
 #include "problem/data.h"
 #include "problem/node.h"
+#include "problem/strategy.h"
 #include "space/expr.h"
 
 #define CLT_MAX_TEXT_BYTES ((size_t)64 << 20) /* of a problem file, a kernel, an included file, a module */
@@ -166,6 +168,10 @@ struct clt_problem {
   size_t n_resources;
   clt_expression_id desirability;
   clt_reference reference;
+
+  struct clt_command *command; /* NULL: a kernel, described by what stands above (problem/command.h) */
+  clt_strategy strategy;
+  clt_independence groups;
 };
 
 /* --- expressions (expression.c) --- */
@@ -189,6 +195,9 @@ char *clt_expand_value_limits(const clt_problem *problem, const char *text, clt_
 int clt_load_parameters(clt_problem *problem, const clt_node *root, clt_error *error);     /* load_space.c */
 int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error); /* load_kernel.c */
 int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error);         /* load_kernel.c */
+int clt_load_hints(clt_problem *problem, const clt_node *section, clt_error *error);       /* load_kernel.c */
+/* Adds the expression of every "{...}" of an option; "{{" stands for a brace (load_options.c). */
+int clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node, clt_error *error);
 int clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list,
                      clt_error *error);                                                /* load_options.c */
 int clt_load_paths(clt_problem *problem, const clt_node *kernel, clt_error *error);    /* load_options.c */
@@ -263,6 +272,10 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
  * reference's. */
 int clt_options_text(const clt_instance *instance, const clt_value *slots, const clt_compiler_option *list, size_t n,
                      char **out, clt_error *error);
+
+/* Writes an option, expressions in braces replaced by their values (options.c). */
+int clt_option_expand(const clt_instance *instance, const clt_value *slots, const clt_compiler_option *option,
+                      FILE *out, clt_error *error);
 
 /* Kernel text and where it lies (source.c). The path is tried from the problem's folder and, as Kernel Tuner does, from
  * the one above. */

@@ -1,0 +1,113 @@
+/* problem/command.h - a problem whose configurations are evaluated by running programs (docs/commands.md): what its
+ * section "Command" says, and its texts for one configuration. */
+#ifndef CLT_PROBLEM_COMMAND_H
+#define CLT_PROBLEM_COMMAND_H
+
+#include "problem/parts.h"
+
+#define CLT_MAX_COMMAND_WORDS 4096     /* of one command, once "{options}" is expanded */
+#define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is looked at; of a figure's file \
+                                        */
+
+/* Words with expressions in braces. Places that are known only when it runs stand in them as CLT_PLACE_MARK and a
+ * letter of clt_command_place. */
+#define CLT_PLACE_MARK '\x01'
+typedef enum clt_command_place {
+  CLT_PLACE_SCRATCH = 's',    /* "{scratch}": the folder that it runs in */
+  CLT_PLACE_FOLDER = 'f',     /* "{folder}": the problem file's */
+  CLT_PLACE_PARAMETERS = 'p', /* "{parameters}": the parameters file */
+  CLT_PLACE_INPUT = 'i',      /* "{input}", "{output}": a batch's files */
+  CLT_PLACE_OUTPUT = 'o',
+  CLT_PLACE_OPTIONS = 'd' /* "{options}", a word of its own: "-Da=1", "-Db=2" ... */
+} clt_command_place;
+
+typedef struct clt_command_line {
+  clt_compiler_option *words;
+  size_t n;
+  char *key;
+} clt_command_line;
+
+typedef enum clt_figure_source {
+  CLT_FIGURE_WALL,
+  CLT_FIGURE_USER,
+  CLT_FIGURE_SYSTEM,
+  CLT_FIGURE_CPU,    /* user and system */
+  CLT_FIGURE_MEMORY, /* the most that a process of the run had in memory, bytes */
+  CLT_FIGURE_FILE,
+  CLT_FIGURE_OUTPUT /* standard output */
+} clt_figure_source;
+
+typedef enum clt_statistic { CLT_STATISTIC_MINIMUM, CLT_STATISTIC_MEDIAN, CLT_STATISTIC_MEAN } clt_statistic;
+
+/* What a run is judged by. The number that is read times `scale` is what configurations are ranked by, the less the
+ * better; its inverse where larger_is_better. */
+typedef struct clt_figure {
+  clt_figure_source source;
+  char *file;    /* in the scratch folder */
+  char *member;  /* "a.b.0": of the JSON text; NULL: not JSON */
+  char *pattern; /* POSIX extended; NULL: none */
+  char *unit;    /* "s" where it is a time */
+  double scale;
+  bool larger_is_better;
+  clt_statistic statistic;
+} clt_figure;
+
+/* The batch protocol. input, output: files in the scratch folder; NULL: standard input and output. */
+typedef struct clt_batch {
+  bool used;
+  char *input, *output;
+} clt_batch;
+
+typedef enum clt_parameters_form {
+  CLT_PARAMETERS_DEFINES,     /* #define a 1 */
+  CLT_PARAMETERS_ASSIGNMENTS, /* a=1 */
+  CLT_PARAMETERS_LINES,       /* a 1 */
+  CLT_PARAMETERS_JSON
+} clt_parameters_form;
+
+typedef struct clt_command {
+  bool shell;
+  clt_command_line *build;
+  size_t n_build;
+  clt_command_line run, check; /* check.n 0: none */
+  char **files, **links;       /* as written, seen from the problem's folder */
+  size_t n_files, n_links;
+  bool whole_folder;     /* everything in the problem's folder is copied */
+  char *environment;     /* what precedes the names of the variables; NULL: none are set */
+  char *parameters_file; /* in the scratch folder; NULL: none */
+  clt_parameters_form parameters_form;
+  clt_figure figure;
+  clt_batch batch;
+} clt_command;
+
+/* NULL where the problem is a kernel. */
+const clt_command *clt_instance_command(const clt_instance *instance);
+
+/* Where a command runs; texts are borrowed. Files are in scratch. */
+typedef struct clt_command_places {
+  const char *scratch, *folder, *parameters, *input, *output;
+} clt_command_places;
+
+/* The words of a command line for a configuration, ended by a NULL; freed with clt_words_free. config CLT_CONFIG_NONE:
+ * of no configuration, which is an error where a word depends on one. */
+int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
+                      const clt_command_places *places, char ***out, clt_error *error);
+
+/* "name=value" of all tuning parameters and sizes, with the prefix, ended by a NULL. Empty where none are set. */
+int clt_command_environment(const clt_instance *instance, clt_config config, char ***out, clt_error *error);
+
+/* The content of the parameters file. *out is malloc'ed. */
+int clt_command_parameters(const clt_instance *instance, clt_config config, char **out, clt_error *error);
+
+void clt_words_free(char **words);
+
+/* Reads the section. Nothing there: problem->command stays NULL. */
+int clt_load_command(clt_problem *problem, const clt_node *root, clt_error *error);
+int clt_load_figure(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error);
+int clt_load_command_files(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error);
+void clt_command_free(clt_command *command);
+
+/* Adds what the measurements of a command depend on to a hash. */
+int clt_command_hash(clt_hasher *hasher, const clt_instance *instance, clt_error *error);
+
+#endif
