@@ -3,7 +3,8 @@
 #include <string.h>
 
 static const clt_evaluator_type *const table[] = {&clt_evaluator_opencl, &clt_evaluator_inprocess,
-                                                  &clt_evaluator_synthetic, &clt_evaluator_replay};
+                                                  &clt_evaluator_synthetic, &clt_evaluator_replay,
+                                                  &clt_evaluator_command};
 
 size_t clt_n_evaluators(void) { return sizeof table / sizeof *table; }
 

@@ -7,6 +7,7 @@
 extern const clt_evaluator_type clt_evaluator_opencl;
 extern const clt_evaluator_type clt_evaluator_inprocess;
 extern const clt_evaluator_type clt_evaluator_synthetic;
-extern const clt_evaluator_type clt_evaluator_replay; /* answers from a recording */
+extern const clt_evaluator_type clt_evaluator_replay;  /* answers from a recording */
+extern const clt_evaluator_type clt_evaluator_command; /* runs programs */
 
 #endif

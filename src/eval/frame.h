@@ -12,8 +12,9 @@
 
 #define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
 #define CLT_PROTOCOL_VERSION 1
-#define CLT_WORKER_FD 3     /* the worker's end of the socket pair */
-#define CLT_WORKER_SLOTS 64 /* prepared configurations that a worker can keep */
+#define CLT_WORKER_FD 3                /* the worker's end of the socket pair */
+#define CLT_COMMAND_TRADE "--commands" /* the argument of a worker that runs programs */
+#define CLT_WORKER_SLOTS 64            /* prepared configurations that a worker can keep */
 
 /* Bytes received and not yet taken as messages. Zeroed before use. */
 typedef struct clt_frame_reader {

@@ -10,16 +10,21 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-int clt_link_start(clt_link *link, const char *path, const char *folder, int64_t memory_limit_bytes,
-                   const clt_deadlines *limits, clt_error *error) {
+int clt_link_launch(clt_link *link, const clt_process_setup *setup, const clt_deadlines *limits, clt_error *error) {
   memset(link, 0, sizeof *link);
-  int rc = clt_process_start(&link->process, path, folder, memory_limit_bytes, error);
+  int rc = clt_process_launch(&link->process, setup, error);
   if (rc) return rc;
   link->alive = link->busy = true;
   link->phase = CLT_AT_BUILD;
   link->limits = *limits;
   link->deadline_s = clt_now_s() + limits->host_s;
   return CLT_OK;
+}
+
+int clt_link_start(clt_link *link, const char *path, const char *folder, int64_t memory_limit_bytes,
+                   const clt_deadlines *limits, clt_error *error) {
+  clt_process_setup setup = {.path = path, .folder = folder, .memory_limit_bytes = memory_limit_bytes};
+  return clt_link_launch(link, &setup, limits, error);
 }
 
 int clt_link_tell(clt_link *link, json_t *message, clt_error *error) {

@@ -40,6 +40,8 @@ typedef enum clt_link_event {
 int clt_link_start(clt_link *link, const char *path, const char *folder, int64_t memory_limit_bytes,
                    const clt_deadlines *limits, clt_error *error);
 
+int clt_link_launch(clt_link *link, const clt_process_setup *setup, const clt_deadlines *limits, clt_error *error);
+
 /* Sends a request (a new reference, taken over also on failure; NULL: out of memory) that begins at `phase`. */
 int clt_link_request(clt_link *link, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
                      clt_error *error);

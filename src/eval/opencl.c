@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
+#include "eval/command.h"
 #include "eval/evaluators.h"
 #include "eval/open_request.h"
 #include "eval/pool.h"
@@ -220,6 +221,7 @@ int clt_verify_config(const clt_instance *instance, clt_config config, const clt
                                .log = log,
                                .log_user = log_user};
   if (quality) *quality = NAN;
+  if (clt_instance_command(instance)) return clt_command_verify(instance, config, out, log, log_user, error);
   int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, settings, n_settings, error);
   o.workers = o.prepare_ahead = 1;
   if (rc == 0) rc = opencl_open(&s, &setup, &o, error);

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -71,27 +72,68 @@ static void close_pair(int pair[2]) {
     if (pair[i] >= 0) close(pair[i]);
 }
 
-static int open_channels(int sockets[2], int output[2], clt_error *error) {
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
-    sockets[0] = sockets[1] = -1;
-    return clt_fail(error, CLT_E_WORKER, "cannot make a socket for a worker: %s", strerror(errno));
-  }
-  if (pipe2(output, O_CLOEXEC)) {
-    output[0] = output[1] = -1;
-    return clt_fail(error, CLT_E_WORKER, "cannot make a pipe for a worker: %s", strerror(errno));
-  }
-  struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
-  if (move_up(&sockets[1]) || move_up(&output[1]) || fcntl(output[0], F_SETFL, O_NONBLOCK) ||
-      setsockopt(sockets[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience))
-    return clt_fail(error, CLT_E_WORKER, "cannot prepare a worker's descriptors: %s", strerror(errno));
-  return CLT_OK;
+/* The two ends of what a worker is connected by; -1: closed, or given away. */
+typedef struct channels {
+  int sockets[2], output[2], answers[2]; /* ours, then the worker's */
+} channels;
+
+static const channels no_channels = {{-1, -1}, {-1, -1}, {-1, -1}};
+
+static int cannot(clt_error *error, const char *what) {
+  return clt_fail(error, CLT_E_WORKER, "cannot make a %s for a worker: %s", what, strerror(errno));
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, int socket, int output) {
+static int open_pipe(int ends[2], clt_error *error) {
+  if (pipe2(ends, O_CLOEXEC) == 0) return CLT_OK;
+  ends[0] = ends[1] = -1;
+  return cannot(error, "pipe");
+}
+
+/* Bytes pass as they are: nobody shall find "\r\n" at a line's end. */
+static int open_terminal(int ends[2], clt_error *error) {
+  char name[64];
+  struct termios raw;
+  ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (ends[0] >= 0 && grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
+    ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (ends[1] < 0 || tcgetattr(ends[1], &raw)) return cannot(error, "terminal");
+  cfmakeraw(&raw);
+  return tcsetattr(ends[1], TCSANOW, &raw) ? cannot(error, "terminal") : CLT_OK;
+}
+
+static int open_answers(int ends[2], clt_answers answers, clt_error *error) {
+  if (answers == CLT_ANSWERS_WITH_ERRORS) return CLT_OK;
+  int rc = answers == CLT_ANSWERS_IN_PIPE ? open_pipe(ends, error) : open_terminal(ends, error);
+  if (rc) return rc;
+  return move_up(&ends[1]) || fcntl(ends[0], F_SETFL, O_NONBLOCK) ? cannot(error, "pipe") : CLT_OK;
+}
+
+static int open_channels(channels *c, clt_answers answers, clt_error *error) {
+  struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->sockets)) {
+    c->sockets[0] = c->sockets[1] = -1;
+    return cannot(error, "socket");
+  }
+  int rc = open_pipe(c->output, error);
+  if (rc) return rc;
+  if (move_up(&c->sockets[1]) || move_up(&c->output[1]) || fcntl(c->output[0], F_SETFL, O_NONBLOCK) ||
+      setsockopt(c->sockets[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience))
+    return clt_fail(error, CLT_E_WORKER, "cannot prepare a worker's descriptors: %s", strerror(errno));
+  return open_answers(c->answers, answers, error);
+}
+
+static void close_channels(channels *c) {
+  close_pair(c->sockets);
+  close_pair(c->output);
+  close_pair(c->answers);
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const channels *c) {
+  int printed = c->answers[1] >= 0 ? c->answers[1] : c->output[1];
   int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, socket, CLT_WORKER_FD);
+  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, printed, STDOUT_FILENO);
+  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, c->output[1], STDERR_FILENO);
+  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, c->sockets[1], CLT_WORKER_FD);
   return rc;
 }
 
@@ -106,14 +148,14 @@ static int set_attributes(posix_spawnattr_t *attributes) {
   return rc;
 }
 
-static int spawn(pid_t *pid, const char *path, char **arguments, char **environment, int socket, int output) {
+static int spawn(pid_t *pid, const char *path, char **arguments, char **environment, const channels *c) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int rc = posix_spawn_file_actions_init(&actions);
   if (rc) return rc;
   rc = posix_spawnattr_init(&attributes);
   if (rc == 0) {
-    rc = set_actions(&actions, socket, output);
+    rc = set_actions(&actions, c);
     if (rc == 0) rc = set_attributes(&attributes);
     if (rc == 0) rc = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
@@ -122,40 +164,44 @@ static int spawn(pid_t *pid, const char *path, char **arguments, char **environm
   return rc;
 }
 
-static int spawn_worker(pid_t *pid, const char *path, const char *folder, int64_t memory_limit_bytes, int socket,
-                        int output, clt_error *error) {
+static int spawn_worker(pid_t *pid, const clt_process_setup *setup, const channels *c, clt_error *error) {
   char parent[32], memory[32], *ours[3] = {NULL, NULL, NULL};
   snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
-  snprintf(memory, sizeof memory, "--memory=%lld", (long long)memory_limit_bytes);
-  char *arguments[] = {(char *)path, parent, memory, NULL};
-  char **environment = new_environment(folder, ours);
+  snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
+  char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
+  char **environment = new_environment(setup->folder, ours);
   if (environment == NULL) return clt_fail_memory(error);
-  int failure = spawn(pid, path, arguments, environment, socket, output);
+  int failure = spawn(pid, setup->path, arguments, environment, c);
   free_environment(environment, ours);
-  if (failure) return clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", path, strerror(failure));
+  if (failure) return clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
   return CLT_OK;
+}
+
+int clt_process_launch(clt_process *process, const clt_process_setup *setup, clt_error *error) {
+  channels c = no_channels;
+  pid_t pid = 0;
+  char *captured = clt_new_array(CLT_CAPTURE_BYTES + 1, 1);
+  int rc = captured ? open_channels(&c, setup->answers, error) : clt_fail_memory(error);
+  if (rc == 0) rc = spawn_worker(&pid, setup, &c, error);
+  if (rc) goto done;
+  *process = (clt_process){.pid = pid,
+                           .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                           .socket = c.sockets[0],
+                           .output = c.output[0],
+                           .answers = c.answers[0],
+                           .captured = captured};
+  c.sockets[0] = c.output[0] = c.answers[0] = -1;
+  captured = NULL;
+done:
+  close_channels(&c);
+  free(captured);
+  return rc;
 }
 
 int clt_process_start(clt_process *process, const char *path, const char *folder, int64_t memory_limit_bytes,
                       clt_error *error) {
-  int sockets[2] = {-1, -1}, output[2] = {-1, -1};
-  pid_t pid = 0;
-  char *captured = clt_new_array(CLT_CAPTURE_BYTES + 1, 1);
-  int rc = captured ? open_channels(sockets, output, error) : clt_fail_memory(error);
-  if (rc == 0) rc = spawn_worker(&pid, path, folder, memory_limit_bytes, sockets[1], output[1], error);
-  if (rc) goto done;
-  *process = (clt_process){.pid = pid,
-                           .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                           .socket = sockets[0],
-                           .output = output[0],
-                           .captured = captured};
-  sockets[0] = output[0] = -1;
-  captured = NULL;
-done:
-  close_pair(sockets);
-  close_pair(output);
-  free(captured);
-  return rc;
+  clt_process_setup setup = {.path = path, .folder = folder, .memory_limit_bytes = memory_limit_bytes};
+  return clt_process_launch(process, &setup, error);
 }
 
 void clt_process_watch(const clt_process *process, struct pollfd *out) {
@@ -223,6 +269,13 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
+void clt_process_dismiss(clt_process *process, double patience_s) {
+  struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
+  close_fd(&process->socket);
+  if (process->pid == 0 || process->pid_fd < 0) return;
+  while (poll(&ended, 1, (int)(patience_s * 1e3)) < 0 && errno == EINTR) continue;
+}
+
 bool clt_process_end(clt_process *process, int *status) {
   *status = 0;
   if (process->pid == 0) return true;
@@ -230,6 +283,7 @@ bool clt_process_end(clt_process *process, int *status) {
   bool ended = reap(process, status);
   clt_process_drain(process);
   close_fd(&process->output);
+  close_fd(&process->answers);
   close_fd(&process->socket);
   close_fd(&process->pid_fd);
   process->pid = 0;

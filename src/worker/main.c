@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/frame.h"
+#include "worker/command.h"
 #include "worker/fault.h"
 #include "worker/limits.h"
 #include "worker/serve.h"
@@ -29,6 +30,7 @@ int main(int n, char **arguments) {
   long long parent = option(n, arguments, "--parent=");
   if (parent <= 0) return usage(n, arguments);
   clt_worker_limit(option(n, arguments, "--memory="));
+  if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
   clt_worker_watch_faults(CLT_WORKER_FD);
   _Exit(clt_worker_serve(CLT_WORKER_FD));
