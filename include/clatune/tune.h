@@ -45,10 +45,10 @@ typedef struct clt_tune_settings {
   const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
   const clt_space *space;         /* used where instance is NULL */
   const clt_recording *recording; /* for the evaluator "replay"; nullable */
-  const char *evaluator;          /* "opencl" where NULL */
+  const char *evaluator;          /* NULL: clt_tune_evaluator */
   const clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
-  const char *searcher; /* CLT_DEFAULT_SEARCHER where NULL */
+  const char *searcher; /* NULL: clt_tune_searcher */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
   const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
@@ -86,6 +86,11 @@ typedef struct clt_tune_settings {
                           nullable */
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
+
+/* The names that a session uses where `chosen` is NULL: the evaluator "command" for a problem that is one, otherwise
+ * "opencl"; the searcher that the problem asks for, otherwise CLT_DEFAULT_SEARCHER. problem is nullable. */
+const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
+const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
 
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;

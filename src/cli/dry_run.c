@@ -1,6 +1,7 @@
 #include "cli/dry_run.h"
 
 #include <clatune/report.h>
+#include <clatune/tune.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -60,6 +61,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   size_t known;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc) return rc;
+  searcher = clt_tune_searcher(searcher, subject.problem);
   rc = count_known(&known, arguments, &subject);
   if (rc == 0 && cli_given(arguments, "json")) rc = print_json(&subject, searcher, known);
   else if (rc == 0)

@@ -25,12 +25,12 @@ static int print_json(const clt_instance *instance, const clt_found *found) {
                                   elsewhere ? found->sizes : NULL));
 }
 
-static int print_text(const clt_found *found) {
-  char time[32];
+static int print_text(const clt_problem *problem, const clt_found *found) {
+  char figure[64];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
-  if (isfinite(found->expected_time_s)) printf("\nexpected time     %s", cli_time(time, found->expected_time_s));
+  if (isfinite(found->expected_time_s)) printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
   putchar('\n');
   return CLI_FOUND;
 }
@@ -49,7 +49,7 @@ static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const
     if (strcmp(format, "json") == 0) rc = print_json(subject.instance, &found);
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
-    if (strcmp(format, "text") == 0) rc = print_text(&found);
+    if (strcmp(format, "text") == 0) rc = print_text(subject.problem, &found);
     clt_found_release(&found);
   }
   cli_subject_release(&subject);

@@ -123,6 +123,15 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
   }
 }
 
+const char *cli_figure(char out[64], const clt_problem *problem, double value) {
+  const char *unit = clt_problem_figure_unit(problem);
+  bool larger = clt_problem_larger_is_better(problem);
+  if (strcmp(unit, "s") == 0 && !larger) return cli_time(out, value);
+  if (!isfinite(value)) return strcpy(out, "-");
+  snprintf(out, 64, "%.5g %.40s", larger ? 1 / value : value, unit);
+  return out;
+}
+
 const char *cli_time(char out[32], double seconds) {
   static const struct {
     double unit;

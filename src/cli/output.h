@@ -33,6 +33,9 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 json_t *cli_json_quality(const clt_problem *problem, double value);
 void cli_print_quality(const clt_problem *problem, double value, int width);
 
+/* The figure that configurations are ranked by, as cli_time or in the problem's own unit. Returns out. */
+const char *cli_figure(char out[64], const clt_problem *problem, double value);
+
 /* "1.234 ms" into out; "-" for NaN. Returns out. */
 const char *cli_time(char out[32], double seconds);
 

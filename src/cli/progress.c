@@ -13,9 +13,9 @@
 #define TERMINAL_PERIOD_S 0.1
 #define PLAIN_PERIOD_S 10.0
 
-void cli_progress_init(cli_progress *progress, bool quiet) {
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem) {
   const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  *progress = (cli_progress){.quiet = quiet};
+  *progress = (cli_progress){.quiet = quiet, .problem = problem};
   progress->terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
   progress->colour = progress->terminal && !(no_colour && no_colour[0]);
 }
@@ -55,14 +55,14 @@ static double time_left_s(const clt_progress *now, double rate) {
   return fmin(work_s, limit_s);
 }
 
-static void describe(char *out, size_t capacity, const clt_progress *now) {
-  char best[32], left[32], failed[160], total[32] = "", known[40] = "";
+static void describe(char *out, size_t capacity, const cli_progress *progress, const clt_progress *now) {
+  char best[64], left[32], failed[160], total[32] = "", known[40] = "";
   double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
   failures(failed, sizeof failed, now);
   if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   snprintf(out, capacity, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, known,
-           rate, cli_time(best, now->best_s), cli_duration(left, time_left_s(now, rate)), failed);
+           rate, cli_figure(best, progress->problem, now->best_s), cli_duration(left, time_left_s(now, rate)), failed);
 }
 
 void cli_progress_bar(double share, bool colour, const char *text) {
@@ -74,7 +74,7 @@ void cli_progress_bar(double share, bool colour, const char *text) {
 
 static void draw_bar(cli_progress *progress, const clt_progress *now) {
   char text[400];
-  describe(text, sizeof text, now);
+  describe(text, sizeof text, progress, now);
   cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
   progress->bar_shown = true;
 }
@@ -88,7 +88,7 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
     draw_bar(progress, now);
   } else {
     char text[400];
-    describe(text, sizeof text, now);
+    describe(text, sizeof text, progress, now);
     fprintf(stderr, "clatune: %s\n", text);
   }
 }

@@ -23,10 +23,7 @@ static bool is_store(const char *path) {
 static bool is_problem(const char *path) {
   size_t n = strlen(path);
   if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
-  json_t *json = json_load_file(path, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") != NULL;
-  json_decref(json);
-  return yes;
+  return clt_problem_is_file(path);
 }
 
 static int add(cli_report_sources *s, clt_report *report) {

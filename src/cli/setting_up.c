@@ -26,9 +26,18 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
   return select_device(out, typed ? typed : getenv("CLATUNE_DEVICE"));
 }
 
+static int choose_host(clt_device_info *out, const char *text) {
+  clt_error error = {0};
+  size_t index = 0;
+  clt_device_host(out);
+  return clt_device_select(&index, out, 1, text, &error) ? cli_report(&error) : 0;
+}
+
 static int choose_device(cli_subject *subject, const cli_arguments *arguments, const char *text, cli_device_need need) {
   subject->device = malloc(sizeof *subject->device);
   if (subject->device == NULL) return cli_failure("out of memory");
+  bool host = clt_problem_is_command(subject->problem) && (text == NULL || need != CLI_DEVICE_KNOWN);
+  if (host) return choose_host(subject->device, text);
   if (need == CLI_DEVICE_KNOWN) return cli_choose_known_device(subject->device, arguments, text);
   return select_device(subject->device, text);
 }
@@ -45,17 +54,26 @@ static int instantiate(cli_subject *subject, const cli_arguments *arguments) {
   return failed ? cli_report(&error) : 0;
 }
 
-int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need) {
+int cli_subject_load(cli_subject *out, const char *path) {
   clt_error error = {0};
   *out = (cli_subject){0};
-  if (clt_problem_load(&out->problem, path, &error)) return cli_report(&error);
+  return clt_problem_load(&out->problem, path, &error) ? cli_report(&error) : 0;
+}
+
+int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need) {
   const char *device = cli_text(arguments, "device");
-  if (device == NULL && need != CLI_DEVICE_IF_NAMED) device = getenv("CLATUNE_DEVICE");
+  bool kernel = !clt_problem_is_command(subject->problem);
+  if (device == NULL && need != CLI_DEVICE_IF_NAMED && kernel) device = getenv("CLATUNE_DEVICE");
   int rc = 0;
-  if (device || need != CLI_DEVICE_IF_NAMED) rc = choose_device(out, arguments, device, need);
-  if (rc == 0) rc = instantiate(out, arguments);
-  if (rc) cli_subject_release(out);
+  if (device || need != CLI_DEVICE_IF_NAMED) rc = choose_device(subject, arguments, device, need);
+  if (rc == 0) rc = instantiate(subject, arguments);
+  if (rc) cli_subject_release(subject);
   return rc;
+}
+
+int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need) {
+  int rc = cli_subject_load(out, path);
+  return rc ? rc : cli_subject_complete(out, arguments, need);
 }
 
 void cli_subject_release(cli_subject *subject) {

@@ -20,6 +20,11 @@ typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED, CLI_DEV
 /* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
  * the only device where one is required). Returns 0, or an exit code after a message. */
 int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
+
+/* The same in two steps: the problem alone, then the rest; releases the subject on failure. A command's device is the
+ * machine itself, which --device may only confirm. */
+int cli_subject_load(cli_subject *out, const char *path);
+int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 
 /* The device that was typed, else CLATUNE_DEVICE's, else the only one. */

@@ -14,8 +14,8 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool 
 static int run(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
-  if (searcher == NULL) searcher = CLT_DEFAULT_SEARCHER;
-  if (clt_searcher_find(searcher) && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
+  bool known = searcher == NULL || clt_searcher_find(searcher) != NULL;
+  if (known && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
   int rc = cli_tuning_init(&tuning, arguments, searcher);
   if (rc) return rc;
   if (cli_given(arguments, "warm-start")) rc = cli_warm_start(&tuning, arguments);
@@ -24,7 +24,7 @@ static int run(const cli_arguments *arguments) {
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME", "what decides what is measured, see below (default " CLT_DEFAULT_SEARCHER ")"},
+    {"searcher", "NAME", "what decides what is measured, see below (default: what the problem asks for, or " CLT_DEFAULT_SEARCHER ")"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
     {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
@@ -40,12 +40,12 @@ static const cli_flag flags[] = {
 
 const cli_command cli_tune = {
     .name = "tune",
-    .summary = "finds the fastest configuration of a kernel",
+    .summary = "finds the fastest configuration of a kernel or a program",
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--budget N] [OPTION...]",
     .description =
-        "Finds the fastest configuration of the kernel of a problem file. Every candidate is built and run in a "
-        "worker\n"
-        "process and its result is checked; each measurement is stored as it is made, so the same command goes on "
+        "Finds the fastest configuration of the kernel or program of a problem file. Every candidate is built and run "
+        "in a\n"
+        "process of its own and its result is checked; each measurement is stored as it is made, so the same command goes on "
         "where\n"
         "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared "
         "in\n"

@@ -64,15 +64,17 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   *t = (cli_tuning){.quiet = cli_given(arguments, "quiet")};
   clt_tune_settings_init(&t->settings);
   const char *evaluator = cli_text(arguments, "evaluator");
-  t->settings.searcher = searcher;
-  t->settings.evaluator = evaluator ? evaluator : "opencl";
-  int rc = plug_ins(t, arguments);
+  int rc = cli_subject_load(&t->subject, arguments->positional[0]);
+  if (rc) return rc;
+  t->settings.searcher = clt_tune_searcher(searcher, t->subject.problem);
+  t->settings.evaluator = clt_tune_evaluator(evaluator, t->subject.problem);
+  rc = plug_ins(t, arguments);
   if (rc == 0) rc = numbers(&t->settings, arguments);
   if (rc == 0) rc = cli_load_sources(&t->sources, &t->settings.n_learn_from, arguments);
-  if (rc == 0) rc = cli_subject_init(&t->subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
-  cli_progress_init(&t->progress, t->quiet);
+  cli_progress_init(&t->progress, t->quiet, t->subject.problem);
   cli_signals_install();
   t->settings.learn_from = (const clt_recording *const *)t->sources;
   t->settings.instance = t->subject.instance;
@@ -101,7 +103,7 @@ void cli_tuning_release(cli_tuning *tuning) {
 int cli_tuning_keep_slow(cli_tuning *t) {
   static const clt_setting patience = {"run-timeout-factor", "0"};
   size_t n = t->settings.n_evaluator_settings;
-  if (strcmp(t->settings.evaluator, "opencl") != 0) return 0;
+  if (strcmp(t->settings.evaluator, "opencl") != 0 && strcmp(t->settings.evaluator, "command") != 0) return 0;
   for (size_t i = 0; i < n; i++)
     if (strcmp(t->evaluator_settings[i].name, patience.name) == 0) return 0;
   clt_setting *longer = realloc(t->evaluator_settings, (n + 1) * sizeof *longer);

@@ -21,8 +21,8 @@ typedef struct cli_tuning {
   json_t *results; /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;
 
-/* Opens problem, device and store, and fills the settings from the flags. Returns 0, or an exit code after a message.
- */
+/* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one that the problem asks
+ * for, or the standard one. Returns 0, or an exit code after a message. */
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
@@ -47,7 +47,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result)
   CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, {"no-store", NULL, "keeps nothing and reuses nothing"},     \
       {"fresh", NULL, "measures again what the store knows already"},                                         \
       {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},            \
-      {"evaluator", "NAME", "opencl (worker processes, the default) or in-process (no isolation)"},           \
+      {"evaluator", "NAME", "opencl (worker processes, the default for kernels), in-process (no isolation) or command (programs)"},           \
       {"time", "S", "begins no evaluation after S seconds"},                                                  \
       {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"}, \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET

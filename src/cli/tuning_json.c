@@ -1,5 +1,6 @@
 /* The end of a tuning, as JSON. */
 #include <math.h>
+#include <string.h>
 
 #include "cli/certainty.h"
 #include "cli/output.h"
@@ -66,6 +67,15 @@ static json_t *needed(const clt_search_report *s) {
   return s->has_model && s->second_stage_needed > 0 ? json_integer((json_int_t)s->second_stage_needed) : json_null();
 }
 
+/* What a program was ranked by, in its own unit; null where that is the time. */
+static json_t *figure(const clt_problem *problem, double best) {
+  const char *unit = clt_problem_figure_unit(problem);
+  bool larger = clt_problem_larger_is_better(problem);
+  if (strcmp(unit, "s") == 0 && !larger) return json_null();
+  return json_pack("{s:s, s:b, s:o}", "unit", unit, "larger_is_better", larger, "best",
+                   cli_json_real(larger ? 1 / best : best));
+}
+
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem),
@@ -80,6 +90,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
       out, "best_of_first_stage",
       r->first_stage_best.config == CLT_CONFIG_NONE ? json_null() : measurement(tuning, &r->first_stage_best));
   json_object_set_new(out, "median_s", cli_json_real(r->median_s));
+  json_object_set_new(out, "figure", figure(subject->problem, r->best.time_s));
   json_object_set_new(out, "quality", cli_json_quality(subject->problem, r->quality));
   json_object_set_new(out, "model", model(&r->search));
   json_object_set_new(out, "second_stage",

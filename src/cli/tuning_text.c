@@ -2,31 +2,43 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/certainty.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
 
+static bool is_time(const clt_problem *problem) {
+  return strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
+}
+
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
-  char time[32];
+  char figure[64];
+  const clt_problem *problem = tuning->subject.problem;
   clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
-  printf("time                %s +- %.2g %% (%s of %zu runs, %s clock)\n", cli_time(time, best->time_s),
-         100 * r->best_spread, r->best_is_finalist ? "median of interleaved rounds" : "least", best->n_runs,
-         best->clock == CLT_CLOCK_DEVICE ? "device" : "host");
+  printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time(problem) ? "time" : "figure",
+         cli_figure(figure, problem, best->time_s), 100 * r->best_spread,
+         r->best_is_finalist               ? "median of interleaved rounds"
+         : clt_problem_is_command(problem) ? "summary"
+                                           : "least",
+         best->n_runs,
+         !is_time(problem)                 ? ""
+         : best->clock == CLT_CLOCK_DEVICE ? ", device clock"
+                                           : ", host clock");
   free(configuration);
   free(options);
 }
 
-static void print_speedup(const clt_tune_result *r) {
-  char time[32];
-  printf("speed-up            ");
+static void print_speedup(const clt_problem *problem, const clt_tune_result *r) {
+  char figure[64];
+  printf("%-20s", is_time(problem) ? "speed-up" : "gain");
   if (r->has_default) {
     printf("%.3g over the default configuration (%s)", r->default_measurement.time_s / r->best.time_s,
-           cli_time(time, r->default_measurement.time_s));
+           cli_figure(figure, problem, r->default_measurement.time_s));
   } else {
     const clt_measurement *m = &r->default_measurement;
     printf("none over the default configuration%s%s", m->config == CLT_CONFIG_NONE ? "" : ": ",
@@ -34,17 +46,19 @@ static void print_speedup(const clt_tune_result *r) {
   }
   if (r->first_stage_best.config != CLT_CONFIG_NONE && clt_measurement_correct(&r->first_stage_best))
     printf(", %.3g over the best random sample (%s)", r->first_stage_best.time_s / r->best.time_s,
-           cli_time(time, r->first_stage_best.time_s));
+           cli_figure(figure, problem, r->first_stage_best.time_s));
   putchar('\n');
 }
 
 /* Single runs of a search and medians of finalists are not the same measure, so these figures have a line of their own.
  */
-static void print_search(const clt_tune_result *r) {
-  char least[32], median[32];
+static void print_search(const clt_problem *problem, const clt_tune_result *r) {
+  char least[64], median[64];
+  const char *best = is_time(problem) ? "least time" : "best", *factor = is_time(problem) ? "as long" : "worse";
   if (isfinite(r->median_s))
-    printf("in the search       %s was the least time, %s the median configuration's: %.3g times as long\n",
-           cli_time(least, r->least_s), cli_time(median, r->median_s), r->median_s / r->least_s);
+    printf("in the search       %s was the %s, %s the median configuration's: %.3g times %s\n",
+           cli_figure(least, problem, r->least_s), best, cli_figure(median, problem, r->median_s),
+           r->median_s / r->least_s, factor);
 }
 
 static void print_failures(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -96,8 +110,8 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
     printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a right result" : " yet");
   } else {
     print_best(tuning, r);
-    print_speedup(r);
-    print_search(r);
+    print_speedup(tuning->subject.problem, r);
+    print_search(tuning->subject.problem, r);
   }
   cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_counts(r);

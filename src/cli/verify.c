@@ -48,12 +48,22 @@ static json_t *to_json(const clt_instance *instance, const verdict *v) {
                    "reference", clt_problem_has_reference(clt_instance_problem(instance)));
 }
 
+/* Of a program. */
+static void print_run(const clt_instance *instance, const clt_measurement *m, bool checked) {
+  char figure[64];
+  printf("verified        %s\n", checked ? "yes; the check command accepts it"
+                                          : "it runs; whether it is right nobody says: there is no \"Check\"");
+  printf("figure          %s\n", cli_figure(figure, clt_instance_problem(instance), m->time_s));
+}
+
 static void print_text(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
   char *configuration = clt_config_string(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
   bool has_reference = clt_problem_has_reference(clt_instance_problem(instance));
-  if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
+  if (clt_measurement_correct(m) && clt_problem_is_command(clt_instance_problem(instance))) {
+    print_run(instance, m, has_reference);
+  } else if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
     puts("verified        it runs; whether it is right nobody says: the problem has no Reference, so it is its own");
   } else if (clt_measurement_correct(m)) {
     printf("verified        yes; largest difference from the reference %.3g\n", m->max_abs_error);

@@ -156,7 +156,8 @@ bool clt_problem_is_file(const char *path) {
   char *text = NULL;
   if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
   json_t *json = json_loads(text, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") || clt_is_giles(text);
+  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") ||
+             (clt_is_giles(text) && strstr(text, "PARAMS"));
   json_decref(json);
   free(text);
   return yes;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "session/session.h"
+#include "session/strategy.h"
 #include "space/hash.h"
 
 /* --- the default configuration --- */
@@ -106,8 +107,10 @@ static int find_sources(clt_session *s, clt_error *error) {
 /* --- plug-ins --- */
 
 static int find_plugins(clt_session *s, clt_error *error) {
-  const char *evaluator = s->settings->evaluator ? s->settings->evaluator : "opencl";
-  const char *searcher = s->settings->searcher ? s->settings->searcher : CLT_DEFAULT_SEARCHER;
+  const clt_instance *instance = s->settings->instance;
+  const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
+  const char *evaluator = clt_tune_evaluator(s->settings->evaluator, problem);
+  const char *searcher = clt_tune_searcher(s->settings->searcher, problem);
   s->evaluator = clt_evaluator_find(evaluator);
   s->searcher = clt_searcher_find(searcher);
   if (s->evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", evaluator);
@@ -117,15 +120,17 @@ static int find_plugins(clt_session *s, clt_error *error) {
 
 static int parse_options(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
+  const clt_problem *problem = settings->instance ? clt_instance_problem(settings->instance) : NULL;
   s->evaluator_options = clt_new_array(1, s->evaluator->options_size);
   s->searcher_options = clt_new_array(1, s->searcher->options_size);
   if (s->evaluator_options == NULL || s->searcher_options == NULL) return clt_fail_memory(error);
-  int rc =
-      clt_options_parse(s->evaluator_options, s->evaluator->options_size, s->evaluator->options,
-                        s->evaluator->n_options, settings->evaluator_settings, settings->n_evaluator_settings, error);
-  if (rc) return rc;
-  return clt_options_parse(s->searcher_options, s->searcher->options_size, s->searcher->options, s->searcher->n_options,
-                           settings->searcher_settings, settings->n_searcher_settings, error);
+  const clt_wished_options evaluator = {s->evaluator->options, s->evaluator->n_options, s->evaluator->options_size,
+                                        settings->evaluator_settings, settings->n_evaluator_settings};
+  const clt_wished_options searcher = {s->searcher->options, s->searcher->n_options, s->searcher->options_size,
+                                       settings->searcher_settings, settings->n_searcher_settings};
+  int rc = problem ? clt_strategy_check(problem, error) : CLT_OK;
+  if (rc == CLT_OK) rc = clt_strategy_parse(s->evaluator_options, problem, &evaluator, error);
+  return rc ? rc : clt_strategy_parse(s->searcher_options, problem, &searcher, error);
 }
 
 static int note_lost(void *user, clt_config config, clt_error *error) {

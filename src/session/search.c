@@ -174,8 +174,9 @@ static void say_default_fails(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   if (s->settings->log == NULL || m->config == CLT_CONFIG_NONE || s->result->has_default) return;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
+  bool explained = m->log && (violates || clt_problem_is_command(clt_instance_problem(s->settings->instance)));
   char *text = clt_format("the default configuration fails: %s (%s)%s%s", clt_reason_text(m->reason),
-                          clt_reason_name(m->reason), violates && m->log ? ": " : "", violates && m->log ? m->log : "");
+                          clt_reason_name(m->reason), explained ? ": " : "", explained ? m->log : "");
   if (text) s->settings->log(s->settings->user, CLT_LOG_WARNING, text);
   free(text);
 }
