@@ -6,6 +6,7 @@ static const clt_searcher_type *const table[] = {
     &clt_searcher_two_stage,  &clt_searcher_surrogate,  &clt_searcher_random,
     &clt_searcher_exhaustive, &clt_searcher_hill_climb, &clt_searcher_local,
     &clt_searcher_annealing,  &clt_searcher_genetic,    &clt_searcher_ants,
+    &clt_searcher_groups,
 };
 
 size_t clt_n_searchers(void) { return sizeof table / sizeof *table; }

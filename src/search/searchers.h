@@ -12,6 +12,7 @@ extern const clt_searcher_type clt_searcher_local;
 extern const clt_searcher_type clt_searcher_annealing;
 extern const clt_searcher_type clt_searcher_genetic;
 extern const clt_searcher_type clt_searcher_ants;
+extern const clt_searcher_type clt_searcher_groups;
 extern const clt_searcher_type clt_searcher_surrogate;
 
 /* How many evaluations the searcher may ask for: the budget without the one of `first`. */
