@@ -163,7 +163,7 @@ static int try_words(const clt_command_state *s, clt_error *error) {
     clt_error why = {0};
     rc = line->n ? clt_command_words(s->context.instance, line, config, &places, &words, &why) : CLT_OK;
     clt_words_free(words);
-    bool value = rc == CLT_E_EXPRESSION && !command->batch.used; /* of this configuration, perhaps */
+    bool value = rc && rc != CLT_E_FORMAT && !command->batch.used; /* of this configuration, perhaps */
     if (rc && !value && error && error->code == 0) *error = why;
     if (value) rc = CLT_OK;
   }

@@ -40,11 +40,13 @@ static bool is_elf(const char *path) {
   return yes;
 }
 
-/* Of a whole folder: what was built before would keep make from building, and stores change while they are used. */
+/* Of a whole folder: what was built before would keep make from building, and stores and folders of runs change while
+ * they are used. */
 static bool is_left_out(const walk *w, const char *name, const char *path) {
   const char *own = strrchr(w->problem->source.path, '/');
+  bool temporary = strncmp(name, "clatune-", 8) == 0 || strncmp(name, "clatune.new-", 12) == 0;
   bool store = ends_with(name, ".sqlite") || ends_with(name, ".sqlite-wal") || ends_with(name, ".sqlite-shm");
-  if (name[0] == '.' || store || strcmp(name, own ? own + 1 : w->problem->source.path) == 0) return true;
+  if (name[0] == '.' || store || temporary || strcmp(name, own ? own + 1 : w->problem->source.path) == 0) return true;
   return w->problem->command->n_build > 0 && is_elf(path);
 }
 

@@ -9,7 +9,7 @@
 typedef int (*clt_file_visitor)(void *user, const char *relative, const char *path, bool folder, clt_error *error);
 
 /* Visits "Files" and what is in them, in an order that depends on names alone. Of a whole folder ("*") hidden files,
- * stores, the problem file and, where there is something to build, ELF files are left out. */
+ * stores, folders of runs, the problem file and, where there is something to build, ELF files are left out. */
 int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, void *user, clt_error *error);
 
 /* Where a file that is listed as `written` lies in the scratch folder: there too, or by its last name where that would

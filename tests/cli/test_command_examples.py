@@ -1,0 +1,62 @@
+"""The examples of the evaluator command, by the commands that their page documents. With --device also the OpenCL one."""
+import os
+import pathlib
+import shutil
+import sys
+import unittest
+
+from harness import CliTest, main
+
+EXAMPLES = pathlib.Path(os.environ["COMMAND_EXAMPLES"])
+WITH_DEVICE = "--device" in sys.argv
+if WITH_DEVICE:
+    sys.argv.remove("--device")
+
+
+class Examples(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment["XDG_RUNTIME_DIR"] = str(self.folder)
+        shutil.copytree(EXAMPLES, self.folder / "command")
+
+    def tune(self, path, *options):
+        answer = self.clatune_json("tune", f"command/{path}", "--quiet", *options)
+        self.assertGreater(answer["best"]["time_s"], 0)
+        self.assertEqual(self.clatune_json("tune", f"command/{path}", "--quiet", *options)["evaluations"]["measured"], 0)
+        return answer
+
+    @unittest.skipIf(WITH_DEVICE or os.uname().machine != "x86_64", "names x86-64")
+    def test_flags(self):
+        answer = self.tune("flags/flags.json", "--budget", "12")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (288, 12))
+
+    @unittest.skipIf(WITH_DEVICE, "needs none")
+    def test_blocks(self):
+        answer = self.tune("blocks/blocks.json", "--budget", "12")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["correct"]), (828, 12))
+
+    @unittest.skipIf(WITH_DEVICE, "needs none")
+    def test_a_wrong_product_is_noticed(self):
+        (self.folder / "command/blocks/right.txt").write_text("1\n")
+        self.clatune("tune", "command/blocks/blocks.json", "--quiet", "--budget", "2", expect=4)
+
+    @unittest.skipIf(WITH_DEVICE, "needs none")
+    def test_shell_script(self):
+        answer = self.tune("shell/sort.json", "--size", "lines=3000")
+        self.assertEqual(answer["evaluations"]["correct"], 24)
+
+    @unittest.skipIf(WITH_DEVICE, "needs none")
+    def test_giles(self):
+        answer = self.tune("giles/tune.conf", "--searcher", "groups")
+        self.assertEqual((answer["space"]["valid"], answer["evaluations"]["total"]), (144, 3 * (6 + 7)))
+        self.assertEqual(self.tune("giles/tune.conf", "--budget", "20")["searcher"], "exhaustive")
+
+    @unittest.skipUnless(WITH_DEVICE, "needs an OpenCL device")
+    def test_batch(self):
+        answer = self.tune("batch/transpose.json", "--budget", "24")
+        self.assertGreaterEqual(answer["evaluations"]["correct"], 18)
+        self.assertLessEqual(set(answer["reasons"]), {"refused"})
+
+
+if __name__ == "__main__":
+    main()
