@@ -233,11 +233,19 @@ static void release(giles *g) {
   free(g->entries);
 }
 
+/* JSON holds nothing else. */
+static int check_text(const clt_source *source, clt_error *error) {
+  json_t *text = json_string(source->text);
+  json_decref(text);
+  return text ? CLT_OK : clt_fail_at(error, CLT_E_FORMAT, source->path, 0, NULL, "is not UTF-8 text");
+}
+
 int clt_giles_parse(json_t **out, clt_source *source, clt_error *error) {
   giles g = {.source = source};
   char *text = strdup(source->text);
   json_t *groups = json_array(), *root = NULL;
-  int rc = text && groups ? scan(&g, text, error) : clt_fail_memory(error);
+  int rc = check_text(source, error);
+  if (rc == CLT_OK) rc = text && groups ? scan(&g, text, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = parse_params(&g, groups, error);
   if (rc == CLT_OK) rc = giles_to_json(&g, groups, &root, error);
   json_decref(groups);

@@ -113,6 +113,10 @@ static void any_bytes_are_read_without_harm(void **state) {
     assert_int_not_equal(load(&problem, texts[i], &error), 0);
     assert_true(error.message[0] != 0);
   }
+  clt_problem *latin = NULL;
+  clt_error error = {0};
+  assert_int_equal(load(&latin, "PARAMS = {a}\na = {caf\xe9}\nEVALUATION = x\n", &error), CLT_E_FORMAT);
+  assert_non_null(strstr(error.message, "UTF-8"));
   for (size_t n = 0; n < strlen(RIGHT); n++) {
     clt_problem *problem = NULL;
     char text[2000];

@@ -22,6 +22,7 @@
 
 #include "../model/landscape.h"
 #include "../problem/scratch.h"
+#include "problem/command.h"
 
 /* --- failing --- */
 
@@ -132,6 +133,25 @@ static int load_problem(void *user, clt_error *error) {
   return rc;
 }
 
+static int load_command(void *user, clt_error *error) {
+  const clt_command_places places = {"s", "f", "p", NULL, NULL};
+  clt_problem *problem = NULL;
+  clt_instance *instance = NULL;
+  char key[33], **words = NULL, **environment = NULL, *parameters = NULL;
+  int rc = clt_problem_load(&problem, user, error);
+  if (!rc) rc = clt_instance_new(&instance, problem, NULL, 0, NULL, error);
+  if (!rc) rc = clt_instance_key(instance, key, error);
+  if (!rc) rc = clt_command_words(instance, &clt_instance_command(instance)->run, 1, &places, &words, error);
+  if (!rc) rc = clt_command_environment(instance, 1, &environment, error);
+  if (!rc) rc = clt_command_parameters(instance, 1, &parameters, error);
+  clt_words_free(words);
+  clt_words_free(environment);
+  free(parameters);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+  return rc;
+}
+
 static int build_space(void *user, clt_error *error) {
   clt_space_builder *b = NULL;
   clt_space *space = NULL;
@@ -213,6 +233,12 @@ static void loading_a_problem(void **state) {
   fail_each(load_problem, PROBLEMS "/convolution.json", 1);
 }
 
+static void loading_a_command(void **state) {
+  (void)state;
+  fail_each(load_command, EXAMPLES "/flags/flags.json", 1);
+  fail_each(load_command, EXAMPLES "/giles/tune.conf", 1);
+}
+
 static void building_a_space(void **state) {
   (void)state;
   fail_each(build_space, NULL, 1);
@@ -247,7 +273,7 @@ static void loading_a_recording(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loading_a_problem), cmocka_unit_test(building_a_space), cmocka_unit_test(fitting_and_predicting),
+      cmocka_unit_test(loading_a_problem), cmocka_unit_test(loading_a_command), cmocka_unit_test(building_a_space), cmocka_unit_test(fitting_and_predicting),
       cmocka_unit_test(storing),           cmocka_unit_test(loading_a_recording),
   };
   dl_iterate_phdr(find_fann, NULL);
