@@ -48,7 +48,7 @@ def searches(options, problem, folder):
         found[f"exhaustive, fastest {i}"] = {**found["exhaustive"], "configuration": configuration}
     for seed in range(1, options.repeat + 1):
         found[f"surrogate, seed {seed}"] = tune(options, problem, f"{stores}-{name}-{seed}.sqlite", "--searcher", "surrogate",
-                                                "--budget", budget, "--seed", seed)
+                                                "--budget", budget, "--seed", seed, "--tolerance", 0.005)
     return found
 
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define N 240
-#define REPETITIONS 3
+#define REPETITIONS 20
 
 static float a[N][N], b[N][N], c[N][N];
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #define N 768
-#define REPETITIONS 5
+#define REPETITIONS 20
 
 static float x[N], y[N], z[N], mass[N], ax[N], ay[N], az[N];
 
