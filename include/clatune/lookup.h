@@ -8,6 +8,7 @@
 #ifndef CLATUNE_LOOKUP_H
 #define CLATUNE_LOOKUP_H
 
+#include <clatune/objective.h>
 #include <clatune/problem.h>
 #include <clatune/store.h>
 
@@ -35,6 +36,7 @@ typedef struct clt_found {
   clt_tier tier;
   bool stale;             /* measured with another driver, or for another text of the kernel: worth tuning again */
   double expected_time_s; /* predicted, or measured; NaN where nothing was measured at these sizes on this device */
+  double expected_value;  /* the same of the objective */
   char *configuration;    /* "block_x=16 block_y=4", in the order of the parameters */
   char *options;          /* build options: "-Dblock_x=16 -Dblock_y=4 -cl-fast-relaxed-math" */
   char *device, *sizes;   /* where it was measured: the store's key of the device, "width=2048 height=2048"; "" for the
@@ -49,8 +51,14 @@ int clt_wisdom_open(clt_wisdom **out, const char *const *stores, size_t n_stores
 void clt_wisdom_close(clt_wisdom *wisdom);
 const char *clt_wisdom_system_store(void); /* its path; borrowed from the environment, or constant */
 
-/* The best known for a problem file at these sizes (those not given have their defaults) on a device. Fails only where the
- * problem file or the kernel cannot be read, a size has no such name, or a store is damaged. */
+/* By what the best is chosen from now on, as clt_objective_new (clatune/objective.h) takes it; NULL, as after opening:
+ * what the problem file says, else time. A text that is no objective of a problem is found out when that is looked up.
+ */
+int clt_wisdom_set_objective(clt_wisdom *wisdom, const char *objective, clt_error *error);
+
+/* The best known for a problem file at these sizes (those not given have their defaults) on a device. Fails only where
+ * the problem file or the kernel cannot be read, a size has no such name, the problem no such objective, or a store is
+ * damaged. */
 int clt_lookup_info(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
                     const clt_device_info *device, clt_error *error);
 

@@ -69,8 +69,8 @@ typedef struct clt_phases {
   double wait_s;         /* waiting for the device */
 } clt_phases;
 
-/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s is NaN. Fill with
- * clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
+/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s and energy_J are NaN. Fill
+ * with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
 typedef struct clt_measurement {
   clt_config config;
   clt_reason reason;           /* CLT_REASON_NONE: correct */
@@ -79,6 +79,7 @@ typedef struct clt_measurement {
   size_t n_runs;
   clt_clock clock;
   clt_phases phases;
+  double energy_J;      /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
   double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
 } clt_measurement;

@@ -41,6 +41,19 @@ bool clt_problem_has_reference(const clt_problem *problem);
 const char *clt_problem_quality_name(const clt_problem *problem);
 const char *clt_problem_quality_unit(const clt_problem *problem);
 
+/* Figures of merit (docs/objectives.md): what the file's "Metrics" name. Texts are borrowed from the problem; unit is
+ * "" where none is stated. A metric without a goal can be shown, and is an objective once somebody says which way it is
+ * better. */
+typedef enum clt_goal { CLT_GOAL_NOT_STATED, CLT_MINIMISE, CLT_MAXIMISE } clt_goal;
+typedef struct clt_metric {
+  const char *name, *expression, *unit;
+  clt_goal goal;
+} clt_metric;
+size_t clt_problem_n_metrics(const clt_problem *problem);
+clt_metric clt_problem_metric(const clt_problem *problem, size_t index);
+/* The file's "Objective", in the form that clt_objective_new takes (clatune/objective.h); NULL: it has none. */
+const char *clt_problem_objective(const clt_problem *problem);
+
 /* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks is
  * CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then
  * expressions that use device.* in conditions are left out and only the conditions that can be evaluated apply.

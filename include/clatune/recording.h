@@ -7,6 +7,7 @@
 #define CLATUNE_RECORDING_H
 
 #include <clatune/measurement.h>
+#include <clatune/objective.h>
 #include <clatune/problem.h>
 
 #ifdef __cplusplus
@@ -30,6 +31,10 @@ size_t clt_recording_size(const clt_recording *recording);
 /* The measurement of a configuration; borrowed; NULL: not recorded. time_s is the recorded mean. */
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
+/* The objective that text names (clt_objective_new_for: with the recording's sizes), NULL: least time. The recording
+ * must outlive it. */
+int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
+double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
 double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
 /* Which measurement the file has at `position` (below the size): its index for clt_recording_at. Cache files and T4 results
  * are written in the order of measuring, recordings of whole spaces in that of rank. */

@@ -1,8 +1,9 @@
 /* clatune/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
  *
- * Every run is a session like any other (clt_tune with the evaluator "replay"): one recording, one seed. A run is judged by
- * the fraction of the optimum after k evaluations: the recording's least time / the least time among the first k. Failed
- * evaluations count; before the first correct one the fraction is 0. */
+ * Every run is a session like any other (clt_tune with the evaluator "replay"): one recording, one seed. A run is
+ * judged by the fraction of the optimum after k evaluations: the recording's least time / the least time among the
+ * first k (by another objective: of costs, clatune/objective.h). Failed evaluations count; before the first correct one
+ * the fraction is 0. */
 #ifndef CLATUNE_REPLAY_H
 #define CLATUNE_REPLAY_H
 
@@ -15,6 +16,7 @@ extern "C" {
 typedef struct clt_replay_settings {
   const clt_recording *const *recordings; /* n_recordings, each with a correct measurement */
   size_t n_recordings;
+  const char *objective; /* as in clt_tune_settings; metrics of problem files are not known, their expressions are */
   const char *searcher;
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
@@ -33,6 +35,7 @@ typedef struct clt_replay_settings {
 /* The runs on one recording. */
 typedef struct clt_replay_space {
   const clt_recording *recording; /* borrowed from the settings */
+  double least_cost, optimum; /* of the recording, by the objective: clt_objective_cost, and the value it stands for */
   double *fractions;              /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
   double search_s;                /* seconds that the searcher took an evaluation, mean of all runs */
   int64_t second_stage_measured, second_stage_failed; /* summed over the runs; 0 where the searcher has no stages */

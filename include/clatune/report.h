@@ -4,6 +4,7 @@
 #define CLATUNE_REPORT_H
 
 #include <clatune/model.h>
+#include <clatune/objective.h>
 #include <clatune/recording.h>
 #include <clatune/store.h>
 
@@ -21,6 +22,8 @@ typedef struct clt_report_row {
   double spread;  /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
   double final_s; /* as a finalist: the median of its interleaved runs at the end; NaN if it was none */
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
+  double energy_J; /* NaN: not measured */
+  double cost;     /* what it is ordered by: clt_objective_cost of the report's objective; NaN: none */
 } clt_report_row;
 
 /* From what a store holds of an instance (with a device): of several measurements of a configuration the newest. The instance
@@ -33,6 +36,11 @@ int clt_report_from_key(clt_report **out, clt_store *store, const clt_store_desc
 int clt_report_from_recording(clt_report **out, const clt_recording *recording, clt_error *error);
 void clt_report_free(clt_report *report);
 
+/* By what the rows are looked at, as clt_objective_new (clatune/objective.h) takes it; NULL, as at first: what the
+ * problem says, else time. On failure it stays as it was. Pages (clt_report_page) are made for time. */
+int clt_report_set_objective(clt_report *report, const char *objective, clt_error *error);
+const clt_objective *clt_report_objective(const clt_report *report);
+
 const clt_space *clt_report_space(const clt_report *report);
 const char *clt_report_title(const clt_report *report);  /* the problem's name, or the recording's */
 const char *clt_report_device(const clt_report *report); /* for people; may be "" */
@@ -42,20 +50,21 @@ size_t clt_report_n_rows(const clt_report *report);
 const clt_report_row *clt_report_row_at(const clt_report *report, size_t index);
 size_t clt_report_n_correct(const clt_report *report);
 
-/* The indices of the n fastest rows, fastest first; returns how many there are. */
+/* The indices of the n best rows by the objective, the best first; returns how many there are. */
 size_t clt_report_fastest(const clt_report *report, size_t *out, size_t n);
-/* The row of the best configuration: the finalist with the least final_s, else the fastest. SIZE_MAX: none is correct. */
+/* The row of the best configuration: the finalist with the least final_s, else the fastest; by an objective that does not
+ * rank by time the best of the search. SIZE_MAX: none is correct. */
 size_t clt_report_best(const clt_report *report);
 
 /* What the rows with one value of a parameter, or one pair of values of two, come to. */
 typedef struct clt_effect_value {
   size_t n, n_failed;
-  double median_s, least_s;                  /* of the correct ones; NaN where there are none */
+  double median_s, least_s;                  /* of the correct ones' costs (seconds, for time); NaN where there are none */
   double lower_quartile_s, upper_quartile_s; /* the same */
 } clt_effect_value;
 
 /* A parameter's effect. values has n_values entries, those of the parameter, owned: free with clt_effect_release. importance: the
- * share of the variance of log time that the parameter alone explains, 0 to 1 (the correlation ratio eta squared: Pearson,
+ * share of the variance of log cost that the parameter alone explains, 0 to 1 (the correlation ratio eta squared: Pearson,
  * "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer than two correct rows. What two
  * parameters do together is in neither's share. */
 typedef struct clt_effect {

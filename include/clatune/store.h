@@ -21,9 +21,15 @@ typedef struct clt_store_key {
 } clt_store_key;
 int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error); /* needs a device */
 
-/* What a record was measured for. An attempt is no result: the configuration may have ended its worker and is about to be
- * tried once more; the record has a reason. */
-typedef enum clt_record_kind { CLT_RECORD_SEARCH, CLT_RECORD_FINALIST, CLT_RECORD_ATTEMPT } clt_record_kind;
+/* What a record was measured for. An attempt is no result: the configuration may have ended its worker and is about to
+ * be tried once more; the record has a reason. A finalist by an objective by which a slower one may be better is no
+ * finalist for those who ask for the fastest: it is "compared", unless it failed. */
+typedef enum clt_record_kind {
+  CLT_RECORD_SEARCH,
+  CLT_RECORD_FINALIST,
+  CLT_RECORD_ATTEMPT,
+  CLT_RECORD_COMPARED
+} clt_record_kind;
 
 /* Opens the store of the named type ("sqlite", "memory"; NULL: "sqlite") at path, creating file (0600) and folders (0700) as
  * needed. path NULL: the standard place, $XDG_DATA_HOME/clatune/store.sqlite; "memory" has none. CLT_E_STORE with the reason

@@ -4,6 +4,7 @@
 #define CLATUNE_T4_H
 
 #include <clatune/measurement.h>
+#include <clatune/objective.h>
 #include <clatune/problem.h>
 #include <clatune/recording.h>
 
@@ -15,6 +16,8 @@ extern "C" {
 typedef struct clt_t4_result {
   const clt_measurement *measurement;
   int64_t created_s;
+  const clt_objective
+      *objective; /* nullable; else all its metrics are among the measurements, and "objectives" names it */
 } clt_t4_result;
 
 /* Writes n results of a space to a file that is replaced once all is written; on failure it stays as it was. A path

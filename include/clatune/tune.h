@@ -21,7 +21,8 @@ typedef struct clt_progress {
   int64_t measured, reused;
   int64_t by_invalidity[CLT_N_INVALIDITIES]; /* [CLT_CORRECT] are the correct ones */
   clt_config best;                           /* CLT_CONFIG_NONE: none yet */
-  double best_s;
+  double best_s;                             /* its time, and its value of the objective */
+  double best_value;
   double elapsed_s;
   double time_limit_s;         /* the settings' time_s; 0: none. Then the session may end long before total */
   const clt_measurement *last; /* the newest result; NULL where only the phase changed */
@@ -56,6 +57,9 @@ typedef struct clt_tune_settings {
   const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
                                              transfer. One with other parameters is left out, and that is said */
   size_t n_learn_from;
+  const char
+      *objective;   /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
+                       says,   else time. What the store has without the energy that it needs is measured again */
   bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
@@ -65,9 +69,10 @@ typedef struct clt_tune_settings {
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
                        and the finalists come then */
   double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
-  double target_s;       /* ends with the first evaluation that takes no longer; 0: none */
-  int64_t stagnation;    /* ends after so many evaluations in which nothing was faster by more than the tolerance than
-                            the last one that was; 0: never. As with target_s, what is under way then counts too */
+  double target;      /* ends with the first evaluation that is as good: a value of the objective (seconds, where that
+                         is time); 0: none */
+  int64_t stagnation; /* ends after so many evaluations in which nothing was better by more than the tolerance than
+                         the last one that was; 0: never. As with target, what is under way then counts too */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists;           /* re-timed interleaved at the end; 0: none */
   const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration, as a
@@ -105,8 +110,10 @@ typedef struct clt_tune_result {
   clt_measurement default_measurement;
   clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE
                                        if not; timed among the finalists like the default */
-  double least_s;  /* of all correct evaluations, as they were ranked by; NaN. What median_s compares with */
+  double least_s;                   /* the best one's time in the search; NaN. What median_s compares with */
   double median_s; /* of all correct evaluations; NaN */
+  double least_cost, median_cost; /* the same of the objective's costs (clt_objective_cost) */
+  int64_t n_without_value; /* correct evaluations for which the objective has no value, so that they were passed over */
   double quality;  /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
                       it has none, or everything was known, so that no reference was made */
   clt_search_report search;

@@ -58,6 +58,12 @@ const cli_command *const *cli_commands(size_t *n);
   { "size", "NAME=N", "sets a problem parameter; may be repeated" }
 #define CLI_FLAG_STORE \
   { "store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)" }
+#define CLI_FLAG_OBJECTIVE                                                                                     \
+  {                                                                                                            \
+    "objective", "NAME",                                                                                       \
+        "what is best: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
+        "'minimise EXPRESSION' over time_s, energy_J, sizes and parameters"                                    \
+  }
 #define CLI_FLAG_LEARN_FROM \
   { "learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts" }
 #define CLI_FLAG_NO_TRANSFER \

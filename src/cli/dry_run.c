@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/figures.h"
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
@@ -24,18 +25,20 @@ static int count_known(size_t *out, const cli_arguments *arguments, const cli_su
   return rc ? cli_report(&error) : 0;
 }
 
-static int print_json(const cli_subject *subject, const char *searcher, size_t known) {
+static int print_json(const cli_subject *subject, const clt_objective *objective, const char *searcher, size_t known) {
   const clt_space *space = clt_instance_space(subject->instance);
   clt_config standard = clt_instance_default(subject->instance);
   return cli_print_json(json_pack(
-      "{s:s, s:o, s:o, s:s, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem", clt_problem_name(subject->problem), "sizes",
-      cli_json_sizes(subject->instance), "device", cli_json_device(subject->device), "searcher", searcher, "space",
-      "cartesian", (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space), "known",
-      (json_int_t)known, "default", cli_json_configuration(space, standard), "options",
-      cli_json_best_options(subject->instance, standard), "default_is_valid", clt_space_contains(space, standard)));
+      "{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem", clt_problem_name(subject->problem),
+      "sizes", cli_json_sizes(subject->instance), "device", cli_json_device(subject->device), "searcher", searcher,
+      "objective", cli_json_objective(objective), "space", "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
+      (json_int_t)clt_space_valid(space), "known", (json_int_t)known, "default",
+      cli_json_configuration(space, standard), "options", cli_json_best_options(subject->instance, standard),
+      "default_is_valid", clt_space_contains(space, standard)));
 }
 
-static int print_text(const cli_subject *subject, const char *searcher, bool default_first, size_t known) {
+static int print_text(const cli_subject *subject, const clt_objective *objective, const char *searcher,
+                      bool default_first, size_t known) {
   const clt_space *space = clt_instance_space(subject->instance);
   clt_config standard = clt_instance_default(subject->instance);
   char *text = clt_config_string(space, standard), *options = NULL;
@@ -43,12 +46,14 @@ static int print_text(const cli_subject *subject, const char *searcher, bool def
   int rc = clt_instance_options(subject->instance, standard, &options, &error) ? cli_report(&error) : 0;
   if (rc == 0 && text == NULL) rc = cli_failure("out of memory");
   if (rc == 0) {
+    char goal[160];
     printf("%s on %s, by %s\n", clt_problem_name(subject->problem), subject->device->name, searcher);
     printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
            (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
     printf("%-19s %s%s\n", default_first ? "begins with" : "default", text,
            clt_space_contains(space, standard) ? "" : " (not valid: left out)");
     printf("options             %s\n", options);
+    printf("objective           %s\n", cli_objective_text(goal, objective));
     puts("nothing was measured");
   }
   free(text);
@@ -58,14 +63,18 @@ static int print_text(const cli_subject *subject, const char *searcher, bool def
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_subject subject;
+  clt_objective *objective = NULL;
   size_t known;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc) return rc;
   searcher = clt_tune_searcher(searcher, subject.problem);
-  rc = count_known(&known, arguments, &subject);
-  if (rc == 0 && cli_given(arguments, "json")) rc = print_json(&subject, searcher, known);
+  rc = cli_objective(&objective, arguments, subject.instance);
+  if (rc == 0) rc = count_known(&known, arguments, &subject);
+  if (rc == 0 && cli_given(arguments, "json"))
+    rc = print_json(&subject, objective, searcher, known);
   else if (rc == 0)
-    rc = print_text(&subject, searcher, default_first, known);
+    rc = print_text(&subject, objective, searcher, default_first, known);
+  clt_objective_free(objective);
   cli_subject_release(&subject);
   return rc;
 }

@@ -108,6 +108,12 @@ void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *
   put_each(out, problem, found->configuration, put_set);
 }
 
+void cli_export_portable_cmake(FILE *out, const clt_problem *problem, const char *configuration, const char *options) {
+  fputs("# Made by 'clatune lookup --portable'\n", out);
+  put_set(out, problem, "OPTIONS", options);
+  put_each(out, problem, configuration, put_set);
+}
+
 /* --- the header --- */
 
 static void put_entry(FILE *out, const cli_export_entry *e, size_t n_sizes) {
@@ -198,6 +204,19 @@ int cli_export_header(FILE *out, const clt_problem *problem, const cli_export *e
   put_find(out, problem);
   fputs("#endif\n", out);
   put_macros(out, problem, export);
+  fputs("\n#endif\n", out);
+  return ferror(out) ? cli_failure("cannot write to standard output") : 0;
+}
+
+int cli_export_portable_header(FILE *out, const clt_problem *problem, const char *configuration, const char *options) {
+  put(out, problem,
+      "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
+      "#ifndef CLATUNE_$_PORTABLE_H\n"
+      "#define CLATUNE_$_PORTABLE_H\n\n"
+      "#define CLATUNE_$_OPTIONS ");
+  put_string(out, options);
+  fputc('\n', out);
+  put_each(out, problem, configuration, put_macro);
   fputs("\n#endif\n", out);
   return ferror(out) ? cli_failure("cannot write to standard output") : 0;
 }

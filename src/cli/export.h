@@ -30,6 +30,11 @@ void cli_export_release(cli_export *export);
  * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. */
 int cli_export_header(FILE *out, const clt_problem *problem, const cli_export *export);
 
+/* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. CMake
+ * variables. */
+int cli_export_portable_header(FILE *out, const clt_problem *problem, const char *configuration, const char *options);
+void cli_export_portable_cmake(FILE *out, const clt_problem *problem, const char *configuration, const char *options);
+
 /* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. */
 void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found);
 

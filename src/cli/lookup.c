@@ -6,31 +6,40 @@
 
 #include "cli/arguments.h"
 #include "cli/export.h"
+#include "cli/figures.h"
 #include "cli/outfile.h"
 #include "cli/output.h"
+#include "cli/portable.h"
 #include "cli/setting_up.h"
 
 static int open_wisdom(clt_wisdom **out, const cli_arguments *arguments) {
   clt_error error = {0};
   const char *store = cli_text(arguments, "store");
-  return clt_wisdom_open(out, store ? &store : NULL, store != NULL, &error) ? cli_report(&error) : 0;
+  if (clt_wisdom_open(out, store ? &store : NULL, store != NULL, &error) ||
+      clt_wisdom_set_objective(*out, cli_text(arguments, "objective"), &error))
+    return cli_report(&error);
+  return 0;
 }
 
-static int print_json(const clt_instance *instance, const clt_found *found) {
+static int print_json(const clt_instance *instance, const clt_objective *objective, const clt_found *found) {
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
-  return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?}", "tier", clt_tier_name(found->tier),
+  return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
                                   "configuration", cli_json_found(instance, found), "options", found->options,
                                   "expected_time_s", cli_json_real(found->expected_time_s), "stale", found->stale,
                                   "measured_on", elsewhere ? found->device : NULL, "measured_at",
-                                  elsewhere ? found->sizes : NULL));
+                                  elsewhere ? found->sizes : NULL, "objective", cli_json_objective(objective),
+                                  "expected_value", cli_json_real(found->expected_value)));
 }
 
-static int print_text(const clt_problem *problem, const clt_found *found) {
-  char figure[64];
+static int print_text(const clt_problem *problem, const clt_objective *objective, const clt_found *found) {
+  char figure[64], name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
   if (isfinite(found->expected_time_s)) printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
+  if (!clt_objective_is_time(objective))
+    printf("\nobjective         %s: %s", cli_objective_text(name, objective),
+           cli_value(value, objective, found->expected_value));
   putchar('\n');
   return CLI_FOUND;
 }
@@ -38,20 +47,23 @@ static int print_text(const clt_problem *problem, const clt_found *found) {
 /* One answer, for the device and the sizes that were typed. */
 static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
   cli_subject subject;
+  clt_objective *objective = NULL;
   clt_found found;
   clt_error error = {0};
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
-  if (clt_lookup_instance(wisdom, &found, subject.instance, &error)) {
+  rc = cli_objective(&objective, arguments, subject.instance);
+  if (rc == 0 && clt_lookup_instance(wisdom, &found, subject.instance, &error)) {
     rc = cli_report(&error);
-  } else {
+  } else if (rc == 0) {
     if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
-    if (strcmp(format, "json") == 0) rc = print_json(subject.instance, &found);
+    if (strcmp(format, "json") == 0) rc = print_json(subject.instance, objective, &found);
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
-    if (strcmp(format, "text") == 0) rc = print_text(subject.problem, &found);
+    if (strcmp(format, "text") == 0) rc = print_text(subject.problem, objective, &found);
     clt_found_release(&found);
   }
+  clt_objective_free(objective);
   cli_subject_release(&subject);
   return rc;
 }
@@ -79,14 +91,19 @@ static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
 
 static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
 
+static int look_up(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
+  if (cli_given(arguments, "portable")) return cli_portable(wisdom, arguments, format);
+  return strcmp(format, "header") == 0 ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
+}
+
 static int answer(const cli_arguments *arguments, const char *format) {
   clt_wisdom *wisdom = NULL;
   cli_outfile file;
   int rc = open_wisdom(&wisdom, arguments);
-  if (rc) return rc;
+  if (rc) return clt_wisdom_close(wisdom), rc;
   rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
   if (rc == 0) {
-    rc = strcmp(format, "header") == 0 ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
+    rc = look_up(wisdom, arguments, format);
     rc = cli_outfile_end(&file, rc);
   }
   clt_wisdom_close(wisdom);
@@ -101,7 +118,8 @@ static int run(const cli_arguments *arguments) {
     return cli_usage("--json and --format %s contradict each other", format);
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= strcmp(formats[i], format) == 0;
   if (!known) return cli_usage("--format is text, json, options, header or cmake, not '%s'", format);
-  if (strcmp(format, "header") == 0 && (cli_given(arguments, "size") || cli_given(arguments, "device")))
+  if (strcmp(format, "header") == 0 && !cli_given(arguments, "portable") &&
+      (cli_given(arguments, "size") || cli_given(arguments, "device")))
     return cli_usage(
         "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
   return answer(arguments, format);
@@ -110,7 +128,11 @@ static int run(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
+    CLI_FLAG_OBJECTIVE,
     CLI_FLAG_STORE,
+    {"portable", NULL,
+     "the one configuration that is best over all that was measured; --device (parts of stored devices' names) and "
+     "--size choose, and may be repeated"},
     {"format", "NAME",
      "text, json, options (for clBuildProgram), cmake (variables), or header (C, all devices and sizes)"},
     {"output", "FILE", "writes the answer to a file, which is replaced once it is whole; also -o FILE"},
@@ -120,11 +142,12 @@ static const cli_flag flags[] = {
 const cli_command cli_lookup = {
     .name = "lookup",
     .summary = "the best known configuration, without measuring",
-    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--format NAME] [-o FILE]",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--portable] [--format NAME] [-o FILE]",
     .description =
         "Answers from what was measured before, and says what the answer rests on: exact, other-driver,\n"
         "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"
-        "--format header writes a C header with the best of every device and size in the store.",
+        "--format header writes a C header with the best of every device and size in the store.\n"
+        "--portable answers with one configuration for several devices or sizes: the least summed relative time.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .min_positional = 1,

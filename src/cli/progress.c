@@ -7,15 +7,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/figures.h"
 #include "cli/output.h"
 
 #define BAR_CELLS 20
 #define TERMINAL_PERIOD_S 0.1
 #define PLAIN_PERIOD_S 10.0
 
-void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem) {
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem, const clt_objective *objective) {
   const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  *progress = (cli_progress){.quiet = quiet, .problem = problem};
+  *progress = (cli_progress){.quiet = quiet, .problem = problem, .objective = objective};
   progress->terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
   progress->colour = progress->terminal && !(no_colour && no_colour[0]);
 }
@@ -55,14 +56,20 @@ static double time_left_s(const clt_progress *now, double rate) {
   return fmin(work_s, limit_s);
 }
 
+/* What a program is ranked by has a unit of its own. */
+static const char *best_text(char out[96], const cli_progress *progress, const clt_progress *now) {
+  bool by_time = progress->objective == NULL || clt_objective_is_time(progress->objective);
+  return by_time ? cli_figure(out, progress->problem, now->best_s) : cli_value(out, progress->objective, now->best_value);
+}
+
 static void describe(char *out, size_t capacity, const cli_progress *progress, const clt_progress *now) {
-  char best[64], left[32], failed[160], total[32] = "", known[40] = "";
+  char best[96], left[32], failed[160], total[32] = "", known[40] = "";
   double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
   failures(failed, sizeof failed, now);
   if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   snprintf(out, capacity, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, known,
-           rate, cli_figure(best, progress->problem, now->best_s), cli_duration(left, time_left_s(now, rate)), failed);
+           rate, best_text(best, progress, now), cli_duration(left, time_left_s(now, rate)), failed);
 }
 
 void cli_progress_bar(double share, bool colour, const char *text) {

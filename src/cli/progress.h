@@ -9,11 +9,12 @@ typedef struct cli_progress {
   double next_s; /* when the next line is due */
   char phase[32];
   bool bar_shown;
-  const clt_problem *problem;
+  const clt_problem *problem;     /* both borrowed */
+  const clt_objective *objective;
 } cli_progress;
 
-/* problem: what the figures are of. */
-void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem);
+/* What the figures are of; both nullable. */
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem, const clt_objective *objective);
 void cli_progress_update(cli_progress *progress, const clt_progress *now);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
 

@@ -6,9 +6,10 @@
 #include "cli/output.h"
 #include "cli/tuning.h"
 
-static clt_t4_result *results_of(const clt_measurement *measurements, size_t n) {
+static clt_t4_result *results_of(const clt_measurement *measurements, size_t n, const clt_objective *objective) {
   clt_t4_result *results = calloc(n + 1, sizeof *results);
-  for (size_t i = 0; results && i < n; i++) results[i].measurement = &measurements[i];
+  for (size_t i = 0; results && i < n; i++)
+    results[i] = (clt_t4_result){.measurement = &measurements[i], .objective = objective};
   return results;
 }
 
@@ -21,7 +22,7 @@ static int export_store(const cli_tuning *tuning, cli_file_format format, const 
   *n = 0;
   int rc = clt_store_key_init(&key, instance, &error);
   if (rc == 0) rc = clt_store_newest(&stored, n, tuning->store, &key, clt_instance_space(instance), &error);
-  if (rc == 0) results = results_of(stored, *n);
+  if (rc == 0) results = results_of(stored, *n, tuning->objective);
   if (rc == 0 && results && *n > 0) rc = cli_file_write(format, path, instance, results, *n, &error);
   int code = rc                ? cli_report(&error)
              : results == NULL ? cli_failure("out of memory")

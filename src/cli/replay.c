@@ -42,8 +42,7 @@ static int replay(const clt_replay_settings *settings, bool as_json, bool with_c
   int rc = clt_replay(&result, settings, &error);
   if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
   if (rc) return cli_report(&error);
-  rc = as_json ? cli_replay_print_json(&result, settings->searcher, with_curves)
-               : cli_replay_print(&result, settings->searcher);
+  rc = as_json ? cli_replay_print_json(&result, settings, with_curves) : cli_replay_print(&result, settings->searcher);
   clt_replay_result_release(&result);
   return rc;
 }
@@ -59,7 +58,8 @@ static int load(clt_replay_settings *s, clt_recording ***recordings, clt_recordi
 }
 
 static int run(const cli_arguments *a) {
-  clt_replay_settings settings = {.noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
+  clt_replay_settings settings = {
+      .objective = cli_text(a, "objective"), .noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
   clt_setting *searcher_settings = NULL;
   clt_recording **recordings = NULL, **sources = NULL;
   int rc = numbers(&settings, a);
@@ -74,6 +74,7 @@ static int run(const cli_arguments *a) {
 
 static const cli_flag flags[] = {
     {"searcher", "NAME", "which searcher (default surrogate)"},
+    CLI_FLAG_OBJECTIVE,
     {"budget", "N", "evaluations of a run (default 200)"},
     {"repeat", "R", "runs of a space, with seeds S to S+R-1 (default 20)"},
     {"batch", "N", "configurations asked of the searcher at once (default 1)"},

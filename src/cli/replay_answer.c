@@ -64,17 +64,16 @@ static json_t *by_evaluations(const clt_replay_figures *figures, const columns *
 
 #define FIGURE(name) offsetof(clt_replay_figures, name)
 
-/* The best time after each evaluation, mean of the runs that have one; null before. */
+/* The best time after each evaluation (by another objective its cost), mean of the runs that have one; null before. */
 static json_t *curve(const clt_replay_result *r, const clt_replay_space *space) {
-  double optimum_s = clt_recording_optimum_s(space->recording);
   json_t *out = json_array();
   for (size_t k = 0; k < r->budget; k++) {
-    double sum_s = 0, n = 0;
+    double sum = 0, n = 0;
     for (size_t i = 0; i < r->repeats; i++) {
       double fraction = space->fractions[i * r->budget + k];
-      if (fraction > 0) sum_s += optimum_s / fraction, n++;
+      if (fraction > 0) sum += space->least_cost / fraction, n++;
     }
-    json_array_append_new(out, cli_json_real(n > 0 ? sum_s / n : NAN));
+    json_array_append_new(out, cli_json_real(n > 0 ? sum / n : NAN));
   }
   return out;
 }
@@ -101,7 +100,8 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
   return out;
 }
 
-int cli_replay_print_json(const clt_replay_result *r, const char *searcher, bool with_curves) {
+int cli_replay_print_json(const clt_replay_result *r, const clt_replay_settings *settings, bool with_curves) {
+  const char *searcher = settings->searcher;
   columns c = columns_of(r);
   clt_replay_figures mean[MAX_COLUMNS] = {{0}}, figures[MAX_COLUMNS];
   json_t *results = json_array();
@@ -110,7 +110,9 @@ int cli_replay_print_json(const clt_replay_result *r, const char *searcher, bool
     if (rc) return json_decref(results), rc;
     add_to_mean(mean, figures, &c, r->n_spaces);
     json_t *space = space_json(&r->spaces[i], searcher, figures, &c);
-    if (with_curves) json_object_set_new(space, "mean_best_s", curve(r, &r->spaces[i]));
+    if (settings->objective) json_object_set_new(space, "optimum", cli_json_real(r->spaces[i].optimum));
+    if (with_curves)
+      json_object_set_new(space, settings->objective ? "mean_best_cost" : "mean_best_s", curve(r, &r->spaces[i]));
     json_array_append_new(results, space);
   }
   return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",

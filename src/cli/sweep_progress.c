@@ -19,7 +19,7 @@ static double now_s(void) {
 
 void cli_sweep_progress_init(cli_sweep_progress *p, size_t total, bool quiet) {
   cli_progress usual;
-  cli_progress_init(&usual, quiet, NULL);
+  cli_progress_init(&usual, quiet, NULL, NULL);
   *p = (cli_sweep_progress){
       .quiet = quiet, .terminal = usual.terminal && !quiet, .colour = usual.colour, .total = total};
   pthread_mutex_init(&p->lock, NULL);

@@ -8,9 +8,10 @@
 
 static void keep(cli_tuning *tuning, const clt_measurement *m) {
   const clt_space *space = clt_instance_space(tuning->subject.instance);
-  json_array_append_new(
-      tuning->results, json_pack("{s:o, s:o, s:s}", "configuration", cli_json_configuration(space, m->config), "time_s",
-                                 cli_json_real(m->time_s), "reason", clt_reason_name(m->reason)));
+  json_array_append_new(tuning->results,
+                        json_pack("{s:o, s:o, s:s, s:o}", "configuration", cli_json_configuration(space, m->config),
+                                  "time_s", cli_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
+                                  cli_json_metrics(tuning->objective, m)));
 }
 
 static void on_progress(void *user, const clt_progress *now) {
@@ -49,7 +50,7 @@ static int numbers(clt_tune_settings *s, const cli_arguments *a) {
   if (rc == 0) rc = cli_real_number(&s->time_s, a, "time", 0, 0.001, 1e9);
   if (rc == 0) rc = cli_integer(&s->stagnation, a, "stagnation", 0, 1, INT64_MAX);
   if (rc == 0) rc = cli_real_number(&s->space_fraction, a, "space-fraction", 0, 1e-12, 1);
-  if (rc == 0) rc = cli_real_number(&s->target_s, a, "target", 0, 1e-12, 1e9);
+  if (rc == 0) rc = cli_real_number(&s->target, a, "target", 0, 1e-30, 1e30);
   if (rc == 0) rc = cli_real_number(&s->tolerance, a, "tolerance", s->tolerance, 1e-6, 1);
   if (rc == 0) rc = cli_real_number(&s->confidence, a, "confidence", s->confidence, 0.01, 0.9999);
   if (rc) return rc;
@@ -72,12 +73,14 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   if (rc == 0) rc = numbers(&t->settings, arguments);
   if (rc == 0) rc = cli_load_sources(&t->sources, &t->settings.n_learn_from, arguments);
   if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);
+  if (rc == 0) rc = cli_objective(&t->objective, arguments, t->subject.instance);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
-  cli_progress_init(&t->progress, t->quiet, t->subject.problem);
+  cli_progress_init(&t->progress, t->quiet, t->subject.problem, t->objective);
   cli_signals_install();
   t->settings.learn_from = (const clt_recording *const *)t->sources;
   t->settings.instance = t->subject.instance;
+  t->settings.objective = cli_text(arguments, "objective");
   t->settings.store = t->store;
   t->settings.no_reuse = cli_given(arguments, "fresh");
   t->settings.no_transfer = cli_given(arguments, "no-transfer");
@@ -90,6 +93,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
 
 void cli_tuning_release(cli_tuning *tuning) {
   clt_store_close(tuning->store);
+  clt_objective_free(tuning->objective);
   cli_subject_release(&tuning->subject);
   cli_free_recordings(tuning->sources, tuning->settings.n_learn_from);
   json_decref(tuning->results);

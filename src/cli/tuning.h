@@ -5,11 +5,13 @@
 #include <clatune/tune.h>
 #include <jansson.h>
 
+#include "cli/figures.h"
 #include "cli/progress.h"
 #include "cli/setting_up.h"
 
 typedef struct cli_tuning {
   cli_subject subject;
+  clt_objective *objective; /* owned */
   clt_store *store;
   clt_tune_settings settings;
   clt_setting *searcher_settings, *evaluator_settings; /* owned */
@@ -44,7 +46,8 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
 #define CLI_TUNING_FLAGS                                                                                      \
-  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_STORE, {"no-store", NULL, "keeps nothing and reuses nothing"},     \
+  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                                         \
+      {"no-store", NULL, "keeps nothing and reuses nothing"},                                                 \
       {"fresh", NULL, "measures again what the store knows already"},                                         \
       {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},            \
       {"evaluator", "NAME", "opencl (worker processes, the default for kernels), in-process (no isolation) or command (programs)"},           \

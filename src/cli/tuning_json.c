@@ -30,11 +30,11 @@ static json_t *runs(const clt_measurement *m) {
 
 static json_t *measurement(const cli_tuning *tuning, const clt_measurement *m) {
   const clt_instance *instance = tuning->subject.instance;
-  return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
+  return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "time_s", cli_json_real(m->time_s), "reason",
-                   clt_reason_name(m->reason), "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s",
-                   runs(m));
+                   cli_json_best_options(instance, m->config), "time_s", cli_json_real(m->time_s), "metrics",
+                   cli_json_metrics(tuning->objective, m), "reason", clt_reason_name(m->reason), "clock",
+                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs(m));
 }
 
 static json_t *best(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -76,12 +76,29 @@ static json_t *figure(const clt_problem *problem, double best) {
                    cli_json_real(larger ? 1 / best : best));
 }
 
+/* The objective, and the values of it that matter. */
+static json_t *objective(const cli_tuning *tuning, const clt_tune_result *r) {
+  const clt_objective *o = tuning->objective;
+  json_t *out = cli_json_objective(o);
+  bool found = r->best.config != CLT_CONFIG_NONE;
+  double best = found ? clt_objective_cost(o, &r->best) : NAN;
+  double standard = r->has_default ? clt_objective_cost(o, &r->default_measurement) : NAN;
+  json_object_set_new(out, "value", cli_json_real(clt_objective_exchange(o, best)));
+  json_object_set_new(out, "default", cli_json_real(clt_objective_exchange(o, standard)));
+  json_object_set_new(out, "median", cli_json_real(clt_objective_exchange(o, r->median_cost)));
+  json_object_set_new(out, "improvement_over_default", cli_json_real(standard / best));
+  json_object_set_new(out, "improvement_over_median", cli_json_real(r->median_cost / r->least_cost));
+  json_object_set_new(out, "without_value", json_integer((json_int_t)r->n_without_value));
+  return out;
+}
+
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(subject->problem),
                           "sizes", cli_json_sizes(subject->instance), "device", cli_json_device(subject->device),
                           "searcher", tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space",
                           "cartesian", (json_int_t)r->cartesian, "valid", (json_int_t)r->valid);
+  json_object_set_new(out, "objective", objective(tuning, r));
   json_object_set_new(out, "evaluations", evaluations(r));
   json_object_set_new(out, "reasons", reasons(r));
   json_object_set_new(out, "best", best(tuning, r));
@@ -96,7 +113,9 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "second_stage",
                       json_pack("{s:I, s:I, s:o}", "measured", (json_int_t)r->search.second_stage_measured, "failed",
                                 (json_int_t)r->search.second_stage_failed, "needed", needed(&r->search)));
-  json_object_set_new(out, "certainty", cli_certainty_json(&tuning->settings, r));
+  json_object_set_new(
+      out, "certainty",
+      clt_objective_ranks_by_time(tuning->objective) ? cli_certainty_json(&tuning->settings, r) : json_null());
   json_object_set_new(out, "phases", phases(&r->phases));
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "stopped", json_boolean(r->stopped));

@@ -29,8 +29,26 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
          !is_time(problem)                 ? ""
          : best->clock == CLT_CLOCK_DEVICE ? ", device clock"
                                            : ", host clock");
+  cli_print_metrics(tuning->objective, best, 20);
   free(configuration);
   free(options);
+}
+
+/* How many times better the best is, by an objective other than time. */
+static void print_improvement(const cli_tuning *tuning, const clt_tune_result *r) {
+  const clt_objective *o = tuning->objective;
+  char name[160], value[96];
+  double best = clt_objective_cost(o, &r->best), standard = clt_objective_cost(o, &r->default_measurement);
+  printf("objective           %s: %s", cli_objective_text(name, o),
+         cli_value(value, o, clt_objective_value(o, &r->best)));
+  if (r->has_default && standard > 0)
+    printf(", %.3g times better than the default configuration (%s)", standard / best,
+           cli_value(value, o, clt_objective_value(o, &r->default_measurement)));
+  if (isfinite(r->median_cost))
+    printf(", %.3g times better than the median in the search", r->median_cost / r->least_cost);
+  putchar('\n');
+  if (r->n_without_value)
+    printf("                    %lld correct configurations have no value of it\n", (long long)r->n_without_value);
 }
 
 static void print_speedup(const clt_problem *problem, const clt_tune_result *r) {
@@ -75,7 +93,7 @@ static void print_failures(const cli_tuning *tuning, const clt_tune_result *r) {
 
 static const char *ending(const clt_tune_result *r) {
   return r->ending == CLT_ENDED_BY_TARGET       ? "; ended: the target is reached"
-         : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: nothing faster for long"
+         : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: nothing better for long"
          : r->ending == CLT_NOT_ENDED           ? "; nothing is left to measure"
                                                 : "";
 }
@@ -110,14 +128,19 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
     printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a right result" : " yet");
   } else {
     print_best(tuning, r);
-    print_speedup(tuning->subject.problem, r);
-    print_search(tuning->subject.problem, r);
+    if (clt_objective_is_time(tuning->objective)) {
+      print_speedup(tuning->subject.problem, r);
+      print_search(tuning->subject.problem, r);
+    } else {
+      print_improvement(tuning, r);
+    }
   }
   cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_counts(r);
   print_failures(tuning, r);
   print_model(&r->search);
-  if (cli_certainty_text(sure, &tuning->settings, r)) printf("how sure            %s\n", sure);
+  if (clt_objective_ranks_by_time(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
+    printf("how sure            %s\n", sure);
   printf("took                %s\n", cli_time(wall, r->wall_s));
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
 }

@@ -29,6 +29,10 @@ typedef struct finalist {
   clt_measurement answer;  /* of the last request */
   double *runs_s;
   size_t n_runs, runs_capacity;
+  double *costs; /* by another objective than time: of each run, or of each turn where its energy was measured */
+  size_t n_costs, costs_capacity;
+  double *energies_J; /* of the turns, where it is measured */
+  size_t n_energies, energies_capacity;
   bool beaten; /* does not run at present */
 } finalist;
 
@@ -182,6 +186,28 @@ static bool any_lost(const contest *c) {
 
 /* --- rounds --- */
 
+/* What is compared in the place of runs; NULL: the runs. */
+static const clt_objective *objective_of(const contest *c) {
+  const clt_objective *o = c->policy->objective;
+  return o && !clt_objective_ranks_by_time(o) ? o : NULL;
+}
+
+static int keep_costs(const contest *c, finalist *f, clt_error *error) {
+  const clt_measurement *m = &f->answer;
+  const clt_objective *o = objective_of(c);
+  bool per_turn = o && clt_objective_needs_energy(o);
+  size_t n = o == NULL ? 0 : per_turn ? 1 : m->n_runs;
+  if (clt_grow(&f->costs, &f->costs_capacity, f->n_costs + n, sizeof *f->costs) ||
+      clt_grow(&f->energies_J, &f->energies_capacity, f->n_energies + 1, sizeof *f->energies_J))
+    return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    double time_s = per_turn ? clt_median(m->runs_s, m->n_runs) : m->runs_s[i];
+    f->costs[f->n_costs++] = clt_objective_cost_of(o, f->config, time_s, m->energy_J);
+  }
+  if (m->energy_J > 0) f->energies_J[f->n_energies++] = m->energy_J;
+  return CLT_OK;
+}
+
 static int keep_runs(finalist *f, clt_error *error) {
   const clt_measurement *m = &f->answer;
   if (clt_grow(&f->runs_s, &f->runs_capacity, f->n_runs + m->n_runs, sizeof *f->runs_s)) return clt_fail_memory(error);
@@ -192,8 +218,11 @@ static int keep_runs(finalist *f, clt_error *error) {
 }
 
 static int take_turn(contest *c, finalist *f, size_t n_runs, clt_error *error) {
-  clt_worker_timing turn = {
-      .min_runs = (int)n_runs, .max_runs = (int)n_runs, .max_total_s = LONG_RUN_S, .warm_up = true};
+  clt_worker_timing turn = {.min_runs = (int)n_runs,
+                            .max_runs = (int)n_runs,
+                            .max_total_s = LONG_RUN_S,
+                            .warm_up = true,
+                            .energy_s = c->pool->setup.timing.energy_s};
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)f->slot, "keep", 1,
                               "timing", clt_message_from_timing(&turn));
   int rc = ask(c, f, request, CLT_AT_VERIFY, CLT_LOAD_TIMING, error);
@@ -204,6 +233,7 @@ static int take_turn(contest *c, finalist *f, size_t n_runs, clt_error *error) {
     take_failure(c, f);
   } else {
     rc = keep_runs(f, error);
+    if (rc == 0) rc = keep_costs(c, f, error);
     clt_measurement_release(&f->answer);
   }
   clt_measurement_init(&f->answer, CLT_CONFIG_NONE);
@@ -241,6 +271,13 @@ static size_t runs_in_turn(const contest *c, size_t most) {
   return n < most ? n : most;
 }
 
+static clt_contender contender_of(const contest *c, const finalist *f) {
+  if (f->failed) return (clt_contender){NULL, 0};
+  if (objective_of(c) == NULL) return (clt_contender){f->runs_s, f->n_runs};
+  bool has_value = !isnan(clt_median(f->costs, f->n_costs));
+  return (clt_contender){has_value ? f->costs : NULL, f->n_costs};
+}
+
 /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
 static bool decided(contest *c, double tolerance) {
   clt_contender *contenders = clt_new_array(c->n, sizeof *contenders);
@@ -248,7 +285,7 @@ static bool decided(contest *c, double tolerance) {
   bool yes = false;
   for (size_t i = 0; contenders && standings && i < c->n; i++) {
     const finalist *f = &c->finalists[i];
-    contenders[i] = (clt_contender){f->failed ? NULL : f->runs_s, f->n_runs};
+    contenders[i] = contender_of(c, f);
   }
   if (contenders && standings) {
     yes = clt_rounds_judge(contenders, c->n, tolerance, standings);
@@ -282,6 +319,7 @@ static void take_runs(finalist *f) {
   if (kept) memcpy(f->result->runs_s, f->runs_s + f->n_runs - kept, kept * sizeof *f->runs_s);
   f->result->n_runs = kept;
   f->result->time_s = clt_median(f->runs_s, f->n_runs);
+  f->result->energy_J = f->n_energies ? clt_median(f->energies_J, f->n_energies) : NAN;
 }
 
 /* --- other data --- */
@@ -382,6 +420,8 @@ static void release(contest *c) {
   for (size_t i = 0; i < c->n; i++) {
     clt_measurement_release(&c->finalists[i].answer);
     free(c->finalists[i].runs_s);
+    free(c->finalists[i].costs);
+    free(c->finalists[i].energies_J);
   }
   clt_pool_lock(c->pool, CLT_UNLOCKED);
   free(c->finalists);

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "energy/energy.h"
 #include "eval/evaluators.h"
 #include "eval/reference.h"
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {
   int64_t min_runs, max_runs;
-  double max_total_s;
+  double max_total_s, energy_s;
 } inprocess_options;
 
 #define AT(member) offsetof(inprocess_options, member)
@@ -17,6 +18,8 @@ static const clt_option options[] = {
     {"min-runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(min_runs), "Timed runs of a configuration at least."},
     {"max-runs", CLT_OPTION_INT, "16", 1, CLT_MAX_RUNS, AT(max_runs), "Timed runs of a configuration at most."},
     {"max-run-time", CLT_OPTION_REAL, "1", 0, 1e6, AT(max_total_s), "Seconds after which runs are not repeated."},
+    {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, AT(energy_s),
+     "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 
 typedef struct inprocess_state {
@@ -46,7 +49,9 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   s->policy.min_runs = (unsigned)o->min_runs;
   s->policy.max_runs = (unsigned)o->max_runs;
   s->policy.max_total_s = o->max_total_s;
-  int rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
+  s->policy.energy_s = setup->energy ? o->energy_s : 0;
+  int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
+  if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
   if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->instance, 1, error);
   if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->instance, s->data, error);
   if (rc) inprocess_close(s);

@@ -82,9 +82,10 @@ static json_t *runs_message(const clt_measurement *m) {
 
 json_t *clt_message_from_measurement(const clt_measurement *m) {
   const clt_phases *p = &m->phases;
-  return json_pack("{s:I, s:s, s:o, s:o, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:o}", "config", (json_int_t)m->config,
-                   "reason", clt_reason_name(m->reason), "time_s", number(m->time_s), "runs_s", runs_message(m),
-                   "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases", "build_s", number(p->build_s),
+  return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:o}", "config",
+                   (json_int_t)m->config, "reason", clt_reason_name(m->reason), "time_s", number(m->time_s), "energy_J",
+                   number(m->energy_J), "runs_s", runs_message(m), "clock",
+                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases", "build_s", number(p->build_s),
                    "first_launch_s", number(p->first_launch_s), "runs_s", number(p->runs_s), "verify_s",
                    number(p->verify_s), "wait_s", number(p->wait_s), "max_abs_error", number(m->max_abs_error), "log",
                    m->log ? clt_message_text(m->log) : json_null());
@@ -129,6 +130,7 @@ static int get_measurement(clt_measurement *out, const json_t *message, clt_erro
   if (rc == 0) rc = get_number(&out->max_abs_error, message, "max_abs_error", 0, error);
   if (rc == 0) rc = get_phases(&out->phases, json_object_get(message, "phases"), error);
   if (rc == 0) rc = get_number(&out->time_s, message, "time_s", 0, error);
+  if (rc == 0 && json_object_get(message, "energy_J")) rc = get_number(&out->energy_J, message, "energy_J", 0, error);
   if (rc) return rc;
   out->clock = strcmp(clt_message_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(out, reason, log);
@@ -151,9 +153,10 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 }
 
 json_t *clt_message_from_timing(const clt_worker_timing *t) {
-  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b}", "min_runs", t->min_runs, "max_runs", t->max_runs,
+  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "min_runs", t->min_runs, "max_runs", t->max_runs,
                    "max_total_s", number(t->max_total_s), "steady_relative", number(t->steady_relative), "best_s",
-                   number(t->best_s), "abandon_factor", number(t->abandon_factor), "warm_up", t->warm_up);
+                   number(t->best_s), "abandon_factor", number(t->abandon_factor), "warm_up", t->warm_up, "energy_s",
+                   number(t->energy_s));
 }
 
 int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_error *error) {
@@ -165,6 +168,7 @@ int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_err
   if (rc == 0) rc = get_number(&t.steady_relative, message, "steady_relative", 0, error);
   if (rc == 0) rc = get_number(&t.best_s, message, "best_s", 0, error);
   if (rc == 0) rc = get_number(&t.abandon_factor, message, "abandon_factor", 0, error);
+  if (rc == 0 && json_object_get(message, "energy_s")) rc = get_number(&t.energy_s, message, "energy_s", 0, error);
   if (rc) return rc;
   t.min_runs = (int)min_runs;
   t.max_runs = (int)max_runs;

@@ -23,6 +23,7 @@ typedef struct clt_worker_timing {
   int min_runs, max_runs;
   double max_total_s, steady_relative, best_s, abandon_factor;
   bool warm_up;
+  double energy_s; /* 0: energy is not measured */
 } clt_worker_timing;
 
 /* Text as JSON; bytes that are no UTF-8 become '?'. NULL when out of memory. */

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
+#include "energy/energy.h"
 #include "eval/command.h"
 #include "eval/evaluators.h"
 #include "eval/open_request.h"
@@ -22,6 +23,7 @@ typedef struct opencl_options {
   double max_total_s, steady, abandon_factor;
   int64_t memory_limit_mib;
   bool lock;
+  double energy_s;
 } opencl_options;
 
 #define AT(member) offsetof(opencl_options, member)
@@ -49,6 +51,8 @@ static const clt_option options[] = {
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
      "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "
      "limit."},
+    {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, AT(energy_s),
+     "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
     {"lock", CLT_OPTION_BOOL, "yes", 0, 0, AT(lock), "Keep other tuners off the device while something is timed."},
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
@@ -131,7 +135,8 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
                  .max_total_s = o->max_total_s,
                  .steady_relative = o->steady,
                  .abandon_factor = o->abandon_factor,
-                 .warm_up = true},
+                 .warm_up = true,
+                 .energy_s = setup->energy ? o->energy_s : 0},
       .quality = setup->quality,
       .lost = setup->lost,
       .attempts = setup->attempts,
@@ -166,6 +171,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (setup->instance == NULL || clt_instance_device(setup->instance) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
   int rc = check_options(o, error);
+  if (rc == 0 && setup->energy) rc = clt_energy_check(clt_instance_device(setup->instance), error);
   if (rc == 0) rc = clt_open_request_new(&s->open_request, setup->instance, error);
   if (rc) return rc;
   clt_device_lock_key(clt_instance_device(setup->instance), s->lock_key, sizeof s->lock_key);

@@ -2,6 +2,7 @@
  * "measurements". Results alone have no lists of values: they are those that occur, in ascending order. A recording has
  * them in its "ConfigurationSpace". */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,14 @@ static double read_time(const reader *r, const json_t *result, const clt_measure
   return m->n_runs ? sum_s / (double)m->n_runs : 0;
 }
 
+/* In joules, or mJ; NaN: it was not measured. */
+static double read_energy(const json_t *result) {
+  const json_t *quantity = find_quantity(result, "energy");
+  const char *unit = json_string_value(json_object_get(quantity, "unit"));
+  double energy = clt_entry_number(json_object_get(quantity, "value"), 0);
+  return energy > 0 && isfinite(energy) ? energy * (unit && strcmp(unit, "mJ") == 0 ? 1e-3 : 1) : NAN;
+}
+
 /* The finer reason counts where it fits the invalidity. */
 static clt_reason read_reason(const json_t *result) {
   const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
@@ -106,6 +115,7 @@ static int read_result(const reader *r, size_t index, clt_error *error) {
   double time_s = read_time(r, result, &m);
   if (reason == CLT_REASON_NONE && time_s > 0) {
     m.time_s = time_s;
+    m.energy_J = read_energy(result);
   } else {
     clt_measurement_fail(&m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
   }

@@ -1,6 +1,7 @@
 #include <clatune/t4.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -71,10 +72,27 @@ static json_t *time_json(const clt_measurement *m) {
   return clt_measurement_correct(m) ? json_real(m->time_s * MS_PER_S) : json_string(clt_entry_error(m->reason));
 }
 
+/* What is computed of it, beside time and energy, which are measured. What failed has the same word for the objective.
+ */
+static void append_metrics(writer *w, json_t *list, const clt_objective *objective, const clt_measurement *m) {
+  if (!clt_measurement_correct(m) && !clt_objective_is_time(objective))
+    append_quantity(w, list, clt_objective_name(objective), json_string(clt_entry_error(m->reason)),
+                    clt_objective_unit(objective));
+  for (size_t i = 0; i < clt_objective_n_metrics(objective); i++) {
+    clt_metric metric = clt_objective_metric(objective, i);
+    double value = clt_objective_metric_value(objective, i, m);
+    if (isfinite(value) && strcmp(metric.name, "time") != 0 && strcmp(metric.name, "energy") != 0)
+      append_quantity(w, list, metric.name, json_real(value), metric.unit);
+  }
+}
+
 /* T4 has no place for the finer reason of a failure: it travels as a measurement. */
-static json_t *measurements_json(writer *w, const clt_measurement *m) {
+static json_t *measurements_json(writer *w, const clt_t4_result *result) {
+  const clt_measurement *m = result->measurement;
   json_t *list = json_array();
   if (!clt_measurement_correct(m) || isfinite(m->time_s)) append_quantity(w, list, "time", time_json(m), "ms");
+  if (isfinite(m->energy_J)) append_quantity(w, list, "energy", json_real(m->energy_J), "J");
+  if (result->objective) append_metrics(w, list, result->objective, m);
   if (isfinite(m->max_abs_error)) append_quantity(w, list, "max_abs_error", json_real(m->max_abs_error), "");
   append_quantity(w, list, "reason", json_string(clt_reason_name(m->reason)), "");
   return list;
@@ -88,8 +106,8 @@ static json_t *result_json(writer *w, const clt_t4_result *result) {
   set(w, object, "times", times_json(w, m));
   set(w, object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
   set(w, object, "correctness", json_integer(clt_measurement_correct(m)));
-  set(w, object, "measurements", measurements_json(w, m));
-  set(w, object, "objectives", json_pack("[s]", "time"));
+  set(w, object, "measurements", measurements_json(w, result));
+  set(w, object, "objectives", json_pack("[s]", result->objective ? clt_objective_name(result->objective) : "time"));
   return object;
 }
 

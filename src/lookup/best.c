@@ -27,7 +27,7 @@ static int take_finalist(choice *c, const clt_measurement *m) {
   if (is_seen(c, m->config)) return 0;
   if (clt_grow(&c->seen, &c->capacity, c->n_seen + 1, sizeof *c->seen)) return CLT_E_MEMORY;
   c->seen[c->n_seen++] = m->config;
-  if (clt_measurement_correct(m) && m->time_s < c->best.time_s) c->best = (clt_best){m->config, m->time_s};
+  if (clt_measurement_correct(m) && m->time_s < c->best.time_s) c->best = (clt_best){m->config, m->time_s, m->energy_J};
   return 0;
 }
 
@@ -37,7 +37,7 @@ static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
   bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
     if (is_seen(c, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
-    c->fastest = (clt_best){m->config, m->time_s};
+    c->fastest = (clt_best){m->config, m->time_s, m->energy_J};
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
   if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
@@ -46,8 +46,9 @@ static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
 }
 
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                    clt_error *error) {
-  choice c = {.best = {CLT_CONFIG_NONE, INFINITY}, .fastest = {CLT_CONFIG_NONE, INFINITY}};
+                    const clt_objective *objective, clt_error *error) {
+  if (!clt_objective_ranks_by_time(objective)) return clt_best_by_cost(out, store, key, space, objective, error);
+  choice c = {.best = {CLT_CONFIG_NONE, INFINITY, NAN}, .fastest = {CLT_CONFIG_NONE, INFINITY, NAN}};
   int rc = clt_store_best(store, key, space, take, &c, error);
   free(c.seen);
   if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;

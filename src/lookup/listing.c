@@ -70,24 +70,17 @@ static int make_instance(clt_instance **out, const clt_problem *problem, const e
   return rc ? rc : why.code == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
 }
 
-static int visit_entry(clt_store *store, const clt_problem *problem, const entry *e, clt_lookup_visit visit, void *user,
+static int visit_entry(clt_store *store, const clt_problem *problem, const entry *e, clt_place_visit visit, void *user,
                        clt_error *error) {
   clt_instance *instance = NULL;
-  clt_best best = {CLT_CONFIG_NONE, NAN};
   int rc = make_instance(&instance, problem, e, error);
   if (rc || instance == NULL) return rc;
-  rc = clt_best_of_key(&best, store, &e->key, clt_instance_space(instance), error);
-  if (rc == CLT_OK && best.config != CLT_CONFIG_NONE) {
-    clt_found found = {.tier = CLT_TIER_EXACT};
-    rc = clt_found_complete(&found, instance, &best, e->key.device, e->sizes, error);
-    if (rc == CLT_OK) rc = visit(user, instance, &found);
-    clt_found_release(&found);
-  }
+  rc = visit(user, store, &e->key, &instance, e->sizes, error);
   clt_instance_free(instance);
   return rc;
 }
 
-static int visit_store(clt_store *store, const clt_problem *problem, clt_lookup_visit visit, void *user,
+static int visit_store(clt_store *store, const clt_problem *problem, clt_place_visit visit, void *user,
                        clt_error *error) {
   entries list = {.problem_name = clt_problem_name(problem)};
   int rc = clt_store_each_key_uncounted(store, note, &list, error);
@@ -99,12 +92,44 @@ static int visit_store(clt_store *store, const clt_problem *problem, clt_lookup_
   return rc;
 }
 
-int clt_lookup_each(clt_wisdom *wisdom, const clt_problem *problem, clt_lookup_visit visit, void *user,
-                    clt_error *error) {
-  pthread_mutex_lock(&wisdom->mutex);
+int clt_wisdom_each_place(clt_wisdom *wisdom, const clt_problem *problem, clt_place_visit visit, void *user,
+                          clt_error *error) {
   int rc = clt_wisdom_look(wisdom, error);
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
     if (wisdom->shelves[i].store) rc = visit_store(wisdom->shelves[i].store, problem, visit, user, error);
+  return rc;
+}
+
+/* --- the best of each --- */
+
+typedef struct listing {
+  const char *objective;
+  clt_lookup_visit visit;
+  void *user;
+} listing;
+
+static int visit_best(void *user, clt_store *store, const clt_store_key *key, clt_instance **instance,
+                      const char *sizes, clt_error *error) {
+  listing *l = user;
+  clt_objective *objective = NULL;
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
+  int rc = clt_objective_new(&objective, *instance, l->objective, error);
+  if (rc == CLT_OK) rc = clt_best_of_key(&best, store, key, clt_instance_space(*instance), objective, error);
+  if (rc == CLT_OK && best.config != CLT_CONFIG_NONE) {
+    clt_found found = {.tier = CLT_TIER_EXACT};
+    rc = clt_found_complete(&found, *instance, objective, &best, key->device, sizes, error);
+    if (rc == CLT_OK) rc = l->visit(l->user, *instance, &found);
+    clt_found_release(&found);
+  }
+  clt_objective_free(objective);
+  return rc;
+}
+
+int clt_lookup_each(clt_wisdom *wisdom, const clt_problem *problem, clt_lookup_visit visit, void *user,
+                    clt_error *error) {
+  pthread_mutex_lock(&wisdom->mutex);
+  listing l = {wisdom->objective, visit, user};
+  int rc = clt_wisdom_each_place(wisdom, problem, visit_best, &l, error);
   pthread_mutex_unlock(&wisdom->mutex);
   return rc < 0 ? rc : CLT_OK;
 }

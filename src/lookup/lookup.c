@@ -82,19 +82,36 @@ void clt_wisdom_close(clt_wisdom *wisdom) {
     free(wisdom->shelves[i].path);
   }
   free(wisdom->shelves);
+  free(wisdom->objective);
   clt_answers_free(wisdom->answers);
   pthread_mutex_destroy(&wisdom->mutex);
   free(wisdom);
 }
 
+int clt_wisdom_set_objective(clt_wisdom *wisdom, const char *objective, clt_error *error) {
+  char *copy = objective ? strdup(objective) : NULL;
+  if (objective && copy == NULL) return clt_fail_memory(error);
+  pthread_mutex_lock(&wisdom->mutex);
+  free(wisdom->objective);
+  wisdom->objective = copy;
+  clt_answers_clear(wisdom->answers);
+  pthread_mutex_unlock(&wisdom->mutex);
+  return CLT_OK;
+}
+
 /* --- an answer --- */
 
-int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
-                       const char *sizes, clt_error *error) {
+int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_objective *objective,
+                       const clt_best *best, const char *device, const char *sizes, clt_error *error) {
   bool known_here =
       found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER || found->tier == CLT_TIER_PREDICTION;
   clt_found made = {.tier = found->tier, .stale = found->stale};
+  clt_measurement m;
+  clt_measurement_init(&m, best->config);
+  m.time_s = best->time_s;
+  m.energy_J = best->energy_J;
   made.expected_time_s = known_here ? best->time_s : NAN;
+  made.expected_value = known_here ? clt_objective_value(objective, &m) : NAN;
   made.configuration = clt_config_string(clt_instance_space(instance), best->config);
   made.device = strdup(device);
   made.sizes = strdup(sizes);
@@ -110,12 +127,20 @@ int clt_found_complete(clt_found *found, const clt_instance *instance, const clt
 
 /* --- the tiers --- */
 
-static int find_exact(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, const clt_store_key *key,
-                      bool *found, clt_error *error) {
-  clt_best best = {CLT_CONFIG_NONE, NAN};
+/* What is asked, once more in each tier. */
+typedef struct question {
+  const clt_instance *instance;
+  const clt_objective *objective;
+  clt_store_key key;
+} asked;
+
+static int find_exact(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+  const clt_instance *instance = q->instance;
+  const clt_store_key *key = &q->key;
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
   for (size_t i = 0; i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++) {
     clt_store *store = wisdom->shelves[i].store;
-    int rc = store ? clt_best_of_key(&best, store, key, clt_instance_space(instance), error) : CLT_OK;
+    int rc = store ? clt_best_of_key(&best, store, key, clt_instance_space(instance), q->objective, error) : CLT_OK;
     if (rc) return rc;
   }
   *found = best.config != CLT_CONFIG_NONE;
@@ -123,24 +148,25 @@ static int find_exact(const clt_wisdom *wisdom, clt_found *out, const clt_instan
   char *sizes = clt_instance_sizes_text(instance);
   if (sizes == NULL) return clt_fail_memory(error);
   *out = (clt_found){.tier = CLT_TIER_EXACT};
-  int rc = clt_found_complete(out, instance, &best, key->device, sizes, error);
+  int rc = clt_found_complete(out, instance, q->objective, &best, key->device, sizes, error);
   free(sizes);
   return rc;
 }
 
 /* Those of the tiers from first to last. */
-static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier last, clt_found *out,
-                      const clt_instance *instance, bool *found, clt_error *error) {
+static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier last, clt_found *out, const asked *q,
+                      bool *found, clt_error *error) {
+  const clt_instance *instance = q->instance;
   for (size_t i = 0; i < relatives->n; i++) {
     const clt_relative *r = &relatives->all[i];
     clt_best best;
     if (r->tier < first || r->tier > last) continue;
-    int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), error);
+    int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), q->objective, error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
     *found = true;
     *out = (clt_found){.tier = r->tier, .stale = r->stale};
-    return clt_found_complete(out, instance, &best, r->key.device, r->sizes, error);
+    return clt_found_complete(out, instance, q->objective, &best, r->key.device, r->sizes, error);
   }
   return CLT_OK;
 }
@@ -151,7 +177,7 @@ static int predict(clt_best *best, const clt_shelf *shelf, const clt_instance *i
   clt_model_accuracy accuracy;
   clt_prediction prediction;
   size_t n = 0;
-  *best = (clt_best){CLT_CONFIG_NONE, NAN};
+  *best = (clt_best){CLT_CONFIG_NONE, NAN, NAN};
   int rc = clt_predictor_load(&model, shelf->path, instance, NULL);
   if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
   clt_model_accuracy_get(model, &accuracy);
@@ -162,47 +188,50 @@ static int predict(clt_best *best, const clt_shelf *shelf, const clt_instance *i
   return rc;
 }
 
-static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, bool *found,
-                          clt_error *error) {
-  clt_store_key key;
-  clt_best best = {CLT_CONFIG_NONE, NAN};
-  int rc = clt_store_key_init(&key, instance, error);
+/* Models know times. */
+static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
+  int rc = CLT_OK;
+  if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++)
-    rc = predict(&best, &wisdom->shelves[i], instance, error);
+    rc = predict(&best, &wisdom->shelves[i], q->instance, error);
   *found = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
   if (!*found) return rc;
   *out = (clt_found){.tier = CLT_TIER_PREDICTION};
-  return clt_found_complete(out, instance, &best, key.device, "", error);
+  return clt_found_complete(out, q->instance, q->objective, &best, q->key.device, "", error);
 }
 
-static int find_relative(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance,
-                         const clt_store_key *key, bool *found, clt_error *error) {
+static int find_relative(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
   clt_relatives relatives = {0};
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
-    if (wisdom->shelves[i].store) rc = clt_relatives_add(&relatives, wisdom->shelves[i].store, instance, key, error);
+    if (wisdom->shelves[i].store)
+      rc = clt_relatives_add(&relatives, wisdom->shelves[i].store, q->instance, &q->key, error);
   clt_relatives_sort(&relatives);
-  if (rc == CLT_OK) rc = find_among(&relatives, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, instance, found, error);
-  if (rc == CLT_OK && !*found) rc = find_predicted(wisdom, out, instance, found, error);
-  if (rc == CLT_OK && !*found)
-    rc = find_among(&relatives, CLT_TIER_NEAREST_SIZE, CLT_N_TIERS, out, instance, found, error);
+  if (rc == CLT_OK) rc = find_among(&relatives, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, q, found, error);
+  if (rc == CLT_OK && !*found) rc = find_predicted(wisdom, out, q, found, error);
+  if (rc == CLT_OK && !*found) rc = find_among(&relatives, CLT_TIER_NEAREST_SIZE, CLT_N_TIERS, out, q, found, error);
   clt_relatives_release(&relatives);
   return rc;
 }
 
-static int find_default(clt_found *out, const clt_instance *instance, clt_error *error) {
-  clt_best best = {clt_instance_default(instance), NAN};
+static int find_default(clt_found *out, const asked *q, clt_error *error) {
+  clt_best best = {clt_instance_default(q->instance), NAN, NAN};
   *out = (clt_found){.tier = CLT_TIER_DEFAULT};
-  return clt_found_complete(out, instance, &best, "", "", error);
+  return clt_found_complete(out, q->instance, q->objective, &best, "", "", error);
 }
 
 static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
-  clt_store_key key;
+  clt_objective *objective = NULL;
+  asked q = {.instance = instance};
   bool found = false;
-  int rc = clt_store_key_init(&key, instance, error);
-  if (rc == CLT_OK) rc = find_exact(wisdom, out, instance, &key, &found, error);
-  if (rc == CLT_OK && !found) rc = find_relative(wisdom, out, instance, &key, &found, error);
-  if (rc == CLT_OK && !found) rc = find_default(out, instance, error);
+  int rc = clt_store_key_init(&q.key, instance, error);
+  if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, wisdom->objective, error);
+  q.objective = objective;
+  if (rc == CLT_OK) rc = find_exact(wisdom, out, &q, &found, error);
+  if (rc == CLT_OK && !found) rc = find_relative(wisdom, out, &q, &found, error);
+  if (rc == CLT_OK && !found) rc = find_default(out, &q, error);
+  clt_objective_free(objective);
   return rc;
 }
 

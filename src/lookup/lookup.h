@@ -9,7 +9,7 @@
 /* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
 typedef struct clt_best {
   clt_config config;
-  double time_s;
+  double time_s, energy_J;
 } clt_best;
 
 typedef struct clt_answers clt_answers;
@@ -25,17 +25,29 @@ struct clt_wisdom {
   pthread_mutex_t mutex;
   clt_shelf *shelves;
   size_t n_shelves;
+  char *objective; /* NULL: the problem's own */
   clt_answers *answers;
 };
 
 /* lookup.c: opens what has appeared, and forgets the answers where something was added. Under the mutex. */
 int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error);
-/* Fills in the texts and the time; tier and stale are set. Copies what it is given. */
-int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_best *best, const char *device,
-                       const char *sizes, clt_error *error);
+/* Fills in the texts, time and value; tier and stale are set. Copies what it is given. */
+int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_objective *objective,
+                       const clt_best *best, const char *device, const char *sizes, clt_error *error);
 
 /* best.c */
-int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space, clt_error *error);
+int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                    const clt_objective *objective, clt_error *error);
+/* best_by_cost.c: the same for an objective by which a slower one may be better. */
+int clt_best_by_cost(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                     const clt_objective *objective, clt_error *error);
+
+/* listing.c: every key of the stores that is of the problem as it stands, with an instance made for it, which visit may
+ * keep (and set to NULL). visit's texts are borrowed. Under the mutex. */
+typedef int (*clt_place_visit)(void *user, clt_store *store, const clt_store_key *key, clt_instance **instance,
+                               const char *sizes, clt_error *error);
+int clt_wisdom_each_place(clt_wisdom *wisdom, const clt_problem *problem, clt_place_visit visit, void *user,
+                          clt_error *error);
 
 /* relatives.c: keys of the same kernel at other sizes, on other devices or with other drivers, the nearest first. */
 typedef struct clt_relative {

@@ -12,6 +12,7 @@ void clt_measurement_init(clt_measurement *m, clt_config config) {
   m->config = config;
   m->reason = CLT_REASON_NONE;
   m->time_s = NAN;
+  m->energy_J = NAN;
   m->max_abs_error = NAN;
 }
 
@@ -44,6 +45,7 @@ void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log
   m->log = kept;
   m->reason = reason;
   m->time_s = NAN;
+  m->energy_J = NAN;
 }
 
 bool clt_measurement_correct(const clt_measurement *m) { return m->reason == CLT_REASON_NONE; }

@@ -142,6 +142,12 @@ static cl_int restore(const clt_binding *binding, clt_executor *executor, clt_re
   return clt_object_poison(executor, &binding->object, arg->element.base);
 }
 
+bool clt_bindings_change_inputs(const clt_bindings *bindings) {
+  for (size_t i = 0; i < bindings->n; i++)
+    if (bindings->items[i].object.memory && bindings->items[i].arg->has_data) return true;
+  return false;
+}
+
 int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error) {
   cl_int status = CL_SUCCESS;

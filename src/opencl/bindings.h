@@ -40,6 +40,9 @@ typedef enum clt_restore {
 int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error); /* waits */
 
+/* Whether CLT_RESTORE_INPUTS has anything to do. */
+bool clt_bindings_change_inputs(const clt_bindings *bindings);
+
 /* After a run: guards of every buffer, and contents of the inputs that may only be read where `inputs` is set. What was
  * damaged is not used again. */
 int clt_bindings_check(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m);

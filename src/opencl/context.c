@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "energy/energy.h"
 #include "opencl/clock.h"
 #include "opencl/declarations.h"
 #include "opencl/devices.h"
@@ -139,6 +140,7 @@ void clt_executor_free(clt_executor *executor) {
   if (executor == NULL) return;
   clt_inputs_clear(executor);
   clt_executor_drop_declarations(executor);
+  clt_energy_close(executor->meter);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
   free(executor->stored.bytes);

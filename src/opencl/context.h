@@ -39,6 +39,7 @@ struct clt_executor {
   struct clt_declarations
       *declarations; /* see opencl/declarations.h; NULL: programs are built in the driver's own way */
   bool declarations_sought;
+  struct clt_energy_meter *meter; /* NULL: not needed yet */
 };
 
 /* A program needs declarations that it does not mention: all further ones are built in the driver's own way. */

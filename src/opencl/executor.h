@@ -64,11 +64,13 @@ typedef struct clt_timing_policy {
   double best_s;               /* best so far (0: none): */
   double abandon_factor;       /* ... one run slower than factor * best_s is not repeated */
   bool warm_up;
+  double energy_s; /* afterwards the energy of a run is measured over so long; 0: it is not */
 } clt_timing_policy;
 void clt_timing_policy_init(clt_timing_policy *policy);
 
-/* Appends runs to measurement->runs_s, sets time_s, clock and phases; verifies the output once more after the last run.
- * Read-write arguments are restored before each run. */
+/* Appends runs to measurement->runs_s, sets time_s, clock and phases (and energy_J; CLT_E_UNSUPPORTED where the
+ * device's energy is not counted, clt_energy_open); verifies the output once more after the last run. Read-write
+ * arguments are restored before each run. */
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error);
 

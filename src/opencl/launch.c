@@ -106,18 +106,33 @@ static int launch_repeatedly(batch *b, const clt_executor *executor, const clt_p
   return rc;
 }
 
+static int launch_all(batch *b, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                      clt_measurement *m) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i]))
+    rc = launch_repeatedly(b, executor, program, plan, i, 0, m);
+  return rc;
+}
+
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                    clt_measurement *m) {
   batch b = {.n = 0};
-  int rc = CLT_OK;
   double started = clt_now_s();
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i]))
-    rc = launch_repeatedly(&b, executor, program, plan, i, 0, m);
+  int rc = launch_all(&b, executor, program, plan, m);
   cl_int status = harvest(&b, executor);
   out->host_s = clt_now_s() - started;
   out->device_s = b.device_s;
   if (rc == 0 && status < 0) rc = reject_run(status, m);
   return rc;
+}
+
+int clt_launch_runs(const clt_executor *executor, const clt_program *program, const clt_plan *plan, size_t n_runs,
+                    clt_measurement *m) {
+  batch b = {.n = 0};
+  int rc = CLT_OK;
+  for (size_t run = 0; rc == 0 && run < n_runs; run++) rc = launch_all(&b, executor, program, plan, m);
+  cl_int status = harvest(&b, executor);
+  return rc == 0 && status < 0 ? reject_run(status, m) : rc;
 }
 
 /* Returns once the command runs or has ended; some drivers never say that it runs. */

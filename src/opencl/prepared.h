@@ -23,6 +23,10 @@ int clt_executor_usable(const clt_executor *executor, clt_error *error);
 /* After a launch: where it failed, shared inputs are no longer trusted, and the device is asked whether it lives. */
 void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m);
 
+/* energy.c: the energy of one run, the mean over as many as fill energy_s (at least one); NaN where the counter does
+ * not move. m has a time. 0, CLT_REJECTED or an error. */
+int clt_prepared_energy(clt_prepared *prepared, double energy_s, clt_measurement *m, clt_error *error);
+
 int clt_rejected_is_fine(int rc); /* to the room's callers a failed configuration is a success */
 
 #endif

@@ -142,6 +142,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
   else
     rc = run_series(&s, prepared, policy, measurement, error);
   if (rc == 0) append(measurement, &s);
+  if (rc == 0 && policy->energy_s > 0) rc = clt_prepared_energy(prepared, policy->energy_s, measurement, error);
   if (rc == 0) rc = verify(prepared, measurement);
   clt_prepared_fault(executor, &prepared->bindings, measurement);
   clt_executor_announce(executor, CLT_PHASE_DONE);

@@ -90,6 +90,7 @@ void clt_problem_free(clt_problem *problem) {
   clt_command_free(problem->command);
   clt_strategy_release(&problem->strategy);
   clt_independence_release(&problem->groups);
+  clt_metrics_release(problem);
   for (size_t i = 0; i < problem->n_expressions; i++) {
     free(problem->expressions[i].text);
     free(problem->expressions[i].key);

@@ -6,6 +6,7 @@
 #include "problem/command.h"
 #include "problem/file.h"
 #include "problem/giles.h"
+#include "problem/metric.h"
 #include "problem/parts.h"
 #include "problem/todo.h"
 
@@ -97,7 +98,9 @@ static int load_sections(clt_problem *problem, clt_error *error) {
                                       "Reference",
                                       "Budget",
                                       "Search",
-                                      "BenchmarkConfig"};
+                                      "BenchmarkConfig",
+                                      "Metrics",
+                                      "Objective"};
   clt_node root = {.json = problem->root}, kernel = clt_node_member(&root, "KernelSpecification");
   int rc = clt_node_object(&problem->source, &root, error);
   if (rc == CLT_OK) rc = clt_node_known(&problem->source, &root, known, sizeof known / sizeof *known, false, error);
@@ -109,6 +112,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   if (rc == CLT_OK && problem->command == NULL) rc = clt_load_kernel(problem, &root, error);
   if (rc == CLT_OK && problem->command == NULL) rc = clt_load_reference(problem, &root, &kernel, error);
   if (rc == CLT_OK) rc = clt_load_strategy(problem, &root, error);
+  if (rc == CLT_OK) rc = clt_load_metrics(problem, &root, error);
   if (rc == CLT_OK) rc = name_it(problem, error);
   return rc;
 }
@@ -119,6 +123,7 @@ static int check(const clt_problem *problem, clt_error *error) {
   if (instance.sizes == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < problem->n_sizes; i++) instance.sizes[i] = problem->sizes[i].standard;
   int rc = clt_instance_compile(&instance, error);
+  if (rc == CLT_OK) rc = clt_metrics_check(&instance, error);
   for (size_t i = 0; instance.compiled && i < problem->n_expressions; i++) clt_expr_free(instance.compiled[i]);
   for (size_t i = 0; instance.values && i < problem->n_parameters; i++) free(instance.values[i]);
   free(instance.compiled);

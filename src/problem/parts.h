@@ -122,6 +122,12 @@ typedef struct clt_quality {
   char *module, *function, *name, *unit;
 } clt_quality;
 
+/* An entry of "Metrics"; clt_metric of clatune/problem.h is what others see of it. */
+typedef struct clt_stated_metric {
+  char *name, *expression, *unit, *key;
+  clt_goal goal;
+} clt_stated_metric;
+
 typedef struct clt_reference {
   clt_reference_kind kind;
   clt_quality quality;
@@ -172,6 +178,9 @@ struct clt_problem {
   struct clt_command *command; /* NULL: a kernel, described by what stands above (problem/command.h) */
   clt_strategy strategy;
   clt_independence groups;
+  clt_stated_metric *metrics;
+  size_t n_metrics;
+  char *objective; /* NULL: none */
 };
 
 /* --- expressions (expression.c) --- */
@@ -207,6 +216,7 @@ int clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *sta
 int clt_load_arguments(clt_problem *problem, const clt_node *kernel, clt_error *error);         /* load_arguments.c */
 int clt_load_fill(clt_problem *problem, clt_fill *out, const clt_node *node, clt_error *error); /* load_fill.c */
 int clt_load_reference(clt_problem *problem, const clt_node *root, const clt_node *kernel, clt_error *error);
+int clt_load_metrics(clt_problem *problem, const clt_node *root, clt_error *error); /* load_metrics.c */
 
 /* Where a file named in the problem lies. malloc'ed, NULL when out of memory. */
 char *clt_problem_file(const clt_problem *problem, const char *name);
@@ -216,6 +226,7 @@ const clt_argument *clt_problem_argument(const clt_problem *problem, const char 
 size_t clt_problem_n_entries(const clt_problem *problem, const char *name);
 
 /* Releases what a fill, a launch or a list of options owns (free.c). */
+void clt_metrics_release(clt_problem *problem); /* load_metrics.c */
 void clt_fill_release(clt_fill *fill);
 void clt_launch_release(clt_launch *launch);
 void clt_options_free(clt_compiler_option *options, size_t n);

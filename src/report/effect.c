@@ -54,7 +54,7 @@ static int sum_up_groups(clt_effect_value *out, size_t n_groups, const clt_repor
   size_t n = report->rows.n;
   timed *times = clt_new_array(n, sizeof *times);
   if (times == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) times[i] = (timed){groups[i], report->rows.items[i].time_s};
+  for (size_t i = 0; i < n; i++) times[i] = (timed){groups[i], report->rows.items[i].cost};
   if (n) qsort(times, n, sizeof *times, by_group_then_time);
   for (size_t g = 0; g < n_groups; g++) out[g] = sum_up(NULL, 0);
   for (size_t first = 0, end; first < n; first = end) {
@@ -105,15 +105,15 @@ static double explained(const clt_report *report, const size_t *positions, size_
   size_t *counts = clt_new_array(n_values, sizeof *counts), n = 0;
   if (sums == NULL || counts == NULL) clt_fail_memory(error);
   for (size_t i = 0; sums && counts && i < report->rows.n; i++) {
-    if (!isfinite(report->rows.items[i].time_s)) continue;
-    sums[positions[i]] += log(report->rows.items[i].time_s);
+    if (!isfinite(report->rows.items[i].cost)) continue;
+    sums[positions[i]] += log(report->rows.items[i].cost);
     counts[positions[i]]++;
     n++;
   }
   for (size_t v = 0; n && v < n_values; v++) mean += sums[v] / (double)n;
   for (size_t i = 0; n && i < report->rows.n; i++) {
-    double d = log(report->rows.items[i].time_s) - mean;
-    if (isfinite(report->rows.items[i].time_s)) all += d * d;
+    double d = log(report->rows.items[i].cost) - mean;
+    if (isfinite(report->rows.items[i].cost)) all += d * d;
   }
   for (size_t v = 0; n && v < n_values; v++)
     if (counts[v]) between += (double)counts[v] * pow(sums[v] / (double)counts[v] - mean, 2);

@@ -29,7 +29,7 @@ static int make_rows(clt_row **out, size_t *n, const clt_report *report, uint64_
   if (rows == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < report->rows.n; i++) {
     const clt_report_row *row = &report->rows.items[i];
-    rows[i] = (clt_row){row->config, row->time_s, !isfinite(row->time_s)};
+    rows[i] = (clt_row){row->config, row->cost, !isfinite(row->cost)};
   }
   *n = report->rows.n;
   if (*n > CLT_REPORT_MOST_ROWS) {

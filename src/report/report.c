@@ -27,7 +27,9 @@ static int add_row(clt_report_rows *rows, const clt_measurement *m) {
                                             .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
                                             .spread = spread_of(m),
                                             .final_s = NAN,
-                                            .spent_s = spent_on(m)};
+                                            .spent_s = spent_on(m),
+                                            .energy_J = m->energy_J,
+                                            .cost = NAN};
   return 0;
 }
 
@@ -86,11 +88,30 @@ static void join_finalists(clt_report *report) {
   }
 }
 
+int clt_report_set_objective(clt_report *report, const char *text, clt_error *error) {
+  clt_objective *objective = NULL;
+  int rc = report->instance    ? clt_objective_new(&objective, report->instance, text, error)
+           : report->recording ? clt_recording_objective(&objective, report->recording, text, error)
+                               : clt_objective_new_for(&objective, report->space, NULL, 0, text, error);
+  if (rc) return rc;
+  clt_objective_free(report->objective);
+  report->objective = objective;
+  for (size_t i = 0; i < report->rows.n; i++) {
+    clt_report_row *row = &report->rows.items[i];
+    bool correct = row->reason == CLT_REASON_NONE;
+    row->cost = correct ? clt_objective_cost_of(objective, row->config, row->time_s, row->energy_J) : NAN;
+  }
+  return CLT_OK;
+}
+
+const clt_objective *clt_report_objective(const clt_report *report) { return report->objective; }
+
 static int finish(clt_report **out, clt_report *report, int rc, clt_error *error) {
   if (rc == CLT_OK && (!report->title || !report->device || !report->sizes)) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = keep_newest(&report->rows, error);
   if (rc == CLT_OK) rc = keep_newest(&report->finalists, error);
   if (rc == CLT_OK) join_finalists(report);
+  if (rc == CLT_OK) rc = clt_report_set_objective(report, NULL, error);
   for (size_t i = 0; rc == CLT_OK && i < report->rows.n; i++)
     report->n_correct += isfinite(report->rows.items[i].time_s);
   if (rc) {
@@ -152,6 +173,7 @@ int clt_report_from_store(clt_report **out, clt_store *store, const clt_instance
   clt_store_key key;
   char *json = NULL;
   if (report == NULL) return clt_fail_memory(error);
+  report->instance = instance;
   report->space = clt_instance_space(instance);
   report->title = strdup(clt_problem_name(clt_instance_problem(instance)));
   report->sizes = sizes_text(size_of_instance, instance, clt_instance_n_sizes(instance));
@@ -181,6 +203,7 @@ int clt_report_from_key(clt_report **out, clt_store *store, const clt_store_desc
 int clt_report_from_recording(clt_report **out, const clt_recording *recording, clt_error *error) {
   clt_report *report = calloc(1, sizeof *report);
   if (report == NULL) return clt_fail_memory(error);
+  report->recording = recording;
   report->space = clt_recording_space(recording);
   report->title = strdup(clt_recording_name(recording));
   report->device = strdup(clt_recording_device(recording));
@@ -202,6 +225,7 @@ void clt_report_free(clt_report *report) {
   free(report->device_info);
   free(report->rows.items);
   free(report->finalists.items);
+  clt_objective_free(report->objective);
   clt_space_free(report->own_space);
   free(report);
 }
@@ -217,20 +241,20 @@ size_t clt_report_n_rows(const clt_report *report) { return report->rows.n; }
 const clt_report_row *clt_report_row_at(const clt_report *report, size_t index) { return &report->rows.items[index]; }
 size_t clt_report_n_correct(const clt_report *report) { return report->n_correct; }
 
-static bool faster(const clt_report *report, size_t a, size_t b) {
+static bool better(const clt_report *report, size_t a, size_t b) {
   const clt_report_row *x = &report->rows.items[a], *y = &report->rows.items[b];
-  return x->time_s != y->time_s ? x->time_s < y->time_s : x->config < y->config;
+  return x->cost != y->cost ? x->cost < y->cost : x->config < y->config;
 }
 
 /* By insertion: n is small beside the rows. */
 size_t clt_report_fastest(const clt_report *report, size_t *out, size_t n) {
   size_t found = 0;
   for (size_t i = 0; i < report->rows.n; i++) {
-    if (!isfinite(report->rows.items[i].time_s)) continue;
+    if (!isfinite(report->rows.items[i].cost)) continue;
     size_t at = found < n ? found++ : n;
-    if (at == n && (n == 0 || !faster(report, i, out[n - 1]))) continue;
+    if (at == n && (n == 0 || !better(report, i, out[n - 1]))) continue;
     if (at == n) at--;
-    for (; at > 0 && faster(report, i, out[at - 1]); at--) out[at] = out[at - 1];
+    for (; at > 0 && better(report, i, out[at - 1]); at--) out[at] = out[at - 1];
     out[at] = i;
   }
   return found;
@@ -238,7 +262,8 @@ size_t clt_report_fastest(const clt_report *report, size_t *out, size_t n) {
 
 size_t clt_report_best(const clt_report *report) {
   size_t best = SIZE_MAX;
-  for (size_t i = 0; i < report->rows.n; i++)
+  bool finalists_count = clt_objective_ranks_by_time(report->objective);
+  for (size_t i = 0; finalists_count && i < report->rows.n; i++)
     if (!(report->rows.items[i].final_s >= (best == SIZE_MAX ? INFINITY : report->rows.items[best].final_s)) &&
         isfinite(report->rows.items[i].final_s))
       best = i;

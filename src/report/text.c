@@ -22,6 +22,17 @@ static void put_time(FILE *out, double time_s) {
   fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / unit.seconds, unit.name);
 }
 
+/* A cost as the value that it stands for. */
+static void put_cost(FILE *out, const clt_report *r, double cost) {
+  double value = clt_objective_exchange(r->objective, cost);
+  if (strcmp(clt_objective_unit(r->objective), "s") == 0 || !isfinite(value))
+    put_time(out, value);
+  else
+    fprintf(out, "%*.4g", TIME_COLUMNS, value);
+}
+
+static bool by_time(const clt_report *r) { return clt_objective_is_time(r->objective); }
+
 static void put_bar(FILE *out, double share, int columns) {
   int n = (int)lround(fmax(0, fmin(1, share)) * columns);
   for (int i = 0; i < n; i++) fputc('#', out);
@@ -44,11 +55,19 @@ static void put_device(FILE *out, const clt_report *r) {
           (unsigned long long)(d->local_memory_bytes / 1024), (unsigned long long)d->max_work_group_size);
 }
 
+static void put_objective(FILE *out, const clt_objective *o) {
+  const char *unit = clt_objective_unit(o);
+  if (clt_objective_is_time(o)) return;
+  fprintf(out, "objective: %s %s%s%s%s\n", clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise",
+          clt_objective_name(o), unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+}
+
 static void put_head(FILE *out, const clt_report *r, const clt_report_options *options) {
   fprintf(out, "%s\n", r->title);
   put_device(out, r);
   fprintf(out, "\n%zu configurations, %zu correct, of %llu %s ones\n", r->rows.n, r->n_correct,
           (unsigned long long)clt_space_valid(r->space), r->own_space ? "known" : "valid");
+  put_objective(out, r->objective);
   fprintf(out, "clatune %s%s%s\n", CLATUNE_VERSION, options->command ? ": " : "",
           options->command ? options->command : "");
 }
@@ -85,7 +104,7 @@ static void put_progress(FILE *out, const clt_report_view *v, int width) {
     fprintf(out, "%8zu ", step->number);
     if (v->spent_s > 0) fprintf(out, "%10.2f ", step->spent_s);
     if (v->spent_s > 0) columns -= 11;
-    put_time(out, step->best_s);
+    put_cost(out, v->report, step->best_s);
     fputs("  ", out);
     put_bar(out, v->steps[v->n_steps - 1].best_s / step->best_s, columns);
     fputc('\n', out);
@@ -93,17 +112,17 @@ static void put_progress(FILE *out, const clt_report_view *v, int width) {
 }
 
 static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
-  fprintf(out, "\nThe %zu fastest%s\n", v->n_fastest, v->n_fastest ? "            spread" : "");
+  fprintf(out, "\nThe %zu %s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ", v->n_fastest ? "            spread" : "");
   for (size_t i = 0; i < v->n_fastest; i++) {
     const clt_report_row *row = &v->report->rows.items[v->fastest[i]];
     char *text = clt_config_string(v->report->space, row->config);
     if (text == NULL) return clt_fail_memory(error);
-    put_time(out, row->time_s);
+    put_cost(out, v->report, row->cost);
     if (isfinite(row->spread))
       fprintf(out, " %6.1f %%  %s", 100 * row->spread, text);
     else
       fprintf(out, "        -  %s", text);
-    if (isfinite(row->final_s)) {
+    if (isfinite(row->final_s) && by_time(v->report)) {
       fputs("  finalist", out);
       put_time(out, row->final_s);
     }
@@ -117,9 +136,10 @@ static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
 
 static void put_fit(FILE *out, const clt_report_view *v) {
   const clt_model_accuracy *a = &v->fit.accuracy;
-  fputs("\nA model of these times\n", out);
+  fprintf(out, "\nA model of these %s\n", by_time(v->report) ? "times" : "values");
   if (v->fit.n == 0) {
-    fprintf(out, "none: it takes %d correct configurations of different times\n", CLT_REPORT_LEAST_ROWS);
+    fprintf(out, "none: it takes %d correct configurations of different %s\n", CLT_REPORT_LEAST_ROWS,
+            by_time(v->report) ? "times" : "values");
     return;
   }
   fprintf(out,
@@ -129,22 +149,22 @@ static void put_fit(FILE *out, const clt_report_view *v) {
 
 /* --- parameters --- */
 
-static void put_effect(FILE *out, const clt_report_view_parameter *p, int width) {
+static void put_effect(FILE *out, const clt_report *r, const clt_report_view_parameter *p, int width) {
   const clt_effect *e = &p->effect;
   double least_median_s = NAN;
   for (size_t v = 0; v < e->n_values; v++) least_median_s = fmin(least_median_s, e->values[v].median_s);
-  fprintf(out, "\n%s explains %.0f %% of the times' spread\n", p->parameter->name,
-          isnan(e->importance) ? 0 : 100 * e->importance);
-  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS, "least", TIME_COLUMNS,
+  fprintf(out, "\n%s explains %.0f %% of the %s' spread\n", p->parameter->name,
+          isnan(e->importance) ? 0 : 100 * e->importance, by_time(r) ? "times" : "values");
+  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS, by_time(r) ? "least" : "best", TIME_COLUMNS,
           "median");
   for (size_t i = 0; i < p->n_shown; i++) {
     size_t v = p->shown[i];
     const clt_effect_value *value = &e->values[v];
     put_value(out, p->parameter->values[v]);
     fprintf(out, " %6zu %6zu ", value->n, value->n_failed);
-    put_time(out, value->least_s);
+    put_cost(out, r, value->least_s);
     fputc(' ', out);
-    put_time(out, value->median_s);
+    put_cost(out, r, value->median_s);
     fputs(v == p->fastest ? " *" : "  ", out);
     if (isfinite(value->median_s)) put_bar(out, least_median_s / value->median_s, width - 26 - 2 * TIME_COLUMNS - 5);
     fputc('\n', out);
@@ -158,7 +178,7 @@ static void put_pairs(FILE *out, const clt_report_view *v, int width) {
   const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
   size_t fit = (size_t)((width - VALUE_COLUMNS) / (TIME_COLUMNS + 2)),
          n = across->n_shown < fit ? across->n_shown : fit;
-  fprintf(out, "\nThe least time of each %s (down) and %s (across)\n%*s", down->parameter->name,
+  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n%*s", by_time(v->report) ? "least time" : "best value", down->parameter->name,
           across->parameter->name, VALUE_COLUMNS, "");
   for (size_t b = 0; b < n; b++) {
     fputc(' ', out);
@@ -170,16 +190,18 @@ static void put_pairs(FILE *out, const clt_report_view *v, int width) {
     for (size_t b = 0; b < n; b++) {
       bool fastest = down->shown[a] == down->fastest && across->shown[b] == across->fastest;
       fputs(fastest ? " *" : "  ", out);
-      put_time(out, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
+      put_cost(out, v->report, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
     }
     fputc('\n', out);
   }
 }
 
 static void put_parameters(FILE *out, const clt_report_view *v, int width) {
-  for (size_t i = 0; i < v->n_parameters; i++) put_effect(out, &v->parameters[i], width);
+  for (size_t i = 0; i < v->n_parameters; i++) put_effect(out, v->report, &v->parameters[i], width);
   put_pairs(out, v, width);
-  if (v->n_parameters) fputs("\n* the fastest is among these. Bars: speed of the median.\n", out);
+  if (v->n_parameters)
+    fprintf(out, "\n* the %s is among these. Bars: %s of the median.\n", by_time(v->report) ? "fastest" : "best",
+            by_time(v->report) ? "speed" : "merit");
 }
 
 int clt_report_text(char **out, const clt_report *report, const clt_report_options *options, int width,

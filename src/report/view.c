@@ -139,8 +139,8 @@ static int add_steps(clt_report_view *view, clt_error *error) {
   for (size_t i = 0; i < view->report->rows.n; i++) {
     const clt_report_row *row = &view->report->rows.items[i];
     view->spent_s += row->spent_s;
-    if (!(row->time_s < best_s)) continue;
-    best_s = row->time_s;
+    if (!(row->cost < best_s)) continue;
+    best_s = row->cost;
     if (clt_grow(&view->steps, &capacity, view->n_steps + 1, sizeof *view->steps)) return clt_fail_memory(error);
     view->steps[view->n_steps++] = (clt_report_view_step){i + 1, best_s, view->spent_s};
   }
@@ -150,7 +150,7 @@ static int add_steps(clt_report_view *view, clt_error *error) {
 static int find_median(clt_report_view *view, clt_error *error) {
   double *times_s = clt_new_array(view->report->rows.n, sizeof *times_s);
   if (times_s == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < view->report->rows.n; i++) times_s[i] = view->report->rows.items[i].time_s;
+  for (size_t i = 0; i < view->report->rows.n; i++) times_s[i] = view->report->rows.items[i].cost;
   view->median_s = clt_median(times_s, view->report->rows.n);
   free(times_s);
   return CLT_OK;
@@ -165,7 +165,9 @@ static bool is_in_order(const clt_report_rows *rows) {
 double clt_report_view_best_s(const clt_report_view *view) {
   if (view->best == SIZE_MAX) return NAN;
   const clt_report_row *row = &view->report->rows.items[view->best];
-  return isfinite(row->final_s) ? row->final_s : row->time_s;
+  const clt_objective *objective = view->report->objective;
+  if (!isfinite(row->final_s) || !clt_objective_ranks_by_time(objective)) return row->cost;
+  return clt_objective_cost_of(objective, row->config, row->final_s, row->energy_J);
 }
 
 int clt_report_view_init(clt_report_view *out, const clt_report *report, const clt_report_options *options,

@@ -21,7 +21,8 @@ typedef struct clt_report_view_parameter {
 /* An improvement of the best so far: at the evaluation `number`, after spent_s seconds of measuring. */
 typedef struct clt_report_view_step {
   size_t number;
-  double best_s, spent_s;
+  double best_s; /* its cost: seconds, where the objective is time */
+  double spent_s;
 } clt_report_view_step;
 
 /* A value with which more fails than on the whole. */
@@ -44,7 +45,7 @@ typedef struct clt_report_view {
   size_t fastest[CLT_REPORT_VIEW_FASTEST], n_fastest;
   size_t best;     /* row; SIZE_MAX: none */
   bool in_order;   /* of the configurations' numbers: a whole space, not a search */
-  double median_s; /* of the correct rows; NaN: none */
+  double median_s; /* of the correct rows' costs; NaN: none */
   clt_report_fit fit;
 } clt_report_view;
 
@@ -55,7 +56,7 @@ void clt_report_view_release(clt_report_view *view);
 /* The pair of shown values: a of the most important parameter, b of the second. */
 const clt_effect_value *clt_report_view_pair(const clt_report_view *view, size_t a, size_t b);
 
-/* What the best is ranked by: as a finalist, else as in the search. */
+/* The cost of the best: as a finalist, else as in the search. */
 double clt_report_view_best_s(const clt_report_view *view);
 
 /* A unit in which a time reads well. */

@@ -34,7 +34,7 @@ typedef struct finals {
 
 static int by_rank(const void *a, const void *b) {
   const clt_ranked *x = a, *y = b;
-  if (x->rank_s != y->rank_s) return (x->rank_s > y->rank_s) - (x->rank_s < y->rank_s);
+  if (x->rank != y->rank) return (x->rank > y->rank) - (x->rank < y->rank);
   return (x->config > y->config) - (x->config < y->config);
 }
 
@@ -65,9 +65,9 @@ static size_t first_left(const clt_session *s) {
  * the winner is measured side by side. */
 static void choose(finals *f, const clt_session *s, size_t wanted) {
   size_t first = first_left(s);
-  double limit_s = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].rank_s : 0;
+  double limit = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].rank : 0;
   f->n = f->n_standing;
-  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank_s <= limit_s; f->next++) {
+  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
     if (s->ranked[f->next].rejected) continue; /* a companion that failed */
     f->configs[f->n++] = s->ranked[f->next].config;
     wanted--;
@@ -79,7 +79,7 @@ static void choose(finals *f, const clt_session *s, size_t wanted) {
 static clt_compare_policy policy(const clt_session *s) {
   double searched_s = clt_now_s() - s->start_s;
   double limit_s = fmin(fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S), MAX_TOTAL_S);
-  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, limit_s, s->tolerance, s->settings->stop};
+  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, limit_s, s->tolerance, s->objective, s->settings->stop};
   double share_s = SHARE_OF_TIME * s->settings->time_s;
   if (share_s > 0 && share_s < policy.max_total_s) policy.max_total_s = share_s;
   return policy;
@@ -123,6 +123,12 @@ static bool is_crowded(const finals *f, size_t i) {
   return f->n > 1 && f->measurements[i].reason == CLT_REASON_OUT_OF_MEMORY;
 }
 
+/* A failure is one whatever it was compared for. */
+static clt_record_kind kind_of(const clt_session *s, const clt_measurement *m) {
+  bool by_time = s->objective == NULL || clt_objective_ranks_by_time(s->objective);
+  return by_time || !clt_measurement_correct(m) ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED;
+}
+
 /* Records the i-th finalist and takes it over as leader if it is the fastest. */
 static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
   clt_measurement *measurement = &f->measurements[i];
@@ -133,7 +139,7 @@ static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
     return CLT_OK;
   }
   if (s->settings->store)
-    rc = clt_store_add(s->settings->store, &s->key, s->space, CLT_RECORD_FINALIST, measurement, error);
+    rc = clt_store_add(s->settings->store, &s->key, s->space, kind_of(s, measurement), measurement, error);
   if (rc == CLT_OK) rc = update_companions(f, s, measurement, error);
   if (rc) return rc;
   if (!clt_measurement_correct(measurement)) {
@@ -141,7 +147,9 @@ static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
     return CLT_OK;
   }
   if (i < f->n_field) f->configs[f->n_standing++] = measurement->config;
-  if (f->leader.config != CLT_CONFIG_NONE && f->leader.time_s <= measurement->time_s) return CLT_OK;
+  double cost = clt_session_cost(s, measurement);
+  if (isnan(cost)) return CLT_OK;
+  if (f->leader.config != CLT_CONFIG_NONE && clt_session_cost(s, &f->leader) <= cost) return CLT_OK;
   clt_measurement_release(&f->leader);
   f->leader = *measurement;
   measurement->log = NULL;
@@ -189,7 +197,7 @@ static int find_noise(double *out, const clt_session *s, clt_error *error) {
  * before the least of few. */
 static void make_ranking(clt_session *s, double noise) {
   for (size_t i = 0; i < s->n_ranked; i++)
-    s->ranked[i].rank_s = noise > NOISY ? s->ranked[i].median_s : s->ranked[i].time_s;
+    s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
 }
 
@@ -197,8 +205,8 @@ static void make_ranking(clt_session *s, double noise) {
 static size_t field_size(const clt_session *s, double noise, size_t most) {
   size_t first = first_left(s), n = 0;
   if (first == s->n_ranked) return s->settings->finalists;
-  double limit_s = s->ranked[first].rank_s * (1 + NOISE_FACTOR * noise);
-  while (n < most && first + n < s->n_ranked && s->ranked[first + n].rank_s <= limit_s) n++;
+  double limit = s->ranked[first].rank * (1 + NOISE_FACTOR * noise);
+  while (n < most && first + n < s->n_ranked && s->ranked[first + n].rank <= limit) n++;
   return n > s->settings->finalists ? n : s->settings->finalists;
 }
 
@@ -226,7 +234,7 @@ static void crown(finals *f, clt_session *s) {
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
 }
 
-/* The search's word stands, but not for what failed since: of that which is next, only the time is known. */
+/* The search's word stands, but not for what failed since: of that which is next, only time and energy are known. */
 static void fall_back(clt_session *s) {
   clt_measurement *best = &s->result->best;
   size_t first = first_left(s);
@@ -234,7 +242,9 @@ static void fall_back(clt_session *s) {
   if (best->config == config) return;
   clt_measurement_release(best);
   clt_measurement_init(best, config);
-  if (config != CLT_CONFIG_NONE) best->time_s = s->ranked[first].time_s;
+  if (config == CLT_CONFIG_NONE) return;
+  best->time_s = s->ranked[first].time_s;
+  best->energy_J = s->ranked[first].energy_J;
 }
 
 /* What the result's best is, after all attempts or a stop. */

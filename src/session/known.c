@@ -12,7 +12,7 @@ struct clt_known_entry {
   bool answered;
   unsigned attempts;
   clt_reason reason;
-  double time_s;
+  double time_s, energy_J;
   clt_measurement *stored; /* until it is taken */
   UT_hash_handle hh;
 };
@@ -57,6 +57,7 @@ int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_erro
   entry->answered = true;
   entry->reason = measurement->reason;
   entry->time_s = measurement->time_s;
+  entry->energy_J = measurement->energy_J;
   return CLT_OK;
 }
 
@@ -96,13 +97,26 @@ static bool counts(clt_record_kind kind, clt_reason reason) {
   return kind == CLT_RECORD_SEARCH || (reason != CLT_REASON_NONE && reason != CLT_REASON_OUT_OF_MEMORY);
 }
 
+static void forget_answer(clt_known *known, clt_config config) {
+  struct clt_known_entry *entry = find(known, config);
+  if (entry == NULL) return;
+  forget_stored(entry);
+  entry->answered = false;
+}
+
+static bool suffices(const clt_known *known, const clt_measurement *m) {
+  return !known->needs_energy || !clt_measurement_correct(m) || m->energy_J > 0;
+}
+
 static int visit(void *user, clt_record_kind kind, const clt_measurement *measurement) {
   struct load *load = user;
   if (clt_space_canonical(load->space, measurement->config) != measurement->config) return 0;
   if (kind == CLT_RECORD_ATTEMPT)
     load->rc = clt_known_add_attempt(load->known, measurement->config, load->error);
-  else if (counts(kind, measurement->reason))
+  else if (counts(kind, measurement->reason) && suffices(load->known, measurement))
     load->rc = keep_stored(load, measurement);
+  else if (kind == CLT_RECORD_SEARCH)
+    forget_answer(load->known, measurement->config); /* older ones no longer hold */
   return load->rc;
 }
 
@@ -125,6 +139,7 @@ clt_known_source clt_known_take(clt_known *known, clt_config config, clt_measure
   clt_measurement_init(out, config);
   if (entry->reason == CLT_REASON_NONE) {
     out->time_s = entry->time_s;
+    out->energy_J = entry->energy_J;
   } else {
     clt_measurement_fail(out, entry->reason, NULL);
   }

@@ -6,6 +6,7 @@
 
 /* Zeroed before use. Configurations are canonical ones. */
 typedef struct clt_known {
+  bool needs_energy; /* a correct measurement without its energy is none */
   struct clt_known_entry *entries;
 } clt_known;
 

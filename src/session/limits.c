@@ -1,4 +1,4 @@
-/* What ends a search: evaluations, a share of the space, seconds, a time that is good enough, stagnation. */
+/* What ends a search: evaluations, a share of the space, seconds, a value that is good enough, stagnation. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -47,14 +47,17 @@ bool clt_session_time_is_up(const clt_session *s) {
   return limit_s > 0 && clt_now_s() - s->start_s >= limit_s;
 }
 
-void clt_session_note_improvement(clt_session *s, double time_s) {
-  if (s->improved_s > 0 && !(time_s < s->improved_s * (1 - s->tolerance))) return;
-  s->improved_s = time_s;
+void clt_session_note_improvement(clt_session *s, double cost) {
+  if (s->improved_cost > 0 && !(cost < s->improved_cost * (1 - s->tolerance))) return;
+  s->improved_cost = cost;
   s->improved_at = s->result->evaluations;
 }
 
 static bool reached_target(const clt_session *s) {
-  return s->result->best.config != CLT_CONFIG_NONE && s->result->best.time_s <= s->settings->target_s;
+  double target = s->settings->target;
+  if (target <= 0 || s->result->best.config == CLT_CONFIG_NONE) return false;
+  if (s->objective) target = clt_objective_exchange(s->objective, target);
+  return clt_session_cost(s, &s->result->best) <= target;
 }
 
 clt_ending clt_session_ending(const clt_session *s) {

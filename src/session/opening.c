@@ -88,6 +88,7 @@ static int open_store(clt_session *s, clt_error *error) {
   int rc = of_problem ? clt_store_key_init(&s->key, s->settings->instance, error) : make_up_key(s, error);
   if (rc == CLT_OK) rc = of_problem ? describe_problem(s, error) : describe_other(s, error);
   if (rc || s->settings->no_reuse) return rc;
+  s->known.needs_energy = clt_objective_needs_energy(s->objective);
   return clt_known_load(&s->known, s->settings->store, &s->key, s->space, error);
 }
 
@@ -95,11 +96,11 @@ static int open_store(clt_session *s, clt_error *error) {
 
 static int find_sources(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
-  int rc = clt_sources_init(&s->sources, s->space, settings->learn_from, settings->n_learn_from, settings->log,
-                            settings->user, error);
+  int rc = clt_sources_init(&s->sources, s->space, s->objective, settings->learn_from, settings->n_learn_from,
+                            settings->log, settings->user, error);
   bool from_store = s->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
   if (rc || !from_store || settings->configurations) return rc;
-  return clt_sources_add_stored(&s->sources, s->space, settings->store, &s->key,
+  return clt_sources_add_stored(&s->sources, s->space, s->objective, settings->store, &s->key,
                                 clt_problem_name(clt_instance_problem(settings->instance)), settings->log,
                                 settings->user, error);
 }
@@ -155,6 +156,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .space = s->space,
                                .recording = settings->recording,
                                .seed = settings->seed,
+                               .energy = clt_objective_needs_energy(s->objective),
                                .quality = &s->result->quality,
                                .log = settings->log,
                                .log_user = settings->user,
@@ -202,6 +204,14 @@ static int find_space(clt_session *s, clt_error *error) {
                   (unsigned long long)s->result->cartesian);
 }
 
+static int make_objective(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  if (settings->instance) return clt_objective_new(&s->objective, settings->instance, settings->objective, error);
+  if (settings->recording)
+    return clt_recording_objective(&s->objective, settings->recording, settings->objective, error);
+  return clt_objective_new_for(&s->objective, s->space, NULL, 0, settings->objective, error);
+}
+
 int clt_session_open(clt_session *s, clt_error *error) {
   s->tolerance = s->settings->tolerance > 0 ? s->settings->tolerance : 0.02;
   s->confidence = s->settings->confidence > 0 ? s->settings->confidence : 0.9;
@@ -209,6 +219,7 @@ int clt_session_open(clt_session *s, clt_error *error) {
   int rc = find_plugins(s, error);
   if (rc == CLT_OK) rc = parse_options(s, error);
   if (rc == CLT_OK) rc = find_space(s, error);
+  if (rc == CLT_OK) rc = make_objective(s, error);
   if (rc) return rc;
   choose_first(s);
   s->budget = clt_session_budget(s);
@@ -232,6 +243,7 @@ void clt_session_close(clt_session *s) {
   free(s->searcher_options);
   clt_sources_release(&s->sources);
   clt_known_release(&s->known);
+  clt_objective_free(s->objective);
   free(s->queue);
   free(s->pending);
   free(s->ranked);

@@ -23,6 +23,7 @@ void clt_session_progress(clt_session *session, const clt_measurement *last) {
       .reused = result->reused,
       .best = result->best.config,
       .best_s = result->best.time_s,
+      .best_value = session->objective ? clt_objective_value(session->objective, &result->best) : result->best.time_s,
       .elapsed_s = session->last_progress_s - session->start_s,
       .time_limit_s = session->settings->time_s,
       .last = last,

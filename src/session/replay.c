@@ -15,7 +15,8 @@
 struct run {
   double *fractions; /* [evaluation] */
   size_t n, budget;
-  double optimum_s, best_s;
+  const clt_objective *objective;
+  double optimum, best; /* costs */
 };
 
 /* What is kept of a run beside its fractions. */
@@ -28,13 +29,14 @@ struct replay {
   const clt_replay_settings *settings;
   clt_replay_result *result;
   struct kept *kept; /* [recording][repeat] */
+  clt_objective **objectives; /* of each recording */
 };
 
 static void on_progress(void *user, const clt_progress *now) {
   struct run *run = user;
   if (now->last == NULL || run->n == run->budget) return;
-  if (clt_measurement_correct(now->last)) run->best_s = fmin(run->best_s, now->last->time_s);
-  run->fractions[run->n++] = run->optimum_s / run->best_s; /* 0 while best_s is infinite */
+  run->best = fmin(run->best, clt_objective_cost(run->objective, now->last)); /* NaN: it has none */
+  run->fractions[run->n++] = run->optimum / run->best;                        /* 0 while best is infinite */
 }
 
 static clt_tune_settings settings_of_run(const clt_replay_settings *s, const clt_recording *recording, uint64_t seed) {
@@ -45,6 +47,7 @@ static clt_tune_settings settings_of_run(const clt_replay_settings *s, const clt
   tune.evaluator = "replay";
   tune.evaluator_settings = &noise;
   tune.n_evaluator_settings = s->noise;
+  tune.objective = s->objective;
   tune.searcher = s->searcher;
   tune.searcher_settings = s->searcher_settings;
   tune.n_searcher_settings = s->n_searcher_settings;
@@ -77,7 +80,11 @@ static int one_run(void *user, size_t index, clt_error *error) {
   const clt_replay_settings *s = r->settings;
   size_t space = index % s->n_recordings, repeat = index / s->n_recordings, budget = (size_t)s->budget;
   const clt_recording *recording = s->recordings[space];
-  struct run run = {r->result->spaces[space].fractions + repeat * budget, 0, budget, clt_recording_optimum_s(recording),
+  struct run run = {r->result->spaces[space].fractions + repeat * budget,
+                    0,
+                    budget,
+                    r->objectives[space],
+                    r->result->spaces[space].least_cost,
                     INFINITY};
   clt_tune_settings tune = settings_of_run(s, recording, s->seed + repeat);
   const clt_recording **sources;
@@ -110,6 +117,31 @@ static int check(const clt_replay_settings *s, clt_error *error) {
   return CLT_OK;
 }
 
+/* One a recording: their sizes differ. */
+static int make_objectives(struct replay *r, clt_error *error) {
+  const clt_replay_settings *s = r->settings;
+  int rc = CLT_OK;
+  r->objectives = clt_new_array(s->n_recordings, sizeof *r->objectives);
+  if (r->objectives == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < s->n_recordings; i++) {
+    double *least = &r->result->spaces[i].least_cost;
+    rc = clt_recording_objective(&r->objectives[i], s->recordings[i], s->objective, error);
+    if (rc) break;
+    *least = clt_recording_least_cost(s->recordings[i], r->objectives[i]);
+    r->result->spaces[i].optimum = clt_objective_exchange(r->objectives[i], *least);
+    if (!(*least > 0))
+      rc = clt_fail(error, CLT_E_NO_VALID,
+                    "no configuration of the recording '%s' has a value of the objective '%.200s' above 0",
+                    clt_recording_name(s->recordings[i]), clt_objective_name(r->objectives[i]));
+  }
+  return rc;
+}
+
+static void free_objectives(struct replay *r) {
+  for (size_t i = 0; r->objectives && i < r->settings->n_recordings; i++) clt_objective_free(r->objectives[i]);
+  free(r->objectives);
+}
+
 static int allocate(clt_replay_result *out, const clt_replay_settings *s, clt_error *error) {
   size_t n;
   *out = (clt_replay_result){clt_new_array(s->n_recordings, sizeof *out->spaces), s->n_recordings, s->repeats,
@@ -133,15 +165,17 @@ static void summarise(clt_replay_space *out, const struct kept *runs, size_t rep
 
 int clt_replay(clt_replay_result *result, const clt_replay_settings *s, clt_error *error) {
   clt_replay_result made = {0};
-  struct replay replay = {s, &made, NULL};
+  struct replay replay = {.settings = s, .result = &made};
   int rc = check(s, error);
   if (!rc) rc = allocate(&made, s, error);
+  if (!rc) rc = make_objectives(&replay, error);
   if (!rc && (replay.kept = clt_new_array(s->n_recordings, s->repeats * sizeof *replay.kept)) == NULL)
     rc = clt_fail_memory(error);
   if (!rc) rc = clt_parallel(s->threads, s->n_recordings * s->repeats, one_run, &replay, error);
   for (size_t i = 0; !rc && i < made.n_spaces; i++)
     summarise(&made.spaces[i], replay.kept + i * s->repeats, s->repeats);
   free(replay.kept);
+  free_objectives(&replay);
   if (rc) return clt_replay_result_release(&made), rc;
   *result = made;
   return CLT_OK;

@@ -1,4 +1,5 @@
 /* The loop: ask -> known already? -> measure -> record -> tell. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -8,16 +9,27 @@
 
 #define WAIT_S 0.1 /* how long a request to stop may go unseen */
 
+/* Searchers minimise time_s: they are told the cost in its place. What the objective has no value for is told as
+ * failed. */
+static clt_measurement as_told(const clt_session *s, const clt_measurement *measurement) {
+  clt_measurement told = *measurement;
+  double cost = clt_session_cost(s, measurement);
+  if (!clt_measurement_correct(measurement)) return told;
+  told.time_s = cost;
+  if (isnan(cost)) told.reason = CLT_REASON_UNKNOWN;
+  return told;
+}
+
 static int tell(clt_session *s, clt_config asked, const clt_measurement *measurement, clt_known_source source,
                 clt_error *error) {
   int rc = clt_session_count(s, asked, measurement, source, error);
   if (rc) return rc;
-  clt_measurement told = *measurement; /* borrowed, under the name it was asked for */
-  told.config = asked;
+  clt_measurement shown = *measurement, told = as_told(s, measurement); /* borrowed */
+  shown.config = told.config = asked;                                   /* the name it was asked for by */
   double start_s = clt_now_s();
   if (s->settings->configurations == NULL) rc = s->searcher->tell(s->searcher_state, &told, error);
   s->result->search_s += clt_now_s() - start_s;
-  if (rc == CLT_OK) clt_session_progress(s, &told);
+  if (rc == CLT_OK) clt_session_progress(s, &shown);
   return rc;
 }
 
@@ -29,9 +41,10 @@ static bool is_pending(const clt_session *s, clt_config canonical) {
   return false;
 }
 
-/* What others are given up against: not the luckiest run. */
-static double typical_best_s(const clt_measurement *best) {
-  if (best->config == CLT_CONFIG_NONE) return 0;
+/* What others are given up against: not the luckiest run. By another objective a slow one may be the best. */
+static double typical_best_s(const clt_session *s) {
+  const clt_measurement *best = &s->result->best;
+  if (best->config == CLT_CONFIG_NONE || (s->objective && !clt_objective_ranks_by_time(s->objective))) return 0;
   return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
 }
 
@@ -39,7 +52,7 @@ static int begin_unknown(clt_session *s, clt_config asked, clt_config canonical,
   bool waits = is_pending(s, canonical);
   if (clt_grow(&s->pending, &s->pending_capacity, s->n_pending + 1, sizeof *s->pending)) return clt_fail_memory(error);
   if (!waits) {
-    int rc = s->evaluator->submit(s->evaluator_state, canonical, typical_best_s(&s->result->best), error);
+    int rc = s->evaluator->submit(s->evaluator_state, canonical, typical_best_s(s), error);
     if (rc) return rc;
     s->n_submitted++;
   }

@@ -16,16 +16,18 @@ typedef struct clt_pending {
 /* A correct evaluation. */
 typedef struct clt_ranked {
   clt_config config;       /* canonical */
-  double time_s, median_s; /* the least of its runs, and their median */
-  double spread;           /* of its runs: (median - least) / least; negative: too few runs to say */
-  double rank_s;           /* what it is ranked by: one of the two */
-  bool rejected;           /* failed as a finalist */
+  double time_s, energy_J;
+  double cost, median_cost; /* by the least of its runs, and by their median */
+  double spread;            /* of its runs: (median - least) / least; negative: too few runs to say */
+  double rank;              /* what it is ranked by: one of the two costs */
+  bool rejected;            /* failed as a finalist */
 } clt_ranked;
 
 typedef struct clt_session {
   const clt_tune_settings *settings;
   clt_tune_result *result;
   const clt_space *space;
+  clt_objective *objective; /* NULL: time */
   double tolerance, confidence;
   int64_t budget; /* INT64_MAX: none */
   clt_config first;
@@ -46,7 +48,7 @@ typedef struct clt_session {
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_submitted;
   int64_t n_begun;     /* evaluations, answered ones included */
-  double improved_s;   /* of the latest improvement by more than the tolerance; 0: nothing correct yet */
+  double improved_cost; /* of the latest improvement by more than the tolerance; 0: nothing correct yet */
   int64_t improved_at; /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
@@ -66,6 +68,8 @@ int clt_session_finalists(clt_session *session, clt_error *error);
 /* Counts an answer to `asked` and keeps what the result needs of it. */
 int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
                       clt_known_source source, clt_error *error);
+/* What is minimised; NaN: it failed, or the objective has no value for it. */
+double clt_session_cost(const clt_session *session, const clt_measurement *measurement);
 /* Puts a copy of a measurement, as that of config, in the place of what *out holds. */
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error);
 /* Completes the result from what was counted. */
@@ -79,6 +83,6 @@ int64_t clt_session_budget(const clt_session *session);    /* INT64_MAX: no limi
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may be begun */
 bool clt_session_stopping(const clt_session *session);     /* on request */
 bool clt_session_time_is_up(const clt_session *session);
-void clt_session_note_improvement(clt_session *session, double time_s); /* of a correct evaluation, once counted */
+void clt_session_note_improvement(clt_session *session, double cost); /* of an evaluation that has one, once counted */
 
 #endif

@@ -1,5 +1,6 @@
 #include "session/sources.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,26 +92,49 @@ int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *kno
   return CLT_OK;
 }
 
-/* Everything that can be translated; returns how many. */
-static size_t collect(clt_known_speed *out, const struct translation *t, const clt_recording *recording) {
-  double optimum_s = clt_recording_optimum_s(recording);
+/* Costs of everything that can be translated and has one, INFINITY where it failed; returns how many. *least: of them.
+ */
+static size_t collect(clt_config *configs, double *costs, double *least, const struct translation *t,
+                      const clt_objective *objective, const clt_recording *recording) {
   size_t n = 0;
+  *least = INFINITY;
   for (size_t i = 0; i < clt_recording_size(recording); i++) {
-    const clt_measurement *m = clt_recording_at(recording, i);
-    clt_config config = translate(t, m->config);
-    if (config == CLT_CONFIG_NONE) continue;
-    out[n++] = (clt_known_speed){config, clt_measurement_correct(m) ? (float)(optimum_s / m->time_s) : 0};
+    clt_measurement m = *clt_recording_at(recording, i);
+    m.config = translate(t, m.config);
+    double cost = m.config == CLT_CONFIG_NONE    ? NAN
+                  : !clt_measurement_correct(&m) ? INFINITY
+                                                 : clt_objective_cost(objective, &m);
+    if (isnan(cost)) continue;
+    configs[n] = m.config;
+    costs[n++] = cost;
+    *least = fmin(*least, cost);
   }
   return n;
 }
 
-static int add(clt_sources *sources, const clt_space *space, const clt_recording *recording, bool *fits,
-               clt_error *error) {
+/* Returns how many; 0: nothing that succeeded. */
+static size_t find_speeds(clt_known_speed *out, const struct translation *t, const clt_objective *objective,
+                          const clt_recording *recording, clt_error *error) {
+  size_t size = clt_recording_size(recording), n = 0;
+  clt_config *configs = clt_new_array(size, sizeof *configs);
+  double *costs = clt_new_array(size, sizeof *costs), least = INFINITY;
+  if (configs == NULL || costs == NULL) clt_fail_memory(error);
+  if (configs && costs) n = collect(configs, costs, &least, t, objective, recording);
+  for (size_t i = 0; i < n; i++) out[i] = (clt_known_speed){configs[i], (float)(least / costs[i])};
+  free(configs);
+  free(costs);
+  return isfinite(least) ? n : 0;
+}
+
+static int add(clt_sources *sources, const clt_space *space, const clt_objective *objective,
+               const clt_recording *recording, bool *fits, clt_error *error) {
   struct translation t = {.from = clt_recording_space(recording), .to = space};
   clt_known_speed *known = clt_new_array(clt_recording_size(recording), sizeof *known);
   int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
-  size_t n = !rc && *fits ? collect(known, &t, recording) : 0;
-  *fits = n > 0 && clt_recording_optimum_s(recording) > 0;
+  clt_error memory = {0};
+  size_t n = !rc && *fits ? find_speeds(known, &t, objective, recording, &memory) : 0;
+  if (memory.code) rc = clt_fail_memory(error);
+  *fits = n > 0;
   if (!rc && *fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
   translation_release(&t);
   free(known);
@@ -124,13 +148,14 @@ static void warn(const clt_recording *recording, clt_log_fn log, void *log_user)
   free(text);
 }
 
-int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recording *const *recordings, size_t n,
-                     clt_log_fn log, void *log_user, clt_error *error) {
+int clt_sources_init(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                     const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                     clt_error *error) {
   *out = (clt_sources){0};
   int rc = CLT_OK;
   for (size_t i = 0; !rc && i < n; i++) {
     bool fits;
-    rc = add(out, space, recordings[i], &fits, error);
+    rc = add(out, space, objective, recordings[i], &fits, error);
     if (!rc && !fits) warn(recordings[i], log, log_user);
   }
   return rc;

@@ -12,7 +12,7 @@ typedef struct clt_sources {
   size_t n, capacity;
 } clt_sources;
 
-/* least time / time; 0: failed. */
+/* least cost / cost; 0: failed. */
 typedef struct clt_known_speed {
   clt_config config;
   float speed;
@@ -21,16 +21,18 @@ typedef struct clt_known_speed {
 /* Adds a source of n known speeds, which are sorted; of several of one configuration the fastest counts. */
 int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *known, size_t n, clt_error *error);
 
-/* Translates recordings by the names and values of their parameters. One whose parameters (those with more than one
- * value) are not those of the space, or of whose configurations none can be translated, is left out with a warning.
- * Release also after a failure. */
-int clt_sources_init(clt_sources *out, const clt_space *space, const clt_recording *const *recordings, size_t n,
-                     clt_log_fn log, void *log_user, clt_error *error);
+/* objective: by whose costs (clt_objective_cost); what has none is left out. Translates recordings by the names and
+ * values of their parameters. One whose parameters (those with more than one value) are not those of the space, or of
+ * whose configurations none can be translated, is left out with a warning. Release also after a failure. */
+int clt_sources_init(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                     const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                     clt_error *error);
 /* Adds what the store knows of the same problem under other keys: other devices, other drivers; and of problems of the
  * same name whose text or sizes differ but whose parameters are those of the space. Says what is learnt from. own is
  * left out. At most eight, those that are closest and largest. */
-int clt_sources_add_stored(clt_sources *out, const clt_space *space, clt_store *store, const clt_store_key *own,
-                           const char *problem_name, clt_log_fn log, void *log_user, clt_error *error);
+int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
+                           const clt_store_key *own, const char *problem_name, clt_log_fn log, void *log_user,
+                           clt_error *error);
 void clt_sources_release(clt_sources *sources);
 
 #endif

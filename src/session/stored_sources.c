@@ -57,30 +57,33 @@ static int by_worth(const void *a, const void *b) {
 /* --- reading one of them --- */
 
 struct reading {
+  const clt_objective *objective;
   clt_config *configs;
-  double *times_s; /* INFINITY: failed */
-  size_t n, n_correct, configs_capacity, times_capacity;
+  double *costs; /* INFINITY: failed */
+  size_t n, n_correct, configs_capacity, costs_capacity;
 };
 
 static int note_measurement(void *user, clt_record_kind kind, const clt_measurement *m) {
   struct reading *r = user;
   if (kind != CLT_RECORD_SEARCH) return 0;
-  if (clt_grow(&r->configs, &r->configs_capacity, r->n + 1, sizeof *r->configs) ||
-      clt_grow(&r->times_s, &r->times_capacity, r->n + 1, sizeof *r->times_s))
-    return CLT_E_MEMORY;
   bool correct = clt_measurement_correct(m);
+  double cost = correct ? clt_objective_cost(r->objective, m) : INFINITY;
+  if (isnan(cost)) return 0;
+  if (clt_grow(&r->configs, &r->configs_capacity, r->n + 1, sizeof *r->configs) ||
+      clt_grow(&r->costs, &r->costs_capacity, r->n + 1, sizeof *r->costs))
+    return CLT_E_MEMORY;
   r->configs[r->n] = m->config;
-  r->times_s[r->n++] = correct ? m->time_s : INFINITY;
+  r->costs[r->n++] = cost;
   r->n_correct += correct;
   return 0;
 }
 
 static int take_over(clt_sources *out, const char *name, const struct reading *r, clt_error *error) {
   clt_known_speed *known = clt_new_array(r->n, sizeof *known);
-  double least_s = INFINITY;
+  double least = INFINITY;
   if (known == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < r->n; i++) least_s = fmin(least_s, r->times_s[i]);
-  for (size_t i = 0; i < r->n; i++) known[i] = (clt_known_speed){r->configs[i], (float)(least_s / r->times_s[i])};
+  for (size_t i = 0; i < r->n; i++) least = fmin(least, r->costs[i]);
+  for (size_t i = 0; i < r->n; i++) known[i] = (clt_known_speed){r->configs[i], (float)(least / r->costs[i])};
   int rc = clt_sources_add(out, name, known, r->n, error);
   free(known);
   return rc;
@@ -95,9 +98,9 @@ static void say(const struct candidate *c, const struct reading *r, clt_log_fn l
 }
 
 /* A key most of whose records the space cannot read is of a kernel with other parameters. */
-static int add(clt_sources *out, const struct candidate *c, const clt_space *space, clt_store *store, clt_log_fn log,
-               void *log_user, clt_error *error) {
-  struct reading reading = {0};
+static int add(clt_sources *out, const struct candidate *c, const clt_space *space, const clt_objective *objective,
+               clt_store *store, clt_log_fn log, void *log_user, clt_error *error) {
+  struct reading reading = {.objective = objective};
   size_t n_foreign = 0;
   int rc = clt_store_each(store, &c->key, space, note_measurement, &reading, &n_foreign, error);
   if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
@@ -105,17 +108,18 @@ static int add(clt_sources *out, const struct candidate *c, const clt_space *spa
     if (rc == CLT_OK) say(c, &reading, log, log_user);
   }
   free(reading.configs);
-  free(reading.times_s);
+  free(reading.costs);
   return rc;
 }
 
-int clt_sources_add_stored(clt_sources *out, const clt_space *space, clt_store *store, const clt_store_key *own,
-                           const char *problem_name, clt_log_fn log, void *log_user, clt_error *error) {
+int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
+                           const clt_store_key *own, const char *problem_name, clt_log_fn log, void *log_user,
+                           clt_error *error) {
   struct candidates c = {.own = own, .problem_name = problem_name};
   int rc = clt_store_each_key(store, note_key, &c, error);
   if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
   for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)
-    rc = add(out, &c.all[i], space, store, log, log_user, error);
+    rc = add(out, &c.all[i], space, objective, store, log, log_user, error);
   for (size_t i = 0; i < c.n; i++) free(c.all[i].sizes);
   free(c.all);
   return rc;

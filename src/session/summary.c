@@ -15,10 +15,31 @@ static void add_phases(clt_phases *sum, const clt_phases *part) {
   sum->wait_s += part->wait_s;
 }
 
+static double cost_of(const clt_session *session, clt_config config, double time_s, double energy_J) {
+  return session->objective ? clt_objective_cost_of(session->objective, config, time_s, energy_J) : time_s;
+}
+
+double clt_session_cost(const clt_session *session, const clt_measurement *m) {
+  return clt_measurement_correct(m) ? cost_of(session, m->config, m->time_s, m->energy_J) : NAN;
+}
+
 /* Among equals the lower configuration, so that the order of arrival makes no difference. */
-static bool better(const clt_measurement *a, const clt_measurement *b) {
-  if (b->config == CLT_CONFIG_NONE || a->time_s < b->time_s) return true;
-  return a->time_s == b->time_s && a->config < b->config;
+static bool better(const clt_session *session, const clt_measurement *a, const clt_measurement *b) {
+  if (b->config == CLT_CONFIG_NONE) return true;
+  double cost = clt_session_cost(session, a), other = clt_session_cost(session, b);
+  return cost < other || (cost == other && a->config < b->config);
+}
+
+/* Once: there may be many. */
+static void say_no_value(clt_session *session, clt_config config) {
+  char name[512];
+  const clt_tune_settings *settings = session->settings;
+  if (session->result->n_without_value++ > 0 || settings->log == NULL) return;
+  clt_config_print(session->space, config, name, sizeof name);
+  char *text = clt_format("the objective '%.200s' has no value above 0 for %s: such configurations are passed over",
+                          clt_objective_name(session->objective), name);
+  if (text) settings->log(settings->user, CLT_LOG_WARNING, text);
+  free(text);
 }
 
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error) {
@@ -43,10 +64,13 @@ static int rank(clt_session *session, const clt_measurement *measurement, clt_er
   if (clt_grow(&session->ranked, &session->ranked_capacity, session->n_ranked + 1, sizeof *session->ranked))
     return clt_fail_memory(error);
   double median_s = measurement->n_runs ? clt_median(measurement->runs_s, measurement->n_runs) : measurement->time_s;
-  session->ranked[session->n_ranked++] = (clt_ranked){.config = measurement->config,
-                                                      .time_s = measurement->time_s,
-                                                      .median_s = median_s,
-                                                      .spread = spread_of(measurement)};
+  session->ranked[session->n_ranked++] =
+      (clt_ranked){.config = measurement->config,
+                   .time_s = measurement->time_s,
+                   .energy_J = measurement->energy_J,
+                   .cost = clt_session_cost(session, measurement),
+                   .median_cost = cost_of(session, measurement->config, median_s, measurement->energy_J),
+                   .spread = spread_of(measurement)};
   return CLT_OK;
 }
 
@@ -60,27 +84,37 @@ int clt_session_count(clt_session *session, clt_config asked, const clt_measurem
   if (source == CLT_KNOWN_NOT) add_phases(&result->phases, &measurement->phases);
   *(source == CLT_KNOWN_NOT ? &result->measured : source == CLT_KNOWN_STORE ? &result->reused : &result->aliased) += 1;
   bool correct = clt_measurement_correct(measurement);
-  if (correct) clt_session_note_improvement(session, measurement->time_s);
-  if (correct && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
-  if (rc == CLT_OK && correct && better(measurement, &result->best))
+  double cost = clt_session_cost(session, measurement);
+  bool counts = cost > 0;
+  if (correct && !counts) say_no_value(session, asked);
+  if (counts) clt_session_note_improvement(session, cost);
+  if (counts && source != CLT_KNOWN_SESSION) rc = rank(session, measurement, error);
+  if (rc == CLT_OK && counts && better(session, measurement, &result->best))
     rc = clt_session_keep(&result->best, measurement->config, measurement, error);
   if (rc || asked != session->first) return rc;
   result->has_default = correct;
   return clt_session_keep(&result->default_measurement, asked, measurement, error);
 }
 
-static double least(const clt_session *session) {
-  double least_s = NAN;
-  for (size_t i = 0; i < session->n_ranked; i++) least_s = fmin(least_s, session->ranked[i].time_s);
-  return least_s;
+static void find_least(clt_tune_result *out, const clt_session *session) {
+  out->least_s = out->least_cost = NAN;
+  for (size_t i = 0; i < session->n_ranked; i++) {
+    const clt_ranked *r = &session->ranked[i];
+    if (r->cost >= out->least_cost) continue; /* false for the first */
+    out->least_cost = r->cost;
+    out->least_s = r->time_s;
+  }
 }
 
-static int median(double *out, const clt_session *session, clt_error *error) {
-  double *times_s = clt_new_array(session->n_ranked, sizeof *times_s);
-  if (times_s == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < session->n_ranked; i++) times_s[i] = session->ranked[i].time_s;
-  *out = clt_median(times_s, session->n_ranked);
-  free(times_s);
+static int find_medians(clt_tune_result *out, const clt_session *session, clt_error *error) {
+  size_t n = session->n_ranked;
+  double *values = clt_new_array(n, sizeof *values);
+  if (values == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) values[i] = session->ranked[i].time_s;
+  out->median_s = clt_median(values, n);
+  for (size_t i = 0; i < n; i++) values[i] = session->ranked[i].cost;
+  out->median_cost = clt_median(values, n);
+  free(values);
   return CLT_OK;
 }
 
@@ -91,7 +125,7 @@ int clt_session_summarise(clt_session *session, clt_error *error) {
     result->best_spread = clt_mad(best->runs_s, best->n_runs) / clt_median(best->runs_s, best->n_runs);
   if (session->searcher_state && session->searcher->report)
     session->searcher->report(session->searcher_state, &result->search);
-  result->least_s = least(session);
+  find_least(result, session);
   result->wall_s = clt_now_s() - session->start_s;
-  return median(&result->median_s, session, error);
+  return find_medians(result, session, error);
 }

@@ -21,13 +21,22 @@ static void result_init(clt_tune_result *result) {
   clt_measurement_init(&result->default_measurement, CLT_CONFIG_NONE);
   clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
   result->median_s = NAN;
+  result->least_cost = result->median_cost = NAN;
   result->quality = NAN;
   result->best_spread = NAN;
   result->search.second_stage_needed = -1;
 }
 
+static int fail_no_value(const clt_session *session, clt_error *error) {
+  return clt_fail(error, CLT_E_NO_VALID,
+                  "of %lld correct evaluations none has a value of the objective '%.200s' above 0",
+                  (long long)session->result->n_without_value, clt_objective_name(session->objective));
+}
+
 /* "200 evaluations, none correct: 150 compile, 50 timeout" */
-static int fail_no_valid(const clt_tune_result *result, clt_error *error) {
+static int fail_no_valid(const clt_session *session, clt_error *error) {
+  const clt_tune_result *result = session->result;
+  if (result->n_without_value > 0) return fail_no_value(session, error);
   char counts[256] = "";
   size_t used = 0;
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
@@ -41,7 +50,7 @@ static int fail_no_valid(const clt_tune_result *result, clt_error *error) {
 
 static int run(clt_session *session, clt_error *error) {
   int rc = clt_session_search(session, error);
-  if (rc == CLT_OK && session->result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(session->result, error);
+  if (rc == CLT_OK && session->result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(session, error);
   if (rc == CLT_OK) rc = clt_session_finalists(session, error);
   if (rc != CLT_E_STOPPED) return rc;
   session->result->stopped = true;

@@ -23,6 +23,10 @@
 /* Files that were made before it was thought of get it when they are next opened for writing. */
 #define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
+/* The same holds for this table: only what was measured with its energy has a row. */
+#define CREATE_ENERGY \
+  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J REAL NOT NULL)"
+
 static const char schema[] =
     "CREATE TABLE problem("
     "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE,"
@@ -40,6 +44,7 @@ static const char schema[] =
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
+    CREATE_ENERGY ";"
     "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID) ";"
     "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION) ";";
 
@@ -197,7 +202,10 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   if (rc == CLT_OK) rc = use_wal(db, path, error);
   if (rc == CLT_OK && empty) rc = create_schema(db, path, error);
   if (rc == CLT_OK)
-    rc = execute(db, path, CREATE_INDEX "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON", error);
+    rc = execute(db, path,
+                 CREATE_INDEX "; " CREATE_ENERGY
+                              "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON",
+                 error);
   return rc;
 }
 

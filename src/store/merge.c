@@ -77,6 +77,7 @@ static int take_fingerprint(char out[33], const clt_store_record *record) {
   clt_hasher_add(hasher, numbers, sizeof numbers);
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
   add_number(hasher, m->time_s);
+  add_number(hasher, m->energy_J);
   add_number(hasher, m->phases.build_s);
   add_number(hasher, m->phases.first_launch_s);
   add_number(hasher, m->phases.verify_s);

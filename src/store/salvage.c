@@ -26,6 +26,8 @@ static const table measurements = {
     "INSERT OR IGNORE INTO measurement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
 static const char read_runs[] = "SELECT measurement, position, time_s FROM run WHERE measurement = ?1";
 static const char write_runs[] = "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3)";
+static const char read_energy[] = "SELECT measurement, energy_J FROM energy WHERE measurement = ?1";
+static const char write_energy[] = "INSERT OR IGNORE INTO energy VALUES(?1, ?2)";
 
 /* The largest number in the first column of the rows that can be read. */
 static int64_t largest(sqlite3 *from, const char *sql) {
@@ -76,14 +78,17 @@ static void finish(pair *p) {
   sqlite3_finalize(p->write);
 }
 
-/* Number by number; runs (nullable) follow their measurement. *n_lost: numbers without a row. */
-static int copy_table(sqlite3 *to, sqlite3 *from, const table *t, pair *runs, clt_salvage_count *count) {
+/* Number by number; what belongs to a measurement follows it (n_followers pairs; those without statements are left
+ * out). *n_lost: numbers without a row. */
+static int copy_table(sqlite3 *to, sqlite3 *from, const table *t, const pair *followers, size_t n_followers,
+                      clt_salvage_count *count) {
   pair own = {NULL, NULL};
   int64_t last = last_of(from, t);
   int n = prepare(&own, to, from, t->read, t->write) || last == 0 ? 0 : -2;
   for (int64_t number = 1; n >= 0 && number <= last; number++) {
     n = copy_rows(own.read, own.write, number);
-    if (n > 0 && runs && copy_rows(runs->read, runs->write, number) < 0) n = -1;
+    for (size_t i = 0; n > 0 && i < n_followers; i++)
+      if (followers[i].write && copy_rows(followers[i].read, followers[i].write, number) < 0) n = -1;
     if (n > 0) count->saved++;
     if (n == 0) count->lost++;
   }
@@ -93,12 +98,14 @@ static int copy_table(sqlite3 *to, sqlite3 *from, const table *t, pair *runs, cl
 
 static int copy_all(clt_salvage_count *out, sqlite3 *to, sqlite3 *from) {
   clt_salvage_count ignored = {0};
-  pair runs = {NULL, NULL};
-  int n = copy_table(to, from, &problems, NULL, &ignored);
-  if (n >= 0) n = copy_table(to, from, &devices, NULL, &ignored);
-  bool has_runs = prepare(&runs, to, from, read_runs, write_runs);
-  if (n >= 0) n = copy_table(to, from, &measurements, has_runs ? &runs : NULL, out);
-  finish(&runs);
+  pair followers[2] = {{NULL, NULL}, {NULL, NULL}};
+  int n = copy_table(to, from, &problems, NULL, 0, &ignored);
+  if (n >= 0) n = copy_table(to, from, &devices, NULL, 0, &ignored);
+  prepare(&followers[0], to, from, read_runs, write_runs);
+  prepare(&followers[1], to, from, read_energy, write_energy);
+  if (n >= 0) n = copy_table(to, from, &measurements, followers, 2, out);
+  finish(&followers[0]);
+  finish(&followers[1]);
   return n >= 0 && out->saved == 0 ? -2 : n;
 }
 

@@ -18,15 +18,18 @@ enum {
   DESCRIBE_DEVICE,
   ADD_MEASUREMENT,
   ADD_RUN,
+  ADD_ENERGY,
   EACH,
   FINALISTS,
   FASTEST,
   EACH_RUN,
+  ENERGY,
   EACH_KEY,
   EACH_KEY_UNCOUNTED,
   VERSION,
   COUNT,
   REMOVE_RUNS,
+  REMOVE_ENERGY,
   REMOVE,
   N_STATEMENTS
 };
@@ -48,13 +51,16 @@ static const char *const statement_texts[N_STATEMENTS] = {
         " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"
         " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     [ADD_RUN] = "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)",
+    [ADD_ENERGY] = "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)",
     [EACH] = RECORDS_OF_KEY " ORDER BY id",
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [EACH_RUN] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
+    [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
     [VERSION] = "PRAGMA data_version",
     [COUNT] = "SELECT count(*) FROM measurement WHERE " SELECTED,
     [REMOVE_RUNS] = "DELETE FROM run WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
+    [REMOVE_ENERGY] = "DELETE FROM energy WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE] = "DELETE FROM measurement WHERE " SELECTED,
     [EACH_KEY] =
         "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"
@@ -73,8 +79,10 @@ typedef struct sqlite_store {
   bool in_batch; /* a transaction of the caller's */
 } sqlite_store;
 
-static const char *const kind_names[] = {
-    [CLT_RECORD_SEARCH] = "search", [CLT_RECORD_FINALIST] = "finalist", [CLT_RECORD_ATTEMPT] = "attempt"};
+static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
+                                         [CLT_RECORD_FINALIST] = "finalist",
+                                         [CLT_RECORD_ATTEMPT] = "attempt",
+                                         [CLT_RECORD_COMPARED] = "compared"};
 static const char *const clock_names[] = {[CLT_CLOCK_DEVICE] = "device", [CLT_CLOCK_HOST] = "host"};
 
 static int fail(const sqlite_store *store, clt_error *error) {
@@ -83,13 +91,19 @@ static int fail(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
+/* A file that is opened to read may be older than the table. */
+static bool may_lack(int id, bool to_read) {
+  return to_read && (id == ADD_ENERGY || id == ENERGY || id == REMOVE_ENERGY);
+}
+
 static int open_store(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
   int rc =
       to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
-    if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL))
+    if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
+        !may_lack(i, to_read))
       rc = fail(store, error);
   return rc;
 }
@@ -193,14 +207,19 @@ static int add_measurement(sqlite_store *store, const clt_store_key *key, const 
   return run(store, ADD_MEASUREMENT, bound, error);
 }
 
-static int add_runs(sqlite_store *store, const clt_measurement *m, clt_error *error) {
+static int add_runs(sqlite_store *store, int64_t id, const clt_measurement *m, clt_error *error) {
   sqlite3_stmt *s = store->statements[ADD_RUN];
-  int64_t id = sqlite3_last_insert_rowid(store->db);
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++)
     rc = run(store, ADD_RUN, bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, m->runs_s[i]),
              error);
   return rc;
+}
+
+static int add_energy(sqlite_store *store, int64_t id, const clt_measurement *m, clt_error *error) {
+  sqlite3_stmt *s = store->statements[ADD_ENERGY];
+  if (!(m->energy_J > 0)) return CLT_OK;
+  return run(store, ADD_ENERGY, bind_whole(s, 1, id) && bind_number(s, 2, m->energy_J), error);
 }
 
 static int add(void *state, const clt_store_key *key, const clt_store_record *record, clt_error *error) {
@@ -209,7 +228,9 @@ static int add(void *state, const clt_store_key *key, const clt_store_record *re
   if (rc) return rc;
   rc = add_key(store, key, error);
   if (rc == CLT_OK) rc = add_measurement(store, key, record, error);
-  if (rc == CLT_OK) rc = add_runs(store, record->measurement, error);
+  int64_t id = sqlite3_last_insert_rowid(store->db);
+  if (rc == CLT_OK) rc = add_runs(store, id, record->measurement, error);
+  if (rc == CLT_OK) rc = add_energy(store, id, record->measurement, error);
   return end(store, rc, error);
 }
 
@@ -249,6 +270,7 @@ static int remove_records(void *state, const clt_store_key *key, int64_t before_
   if (rc) return rc;
   rc = count_selected(store, key, before_s, n, error);
   if (rc == CLT_OK) rc = run_selected(store, REMOVE_RUNS, key, before_s, error);
+  if (rc == CLT_OK) rc = run_selected(store, REMOVE_ENERGY, key, before_s, error);
   if (rc == CLT_OK) rc = run_selected(store, REMOVE, key, before_s, error);
   return end(store, rc, error);
 }
@@ -305,10 +327,21 @@ static int read_runs(sqlite_store *store, int64_t id, clt_measurement *out, clt_
   return rc;
 }
 
+static int read_energy(sqlite_store *store, int64_t id, clt_measurement *out, clt_error *error) {
+  sqlite3_stmt *s = store->statements[ENERGY];
+  if (s == NULL || out->reason != CLT_REASON_NONE) return CLT_OK;
+  int step = bind_whole(s, 1, id) ? sqlite3_step(s) : SQLITE_ERROR;
+  if (step == SQLITE_ROW) out->energy_J = column_number(s, 0, NAN);
+  int rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail(store, error);
+  release(s);
+  return rc;
+}
+
 static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_record_visit visit, void *user, clt_error *error) {
   clt_measurement measurement;
   read_measurement(s, &measurement);
   int rc = read_runs(store, sqlite3_column_int64(s, 0), &measurement, error);
+  if (rc == CLT_OK) rc = read_energy(store, sqlite3_column_int64(s, 0), &measurement, error);
   if (rc) return rc;
   clt_store_record record = {.configuration = (const char *)sqlite3_column_text(s, 2),
                              .created_s = sqlite3_column_int64(s, 13),

@@ -91,10 +91,11 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
 static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; }
 
 bool clt_record_plausible(clt_record_kind kind, const clt_measurement *m) {
-  if (kind != CLT_RECORD_SEARCH && kind != CLT_RECORD_FINALIST && kind != CLT_RECORD_ATTEMPT) return false;
+  if ((unsigned)kind > CLT_RECORD_COMPARED) return false;
   if (kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
   if (clt_measurement_correct(m) && !usable_time(m->time_s)) return false;
+  if (isinf(m->energy_J) || m->energy_J < 0) return false;
   for (size_t i = 0; i < m->n_runs; i++)
     if (!usable_time(m->runs_s[i])) return false;
   return true;
@@ -138,6 +139,7 @@ static int visit_record(void *user, const clt_store_record *record) {
     return 0;
   }
   if (!clt_measurement_correct(&measurement)) measurement.time_s = NAN;
+  if (!clt_measurement_correct(&measurement) || measurement.energy_J == 0) measurement.energy_J = NAN;
   return w->visit(w->user, record->kind, &measurement);
 }
 

@@ -50,11 +50,13 @@ static void hash_options(clt_hasher *hasher, const char *name, const clt_setting
 static void hash_settings(clt_hasher *hasher, const clt_tune_settings *s) {
   const int64_t counts[] = {s->budget,      (int64_t)s->seed, s->finalists,    s->stagnation,
                             s->no_transfer, s->no_reuse,      s->skip_default, (int64_t)s->n_configurations};
-  const double numbers[] = {s->time_s, s->space_fraction, s->target_s, s->tolerance, s->confidence};
+  const double numbers[] = {s->time_s, s->space_fraction, s->target, s->tolerance, s->confidence};
   clt_hasher_add(hasher, counts, sizeof counts);
   clt_hasher_add(hasher, numbers, sizeof numbers);
   if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
   if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
+  const char *objective = s->objective ? s->objective : clt_problem_objective(clt_instance_problem(s->instance));
+  if (objective) clt_hasher_add_text(hasher, objective);
   hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
   hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);
 }

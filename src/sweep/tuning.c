@@ -46,7 +46,7 @@ int clt_sweep_read_tuning(clt_sweep *sweep, const clt_node *root, clt_error *err
   if (rc == CLT_OK) rc = read_counts(s, source, &node, error);
   if (rc == CLT_OK) rc = read_number(&s->time_s, source, &node, "Time", 0.001, 1e9, error);
   if (rc == CLT_OK) rc = read_number(&s->space_fraction, source, &node, "SpaceFraction", 1e-12, 1, error);
-  if (rc == CLT_OK) rc = read_number(&s->target_s, source, &node, "Target", 1e-12, 1e9, error);
+  if (rc == CLT_OK) rc = read_number(&s->target, source, &node, "Target", 1e-12, 1e9, error);
   if (rc == CLT_OK) rc = read_number(&s->tolerance, source, &node, "Tolerance", 1e-6, 1, error);
   if (rc == CLT_OK) rc = read_number(&s->confidence, source, &node, "Confidence", 0.01, 0.9999, error);
   if (rc == CLT_OK) rc = clt_node_flag(&transfer, source, &node, "Transfer", error);

@@ -141,6 +141,7 @@ static clt_timing_policy policy_of(const clt_worker_timing *timing) {
   policy.best_s = timing->best_s;
   policy.abandon_factor = timing->abandon_factor;
   policy.warm_up = timing->warm_up;
+  policy.energy_s = timing->energy_s;
   return policy;
 }
 

@@ -3,16 +3,16 @@ import pathlib
 import re
 import sys
 
-LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
+LEVELS = [["base"], ["space", "device"], ["problem", "energy"], ["measurement"], ["objective"], ["format"],
           ["opencl", "eval", "store", "dataset"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["report"], ["cli"]]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 LEVEL["worker"] = LEVEL["eval"] + 0.5  # a program above opencl and the messages of eval
 
 # The room that each public header belongs to.
 HEADERS = {"error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
-           "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement",
+           "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "objective",
            "recording": "format", "t4": "format", "kernel_tuner": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
-           "model": "model", "sys/model": "model", "sys/searcher": "search", "certainty": "search", "inspect": "device", "online": "session", "tune_kernel": "session", "lookup": "lookup", "predictor": "lookup", "report": "report", "opencl": "lookup",
+           "model": "model", "sys/model": "model", "sys/searcher": "search", "certainty": "search", "inspect": "device", "online": "session", "tune_kernel": "session", "lookup": "lookup", "portable": "lookup", "predictor": "lookup", "report": "report", "opencl": "lookup",
            "tune": "session", "replay": "session", "sweep": "sweep"}
 
 # The in-process evaluator uses opencl in the caller's process, and shares with the worker how references are made.

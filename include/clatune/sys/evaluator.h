@@ -8,6 +8,7 @@
 
 #include <clatune/log.h>
 #include <clatune/measurement.h>
+#include <clatune/objective.h>
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
 
@@ -23,6 +24,8 @@ typedef struct clt_evaluator_setup {
   const clt_space *space;                /* never NULL */
   const struct clt_recording *recording; /* replay: what is replayed; otherwise NULL */
   uint64_t seed;
+  bool energy;     /* energy_J is wanted too; CLT_E_UNSUPPORTED where the device's is not counted. For evaluators that
+                      measure */
   double *quality; /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
   clt_log_fn log;  /* nullable */
   void *log_user;
@@ -40,6 +43,7 @@ typedef struct clt_compare_policy {
   unsigned min_rounds, max_rounds;
   double max_total_s;       /* no round begins after it, whatever min_rounds says; 0: no limit */
   double tolerance;         /* relative */
+  const clt_objective *objective; /* what is compared (clatune/objective.h); NULL: times */
   const volatile int *stop; /* polled while waiting, at least every 0.1 s; not 0: CLT_E_STOPPED. Nullable */
 } clt_compare_policy;
 
@@ -55,13 +59,14 @@ typedef struct clt_evaluator_type {
   size_t (*capacity)(const void *state);
   /* How many it works on at the same time, where that is fewer than it takes. Nullable: capacity. */
   size_t (*workers)(const void *state);
-  /* best_s: the best time so far (0: none), for deadlines and early abandonment. */
+  /* best_s: the best time so far (0: none, or being slow does not matter), for deadlines and early abandonment. */
   int (*submit)(void *state, clt_config config, double best_s, clt_error *error);
   /* Waits for any submitted configuration; *out is initialised by the evaluator and then owned by the caller.
    * CLT_E_AGAIN when timeout_s have passed, and when nothing is submitted. */
   int (*wait)(void *state, clt_measurement *out, double timeout_s, clt_error *error);
   /* Nothing may be submitted meanwhile. out[i] belongs to configs[i]; runs_s holds the interleaved runs, time_s their
-   * median; a finalist that fails has its reason. Nullable: the measurements stand as they are. */
+   * median, energy_J the median of what was measured between them, where the setup asks for it; a finalist that fails
+   * has its reason. Nullable: the measurements stand as they are. */
   int (*compare)(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
                  clt_measurement *out, clt_error *error);
   void (*close)(void *state); /* ends everything, whatever is under way */

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* What is known of the same kernel elsewhere: on another device, or with another driver. configs are numbers of the
- * searched space's cartesian product, ascending; speeds are least time / time, 0 where it failed. */
+ * searched space's cartesian product, ascending; speeds are least cost / cost, 0 where it failed. */
 typedef struct clt_search_source {
   const char *name;
   const clt_config *configs;
@@ -69,6 +69,8 @@ typedef struct clt_searcher_type {
   /* Up to n configurations to measure next; *n_out is how many. *n_out = 0 with results outstanding: wait for them and
    * ask again; *n_out = 0 with none outstanding: the search is over. */
   int (*ask)(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
+  /* time_s is what is to be minimised: the cost of the session's objective (clt_objective_cost), above 0; seconds where
+   * that is time. The runs are those that were timed. What has no cost is told as failed. */
   int (*tell)(void *state, const clt_measurement *measurement, clt_error *error);
   void (*report)(const void *state, clt_search_report *out); /* nullable */
   void (*fini)(void *state);                                 /* also after an init that failed */

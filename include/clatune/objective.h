@@ -1,0 +1,64 @@
+/* clatune/objective.h - figures of merit: which of two configurations is better, and what is shown of one.
+ *
+ * A metric is an expression over what was measured (time_s, energy_J), the configuration, the sizes and the device
+ * (docs/objectives.md). One of the metrics is the objective: it is minimised or maximised. What is stored is what was
+ * measured; metrics are computed when it is read. An objective is immutable once made, and may be used by several
+ * threads. */
+#ifndef CLATUNE_OBJECTIVE_H
+#define CLATUNE_OBJECTIVE_H
+
+#include <clatune/measurement.h>
+#include <clatune/problem.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct clt_objective clt_objective;
+
+/* The objective that text names: "time" (least time_s), "energy" (least energy_J), a metric of the problem's that
+ * states a goal; or, for any expression and for a metric without a goal or with the other one, "minimise EXPRESSION" or
+ * "maximise EXPRESSION". text NULL: the problem's "Objective", "time" where it has none. The instance must outlive the
+ * objective. CLT_E_ARGUMENT where text is none of these, CLT_E_EXPRESSION where the expression does not compile. Free
+ * with clt_objective_free. */
+int clt_objective_new(clt_objective **out, const clt_instance *instance, const char *text, clt_error *error);
+/* The same for configurations of a space that belongs to no problem (a recording's); sizes are copied, the space must
+ * outlive the objective. */
+int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
+                          const char *text, clt_error *error);
+void clt_objective_free(clt_objective *objective);
+
+const char *clt_objective_name(const clt_objective *objective); /* "time", a metric's name, or the expression */
+const char *clt_objective_expression(const clt_objective *objective);
+const char *clt_objective_unit(const clt_objective *objective); /* "s", "J", "GFLOP/s"; "" where none is stated */
+clt_goal clt_objective_goal(const clt_objective *objective);    /* never CLT_GOAL_NOT_STATED */
+bool clt_objective_is_time(const clt_objective *objective);     /* it is "time" itself */
+bool clt_objective_needs_energy(const clt_objective *objective);
+/* Whether of two configurations the faster one is always the better one: the objective reads neither configuration nor
+ * energy, and gets worse as time_s grows. Then slow configurations can be given up early. */
+bool clt_objective_ranks_by_time(const clt_objective *objective);
+
+/* The value for a correct measurement; NaN where there is none: it failed, lacks the energy, or the expression cannot
+ * be evaluated (CLT_E_RANGE of clatune/space.h's expressions). */
+double clt_objective_value(const clt_objective *objective, const clt_measurement *measurement);
+
+/* What searchers minimise: the value where that is minimised, 1 / value where it is maximised, so that a ratio of costs
+ * is the ratio of values whichever way it goes, and the logarithm is defined. Above 0; NaN where there is no value, and
+ * where that is not above 0 or not finite. This is the only place where a value becomes a cost. */
+double clt_objective_cost(const clt_objective *objective, const clt_measurement *measurement);
+/* The same from the parts; energy_J NaN: not measured. */
+double clt_objective_cost_of(const clt_objective *objective, clt_config config, double time_s, double energy_J);
+/* From a value to its cost; it is its own inverse, so also back. */
+double clt_objective_exchange(const clt_objective *objective, double value_or_cost);
+
+/* All metrics: "time", "energy", the problem's, and the objective's expression where it has no name. The last two
+ * parts of clt_metric may be "" and CLT_GOAL_NOT_STATED. */
+size_t clt_objective_n_metrics(const clt_objective *objective);
+clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
+size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */
+double clt_objective_metric_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

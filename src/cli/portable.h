@@ -1,0 +1,12 @@
+/* cli/portable.h - `clatune lookup --portable`. */
+#ifndef CLT_CLI_PORTABLE_H
+#define CLT_CLI_PORTABLE_H
+
+#include <clatune/portable.h>
+
+#include "cli/arguments.h"
+
+/* Finds and prints the answer in a format of `clatune lookup`. Returns the exit code. */
+int cli_portable(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format);
+
+#endif

@@ -1,0 +1,37 @@
+/* energy/energy.h - how much energy a device has taken so far, where the system counts it (docs/objectives.md#energy).
+ *
+ * A CPU is counted by Linux powercap (package and memory domains of all sockets: whatever else runs there is counted
+ * too), an NVIDIA GPU by NVML. Nothing is subtracted for idling. */
+#ifndef CLT_ENERGY_ENERGY_H
+#define CLT_ENERGY_ENERGY_H
+
+#include <clatune/device.h>
+
+typedef struct clt_energy_meter clt_energy_meter;
+
+/* Opens the device's counter. CLT_E_UNSUPPORTED where it has none or nobody may read it: the message says which and
+ * what to do. CLATUNE_POWERCAP and CLATUNE_NVML (docs/command-line.md) say where else than usual to look. */
+int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error);
+void clt_energy_close(clt_energy_meter *meter);
+
+/* Whether it can be opened, without keeping it. */
+int clt_energy_check(const clt_device_info *device, clt_error *error);
+
+/* Joules since the meter was opened; never falls, as long as it is asked once before a counter has run through its
+ * range (minutes at the least). CLT_E_IO where the counter can no longer be read. */
+int clt_energy_read(clt_energy_meter *meter, double *energy_J, clt_error *error);
+
+/* --- inside: the kinds of counters --- */
+
+typedef struct clt_energy_kind {
+  int (*open)(void **state, const clt_device_info *device, clt_error *error);
+  int (*read)(void *state, double *energy_J, clt_error *error);
+  void (*close)(void *state); /* also after a failed open, and of NULL */
+} clt_energy_kind;
+extern const clt_energy_kind clt_energy_powercap, clt_energy_nvml;
+
+/* "the energy of 'NAME' cannot be measured: ..." */
+int clt_energy_unsupported(clt_error *error, const clt_device_info *device, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
