@@ -130,6 +130,49 @@ static void a_result_has_what_the_schema_requires(void **state) {
   clt_space_free(space);
 }
 
+/* The item of a result's "measurements" with this name. */
+static const json_t *quantity(const json_t *result, const char *name) {
+  size_t i;
+  const json_t *item;
+  json_array_foreach(json_object_get(result, "measurements"), i, item) {
+    if (strcmp(json_string_value(json_object_get(item, "name")), name) == 0) return item;
+  }
+  return NULL;
+}
+
+static void metrics_and_energy_are_among_the_measurements(void **state) {
+  (void)state;
+  clt_space *space = make_space();
+  clt_objective *objective = NULL;
+  clt_measurement m = make_measurement(2), failed = make_measurement(3);
+  clt_error error = {0};
+  m.energy_J = 0.75;
+  assert_int_equal(clt_objective_new_for(&objective, space, NULL, 0, "minimise energy_J * block", &error), 0);
+  const clt_t4_result results[] = {{&m, 0, objective}, {&failed, 0, objective}};
+  if (clt_t4_write(path, space, results, 2, &error)) fail_msg("%s", error.message);
+  json_t *root = json_load_file(path, 0, NULL);
+  const json_t *first = json_array_get(json_object_get(root, "results"), 0);
+  assert_string_equal(json_string_value(json_array_get(json_object_get(first, "objectives"), 0)), "energy_J * block");
+  assert_true(json_real_value(json_object_get(quantity(first, "energy"), "value")) == 0.75);
+  assert_string_equal(json_string_value(json_object_get(quantity(first, "energy"), "unit")), "J");
+  assert_true(json_real_value(json_object_get(quantity(first, "energy_J * block"), "value")) == 24);
+  const json_t *second = json_array_get(json_object_get(root, "results"), 1);
+  assert_null(quantity(second, "energy"));
+  assert_true(json_is_string(json_object_get(quantity(second, "energy_J * block"), "value"))); /* no number */
+  json_decref(root);
+  clt_recording *recording = NULL;
+  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  assert_int_equal(clt_recording_size(recording), 2);
+  for (size_t i = 0; i < 2; i++) {
+    const clt_measurement *back = clt_recording_at(recording, i);
+    assert_true(clt_measurement_correct(back) ? back->energy_J == 0.75 : isnan(back->energy_J));
+  }
+  clt_recording_free(recording);
+  clt_objective_free(objective);
+  clt_measurement_release(&failed);
+  clt_space_free(space);
+}
+
 static void numbers_that_json_lacks_are_left_out(void **state) {
   (void)state;
   clt_space *space = make_space();
@@ -248,6 +291,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_come_back_as_they_were),
       cmocka_unit_test(a_result_has_what_the_schema_requires),
+      cmocka_unit_test(metrics_and_energy_are_among_the_measurements),
       cmocka_unit_test(numbers_that_json_lacks_are_left_out),
       cmocka_unit_test(files_of_other_tuners_read),
       cmocka_unit_test(mistakes_are_named),

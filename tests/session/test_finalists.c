@@ -90,7 +90,7 @@ static void the_window_does_not_move_while_the_fastest_stands(void **state) {
     if (e != 7) fails(&stage, of_e(space, e), CLT_REASON_WRONG_OUTPUT, 1);
   for (size_t i = 0; i < stage.session.n_ranked; i++) { /* 1 s, 1.4 s, 1.6 s, 1.8 s ... */
     int rank = abs((int)clt_space_value(space, stage.session.ranked[i].config, 4).integer - 7);
-    stage.session.ranked[i].time_s = rank == 0 ? 1 : 1.2 + 0.2 * rank;
+    stage.session.ranked[i].cost = rank == 0 ? 1 : 1.2 + 0.2 * rank;
   }
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 2); /* 6 and 8 are within, 5 and 9 are not */

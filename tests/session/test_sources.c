@@ -38,11 +38,11 @@ static const clt_store_key own = {.problem = "p", .device = "here", .driver = "1
 
 static clt_sources read(clt_store *store, const clt_space *space, struct said *said) {
   clt_sources sources = {0};
+  clt_objective *time = NULL;
   *said = (struct said){0};
-  clt_objective *objective;
-  assert_int_equal(clt_objective_new_for(&objective, space, NULL, 0, NULL, NULL), 0);
-  assert_int_equal(clt_sources_add_stored(&sources, space, objective, store, &own, "blur", hear, said, NULL), 0);
-  clt_objective_free(objective);
+  assert_int_equal(clt_objective_new_for(&time, space, NULL, 0, NULL, NULL), 0);
+  assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &own, "blur", hear, said, NULL), 0);
+  clt_objective_free(time);
   return sources;
 }
 

@@ -45,6 +45,7 @@ static void assert_same(const clt_measurement *a, const clt_measurement *b) {
   assert_int_equal(a->clock, b->clock);
   assert_int_equal(a->n_runs, b->n_runs);
   assert_true(same_number(a->time_s, b->time_s) && same_number(a->max_abs_error, b->max_abs_error));
+  assert_true(same_number(a->energy_J, b->energy_J));
   for (size_t i = 0; i < a->n_runs; i++) assert_true(a->runs_s[i] == b->runs_s[i]);
   const double *x = &a->phases.build_s, *y = &b->phases.build_s;
   for (size_t i = 0; i < sizeof(clt_phases) / sizeof *x; i++) assert_true(x[i] == y[i]);
@@ -67,6 +68,7 @@ static void everything_of_a_measurement_comes_back_in_order(void **state) {
   in[0].phases = (clt_phases){0.5, 0.25, 1e-9, 0, 3600};
   in[0].clock = CLT_CLOCK_HOST;
   in[0].max_abs_error = INFINITY;
+  in[0].energy_J = 0.1 + 0.7;
   in[1] = make_measurement(0, 5e-324);
   for (in[1].n_runs = 0; in[1].n_runs < CLT_MAX_RUNS; in[1].n_runs++)
     in[1].runs_s[in[1].n_runs] = 1.0 / (1.0 + in[1].n_runs);
@@ -74,7 +76,7 @@ static void everything_of_a_measurement_comes_back_in_order(void **state) {
   clt_measurement_fail(&in[2], CLT_REASON_OUT_OF_BOUNDS, "wrote 'x'\n\xff\xc3 before; DROP TABLE run; %s");
   clt_measurement_init(&in[3], 0);
   clt_measurement_fail(&in[3], CLT_REASON_COMPILE_CRASH, NULL);
-  const clt_record_kind kinds[4] = {CLT_RECORD_SEARCH, CLT_RECORD_FINALIST, CLT_RECORD_SEARCH, CLT_RECORD_SEARCH};
+  const clt_record_kind kinds[4] = {CLT_RECORD_SEARCH, CLT_RECORD_COMPARED, CLT_RECORD_SEARCH, CLT_RECORD_SEARCH};
   for (size_t i = 0; i < 4; i++) add(f->store, &key, space, kinds[i], &in[i]);
   size_t n_foreign = 99;
   collected *out = collect(f->store, &key, space, &n_foreign);

@@ -355,6 +355,59 @@ static void a_damaged_file_is_an_error_and_no_crash(void **state) {
   clt_space_free(space);
 }
 
+/* Files from before energies were kept: read as they are, and brought up to date when they are opened for writing. */
+static void a_file_without_energies_is_read_and_gets_them(void **state) {
+  (void)state;
+  clt_space *space = ten_values();
+  clt_store_key key = make_key("p");
+  const char *path = in_folder("old.sqlite");
+  clt_store *store = NULL;
+  clt_measurement m = make_measurement(1, 2e-3);
+  m.energy_J = 0.5;
+  fill(path, space);
+  execute(path, "DROP TABLE energy");
+  assert_int_equal(clt_store_open_to_read(&store, "sqlite", path, NULL), 0);
+  collected *before = collect(store, &key, space, NULL);
+  assert_true(before->n > 0 && isnan(before->measurements[0].energy_J));
+  clt_store_close(store);
+  store = open_store(path);
+  assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
+  collected *after = collect(store, &key, space, NULL);
+  assert_int_equal(after->n, before->n + 1);
+  assert_true(after->measurements[after->n - 1].energy_J == 0.5);
+  const clt_store_selection all = {.device = "cpu"};
+  uint64_t n_removed = 0;
+  assert_int_equal(clt_store_prune(store, &all, false, &n_removed, NULL), 0);
+  assert_int_equal(n_removed, after->n);
+  free_collected(before);
+  free_collected(after);
+  clt_store_close(store);
+  clt_space_free(space);
+}
+
+static void energies_that_cannot_be_right_are_foreign(void **state) {
+  (void)state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  const char *path = in_folder("hostile.sqlite");
+  clt_store *store = open_store(path);
+  clt_measurement m = make_measurement(1, 2e-3);
+  size_t n_foreign = 0;
+  m.energy_J = 0.5;
+  assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
+  m.energy_J = -1;
+  assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), CLT_E_ARGUMENT);
+  clt_store_close(store);
+  execute(path, "UPDATE energy SET energy_J = -3.5");
+  store = open_store(path);
+  collected *out = collect(store, &key, space, &n_foreign);
+  assert_int_equal(out->n, 0);
+  assert_int_equal(n_foreign, 1);
+  free_collected(out);
+  clt_store_close(store);
+  clt_space_free(space);
+}
+
 static void a_missing_table_is_damage(void **state) {
   (void)state;
   clt_store_close(open_store(in_folder("robbed")));
@@ -377,6 +430,8 @@ int main(void) {
       cmocka_unit_test(hostile_rows_are_foreign_and_never_wrong),
       cmocka_unit_test(hostile_configurations_are_foreign),
       cmocka_unit_test(a_damaged_file_is_an_error_and_no_crash),
+      cmocka_unit_test(a_file_without_energies_is_read_and_gets_them),
+      cmocka_unit_test(energies_that_cannot_be_right_are_foreign),
       cmocka_unit_test(a_missing_table_is_damage),
   };
   return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

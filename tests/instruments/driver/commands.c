@@ -197,6 +197,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (configuration->launch_fails) return CL_INVALID_WORK_GROUP_SIZE;
   copy(kernel);
   double s = sim_run_s(&queue->device->simulation, configuration);
+  sim_count_energy(&queue->device->simulation, configuration, s);
   if (queue->device->simulation.waits) occupy(queue, s);
   status = end_command(queue, CL_COMMAND_NDRANGE_KERNEL, (cl_ulong)(s * 1e9 + 0.5), event);
   if (status == CL_SUCCESS && event && configuration->run_fails) (*event)->status = CL_OUT_OF_RESOURCES;

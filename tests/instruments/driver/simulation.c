@@ -1,10 +1,15 @@
 #include "driver/simulation.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -16,11 +21,27 @@
 
 /* --- the description --- */
 
-static const char *const device_keys[] = {"name", "vendor", "driver_version", "type", "compute_units",
-                                          "max_work_group_size", "local_memory_bytes", "global_memory_bytes",
-                                          "timer_resolution_ns", "space", "time_s", "fails", "wrong", "scale",
-                                          "build_s", "waits", "noise", NULL};
+static const char *const device_keys[] = {"name",
+                                          "vendor",
+                                          "driver_version",
+                                          "type",
+                                          "compute_units",
+                                          "max_work_group_size",
+                                          "local_memory_bytes",
+                                          "global_memory_bytes",
+                                          "timer_resolution_ns",
+                                          "space",
+                                          "time_s",
+                                          "fails",
+                                          "wrong",
+                                          "scale",
+                                          "build_s",
+                                          "waits",
+                                          "noise",
+                                          "energy",
+                                          NULL};
 static const char *const noise_keys[] = {"sigma", "slowed_share", "slowed_by", "seed", NULL};
+static const char *const energy_keys[] = {"power_w", "counter", NULL};
 static const char *const fail_keys[] = {"build", "launch", "run", NULL};
 
 static clt_recording *load(const char *folder, const char *path) {
@@ -38,6 +59,16 @@ static void describe_noise(sim_device *d, const json_t *noise) {
   d->slowed_share = description_number(noise, "slowed_share", 0);
   d->slowed_by = description_number(noise, "slowed_by", 1);
   d->noise_seed = (uint64_t)description_number(noise, "seed", 1);
+}
+
+static void describe_energy(sim_device *d, const json_t *energy, const char *folder) {
+  if (energy == NULL) return;
+  description_keys(energy, energy_keys, "'energy' of a simulated device");
+  const char *path = description_text(energy, "counter", NULL);
+  d->power_w = description_formula(energy, "power_w", "1");
+  if (path == NULL) description_wrong("'energy' of a simulated device needs a 'counter'");
+  d->energy_counter = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
+  if (d->energy_counter == NULL) description_wrong("out of memory");
 }
 
 static void describe_failures(sim_device *d, const json_t *fails) {
@@ -73,6 +104,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
   describe_failures(d, json_object_get(json, "fails"));
+  describe_energy(d, json_object_get(json, "energy"), folder);
 }
 
 sim_device *sim_describe(size_t *n) {
@@ -137,6 +169,7 @@ static bool use_formulas(const sim_device *device, const defines *d, sim_configu
   if (rc == CLT_OK) rc = truth(d, device->run_fails, &out->run_fails, &error);
   if (rc == CLT_OK) rc = truth(d, device->wrong, &out->wrong, &error);
   if (rc == CLT_OK && device->time_s) rc = defines_number(d, device->time_s, &out->time_s, &error);
+  if (rc == CLT_OK && device->power_w) rc = defines_number(d, device->power_w, &out->power_w, &error);
   if (rc) *log = clt_format("error: the simulated device's description: %s", error.message);
   if (rc == CLT_OK && fails) *log = clt_format("error: this configuration does not build");
   return rc == CLT_OK && !fails;
@@ -167,4 +200,21 @@ double sim_run_s(const sim_device *device, sim_configuration *c) {
   if (device->noise > 0) s *= exp(device->noise * clt_rng_normal(&rng));
   if (clt_rng_unit(&rng) < device->slowed_share) s *= device->slowed_by;
   return fmax(s, LEAST_S);
+}
+
+/* Of always the same length, so that a reader never sees half a number. */
+static bool add_to_counter(int fd, double uj) {
+  char text[32] = "";
+  if (flock(fd, LOCK_EX) || pread(fd, text, sizeof text - 1, 0) < 0) return false;
+  uint64_t sum = strtoull(text, NULL, 10) + (uint64_t)llround(uj);
+  int n = snprintf(text, sizeof text, "%020" PRIu64 "\n", sum);
+  return pwrite(fd, text, (size_t)n, 0) == n;
+}
+
+void sim_count_energy(const sim_device *device, const sim_configuration *c, double run_s) {
+  if (device->energy_counter == NULL) return;
+  int fd = open(device->energy_counter, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  bool good = fd >= 0 && add_to_counter(fd, c->power_w * run_s * 1e6);
+  if (fd >= 0) close(fd);
+  if (!good) description_wrong("cannot write to the energy counter '%s'", device->energy_counter);
 }

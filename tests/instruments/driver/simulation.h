@@ -19,6 +19,7 @@ typedef struct sim_device {
   double noise, slowed_share, slowed_by;
   uint64_t noise_seed;
   unsigned char uuid[16];
+  const char *power_w, *energy_counter; /* NULL: no energy is counted; else the path of the counter */
 } sim_device;
 
 /* All devices of the description in CLATUNE_SIMULATED; ends the process where it is wrong. Not set: no devices. */
@@ -27,6 +28,7 @@ sim_device *sim_describe(size_t *n);
 /* What becomes of a configuration: found out when it is built. */
 typedef struct sim_configuration {
   double time_s; /* of a run, without noise */
+  double power_w;
   bool launch_fails, run_fails, wrong;
   uint64_t hash;
   uint64_t n_runs; /* done */
@@ -34,6 +36,10 @@ typedef struct sim_configuration {
 
 /* false: the build fails, log (malloc'ed) says why. */
 bool sim_build(const sim_device *device, const char *options, sim_configuration *out, char **log);
+
+/* Adds the energy of a run to the device's counter, a file with micro-joules; ends the process where that cannot be
+ * written. */
+void sim_count_energy(const sim_device *device, const sim_configuration *configuration, double run_s);
 
 /* The time of the next run. Depends on the description, the configuration and how many runs it had in this process. */
 double sim_run_s(const sim_device *device, sim_configuration *configuration);
