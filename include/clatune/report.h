@@ -52,21 +52,21 @@ size_t clt_report_n_correct(const clt_report *report);
 
 /* The indices of the n best rows by the objective, the best first; returns how many there are. */
 size_t clt_report_fastest(const clt_report *report, size_t *out, size_t n);
-/* The row of the best configuration: the finalist with the least final_s, else the fastest; by an objective that does not
- * rank by time the best of the search. SIZE_MAX: none is correct. */
+/* The row of the best configuration: the finalist with the least final_s, else the fastest; by an objective that does
+ * not rank by time the best of the search. SIZE_MAX: none is correct. */
 size_t clt_report_best(const clt_report *report);
 
 /* What the rows with one value of a parameter, or one pair of values of two, come to. */
 typedef struct clt_effect_value {
   size_t n, n_failed;
-  double median_s, least_s;                  /* of the correct ones' costs (seconds, for time); NaN where there are none */
+  double median_s, least_s; /* of the correct ones' costs (seconds, for time); NaN where there are none */
   double lower_quartile_s, upper_quartile_s; /* the same */
 } clt_effect_value;
 
-/* A parameter's effect. values has n_values entries, those of the parameter, owned: free with clt_effect_release. importance: the
- * share of the variance of log cost that the parameter alone explains, 0 to 1 (the correlation ratio eta squared: Pearson,
- * "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer than two correct rows. What two
- * parameters do together is in neither's share. */
+/* A parameter's effect. values has n_values entries, those of the parameter, owned: free with clt_effect_release.
+ * importance: the share of the variance of log cost that the parameter alone explains, 0 to 1 (the correlation ratio
+ * eta squared: Pearson, "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer
+ * than two correct rows. What two parameters do together is in neither's share. */
 typedef struct clt_effect {
   double importance;
   size_t n_values;

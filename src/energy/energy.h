@@ -10,7 +10,7 @@
 typedef struct clt_energy_meter clt_energy_meter;
 
 /* Opens the device's counter. CLT_E_UNSUPPORTED where it has none or nobody may read it: the message says which and
- * what to do. CLATUNE_POWERCAP and CLATUNE_NVML (docs/command-line.md) say where else than usual to look. */
+ * what to do. CLATUNE_POWERCAP and CLATUNE_NVML (docs/environment.md) say where else than usual to look. */
 int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error);
 void clt_energy_close(clt_energy_meter *meter);
 

@@ -12,7 +12,7 @@ typedef struct clt_report_rows {
 struct clt_report {
   const clt_space *space;
   clt_space *own_space; /* NULL: space is borrowed */
-  const clt_instance *instance;   /* of these two one at most; NULL: neither */
+  const clt_instance *instance; /* of these two one at most; NULL: neither */
   const clt_recording *recording;
   clt_objective *objective;
   char *title, *device, *sizes;

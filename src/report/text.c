@@ -112,7 +112,8 @@ static void put_progress(FILE *out, const clt_report_view *v, int width) {
 }
 
 static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
-  fprintf(out, "\nThe %zu %s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ", v->n_fastest ? "            spread" : "");
+  fprintf(out, "\nThe %zu %s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ",
+          v->n_fastest ? "            spread" : "");
   for (size_t i = 0; i < v->n_fastest; i++) {
     const clt_report_row *row = &v->report->rows.items[v->fastest[i]];
     char *text = clt_config_string(v->report->space, row->config);
@@ -155,8 +156,8 @@ static void put_effect(FILE *out, const clt_report *r, const clt_report_view_par
   for (size_t v = 0; v < e->n_values; v++) least_median_s = fmin(least_median_s, e->values[v].median_s);
   fprintf(out, "\n%s explains %.0f %% of the %s' spread\n", p->parameter->name,
           isnan(e->importance) ? 0 : 100 * e->importance, by_time(r) ? "times" : "values");
-  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS, by_time(r) ? "least" : "best", TIME_COLUMNS,
-          "median");
+  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS,
+          by_time(r) ? "least" : "best", TIME_COLUMNS, "median");
   for (size_t i = 0; i < p->n_shown; i++) {
     size_t v = p->shown[i];
     const clt_effect_value *value = &e->values[v];
@@ -178,8 +179,8 @@ static void put_pairs(FILE *out, const clt_report_view *v, int width) {
   const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
   size_t fit = (size_t)((width - VALUE_COLUMNS) / (TIME_COLUMNS + 2)),
          n = across->n_shown < fit ? across->n_shown : fit;
-  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n%*s", by_time(v->report) ? "least time" : "best value", down->parameter->name,
-          across->parameter->name, VALUE_COLUMNS, "");
+  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n%*s", by_time(v->report) ? "least time" : "best value",
+          down->parameter->name, across->parameter->name, VALUE_COLUMNS, "");
   for (size_t b = 0; b < n; b++) {
     fputc(' ', out);
     put_value(out, across->parameter->values[across->shown[b]]);
