@@ -205,6 +205,9 @@ class Examples(CliTest):
     def test_matmul(self):
         self.assertRight(EXAMPLES / "matmul" / "matmul.json", "--size", "n=61")
 
+    def test_transpose(self):
+        self.assertRight(EXAMPLES / "tutorial" / "transpose.json", "--size", "size_width=100", "--size", "size_height=33")
+
     def test_reduction(self):
         self.assertRight(EXAMPLES / "reduction" / "sum.json", "--size", "n=65536")
         self.assertRight(EXAMPLES / "reduction" / "sum.json", "--size", "n=100003")

@@ -1,0 +1,191 @@
+/* Transposes a matrix with the fastest kernel that is known, and checks the result; docs/tutorial.md tells how it came
+ * about.
+ *
+ *     ./host [WIDTH HEIGHT]
+ *
+ * What is known comes from the header that 'clatune lookup transpose.json --format header -o transpose.h' writes, or,
+ * built with -DWITH_LIBCLATUNE, from the store at run time. */
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef WITH_LIBCLATUNE
+#include <clatune/opencl.h>
+#else
+#include "transpose.h"
+#endif
+
+static void fail(const char *what, long code) {
+  fprintf(stderr, "host: %s (%ld)\n", what, code);
+  exit(1);
+}
+
+/* What the program needs of an answer: options for the compiler, and the parameters that decide how the kernel is
+ * launched. */
+typedef struct choice {
+  char options[512];
+  size_t tile, rows;
+} choice;
+
+/* The number of "name=N" in "TILE=8 ROWS=8 PAD=1". */
+static size_t parameter(const char *configuration, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = configuration; at; at = strchr(at, ' ')) {
+    at += *at == ' ';
+    if (strncmp(at, name, n) == 0 && at[n] == '=') return strtoul(at + n + 1, NULL, 10);
+  }
+  fail("the configuration lacks a parameter", 0);
+  return 0;
+}
+
+static void take(choice *c, const char *configuration, const char *options) {
+  snprintf(c->options, sizeof c->options, "%s", options);
+  c->tile = parameter(configuration, "TILE");
+  c->rows = parameter(configuration, "ROWS");
+}
+
+#ifdef WITH_LIBCLATUNE
+static void choose(choice *c, cl_device_id device, int width, int height) {
+  const clt_size sizes[] = {{"size_width", width}, {"size_height", height}};
+  clt_wisdom *wisdom = NULL;
+  clt_found found;
+  clt_error error = {0};
+  if (clt_wisdom_open(&wisdom, NULL, 0, &error) ||
+      clt_lookup(wisdom, &found, "transpose.json", sizes, 2, device, &error))
+    fail(error.message, 0);
+  printf("libclatune (%s): %s\n", clt_tier_name(found.tier), found.configuration);
+  take(c, found.configuration, found.options);
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+}
+#else
+static void choose(choice *c, cl_device_id device, int width, int height) {
+  char name[256] = "";
+  clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
+  const clatune_transpose_entry *entry = clatune_transpose_find(name, width, height);
+  printf("header: %s\n", entry ? entry->configuration : "nothing for this device, the kernel's own macros");
+  if (entry)
+    take(c, entry->configuration, entry->options);
+  else
+    take(c, "TILE=16 ROWS=1", "");
+}
+#endif
+
+static cl_device_id first_device(void) {
+  cl_platform_id platforms[16];
+  cl_uint n = 0;
+  clGetPlatformIDs(16, platforms, &n);
+  for (cl_uint i = 0; i < n && i < 16; i++) {
+    cl_device_id device;
+    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS) return device;
+  }
+  fail("there is no OpenCL device", 0);
+  return NULL;
+}
+
+static char *read_text(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = file ? calloc(1, 65536) : NULL;
+  if (text == NULL) fail("cannot read transpose.cl", 0);
+  text[fread(text, 1, 65535, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+typedef struct opencl {
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  cl_kernel kernel;
+} opencl;
+
+static void open_device(opencl *cl) {
+  cl_int status = 0;
+  cl->device = first_device();
+  cl->context = clCreateContext(NULL, 1, &cl->device, NULL, NULL, &status);
+  if (status == CL_SUCCESS)
+    cl->queue = clCreateCommandQueue(cl->context, cl->device, CL_QUEUE_PROFILING_ENABLE, &status);
+  if (status) fail("cannot open the device", status);
+}
+
+static void build(opencl *cl, const choice *best) {
+  char *text = read_text("transpose.cl");
+  cl_int status = 0;
+  cl_program program = clCreateProgramWithSource(cl->context, 1, (const char **)&text, NULL, &status);
+  status = clBuildProgram(program, 1, &cl->device, best->options, NULL, NULL);
+  if (status) fail("cannot build transpose.cl", status);
+  cl->kernel = clCreateKernel(program, "transpose", &status);
+  if (status) fail("there is no kernel 'transpose'", status);
+  clReleaseProgram(program);
+  free(text);
+}
+
+/* The milliseconds that one run takes. The sizes are by the formulas of GlobalSize and LocalSize in transpose.json. */
+static double run(const opencl *cl, const choice *best, int width, int height) {
+  const size_t across = ((size_t)width + best->tile - 1) / best->tile;
+  const size_t down = ((size_t)height + best->tile - 1) / best->tile;
+  const size_t local[2] = {best->tile, best->tile / best->rows};
+  const size_t global[2] = {across * local[0], down * local[1]};
+  cl_event event;
+  cl_ulong start = 0, end = 0;
+  cl_int status = clEnqueueNDRangeKernel(cl->queue, cl->kernel, 2, NULL, global, local, 0, NULL, &event);
+  if (status) fail("cannot run the kernel", status);
+  clWaitForEvents(1, &event);
+  clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+  clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+  clReleaseEvent(event);
+  return (double)(end - start) * 1e-6;
+}
+
+/* Transposes in to out; the least time of ten runs. */
+static double transpose(const opencl *cl, const choice *best, float *in, float *out, int width, int height) {
+  const size_t bytes = (size_t)width * (size_t)height * sizeof(float);
+  double least_ms = 1e30;
+  cl_int status = 0;
+  cl_mem a = clCreateBuffer(cl->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, in, &status);
+  cl_mem b = status ? NULL : clCreateBuffer(cl->context, CL_MEM_WRITE_ONLY, bytes, NULL, &status);
+  if (status) fail("cannot make the buffers", status);
+  clSetKernelArg(cl->kernel, 0, sizeof a, &a);
+  clSetKernelArg(cl->kernel, 1, sizeof b, &b);
+  clSetKernelArg(cl->kernel, 2, sizeof width, &width);
+  clSetKernelArg(cl->kernel, 3, sizeof height, &height);
+  for (int i = 0; i < 10; i++) {
+    double time_ms = run(cl, best, width, height);
+    if (time_ms < least_ms) least_ms = time_ms;
+  }
+  status = clEnqueueReadBuffer(cl->queue, b, CL_TRUE, 0, bytes, out, 0, NULL, NULL);
+  if (status) fail("cannot read the result", status);
+  clReleaseMemObject(a);
+  clReleaseMemObject(b);
+  return least_ms;
+}
+
+int main(int argc, char **argv) {
+  const int width = argc > 2 ? (int)strtol(argv[1], NULL, 10) : 1024;
+  const int height = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1024;
+  if (width < 1 || height < 1 || width > 16384 || height > 16384) fail("usage: host [WIDTH HEIGHT]", 2);
+  const size_t n = (size_t)width * (size_t)height;
+  float *in = malloc(n * sizeof(float)), *out = malloc(n * sizeof(float));
+  if (in == NULL || out == NULL) fail("no memory", 0);
+  for (size_t i = 0; i < n; i++) in[i] = (float)(i % 9973);
+
+  opencl cl;
+  choice best;
+  open_device(&cl);
+  choose(&best, cl.device, width, height);
+  build(&cl, &best);
+  double least_ms = transpose(&cl, &best, in, out, width, height);
+
+  size_t n_wrong = 0;
+  for (size_t y = 0; y < (size_t)height; y++)
+    for (size_t x = 0; x < (size_t)width; x++) n_wrong += out[x * (size_t)height + y] != in[y * (size_t)width + x];
+  printf("%d x %d: %.3f ms, the least of 10 runs; %zu of %zu numbers are wrong\n", width, height, least_ms, n_wrong, n);
+  clReleaseKernel(cl.kernel);
+  clReleaseCommandQueue(cl.queue);
+  clReleaseContext(cl.context);
+  free(in);
+  free(out);
+  return n_wrong > 0;
+}
