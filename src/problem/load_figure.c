@@ -12,6 +12,7 @@ static int check_pattern(const clt_problem *problem, const clt_node *figure, con
   clt_node node = clt_node_member(figure, "Pattern");
   int mistake = regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE);
   if (mistake == 0) return regfree(&compiled), CLT_OK;
+  if (mistake == REG_ESPACE) return clt_fail_memory(error);
   regerror(mistake, &compiled, why, sizeof why);
   return clt_node_fail(&problem->source, &node, error, "is no extended regular expression: %s", why);
 }
