@@ -186,7 +186,7 @@ char *clt_program_story(const clt_program *program, char *const *words, const cl
   const char *errors = program->link.process.captured ? program->link.process.captured : "";
   if (*printed) fprintf(out, "\nstandard output:\n%s", printed);
   if (*errors) fprintf(out, "\nstandard error:\n%s", tail(errors, strlen(errors), ANSWERS_SHOWN));
-  if (fclose(out) != 0) return free(text), NULL;
+  if (fclose(out) != 0 || text == NULL) return free(text), NULL;
   while (bytes > 0 && text[bytes - 1] == '\n') text[--bytes] = 0;
   return text;
 }

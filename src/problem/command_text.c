@@ -138,7 +138,7 @@ static int fill_places(const clt_instance *instance, const clt_command_line *lin
     else
       rc = no_such_place(instance, line, place, error);
   }
-  if (fclose(stream) != 0 && rc == CLT_OK) rc = clt_fail_memory(error);
+  if ((fclose(stream) != 0 || text == NULL) && rc == CLT_OK) rc = clt_fail_memory(error);
   if (rc) return free(text), rc;
   *out = text;
   return CLT_OK;
@@ -162,7 +162,7 @@ static int add_word(list *l, const clt_instance *instance, const clt_command_lin
   FILE *stream = open_memstream(&expanded, &bytes);
   if (stream == NULL) return clt_fail_memory(error);
   int rc = clt_option_expand(instance, slots, word, stream, error);
-  if (fclose(stream) != 0 && rc == CLT_OK) rc = clt_fail_memory(error);
+  if ((fclose(stream) != 0 || expanded == NULL) && rc == CLT_OK) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = fill_places(instance, line, slots, places, expanded, &filled, error);
   if (rc == CLT_OK) rc = append(l, filled, error);
   free(expanded);
@@ -235,7 +235,7 @@ int clt_command_parameters(const clt_instance *instance, clt_config config, char
     if (line) fprintf(stream, "%s\n", line);
     free(line);
   }
-  if (fclose(stream) != 0 && rc == CLT_OK) rc = clt_fail_memory(error);
+  if ((fclose(stream) != 0 || text == NULL) && rc == CLT_OK) rc = clt_fail_memory(error);
   if (rc) return free(text), rc;
   *out = text;
   return CLT_OK;

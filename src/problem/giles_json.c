@@ -72,7 +72,7 @@ static int read_word(const giles *g, const giles_entry *entry, const char **at, 
     else
       fputc(**at, out);
   }
-  int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(error);
+  int rc = fclose(out) == 0 && text ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && quote) rc = giles_fail(g, entry, error, "the quote %c is never closed", quote);
   if (rc == CLT_OK && json_array_append_new(words, json_string(text))) rc = clt_fail_memory(error);
   free(text);
