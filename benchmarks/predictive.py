@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Predictive tuning of the filterbank correlation (docs/predictive.md), after Bergstra, Pinto and Cox (2012).
+
+    benchmarks/predictive.py measure --device pocl --store /somewhere/filterbank.sqlite    # long; goes on where it was stopped
+    benchmarks/predictive.py tables                                                        # from data/recorded, no device
+
+`measure` runs the reference, the grid and hill climbing at every training and unseen size, predicts the unseen sizes with each model
+from the first 10, 25 and 50 training sizes, measures what was predicted, and compares the winners of a size in rounds. It writes
+data/recorded/filterbank-*.json.gz. `tables` prints the figures from these files; models are fitted anew for the rank correlation.
+"""
+import gzip
+import json
+import pathlib
+import statistics
+import tempfile
+
+import live_search
+import tables
+
+PROBLEM = tables.ROOT / "kernels_cl/filterbank.json"
+GRID = tables.ROOT / "kernels_cl/filterbank-grid.json"
+CLIMBS = (25, 50, 75)
+TRAINED_ON = (10, 25, 50)
+MODELS = ("trees", "ensemble", "average")
+SUGGESTIONS = 10  # measured on top of a prediction
+FEW, MANY = 20, 200  # evaluations of a tuning with and without a warm start
+
+
+def sizes_in(name):
+    return json.loads((tables.ROOT / f"data/filterbank-{name}.json").read_text())
+
+
+def typed(size):
+    return [x for name, value in size.items() for x in ("--size", f"{name}={value}")]
+
+
+def recording_of(options, name, index):
+    return pathlib.Path(options.data) / f"filterbank-{name}-{index:02}.json.gz"
+
+
+def searches_file(options):
+    return pathlib.Path(options.data) / "filterbank-searches.json.gz"
+
+
+def clatune(options, *arguments):
+    return tables.run([tables.clatune(options), *arguments])
+
+
+def on_device(options):
+    return ["--device", options.device, "--store", options.store]
+
+
+# --- measuring ---
+
+def sweep(options, folder):
+    """Reference, grid and hill climbing everywhere; returns what clatune sweep says of each tuning."""
+    plan = {"Name": "filterbank", "Devices": [options.device], "Tuning": {"Finalists": 0},
+            "Problems": [{"Problem": str(PROBLEM), "Sizes": sizes_in(name)} for name in ("training", "unseen")],
+            "Searchers": [{"Name": "grid", "Configurations": str(GRID)}, {"Name": "climb", "Searcher": "hill-climb"}],
+            "Budgets": list(CLIMBS)}
+    path = pathlib.Path(folder) / "plan.json"
+    path.write_text(json.dumps(plan))
+    clatune(options, "sweep", path, "--store", options.store, "-o", options.store + ".results.jsonl", "--quiet", "--json")
+    return [json.loads(line) for line in pathlib.Path(options.store + ".results.jsonl").read_text().splitlines()]
+
+
+def record(options):
+    for name in ("training", "unseen"):
+        for index, size in enumerate(sizes_in(name)):
+            clatune(options, "record", PROBLEM, *on_device(options), *typed(size), "--stored-only", "-o",
+                    recording_of(options, name, index), "--quiet")
+
+
+def train(options, folder, model, n):
+    """A model file fitted on the first n training sizes."""
+    store, path = f"{folder}/store-{n}.sqlite", f"{folder}/{model}-{n}.model"
+    device = json.loads(gzip.open(recording_of(options, "training", 0)).read())
+    if not pathlib.Path(store).exists():
+        files = [recording_of(options, "training", i) for i in range(n)]
+        clatune(options, "store", "import", *files, "--of", PROBLEM, "--store", store, "--quiet")
+    told = json.loads(clatune(options, "train", PROBLEM, "--device", options.device or name_of(device), "--store", store,
+                              "--model", model, "-o", path, "--json"))
+    return path, told
+
+
+def name_of(recording):
+    return recording["Device"]["name"]
+
+
+def predict(options, path, size, top):
+    return json.loads(clatune(options, "predict", PROBLEM, "--device", options.device, "--model", path, *typed(size), "--top", top,
+                              "--json"))["predictions"]
+
+
+def best_of(results, size, label, budget=None):
+    """The configuration that a tuning of the sweep found."""
+    for r in results:
+        if r["sizes"] == size and r["searcher"] == label and (budget is None or r["budget"] == budget) and r.get("best"):
+            return r["best"]["configuration"]
+    return None
+
+
+def found_at(options, results, folder, size):
+    """{what: configuration} that are compared at an unseen size; measures what was predicted."""
+    found = {"reference": json.loads(GRID.read_text())[0], "grid": best_of(results, size, "grid")}
+    found |= {f"HC{n}": best_of(results, size, "climb", n) for n in CLIMBS}
+    for model in MODELS:
+        for n in TRAINED_ON:
+            path = f"{folder}/{model}-{n}.model"
+            predicted = [p["configuration"] for p in predict(options, path, size, SUGGESTIONS)]
+            found[f"{model} {n}"] = predicted[0]
+            times = tables.measure(options, typed(size), predicted, folder)
+            best = min((c for c in predicted if times.get(tables.key(c))), key=lambda c: times[tables.key(c)], default=None)
+            found[f"{model} {n} + {SUGGESTIONS}"] = best
+    return {what: {"configuration": c} for what, c in found.items() if c}
+
+
+def evaluations_to(options, size, *how):
+    """Best time after each evaluation of a tuning."""
+    best, out = float("inf"), []
+    with tempfile.TemporaryDirectory(prefix="clatune-warm-") as folder:
+        answer = json.loads(clatune(options, "tune", PROBLEM, "--device", options.device, *typed(size), "--store",
+                                    f"{folder}/s.sqlite", "--finalists", 0, "--quiet", "--json", *how))
+        evaluated = json.loads(clatune(options, "report", f"{folder}/s.sqlite", "--json"))["tunings"][0]
+    for time_s in (row["time_s"] for row in evaluated["evaluations"]):
+        best = min(best, time_s or best)
+        out.append(best)
+    return out, answer["best"]
+
+
+def measure(options):
+    options.problem, options.size = PROBLEM, []
+    with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
+        results = sweep(options, folder)
+        record(options)
+        fits = {f"{m} {n}": train(options, folder, m, n)[1] for n in TRAINED_ON for m in MODELS}
+        compared = []
+        for size in sizes_in("unseen"):
+            found = found_at(options, results, folder, size)
+            options.size = [f"{name}={value}" for name, value in size.items()]
+            again = live_search.retime(options, found, folder)
+            compared.append({"size": size, "found": {w: f["configuration"] for w, f in found.items()}, "time_s": again})
+        record(options)
+    with gzip.open(searches_file(options), "wt") as file:
+        json.dump({"fits": fits, "compared": compared}, file, indent=1)
+
+
+# --- tables ---
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    out = [0] * len(values)
+    for rank, index in enumerate(order):
+        out[index] = rank
+    return out
+
+
+def correlation(a, b):
+    return statistics.correlation(ranks(a), ranks(b)) if len(a) > 2 else float("nan")
+
+
+def rank_correlations(options, path):
+    """Spearman's, of predicted and measured times of all that was measured at each unseen size."""
+    out = []
+    for index, size in enumerate(sizes_in("unseen")):
+        measured = tables.times_of(tables.read_recording(recording_of(options, "unseen", index)))
+        predicted = {tables.key(p["configuration"]): p["time_s"] for p in predict(options, path, size, 1000000)}
+        both = [(predicted[c], t) for c, t in measured.items() if t and c in predicted]
+        out.append(correlation([p for p, _ in both], [t for _, t in both]))
+    return out
+
+
+def print_tables(options):
+    searches = json.loads(gzip.open(searches_file(options)).read())
+    names = list(dict.fromkeys(what for c in searches["compared"] for what in c["time_s"]))
+    rows = []
+    for what in names:
+        here = [c["time_s"] for c in searches["compared"] if what in c["time_s"]]
+        speedups = [t["reference"] / t[what] for t in here]
+        share = [t["HC75"] / t[what] for t in here if "HC75" in t]
+        rows.append([what, f"{statistics.mean(speedups):.2f}", f"{statistics.geometric_mean(share):.3f}", len(here)])
+    print(tables.markdown(["chosen by", "speed-up over the reference, mean", "speed of HC75's, geometric mean", "sizes"], rows))
+    with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
+        rows = []
+        for n in TRAINED_ON:
+            for model in MODELS:
+                path, told = train(options, folder, model, n)
+                rows.append([model, n, told["rows"], f"{100 * told['calibrated_error']:.1f}", f"{told['fit_s']:.2f}",
+                             f"{statistics.mean(rank_correlations(options, path)):.3f}"])
+    print()
+    print(tables.markdown(["model", "training sizes", "rows", "error between configurations, %", "fit, s", "rank correlation"], rows))
+
+
+def main():
+    parser = tables.parser(__doc__)
+    parser.add_argument("action", choices=["measure", "tables"])
+    parser.add_argument("--device", default="pocl", help="as clatune's --device (default pocl)")
+    parser.add_argument("--store", help="measure: where measurements are kept")
+    parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
+    parser.add_argument("--rounds", type=int, default=7, help="in which the winners of a size are compared (default 7)")
+    parser.add_argument("--measure", default="", help="how: options of clatune sample")
+    options = parser.parse_args()
+    if options.action == "measure" and not options.store:
+        parser.error("measure needs --store")
+    measure(options) if options.action == "measure" else print_tables(options)
+
+
+if __name__ == "__main__":
+    main()
