@@ -23,11 +23,14 @@ CLIMBS = (25, 50, 75)
 TRAINED_ON = (10, 25, 50)
 MODELS = ("trees", "ensemble", "average")
 SUGGESTIONS = 10  # measured on top of a prediction
-FEW, MANY = 20, 200  # evaluations of a tuning with and without a warm start
 
 
-def sizes_in(name):
-    return json.loads((tables.ROOT / f"data/filterbank-{name}.json").read_text())
+def sizes_in(options, name):
+    return json.loads((tables.ROOT / f"data/filterbank-{name}.json").read_text())[:getattr(options, name)]
+
+
+def trained_on(options):
+    return [n for n in TRAINED_ON if n <= options.training] or [options.training]
 
 
 def typed(size):
@@ -55,7 +58,7 @@ def on_device(options):
 def sweep(options, folder):
     """Reference, grid and hill climbing everywhere; returns what clatune sweep says of each tuning."""
     plan = {"Name": "filterbank", "Devices": [options.device], "Tuning": {"Finalists": 0},
-            "Problems": [{"Problem": str(PROBLEM), "Sizes": sizes_in(name)} for name in ("training", "unseen")],
+            "Problems": [{"Problem": str(PROBLEM), "Sizes": sizes_in(options, name)} for name in ("training", "unseen")],
             "Searchers": [{"Name": "grid", "Configurations": str(GRID)}, {"Name": "climb", "Searcher": "hill-climb"}],
             "Budgets": list(CLIMBS)}
     path = pathlib.Path(folder) / "plan.json"
@@ -66,7 +69,7 @@ def sweep(options, folder):
 
 def record(options):
     for name in ("training", "unseen"):
-        for index, size in enumerate(sizes_in(name)):
+        for index, size in enumerate(sizes_in(options, name)):
             clatune(options, "record", PROBLEM, *on_device(options), *typed(size), "--stored-only", "-o",
                     recording_of(options, name, index), "--quiet")
 
@@ -95,8 +98,8 @@ def predict(options, path, size, top):
 def best_of(results, size, label, budget=None):
     """The configuration that a tuning of the sweep found."""
     for r in results:
-        if r["sizes"] == size and r["searcher"] == label and (budget is None or r["budget"] == budget) and r.get("best"):
-            return r["best"]["configuration"]
+        if r["sizes"] == size and r["searcher"] == label and budget in (None, r["budget"]) and r.get("configuration"):
+            return r["configuration"]
     return None
 
 
@@ -105,7 +108,7 @@ def found_at(options, results, folder, size):
     found = {"reference": json.loads(GRID.read_text())[0], "grid": best_of(results, size, "grid")}
     found |= {f"HC{n}": best_of(results, size, "climb", n) for n in CLIMBS}
     for model in MODELS:
-        for n in TRAINED_ON:
+        for n in trained_on(options):
             path = f"{folder}/{model}-{n}.model"
             predicted = [p["configuration"] for p in predict(options, path, size, SUGGESTIONS)]
             found[f"{model} {n}"] = predicted[0]
@@ -115,27 +118,14 @@ def found_at(options, results, folder, size):
     return {what: {"configuration": c} for what, c in found.items() if c}
 
 
-def evaluations_to(options, size, *how):
-    """Best time after each evaluation of a tuning."""
-    best, out = float("inf"), []
-    with tempfile.TemporaryDirectory(prefix="clatune-warm-") as folder:
-        answer = json.loads(clatune(options, "tune", PROBLEM, "--device", options.device, *typed(size), "--store",
-                                    f"{folder}/s.sqlite", "--finalists", 0, "--quiet", "--json", *how))
-        evaluated = json.loads(clatune(options, "report", f"{folder}/s.sqlite", "--json"))["tunings"][0]
-    for time_s in (row["time_s"] for row in evaluated["evaluations"]):
-        best = min(best, time_s or best)
-        out.append(best)
-    return out, answer["best"]
-
-
 def measure(options):
     options.problem, options.size = PROBLEM, []
     with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
         results = sweep(options, folder)
         record(options)
-        fits = {f"{m} {n}": train(options, folder, m, n)[1] for n in TRAINED_ON for m in MODELS}
+        fits = {f"{m} {n}": train(options, folder, m, n)[1] for n in trained_on(options) for m in MODELS}
         compared = []
-        for size in sizes_in("unseen"):
+        for size in sizes_in(options, "unseen"):
             found = found_at(options, results, folder, size)
             options.size = [f"{name}={value}" for name, value in size.items()]
             again = live_search.retime(options, found, folder)
@@ -162,7 +152,7 @@ def correlation(a, b):
 def rank_correlations(options, path):
     """Spearman's, of predicted and measured times of all that was measured at each unseen size."""
     out = []
-    for index, size in enumerate(sizes_in("unseen")):
+    for index, size in enumerate(sizes_in(options, "unseen")):
         measured = tables.times_of(tables.read_recording(recording_of(options, "unseen", index)))
         predicted = {tables.key(p["configuration"]): p["time_s"] for p in predict(options, path, size, 1000000)}
         both = [(predicted[c], t) for c, t in measured.items() if t and c in predicted]
@@ -182,7 +172,7 @@ def print_tables(options):
     print(tables.markdown(["chosen by", "speed-up over the reference, mean", "speed of HC75's, geometric mean", "sizes"], rows))
     with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
         rows = []
-        for n in TRAINED_ON:
+        for n in trained_on(options):
             for model in MODELS:
                 path, told = train(options, folder, model, n)
                 rows.append([model, n, told["rows"], f"{100 * told['calibrated_error']:.1f}", f"{told['fit_s']:.2f}",
@@ -197,6 +187,8 @@ def main():
     parser.add_argument("--device", default="pocl", help="as clatune's --device (default pocl)")
     parser.add_argument("--store", help="measure: where measurements are kept")
     parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
+    parser.add_argument("--training", type=int, default=50, help="the first N training sizes alone")
+    parser.add_argument("--unseen", type=int, default=20, help="the first N unseen sizes alone")
     parser.add_argument("--rounds", type=int, default=7, help="in which the winners of a size are compared (default 7)")
     parser.add_argument("--measure", default="", help="how: options of clatune sample")
     options = parser.parse_args()
