@@ -40,8 +40,8 @@ static void put_importance(const clt_page *page, const clt_report_view *v) {
     fprintf(out, "</th><td class=\"n\">%.0f\u00a0%%</td><td>", 100 * importance(p));
     clt_put_bar(out, importance(p));
     fputs("</td>", out);
-    if (p->fastest != SIZE_MAX)
-      put_value(out, p, p->fastest, "td", " mark");
+    if (p->best != SIZE_MAX)
+      put_value(out, p, p->best, "td", " mark");
     else
       fputs("<td></td>", out);
     fputs("</tr>\n", out);
@@ -53,7 +53,7 @@ static void put_effect_row(const clt_page *page, const clt_report_view_parameter
   const clt_effect_value *e = &p->effect.values[value];
   const double times_s[] = {e->least_s, e->lower_quartile_s, e->median_s, e->upper_quartile_s};
   FILE *out = page->out;
-  fprintf(out, "<tr%s>", value == p->fastest ? " class=\"best\"" : "");
+  fprintf(out, "<tr%s>", value == p->best ? " class=\"best\"" : "");
   put_value(out, p, value, "th scope=\"row\"", "");
   fprintf(out, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td>", e->n, e->n_failed);
   for (size_t i = 0; i < 4; i++) {
@@ -99,7 +99,7 @@ void clt_page_parameters(const clt_page *page, size_t report) {
   fputs(
       "<p><span class=\"key k1\"></span>median <span class=\"key stripe k18\"></span>from a quarter to three quarters "
       "of the "
-      "times <span class=\"key triangle\"></span>least <span class=\"key ring\"></span>the fastest configuration</p>\n"
+      "times <span class=\"key triangle\"></span>least <span class=\"key ring\"></span>the best configuration</p>\n"
       "<div class=\"small figures\">\n",
       out);
   for (size_t i = 0; i < v->n_parameters; i++) {
@@ -124,7 +124,7 @@ void clt_page_pairs(const clt_page *page, size_t report) {
   fputs(" and ", out);
   clt_put_code(out, names[1]);
   fputs(
-      ". The ring is on the fastest configuration; pairs without a correct measurement are empty.</p>\n"
+      ". The ring is on the best configuration; pairs without a correct measurement are empty.</p>\n"
       "<div class=\"figures\">\n",
       out);
   snprintf(name, sizeof name, "The least time for each pair of values of %s and %s", names[0], names[1]);

@@ -246,7 +246,7 @@ size_t clt_plot_effect(clt_gnuplot *g, const clt_report_view *view, const clt_re
   fprintf(g->script, "'' using 1:2:xtic(6) with linespoints lw 2 pt 7 ps 0.6 lc rgb " CLT_COLOUR " notitle, ", 1);
   fprintf(g->script, "'' using 1:5 with points pt 11 ps 0.6 lc rgb " CLT_COLOUR " notitle", 3);
   for (size_t i = 0; i < parameter->n_shown; i++)
-    if (parameter->shown[i] == parameter->fastest)
+    if (parameter->shown[i] == parameter->best)
       fprintf(g->script, ", '' every ::%zu::%zu using 1:5 with points pt 6 ps 1.5 lw 2.5 lc rgb " CLT_COLOUR " notitle",
               i, i, CLT_COLOUR_BEST);
   fputc('\n', g->script);
@@ -280,10 +280,10 @@ static void put_value_tics(FILE *script, const char *axis, const clt_report_view
   fputs(")\n", script);
 }
 
-static bool find_fastest(const clt_report_view *view, size_t at[2]) {
+static bool find_best(const clt_report_view *view, size_t at[2]) {
   for (size_t i = 0; i < 2; i++) {
     const clt_report_view_parameter *p = &view->parameters[i];
-    for (at[i] = 0; at[i] < p->n_shown && p->shown[at[i]] != p->fastest;) at[i]++;
+    for (at[i] = 0; at[i] < p->n_shown && p->shown[at[i]] != p->best;) at[i]++;
     if (at[i] == p->n_shown) return false;
   }
   return true;
@@ -297,7 +297,7 @@ size_t clt_plot_pairs(clt_gnuplot *g, const clt_report_view *view, bool median) 
   clt_report_view_unit unit = unit_of(view, 1);
   if (put_pair_data(file, view, median, unit.seconds, &times) == 0) return CLT_NO_PLOT;
   size_t plot = clt_gnuplot_plot(g, WIDTH, HEIGHT + 40);
-  bool marked = find_fastest(view, at) && (file = clt_gnuplot_data(g, &mark)) != NULL;
+  bool marked = find_best(view, at) && (file = clt_gnuplot_data(g, &mark)) != NULL;
   if (marked) fprintf(file, "%zu %zu\n", at[0], at[1]);
   if (marked && fclose(file)) return CLT_NO_PLOT;
   fprintf(g->script, "unset grid\nset rmargin at screen 0.76\nset cblabel 'time in %s'\n", name_of(unit));

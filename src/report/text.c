@@ -31,6 +31,16 @@ static void put_cost(FILE *out, const clt_report *r, double cost) {
     fprintf(out, "%*.4g", TIME_COLUMNS, value);
 }
 
+/* The same outside of columns. */
+static void put_cost_plainly(FILE *out, const clt_report *r, double cost) {
+  double value = clt_objective_exchange(r->objective, cost);
+  clt_report_view_unit unit = clt_report_view_unit_of(value);
+  if (strcmp(clt_objective_unit(r->objective), "s") == 0)
+    fprintf(out, "%.4g %s", value / unit.seconds, unit.name);
+  else
+    fprintf(out, "%.4g", value);
+}
+
 static bool by_time(const clt_report *r) { return clt_objective_is_time(r->objective); }
 
 static void put_bar(FILE *out, double share, int columns) {
@@ -72,6 +82,27 @@ static void put_head(FILE *out, const clt_report *r, const clt_report_options *o
           options->command ? options->command : "");
 }
 
+/* --- the best --- */
+
+/* As 'clatune tune' says it. */
+static int put_best(FILE *out, const clt_report_view *v, clt_error *error) {
+  const clt_report *r = v->report;
+  const char *unit = clt_objective_unit(r->objective);
+  bool none = v->best == SIZE_MAX, seconds = strcmp(unit, "s") == 0;
+  char *text = none ? NULL : clt_config_string(r->space, r->rows.items[v->best].config);
+  if (text == NULL && !none) return clt_fail_memory(error);
+  fprintf(out, "\nbest configuration  %s\n", none ? "none: no configuration was correct" : text);
+  free(text);
+  if (none) return CLT_OK;
+  bool finalist = isfinite(r->rows.items[v->best].final_s) && clt_objective_ranks_by_time(r->objective);
+  fputs(by_time(r) ? "time                " : "objective           ", out);
+  if (!by_time(r)) fprintf(out, "%s: ", clt_objective_name(r->objective));
+  put_cost_plainly(out, r, clt_report_view_best_s(v));
+  fprintf(out, "%s%s%s\n", seconds || !unit[0] ? "" : " ", seconds ? "" : unit,
+          finalist ? " (median of its runs against the other finalists)" : "");
+  return CLT_OK;
+}
+
 /* --- failures --- */
 
 static void put_failures(FILE *out, const clt_report_view *v) {
@@ -111,26 +142,34 @@ static void put_progress(FILE *out, const clt_report_view *v, int width) {
   }
 }
 
-static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
-  fprintf(out, "\nThe %zu %s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ",
-          v->n_fastest ? "            spread" : "");
-  for (size_t i = 0; i < v->n_fastest; i++) {
-    const clt_report_row *row = &v->report->rows.items[v->fastest[i]];
-    char *text = clt_config_string(v->report->space, row->config);
-    if (text == NULL) return clt_fail_memory(error);
-    put_cost(out, v->report, row->cost);
-    if (isfinite(row->spread))
-      fprintf(out, " %6.1f %%  %s", 100 * row->spread, text);
-    else
-      fprintf(out, "        -  %s", text);
-    if (isfinite(row->final_s) && by_time(v->report)) {
-      fputs("  finalist", out);
-      put_time(out, row->final_s);
-    }
-    fputc('\n', out);
-    free(text);
+static int put_row(FILE *out, const clt_report_view *v, size_t index, clt_error *error) {
+  const clt_report_row *row = &v->report->rows.items[index];
+  const char *mark = index == v->best ? "*" : " ";
+  char *text = clt_config_string(v->report->space, row->config);
+  if (text == NULL) return clt_fail_memory(error);
+  put_cost(out, v->report, row->cost);
+  if (isfinite(row->spread))
+    fprintf(out, " %6.1f %% %s %s", 100 * row->spread, mark, text);
+  else
+    fprintf(out, "        - %s %s", mark, text);
+  if (isfinite(row->final_s) && by_time(v->report)) {
+    fputs("  finalist", out);
+    put_time(out, row->final_s);
   }
+  fputc('\n', out);
+  free(text);
   return CLT_OK;
+}
+
+/* A finalist that was slow in the search may be the best, and yet not be among these. */
+static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
+  bool has_best = v->best == SIZE_MAX;
+  int rc = CLT_OK;
+  for (size_t i = 0; i < v->n_fastest; i++) has_best |= v->fastest[i] == v->best;
+  fprintf(out, "\nThe %zu %s%s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ",
+          v->n_fastest ? "            spread" : "", has_best ? "" : "    and the best finalist");
+  for (size_t i = 0; rc == CLT_OK && i < v->n_fastest; i++) rc = put_row(out, v, v->fastest[i], error);
+  return rc || has_best ? rc : put_row(out, v, v->best, error);
 }
 
 /* --- the model --- */
@@ -166,7 +205,7 @@ static void put_effect(FILE *out, const clt_report *r, const clt_report_view_par
     put_cost(out, r, value->least_s);
     fputc(' ', out);
     put_cost(out, r, value->median_s);
-    fputs(v == p->fastest ? " *" : "  ", out);
+    fputs(v == p->best ? " *" : "  ", out);
     if (isfinite(value->median_s)) put_bar(out, least_median_s / value->median_s, width - 26 - 2 * TIME_COLUMNS - 5);
     fputc('\n', out);
   }
@@ -189,8 +228,8 @@ static void put_pairs(FILE *out, const clt_report_view *v, int width) {
   for (size_t a = 0; a < down->n_shown; a++) {
     put_value(out, down->parameter->values[down->shown[a]]);
     for (size_t b = 0; b < n; b++) {
-      bool fastest = down->shown[a] == down->fastest && across->shown[b] == across->fastest;
-      fputs(fastest ? " *" : "  ", out);
+      bool best = down->shown[a] == down->best && across->shown[b] == across->best;
+      fputs(best ? " *" : "  ", out);
       put_cost(out, v->report, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
     }
     fputc('\n', out);
@@ -201,7 +240,7 @@ static void put_parameters(FILE *out, const clt_report_view *v, int width) {
   for (size_t i = 0; i < v->n_parameters; i++) put_effect(out, v->report, &v->parameters[i], width);
   put_pairs(out, v, width);
   if (v->n_parameters)
-    fprintf(out, "\n* the %s is among these. Bars: %s of the median.\n", by_time(v->report) ? "fastest" : "best",
+    fprintf(out, "\n* the best configuration is among these. Bars: %s of the median.\n",
             by_time(v->report) ? "speed" : "merit");
 }
 
@@ -219,9 +258,10 @@ int clt_report_text(char **out, const clt_report *report, const clt_report_optio
   }
   if (width < LEAST_WIDTH) width = LEAST_WIDTH;
   put_head(file, report, options);
+  rc = put_best(file, &view, error);
   put_failures(file, &view);
   put_progress(file, &view, width);
-  rc = put_fastest(file, &view, error);
+  if (rc == CLT_OK) rc = put_fastest(file, &view, error);
   put_fit(file, &view);
   put_parameters(file, &view, width);
   bool failed = ferror(file) != 0;

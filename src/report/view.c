@@ -31,8 +31,10 @@ const char *clt_report_view_value(clt_value value, char *out, size_t capacity) {
 
 /* --- parameters --- */
 
-/* Whether value v comes before w where not all can be shown. */
-static bool better(const clt_effect *e, size_t v, size_t w) {
+/* Whether value v comes before w where not all can be shown: the best configuration's before all others. */
+static bool better(const clt_report_view_parameter *p, size_t v, size_t w) {
+  const clt_effect *e = &p->effect;
+  if (v == p->best || w == p->best) return v == p->best;
   double s = e->values[v].least_s, t = e->values[w].least_s;
   if (isnan(s) || isnan(t)) return isnan(t) && !isnan(s);
   return s < t;
@@ -47,8 +49,8 @@ static void choose_values(clt_report_view_parameter *p) {
   for (size_t v = 0; v < p->effect.n_values; v++) {
     if (p->effect.values[v].n == 0) continue;
     size_t at = p->n_shown < CLT_REPORT_VIEW_VALUES ? p->n_shown++ : CLT_REPORT_VIEW_VALUES;
-    if (at == CLT_REPORT_VIEW_VALUES && !better(&p->effect, v, p->shown[--at])) continue;
-    for (; at > 0 && better(&p->effect, v, p->shown[at - 1]); at--) p->shown[at] = p->shown[at - 1];
+    if (at == CLT_REPORT_VIEW_VALUES && !better(p, v, p->shown[--at])) continue;
+    for (; at > 0 && better(p, v, p->shown[at - 1]); at--) p->shown[at] = p->shown[at - 1];
     p->shown[at] = v;
   }
   if (p->n_shown) qsort(p->shown, p->n_shown, sizeof *p->shown, by_position);
@@ -71,15 +73,15 @@ static size_t position_of(const clt_report *report, size_t row, size_t parameter
 static int add_parameter(clt_report_view *view, size_t index, clt_error *error) {
   clt_report_view_parameter *p = &view->parameters[view->n_parameters];
   *p = (clt_report_view_parameter){
-      .index = index, .parameter = clt_space_parameter(view->report->space, index), .fastest = SIZE_MAX};
+      .index = index, .parameter = clt_space_parameter(view->report->space, index), .best = SIZE_MAX};
   int rc = clt_report_effect(&p->effect, view->report, index, error);
   if (rc) return rc;
+  if (view->best != SIZE_MAX) p->best = position_of(view->report, view->best, index);
   choose_values(p);
   if (p->n_shown < 2) {
     clt_effect_release(&p->effect);
     return CLT_OK;
   }
-  if (view->n_fastest) p->fastest = position_of(view->report, view->fastest[0], index);
   view->n_parameters++;
   return CLT_OK;
 }

@@ -15,7 +15,7 @@ typedef struct clt_report_view_parameter {
   const clt_parameter *parameter;
   clt_effect effect;
   size_t shown[CLT_REPORT_VIEW_VALUES], n_shown;
-  size_t fastest; /* the value of the fastest row; SIZE_MAX: none is correct */
+  size_t best; /* the value of the best row (clt_report_best), always among those shown; SIZE_MAX: none is correct */
 } clt_report_view_parameter;
 
 /* An improvement of the best so far: at the evaluation `number`, after spent_s seconds of measuring. */

@@ -264,6 +264,33 @@ static void finalists_decide_which_is_the_best(void **state) {
   clear(&s);
 }
 
+/* The text names and marks the one that the finalists' medians decide for, not the fastest of the search. */
+static void the_text_marks_the_best_finalist(void **state) {
+  (void)state;
+  stocked s = stock();
+  clt_report *report = NULL;
+  char *text = NULL, best[128], row[160];
+  clt_config first = 0, second = 1;
+  const clt_space *space = clt_instance_space(s.instance);
+  add(&s, CLT_RECORD_SEARCH, first, 1);
+  add(&s, CLT_RECORD_SEARCH, second, 1.1);
+  add(&s, CLT_RECORD_FINALIST, first, 1.5);
+  add(&s, CLT_RECORD_FINALIST, second, 1.2);
+  assert_int_equal(clt_report_from_store(&report, s.store, s.instance, NULL), 0);
+  assert_int_equal(clt_report_text(&text, report, &options, 80, NULL), 0);
+  char *second_text = clt_config_string(space, second);
+  snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s (median", second_text);
+  snprintf(row, sizeof row, "* %s  finalist", second_text);
+  if (strstr(text, best) == NULL || strstr(text, row) == NULL) fail_msg("'%s' or '%s' is missing in\n%s", best, row, text);
+  assert_true(strstr(text, best) < strstr(text, "The best so far"));
+  assert_non_null(strstr(text, " 1.1 s  *")); /* its value's row */
+  assert_null(strstr(text, " 1 s  *"));
+  free(second_text);
+  free(text);
+  clt_report_free(report);
+  clear(&s);
+}
+
 static void of_a_key_alone_the_space_is_what_occurs(void **state) {
   (void)state;
   stocked s = stock();
@@ -293,6 +320,7 @@ int main(void) {
       cmocka_unit_test(too_few_rows_are_no_model),
       cmocka_unit_test(of_a_store_the_newest_counts),
       cmocka_unit_test(finalists_decide_which_is_the_best),
+      cmocka_unit_test(the_text_marks_the_best_finalist),
       cmocka_unit_test(of_a_key_alone_the_space_is_what_occurs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
