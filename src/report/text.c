@@ -211,29 +211,56 @@ static void put_effect(FILE *out, const clt_report *r, const clt_report_view_par
   }
 }
 
-/* The one with fewer values across: as many as fit. */
-static void put_pairs(FILE *out, const clt_report_view *v, int width) {
-  if (v->pairs == NULL) return;
-  size_t d = v->parameters[0].n_shown < v->parameters[1].n_shown;
-  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
+/* Which of the shown values make the columns: as many as fit, the best configuration's among them. Returns how many. */
+static size_t choose_columns(size_t out[CLT_REPORT_VIEW_VALUES], const clt_report_view_parameter *across, int width) {
   size_t fit = (size_t)((width - VALUE_COLUMNS) / (TIME_COLUMNS + 2)),
          n = across->n_shown < fit ? across->n_shown : fit;
-  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n%*s", by_time(v->report) ? "least time" : "best value",
-          down->parameter->name, across->parameter->name, VALUE_COLUMNS, "");
-  for (size_t b = 0; b < n; b++) {
-    fputc(' ', out);
-    put_value(out, across->parameter->values[across->shown[b]]);
+  for (size_t i = 0; i < n; i++) out[i] = i;
+  for (size_t i = n; i < across->n_shown; i++)
+    if (across->shown[i] == across->best) out[n - 1] = i;
+  return n;
+}
+
+static size_t n_measured(const clt_report_view_parameter *p) {
+  size_t n = 0;
+  for (size_t v = 0; v < p->effect.n_values; v++) n += p->effect.values[v].n > 0;
+  return n;
+}
+
+static void put_left_out(FILE *out, const clt_report_view_parameter *p, size_t n_put, const char *what) {
+  size_t n = n_measured(p) - n_put;
+  if (n) fprintf(out, "(%zu %s%s of %s left out)\n", n, what, n == 1 ? "" : "s", p->parameter->name);
+}
+
+static void put_pair_row(FILE *out, const clt_report_view *v, size_t d, size_t a, const size_t *columns, size_t n) {
+  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
+  put_value(out, down->parameter->values[down->shown[a]]);
+  for (size_t i = 0; i < n; i++) {
+    size_t b = columns[i];
+    bool best = down->shown[a] == down->best && across->shown[b] == across->best;
+    fputs(best ? " *" : "  ", out);
+    put_cost(out, v->report, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
   }
   fputc('\n', out);
-  for (size_t a = 0; a < down->n_shown; a++) {
-    put_value(out, down->parameter->values[down->shown[a]]);
-    for (size_t b = 0; b < n; b++) {
-      bool best = down->shown[a] == down->best && across->shown[b] == across->best;
-      fputs(best ? " *" : "  ", out);
-      put_cost(out, v->report, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
-    }
-    fputc('\n', out);
+}
+
+/* The one with fewer values across. */
+static void put_pairs(FILE *out, const clt_report_view *v, int width) {
+  if (v->pairs == NULL) return;
+  size_t d = v->parameters[0].n_shown < v->parameters[1].n_shown, columns[CLT_REPORT_VIEW_VALUES];
+  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
+  size_t n = choose_columns(columns, across, width);
+  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n", by_time(v->report) ? "least time" : "best value",
+          down->parameter->name, across->parameter->name);
+  put_left_out(out, across, n, "column");
+  put_left_out(out, down, down->n_shown, "row");
+  fprintf(out, "%*s", VALUE_COLUMNS, "");
+  for (size_t i = 0; i < n; i++) {
+    fputc(' ', out);
+    put_value(out, across->parameter->values[across->shown[columns[i]]]);
   }
+  fputc('\n', out);
+  for (size_t a = 0; a < down->n_shown; a++) put_pair_row(out, v, d, a, columns, n);
 }
 
 static void put_parameters(FILE *out, const clt_report_view *v, int width) {

@@ -152,6 +152,42 @@ static void rows_are_in_the_order_of_the_file(void **state) {
   end(folder, recording, report);
 }
 
+/* a x b with 20 x 20 configurations, the best in the last column and row of a table that has room for neither. */
+static void the_pairs_keep_the_best_column_and_row(void **state) {
+  (void)state;
+  char *folder = make_folder(), path[600], *written = NULL, *text = NULL;
+  size_t bytes;
+  clt_recording *recording = NULL;
+  clt_report *report = NULL;
+  FILE *out = open_memstream(&written, &bytes);
+  fputs("{\"device_name\": \"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], \"tune_params\": {",
+        out);
+  for (int p = 0; p < 2; p++)
+    for (int i = 1; i <= 20; i++)
+      fprintf(out, "%s%d%s", i > 1 ? ", " : p ? "\"b\": [" : "\"a\": [", 100 * i, i < 20 ? "" : p ? "]}" : "], ");
+  fputs(", \"cache\": {", out);
+  for (int i = 0; i < 400; i++)
+    fprintf(out, "\"%d\": {\"a\": %d, \"b\": %d, \"time\": %d}%s", i, 100 * (i / 20 + 1), 100 * (i % 20 + 1),
+            i == 399 ? 1 : 2 + i / 20 + i % 20, i == 399 ? "}}" : ", ");
+  fclose(out);
+  write_text(folder, "w.json", written);
+  snprintf(path, sizeof path, "%s/w.json", folder);
+  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
+  assert_int_equal(clt_report_from_recording(&report, recording, NULL), 0);
+  assert_int_equal(clt_report_text(&text, report, &options, 80, NULL), 0);
+  const char *table = strstr(text, "The least time of each"), *row = strstr(table, "\n        2000 ");
+  assert_non_null(row);
+  /* 80 columns: a label and five times. */
+  assert_non_null(strstr(table, "(15 columns of "));
+  assert_non_null(strstr(table, "(4 rows of "));
+  assert_non_null(strstr(table, " 100          200          300          400         2000\n"));
+  size_t length = strcspn(row + 1, "\n");
+  assert_memory_equal(row + 1 + length - 13, " *       1 ms", 13);
+  free(text);
+  free(written);
+  end(folder, recording, report);
+}
+
 /* --- the model --- */
 
 /* a x b with 8 x 8 configurations of time 1 ms * a * (1 + b / 10). */
@@ -281,7 +317,8 @@ static void the_text_marks_the_best_finalist(void **state) {
   char *second_text = clt_config_string(space, second);
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
-  if (strstr(text, best) == NULL || strstr(text, row) == NULL) fail_msg("'%s' or '%s' is missing in\n%s", best, row, text);
+  if (strstr(text, best) == NULL || strstr(text, row) == NULL)
+    fail_msg("'%s' or '%s' is missing in\n%s", best, row, text);
   assert_true(strstr(text, best) < strstr(text, "The best so far"));
   assert_non_null(strstr(text, " 1.1 s  *")); /* its value's row */
   assert_null(strstr(text, " 1 s  *"));
@@ -316,6 +353,7 @@ int main(void) {
       cmocka_unit_test(the_text_has_all_of_it),
       cmocka_unit_test(quartiles_and_pairs),
       cmocka_unit_test(rows_are_in_the_order_of_the_file),
+      cmocka_unit_test(the_pairs_keep_the_best_column_and_row),
       cmocka_unit_test(a_model_is_judged_by_rows_that_it_has_not_seen),
       cmocka_unit_test(too_few_rows_are_no_model),
       cmocka_unit_test(of_a_store_the_newest_counts),
