@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/guess.h"
 #include "cli/output.h"
 
 #define MAX_LONG 160
@@ -71,10 +72,20 @@ static int check_positional(const cli_arguments *a) {
   return 0;
 }
 
-/* c is what getopt_long returned, index that of the argument it looked at. */
-static int mistake(const cli_command *command, int c, const char *typed) {
+/* c is what getopt_long returned, typed the argument it looked at. */
+static int mistake(const cli_command *command, const struct option *longs, int c, const char *typed) {
+  const char *names[MAX_LONG];
+  char name[64], guess[CLI_GUESS_BYTES] = "";
+  size_t n = 0;
   if (c == ':') return cli_usage("option '%s' needs a value (see 'clatune %s --help')", typed, command->name);
-  return cli_usage("there is no option '%s' (see 'clatune %s --help')", typed, command->name);
+  for (; longs[n].name; n++) names[n] = longs[n].name;
+  if (strncmp(typed, "--", 2) == 0) {
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(typed + 2, "="), typed + 2);
+    if (listed(longs, n, name))
+      return cli_usage("option '--%s' takes no value (see 'clatune %s --help')", name, command->name);
+    cli_guess(guess, "--", name, names, n);
+  }
+  return cli_usage("there is no option '%s'%s (see 'clatune %s --help')", typed, guess, command->name);
 }
 
 /* Whether a flag takes all arguments that follow. */
@@ -99,8 +110,8 @@ static int parse(cli_arguments *out, const struct option *longs, int argc, char 
     else if (c == POSITIONAL)
       out->positional[out->n_positional++] = optarg;
     if (c == POSITIONAL) continue;
-    if (name == NULL) return mistake(out->command, c, argv[optind - 1]);
-    if (!listed(longs, MAX_LONG, name)) return mistake(out->command, c, "-o");
+    if (name == NULL) return mistake(out->command, longs, c, argv[optind - 1]);
+    if (!listed(longs, MAX_LONG, name)) return mistake(out->command, longs, c, "-o");
     add_typed(out, name, optarg ? optarg : "yes");
     list = is_list(out->command, name) ? name : NULL;
   }

@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/export.h"
 #include "cli/figures.h"
+#include "cli/guess.h"
 #include "cli/outfile.h"
 #include "cli/output.h"
 #include "cli/portable.h"
@@ -90,6 +91,7 @@ static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
 }
 
 static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
+#define N_FORMATS (sizeof formats / sizeof *formats)
 
 static int look_up(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
   if (cli_given(arguments, "portable")) return cli_portable(wisdom, arguments, format);
@@ -113,11 +115,14 @@ static int answer(const cli_arguments *arguments, const char *format) {
 static int run(const cli_arguments *arguments) {
   const char *format = cli_text(arguments, "format");
   if (format == NULL) format = cli_given(arguments, "json") ? "json" : "text";
+  char guess[CLI_GUESS_BYTES];
   bool known = false;
   if (cli_given(arguments, "json") && strcmp(format, "json") != 0)
     return cli_usage("--json and --format %s contradict each other", format);
-  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) known |= strcmp(formats[i], format) == 0;
-  if (!known) return cli_usage("--format is text, json, options, header or cmake, not '%s'", format);
+  for (size_t i = 0; i < N_FORMATS; i++) known |= strcmp(formats[i], format) == 0;
+  if (!known)
+    return cli_usage("--format is text, json, options, header or cmake, not '%s'%s", format,
+                     cli_guess(guess, "", format, formats, N_FORMATS));
   if (strcmp(format, "header") == 0 && !cli_given(arguments, "portable") &&
       (cli_given(arguments, "size") || cli_given(arguments, "device")))
     return cli_usage(

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "cli/guess.h"
 #include "cli/help.h"
 #include "cli/output.h"
 
@@ -21,6 +22,14 @@ static const cli_command *find(const char *name) {
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
   return NULL;
+}
+
+static int no_command(const char *name) {
+  const char *names[N_COMMANDS];
+  char guess[CLI_GUESS_BYTES];
+  for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
+  return cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
+                   cli_guess(guess, "", name, names, N_COMMANDS));
 }
 
 static int run(const cli_command *command, int argc, char **argv) {
@@ -46,7 +55,7 @@ static int dispatch(int argc, char **argv) {
   }
   if (strcmp(name, "--version") == 0) name = "version";
   const cli_command *command = find(name);
-  if (command == NULL) return cli_usage("there is no command '%s' (see 'clatune --help')", name);
+  if (command == NULL) return no_command(name);
   return run(command, argc - 1, argv + 1);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/arguments.h"
+#include "cli/guess.h"
 #include "cli/output.h"
 #include "cli/setting_up.h"
 #include "cli/store.h"
@@ -73,6 +74,14 @@ static int check_flags(const cli_arguments *arguments, const char *what, const c
   return 0;
 }
 
+static int no_action(const char *what) {
+  const char *names[sizeof actions / sizeof *actions];
+  char guess[CLI_GUESS_BYTES];
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) names[i] = actions[i].name;
+  return cli_usage("'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'%s",
+                   what, cli_guess(guess, "", what, names, sizeof actions / sizeof *actions));
+}
+
 static int run(const cli_arguments *arguments) {
   const char *what = arguments->positional[0];
   for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
@@ -83,8 +92,7 @@ static int run(const cli_arguments *arguments) {
     int rc = check_flags(arguments, what, actions[i].flags);
     return rc ? rc : actions[i].run(arguments);
   }
-  return cli_usage("'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'",
-                   what);
+  return no_action(what);
 }
 
 static const cli_flag flags[] = {

@@ -1,4 +1,5 @@
 #include "cli/sweep.h"
+#include "cli/guess.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,13 +61,15 @@ static int list_text(const cli_sweep_subject *s) {
 
 static int check_format(const char **out, const cli_arguments *arguments) {
   static const char *const formats[] = {"text", "json", "csv", "markdown"};
+  char guess[CLI_GUESS_BYTES];
   bool json = cli_given(arguments, "json");
   const char *format = cli_text(arguments, "format");
   *out = format ? format : json ? "json" : "text";
   if (json && strcmp(*out, "json") != 0) return cli_usage("--json and --format %s contradict each other", format);
   for (size_t i = 0; i < 4; i++)
     if (strcmp(*out, formats[i]) == 0) return 0;
-  return cli_usage("--format is text, json, csv or markdown, not '%s'", format);
+  return cli_usage("--format is text, json, csv or markdown, not '%s'%s", format,
+                   cli_guess(guess, "", format, formats, 4));
 }
 
 static int list(cli_sweep_subject *subject, const char *format) {

@@ -66,6 +66,20 @@ class Mistakes(CliTest):
     def test_unknown_option(self):
         self.assertIn("--devcie", self.message("tune", "scale.json", "--devcie", "pocl", expect=2))
 
+    def test_what_was_meant_is_guessed(self):
+        for typed, meant in ((("tune", "scale.json", "--buget", "10"), "there is no option '--buget'; did you mean '--budget'? (see"),
+                             (("tune", "scale.json", "--buget=10"), "did you mean '--budget'?"),
+                             (("tune", "scale.json", "--second-stag", "5", "--second-stge", "5"), "did you mean '--second-stage'?"),
+                             (("lookup", "scale.json", "--format", "heder"), "not 'heder'; did you mean 'header'?"),
+                             (("sweep", "plan.json", "--format", "markdwon"), "did you mean 'markdown'?"),
+                             (("record", "scale.json", "-o", "r", "--format", "kernel_tuner"), "did you mean 'kernel-tuner'?"),
+                             (("store", "lsit"), "did you mean 'list'?"),
+                             (("tnue",), "there is no command 'tnue'; did you mean 'tune'? (see")):
+            self.assertIn(meant, self.message(*typed, expect=2), typed)
+        for typed in (("tune", "scale.json", "--zzzzzzzz"), ("lookup", "scale.json", "--format", "zzzzzzzz"), ("zzzzzzzz",)):
+            self.assertNotIn("mean", self.message(*typed, expect=2), typed)
+        self.assertIn("'--json' takes no value", self.message("tune", "scale.json", "--json=yes", expect=2))
+
     def test_short_option_of_another_command(self):
         self.assertIn("'-o'", self.message("tune", "scale.json", "-o", "out.json", expect=2))
 
