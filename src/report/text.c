@@ -22,26 +22,46 @@ static void put_time(FILE *out, double time_s) {
   fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / unit.seconds, unit.name);
 }
 
-/* A cost as the value that it stands for. */
+/* The problem, where what a program says of itself is no time; NULL: time is one, or this is by another objective. */
+static const clt_problem *with_figure(const clt_report *r) {
+  if (r->instance == NULL || !clt_objective_is_time(r->objective)) return NULL;
+  const clt_problem *problem = clt_instance_problem(r->instance);
+  bool time = strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
+  return time ? NULL : problem;
+}
+
+static bool by_time(const clt_report *r) { return clt_objective_is_time(r->objective) && with_figure(r) == NULL; }
+
+static const char *unit_of(const clt_report *r) {
+  const clt_problem *problem = with_figure(r);
+  return problem ? clt_problem_figure_unit(problem) : clt_objective_unit(r->objective);
+}
+
+/* Times are put in a unit that fits them. */
+static bool in_seconds(const clt_report *r) { return with_figure(r) == NULL && strcmp(unit_of(r), "s") == 0; }
+
+/* What a cost stands for. */
+static double value_of(const clt_report *r, double cost) {
+  const clt_problem *problem = with_figure(r);
+  if (problem) return clt_problem_larger_is_better(problem) ? 1 / cost : cost;
+  return clt_objective_exchange(r->objective, cost);
+}
+
 static void put_cost(FILE *out, const clt_report *r, double cost) {
-  double value = clt_objective_exchange(r->objective, cost);
-  if (strcmp(clt_objective_unit(r->objective), "s") == 0 || !isfinite(value))
+  double value = value_of(r, cost);
+  if (in_seconds(r) || !isfinite(value))
     put_time(out, value);
   else
     fprintf(out, "%*.4g", TIME_COLUMNS, value);
 }
 
-/* The same outside of columns. */
+/* The same outside of columns, with the unit. */
 static void put_cost_plainly(FILE *out, const clt_report *r, double cost) {
-  double value = clt_objective_exchange(r->objective, cost);
-  clt_report_view_unit unit = clt_report_view_unit_of(value);
-  if (strcmp(clt_objective_unit(r->objective), "s") == 0)
-    fprintf(out, "%.4g %s", value / unit.seconds, unit.name);
-  else
-    fprintf(out, "%.4g", value);
+  double value = value_of(r, cost);
+  clt_report_view_unit unit = {1, unit_of(r)};
+  if (in_seconds(r)) unit = clt_report_view_unit_of(value);
+  fprintf(out, "%.4g%s%s", value / unit.seconds, unit.name[0] ? " " : "", unit.name);
 }
-
-static bool by_time(const clt_report *r) { return clt_objective_is_time(r->objective); }
 
 static void put_bar(FILE *out, double share, int columns) {
   int n = (int)lround(fmax(0, fmin(1, share)) * columns);
@@ -65,8 +85,13 @@ static void put_device(FILE *out, const clt_report *r) {
           (unsigned long long)(d->local_memory_bytes / 1024), (unsigned long long)d->max_work_group_size);
 }
 
-static void put_objective(FILE *out, const clt_objective *o) {
-  const char *unit = clt_objective_unit(o);
+static void put_objective(FILE *out, const clt_report *r) {
+  const clt_objective *o = r->objective;
+  const clt_problem *problem = with_figure(r);
+  const char *unit = unit_of(r);
+  if (problem)
+    fprintf(out, "figure: %s%sthe %s the better\n", unit, unit[0] ? ", " : "",
+            clt_problem_larger_is_better(problem) ? "larger" : "smaller");
   if (clt_objective_is_time(o)) return;
   fprintf(out, "objective: %s %s%s%s%s\n", clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise",
           clt_objective_name(o), unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
@@ -77,7 +102,7 @@ static void put_head(FILE *out, const clt_report *r, const clt_report_options *o
   put_device(out, r);
   fprintf(out, "\n%zu configurations, %zu correct, of %llu %s ones\n", r->rows.n, r->n_correct,
           (unsigned long long)clt_space_valid(r->space), r->own_space ? "known" : "valid");
-  put_objective(out, r->objective);
+  put_objective(out, r);
   fprintf(out, "clatune %s%s%s\n", CLATUNE_VERSION, options->command ? ": " : "",
           options->command ? options->command : "");
 }
@@ -87,19 +112,18 @@ static void put_head(FILE *out, const clt_report *r, const clt_report_options *o
 /* As 'clatune tune' says it. */
 static int put_best(FILE *out, const clt_report_view *v, clt_error *error) {
   const clt_report *r = v->report;
-  const char *unit = clt_objective_unit(r->objective);
-  bool none = v->best == SIZE_MAX, seconds = strcmp(unit, "s") == 0;
+  bool none = v->best == SIZE_MAX;
   char *text = none ? NULL : clt_config_string(r->space, r->rows.items[v->best].config);
   if (text == NULL && !none) return clt_fail_memory(error);
   fprintf(out, "\nbest configuration  %s\n", none ? "none: no configuration was correct" : text);
   free(text);
   if (none) return CLT_OK;
   bool finalist = isfinite(r->rows.items[v->best].final_s) && clt_objective_ranks_by_time(r->objective);
-  fputs(by_time(r) ? "time                " : "objective           ", out);
-  if (!by_time(r)) fprintf(out, "%s: ", clt_objective_name(r->objective));
+  bool own = !clt_objective_is_time(r->objective);
+  fprintf(out, "%-20s", own ? "objective" : by_time(r) ? "time" : "figure");
+  if (own) fprintf(out, "%s: ", clt_objective_name(r->objective));
   put_cost_plainly(out, r, clt_report_view_best_s(v));
-  fprintf(out, "%s%s%s\n", seconds || !unit[0] ? "" : " ", seconds ? "" : unit,
-          finalist ? " (median of its runs against the other finalists)" : "");
+  fprintf(out, "%s\n", finalist ? " (median of its runs against the other finalists)" : "");
   return CLT_OK;
 }
 
@@ -152,9 +176,9 @@ static int put_row(FILE *out, const clt_report_view *v, size_t index, clt_error 
     fprintf(out, " %6.1f %% %s %s", 100 * row->spread, mark, text);
   else
     fprintf(out, "        - %s %s", mark, text);
-  if (isfinite(row->final_s) && by_time(v->report)) {
+  if (isfinite(row->final_s) && clt_objective_is_time(v->report->objective)) {
     fputs("  finalist", out);
-    put_time(out, row->final_s);
+    put_cost(out, v->report, row->final_s);
   }
   fputc('\n', out);
   free(text);

@@ -65,6 +65,11 @@ class Figures(CommandTest):
         self.assertEqual(answer["figure"], {"unit": "points", "larger_is_better": True, "best": 42})
         text = self.clatune("tune", "p.json", "--store", "s.sqlite", "--finalists", "0").stdout
         self.assertIn("figure              42 points", text)
+        report = self.clatune("report", "p.json", "--store", "s.sqlite").stdout
+        self.assertIn("figure: points, the larger the better\n", report)
+        self.assertIn("best configuration  a=4 b=2\nfigure              42 points\n", report)
+        self.assertRegex(report, r"\n +42 +\S+( %)? \* a=4 b=2\n")
+        self.assertNotRegex(report, r"[0-9] [mun]?s( |\n)")
         self.assertIn("42 points", self.clatune("lookup", "p.json", "--store", "s.sqlite").stdout)
 
     def test_measured_seconds_and_bytes(self):

@@ -1,5 +1,10 @@
 """The command line without a device: help, space, usage mistakes, broken problem files."""
+import pathlib
+import re
+
 from harness import CliTest, main
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
 
 
 class Help(CliTest):
@@ -8,6 +13,17 @@ class Help(CliTest):
         for command in ("devices", "space", "tune", "sample", "train", "predict", "record", "replay", "verify", "version"):
             self.assertIn(command, listing)
             self.assertIn(f"usage: clatune {command}", self.clatune(command, "--help").stdout)
+
+    def test_every_command_is_in_the_tables(self):
+        listing = self.clatune("--help").stdout.split("commands:")[1].split("\n\n")[0]
+        commands = re.findall(r"^  (\w+)", listing, re.MULTILINE)
+        self.assertIn("completion", commands)
+        page = (ROOT / "docs" / "command-line.md").read_text()
+        rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| `clatune ")]
+        for command in commands:
+            self.assertRegex(page, rf"(?m)^\| `{command}\b", command)
+            if command != "version":
+                self.assertTrue(any(re.search(rf"`clatune {command}\b", row) for row in rows), command)
 
     def test_tune_explains_the_plug_ins_options(self):
         text = self.clatune("tune", "--help").stdout
