@@ -10,18 +10,52 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import SimulatedTest, main  # noqa: E402
 
 PROGRAM = """#include "copy.h"
-#include <stdio.h>
 
 int main(int argc, char **argv) {
+  char options[256];
   (void)argc;
   const clatune_copy_entry *e = clatune_copy_find(argv[1], 1500);
-  printf("%lld %s\\n", e ? e->n : -1, e ? e->configuration : "");
+  if (e == NULL) {
+    clatune_copy_options(options, sizeof options, e, 1500);
+    printf("-1 %s\\n", options);
+    return 0;
+  }
+  int needed = clatune_copy_options(options, 4, e, 1500); /* cut */
+  if (clatune_copy_options(options, sizeof options, e, 1500) != needed || strlen(options) != (size_t)needed) return 1;
+  printf("%lld|%s|%lld|%lld|%s|%s\\n", e->n, e->configuration, e->values.a, e->values.b, e->options, options);
+  return 0;
+}
+"""
+# Sizes and parameters that mean something in C, C++ or the header, and values of every type.
+NAMES = """#include "copy.h"
+
+int main(int argc, char **argv) {
+  const clatune_copy_entry *e = clatune_copy_find(argv[argc - 1], 7, 1024, 2, 3);
+  char options[512];
+  if (e == NULL) return 1;
+  clatune_copy_options(options, sizeof options, e, 7, 2048, 5, 6);
+  const long long whole = e->values.a, yes = e->values.class_, least = e->values.least;
+  const double real = e->values.device;
+  const char *text = e->values.text;
+  printf("%lld|%lld|%lld|%.17g|%s|%lld|%lld|%s\\n", whole, yes, least, real, text, e->i_, e->device_, options);
   return 0;
 }
 """
 MACROS = """#include "copy.h"
 int a = CLATUNE_COPY_a, b = CLATUNE_COPY_b;
 """
+WARN = ["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+STRICT = ["cc", "-std=c11", *WARN]
+STRICT_CXX = ["c++", "-std=c++17", "-x", "c++", *WARN]
+
+
+def compilers():
+    return [STRICT, *([STRICT_CXX] if shutil.which("c++") else [])]
+
+
+def device_of(header):
+    """The name of the first entry's device."""
+    return [line for line in header.splitlines() if line.startswith("    {")][0].split('"')[1]
 
 
 class Lookup(SimulatedTest):
@@ -65,17 +99,46 @@ class Lookup(SimulatedTest):
         (self.folder / "copy.h").write_text(header)
         (self.folder / "p.c").write_text(PROGRAM)
         (self.folder / "m.c").write_text(MACROS)
-        strict = ["-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-        subprocess.run(["cc", *strict, "p.c", "-o", "p"], cwd=self.folder, check=True)
-        device = [line for line in header.splitlines() if line.startswith("    {")][0].split('"')[1]
-        said = subprocess.run(["./p", device], cwd=self.folder, text=True, capture_output=True, check=True).stdout
-        self.assertEqual(said.split(), ["1024", f"a={small['a']}", f"b={small['b']}"])
-        said = subprocess.run(["./p", "none"], cwd=self.folder, text=True, capture_output=True, check=True).stdout
-        self.assertEqual(said.split(), ["-1"])
+        device = device_of(header)
+        for compiler in compilers():
+            subprocess.run([*compiler, "p.c", "-o", "p"], cwd=self.folder, check=True)
+            tuned = f"-Da={small['a']} -Db={small['b']}"
+            self.assertEqual(self.run_program("./p", device).split("|"),
+                             ["1024", f"a={small['a']} b={small['b']}", str(small["a"]), str(small["b"]), tuned,
+                              f"-Dn=1500 {tuned}"])
+            self.assertEqual(self.run_program("./p", "none"), "-1 -Dn=1500 ")
         for entry, configuration in enumerate((small, large)):
-            done = subprocess.run(["cc", *strict, f"-DCLATUNE_COPY_ENTRY={entry}", "-E", "m.c"], cwd=self.folder, text=True,
+            done = subprocess.run([*STRICT, f"-DCLATUNE_COPY_ENTRY={entry}", "-E", "m.c"], cwd=self.folder, text=True,
                                   capture_output=True, check=True)
             self.assertIn(f"int a = {configuration['a']}, b = {configuration['b']};", done.stdout)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_values_of_every_type_under_any_name(self):
+        problem = json.loads((self.folder / "copy.json").read_text())
+        problem["ProblemParameters"] = [{"Name": name, "Default": default} for name, default in
+                                        (("i", 7), ("n", 1024), ("device", 2), ("e", 3))]
+        problem["ConfigurationSpace"]["TuningParameters"] = [
+            {"Name": "a", "Type": "int", "Values": [3]}, {"Name": "b", "Type": "int", "Values": [4]},
+            {"Name": "class", "Type": "bool", "Values": [True]}, {"Name": "device", "Values": [0.1]},
+            {"Name": "least", "Values": "[-2**62 * 2]"},
+            {"Name": "text", "Type": "string", "Values": ["a_%d"]}]
+        problem["KernelSpecification"]["CompilerOptions"] = ["-DN={n}", "-cl-mad-enable"]
+        problem["ProblemParameters"][2]["Name"] = "device_"
+        (self.folder / "copy.json").write_text(json.dumps(problem))
+        self.tune("--budget", "1", "--store", "s.sqlite")
+        header = self.look_up("--format", "header")
+        (self.folder / "copy.h").write_text(header)
+        (self.folder / "p.c").write_text(NAMES.replace("e->device_", "e->device__"))
+        for compiler in compilers():
+            subprocess.run([*compiler, "p.c", "-o", "p"], cwd=self.folder, check=True)
+            *values, options = self.run_program("./p", device_of(header)).split("|")
+            self.assertEqual(values, ["3", "1", str(-2 ** 63), "0.10000000000000001", "a_%d", "7", "2"])
+            self.assertEqual(options, "-Di=7 -Dn=2048 -Ddevice_=5 -De=6 -Da=3 -Db=4 -Dclass=1 -Ddevice=0.1 "
+                             f"-Dleast={-2 ** 63} -Dtext=a_%d -DN=1024 -cl-mad-enable")
+
+    def run_program(self, *command):
+        run = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, check=True)
+        return run.stdout.rstrip("\n")
 
     def test_a_device_cannot_smuggle_text_into_a_header(self):
         self.simulate(name='x"}; */ #error ?\n', time_s="1e-5")
