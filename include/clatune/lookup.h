@@ -44,6 +44,11 @@ typedef struct clt_found {
 } clt_found;
 void clt_found_release(clt_found *found);
 
+/* The value of a tuning parameter in an answer's configuration, for a program that launches by it ("block_x": 16.0). Booleans
+ * are 0 and 1; whole numbers are exact up to 2^53. CLT_E_NOT_FOUND where the configuration has no such name, CLT_E_FORMAT
+ * where its value is a text; *out is then left as it was. Does not depend on the locale. */
+int clt_found_number(const clt_found *found, const char *name, double *out, clt_error *error);
+
 /* Opens stores for reading. stores NULL: the user's ($XDG_DATA_HOME/clatune/store.sqlite), then the system's
  * ($CLATUNE_SYSTEM_STORE, else the one that was compiled in). A file that does not exist holds nothing and is no error;
  * it is looked for again each time. CLT_E_STORE where a file cannot be used. Close with clt_wisdom_close. */

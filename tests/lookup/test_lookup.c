@@ -317,12 +317,56 @@ static void everything_known_of_a_problem_is_listed(void **state) {
   clt_wisdom_close(wisdom);
 }
 
+static double number(const char *configuration, const char *name) {
+  char text[128];
+  snprintf(text, sizeof text, "%s", configuration);
+  const clt_found found = {.configuration = text};
+  double out = NAN;
+  clt_error error = {0};
+  if (clt_found_number(&found, name, &out, &error)) fail_msg("%s", error.message);
+  return out;
+}
+
+static void numbers_are_read_out_of_an_answer(void **state) {
+  const fixture *f = *state;
+  know(f, &f->device, 64, 1, 1e-3);
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  double block = 0;
+  assert_int_equal(clt_found_number(&found, "block", &block, NULL), 0);
+  assert_true(block == 16);
+  clt_found_release(&found);
+  clt_wisdom_close(wisdom);
+  assert_true(number("a=1 aa=2 b=-3", "aa") == 2);
+  assert_true(number("aa=1 a=2 b=-3", "a") == 2);
+  assert_true(number("a=1 b=-3", "b") == -3);
+  assert_true(number("a=0.25 b=1e-05", "a") == 0.25);
+  assert_true(number("a=0.25 b=1e-05", "b") == 1e-5);
+  assert_true(number("a=9007199254740992", "a") == 9007199254740992.0);
+}
+
+static void what_is_no_number_is_refused(void **state) {
+  (void)state;
+  char text[] = "a=1 flags=-fast empty=";
+  const clt_found found = {.configuration = text};
+  double out = 5;
+  clt_error error = {0};
+  assert_int_equal(clt_found_number(&found, "lags", &out, &error), CLT_E_NOT_FOUND);
+  assert_string_equal(error.message, "the configuration 'a=1 flags=-fast empty=' has no parameter 'lags'");
+  assert_int_equal(clt_found_number(&found, "flags", &out, NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_found_number(&found, "empty", &out, NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_found_number(&found, "", &out, NULL), CLT_E_NOT_FOUND);
+  assert_true(out == 5);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(without_a_store_the_default_is_the_answer),
       CASE(what_was_measured_is_exact),
+      CASE(numbers_are_read_out_of_an_answer),
+      CASE(what_is_no_number_is_refused),
       CASE(finalists_go_before_what_the_search_saw),
       CASE(a_finalist_that_failed_is_no_answer),
       CASE(a_slow_finalist_is_no_answer_where_the_fast_ones_are_not_valid),
