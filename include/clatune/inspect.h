@@ -32,6 +32,22 @@ typedef struct clt_kernel_info {
 int clt_inspect(clt_kernel_info **out, size_t *n, const clt_device_info *device, const char *text, const char *options,
                 clt_error *error);
 
+/* A "#define" in a kernel's text. */
+typedef struct clt_define {
+  char name[64], value[64]; /* value: as written, without comments, cut where it is longer */
+  int line;                 /* 1 ... */
+  bool has_arguments;
+  bool conditional;         /* it is within some #if, #ifdef or #ifndef */
+  bool guarded;             /* one of these speaks of the name, or an #undef of it stands before */
+} clt_define;
+
+#define CLT_MAX_DEFINES 4096
+
+/* Lists the first CLT_MAX_DEFINES macros that a text defines, in their order, as it stands: includes are not read, conditions not
+ * evaluated. One that is neither conditional nor guarded wins over what a build option -D says. *out is malloc'ed and owned by the
+ * caller, NULL where there is none. CLT_E_MEMORY. */
+int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -102,6 +102,11 @@ double clt_instance_desirability(const clt_instance *instance, clt_config config
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
 
+/* Whether the kernel's file lets the parameters be what -D says: CLT_E_FORMAT with file and line where it defines a tuning parameter
+ * or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS"). What it includes is not
+ * looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */
+int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
+
 /* What the figure that configurations are ranked by is counted in: "s" for kernels and whenever it is a time. Where the
  * larger is the better, clt_measurement.time_s and runs_s hold its inverse. */
 const char *clt_problem_figure_unit(const clt_problem *problem);

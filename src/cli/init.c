@@ -119,6 +119,7 @@ static int write_for(const cli_arguments *arguments, const clt_kernel_info *kern
   const char *kernel_path = arguments->positional[0];
   cli_kernel_text seen;
   cli_kernel_text_read(&seen, text);
+  if (!cli_given(arguments, "quiet")) cli_note_fixed_macros(kernel_path, text);
   char *path = problem_path(arguments, kernel_path);
   char *file = kernel_file(kernel_path, cli_given(arguments, "output"));
   json_t *json = file ? cli_first_problem(kernel->name, file, kernel, &seen) : NULL;

@@ -1,6 +1,8 @@
 #include "cli/kernel_text.h"
 
+#include <clatune/inspect.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +110,16 @@ void cli_kernel_text_read(cli_kernel_text *out, const char *text) {
   read_macros(out, text);
   read_dimensions(out, text);
   read_required(out, text);
+}
+
+void cli_note_fixed_macros(const char *path, const char *text) {
+  clt_define *defines = NULL;
+  size_t n = 0;
+  int64_t number;
+  if (clt_defines(&defines, &n, text, NULL)) return;
+  for (size_t i = 0; i < n; i++)
+    if (!defines[i].guarded && !defines[i].has_arguments && whole_number(&number, defines[i].value))
+      fprintf(stderr, "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
+              path, defines[i].line, defines[i].name, defines[i].value, defines[i].name);
+  free(defines);
 }

@@ -23,6 +23,9 @@ typedef struct cli_kernel_text {
   bool uses_groups;        /* get_group_id or get_local_id: the global size is likely not one work-item an element */
 } cli_kernel_text;
 
+/* Notes on standard error the macros with a whole number that no -D can change, because nothing asks whether they are defined. */
+void cli_note_fixed_macros(const char *path, const char *text);
+
 void cli_kernel_text_read(cli_kernel_text *out, const char *text);
 
 #endif

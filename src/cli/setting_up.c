@@ -64,8 +64,10 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
   const char *device = cli_text(arguments, "device");
   bool kernel = !clt_problem_is_command(subject->problem);
   if (device == NULL && need != CLI_DEVICE_IF_NAMED && kernel) device = getenv("CLATUNE_DEVICE");
+  clt_error error = {0};
   int rc = 0;
-  if (device || need != CLI_DEVICE_IF_NAMED) rc = choose_device(subject, arguments, device, need);
+  if (need == CLI_DEVICE_REQUIRED && clt_problem_check_defines(subject->problem, &error)) rc = cli_report(&error);
+  if (rc == 0 && (device || need != CLI_DEVICE_IF_NAMED)) rc = choose_device(subject, arguments, device, need);
   if (rc == 0) rc = instantiate(subject, arguments);
   if (rc) cli_subject_release(subject);
   return rc;

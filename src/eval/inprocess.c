@@ -51,6 +51,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   s->policy.max_total_s = o->max_total_s;
   s->policy.energy_s = setup->energy ? o->energy_s : 0;
   int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(s->instance), error);
   if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
   if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->instance, 1, error);
   if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->instance, s->data, error);

@@ -172,6 +172,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
     return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
   int rc = check_options(o, error);
   if (rc == 0 && setup->energy) rc = clt_energy_check(clt_instance_device(setup->instance), error);
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(setup->instance), error);
   if (rc == 0) rc = clt_open_request_new(&s->open_request, setup->instance, error);
   if (rc) return rc;
   clt_device_lock_key(clt_instance_device(setup->instance), s->lock_key, sizeof s->lock_key);

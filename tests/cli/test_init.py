@@ -71,6 +71,13 @@ class Init(CliTest):
             self.edit("t.json", old, new)
         self.clatune("verify", "t.json", "--device", "pocl")
 
+    def test_macros_that_cannot_be_tuned_are_noted(self):
+        self.write("t.cl", GROUPS + "#define EMPTY\n#define AREA(x) 4\n#if !defined(N)\n#define N 3\n#endif\n")
+        said = self.init("t.cl", "--kernel", "transpose").stderr
+        self.assertEqual(said, "clatune: note: t.cl:1: '#define TILE 16' cannot be tuned; put '#ifndef TILE' before it and "
+                               "'#endif' after it\n")
+        self.assertEqual(self.init("t.cl", "--kernel", "transpose", "--quiet", "--dry-run").stderr, "")
+
     def test_images_and_samplers(self):
         self.write("t.cl", GROUPS)
         self.init("t.cl", "--kernel", "other", "-o", "sub.json")

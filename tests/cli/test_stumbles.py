@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, SimulatedTest, main  # noqa: E402
+from simulation import CLATUNE, KERNEL, SimulatedTest, main  # noqa: E402
 
 NO_DRIVER = {"OCL_ICD_VENDORS": "/nonexistent"}
 READERS = (("lookup", "copy.json", "--device", "Simulated"), ("report", "copy.json", "--device", "Simulated"),
@@ -27,6 +27,34 @@ class WrongFile(SimulatedTest):
     def test_broken_json_in_a_problem_is_not_taken_for_a_kernel(self):
         (self.folder / "broken.json").write_text("{")
         self.assertNotIn("init", self.clatune("space", "broken.json", expect=1).stderr)
+
+
+class FixedMacros(SimulatedTest):
+    """A kernel's own #define wins over -D, and no compiler says so aloud."""
+
+    def kernel(self, head):
+        (self.folder / "copy.cl").write_text(head + KERNEL)
+
+    def test_one_that_overrides_a_parameter_is_refused_without_a_driver(self):
+        mend = "overrides the {} parameter '{}'; put '#ifndef {}' before it and '#endif' after it"
+        for head, line, define, kind, name in (
+                ("\n#define a 16 /* wide */\n", 2, "#define a 16", "tuning", "a"),
+                ("/* #ifndef b\n */ # define \\\n b 16\n#ifdef other\n#endif\n", 2, "#define b 16", "tuning", "b"),
+                ('#define TEXT "/*"\n#define b\n', 2, "#define b", "tuning", "b"),
+                ("#ifndef a\n#define a 1\n#endif\n#define n 64 // size\n", 4, "#define n 64", "problem", "n")):
+            self.kernel(head)
+            for command in (("verify",), ("tune", "--budget", "3"), ("sample", "--samples", "2"), ("tune", "--dry-run")):
+                said = self.clatune(command[0], "copy.json", *command[1:], "--no-store", expect=1, **NO_DRIVER).stderr \
+                    if command[0] != "verify" else self.clatune("verify", "copy.json", expect=1, **NO_DRIVER).stderr
+                self.assertIn(f"copy.cl:{line}: '{define}' " + mend.format(kind, name, name), said, (head, command))
+
+    def test_what_asks_first_is_not_refused(self):
+        for head in ("#ifndef a\n#define a 16\n#endif\n", "#if !defined(a) || 0\n# define a 16\n#endif\n",
+                     "#ifdef a\n#else\n#define a 16\n#endif\n", "#ifndef TUNED\n#if 1\n#endif\n#define a 16\n#endif\n",
+                     "// #define a 16\n/*\n#define a 16\n*/\n", "#undef a\n#define a 16\n", "#define ab 16\n#define A 1\n",
+                     "#define TWICE(a) \\\n  #define a 16\n"):
+            self.kernel(head)
+            self.clatune("verify", "copy.json", "--device", "Simulated")
 
 
 class NoStore(SimulatedTest):
