@@ -29,34 +29,22 @@ typedef struct choice {
   size_t tile, rows;
 } choice;
 
-/* The number of "name=N" in "TILE=8 ROWS=8 PAD=1". */
-static size_t parameter(const char *configuration, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = configuration; at; at = strchr(at, ' ')) {
-    at += *at == ' ';
-    if (strncmp(at, name, n) == 0 && at[n] == '=') return strtoul(at + n + 1, NULL, 10);
-  }
-  fail("the configuration lacks a parameter", 0);
-  return 0;
-}
-
-static void take(choice *c, const char *configuration, const char *options) {
-  snprintf(c->options, sizeof c->options, "%s", options);
-  c->tile = parameter(configuration, "TILE");
-  c->rows = parameter(configuration, "ROWS");
-}
-
 #ifdef WITH_LIBCLATUNE
 static void choose(choice *c, cl_device_id device, int width, int height) {
   const clt_size sizes[] = {{"size_width", width}, {"size_height", height}};
   clt_wisdom *wisdom = NULL;
   clt_found found;
   clt_error error = {0};
+  double tile = 0, rows = 0;
   if (clt_wisdom_open(&wisdom, NULL, 0, &error) ||
-      clt_lookup(wisdom, &found, "transpose.json", sizes, 2, device, &error))
+      clt_lookup(wisdom, &found, "transpose.json", sizes, 2, device, &error) ||
+      clt_found_number(&found, "TILE", &tile, &error) || clt_found_number(&found, "ROWS", &rows, &error))
     fail(error.message, 0);
   printf("libclatune (%s): %s\n", clt_tier_name(found.tier), found.configuration);
-  take(c, found.configuration, found.options);
+  c->tile = (size_t)tile;
+  c->rows = (size_t)rows;
+  if ((size_t)snprintf(c->options, sizeof c->options, "%s", found.options) >= sizeof c->options)
+    fail("the options are too long", 0);
   clt_found_release(&found);
   clt_wisdom_close(wisdom);
 }
@@ -66,10 +54,10 @@ static void choose(choice *c, cl_device_id device, int width, int height) {
   clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
   const clatune_transpose_entry *entry = clatune_transpose_find(name, width, height);
   printf("header: %s\n", entry ? entry->configuration : "nothing for this device, the kernel's own macros");
-  if (entry)
-    take(c, entry->configuration, entry->options);
-  else
-    take(c, "TILE=16 ROWS=1", "");
+  c->tile = entry ? (size_t)entry->values.TILE : 16;
+  c->rows = entry ? (size_t)entry->values.ROWS : 1;
+  int length = clatune_transpose_options(c->options, sizeof c->options, entry, width, height);
+  if (length < 0 || (size_t)length >= sizeof c->options) fail("the options are too long", length);
 }
 #endif
 
