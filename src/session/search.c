@@ -1,6 +1,7 @@
 /* The loop: ask -> known already? -> measure -> record -> tell. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -182,14 +183,34 @@ static int stop(const clt_session *s, clt_error *error) {
   return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
 }
 
+/* Of the compiler's words: where it says "error", else the first that says anything. Warnings may come before. */
+static const char *telling_line(const char *log, int *n) {
+  const char *first = NULL;
+  for (const char *line = log; line && *line; line += strspn(line, "\n")) {
+    size_t length = strcspn(line, "\n");
+    bool is_error = memmem(line, length, "error", 5) != NULL;
+    if (length > 0 && (first == NULL || is_error)) first = line, *n = (int)(length < 300 ? length : 300);
+    if (is_error) break;
+    line += length;
+  }
+  return first;
+}
+
 /* Whoever counts on being compared with it can stop here instead of learning it at the end. */
 static void say_default_fails(const clt_session *s) {
   const clt_measurement *m = &s->result->default_measurement;
   if (s->settings->log == NULL || m->config == CLT_CONFIG_NONE || s->result->has_default) return;
   bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
   bool explained = m->log && (violates || clt_problem_is_command(clt_instance_problem(s->settings->instance)));
-  char *text = clt_format("the default configuration fails: %s (%s)%s%s", clt_reason_text(m->reason),
-                          clt_reason_name(m->reason), explained ? ": " : "", explained ? m->log : "");
+  int n = 0;
+  const char *why = explained ? m->log : telling_line(m->log, &n);
+  if (explained) n = (int)strlen(m->log);
+  char *text = clt_format("the default configuration fails: %s (%s)%s%.*s", clt_reason_text(m->reason),
+                          clt_reason_name(m->reason),
+                          explained ? ": "
+                          : why     ? "\n  "
+                                    : "",
+                          n, why ? why : "");
   if (text) s->settings->log(s->settings->user, CLT_LOG_WARNING, text);
   free(text);
 }
