@@ -6,8 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEFAULT_SIZE 1024
 #define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
+
+/* Unequal, so that a swapped width and height do not go unnoticed. */
+static const int default_sizes[] = {1024, 768, 512};
 
 static const char *const axes[] = {"X", "Y", "Z"};
 static const char *const whole_types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
@@ -46,7 +48,8 @@ static void find_sizes(draft *d) {
 static json_t *problem_parameters(const draft *d) {
   json_t *list = json_array();
   for (size_t i = 0; i < d->n_sizes; i++)
-    json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[i], "Default", DEFAULT_SIZE, "Min", 1));
+    json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[i], "Default",
+                                          default_sizes[i % (sizeof default_sizes / sizeof *default_sizes)], "Min", 1));
   return list;
 }
 
@@ -193,17 +196,49 @@ static json_t *arguments(const draft *d) {
   return list;
 }
 
+/* --- reference --- */
+
+static bool same_arguments(const clt_kernel_info *a, const clt_kernel_info *b) {
+  bool same = a->n_arguments == b->n_arguments;
+  for (size_t i = 0; same && i < a->n_arguments; i++)
+    same = strcmp(a->arguments[i].name, b->arguments[i].name) == 0 &&
+           strcmp(a->arguments[i].type, b->arguments[i].type) == 0;
+  return same;
+}
+
+/* Another kernel of the file that is called naive or reference and takes the same arguments; NULL: none. */
+static const clt_kernel_info *naive_kernel(const clt_kernel_info *kernel, const clt_kernel_info *kernels, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    bool called = strcasestr(kernels[i].name, "naive") || strcasestr(kernels[i].name, "ref");
+    if (called && strcmp(kernels[i].name, kernel->name) != 0 && same_arguments(kernel, &kernels[i])) return &kernels[i];
+  }
+  return NULL;
+}
+
+static json_t *reference(const draft *d, const char *kernel_file, const clt_kernel_info *naive) {
+  if (naive == NULL)
+    return json_string(
+        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple kernel that is right; "
+        "without this key the default configuration's result is taken for right");
+  json_t *size = json_array();
+  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
+    const char *along = size_along(d, k);
+    json_array_append_new(
+        size, along ? json_string(along) : format("TODO work-items of '%s' along %s", naive->name, axes[k]));
+  }
+  return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
+}
+
 json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_kernel_info *kernel,
-                          const cli_kernel_text *text) {
+                          const clt_kernel_info *kernels, size_t n_kernels, const cli_kernel_text *text) {
   draft d = {.kernel = kernel, .text = text};
   find_sizes(&d);
-  json_t *problem =
-      json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:s}", "General", "BenchmarkName", name,
-                "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters",
-                tuning_parameters(&d), "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL",
-                "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize",
-                local_size(&d), "Arguments", arguments(&d), "// reference",
-                "none: the default configuration's result is taken for right; see Reference in the problem format");
+  json_t *problem = json_pack(
+      "{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:o}", "General", "BenchmarkName", name,
+      "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters", tuning_parameters(&d),
+      "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL", "KernelName", kernel->name,
+      "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize", local_size(&d), "Arguments", arguments(&d),
+      "Reference", reference(&d, kernel_file, naive_kernel(kernel, kernels, n_kernels)));
   if (problem && own_local_size(&d) && text->n_macros > 0)
     json_object_set_new(json_object_get(problem, "KernelSpecification"), "// LocalSize",
                         format("where %s%s already is the work-group's size, write it there and leave local_x out",

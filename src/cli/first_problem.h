@@ -7,8 +7,9 @@
 
 #include "cli/kernel_text.h"
 
-/* A new reference; NULL when out of memory. */
+/* kernels: all of the file; one of them that is called naive or reference is proposed as the reference. A new reference; NULL
+ * when out of memory. */
 json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_kernel_info *kernel,
-                          const cli_kernel_text *text);
+                          const clt_kernel_info *kernels, size_t n_kernels, const cli_kernel_text *text);
 
 #endif

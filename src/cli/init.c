@@ -115,14 +115,15 @@ static int report(const char *path, const clt_kernel_info *kernel, const cli_ker
   return CLI_FOUND;
 }
 
-static int write_for(const cli_arguments *arguments, const clt_kernel_info *kernel, const char *text) {
+static int write_for(const cli_arguments *arguments, const clt_kernel_info *kernel, const clt_kernel_info *kernels,
+                     size_t n_kernels, const char *text) {
   const char *kernel_path = arguments->positional[0];
   cli_kernel_text seen;
   cli_kernel_text_read(&seen, text);
   if (!cli_given(arguments, "quiet")) cli_note_fixed_macros(kernel_path, text);
   char *path = problem_path(arguments, kernel_path);
   char *file = kernel_file(kernel_path, cli_given(arguments, "output"));
-  json_t *json = file ? cli_first_problem(kernel->name, file, kernel, &seen) : NULL;
+  json_t *json = file ? cli_first_problem(kernel->name, file, kernel, kernels, n_kernels, &seen) : NULL;
   if (path && json && cli_given(arguments, "dry-run")) return free(file), free(path), cli_print_json(json);
   int rc = path && json ? write_problem(path, json) : cli_failure("out of memory");
   if (rc == 0) rc = report(path, kernel, &seen, json, cli_given(arguments, "json"));
@@ -145,7 +146,7 @@ static int run(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options, &error)) rc = cli_report(&error);
   if (rc == 0) rc = choose_kernel(&kernel, kernels, n, cli_text(arguments, "kernel"), arguments->positional[0]);
-  if (rc == 0 && kernel) rc = write_for(arguments, kernel, text);
+  if (rc == 0 && kernel) rc = write_for(arguments, kernel, kernels, n, text);
   free(kernels);
   free(options);
   free(text);

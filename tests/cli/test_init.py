@@ -54,6 +54,11 @@ class Init(CliTest):
         self.assertEqual((arguments["in"]["AccessType"], arguments["out"]["AccessType"]), ("ReadOnly", "ReadWrite"))
         self.assertEqual((arguments["n"]["Type"], arguments["n"]["FillValue"]), ("int", "size_n"))
         self.assertEqual(arguments["factor"]["MemoryType"], "Scalar")
+        self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1024])
+        said = self.clatune("tune", "my.json", "--device", "pocl", "--no-store", expect=1).stderr
+        self.assertRegex(said, r"my\.json:\d+: Reference: still to be filled in: .*default configuration's result")
+        del problem["Reference"]
+        self.write("my.json", json.dumps(problem))
         answer = self.clatune_json("tune", "my.json", "--device", "pocl", "--budget", "6", "--no-store")
         self.assertEqual(answer["evaluations"]["correct"], 6)
 
@@ -65,6 +70,9 @@ class Init(CliTest):
         self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "TILE_X", "Y": "4"})
         said = self.clatune("verify", "t.json", "--device", "pocl", expect=1).stderr
         self.assertRegex(said, r"t\.json:\d+: KernelSpecification\.GlobalSize\.X: still to be filled in: .*line \d+")
+        self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [1024, 768])
+        self.assertTrue(problem["Reference"].startswith("TODO "))
+        self.write("t.json", json.dumps({k: v for k, v in problem.items() if k != "Reference"}))
         for old, new in (("TODO work-items along X, an expression such as size_width", "size_width"),
                          ("TODO work-items along Y, an expression such as size_height", "size_height"),
                          ("TODO number of elements, an expression over the tuning parameters", "TILE_X * 4")):
@@ -77,6 +85,30 @@ class Init(CliTest):
         self.assertEqual(said, "clatune: note: t.cl:1: '#define TILE 16' cannot be tuned; put '#ifndef TILE' before it and "
                                "'#endif' after it\n")
         self.assertEqual(self.init("t.cl", "--kernel", "transpose", "--quiet", "--dry-run").stderr, "")
+
+    def test_a_naive_kernel_of_the_file_is_the_reference(self):
+        arguments = "(global const float *in, global float *out, const int n) { "
+        self.write("two.cl", f"kernel void twice_ref{arguments}out[get_global_id(0)] = 2 * in[get_global_id(0)]; }}\n"
+                   f"kernel void naive(global float *out) {{ out[0] = 1; }}\n"
+                   f"kernel void twice{arguments}int i = get_global_id(0); out[i] = in[i] + in[i]; }}\n")
+        self.init("two.cl", "--kernel", "twice")
+        self.assertEqual(self.problem("two.json")["Reference"],
+                         {"KernelFile": "two.cl", "KernelName": "twice_ref", "GlobalSize": ["size_n"]})
+        self.assertIn("verified        yes; largest", self.clatune("verify", "two.json", "--device", "pocl").stdout)
+        self.edit("two.cl", "2 * in", "3 * in")
+        self.clatune("verify", "two.json", "--device", "pocl", expect=5)
+
+    def test_the_compilers_first_line_stands_under_the_warning(self):
+        self.write("my.cl", SCALE)
+        self.init("my.cl")
+        problem = self.problem("my.json")
+        del problem["Reference"]
+        problem["Reference"] = {"KernelFile": "ref.cl", "KernelName": "scale", "GlobalSize": ["size_n"]}
+        self.write("my.json", json.dumps(problem))
+        self.write("ref.cl", SCALE)
+        self.edit("my.cl", "int i =", "\n#if PER_ITEM == 1\n  int broken = missing;\n#endif\n  int i =")
+        said = self.clatune("tune", "my.json", "--device", "pocl", "--budget", "4", "--no-store").stderr
+        self.assertRegex(said, r"the default configuration fails: [^\n]*\n  [^\n]*error[^\n]*'missing'")
 
     def test_images_and_samplers(self):
         self.write("t.cl", GROUPS)
