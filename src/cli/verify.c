@@ -21,11 +21,44 @@ static clt_config standard(const clt_instance *instance) {
   return clt_space_at(space, 0);
 }
 
+static bool names(const char *text, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
+    if ((at == text || strchr(" \t\r\n,", at[-1])) && at[n] == '=') return true;
+  return false;
+}
+
+/* What is typed, and behind it the default's values of the parameters that it does not name, which are said. malloc'ed.
+ */
+static char *completed(const clt_space *space, const char *typed, clt_config standard, bool quiet) {
+  char *text = NULL, *rest = NULL;
+  size_t bytes;
+  FILE *file = open_memstream(&rest, &bytes);
+  for (size_t p = 0; file && p < clt_space_n_parameters(space); p++) {
+    char value[512];
+    const char *name = clt_space_parameter(space, p)->name;
+    if (names(typed, name)) continue;
+    clt_value_print(clt_space_value(space, standard, p), value, sizeof value);
+    fprintf(file, " %s=%s", name, value);
+  }
+  if (file == NULL || fclose(file)) return free(rest), NULL;
+  if (bytes > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest);
+  size_t need = strlen(typed) + bytes + 1;
+  if ((text = malloc(need)) != NULL) snprintf(text, need, "%s%s", typed, rest);
+  free(rest);
+  return text;
+}
+
 static int choose(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
   clt_error error = {0};
   const char *text = cli_text(arguments, "configuration");
   if (text == NULL) return *out = standard(instance), 0;
-  return clt_config_parse(out, clt_instance_space(instance), text, &error) ? (cli_report(&error), CLI_USAGE) : 0;
+  const clt_space *space = clt_instance_space(instance);
+  char *whole = completed(space, text, clt_instance_default(instance), cli_given(arguments, "quiet"));
+  if (whole == NULL) return cli_failure("out of memory");
+  int rc = clt_config_parse(out, space, whole, &error);
+  free(whole);
+  return rc ? (cli_report(&error), CLI_USAGE) : 0;
 }
 
 /* What came out of it; findings is Oclgrind's log, NULL where it was not asked. */
@@ -52,7 +85,7 @@ static json_t *to_json(const clt_instance *instance, const verdict *v) {
 static void print_run(const clt_instance *instance, const clt_measurement *m, bool checked) {
   char figure[64];
   printf("verified        %s\n", checked ? "yes; the check command accepts it"
-                                          : "it runs; whether it is right nobody says: there is no \"Check\"");
+                                         : "it runs; whether it is right nobody says: there is no \"Check\"");
   printf("figure          %s\n", cli_figure(figure, clt_instance_problem(instance), m->time_s));
 }
 
@@ -131,7 +164,8 @@ static int run(const cli_arguments *arguments) {
 static const cli_flag flags[] = {
     CLI_FLAG_DEVICE,
     CLI_FLAG_SIZE,
-    {"configuration", "\"a=1 b=2\"", "the configuration to check (default: the problem's)"},
+    {"configuration", "\"a=1 b=2\"",
+     "the configuration to check; parameters that it does not name keep the default's values"},
     {"oclgrind", NULL,
      "runs it under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small sizes"},
     CLI_FLAG_JSON,

@@ -57,6 +57,18 @@ class FixedMacros(SimulatedTest):
             self.clatune("verify", "copy.json", "--device", "Simulated")
 
 
+class PartOfAConfiguration(SimulatedTest):
+    def test_verify_takes_the_rest_from_the_default(self):
+        self.edit("copy.json", '"Values": "list(range(25))", "Default": 0', '"Values": "list(range(25))", "Default": 7')
+        run = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "a=3")
+        self.assertIn("configuration   a=3 b=7\n", run.stdout)
+        self.assertEqual(run.stderr, "clatune: note: of the default configuration: b=7\n")
+        whole = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "b=2,a=3")
+        self.assertEqual((whole.stdout.splitlines()[0], whole.stderr), ("configuration   a=3 b=2", ""))
+        said = self.clatune("verify", "copy.json", "--device", "Simulated", "--configuration", "ab=3", expect=2).stderr
+        self.assertIn("there is no parameter 'ab'", said)
+
+
 class NoStore(SimulatedTest):
     def test_one_answer_and_no_file_made(self):
         for reader in READERS:
