@@ -119,7 +119,9 @@ void cli_note_fixed_macros(const char *path, const char *text) {
   if (clt_defines(&defines, &n, text, NULL)) return;
   for (size_t i = 0; i < n; i++)
     if (!defines[i].guarded && !defines[i].has_arguments && whole_number(&number, defines[i].value))
-      fprintf(stderr, "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
-              path, defines[i].line, defines[i].name, defines[i].value, defines[i].name);
+      fprintf(
+          stderr,
+          "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
+          path, defines[i].line, defines[i].name, defines[i].value, defines[i].name);
   free(defines);
 }

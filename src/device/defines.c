@@ -130,7 +130,7 @@ static int take(reader *r, clt_error *error) {
   } else if (directive(r->text, "endif")) {
     r->depth -= r->depth > 0;
   } else if ((at = directive(r->text, "line")) && isdigit((unsigned char)*at)) {
-    r->next_line = (int)strtol(at, NULL, 10);
+    r->next_line = (int)(strtol(at, NULL, 10) % 1000000000);
   } else if ((at = directive(r->text, "define"))) {
     return add(r, at, r->line > 0 ? r->line : 1, error);
   } else if ((at = directive(r->text, "undef"))) {
