@@ -39,7 +39,7 @@ ENVIRONMENT_TABLE
 
 # SEE ALSO
 
-*libclatune*(3), *clatune-problem*(5)
+*libclatune*(3), *clatune-problem*(5), *clatune-plan*(5)
 """
 
 

@@ -28,7 +28,8 @@ class Install(TreeTest):
         headers = {p.relative_to(SOURCE / "include") for p in (SOURCE / "include").rglob("*.h")}
         self.assertEqual({p.relative_to(self.prefix / "include") for p in (self.prefix / "include").rglob("*.h")}, headers)
         if shutil.which("scdoc"):
-            self.there("share/man/man1/clatune.1", "share/man/man3/libclatune.3", "share/man/man5/clatune-problem.5")
+            self.there("share/man/man1/clatune.1", "share/man/man3/libclatune.3", "share/man/man5/clatune-problem.5",
+                       "share/man/man5/clatune-plan.5")
 
     def test_nothing_of_the_tests_or_the_inside_is_installed(self):
         names = [p.name for p in self.prefix.rglob("*") if p.is_file()]

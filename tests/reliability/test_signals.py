@@ -7,6 +7,8 @@ import time
 
 from simulation import CLATUNE, SimulatedTest, main, processes_of
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored under nohup, and then by clatune, too
+
 OPTIONS = ("--searcher", "random", "--seed", "3", "--budget", "900", "--workers", "1", "--store", "s.sqlite")
 
 
