@@ -76,14 +76,19 @@ static int choose_stored(clt_device_info *out, const cli_arguments *arguments, c
   return rc;
 }
 
-int cli_choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
-  clt_error error = {0};
+int cli_select_device(clt_device_info *out, const char *text, clt_error *error) {
   clt_device_info *devices = NULL;
   size_t n = 0, index = 0;
-  int rc = clt_devices(&devices, &n, &error);
-  if (rc == 0) rc = clt_device_select(&index, devices, n, text, &error);
+  int rc = clt_devices(&devices, &n, error);
+  if (rc == 0) rc = clt_device_select(&index, devices, n, text, error);
   if (rc == 0) *out = devices[index];
   free(devices);
+  return rc;
+}
+
+int cli_choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
+  clt_error error = {0};
+  int rc = cli_select_device(out, text, &error);
   if (rc == 0 || rc == CLT_E_MEMORY) return rc ? cli_report(&error) : 0;
   return rc == CLT_E_AMBIGUOUS ? cli_report(&error) : choose_stored(out, arguments, text, &error);
 }

@@ -6,6 +6,9 @@
 
 #include "cli/arguments.h"
 
+/* The device of this machine that `text` names (NULL: the only one). Returns a result code, nothing is said. */
+int cli_select_device(clt_device_info *out, const char *text, clt_error *error);
+
 /* The device that `text` names (NULL: the only one): of this machine's, and where none of them is meant, or there is no
  * driver, of those that the store (--store, or the user's and the system's) describes, each with its newest driver.
  * Returns 0, or an exit code after a message. */

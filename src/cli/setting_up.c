@@ -12,13 +12,7 @@
 
 static int select_device(clt_device_info *out, const char *text) {
   clt_error error = {0};
-  clt_device_info *devices = NULL;
-  size_t n = 0, index = 0;
-  int rc = clt_devices(&devices, &n, &error);
-  if (rc == 0) rc = clt_device_select(&index, devices, n, text, &error);
-  if (rc == 0) *out = devices[index];
-  free(devices);
-  return rc ? cli_report(&error) : 0;
+  return cli_select_device(out, text, &error) ? cli_report(&error) : 0;
 }
 
 int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {

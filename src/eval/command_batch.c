@@ -341,14 +341,8 @@ static int run_rounds(contest *c, clt_error *error) {
 }
 
 static void conclude(contest *c) {
-  for (size_t i = 0; i < c->n; i++) {
-    clt_measurement *m = &c->m[i];
-    size_t n = c->n_runs[i], kept = n < CLT_MAX_RUNS ? n : CLT_MAX_RUNS;
-    if (m->reason != CLT_REASON_NONE || n == 0) continue;
-    memcpy(m->runs_s, c->runs[i] + n - kept, kept * sizeof *m->runs_s);
-    m->n_runs = kept;
-    m->time_s = clt_median(c->runs[i], n);
-  }
+  for (size_t i = 0; i < c->n; i++)
+    if (c->m[i].reason == CLT_REASON_NONE && c->n_runs[i] > 0) clt_rounds_take(&c->m[i], c->runs[i], c->n_runs[i]);
 }
 
 int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,

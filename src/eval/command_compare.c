@@ -1,7 +1,6 @@
 /* Finalists: built side by side in folders of their own, then run in interleaved rounds. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -112,15 +111,10 @@ static int run_rounds(contest *c, clt_error *error) {
   return CLT_OK;
 }
 
-/* The median is that of all runs; what is kept of them are the last. */
 static void take_result(contest *c, size_t i, clt_measurement *out) {
   clt_evaluation_stage stage = c->evaluations[i].stage;
   clt_evaluation_end(&c->evaluations[i], out);
-  size_t n = c->n_runs[i], kept = n < CLT_MAX_RUNS ? n : CLT_MAX_RUNS;
-  if (stage == CLT_EVALUATION_DONE || n == 0) return;
-  memcpy(out->runs_s, c->runs[i] + n - kept, kept * sizeof *out->runs_s);
-  out->n_runs = kept;
-  out->time_s = clt_median(c->runs[i], n);
+  if (stage != CLT_EVALUATION_DONE && c->n_runs[i] > 0) clt_rounds_take(out, c->runs[i], c->n_runs[i]);
 }
 
 static void release(contest *c) {

@@ -312,13 +312,9 @@ static int run_rounds(contest *c, clt_error *error) {
   return CLT_OK;
 }
 
-/* The median is that of all runs; what is kept of them are the last. */
 static void take_runs(finalist *f) {
   if (f->failed) return;
-  size_t kept = f->n_runs < CLT_MAX_RUNS ? f->n_runs : CLT_MAX_RUNS;
-  if (kept) memcpy(f->result->runs_s, f->runs_s + f->n_runs - kept, kept * sizeof *f->runs_s);
-  f->result->n_runs = kept;
-  f->result->time_s = clt_median(f->runs_s, f->n_runs);
+  clt_rounds_take(f->result, f->runs_s, f->n_runs);
   f->result->energy_J = f->n_energies ? clt_median(f->energies_J, f->n_energies) : NAN;
 }
 

@@ -1,6 +1,7 @@
 #include "eval/rounds.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SIGNIFICANT 0.05
 #define CERTAIN 0.001
@@ -66,4 +67,11 @@ bool clt_rounds_judge(const clt_contender *contenders, size_t n, double toleranc
     decided = decided && out[i] != CLT_STANDING_OPEN;
   }
   return decided;
+}
+
+void clt_rounds_take(clt_measurement *out, const double *runs_s, size_t n) {
+  size_t kept = n < CLT_MAX_RUNS ? n : CLT_MAX_RUNS;
+  if (kept) memcpy(out->runs_s, runs_s + n - kept, kept * sizeof *runs_s);
+  out->n_runs = kept;
+  out->time_s = clt_median(runs_s, n);
 }

@@ -31,6 +31,9 @@ typedef enum clt_standing {
   CLT_STANDING_OPEN
 } clt_standing;
 
+/* What a finalist's runs, n in all, come to: the time is the median of all, and what is kept of them are the last. */
+void clt_rounds_take(clt_measurement *out, const double *runs_s, size_t n);
+
 /* Judges all; true where none is open. */
 bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out);
 

@@ -1,10 +1,10 @@
 /* What a store holds of a kernel at all sizes. */
-#include <clatune/predictor.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "lookup/lookup.h"
 
 /* A key of the store that is of this kernel, perhaps. */
 typedef struct candidate {
@@ -42,32 +42,13 @@ static int note(void *user, const clt_store_description *d) {
   return 0;
 }
 
-/* "a=1 b=2", cut to pieces in place. Returns how many. */
-static size_t split_sizes(char *text, clt_size *out, size_t most) {
-  size_t n = 0;
-  char *rest = NULL;
-  for (char *item = strtok_r(text, " ", &rest); item && n < most; item = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(item, '=');
-    if (equals == NULL) return 0;
-    *equals = 0;
-    out[n++] = (clt_size){item, strtoll(equals + 1, NULL, 10)};
-  }
-  return n;
-}
-
-/* NULL in *out: the sizes are no longer possible, or another text of the kernel was measured. */
-static int instance_of(clt_instance **out, const clt_instance *own, candidate *c, clt_error *error) {
-  clt_size sizes[64];
-  char key[33];
+/* NULL in *out: it is not of today's kernel. */
+static int instance_of(clt_instance **out, const clt_instance *own, const candidate *c, clt_error *error) {
+  const clt_problem *problem = clt_instance_problem(own);
+  int rc = clt_stored_instance(out, problem, clt_instance_device(own), &c->key, c->sizes, error);
+  if (rc || *out == NULL || clt_space_same_parameters(clt_instance_space(*out), clt_instance_space(own))) return rc;
+  clt_instance_free(*out);
   *out = NULL;
-  size_t n = split_sizes(c->sizes, sizes, 64);
-  clt_instance *instance = NULL;
-  if (clt_instance_new(&instance, clt_instance_problem(own), sizes, n, clt_instance_device(own), NULL)) return CLT_OK;
-  int rc = clt_instance_key(instance, key, error);
-  bool same = rc == CLT_OK && strcmp(key, c->key.problem) == 0 &&
-              clt_space_same_parameters(clt_instance_space(instance), clt_instance_space(own));
-  if (!same) return clt_instance_free(instance), rc;
-  *out = instance;
   return CLT_OK;
 }
 

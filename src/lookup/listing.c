@@ -36,44 +36,10 @@ static int note(void *user, const clt_store_description *d) {
   return 0;
 }
 
-/* "a=1 b=2" is cut in place; names are borrowed. */
-static size_t read_sizes(char *text, clt_size *out, size_t capacity) {
-  size_t n = 0;
-  char *rest = NULL;
-  for (char *part = strtok_r(text, " ", &rest); part && n < capacity; part = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(part, '=');
-    if (equals == NULL) continue;
-    *equals = '\0';
-    out[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
-  }
-  return n;
-}
-
-/* An entry whose sizes the problem no longer has, or whose text has changed, is left out. */
-static int make_instance(clt_instance **out, const clt_problem *problem, const entry *e, clt_error *error) {
-  size_t capacity = clt_problem_n_sizes(problem) + 1;
-  clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
-  char *text = strdup(e->sizes);
-  clt_error why = {0};
-  clt_store_key key;
-  int rc = sizes && text ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    size_t n = read_sizes(text, sizes, capacity);
-    if (clt_instance_new(out, problem, sizes, n, e->device, &why)) *out = NULL;
-    if (*out && (clt_store_key_init(&key, *out, &why) || strcmp(key.problem, e->key.problem) != 0)) {
-      clt_instance_free(*out);
-      *out = NULL;
-    }
-  }
-  free(sizes);
-  free(text);
-  return rc ? rc : why.code == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
-}
-
 static int visit_entry(clt_store *store, const clt_problem *problem, const entry *e, clt_place_visit visit, void *user,
                        clt_error *error) {
   clt_instance *instance = NULL;
-  int rc = make_instance(&instance, problem, e, error);
+  int rc = clt_stored_instance(&instance, problem, e->device, &e->key, e->sizes, error);
   if (rc || instance == NULL) return rc;
   rc = visit(user, store, &e->key, &instance, e->sizes, error);
   clt_instance_free(instance);

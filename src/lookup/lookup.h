@@ -70,6 +70,11 @@ int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_inst
 void clt_relatives_sort(clt_relatives *relatives);
 void clt_relatives_release(clt_relatives *relatives);
 
+/* stored_instance.c: the problem at the sizes ("a=1 b=2") that a key was measured at. NULL in *out where the problem no longer
+ * has these sizes, or where its kernel's text, input or reference has changed since. */
+int clt_stored_instance(clt_instance **out, const clt_problem *problem, const clt_device_info *device,
+                        const clt_store_key *key, const char *stored_sizes, clt_error *error);
+
 /* answers.c: answers that are remembered, by what was asked. */
 int clt_answers_new(clt_answers **out, clt_error *error);
 void clt_answers_free(clt_answers *answers);

@@ -9,13 +9,14 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "store/key.h"
 
 static int name_of(char out[33], const clt_instance *instance, clt_error *error) {
   char kernel[33];
   clt_store_key key;
   clt_hasher *hasher = clt_hasher_new();
   int rc = hasher ? clt_instance_kernel_key(instance, kernel, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_store_key_init(&key, instance, error);
+  if (rc == CLT_OK) rc = clt_store_key_device(&key, instance, error);
   if (rc == CLT_OK) {
     clt_hasher_add_text(hasher, kernel);
     clt_hasher_add_text(hasher, key.device);

@@ -57,17 +57,6 @@ static void draw_weights(const clt_shape *shape, clt_rng *rng, float *weights) {
   }
 }
 
-/* rows: first those to train on, then those left out. */
-static size_t split_rows(const struct fit *fit, size_t member, size_t *rows) {
-  size_t n = 0, n_rows = fit->setup->n_rows;
-  for (size_t i = 0; i < n_rows; i++)
-    if (fit->fold[i] != member) rows[n++] = i;
-  size_t n_train = n;
-  for (size_t i = 0; i < n_rows; i++)
-    if (fit->fold[i] == member) rows[n++] = i;
-  return n_train;
-}
-
 static int keep_residuals(struct fit *fit, clt_stopping *stopping, const size_t *left_out, clt_error *error) {
   size_t n = stopping->rows.n_rows;
   float *outputs = clt_new_array(n, sizeof *outputs);
@@ -108,7 +97,7 @@ static int fit_member(void *user, size_t member, clt_error *error) {
   size_t *rows = clt_new_array(n_rows, sizeof *rows);
   int rc = weights && rows ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
-  size_t n_train = split_rows(fit, member, rows);
+  size_t n_train = clt_rows_split(rows, fit->fold, n_rows, member);
   rc = clt_stopping_init(&stopping, &e->shape, fit->x, fit->y, rows + n_train, n_rows - n_train,
                          (long)fit->options->patience, error);
   if (rc) goto done;

@@ -46,3 +46,13 @@ int clt_rows_folds(uint32_t *fold, const clt_model_setup *setup, size_t k, clt_r
   free(of_size);
   return CLT_OK;
 }
+
+size_t clt_rows_split(size_t *rows, const uint32_t *fold, size_t n, size_t member) {
+  size_t placed = 0;
+  for (size_t i = 0; i < n; i++)
+    if (fold[i] != member) rows[placed++] = i;
+  size_t n_train = placed;
+  for (size_t i = 0; i < n; i++)
+    if (fold[i] == member) rows[placed++] = i;
+  return n_train;
+}

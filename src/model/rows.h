@@ -17,4 +17,7 @@ float *clt_rows_encode(const clt_encoding *encoding, const clt_model_setup *setu
  * whose size it has not seen is what it is asked for. */
 int clt_rows_folds(uint32_t *fold, const clt_model_setup *setup, size_t k, clt_rng *rng, clt_error *error);
 
+/* A member's rows[n]: first those to train on, whose number is returned, then those of its fold, which it does not see. */
+size_t clt_rows_split(size_t *rows, const uint32_t *fold, size_t n, size_t member);
+
 #endif

@@ -38,24 +38,13 @@ struct fit {
   uint32_t *fold;
 };
 
-/* rows: first those to train on, then those left out. */
-static size_t split_rows(const struct fit *fit, size_t member, size_t *rows) {
-  size_t n = 0;
-  for (size_t i = 0; i < fit->setup->n_rows; i++)
-    if (fit->fold[i] != member) rows[n++] = i;
-  size_t n_train = n;
-  for (size_t i = 0; i < fit->setup->n_rows; i++)
-    if (fit->fold[i] == member) rows[n++] = i;
-  return n_train;
-}
-
 static int fit_member(void *user, size_t member, clt_error *error) {
   struct fit *fit = user;
   clt_trees *t = fit->trees;
   size_t n_inputs = t->encoding->n_inputs, n = fit->setup->n_rows;
   size_t *rows = clt_new_array(n, sizeof *rows);
   if (rows == NULL) return clt_fail_memory(error);
-  size_t n_train = split_rows(fit, member, rows);
+  size_t n_train = clt_rows_split(rows, fit->fold, n, member);
   int rc = clt_boosted_fit(&t->members[member], &fit->boosting, fit->x, n_inputs, fit->y, rows, n_train, NULL, error);
   for (size_t i = n_train; !rc && i < n; i++)
     t->residuals[rows[i]] = clt_boosted_predict(&t->members[member], fit->x + rows[i] * n_inputs) - fit->y[rows[i]];
