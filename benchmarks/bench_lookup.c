@@ -1,6 +1,10 @@
 /* How long looking up takes: warm (asked before), and cold (a fresh clt_wisdom, problem file and kernel read). A store with so
- * many measurements (10,000), of 100 sizes. Arguments: number, folder. */
+ * many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for before, warm
+ * (the model was loaded before) and cold. Arguments: number, folder. */
 #include <clatune/lookup.h>
+#include <clatune/predictor.h>
+#include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +14,7 @@
 
 #define N_SIZES 100
 #define REPEATS 200
+#define UNSEEN_WIDTH 1030 /* and every 32 above it: between those that were measured */
 
 static clt_device_info make_device(void) {
   clt_device_info device;
@@ -22,6 +27,15 @@ static clt_device_info make_device(void) {
   device.local_memory_bytes = 1 << 18;
   device.global_memory_bytes = device.max_allocation_bytes = (uint64_t)1 << 30;
   return device;
+}
+
+/* Something that a model can learn. */
+static double made_up_time_s(const clt_space *space, clt_config config, int64_t width) {
+  uint32_t positions[64];
+  double slow = 0;
+  clt_space_positions(space, config, positions);
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) slow += 0.05 * fabs((double)positions[p] - 2);
+  return 1e-6 * (double)width * exp(slow);
 }
 
 static int add_size(clt_store *store, const clt_problem *problem, const clt_device_info *device, int64_t width,
@@ -39,7 +53,7 @@ static int add_size(clt_store *store, const clt_problem *problem, const clt_devi
   for (uint64_t i = 0; i < n && rc == 0; i++) {
     clt_measurement m;
     clt_measurement_init(&m, clt_space_at(space, i * 997 % clt_space_valid(space)));
-    m.time_s = 1e-3 * (double)(1 + i);
+    m.time_s = made_up_time_s(space, m.config, width);
     rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
   }
   free(json);
@@ -57,20 +71,44 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
   return rc;
 }
 
+static int train(const char *path, const clt_problem *problem, const clt_device_info *device, clt_error *error) {
+  clt_store *store = NULL;
+  clt_instance *instance = NULL;
+  clt_history *history = NULL;
+  clt_model *model = NULL;
+  clt_model_accuracy accuracy;
+  int rc = clt_store_open(&store, NULL, path, error);
+  if (rc == 0) rc = clt_instance_new(&instance, problem, NULL, 0, device, error);
+  if (rc == 0) rc = clt_history_read(&history, store, instance, false, error);
+  if (rc == 0) rc = clt_history_fit(&model, history, "average", NULL, 0, 1, 0, error);
+  if (rc == 0) rc = clt_predictor_save(model, path, instance, error);
+  if (rc == 0) {
+    clt_model_accuracy_get(model, &accuracy);
+    printf("trained 'average' on %zu rows in %.1f s, calibrated error %.2g %%\n", accuracy.n_rows, accuracy.fit_s,
+           100 * accuracy.calibrated_error);
+  }
+  clt_model_free(model);
+  clt_history_free(history);
+  clt_instance_free(instance);
+  clt_store_close(store);
+  return rc;
+}
+
 static int by_time(const void *a, const void *b) {
   const double *x = a, *y = b;
   return (*x > *y) - (*x < *y);
 }
 
-/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew. */
-static int time_lookups(const char *path, const clt_device_info *device, int64_t width, bool cold, const char *name,
-                        clt_error *error) {
+/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is than
+ * the one before. */
+static int time_lookups(const char *path, const clt_device_info *device, int64_t width, int64_t step, bool cold,
+                        const char *name, clt_error *error) {
   double times_s[REPEATS];
   clt_wisdom *wisdom = NULL;
-  const clt_size size = {"width", width};
   clt_tier tier = CLT_TIER_DEFAULT;
   int rc = 0;
   for (int i = 0; i < REPEATS && rc == 0; i++) {
+    const clt_size size = {"width", width + i * step};
     clt_found found;
     double start_s = clt_now_s();
     if (wisdom == NULL) rc = clt_wisdom_open(&wisdom, &path, 1, error);
@@ -87,6 +125,13 @@ static int time_lookups(const char *path, const clt_device_info *device, int64_t
   return 0;
 }
 
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk) {
+  (void)status, (void)type, (void)walk;
+  return remove(path);
+}
+
+static void remove_all(const char *folder) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
+
 int main(int argc, char **argv) {
   uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000;
   char folder[512], path[600];
@@ -98,12 +143,14 @@ int main(int argc, char **argv) {
   snprintf(path, sizeof path, "%s/store.sqlite", folder);
   int rc = clt_problem_load(&problem, KERNELS_FOLDER "/convolution.json", &error);
   if (rc == 0) rc = fill(path, problem, &device, n, &error);
-  if (rc == 0) rc = time_lookups(path, &device, 2048, false, "warm", &error);
-  if (rc == 0) rc = time_lookups(path, &device, 2048, true, "cold", &error);
-  if (rc == 0) rc = time_lookups(path, &device, 2040, true, "cold", &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2048, 0, false, "warm", &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2048, 0, true, "cold", &error);
+  if (rc == 0) rc = time_lookups(path, &device, 2040, 0, true, "cold", &error);
+  if (rc == 0) rc = train(path, problem, &device, &error);
+  if (rc == 0) rc = time_lookups(path, &device, UNSEEN_WIDTH, 32, false, "warm, a new size each", &error);
+  if (rc == 0) rc = time_lookups(path, &device, UNSEEN_WIDTH, 0, true, "cold", &error);
   if (rc) fprintf(stderr, "%s\n", error.message);
   clt_problem_free(problem);
-  unlink(path);
-  rmdir(folder);
+  remove_all(folder);
   return rc != 0;
 }

@@ -2,11 +2,13 @@
 """Predictive tuning of the filterbank correlation (docs/predictive.md), after Bergstra, Pinto and Cox (2012).
 
     benchmarks/predictive.py measure --device pocl --store /somewhere/filterbank.sqlite    # long; goes on where it was stopped
+    benchmarks/predictive.py warm --device pocl --store /somewhere/filterbank.sqlite       # after it
     benchmarks/predictive.py tables                                                        # from data/recorded, no device
 
 `measure` runs the reference, the grid and hill climbing at every training and unseen size, predicts the unseen sizes with each model
 from the first 10, 25 and 50 training sizes, measures what was predicted, and compares the winners of a size in rounds. It writes
-data/recorded/filterbank-*.json.gz. `tables` prints the figures from these files; models are fitted anew for the rank correlation.
+data/recorded/filterbank-*.json.gz. `warm` tunes the unseen sizes from scratch with 200 evaluations and with 20 after a warm start from
+all the training sizes, and compares the winners in rounds. `tables` prints the figures from these files; models are fitted anew for the rank correlation.
 """
 import gzip
 import json
@@ -23,6 +25,7 @@ CLIMBS = (25, 50, 75)
 TRAINED_ON = (10, 25, 50)
 MODELS = ("trees", "ensemble", "average")
 SUGGESTIONS = 10  # measured on top of a prediction
+WARM, COLD = 20, 200  # evaluations after a warm start, and from scratch
 
 
 def sizes_in(options, name):
@@ -43,6 +46,10 @@ def recording_of(options, name, index):
 
 def searches_file(options):
     return pathlib.Path(options.data) / "filterbank-searches.json.gz"
+
+
+def warm_file(options):
+    return pathlib.Path(options.data) / "filterbank-warm.json.gz"
 
 
 def clatune(options, *arguments):
@@ -135,6 +142,38 @@ def measure(options):
         json.dump({"fits": fits, "compared": compared}, file, indent=1)
 
 
+# --- warm start ---
+
+def trained_store(options):
+    """A store that has the training sizes alone and a model of them, as a user's would."""
+    path = pathlib.Path(options.store + ".trained")
+    if not path.exists():
+        files = [recording_of(options, "training", i) for i in range(options.training)]
+        clatune(options, "store", "import", *files, "--of", PROBLEM, "--store", path, "--quiet")
+    clatune(options, "train", PROBLEM, "--device", options.device, "--store", path, "--model", "auto", "--quiet")
+    return path
+
+
+def tune(options, store, size, budget, *how):
+    answer = json.loads(clatune(options, "tune", PROBLEM, "--device", options.device, *typed(size), "--store", store, "--seed", 1,
+                                "--budget", budget, *how, "--json", "--quiet"))
+    return {"configuration": answer["best"]["configuration"], "time_s": answer["best"]["time_s"], "wall_s": answer["wall_s"],
+            "evaluations": answer["evaluations"]["total"]}
+
+
+def warm(options):
+    options.problem, options.size = PROBLEM, []
+    store, out = trained_store(options), []
+    with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
+        for size in sizes_in(options, "unseen"):
+            found = {"warm": tune(options, store, size, WARM, "--warm-start"),
+                     "cold": tune(options, options.store + ".cold", size, COLD, "--no-transfer")}
+            options.size = [f"{name}={value}" for name, value in size.items()]
+            out.append({"size": size, "found": found, "time_s": live_search.retime(options, found, folder)})
+    with gzip.open(warm_file(options), "wt") as file:
+        json.dump(out, file, indent=1)
+
+
 # --- tables ---
 
 def ranks(values):
@@ -160,6 +199,17 @@ def rank_correlations(options, path):
     return out
 
 
+def print_warm(options):
+    if not warm_file(options).exists():
+        return
+    sizes = json.loads(gzip.open(warm_file(options)).read())
+    speeds = sorted(s["time_s"]["cold"] / s["time_s"]["warm"] for s in sizes)
+    walls = [statistics.median(s["found"][how]["wall_s"] for s in sizes) for how in ("warm", "cold")]
+    print(f"\n{WARM} evaluations after a warm start against {COLD} from scratch, at {len(sizes)} unseen sizes: speed a median of "
+          f"{statistics.median(speeds):.3f} (from {speeds[0]:.3f} to {speeds[-1]:.3f}), at least 0.98 at "
+          f"{sum(s >= 0.98 for s in speeds)}; took {walls[0]:.0f} s and {walls[1]:.0f} s")
+
+
 def print_tables(options):
     searches = json.loads(gzip.open(searches_file(options)).read())
     names = list(dict.fromkeys(what for c in searches["compared"] for what in c["time_s"]))
@@ -179,11 +229,12 @@ def print_tables(options):
                              f"{statistics.mean(rank_correlations(options, path)):.3f}"])
     print()
     print(tables.markdown(["model", "training sizes", "rows", "error between configurations, %", "fit, s", "rank correlation"], rows))
+    print_warm(options)
 
 
 def main():
     parser = tables.parser(__doc__)
-    parser.add_argument("action", choices=["measure", "tables"])
+    parser.add_argument("action", choices=["measure", "warm", "tables"])
     parser.add_argument("--device", default="pocl", help="as clatune's --device (default pocl)")
     parser.add_argument("--store", help="measure: where measurements are kept")
     parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
@@ -192,9 +243,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="in which the winners of a size are compared (default 7)")
     parser.add_argument("--measure", default="", help="how: options of clatune sample")
     options = parser.parse_args()
-    if options.action == "measure" and not options.store:
-        parser.error("measure needs --store")
-    measure(options) if options.action == "measure" else print_tables(options)
+    if options.action != "tables" and not options.store:
+        parser.error(f"{options.action} needs --store")
+    {"measure": measure, "warm": warm, "tables": print_tables}[options.action](options)
 
 
 if __name__ == "__main__":

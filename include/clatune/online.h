@@ -33,13 +33,15 @@ typedef struct clt_online_settings {
   double tolerance;  /* what counts as equally fast; 0: 0.02 */
   uint64_t seed;
   unsigned threads;  /* of the model; 0: all */
+  const char *objective; /* what is optimised, as clt_objective_new (clatune/objective.h) takes it, but for energy, which is not
+                            measured here. NULL: what the problem says, else time */
 } clt_online_settings;
 
 int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_error *error);
 void clt_online_free(clt_online *online);
 
 /* What to run next. *exploring: its time is wanted. Not exploring: the search is over, or waits for what others were given;
- * then *config is the fastest so far, the default configuration where there is none. Takes as long as the searcher
+ * then *config is the best so far, the default configuration where there is none. Takes as long as the searcher
  * thinks: a few milliseconds in the mean with the default one. */
 int clt_online_ask(clt_online *online, clt_config *config, bool *exploring, clt_error *error);
 
@@ -48,7 +50,7 @@ int clt_online_tell(clt_online *online, clt_config config, double time_s, clt_er
 /* It does not build, does not run, or gives a wrong result. reason is not CLT_REASON_NONE. */
 int clt_online_fail(clt_online *online, clt_config config, clt_reason reason, clt_error *error);
 
-/* The fastest so far; false: nothing was told yet that ran. *time_s nullable. */
+/* The best so far; false: nothing was told yet that ran. *time_s nullable. */
 bool clt_online_best(clt_online *online, clt_config *config, double *time_s);
 /* Whether the search is over: nothing more will be explored. */
 bool clt_online_over(clt_online *online);

@@ -37,9 +37,20 @@ int clt_report_from_recording(clt_report **out, const clt_recording *recording, 
 void clt_report_free(clt_report *report);
 
 /* By what the rows are looked at, as clt_objective_new (clatune/objective.h) takes it; NULL, as at first: what the
- * problem says, else time. On failure it stays as it was. Pages (clt_report_page) are made for time. */
+ * problem says, else time. On failure it stays as it was. */
 int clt_report_set_objective(clt_report *report, const char *objective, clt_error *error);
 const clt_objective *clt_report_objective(const clt_report *report);
+
+/* What a report's costs stand for. Texts are borrowed from the report. */
+typedef struct clt_report_figure {
+  const char *name; /* "time", an objective's name, "figure" for what a program says of itself */
+  const char *unit; /* may be "" */
+  bool is_time;     /* it is the run time itself */
+  bool in_seconds;
+  bool maximised; /* the larger the better */
+} clt_report_figure;
+clt_report_figure clt_report_figure_of(const clt_report *report);
+double clt_report_value(const clt_report *report, double cost); /* the value that has this cost; NaN for NaN */
 
 const clt_space *clt_report_space(const clt_report *report);
 const char *clt_report_title(const clt_report *report);  /* the problem's name, or the recording's */

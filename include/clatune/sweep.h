@@ -50,6 +50,10 @@ void clt_sweep_free(clt_sweep *sweep);
 const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else its path */
 const char *clt_sweep_path(const clt_sweep *sweep);
 
+/* Whether its problems are programs (docs/commands.md) and not kernels: then the only device is the machine itself
+ * (clt_device_host). */
+bool clt_sweep_is_of_commands(const clt_sweep *sweep);
+
 /* The cells of each device, at most a million: index < n_cells. */
 size_t clt_sweep_n_cells(const clt_sweep *sweep);
 void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index);

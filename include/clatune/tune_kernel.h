@@ -36,10 +36,11 @@ typedef struct clt_kernel_tuning {
   int64_t budget;   /* configurations; 0: 100 */
   double time_s;    /* wall seconds after which none is begun; 0: no limit */
   uint64_t seed;
+  const char *objective; /* as in clatune/online.h; NULL: what the problem says, else time */
 } clt_kernel_tuning;
 
 typedef struct clt_kernel_tuned {
-  clt_config config; /* the fastest */
+  clt_config config; /* the best */
   double time_s;     /* the least of its runs */
   char *options;     /* its build options, malloc'ed */
   int64_t n_right, n_failed;

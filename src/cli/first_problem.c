@@ -86,8 +86,38 @@ static json_t *values_about(int64_t value) {
 /* Whether the work-group is what parameters of our own say. */
 static bool own_local_size(const draft *d) { return d->text->required[0][0] == '\0' && d->kernel->local_size[0] == 0; }
 
+/* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
+ * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */
+static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
+  static const char *const stems[] = {"local_size",     "local",      "wg_size", "wg", "wgs", "workgroup_size",
+                                      "work_group_size", "group_size", "block_size", "block"};
+  static const char letters[] = "xyz";
+  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+    size_t n = strlen(stems[i]);
+    if (strncasecmp(macro, stems[i], n) != 0) continue;
+    const char *suffix = macro + n + (macro[n] == '_');
+    if (suffix[0] == '\0' && macro[n] == '\0' && n_dimensions == 1) return true;
+    if (suffix[0] && suffix[1] == '\0' && ((suffix[0] | 32) == letters[dimension] || suffix[0] == '0' + dimension))
+      return true;
+  }
+  return false;
+}
+
+/* The parameter that is the work-group's size along a dimension: a macro of the kernel's, or one of our own. */
+static const char *local_name(const draft *d, int dimension) {
+  static const char *const own[] = {"local_x", "local_y", "local_z"};
+  for (size_t i = 0; i < d->text->n_macros; i++)
+    if (is_local_size(d->text->macros[i].name, dimension, d->text->n_dimensions)) return d->text->macros[i].name;
+  return own[dimension];
+}
+
+static bool is_macro(const draft *d, const char *name) {
+  for (size_t i = 0; i < d->text->n_macros; i++)
+    if (strcmp(d->text->macros[i].name, name) == 0) return true;
+  return false;
+}
+
 static json_t *tuning_parameters(const draft *d) {
-  static const char *const names[] = {"local_x", "local_y", "local_z"};
   json_t *list = json_array();
   for (size_t i = 0; i < d->text->n_macros; i++) {
     const cli_macro *m = &d->text->macros[i];
@@ -95,8 +125,9 @@ static json_t *tuning_parameters(const draft *d) {
                                           values_about(m->value), "Default", (json_int_t)m->value));
   }
   for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++)
-    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", names[k], "Type", "int", "Values",
-                                          values_about(k ? 4 : 32), "Default", k ? 4 : 32));
+    if (!is_macro(d, local_name(d, k)))
+      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", local_name(d, k), "Type", "int", "Values",
+                                            values_about(k ? 4 : 32), "Default", k ? 4 : 32));
   return list;
 }
 
@@ -106,7 +137,7 @@ static json_t *conditions(const draft *d) {
   for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++) {
     const char *size = size_along(d, k);
     if (size == NULL) continue;
-    json_array_append_new(list, json_pack("{s:o, s:s}", "Expression", format("%s %% local_%c == 0", size, "xyz"[k]),
+    json_array_append_new(list, json_pack("{s:o, s:s}", "Expression", format("%s %% %s == 0", size, local_name(d, k)),
                                           "// why", "leave it out where the kernel has no need of whole work-groups"));
   }
   return list;
@@ -134,7 +165,7 @@ static json_t *local_size(const draft *d) {
     json_object_set_new(out, axes[k],
                         required[0] ? json_string(required)
                         : fixed     ? json_integer((json_int_t)fixed)
-                                    : format("local_%c", "xyz"[k]));
+                                    : json_string(local_name(d, k)));
   }
   return out;
 }
@@ -229,6 +260,14 @@ static json_t *reference(const draft *d, const char *kernel_file, const clt_kern
   return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
 }
 
+static json_t *about_local_size(const draft *d) {
+  const char *name = local_name(d, 0);
+  if (is_macro(d, name))
+    return format("%s is taken for the work-group's size, as it is called so; where it is another, write that", name);
+  return format("where %s%s already is the work-group's size, write it there and leave local_x out",
+                d->text->n_macros > 1 ? "a macro such as " : "", d->text->macros[0].name);
+}
+
 json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_kernel_info *kernel,
                           const clt_kernel_info *kernels, size_t n_kernels, const cli_kernel_text *text) {
   draft d = {.kernel = kernel, .text = text};
@@ -240,8 +279,6 @@ json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_k
       "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize", local_size(&d), "Arguments", arguments(&d),
       "Reference", reference(&d, kernel_file, naive_kernel(kernel, kernels, n_kernels)));
   if (problem && own_local_size(&d) && text->n_macros > 0)
-    json_object_set_new(json_object_get(problem, "KernelSpecification"), "// LocalSize",
-                        format("where %s%s already is the work-group's size, write it there and leave local_x out",
-                               text->n_macros > 1 ? "a macro such as " : "", text->macros[0].name));
+    json_object_set_new(json_object_get(problem, "KernelSpecification"), "// LocalSize", about_local_size(&d));
   return problem;
 }

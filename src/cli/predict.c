@@ -7,6 +7,8 @@
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
+#define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
+
 typedef struct ranking {
   clt_config *configs;
   clt_prediction *predictions;
@@ -52,13 +54,18 @@ static int get_model(clt_model **out, const cli_arguments *arguments, const cli_
 
 static bool names_file(const char *model) { return model && clt_model_type_find(model) == NULL; }
 
+static int fill(ranking *r, const clt_model *model, size_t top, bool sweep, clt_error *error) {
+  return sweep ? clt_model_best(model, top, 0.5, NULL, 0, r->configs, r->predictions, &r->n, error)
+               : clt_model_climb(model, top, 0.5, NULL, 0, N_PREDICTIONS, r->configs, r->predictions, &r->n, error);
+}
+
 static int rank(const cli_arguments *arguments, const cli_subject *subject, const clt_model *model, size_t top) {
   clt_error error = {0};
   ranking r = {calloc(top, sizeof *r.configs), calloc(top, sizeof *r.predictions), 0};
   int rc = 0;
   if (r.configs == NULL || r.predictions == NULL) {
     rc = cli_failure("out of memory");
-  } else if (clt_model_best(model, top, 0.5, NULL, 0, r.configs, r.predictions, &r.n, &error)) {
+  } else if (fill(&r, model, top, cli_given(arguments, "sweep") || top > N_PREDICTIONS, &error)) {
     rc = cli_report(&error);
   } else if (cli_given(arguments, "json")) {
     rc = cli_print_json(to_json(subject, &r));
@@ -93,6 +100,7 @@ static const cli_flag flags[] = {
      "a model file of 'clatune train', or a model to fit now on stored rows (default: what\n"
      "'clatune train' has kept; where there is none, 'auto' is fitted now)"},
     {"top", "K", "how many configurations to print (default 10)"},
+    {"sweep", NULL, "predicts every configuration of a large space, too (default: climbs to the best)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,
     CLI_FLAG_JSON,
@@ -103,9 +111,11 @@ const cli_command cli_predict = {
     .summary = "prints the configurations that a model predicts to be best",
     .synopsis = "PROBLEM [--model FILE|NAME] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
     .description =
-        "Predicts the run time of every valid configuration and prints the best ones, those that would probably\n"
-        "fail last; also for sizes at which nothing was measured, where the model was trained on several. Measures\n"
-        "nothing. With a model file, no device is needed; its limits apply if one is named.",
+        "Predicts run times and prints the configurations that would be best, those that would probably fail\n"
+        "last; also for sizes at which nothing was measured, where the model was trained on several. In a space\n"
+        "that is too large to be swept at once it climbs from random configurations to the best neighbour, unless\n"
+        "it is told to sweep. Measures nothing. With a model file, no device is needed; its limits apply if one is\n"
+        "named.",
     .flags = flags,
     .n_flags = sizeof flags / sizeof *flags,
     .model_options = true,

@@ -88,12 +88,10 @@ static int print_json(const cli_report_sources *sources, const clt_report_option
                                   list));
 }
 
-/* Pages and JSON are of times; the text is of what is asked for, or what the problem says. */
-static int set_objective(const cli_report_sources *sources, const char *objective, bool is_text) {
+static int set_objective(const cli_report_sources *sources, const char *objective) {
   clt_error error = {0};
-  if (objective && !is_text) return cli_usage("'--objective' is for the text; a page and JSON are of times");
   for (size_t i = 0; i < sources->n; i++)
-    if (clt_report_set_objective(sources->reports[i], is_text ? objective : "time", &error)) return cli_report(&error);
+    if (clt_report_set_objective(sources->reports[i], objective, &error)) return cli_report(&error);
   return 0;
 }
 
@@ -121,7 +119,7 @@ static int run(const cli_arguments *arguments) {
   if (rc == 0) {
     const clt_report_options options = {.seed = (uint64_t)seed, .command = command};
     bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
-    rc = set_objective(&sources, cli_text(arguments, "objective"), !path && !json);
+    rc = set_objective(&sources, cli_text(arguments, "objective"));
     if (rc == 0 && path) rc = write_page(&sources, &options, path, !json);
     if (rc == 0 && text) rc = print(&sources, &options);
     if (rc == 0 && json) rc = print_json(&sources, &options);

@@ -21,8 +21,9 @@ json_t *cli_report_json_text(const char *text) {
 
 static json_t *row_json(const clt_report *report, size_t index) {
   const clt_report_row *row = clt_report_row_at(report, index);
-  return json_pack("{s:I, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
-                   cli_json_real(row->time_s), "spread", cli_json_real(row->spread), "finalist_s",
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
+                   cli_json_real(row->time_s), "value", cli_json_real(clt_report_value(report, row->cost)), "spread",
+                   cli_json_real(row->spread), "finalist_s",
                    cli_json_real(row->final_s), "configuration",
                    cli_json_configuration(clt_report_space(report), row->config));
 }
@@ -46,23 +47,35 @@ static json_t *reasons_json(const clt_report *report) {
 /* Each improvement. */
 static json_t *progress_json(const clt_report *report) {
   json_t *list = json_array();
-  double best_s = INFINITY, spent_s = 0;
+  double best = INFINITY, spent_s = 0;
   for (size_t i = 0; i < clt_report_n_rows(report); i++) {
     const clt_report_row *row = clt_report_row_at(report, i);
     spent_s += row->spent_s;
-    if (!(row->time_s < best_s)) continue;
-    best_s = row->time_s;
-    json_array_append_new(list, json_pack("{s:I, s:f, s:o}", "evaluation", (json_int_t)i + 1, "best_s", best_s,
-                                          "spent_s", cli_json_real(spent_s)));
+    if (!(row->cost < best)) continue;
+    best = row->cost;
+    json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s",
+                                          cli_json_real(row->time_s), "best_value",
+                                          cli_json_real(clt_report_value(report, best)), "spent_s",
+                                          cli_json_real(spent_s)));
   }
   return list;
 }
 
-static json_t *value_json(clt_value value, const clt_effect_value *e) {
-  return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o}", "value", cli_json_value(value), "rows", (json_int_t)e->n,
-                   "failed", (json_int_t)e->n_failed, "least_s", cli_json_real(e->least_s), "lower_quartile_s",
-                   cli_json_real(e->lower_quartile_s), "median_s", cli_json_real(e->median_s), "upper_quartile_s",
-                   cli_json_real(e->upper_quartile_s));
+/* Times have had names of their own before there were objectives. */
+static void add_figures(json_t *json, const clt_report *report, const clt_effect_value *e) {
+  static const char *const names[2][4] = {{"best", "better_quartile", "median", "worse_quartile"},
+                                          {"least_s", "lower_quartile_s", "median_s", "upper_quartile_s"}};
+  const double costs[] = {e->least_s, e->lower_quartile_s, e->median_s, e->upper_quartile_s};
+  bool is_time = clt_report_figure_of(report).is_time;
+  for (size_t i = 0; i < 4; i++)
+    json_object_set_new(json, names[is_time][i], cli_json_real(clt_report_value(report, costs[i])));
+}
+
+static json_t *value_json(const clt_report *report, clt_value value, const clt_effect_value *e) {
+  json_t *json = json_pack("{s:o, s:I, s:I}", "value", cli_json_value(value), "rows", (json_int_t)e->n, "failed",
+                           (json_int_t)e->n_failed);
+  add_figures(json, report, e);
+  return json;
 }
 
 static int add_parameter(json_t *list, const clt_report *report, size_t index, clt_error *error) {
@@ -72,7 +85,7 @@ static int add_parameter(json_t *list, const clt_report *report, size_t index, c
   if (rc) return rc;
   json_t *values = json_array();
   for (size_t v = 0; v < effect.n_values; v++)
-    if (effect.values[v].n) json_array_append_new(values, value_json(parameter->values[v], &effect.values[v]));
+    if (effect.values[v].n) json_array_append_new(values, value_json(report, parameter->values[v], &effect.values[v]));
   json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", parameter->name, "importance",
                                         cli_json_real(effect.importance), "values", values));
   clt_effect_release(&effect);
@@ -91,6 +104,12 @@ static json_t *model_json(const clt_report *report, const clt_report_options *op
   return model;
 }
 
+static json_t *objective_json(const clt_report *report) {
+  clt_report_figure f = clt_report_figure_of(report);
+  return json_pack("{s:o, s:o, s:s}", "name", cli_report_json_text(f.name), "unit", cli_report_json_text(f.unit), "goal",
+                   f.maximised ? "maximise" : "minimise");
+}
+
 json_t *cli_report_json(const clt_report *report, const clt_report_options *options, clt_error *error) {
   const clt_space *space = clt_report_space(report);
   size_t best = clt_report_best(report);
@@ -100,8 +119,8 @@ json_t *cli_report_json(const clt_report *report, const clt_report_options *opti
     rc = add_parameter(parameters, report, i, error);
   json_t *model = rc ? json_null() : model_json(report, options, &rc, error);
   json_t *json = json_pack(
-      "{s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "title",
-      cli_report_json_text(clt_report_title(report)), "sizes", cli_report_json_text(clt_report_sizes(report)), "key",
+      "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "title",
+      cli_report_json_text(clt_report_title(report)), "objective", objective_json(report), "sizes", cli_report_json_text(clt_report_sizes(report)), "key",
       cli_report_json_text(clt_report_device(report)), "device", cli_json_device(clt_report_device_info(report)),
       "configurations", (json_int_t)clt_report_n_rows(report), "correct", (json_int_t)clt_report_n_correct(report),
       "reasons", reasons_json(report), "best", best == SIZE_MAX ? json_null() : row_json(report, best), "fastest",

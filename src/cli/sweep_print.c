@@ -46,7 +46,10 @@ static void describe(row_of_fields out, const cli_sweep_line *line) {
   snprintf(out[3], FIELD, "%s", line->cell.label);
   snprintf(out[4], FIELD, line->cell.budget ? "%lld" : "-", (long long)line->cell.budget);
   snprintf(out[5], FIELD, "%zu/%zu", line->n_found, line->n);
-  cli_time(out[6], line->best_s);
+  if (isfinite(line->best_value))
+    number(out[6], "%.4g", line->best_value);
+  else
+    cli_time(out[6], line->best_s);
   number(out[7], "%.3g", line->speedup);
   number(out[8], "%g", line->evaluations);
   number(out[9], "%.3f", line->fraction);
@@ -151,7 +154,7 @@ static void print_csv_number(double x) {
 static void print_csv(const cli_sweep_line *lines, size_t n) {
   puts(
       "device,driver,problem,sizes,searcher,budget,tunings,found,failed,best_s,default_s,speedup,evaluations,"
-      "fraction_of_best,wall_s,reason");
+      "fraction_of_best,wall_s,best_value,default_value,reason");
   for (size_t i = 0; i < n; i++) {
     const cli_sweep_line *l = &lines[i];
     char sizes[FIELD];
@@ -163,8 +166,9 @@ static void print_csv(const cli_sweep_line *lines, size_t n) {
       putchar(',');
     }
     printf("%lld,%zu,%zu,%zu", (long long)l->cell.budget, l->n, l->n_found, l->n_failed);
-    const double numbers[] = {l->best_s, l->default_s, l->speedup, l->evaluations, l->fraction, l->wall_s};
-    for (size_t k = 0; k < 6; k++) print_csv_number(numbers[k]);
+    const double numbers[] = {l->best_s,   l->default_s, l->speedup,    l->evaluations,
+                              l->fraction, l->wall_s,    l->best_value, l->default_value};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) print_csv_number(numbers[k]);
     putchar(',');
     print_quoted(l->reason ? l->reason : "");
     putchar('\n');
@@ -188,6 +192,8 @@ static json_t *json_line(const cli_sweep_line *l) {
                 (json_int_t)l->n_found, "failed", (json_int_t)l->n_failed);
   json_object_set_new(out, "best_s", cli_json_real(l->best_s));
   json_object_set_new(out, "default_s", cli_json_real(l->default_s));
+  json_object_set_new(out, "best_value", cli_json_real(l->best_value));
+  json_object_set_new(out, "default_value", cli_json_real(l->default_value));
   json_object_set_new(out, "speedup_over_default", cli_json_real(l->speedup));
   json_object_set_new(out, "evaluations", cli_json_real(l->evaluations));
   json_object_set_new(out, "fraction_of_best", cli_json_real(l->fraction));

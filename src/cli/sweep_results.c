@@ -22,6 +22,11 @@ static bool is_time(const json_t *json) {
   return json_is_null(json) || (json_is_number(json) && x > 0 && x < MOST);
 }
 
+/* It may be absent, and of any size above 0. */
+static bool is_value(const json_t *json) {
+  return json == NULL || json_is_null(json) || (json_is_number(json) && json_number_value(json) > 0);
+}
+
 static bool is_count(const json_t *json) {
   return json_is_integer(json) && json_integer_value(json) >= 0 && (double)json_integer_value(json) < MOST;
 }
@@ -30,6 +35,7 @@ static bool is_outcome(const json_t *line) {
   const json_t *counts = json_object_get(line, "evaluations");
   return json_is_string(json_object_get(line, "tuning")) && json_object_get(line, "best_s") &&
          is_time(json_object_get(line, "best_s")) && is_time(json_object_get(line, "default_s")) &&
+         is_value(json_object_get(line, "best_value")) && is_value(json_object_get(line, "default_value")) &&
          is_time(json_object_get(line, "wall_s")) && is_count(json_object_get(line, "left_out")) &&
          is_count(json_object_get(counts, "total")) && is_count(json_object_get(counts, "measured"));
 }
@@ -134,6 +140,9 @@ bool cli_results_find(cli_outcome *out, const cli_results *results, const char *
   *out = (cli_outcome){.best_s = time_of(line, "best_s"),
                        .default_s = time_of(line, "default_s"),
                        .wall_s = time_of(line, "wall_s"),
+                       .best_value = time_of(line, "best_value"),
+                       .default_value = time_of(line, "default_value"),
+                       .maximised = json_is_true(json_object_get(line, "maximised")),
                        .evaluations = json_integer_value(json_object_get(counts, "total")),
                        .measured = json_integer_value(json_object_get(counts, "measured")),
                        .left_out = json_integer_value(json_object_get(line, "left_out"))};

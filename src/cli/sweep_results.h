@@ -9,6 +9,8 @@
 /* What a finished tuning came to; NaN where there is none. */
 typedef struct cli_outcome {
   double best_s, default_s, wall_s;
+  double best_value, default_value; /* of the plan's objective; NaN: that is time */
+  bool maximised;                   /* the objective */
   int64_t evaluations, measured, left_out;
 } cli_outcome;
 

@@ -1,4 +1,5 @@
 /* Runs what is open of a sweep. Tunings on one physical device come one after the other, in a thread of their own. */
+#include <clatune/objective.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,13 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 
 /* --- a tuning --- */
 
+static void add_values(json_t *line, const char *objective, const cli_outcome *o) {
+  json_object_set_new(line, "objective", json_string(objective));
+  json_object_set_new(line, "maximised", json_boolean(o->maximised));
+  json_object_set_new(line, "best_value", cli_json_real(o->best_value));
+  json_object_set_new(line, "default_value", cli_json_real(o->default_value));
+}
+
 static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
                        const clt_tune_result *r) {
   const clt_space *space = clt_instance_space(t->instance);
@@ -53,6 +61,7 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
   if (line == NULL) return NULL;
   json_object_set_new(line, "best_s", cli_json_real(o->best_s));
   json_object_set_new(line, "default_s", cli_json_real(o->default_s));
+  if (isfinite(o->best_value)) add_values(line, t->settings.objective, o);
   json_object_set_new(line, "configuration", found ? cli_json_configuration(space, r->best.config) : json_null());
   json_object_set_new(line, "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null());
   json_object_set_new(
@@ -68,15 +77,39 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
   return line;
 }
 
+/* What a program says of itself, where that is no time. */
+static void take_figures(cli_outcome *out, const clt_problem *problem) {
+  out->maximised = clt_problem_larger_is_better(problem);
+  if (!out->maximised && strcmp(clt_problem_figure_unit(problem), "s") == 0) return;
+  out->best_value = out->maximised ? 1 / out->best_s : out->best_s;
+  out->default_value = out->maximised ? 1 / out->default_s : out->default_s;
+}
+
+static void take_values(cli_outcome *out, const cli_sweep_tuning *t, const clt_tune_result *r) {
+  clt_objective *objective = NULL;
+  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL)) return;
+  if (clt_objective_is_time(objective)) {
+    take_figures(out, t->cell.problem);
+  } else {
+    out->best_value = clt_objective_value(objective, &r->best);
+    if (r->has_default) out->default_value = clt_objective_value(objective, &r->default_measurement);
+    out->maximised = clt_objective_goal(objective) == CLT_MAXIMISE;
+  }
+  clt_objective_free(objective);
+}
+
 static void take_result(cli_row *row, const cli_sweep_tuning *t, const clt_tune_result *r, const clt_error *error) {
   row->state = CLI_ROW_FINISHED;
   row->now = true;
   row->outcome = (cli_outcome){.best_s = r->best.config == CLT_CONFIG_NONE ? NAN : r->best.time_s,
                                .default_s = r->has_default ? r->default_measurement.time_s : NAN,
                                .wall_s = fmax(r->wall_s, 1e-9),
+                               .best_value = NAN,
+                               .default_value = NAN,
                                .evaluations = r->evaluations,
                                .measured = r->measured,
                                .left_out = (int64_t)t->n_left_out};
+  take_values(&row->outcome, t, r);
   if (error->code == 0) return;
   row->code = cli_exit_code(error->code);
   row->reason = strdup(error->message);

@@ -31,7 +31,7 @@ static int choose(choice *c, const char *text) {
 
 /* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. */
 static int choose_all(choice *c, const clt_sweep *plan, const cli_arguments *arguments) {
-  const char **typed = NULL, *usual = getenv("CLATUNE_DEVICE");
+  const char **typed = NULL, *usual = clt_sweep_is_of_commands(plan) ? NULL : getenv("CLATUNE_DEVICE");
   size_t n_typed = 0, n_planned = clt_sweep_n_devices(plan);
   int rc = cli_texts(&typed, &n_typed, arguments, "device");
   for (size_t i = 0; rc == 0 && i < n_typed; i++) rc = choose(c, typed[i]);
@@ -48,13 +48,24 @@ static void warn_of_missing(const json_t *missing) {
       fprintf(stderr, "clatune: warning: %s\n", json_string_value(json_object_get(item, "reason")));
 }
 
-static int find_devices(cli_sweep_subject *out, const cli_arguments *arguments) {
+static int list_devices(choice *c, const clt_sweep *plan) {
   clt_error error = {0};
+  if (!clt_sweep_is_of_commands(plan))
+    return clt_devices(&c->found, &c->n_found, &error) ? cli_report(&error) : 0;
+  c->found = calloc(1, sizeof *c->found);
+  if (c->found == NULL) return cli_failure("out of memory");
+  clt_device_host(c->found);
+  c->n_found = 1;
+  return 0;
+}
+
+static int find_devices(cli_sweep_subject *out, const cli_arguments *arguments) {
   choice c = {.missing = out->missing};
-  if (clt_devices(&c.found, &c.n_found, &error)) return cli_report(&error);
+  int rc = list_devices(&c, out->plan);
+  if (rc) return rc;
   c.chosen = calloc(c.n_found + 1, sizeof *c.chosen);
   out->devices = calloc(c.n_found + 1, sizeof *out->devices);
-  int rc = c.chosen && out->devices ? choose_all(&c, out->plan, arguments) : cli_failure("out of memory");
+  rc = c.chosen && out->devices ? choose_all(&c, out->plan, arguments) : cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < c.n_found; i++)
     if (c.chosen[i]) out->devices[out->n_devices++] = c.found[i];
   free(c.chosen);

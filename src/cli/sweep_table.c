@@ -21,14 +21,22 @@ static bool same_line(const clt_sweep_cell *a, const clt_sweep_cell *b) {
 
 static bool found(const cli_row *row) { return row->state == CLI_ROW_FINISHED && row->outcome.best_s > 0; }
 
-/* The least time at the sizes of a group, by whatever tuning: those stand together. */
-static double least_s(const cli_sweep_subject *s, const group *g) {
+/* What is compared: of times themselves, of values what is the less the better. */
+static double cost(const cli_outcome *o, double value, double time_s) {
+  return isnan(o->best_value) ? time_s : o->maximised ? 1 / value : value;
+}
+
+static double best_cost(const cli_outcome *o) { return cost(o, o->best_value, o->best_s); }
+static double default_cost(const cli_outcome *o) { return cost(o, o->default_value, o->default_s); }
+
+/* The least cost at the sizes of a group, by whatever tuning: those stand together. */
+static double least_cost(const cli_sweep_subject *s, const group *g) {
   size_t set = cell_of(s, g->first).size_set, i = g->first;
   double least = NAN;
   while (i > 0 && cell_of(s, i - 1).size_set == set) i--;
   for (; i < s->n_cells && cell_of(s, i).size_set == set; i++) {
     const cli_row *row = cli_sweep_row(s, g->device, i);
-    if (found(row)) least = fmin(least, row->outcome.best_s);
+    if (found(row)) least = fmin(least, best_cost(&row->outcome));
   }
   return least;
 }
@@ -36,7 +44,9 @@ static double least_s(const cli_sweep_subject *s, const group *g) {
 typedef double (*figure)(const cli_outcome *outcome);
 static double best_of(const cli_outcome *o) { return o->best_s; }
 static double default_of(const cli_outcome *o) { return o->default_s; }
-static double speedup_of(const cli_outcome *o) { return o->default_s / o->best_s; }
+static double best_value_of(const cli_outcome *o) { return o->best_value; }
+static double default_value_of(const cli_outcome *o) { return o->default_value; }
+static double speedup_of(const cli_outcome *o) { return default_cost(o) / best_cost(o); }
 static double evaluations_of(const cli_outcome *o) { return (double)o->evaluations; }
 static double wall_of(const cli_outcome *o) { return o->wall_s; }
 
@@ -68,7 +78,9 @@ static void fill(cli_sweep_line *line, const cli_sweep_subject *s, const group *
   line->speedup = median_of(s, g, speedup_of, scratch);
   line->evaluations = median_of(s, g, evaluations_of, scratch);
   line->wall_s = median_of(s, g, wall_of, scratch);
-  line->fraction = least_s(s, g) / line->best_s;
+  line->best_value = median_of(s, g, best_value_of, scratch);
+  line->default_value = median_of(s, g, default_value_of, scratch);
+  line->fraction = least_cost(s, g) / median_of(s, g, best_cost, scratch);
 }
 
 cli_sweep_line *cli_sweep_lines(const cli_sweep_subject *s, size_t *n) {

@@ -10,9 +10,10 @@ typedef struct cli_sweep_line {
   clt_sweep_cell cell;         /* the first one's */
   size_t n, n_found, n_failed; /* tunings; the rest are open */
   /* Medians over those that found something; NaN where none did. */
-  double best_s, default_s, speedup; /* speedup: default / best of the same tuning */
+  double best_s, default_s, speedup; /* speedup: default / best of the same tuning; by the objective */
+  double best_value, default_value;  /* of the objective, where that is not time */
   double evaluations, wall_s;
-  double fraction;    /* best time on this device at this size by any tuning of the sweep / this best time */
+  double fraction;    /* best time (cost, by an objective) on this device at this size by any tuning of the sweep / this best time */
   const char *reason; /* of the first failure; NULL: none */
 } cli_sweep_line;
 

@@ -125,6 +125,8 @@ static int judge(verdict *v, const cli_arguments *arguments, const cli_subject *
   if (clt_verify_config(subject->instance, v->m.config, patience, oclgrind ? 3 : 0, &v->m, &v->quality, on_log, &quiet,
                         &error))
     return cli_report(&error);
+  if (!clt_measurement_correct(&v->m) && !clt_problem_is_command(clt_instance_problem(subject->instance)))
+    clt_check_arguments(subject->instance, v->m.config, on_log, &quiet);
   if (oclgrind && (v->findings = cli_oclgrind_findings(oclgrind, &v->n_findings)) == NULL)
     return cli_failure("cannot read what Oclgrind has found");
   return 0;

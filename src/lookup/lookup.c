@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed */
+#define N_PREDICTIONS 1024 /* one by one; what a look-up has time for */
 
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
                                                     "nearest-size", "same-architecture", "default"};
@@ -27,13 +29,24 @@ static int add_shelf(clt_wisdom *wisdom, const char *path, clt_error *error) {
   clt_shelf *s = &wisdom->shelves[wisdom->n_shelves];
   if (path && (s->path = strdup(path)) == NULL) return clt_fail_memory(error);
   wisdom->n_shelves++;
-  return CLT_OK;
+  return clt_predictor_folder(&s->models, path, error);
+}
+
+/* A model that was trained anew, too. */
+static void look_at_models(clt_wisdom *wisdom, clt_shelf *s) {
+  struct stat folder;
+  struct timespec changed = {0};
+  if (stat(s->models, &folder) == 0) changed = folder.st_mtim;
+  if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
+    clt_answers_clear(wisdom->answers);
+  s->models_changed = changed;
 }
 
 /* A store that appears, or to which somebody has added, makes what is remembered worthless. */
 static int look_at_shelf(clt_wisdom *wisdom, clt_shelf *s, clt_error *error) {
   clt_error why = {0};
   uint64_t version = 0;
+  look_at_models(wisdom, s);
   if (s->store == NULL) {
     int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
     if (rc == CLT_E_NOT_FOUND) return CLT_OK;
@@ -56,6 +69,7 @@ static int open_all(clt_wisdom *wisdom, const char *const *stores, size_t n_stor
   wisdom->shelves = clt_new_array(stores ? n_stores : 2, sizeof *wisdom->shelves);
   if (wisdom->shelves == NULL) return clt_fail_memory(error);
   int rc = clt_answers_new(&wisdom->answers, error);
+  if (rc == CLT_OK) rc = clt_models_new(&wisdom->models, error);
   for (size_t i = 0; rc == CLT_OK && stores && i < n_stores; i++) rc = add_shelf(wisdom, stores[i], error);
   if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, NULL, error);
   if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, clt_wisdom_system_store(), error);
@@ -80,10 +94,12 @@ void clt_wisdom_close(clt_wisdom *wisdom) {
   for (size_t i = 0; i < wisdom->n_shelves; i++) {
     clt_store_close(wisdom->shelves[i].store);
     free(wisdom->shelves[i].path);
+    free(wisdom->shelves[i].models);
   }
   free(wisdom->shelves);
   free(wisdom->objective);
   clt_answers_free(wisdom->answers);
+  clt_models_free(wisdom->models);
   pthread_mutex_destroy(&wisdom->mutex);
   free(wisdom);
 }
@@ -132,6 +148,7 @@ typedef struct question {
   const clt_instance *instance;
   const clt_objective *objective;
   clt_store_key key;
+  clt_owned *owned; /* NULL: the instance is the caller's */
 } asked;
 
 static int find_exact(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
@@ -171,20 +188,16 @@ static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier l
   return CLT_OK;
 }
 
-/* A model that is not there, or cannot be used any more, is none: there are other tiers. */
-static int predict(clt_best *best, const clt_shelf *shelf, const clt_instance *instance, clt_error *error) {
-  clt_model *model = NULL;
+static int predict(void *user, const clt_model *model, clt_error *error) {
+  clt_best *best = user;
   clt_model_accuracy accuracy;
   clt_prediction prediction;
   size_t n = 0;
-  *best = (clt_best){CLT_CONFIG_NONE, NAN, NAN};
-  int rc = clt_predictor_load(&model, shelf->path, instance, NULL);
-  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+  int rc = CLT_OK;
   clt_model_accuracy_get(model, &accuracy);
   if (accuracy.calibrated_error <= LARGEST_ERROR)
-    rc = clt_model_best(model, 1, 0.5, NULL, 0, &best->config, &prediction, &n, error);
+    rc = clt_model_climb(model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
   if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_time);
-  clt_model_free(model);
   return rc;
 }
 
@@ -194,7 +207,7 @@ static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const asked 
   int rc = CLT_OK;
   if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++)
-    rc = predict(&best, &wisdom->shelves[i], q->instance, error);
+    rc = clt_models_use(wisdom->models, wisdom->shelves[i].path, q->instance, q->owned, predict, &best, error);
   *found = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
   if (!*found) return rc;
   *out = (clt_found){.tier = CLT_TIER_PREDICTION};
@@ -221,9 +234,10 @@ static int find_default(clt_found *out, const asked *q, clt_error *error) {
   return clt_found_complete(out, q->instance, q->objective, &best, "", "", error);
 }
 
-static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
+static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_owned *owned,
+                clt_error *error) {
   clt_objective *objective = NULL;
-  asked q = {.instance = instance};
+  asked q = {.instance = instance, .owned = owned};
   bool found = false;
   int rc = clt_store_key_init(&q.key, instance, error);
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, wisdom->objective, error);
@@ -238,7 +252,7 @@ static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *in
 int clt_lookup_instance(clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
   pthread_mutex_lock(&wisdom->mutex);
   int rc = clt_wisdom_look(wisdom, error);
-  if (rc == CLT_OK) rc = find(wisdom, out, instance, error);
+  if (rc == CLT_OK) rc = find(wisdom, out, instance, NULL, error);
   pthread_mutex_unlock(&wisdom->mutex);
   return rc;
 }
@@ -264,13 +278,11 @@ static int question_of(char **out, const char *path, const clt_size *sizes, size
 
 static int find_anew(clt_wisdom *wisdom, clt_found *out, const char *path, const clt_size *sizes, size_t n_sizes,
                      const clt_device_info *device, clt_error *error) {
-  clt_problem *problem = NULL;
-  clt_instance *instance = NULL;
-  int rc = clt_problem_load(&problem, path, error);
-  if (rc == CLT_OK) rc = clt_instance_new(&instance, problem, sizes, n_sizes, device, error);
-  if (rc == CLT_OK) rc = find(wisdom, out, instance, error);
-  clt_instance_free(instance);
-  clt_problem_free(problem);
+  clt_owned owned = {0};
+  int rc = clt_problem_load(&owned.problem, path, error);
+  if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
+  if (rc == CLT_OK) rc = find(wisdom, out, owned.instance, &owned, error);
+  clt_owned_release(&owned);
   return rc;
 }
 

@@ -13,12 +13,15 @@ typedef struct clt_best {
 } clt_best;
 
 typedef struct clt_answers clt_answers;
+typedef struct clt_models clt_models;
 
 /* A store that may not be there yet. */
 typedef struct clt_shelf {
   char *path; /* NULL: the user's standard one */
   clt_store *store;
   uint64_t version;
+  char *models;                   /* the folder of its models */
+  struct timespec models_changed; /* 0: there is none */
 } clt_shelf;
 
 struct clt_wisdom {
@@ -27,6 +30,7 @@ struct clt_wisdom {
   size_t n_shelves;
   char *objective; /* NULL: the problem's own */
   clt_answers *answers;
+  clt_models *models;
 };
 
 /* lookup.c: opens what has appeared, and forgets the answers where something was added. Under the mutex. */
@@ -82,5 +86,25 @@ void clt_answers_clear(clt_answers *answers);
 const clt_found *clt_answers_find(const clt_answers *answers, const char *question); /* borrowed; NULL: none */
 int clt_answers_add(clt_answers *answers, const char *question, const clt_found *found, clt_error *error); /* a copy */
 int clt_found_copy(clt_found *out, const clt_found *found, clt_error *error);
+
+/* predictor.c: the folder of the models of a store (NULL: the standard one), malloc'ed. */
+int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
+
+/* models.c: models that were loaded are kept. */
+typedef struct clt_owned {
+  clt_problem *problem;
+  clt_instance *instance; /* of the problem */
+} clt_owned;
+void clt_owned_release(clt_owned *owned);
+
+int clt_models_new(clt_models **out, clt_error *error);
+void clt_models_free(clt_models *models);
+
+/* Calls use with the model that is kept beside the store for the instance's kernel and device, bound to the instance; not at
+ * all where there is none, or none that can be used. owned (nullable): whose instance it is. It is emptied where the model
+ * is kept, and lives as long as that speaks of it. */
+typedef int (*clt_model_use)(void *user, const clt_model *model, clt_error *error);
+int clt_models_use(clt_models *models, const char *store_path, const clt_instance *instance, clt_owned *owned,
+                   clt_model_use use, void *user, clt_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "lookup/lookup.h"
 #include "store/key.h"
 
 static int name_of(char out[33], const clt_instance *instance, clt_error *error) {
@@ -27,7 +28,7 @@ static int name_of(char out[33], const clt_instance *instance, clt_error *error)
   return rc;
 }
 
-static int folder_of(char **out, const char *store_path, clt_error *error) {
+int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
   char *place = NULL;
   int rc = clt_store_place(&place, store_path, error);
   if (rc) return rc;
@@ -39,7 +40,7 @@ static int folder_of(char **out, const char *store_path, clt_error *error) {
 int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error) {
   char name[33], *folder = NULL;
   int rc = name_of(name, instance, error);
-  if (rc == CLT_OK) rc = folder_of(&folder, store_path, error);
+  if (rc == CLT_OK) rc = clt_predictor_folder(&folder, store_path, error);
   if (rc) return rc;
   *out = clt_format("%s/%s", folder, name);
   free(folder);
@@ -49,7 +50,7 @@ int clt_predictor_path(char **out, const char *store_path, const clt_instance *i
 int clt_predictor_save(const clt_model *model, const char *store_path, const clt_instance *instance, clt_error *error) {
   char *path = NULL, *folder = NULL;
   int rc = clt_predictor_path(&path, store_path, instance, error);
-  if (rc == CLT_OK) rc = folder_of(&folder, store_path, error);
+  if (rc == CLT_OK) rc = clt_predictor_folder(&folder, store_path, error);
   if (rc == CLT_OK && mkdir(folder, 0700) && errno != EEXIST)
     rc = clt_fail_errno(error, CLT_E_IO, "create the folder of models", folder);
   if (rc == CLT_OK) rc = clt_model_save(model, path, error);

@@ -10,6 +10,9 @@ typedef struct clt_candidate {
   bool likely; /* enough probability of being valid: stands before all that are not */
 } clt_candidate;
 
+/* For qsort: likely ones first, then by time, then by configuration. */
+int clt_candidate_compare(const void *a, const void *b);
+
 /* Up to capacity candidates, the worst on top. Which ones it ends with does not depend on the order they came in. */
 typedef struct clt_heap {
   clt_candidate *items;

@@ -71,24 +71,40 @@ void clt_put_count(FILE *out, uint64_t n) {
   for (int i = 0; i < length; i++) fprintf(out, "%s%c", i && (length - i) % 3 == 0 ? "\u202f" : "", digits[i]);
 }
 
-clt_time_form clt_time_form_of(double least_s) {
-  clt_time_form form = {.unit = clt_report_view_unit_of(least_s)};
+static clt_value_form form_of_times(const clt_report *report, double least_s) {
+  clt_value_form form = {.report = report, .unit = clt_report_view_unit_of(least_s)};
   double least = least_s / form.unit.seconds;
   form.name = strcmp(form.unit.name, "us") == 0 ? "\u00b5s" : form.unit.name;
   form.decimals = least >= 100 ? 1 : least >= 10 ? 2 : 3;
   return form;
 }
 
-void clt_put_time(FILE *out, const clt_time_form *form, double time_s) {
-  if (isfinite(time_s))
-    fprintf(out, "%.*f", form->decimals, time_s / form->unit.seconds);
-  else
-    fputs("\u2013", out);
+clt_value_form clt_value_form_of(const clt_report *report, double best_cost) {
+  clt_report_figure figure = clt_report_figure_of(report);
+  if (figure.in_seconds) return form_of_times(report, clt_report_value(report, best_cost));
+  return (clt_value_form){.report = report, .unit = {1, figure.unit}, .name = figure.unit, .decimals = -1};
 }
 
-void clt_put_time_unit(FILE *out, const clt_time_form *form, double time_s) {
-  clt_put_time(out, form, time_s);
-  if (isfinite(time_s)) fprintf(out, "\u00a0%s", form->name);
+void clt_put_cost(FILE *out, const clt_value_form *form, double cost) {
+  double value = clt_report_value(form->report, cost) / form->unit.seconds;
+  if (!isfinite(value))
+    fputs("\u2013", out);
+  else if (form->decimals < 0)
+    fprintf(out, "%.4g", value);
+  else
+    fprintf(out, "%.*f", form->decimals, value);
+}
+
+void clt_put_cost_unit(FILE *out, const clt_value_form *form, double cost) {
+  clt_put_cost(out, form, cost);
+  if (!isfinite(cost) || form->name[0] == '\0') return;
+  fputs("\u00a0", out);
+  clt_put_text(out, form->name);
+}
+
+void clt_put_unit(FILE *out, const clt_value_form *form) {
+  if (form->name[0]) fputs(", ", out);
+  clt_put_text(out, form->name);
 }
 
 void clt_put_bar(FILE *out, double share) {

@@ -13,15 +13,17 @@ void clt_put_code(FILE *out, const char *text);
 /* 2 359 296, with narrow spaces that do not break. */
 void clt_put_count(FILE *out, uint64_t n);
 
-/* How the times of a report are written: all in one unit, with as many digits behind the point. */
-typedef struct clt_time_form {
+/* How the values of a report are written: all in one unit, with as many digits behind the point. */
+typedef struct clt_value_form {
+  const clt_report *report;
   clt_report_view_unit unit;
-  const char *name; /* of the unit, for a page */
-  int decimals;
-} clt_time_form;
-clt_time_form clt_time_form_of(double least_s);
-void clt_put_time(FILE *out, const clt_time_form *form, double time_s);      /* the number alone; a dash for NaN */
-void clt_put_time_unit(FILE *out, const clt_time_form *form, double time_s); /* with its unit */
+  const char *name; /* of the unit, for a page; "": none */
+  int decimals;     /* -1: four digits, wherever the point is */
+} clt_value_form;
+clt_value_form clt_value_form_of(const clt_report *report, double best_cost);
+void clt_put_cost(FILE *out, const clt_value_form *form, double cost);      /* the number alone; a dash for NaN */
+void clt_put_cost_unit(FILE *out, const clt_value_form *form, double cost); /* with its unit */
+void clt_put_unit(FILE *out, const clt_value_form *form);                   /* ", ms" behind what it is the unit of */
 
 /* What a cell with a text is of beside: " flow" where the text is so long that it has to be broken. */
 const char *clt_cell_class(const char *text);

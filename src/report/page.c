@@ -49,6 +49,11 @@ void clt_page_figure(const clt_page *page, size_t plot, const char *title, const
 
 void clt_page_figure_end(const clt_page *page) { fputs("</figure>\n", page->out); }
 
+void clt_page_value_name(const clt_page *page, const clt_report_view *view) {
+  clt_put_text(page->out, clt_report_figure_of(view->report).name);
+  clt_put_unit(page->out, &page->form);
+}
+
 /* --- plots --- */
 
 static int add_plots(clt_page_plots *plots, clt_gnuplot *g, const clt_report_view *view, clt_error *error) {
@@ -142,11 +147,16 @@ static const part parts[] = {{"progress", "The best so far"},
                              {"device", "The device"}};
 #define N_PARTS (sizeof parts / sizeof *parts)
 
+static const char *title_of(const clt_page *page, size_t report, size_t at) {
+  bool by_time = clt_report_figure_of(page->views[report].report).is_time;
+  return !by_time && strcmp(parts[at].id, "fastest") == 0 ? "The ten best" : parts[at].title;
+}
+
 static void put_contents(const clt_page *page) {
   fputs("<nav aria-label=\"Contents\"><ul>\n", page->out);
   for (size_t i = 0; page->n == 1 && i < N_PARTS; i++)
     if (has_part(&page->views[0], parts[i].id))
-      fprintf(page->out, "<li><a href=\"#r1-%s\">%s</a></li>\n", parts[i].id, parts[i].title);
+      fprintf(page->out, "<li><a href=\"#r1-%s\">%s</a></li>\n", parts[i].id, title_of(page, 0, i));
   for (size_t i = 0; page->n > 1 && i < page->n; i++) {
     fprintf(page->out, "<li><a href=\"#r%zu\">%zu ", i + 1, i + 1);
     clt_put_text(page->out, page->views[i].report->title);
@@ -161,13 +171,13 @@ static void put_part(const clt_page *page, size_t report, size_t at) {
       clt_page_fit,      clt_page_failures, clt_page_device};
   if (!has_part(&page->views[report], parts[at].id)) return;
   fprintf(page->out, "<section aria-labelledby=\"r%zu-%s\">\n", report + 1, parts[at].id);
-  clt_page_heading(page, report, parts[at].id, parts[at].title);
+  clt_page_heading(page, report, parts[at].id, title_of(page, report, at));
   writers[at](page, report);
   fputs("</section>\n", page->out);
 }
 
 static void put_report(clt_page *page, size_t report) {
-  page->form = clt_time_form_of(clt_report_view_best_s(&page->views[report]));
+  page->form = clt_value_form_of(page->views[report].report, clt_report_view_best_s(&page->views[report]));
   if (page->n > 1) {
     fprintf(page->out, "<h2 id=\"r%zu\">%zu ", report + 1, report + 1);
     clt_put_text(page->out, page->views[report].report->title);

@@ -22,7 +22,7 @@ typedef struct clt_page {
   const clt_gnuplot *gnuplot;
   const char *no_plots; /* why there are none; NULL: there are */
   const clt_report_options *options;
-  clt_time_form form; /* of the report that is being written */
+  clt_value_form form; /* of the report that is being written */
 } clt_page;
 
 /* --- page.c: what parts are made of --- */
@@ -40,6 +40,8 @@ void clt_page_figure(const clt_page *page, size_t plot, const char *title, const
 /* The same with anything behind the plot; false: there is none, and no figure to end. */
 bool clt_page_figure_begin(const clt_page *page, size_t plot, const char *title, const char *name);
 void clt_page_figure_end(const clt_page *page);
+/* What the values of a report are, with their unit: "time, ms". */
+void clt_page_value_name(const clt_page *page, const clt_report_view *view);
 
 /* --- rows: what was found --- */
 void clt_page_facts(const clt_page *page, size_t report);

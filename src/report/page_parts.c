@@ -58,7 +58,7 @@ static void put_effect_row(const clt_page *page, const clt_report_view_parameter
   fprintf(out, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td>", e->n, e->n_failed);
   for (size_t i = 0; i < 4; i++) {
     fputs("<td class=\"n\">", out);
-    clt_put_time(out, &page->form, times_s[i]);
+    clt_put_cost(out, &page->form, times_s[i]);
     fputs("</td>", out);
   }
   fputs("</tr>\n", out);
@@ -73,13 +73,16 @@ static void put_effect(const clt_page *page, const clt_report_view_parameter *p)
   fputs(" in numbers</summary>\n", out);
   clt_page_table(page, "A parameter's values");
   if (n_occurring > p->n_shown)
-    fprintf(out, "<caption>The %zu of %zu values with the best times</caption>\n", p->n_shown, n_occurring);
-  fprintf(out,
-          "<thead><tr><th scope=\"col\" class=\"n\">value</th><th scope=\"col\" class=\"n\">rows</th>"
-          "<th scope=\"col\" class=\"n\">failed</th><th scope=\"col\" class=\"n\">least, %s</th>"
-          "<th scope=\"col\" class=\"n\">quarter</th><th scope=\"col\" class=\"n\">median</th>"
-          "<th scope=\"col\" class=\"n\">three quarters</th></tr></thead><tbody>\n",
-          page->form.name);
+    fprintf(out, "<caption>The %zu best of %zu values</caption>\n", p->n_shown, n_occurring);
+  fputs(
+      "<thead><tr><th scope=\"col\" class=\"n\">value</th><th scope=\"col\" class=\"n\">rows</th>"
+      "<th scope=\"col\" class=\"n\">failed</th><th scope=\"col\" class=\"n\">best",
+      out);
+  clt_put_unit(out, &page->form);
+  fputs(
+      "</th><th scope=\"col\" class=\"n\">quarter</th><th scope=\"col\" class=\"n\">median</th>"
+      "<th scope=\"col\" class=\"n\">three quarters</th></tr></thead><tbody>\n",
+      out);
   for (size_t i = 0; i < p->n_shown; i++) put_effect_row(page, p, p->shown[i]);
   clt_page_table_end(page);
   fputs("</details>\n", out);
@@ -89,23 +92,20 @@ void clt_page_parameters(const clt_page *page, size_t report) {
   const clt_report_view *v = &page->views[report];
   FILE *out = page->out;
   fputs(
-      "<p>Importance is the share of the spread of log time that a parameter explains alone. What two of them do only "
-      "together is "
-      "in neither's share. The rows are those that were measured: a search looks where it is fast, so that only random "
-      "samples "
-      "and whole recordings speak for all configurations.</p>\n",
+      "<p>Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them "
+      "do only together is in neither's share. The rows are those that were measured: a search looks where it is good, "
+      "so that only random samples and whole recordings speak for all configurations.</p>\n",
       out);
   put_importance(page, v);
   fputs(
       "<p><span class=\"key k1\"></span>median <span class=\"key stripe k18\"></span>from a quarter to three quarters "
-      "of the "
-      "times <span class=\"key triangle\"></span>least <span class=\"key ring\"></span>the best configuration</p>\n"
+      "<span class=\"key triangle\"></span>best <span class=\"key ring\"></span>the best configuration</p>\n"
       "<div class=\"small figures\">\n",
       out);
   for (size_t i = 0; i < v->n_parameters; i++) {
     const clt_report_view_parameter *p = &v->parameters[i];
     char name[NAME_BYTES];
-    snprintf(name, sizeof name, "Times for each value of %s", p->parameter->name);
+    snprintf(name, sizeof name, "What comes of each value of %s", p->parameter->name);
     bool framed = clt_page_figure_begin(page, page->plots[report].effects[i], p->parameter->name, name);
     put_effect(page, p);
     if (framed) clt_page_figure_end(page);
@@ -127,10 +127,11 @@ void clt_page_pairs(const clt_page *page, size_t report) {
       ". The ring is on the best configuration; pairs without a correct measurement are empty.</p>\n"
       "<div class=\"figures\">\n",
       out);
-  snprintf(name, sizeof name, "The least time for each pair of values of %s and %s", names[0], names[1]);
-  clt_page_figure(page, plots->least, "Least time", name, "");
-  snprintf(name, sizeof name, "The median time for each pair of values of %s and %s", names[0], names[1]);
-  clt_page_figure(page, plots->median, "Median time", name, "");
+  bool by_time = clt_report_figure_of(v->report).is_time;
+  snprintf(name, sizeof name, "The best for each pair of values of %s and %s", names[0], names[1]);
+  clt_page_figure(page, plots->least, by_time ? "Least time" : "Best", name, "");
+  snprintf(name, sizeof name, "The median for each pair of values of %s and %s", names[0], names[1]);
+  clt_page_figure(page, plots->median, by_time ? "Median time" : "Median", name, "");
   fputs("</div>\n", out);
 }
 
@@ -141,7 +142,7 @@ void clt_page_fit(const clt_page *page, size_t report) {
   const clt_model_accuracy *a = &v->fit.accuracy;
   FILE *out = page->out;
   if (v->fit.n == 0) {
-    fprintf(out, "<p>There is no model: it takes %s correct configurations of different times.</p>\n",
+    fprintf(out, "<p>There is no model: it takes %s correct configurations that differ.</p>\n",
             TEXT_OF(CLT_REPORT_LEAST_ROWS));
     return;
   }
@@ -157,7 +158,7 @@ void clt_page_fit(const clt_page *page, size_t report) {
   clt_put_count(out, a->n_failed);
   fprintf(out, " of them failed; seed %llu.</p>\n<div class=\"figures\">\n", (unsigned long long)page->options->seed);
   clt_page_figure(page, page->plots[report].fit, "",
-                  "Predicted over measured times of configurations that the model had not seen",
+                  "Predicted over measured values of configurations that the model had not seen",
                   "On the line, prediction and measurement agree.");
   fputs("</div>\n", out);
 }

@@ -18,17 +18,20 @@ static void end_fact(const clt_page *page) { fputs("</dd></div>\n", page->out); 
 
 static void put_best(const clt_page *page, const clt_report_view *v) {
   const clt_report_row *row = &v->report->rows.items[v->best];
-  double best_s = clt_report_view_best_s(v);
-  put_fact(page, " class=\"best\"", "Best time");
-  clt_put_time_unit(page->out, &page->form, best_s);
-  fputs(isfinite(row->final_s) ? "<small>median of its runs against the other finalists</small>"
-                               : "<small>least of its runs</small>",
-        page->out);
+  const clt_objective *objective = v->report->objective;
+  bool by_time = clt_report_figure_of(v->report).is_time;
+  double ratio = v->median_s / row->cost;
+  put_fact(page, " class=\"best\"", by_time ? "Best time" : "Best");
+  clt_put_cost_unit(page->out, &page->form, clt_report_view_best_s(v));
+  fprintf(page->out, "<small>%s</small>",
+          isfinite(row->final_s) && clt_objective_ranks_by_time(objective)
+              ? "median of its runs against the other finalists"
+              : "in the search");
   end_fact(page);
-  put_fact(page, "", "Faster than the median");
-  fprintf(page->out, "%.*f\u00d7<small>in the search; half of the correct ones took longer than ",
-          v->median_s / row->time_s < 10 ? 2 : 1, v->median_s / row->time_s);
-  clt_put_time_unit(page->out, &page->form, v->median_s);
+  put_fact(page, "", by_time ? "Faster than the median" : "Better than the median");
+  fprintf(page->out, "%.*f\u00d7<small>in the search; half of the correct ones %s ", ratio < 10 ? 2 : 1, ratio,
+          by_time ? "took longer than" : "are worse than");
+  clt_put_cost_unit(page->out, &page->form, v->median_s);
   fputs("</small>", page->out);
   end_fact(page);
 }
@@ -61,8 +64,19 @@ static void put_model(const clt_page *page, const clt_report_view *v) {
   end_fact(page);
 }
 
+/* "Maximise GFLOP/s." */
+static void put_objective(const clt_page *page, const clt_report *report) {
+  clt_report_figure figure = clt_report_figure_of(report);
+  if (figure.is_time) return;
+  fputs(figure.maximised ? "<p>To be maximised: " : "<p>To be minimised: ", page->out);
+  clt_put_text(page->out, figure.name);
+  clt_put_unit(page->out, &page->form);
+  fputs(".</p>\n", page->out);
+}
+
 void clt_page_facts(const clt_page *page, size_t report) {
   const clt_report_view *v = &page->views[report];
+  put_objective(page, v->report);
   fputs("<dl class=\"facts\">\n", page->out);
   if (v->best != SIZE_MAX) put_best(page, v);
   put_counts(page, v);
@@ -94,12 +108,14 @@ static void put_steps(const clt_page *page, const clt_report_view *v) {
   clt_page_table(page, "Improvements");
   fputs("<thead><tr><th scope=\"col\" class=\"n\">evaluation</th>", out);
   if (v->spent_s > 0) fputs("<th scope=\"col\" class=\"n\">seconds</th>", out);
-  fprintf(out, "<th scope=\"col\" class=\"n\">time, %s</th></tr></thead><tbody>\n", page->form.name);
+  fputs("<th scope=\"col\" class=\"n\">", out);
+  clt_page_value_name(page, v);
+  fputs("</th></tr></thead><tbody>\n", out);
   for (size_t i = 0; i < v->n_steps; i++) {
     fprintf(out, "<tr><td class=\"n\">%zu</td>", v->steps[i].number);
     if (v->spent_s > 0) fprintf(out, "<td class=\"n\">%.2f</td>", v->steps[i].spent_s);
     fputs("<td class=\"n\">", out);
-    clt_put_time(out, &page->form, v->steps[i].best_s);
+    clt_put_cost(out, &page->form, v->steps[i].best_s);
     fputs("</td></tr>\n", out);
   }
   clt_page_table_end(page);
@@ -110,7 +126,7 @@ void clt_page_progress(const clt_page *page, size_t report) {
   const clt_report_view *v = &page->views[report];
   const clt_report_view_step *last = &v->steps[v->n_steps - 1], *near = step_near(v);
   FILE *out = page->out;
-  fputs("<p>The fastest was found at evaluation ", out);
+  fputs("<p>The best was found at evaluation ", out);
   clt_put_count(out, last->number);
   fputs(" of ", out);
   clt_put_count(out, v->report->rows.n);
@@ -124,9 +140,9 @@ void clt_page_progress(const clt_page *page, size_t report) {
   static const char caption[] =
       "<span class=\"key k1\"></span>best so far <span class=\"key k18\"></span>each configuration";
   clt_page_figure(page, page->plots[report].evaluations, "Over evaluations",
-                  "The best time so far over the number of evaluations, with each configuration's time", caption);
+                  "The best so far over the number of evaluations, with each configuration", caption);
   clt_page_figure(page, page->plots[report].time, "Over time",
-                  "The best time so far over the seconds spent on measuring, with each configuration's time", caption);
+                  "The best so far over the seconds spent on measuring, with each configuration", caption);
   fputs("</div>\n", out);
   put_steps(page, v);
 }
@@ -134,6 +150,7 @@ void clt_page_progress(const clt_page *page, size_t report) {
 /* --- the fastest --- */
 
 static bool any_finalist(const clt_report_view *v) {
+  if (!clt_objective_is_time(v->report->objective)) return false;
   for (size_t i = 0; i < v->n_fastest; i++)
     if (isfinite(v->report->rows.items[v->fastest[i]].final_s)) return true;
   return false;
@@ -166,8 +183,9 @@ static void put_common(const clt_page *page, const clt_report_view *v) {
 
 static void put_columns(const clt_page *page, const clt_report_view *v, bool finalists) {
   FILE *out = page->out;
-  fprintf(out, "<thead><tr><th scope=\"col\" class=\"n\">time, %s</th><th scope=\"col\" class=\"n\">spread</th>",
-          page->form.name);
+  fputs("<thead><tr><th scope=\"col\" class=\"n\">", out);
+  clt_page_value_name(page, v);
+  fputs("</th><th scope=\"col\" class=\"n\">spread</th>", out);
   if (finalists) fprintf(out, "<th scope=\"col\" class=\"n\">finalist, %s</th>", page->form.name);
   for (size_t p = 0; p < v->n_parameters; p++) {
     if (is_common(v, p)) continue;
@@ -183,7 +201,7 @@ static void put_row(const clt_page *page, const clt_report_view *v, size_t i, bo
   FILE *out = page->out;
   char text[320];
   fprintf(out, "<tr%s><th scope=\"row\" class=\"n\">", row == best ? " class=\"best\"" : "");
-  clt_put_time(out, &page->form, row->time_s);
+  clt_put_cost(out, &page->form, row->cost);
   fputs("</th><td class=\"n\">", out);
   if (isfinite(row->spread))
     fprintf(out, "%.1f\u00a0%%", 100 * row->spread);
@@ -192,7 +210,7 @@ static void put_row(const clt_page *page, const clt_report_view *v, size_t i, bo
   fputs("</td>", out);
   if (finalists) {
     fputs("<td class=\"n\">", out);
-    clt_put_time(out, &page->form, row->final_s);
+    clt_put_cost(out, &page->form, row->final_s);
     fputs("</td>", out);
   }
   for (size_t p = 0; p < v->n_parameters; p++) {
@@ -225,7 +243,7 @@ void clt_page_fastest(const clt_page *page, size_t report) {
 static void put_compared(const clt_page *page, size_t i) {
   const clt_report_view *v = &page->views[i];
   const clt_report *r = v->report;
-  clt_time_form form = clt_time_form_of(clt_report_view_best_s(v));
+  clt_value_form form = clt_value_form_of(r, clt_report_view_best_s(v));
   FILE *out = page->out;
   fputs("<tr><th scope=\"row\" class=\"flow\">", out);
   if (i < CLT_COLOUR_CURVES) fprintf(out, "<span class=\"key k%zu\"></span>", i + 1);
@@ -240,7 +258,7 @@ static void put_compared(const clt_page *page, size_t i) {
   fputs("</td><td class=\"n\">", out);
   clt_put_count(out, r->rows.n - r->n_correct);
   fputs("</td><td class=\"n\">", out);
-  clt_put_time_unit(out, &form, clt_report_view_best_s(v));
+  clt_put_cost_unit(out, &form, clt_report_view_best_s(v));
   fputs("</td><td class=\"n\">", out);
   if (v->n_steps) clt_put_count(out, step_near(v)->number);
   fputs("</td></tr>\n", out);
@@ -251,7 +269,7 @@ void clt_page_comparison(const clt_page *page) {
   fputs("<section aria-labelledby=\"compared\">\n<h2 id=\"compared\">Side by side</h2>\n", out);
   if (page->relative)
     fputs(
-        "<p>These are different problems or sizes: the curves show times as multiples of each tuning's own best.</p>\n",
+        "<p>These are different problems or sizes: the curves show how many times worse than each tuning's own best.</p>\n",
         out);
   clt_page_table(page, "The tunings");
   fputs(
@@ -265,8 +283,8 @@ void clt_page_comparison(const clt_page *page) {
   if (page->n > CLT_COLOUR_CURVES) fprintf(out, "<p>The plots show the first %d.</p>\n", CLT_COLOUR_CURVES);
   fputs("<div class=\"figures\">\n", out);
   clt_page_figure(page, page->together_evaluations, "Over evaluations",
-                  "The best time so far of each tuning over its evaluations", "");
+                  "The best so far of each tuning over its evaluations", "");
   clt_page_figure(page, page->together_time, "Over time",
-                  "The best time so far of each tuning over the seconds spent on measuring", "");
+                  "The best so far of each tuning over the seconds spent on measuring", "");
   fputs("</div>\n</section>\n", out);
 }

@@ -67,7 +67,7 @@ static void put_log_tics(FILE *script, const char *axis, range r) {
   fputs(")\n", script);
 }
 
-/* An axis of times with some room at both ends. */
+/* An axis of values with some room at both ends. */
 static void put_axis(FILE *script, const char *axis, range r) {
   if (r.low > r.high) r = (range){1, 1};
   if (r.high / r.low >= LOG_RATIO) {
@@ -103,7 +103,19 @@ static double x_of(const clt_report_view *v, size_t row, double *spent_s, bool b
   return by_time ? *spent_s : (double)(row + 1);
 }
 
-static bool put_cloud(clt_gnuplot *g, const clt_report_view *v, double unit_s, bool by_time, range *y, size_t *number) {
+/* What a plot shows of costs: values in a unit; relative: costs over the best one. */
+typedef struct scale {
+  const clt_report *report;
+  double unit;
+  bool relative;
+} scale;
+
+static double shown(const scale *s, double cost) {
+  return (s->relative ? cost : clt_report_value(s->report, cost)) / s->unit;
+}
+
+static bool put_cloud(clt_gnuplot *g, const clt_report_view *v, const scale *s, bool by_time, range *y,
+                      size_t *number) {
   FILE *file = clt_gnuplot_data(g, number);
   const clt_report_rows *rows = &v->report->rows;
   size_t stride = rows->n / MOST_POINTS + 1;
@@ -111,35 +123,62 @@ static bool put_cloud(clt_gnuplot *g, const clt_report_view *v, double unit_s, b
   if (file == NULL) return false;
   for (size_t i = 0; i < rows->n; i++) {
     double x = x_of(v, i, &spent_s, by_time);
-    if (i % stride || !drawable(rows->items[i].time_s / unit_s)) continue;
-    fprintf(file, "%.9g %.9g\n", x, rows->items[i].time_s / unit_s);
-    include(y, rows->items[i].time_s / unit_s);
+    double value = shown(s, rows->items[i].cost);
+    if (i % stride || !drawable(value)) continue;
+    fprintf(file, "%.9g %.9g\n", x, value);
+    include(y, value);
   }
   return fclose(file) == 0;
 }
 
-static bool put_steps(clt_gnuplot *g, const clt_report_view *v, double unit_s, bool by_time, range *y, size_t *number) {
+static bool put_steps(clt_gnuplot *g, const clt_report_view *v, const scale *s, bool by_time, range *y,
+                      size_t *number) {
   FILE *file = clt_gnuplot_data(g, number);
   if (file == NULL) return false;
   for (size_t i = 0; i < v->n_steps; i++) {
     const clt_report_view_step *step = &v->steps[i];
-    fprintf(file, "%.9g %.9g\n", by_time ? step->spent_s : (double)step->number, step->best_s / unit_s);
-    include(y, step->best_s / unit_s);
+    fprintf(file, "%.9g %.9g\n", by_time ? step->spent_s : (double)step->number, shown(s, step->best_s));
+    include(y, shown(s, step->best_s));
   }
   fprintf(file, "%.9g %.9g\n", by_time ? v->spent_s : (double)v->report->rows.n,
-          v->steps[v->n_steps - 1].best_s / unit_s);
+          shown(s, v->steps[v->n_steps - 1].best_s));
   return fclose(file) == 0;
 }
 
-/* Of several: the unit in which the fastest reads well. */
-static clt_report_view_unit unit_of(const clt_report_view *views, size_t n) {
-  double least_s = INFINITY;
+/* Of several: the form in which the best reads well. */
+static clt_value_form form_of(const clt_report_view *views, size_t n) {
+  double least = INFINITY;
   for (size_t i = 0; i < n; i++)
-    if (views[i].n_steps) least_s = fmin(least_s, views[i].steps[views[i].n_steps - 1].best_s);
-  return clt_report_view_unit_of(least_s);
+    if (views[i].n_steps) least = fmin(least, views[i].steps[views[i].n_steps - 1].best_s);
+  return clt_value_form_of(views[0].report, least);
 }
 
-static const char *name_of(clt_report_view_unit unit) { return clt_time_form_of(unit.seconds).name; }
+/* Part of a text in the script: nothing that could end it. */
+static void put_plain(FILE *script, const char *text) {
+  static const char micro[] = "\u00b5";
+  for (size_t i = 0; text[i] && i < 40; i++) {
+    unsigned char c = (unsigned char)text[i];
+    bool plain = c < 128 && (isalnum(c) || strchr(" _.+-/()", c));
+    if (i == 0 && strncmp(text, micro, sizeof micro - 1) == 0) {
+      fputs(micro, script);
+      i += sizeof micro - 2;
+    } else {
+      fputc(plain ? c : '?', script);
+    }
+  }
+}
+
+/* set ylabel 'time in ms' */
+static void put_value_label(FILE *script, const char *axis, const clt_value_form *form) {
+  clt_report_figure figure = clt_report_figure_of(form->report);
+  fprintf(script, "set %slabel '", axis);
+  put_plain(script, figure.name);
+  if (form->name[0] && strcmp(form->name, figure.name) != 0) {
+    fputs(" in ", script);
+    put_plain(script, form->name);
+  }
+  fputs("'\n", script);
+}
 
 static void put_x_axis(FILE *script, const clt_report_view *views, size_t n, bool by_time) {
   range x = {1, 1};
@@ -155,22 +194,22 @@ static void put_x_axis(FILE *script, const clt_report_view *views, size_t n, boo
 
 size_t clt_plot_progress(clt_gnuplot *g, const clt_report_view *views, size_t n, bool by_time, bool relative) {
   size_t files[CLT_COLOUR_CURVES + 1], n_curves = 0, cloud = CLT_NO_PLOT, curves[CLT_COLOUR_CURVES];
-  clt_report_view_unit unit = unit_of(views, n);
+  clt_value_form form = form_of(views, n);
   range y = {INFINITY, 0};
   for (size_t i = 0; i < n && i < CLT_COLOUR_CURVES; i++) {
     const clt_report_view *v = &views[i];
     if (v->n_steps == 0 || (by_time && !(v->spent_s > 0))) continue;
-    double scale_s = relative ? v->steps[v->n_steps - 1].best_s : unit.seconds;
+    scale s = {v->report, relative ? v->steps[v->n_steps - 1].best_s : form.unit.seconds, relative};
     curves[n_curves] = i;
-    if (!put_steps(g, v, scale_s, by_time, &y, &files[n_curves++])) return CLT_NO_PLOT;
-    if (n == 1 && !put_cloud(g, v, scale_s, by_time, &y, &cloud)) return CLT_NO_PLOT;
+    if (!put_steps(g, v, &s, by_time, &y, &files[n_curves++])) return CLT_NO_PLOT;
+    if (n == 1 && !put_cloud(g, v, &s, by_time, &y, &cloud)) return CLT_NO_PLOT;
   }
   if (n_curves == 0) return CLT_NO_PLOT;
   size_t plot = clt_gnuplot_plot(g, WIDTH, HEIGHT);
   if (relative)
-    fputs("set ylabel 'time over own best'\n", g->script);
+    fputs("set ylabel 'times worse than own best'\n", g->script);
   else
-    fprintf(g->script, "set ylabel 'time in %s'\n", name_of(unit));
+    put_value_label(g->script, "y", &form);
   put_x_axis(g->script, views, n < CLT_COLOUR_CURVES ? n : CLT_COLOUR_CURVES, by_time);
   put_axis(g->script, "y", y);
   fputs("plot ", g->script);
@@ -185,15 +224,22 @@ size_t clt_plot_progress(clt_gnuplot *g, const clt_report_view *views, size_t n,
 
 /* --- the model --- */
 
+static void put_measured_label(FILE *script, const char *axis, const char *what, const clt_value_form *form) {
+  fprintf(script, "set %slabel '%s%s", axis, what, form->name[0] ? ", in " : "");
+  put_plain(script, form->name);
+  fputs("'\n", script);
+}
+
 size_t clt_plot_fit(clt_gnuplot *g, const clt_report_view *view) {
   const clt_report_fit *fit = &view->fit;
   size_t number, stride = fit->n / MOST_POINTS + 1;
   range r = {INFINITY, 0};
   FILE *file = fit->n ? clt_gnuplot_data(g, &number) : NULL;
   if (file == NULL) return CLT_NO_PLOT;
-  clt_report_view_unit unit = unit_of(view, 1);
+  clt_value_form form = form_of(view, 1);
+  scale s = {view->report, form.unit.seconds, false};
   for (size_t i = 0; i < fit->n; i += stride) {
-    double measured = fit->measured_s[i] / unit.seconds, predicted = fit->predicted_s[i] / unit.seconds;
+    double measured = shown(&s, fit->measured_s[i]), predicted = shown(&s, fit->predicted_s[i]);
     if (!drawable(measured) || !drawable(predicted)) continue;
     fprintf(file, "%.9g %.9g\n", measured, predicted);
     include(&r, measured);
@@ -201,7 +247,8 @@ size_t clt_plot_fit(clt_gnuplot *g, const clt_report_view *view) {
   }
   if (fclose(file)) return CLT_NO_PLOT;
   size_t plot = clt_gnuplot_plot(g, WIDTH, HEIGHT + 60);
-  fprintf(g->script, "set xlabel 'measured, in %s'\nset ylabel 'predicted, in %s'\n", name_of(unit), name_of(unit));
+  put_measured_label(g->script, "x", "measured", &form);
+  put_measured_label(g->script, "y", "predicted", &form);
   put_axis(g->script, "x", r);
   put_axis(g->script, "y", r);
   fprintf(g->script,
@@ -213,16 +260,16 @@ size_t clt_plot_fit(clt_gnuplot *g, const clt_report_view *view) {
 
 /* --- one parameter --- */
 
-static bool put_effect_data(FILE *file, const clt_report_view_parameter *p, double unit_s, range *y,
+static bool put_effect_data(FILE *file, const clt_report_view_parameter *p, const scale *s, range *y,
                             label_room *labels) {
   for (size_t i = 0; i < p->n_shown; i++) {
     const clt_effect_value *e = &p->effect.values[p->shown[i]];
     clt_value value = p->parameter->values[p->shown[i]];
     char text[LABEL_CHARACTERS + 1];
-    fprintf(file, "%zu %.9g %.9g %.9g %.9g \"%s\"\n", i, e->median_s / unit_s, e->lower_quartile_s / unit_s,
-            e->upper_quartile_s / unit_s, e->least_s / unit_s, label(value, text));
-    include(y, e->least_s / unit_s);
-    include(y, e->upper_quartile_s / unit_s);
+    fprintf(file, "%zu %.9g %.9g %.9g %.9g \"%s\"\n", i, shown(s, e->median_s), shown(s, e->lower_quartile_s),
+            shown(s, e->upper_quartile_s), shown(s, e->least_s), label(value, text));
+    include(y, shown(s, e->least_s));
+    include(y, shown(s, e->upper_quartile_s));
     take_room(labels, text);
   }
   return fclose(file) == 0;
@@ -234,11 +281,12 @@ size_t clt_plot_effect(clt_gnuplot *g, const clt_report_view *view, const clt_re
   range y = {INFINITY, 0};
   FILE *file = view->n_steps ? clt_gnuplot_data(g, &number) : NULL;
   if (file == NULL) return CLT_NO_PLOT;
-  clt_report_view_unit unit = unit_of(view, 1);
-  if (!put_effect_data(file, parameter, unit.seconds, &y, &labels)) return CLT_NO_PLOT;
+  clt_value_form form = form_of(view, 1);
+  scale s = {view->report, form.unit.seconds, false};
+  if (!put_effect_data(file, parameter, &s, &y, &labels)) return CLT_NO_PLOT;
   size_t plot = clt_gnuplot_plot(g, SMALL_WIDTH, SMALL_HEIGHT);
-  fprintf(g->script, "unset grid\nset grid ytics lt 1 lw 1 lc rgb " CLT_COLOUR "\nset ylabel 'time in %s'\n",
-          CLT_COLOUR_GRID, name_of(unit));
+  fprintf(g->script, "unset grid\nset grid ytics lt 1 lw 1 lc rgb " CLT_COLOUR "\n", CLT_COLOUR_GRID);
+  put_value_label(g->script, "y", &form);
   put_axis(g->script, "y", y);
   fprintf(g->script, "set xrange [-0.6:%zu.6]\nset xtics scale 0%s\n", parameter->n_shown - 1, turned(&labels));
   fprintf(g->script, "plot '%zu.dat' using 1:3:(0):($4-$3) with vectors nohead lw 7 lc rgb " CLT_COLOUR " notitle, ",
@@ -255,15 +303,15 @@ size_t clt_plot_effect(clt_gnuplot *g, const clt_report_view *view, const clt_re
 
 /* --- pairs --- */
 
-static size_t put_pair_data(FILE *file, const clt_report_view *view, bool median, double unit_s, range *times) {
+static size_t put_pair_data(FILE *file, const clt_report_view *view, bool median, const scale *s, range *values) {
   size_t n = 0;
   for (size_t a = 0; a < view->parameters[0].n_shown; a++)
     for (size_t b = 0; b < view->parameters[1].n_shown; b++) {
       const clt_effect_value *e = clt_report_view_pair(view, a, b);
-      double time_s = median ? e->median_s : e->least_s;
-      if (!isfinite(time_s)) continue;
-      fprintf(file, "%zu %zu %.9g\n", a, b, time_s / unit_s);
-      include(times, time_s / unit_s);
+      double value = shown(s, median ? e->median_s : e->least_s);
+      if (!isfinite(value)) continue;
+      fprintf(file, "%zu %zu %.9g\n", a, b, value);
+      include(values, value);
       n++;
     }
   return fclose(file) == 0 ? n : 0;
@@ -291,21 +339,24 @@ static bool find_best(const clt_report_view *view, size_t at[2]) {
 
 size_t clt_plot_pairs(clt_gnuplot *g, const clt_report_view *view, bool median) {
   size_t number, mark, at[2];
-  range times = {INFINITY, 0};
+  range values = {INFINITY, 0};
   FILE *file = view->pairs && view->n_steps ? clt_gnuplot_data(g, &number) : NULL;
   if (file == NULL) return CLT_NO_PLOT;
-  clt_report_view_unit unit = unit_of(view, 1);
-  if (put_pair_data(file, view, median, unit.seconds, &times) == 0) return CLT_NO_PLOT;
+  clt_value_form form = form_of(view, 1);
+  scale s = {view->report, form.unit.seconds, false};
+  if (put_pair_data(file, view, median, &s, &values) == 0) return CLT_NO_PLOT;
   size_t plot = clt_gnuplot_plot(g, WIDTH, HEIGHT + 40);
   bool marked = find_best(view, at) && (file = clt_gnuplot_data(g, &mark)) != NULL;
   if (marked) fprintf(file, "%zu %zu\n", at[0], at[1]);
   if (marked && fclose(file)) return CLT_NO_PLOT;
-  fprintf(g->script, "unset grid\nset rmargin at screen 0.76\nset cblabel 'time in %s'\n", name_of(unit));
+  fputs("unset grid\nset rmargin at screen 0.76\n", g->script);
+  put_value_label(g->script, "cb", &form);
   put_name(g->script, "x", view->parameters[0].parameter->name);
   put_name(g->script, "y", view->parameters[1].parameter->name);
   put_value_tics(g->script, "x", &view->parameters[0]);
   put_value_tics(g->script, "y", &view->parameters[1]);
-  put_axis(g->script, "cb", times);
+  put_axis(g->script, "cb", values);
+  fputs(clt_report_figure_of(view->report).maximised ? "set palette negative\n" : "set palette positive\n", g->script);
   fputs(
       "set palette defined (0 '#fde725', 1 '#8fd744', 2 '#35b779', 3 '#21908c', 4 '#31688e', 5 '#443a83', 6 "
       "'#440154')\n",

@@ -22,34 +22,11 @@ static void put_time(FILE *out, double time_s) {
   fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / unit.seconds, unit.name);
 }
 
-/* The problem, where what a program says of itself is no time; NULL: time is one, or this is by another objective. */
-static const clt_problem *with_figure(const clt_report *r) {
-  if (r->instance == NULL || !clt_objective_is_time(r->objective)) return NULL;
-  const clt_problem *problem = clt_instance_problem(r->instance);
-  bool time = strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
-  return time ? NULL : problem;
-}
-
-static bool by_time(const clt_report *r) { return clt_objective_is_time(r->objective) && with_figure(r) == NULL; }
-
-static const char *unit_of(const clt_report *r) {
-  const clt_problem *problem = with_figure(r);
-  return problem ? clt_problem_figure_unit(problem) : clt_objective_unit(r->objective);
-}
-
-/* Times are put in a unit that fits them. */
-static bool in_seconds(const clt_report *r) { return with_figure(r) == NULL && strcmp(unit_of(r), "s") == 0; }
-
-/* What a cost stands for. */
-static double value_of(const clt_report *r, double cost) {
-  const clt_problem *problem = with_figure(r);
-  if (problem) return clt_problem_larger_is_better(problem) ? 1 / cost : cost;
-  return clt_objective_exchange(r->objective, cost);
-}
+static bool by_time(const clt_report *r) { return clt_report_figure_of(r).is_time; }
 
 static void put_cost(FILE *out, const clt_report *r, double cost) {
-  double value = value_of(r, cost);
-  if (in_seconds(r) || !isfinite(value))
+  double value = clt_report_value(r, cost);
+  if (clt_report_figure_of(r).in_seconds || !isfinite(value))
     put_time(out, value);
   else
     fprintf(out, "%*.4g", TIME_COLUMNS, value);
@@ -57,9 +34,10 @@ static void put_cost(FILE *out, const clt_report *r, double cost) {
 
 /* The same outside of columns, with the unit. */
 static void put_cost_plainly(FILE *out, const clt_report *r, double cost) {
-  double value = value_of(r, cost);
-  clt_report_view_unit unit = {1, unit_of(r)};
-  if (in_seconds(r)) unit = clt_report_view_unit_of(value);
+  clt_report_figure figure = clt_report_figure_of(r);
+  double value = clt_report_value(r, cost);
+  clt_report_view_unit unit = {1, figure.unit};
+  if (figure.in_seconds) unit = clt_report_view_unit_of(value);
   fprintf(out, "%.4g%s%s", value / unit.seconds, unit.name[0] ? " " : "", unit.name);
 }
 
@@ -86,15 +64,13 @@ static void put_device(FILE *out, const clt_report *r) {
 }
 
 static void put_objective(FILE *out, const clt_report *r) {
-  const clt_objective *o = r->objective;
-  const clt_problem *problem = with_figure(r);
-  const char *unit = unit_of(r);
-  if (problem)
-    fprintf(out, "figure: %s%sthe %s the better\n", unit, unit[0] ? ", " : "",
-            clt_problem_larger_is_better(problem) ? "larger" : "smaller");
-  if (clt_objective_is_time(o)) return;
-  fprintf(out, "objective: %s %s%s%s%s\n", clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise",
-          clt_objective_name(o), unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+  clt_report_figure f = clt_report_figure_of(r);
+  if (f.is_time) return;
+  if (clt_objective_is_time(r->objective))
+    fprintf(out, "figure: %s%sthe %s the better\n", f.unit, f.unit[0] ? ", " : "", f.maximised ? "larger" : "smaller");
+  else
+    fprintf(out, "objective: %s %s%s%s%s\n", f.maximised ? "maximise" : "minimise", f.name, f.unit[0] ? " (" : "",
+            f.unit, f.unit[0] ? ")" : "");
 }
 
 static void put_head(FILE *out, const clt_report *r, const clt_report_options *options) {

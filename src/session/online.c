@@ -1,4 +1,5 @@
 /* One configuration at a time, measured by the application. */
+#include <clatune/objective.h>
 #include <clatune/online.h>
 #include <clatune/sys/searcher.h>
 #include <clatune/tune.h>
@@ -33,8 +34,9 @@ struct clt_online {
   clt_config fallback;
   outstanding *given;
   size_t n_given, capacity;
+  clt_objective *objective;
   clt_config best;
-  double best_s;
+  double best_s, best_cost;
   bool over;
 };
 
@@ -73,6 +75,15 @@ static int load_known(clt_online *o, const clt_online_settings *s, clt_error *er
   return rc;
 }
 
+static int make_objective(clt_online *o, const clt_online_settings *s, clt_error *error) {
+  int rc = s->instance ? clt_objective_new(&o->objective, s->instance, s->objective, error)
+                       : clt_objective_new_for(&o->objective, o->space, NULL, 0, s->objective, error);
+  if (rc == CLT_OK && clt_objective_needs_energy(o->objective))
+    rc = clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
+                  clt_objective_name(o->objective));
+  return rc;
+}
+
 int clt_online_new(clt_online **out, const clt_online_settings *s, clt_error *error) {
   clt_online *o = calloc(1, sizeof *o);
   if (o == NULL) return clt_fail_memory(error);
@@ -89,6 +100,7 @@ int clt_online_new(clt_online **out, const clt_online_settings *s, clt_error *er
     o->fallback = o->first != CLT_CONFIG_NONE ? o->first : clt_space_at(o->space, 0);
     rc = make_options(o, s, error);
   }
+  if (rc == CLT_OK) rc = make_objective(o, s, error);
   if (rc == CLT_OK) rc = load_known(o, s, error);
   if (rc == CLT_OK) rc = start_searcher(o, s, error);
   if (rc) {
@@ -105,6 +117,7 @@ void clt_online_free(clt_online *o) {
   free(o->state);
   free(o->options);
   clt_known_release(&o->known);
+  clt_objective_free(o->objective);
   free(o->given);
   pthread_mutex_destroy(&o->mutex);
   free(o);
@@ -112,16 +125,23 @@ void clt_online_free(clt_online *o) {
 
 /* --- answering --- */
 
-static void note_best(clt_online *o, const clt_measurement *m) {
-  if (!clt_measurement_correct(m) || (o->best != CLT_CONFIG_NONE && m->time_s >= o->best_s)) return;
+static void note_best(clt_online *o, const clt_measurement *m, double cost) {
+  if (isnan(cost) || (o->best != CLT_CONFIG_NONE && cost >= o->best_cost)) return;
   o->best = m->config;
   o->best_s = m->time_s;
+  o->best_cost = cost;
 }
 
-/* m is borrowed, and a canonical configuration's; the searcher hears of it by the name that it asked for. */
+/* m is borrowed, and a canonical configuration's; the searcher hears of it by the name that it asked for, and of its cost
+ * as if that were its time. */
 static int answer(clt_online *o, clt_config asked, const clt_measurement *m, clt_error *error) {
   clt_measurement told = *m;
-  note_best(o, m);
+  if (clt_measurement_correct(m)) {
+    double cost = clt_objective_cost(o->objective, m);
+    note_best(o, m, cost);
+    told.time_s = cost;
+    if (isnan(cost)) told.reason = CLT_REASON_UNKNOWN;
+  }
   told.config = asked;
   return o->searcher->tell(o->state, &told, error);
 }

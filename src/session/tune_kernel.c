@@ -1,4 +1,5 @@
 /* In the application's process: what clt_online asks for is built and run on the application's own buffers. */
+#include <clatune/objective.h>
 #include <clatune/online.h>
 #include <clatune/tune_kernel.h>
 #include <math.h>
@@ -19,7 +20,8 @@ typedef struct tuner {
   clt_executor *executor;
   clt_online *online;
   cl_mem *backups; /* one an argument; NULL: none */
-  double best_s;   /* 0: none */
+  bool by_time;    /* of two the faster one is the better one */
+  double best_s;   /* what others are given up against; 0: nothing */
   clt_kernel_tuned result;
 } tuner;
 
@@ -129,7 +131,7 @@ static int try(tuner *u, clt_config config, clt_error *error) {
   int rc = measure(u, config, &m, error);
   if (rc == CLT_OK && clt_measurement_correct(&m)) {
     u->result.n_right++;
-    if (u->best_s == 0 || m.time_s < u->best_s) u->best_s = m.time_s;
+    if (u->by_time && (u->best_s == 0 || m.time_s < u->best_s)) u->best_s = m.time_s;
     rc = clt_online_tell(u->online, config, m.time_s, error);
   } else if (rc == CLT_OK) {
     u->result.n_failed++;
@@ -159,15 +161,25 @@ static int conclude(tuner *u, clt_error *error) {
   return clt_instance_options(u->t->instance, u->result.config, &u->result.options, error);
 }
 
+static int read_objective(tuner *u, clt_error *error) {
+  clt_objective *objective = NULL;
+  int rc = clt_objective_new(&objective, u->t->instance, u->t->objective, error);
+  if (rc == CLT_OK) u->by_time = clt_objective_ranks_by_time(objective);
+  clt_objective_free(objective);
+  return rc;
+}
+
 static int prepare(tuner *u, clt_error *error) {
   const clt_kernel_tuning *t = u->t;
   const clt_online_settings settings = {.instance = t->instance,
                                         .store = t->store,
                                         .budget = t->budget > 0 ? t->budget : DEFAULT_BUDGET,
-                                        .seed = t->seed};
+                                        .seed = t->seed,
+                                        .objective = t->objective};
   if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "tuning in place needs an instance that was made for the device");
-  int rc = clt_executor_new_on(&u->executor, t->context, t->device, t->queue, error);
+  int rc = read_objective(u, error);
+  if (rc == CLT_OK) rc = clt_executor_new_on(&u->executor, t->context, t->device, t->queue, error);
   if (rc == CLT_OK) rc = clt_online_new(&u->online, &settings, error);
   if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
     rc = clt_fail_memory(error);

@@ -153,8 +153,14 @@ static int read_problems(clt_sweep *sweep, const clt_node *root, clt_error *erro
     clt_node item = one ? list : clt_node_item(&list, i);
     sweep->n_problems++;
     rc = read_problem(&sweep->problems[i], sweep, &item, error);
+    if (rc == CLT_OK && clt_problem_is_command(sweep->problems[i].problem) != clt_sweep_is_of_commands(sweep))
+      rc = clt_node_fail(&sweep->source, &item, error, "a plan is of kernels or of programs, not of both; make it two");
   }
   return rc;
+}
+
+bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
+  return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
 }
 
 /* --- the file --- */

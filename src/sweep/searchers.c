@@ -226,7 +226,8 @@ int clt_sweep_read_evaluator(clt_sweep *sweep, const clt_node *root, clt_error *
   const clt_source *source = &sweep->source;
   clt_node node = clt_node_member(root, "Evaluator"), name = node, options = {0};
   int rc = CLT_OK;
-  if (node.json == NULL || json_is_string(node.json)) {
+  if (node.json == NULL) return CLT_OK;
+  if (json_is_string(node.json)) {
     rc = clt_node_text(&sweep->evaluator, source, root, "Evaluator", false, error);
   } else {
     rc = clt_node_object(source, &node, error);

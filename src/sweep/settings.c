@@ -12,7 +12,7 @@ int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt
   clt_config *configurations = NULL;
   size_t left_out = 0;
   s.instance = instance;
-  s.evaluator = sweep->evaluator;
+  s.evaluator = clt_tune_evaluator(sweep->evaluator, cell->problem);
   s.evaluator_settings = sweep->evaluator_options.settings;
   s.n_evaluator_settings = sweep->evaluator_options.n;
   s.searcher = cell->searcher ? cell->searcher : "exhaustive"; /* which is not asked where configurations are listed */

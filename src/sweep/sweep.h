@@ -54,9 +54,9 @@ struct clt_sweep {
   clt_sweep_problem *problems;
   size_t n_problems, n_cells;
   clt_sweep_axes axes;
-  char *evaluator;
+  char *evaluator; /* NULL: what the problems are for */
   clt_sweep_options evaluator_options;
-  clt_tune_settings tuning; /* limits and the like; no pointers */
+  clt_tune_settings tuning; /* limits and the like; the objective is borrowed from root */
 };
 
 /* numbers.c: whole numbers from min to max: one, a list, or a text as of T1 ("range(1, 11)"); at most `most`. Absent:

@@ -31,15 +31,24 @@ static int read_counts(clt_tune_settings *s, const clt_source *source, const clt
   return rc;
 }
 
+static int read_objective(clt_tune_settings *s, const clt_source *source, const clt_node *parent, clt_error *error) {
+  clt_node node = clt_node_member(parent, "Objective");
+  if (node.json == NULL) return CLT_OK;
+  if (!json_is_string(node.json)) return clt_node_fail(source, &node, error, "needs a text, as --objective does");
+  s->objective = json_string_value(node.json);
+  return CLT_OK;
+}
+
 int clt_sweep_read_tuning(clt_sweep *sweep, const clt_node *root, clt_error *error) {
   static const char *const known[] = {"Finalists",  "Time",  "SpaceFraction", "Target",   "Stagnation", "Tolerance",
-                                      "Confidence", "Batch", "Threads",       "Transfer", "Fresh",      "SkipDefault"};
+                                      "Confidence", "Batch", "Threads",       "Transfer", "Fresh",      "SkipDefault",
+                                      "Objective"};
   const clt_source *source = &sweep->source;
   clt_tune_settings *s = &sweep->tuning;
   clt_node node = clt_node_member(root, "Tuning");
   bool transfer = false;
   clt_tune_settings_init(s);
-  s->objective = "time"; /* what the tables compare */
+  s->objective = "time"; /* whatever the problems say: tables compare what is alike */
   s->no_transfer = true;
   if (node.json == NULL) return CLT_OK;
   int rc = clt_node_object(source, &node, error);
@@ -53,6 +62,7 @@ int clt_sweep_read_tuning(clt_sweep *sweep, const clt_node *root, clt_error *err
   if (rc == CLT_OK) rc = clt_node_flag(&transfer, source, &node, "Transfer", error);
   if (rc == CLT_OK) rc = clt_node_flag(&s->no_reuse, source, &node, "Fresh", error);
   if (rc == CLT_OK) rc = clt_node_flag(&s->skip_default, source, &node, "SkipDefault", error);
+  if (rc == CLT_OK) rc = read_objective(s, source, &node, error);
   s->no_transfer = !transfer;
   return rc;
 }

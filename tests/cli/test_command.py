@@ -37,6 +37,32 @@ class CommandTest(CliTest):
         return self.clatune_json("verify", "p.json", "--configuration", configuration, expect=5)["log"]
 
 
+class Sweep(CommandTest):
+    def sweep(self, expect=0, **plan):
+        (self.folder / "plan.json").write_text(json.dumps({"Problems": ["p.json"], "Searchers": ["exhaustive"], **plan}))
+        return self.clatune_json("sweep", "plan.json", "--store", "s.sqlite", "--quiet", expect=expect)
+
+    def test_a_plan_of_programs_is_tuned_on_the_machine(self):
+        self.program("run.sh", "#!/bin/sh\nexpr $a \\* 10 + $b\n")
+        self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)", "Better": "larger",
+                                                                 "Unit": "points"})
+        answer = self.sweep(Searchers=["exhaustive", "random"], Seeds=[1, 2], Budgets=12)
+        self.assertEqual(answer["tunings"]["found"], 4)
+        for line in answer["table"]:
+            self.assertEqual((line["best_value"], line["default_value"]), (42, 10))
+            self.assertAlmostEqual(line["speedup_over_default"], 4.2)
+        line = json.loads((self.folder / "plan.results.jsonl").read_text().splitlines()[0])
+        self.assertEqual(line["configuration"], {"a": 4, "b": 2})
+        self.assertEqual(self.sweep(Searchers=["exhaustive", "random"], Seeds=[1, 2], Budgets=12)["tunings"]["before"], 4)
+
+    def test_kernels_and_programs_do_not_go_together(self):
+        self.program("run.sh", "#!/bin/sh\necho 1\n")
+        self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)"})
+        kernel = pathlib.Path(__file__).parent.parent.parent / "kernels_cl/convolution.json"
+        (self.folder / "plan.json").write_text(json.dumps({"Problems": ["p.json", str(kernel)]}))
+        self.assertIn("of kernels or of programs", self.clatune("sweep", "plan.json", expect=1).stderr)
+
+
 class Figures(CommandTest):
     SCRIPT = "#!/bin/sh\nexpr $a \\* 10 + $b > fom.txt\necho \"noise\nvalue=$a.5 end\n{\\\"t\\\": {\\\"ms\\\": $b.25}}\"\n"
 

@@ -62,6 +62,33 @@ class Init(CliTest):
         answer = self.clatune_json("tune", "my.json", "--device", "pocl", "--budget", "6", "--no-store")
         self.assertEqual(answer["evaluations"]["correct"], 6)
 
+    def test_a_macro_that_is_called_so_is_the_work_group_s_size(self):
+        self.write("sum.cl", """#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 64
+#endif
+#ifndef BLOCKS
+#define BLOCKS 4
+#endif
+kernel void sum(global const float *in, global float *out, int n) {
+  local float part[BLOCK_SIZE];
+  part[get_local_id(0)] = in[get_global_id(0)];
+  if (get_local_id(0) == 0) out[get_group_id(0)] = part[0];
+}
+""")
+        self.init("sum.cl")
+        problem = self.problem("sum.json")
+        names = [p["Name"] for p in problem["ConfigurationSpace"]["TuningParameters"]]
+        self.assertEqual(names, ["BLOCK_SIZE", "BLOCKS"])
+        self.assertEqual(problem["KernelSpecification"]["LocalSize"], {"X": "BLOCK_SIZE"})
+        self.assertEqual([c["Expression"] for c in problem["ConfigurationSpace"]["Conditions"]], ["size_n % BLOCK_SIZE == 0"])
+        self.write("two.cl", """#ifndef block_size_x
+#define block_size_x 16
+#endif
+kernel void two(global float *out, int width) { out[get_global_id(1) * width + get_global_id(0)] = 1; }
+""")
+        self.init("two.cl")
+        self.assertEqual(self.problem("two.json")["KernelSpecification"]["LocalSize"], {"X": "block_size_x", "Y": "local_y"})
+
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)
         self.assertIn("TODO", self.init("t.cl", "--kernel", "transpose").stdout)
@@ -78,6 +105,19 @@ class Init(CliTest):
                          ("TODO number of elements, an expression over the tuning parameters", "TILE_X * 4")):
             self.edit("t.json", old, new)
         self.clatune("verify", "t.json", "--device", "pocl")
+
+    def test_arguments_in_another_order_are_noted(self):
+        self.write("my.cl", SCALE.replace("global const float *in, global float *out", "global float *out, global const float *in"))
+        self.init("my.cl")
+        problem = self.problem("my.json")
+        problem["Reference"] = {"KernelFile": "ref.cl", "KernelName": "scale", "GlobalSize": ["size_n"]}
+        arguments = problem["KernelSpecification"]["Arguments"]
+        arguments[0], arguments[1] = arguments[1], arguments[0]  # in, out
+        self.write("ref.cl", SCALE)
+        self.write("my.json", json.dumps(problem))
+        said = self.clatune("verify", "my.json", "--device", "pocl", expect=5).stderr
+        self.assertIn("argument 1 of the kernel 'scale' is 'out', and it is given 'in'", said)
+        self.assertEqual(self.clatune("verify", "my.json", "--device", "pocl", "--quiet", expect=5).stderr, "")
 
     def test_macros_that_cannot_be_tuned_are_noted(self):
         self.write("t.cl", GROUPS + "#define EMPTY\n#define AREA(x) 4\n#if !defined(N)\n#define N 3\n#endif\n")

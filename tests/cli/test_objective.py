@@ -101,6 +101,35 @@ class Objective(ObjectiveTest):
         best = text[text.index("The 10 best"):].splitlines()[1]
         self.assertTrue(best.endswith("a=0 b=4"), best)
 
+    def test_a_page_and_json_are_by_it(self):
+        self.write(Metrics=METRICS)
+        self.tuned()
+        report = ("report", "copy.json", "--device", "Simulated", "--store", "s.sqlite")
+        for objective, goal, a in (("waste", "minimise", 0), ("rate", "maximise", 7)):
+            one = self.clatune_json(*report, "--objective", objective)["tunings"][0]
+            self.assertEqual((one["objective"]["name"], one["objective"]["goal"]), (objective, goal))
+            best = one["best"]
+            self.assertEqual(best["configuration"], {"a": a, "b": 4})
+            value = best["time_s"] * (1 + a) if objective == "waste" else 1024 / 1e6 / best["time_s"]
+            self.assertAlmostEqual(best["value"] / value, 1)
+            values = [step["best_value"] for step in one["progress"]]
+            self.assertEqual(values, sorted(values, reverse=goal == "minimise"))
+            self.assertAlmostEqual(values[-1] / best["value"], 1)
+            effect = next(p for p in one["parameters"] if p["name"] == "a")["values"]
+            of_best = next(v for v in effect if v["value"] == a)
+            self.assertAlmostEqual(of_best["best"] / best["value"], 1)
+        by_time = self.clatune_json(*report)["tunings"][0]
+        self.assertEqual(by_time["objective"], {"name": "time", "unit": "s", "goal": "minimise"})
+        self.assertEqual(by_time["best"]["value"], by_time["best"]["time_s"])
+        self.assertIn("least_s", by_time["parameters"][0]["values"][0])
+        self.clatune(*report, "--objective", "rate", "-o", "rate.html")
+        page = (self.folder / "rate.html").read_text()
+        self.assertIn("To be maximised: rate, M/s", page)
+        self.assertIn("The ten best", page)
+        rate = by_time["best"] and 1024 / 1e6 / by_time["best"]["time_s"]
+        self.assertIn(f"{rate:.4g}", page)
+        self.assertNotIn("Faster than the median", page)
+
     def test_a_recording_has_its_metrics_and_is_replayed_by_them(self):
         self.write(Metrics=METRICS, Objective="rate")
         self.clatune("record", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "-o", "r.json")

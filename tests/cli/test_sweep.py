@@ -49,6 +49,22 @@ class Sweep(SimulatedTest):
         finally:
             connection.close()
 
+    def test_an_objective_is_what_tables_compare(self):
+        self.plan({**PLAN, "Devices": ["Simulated A"], "Tuning": {"Objective": "maximise n / time_s"}})
+        table = self.sweep()["table"]
+        for line, best in [(line, line["best_value"]) for line in table]:
+            self.assertGreater(best, line["default_value"])
+            self.assertLessEqual(line["fraction_of_best"], 1)
+            self.assertGreater(line["speedup_over_default"], 1)
+        for line in self.lines():
+            self.assertTrue(line["maximised"])
+            self.assertAlmostEqual(line["best_value"] * line["best_s"] / line["sizes"]["n"], 1)
+        for again, line in zip(self.sweep()["table"], table):  # read back
+            for key in ("best_value", "default_value", "fraction_of_best", "speedup_over_default"):
+                self.assertAlmostEqual(again[key] / line[key], 1, 9)
+        self.plan({**PLAN, "Tuning": {"Objective": 3}})
+        self.assertIn("Objective", self.clatune("sweep", "plan.json", expect=1).stderr)
+
     def start(self):
         return subprocess.Popen([CLATUNE, "sweep", "plan.json", "--json"], cwd=self.folder, env=self.environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)

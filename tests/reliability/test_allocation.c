@@ -190,6 +190,17 @@ static int fit_and_predict(void *user, clt_error *error) {
   return rc;
 }
 
+/* A model that is there already. */
+static int climb_and_rank(void *user, clt_error *error) {
+  const clt_model *model = user;
+  clt_config configs[5];
+  clt_prediction predictions[5];
+  double importance[16];
+  size_t n;
+  int rc = clt_model_climb(model, 5, 0.5, NULL, 0, 200, configs, predictions, &n, error);
+  return rc ? rc : clt_model_importance(model, importance, error);
+}
+
 static int count_record(void *user, clt_record_kind kind, const clt_measurement *m) {
   (void)kind, (void)m;
   ++*(size_t *)user;
@@ -249,6 +260,10 @@ static void fitting_and_predicting(void **state) {
   struct fitting f = {landscape_space(false), NULL, 60};
   f.rows = landscape_rows(f.space, f.n, 0.02, 5);
   fail_each(fit_and_predict, &f, 211);
+  clt_model *model = NULL;
+  assert_int_equal(clt_model_fit(&model, "average", NULL, 0, f.space, NULL, f.rows, f.n, 1, 1, NULL), CLT_OK);
+  fail_each(climb_and_rank, model, 1);
+  clt_model_free(model);
   free(f.rows);
   clt_space_free(f.space);
 }

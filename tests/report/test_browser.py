@@ -76,7 +76,7 @@ class Browser(unittest.TestCase):
         page = self.report(RECORDED / "raycasting-rusticl-64.json.gz")
         # Two of progress, one a parameter, two of pairs, one of the model.
         look = self.look_everywhere(page, "recording", 2 + 10 + 2 + 1)
-        self.assertIn("Times for each value of wg_x", look["figures"])
+        self.assertIn("What comes of each value of wg_x", look["figures"])
         self.assertIn("raycasting", look["title"])
 
     def test_several_compared(self):

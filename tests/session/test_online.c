@@ -68,6 +68,30 @@ static void an_application_finds_the_fastest_while_it_works(void **state) {
   clt_space_free(space);
 }
 
+static void another_objective_has_another_best(void **state) {
+  (void)state;
+  clt_space *space = make();
+  clt_online_settings settings = {.space = space, .searcher = "exhaustive", .budget = 512, .objective = "minimise time_s * a"};
+  clt_online *online = NULL;
+  bool exploring = true;
+  clt_config config = CLT_CONFIG_NONE;
+  double time_s = 0;
+  assert_int_equal(clt_online_new(&online, &settings, NULL), 0);
+  for (config = ask(online, &exploring); exploring; config = ask(online, &exploring))
+    assert_int_equal(clt_online_tell(online, config, time_of(space, config), NULL), 0);
+  assert_int_equal(clt_space_value(space, config, 0).integer, 1); /* 1.8 ms x 1 is less than 1 ms x 16 */
+  assert_int_equal(clt_space_value(space, config, 1).integer, 8);
+  assert_true(clt_online_best(online, &config, &time_s));
+  assert_true(fabs(time_s - 1.8e-3) < 1e-9);
+  clt_online_free(online);
+  settings.objective = "energy";
+  clt_error error = {0};
+  assert_int_equal(clt_online_new(&online, &settings, &error), CLT_E_UNSUPPORTED);
+  settings.objective = "minimise time_s *";
+  assert_int_not_equal(clt_online_new(&online, &settings, &error), 0);
+  clt_space_free(space);
+}
+
 static void until_something_ran_the_default_is_the_answer(void **state) {
   (void)state;
   clt_space *space = make();
@@ -176,6 +200,7 @@ static void what_the_store_knows_is_not_asked_again(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_application_finds_the_fastest_while_it_works),
+      cmocka_unit_test(another_objective_has_another_best),
       cmocka_unit_test(until_something_ran_the_default_is_the_answer),
       cmocka_unit_test(mistakes_are_said),
       cmocka_unit_test(several_threads_share_a_search),

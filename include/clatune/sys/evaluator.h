@@ -85,6 +85,10 @@ int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
 int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
                       clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error);
 
+/* What may be why a kernel's result is wrong: warns, where the kernel's arguments have the names of the problem's, but stand in
+ * another order. Builds the configuration once more; says nothing where that fails. */
+void clt_check_arguments(const clt_instance *instance, clt_config config, clt_log_fn log, void *log_user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,191 @@
+/* Looking up by a model: kept in memory, turned to other sizes, and read anew when it was trained anew. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../store/store_support.h"
+#include "clatune/lookup.h"
+#include "clatune/predictor.h"
+
+#define N_SIZES 8
+
+typedef struct fixture {
+  char *folder, problem_path[600], store_path[600];
+  clt_problem *problem;
+  clt_device_info device;
+} fixture;
+
+static const char problem_text[] =
+    "{\"General\": {\"BenchmarkName\": \"scale\"},"
+    "\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 64}],"
+    "\"ConfigurationSpace\": {\"TuningParameters\": ["
+    "  {\"Name\": \"a\", \"Type\": \"int\", \"Values\": \"[i for i in range(1, 17)]\"},"
+    "  {\"Name\": \"b\", \"Type\": \"int\", \"Values\": \"[i for i in range(1, 9)]\"}]},"
+    "\"KernelSpecification\": {\"KernelName\": \"scale\", \"KernelFile\": \"scale.cl\","
+    "  \"GlobalSize\": [\"n\"], \"LocalSize\": [1], \"Arguments\": []}}";
+
+/* The best a is the size's logarithm, plus offset. */
+static double true_time(const clt_space *space, clt_config config, int64_t n, double offset) {
+  double a = clt_value_number(clt_space_value(space, config, 0)), b = clt_value_number(clt_space_value(space, config, 1));
+  return 1e-6 * (double)n * (1 + 0.05 * fabs(a - log2((double)n) - offset) + 0.04 * fabs(b - 5));
+}
+
+static clt_instance *instance_at(const fixture *f, int64_t n) {
+  clt_instance *instance = NULL;
+  clt_error error = {0};
+  const clt_size size = {"n", n};
+  if (clt_instance_new(&instance, f->problem, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
+  return instance;
+}
+
+static void measure_all(const fixture *f, clt_store *store, int64_t n, double offset) {
+  clt_instance *instance = instance_at(f, n);
+  const clt_space *space = clt_instance_space(instance);
+  clt_store_key key;
+  char *json = NULL, sizes[32];
+  snprintf(sizes, sizeof sizes, "n=%lld", (long long)n);
+  assert_int_equal(clt_store_key_init(&key, instance, NULL), 0);
+  assert_int_equal(clt_device_to_json(&json, &f->device, NULL), 0);
+  assert_int_equal(clt_store_describe(store, &key, "scale", f->problem_path, sizes, json, NULL), 0);
+  for (uint64_t r = 0; r < clt_space_valid(space); r += 2) {
+    clt_config config = clt_space_at(space, r);
+    clt_measurement m = make_measurement(config, true_time(space, config, n, offset));
+    assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
+  }
+  free(json);
+  clt_instance_free(instance);
+}
+
+static void measure(const fixture *f, double offset) {
+  clt_store *store = NULL;
+  assert_int_equal(clt_store_open(&store, NULL, f->store_path, NULL), 0);
+  for (int i = 0; i < N_SIZES; i++) measure_all(f, store, (int64_t)16 << i, offset);
+  clt_store_close(store);
+}
+
+static void train(const fixture *f, uint64_t seed) {
+  clt_store *store = NULL;
+  clt_history *history = NULL;
+  clt_model *model = NULL;
+  clt_error error = {0};
+  clt_instance *instance = instance_at(f, 64);
+  assert_int_equal(clt_store_open(&store, NULL, f->store_path, NULL), 0);
+  if (clt_history_read(&history, store, instance, false, &error) ||
+      clt_history_fit(&model, history, "ensemble", NULL, 0, seed, 1, &error) ||
+      clt_predictor_save(model, f->store_path, instance, &error))
+    fail_msg("%s", error.message);
+  clt_model_free(model);
+  clt_history_free(history);
+  clt_store_close(store);
+  clt_instance_free(instance);
+}
+
+static int set_up(void **state) {
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  f->folder = make_folder();
+  write_text(f->folder, "scale.json", problem_text);
+  write_text(f->folder, "scale.cl", "__kernel void scale(void) {}\n");
+  snprintf(f->problem_path, sizeof f->problem_path, "%s/scale.json", f->folder);
+  snprintf(f->store_path, sizeof f->store_path, "%s/store.sqlite", f->folder);
+  f->device = make_device();
+  assert_int_equal(clt_problem_load(&f->problem, f->problem_path, NULL), 0);
+  measure(f, 0);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  clt_problem_free(f->problem);
+  remove_folder(f->folder);
+  free(f);
+  return 0;
+}
+
+static clt_wisdom *open_wisdom(const fixture *f) {
+  clt_wisdom *wisdom = NULL;
+  const char *const stores[] = {f->store_path};
+  assert_int_equal(clt_wisdom_open(&wisdom, stores, 1, NULL), 0);
+  return wisdom;
+}
+
+static double number(const clt_found *found, const char *name) {
+  double out = NAN;
+  assert_int_equal(clt_found_number(found, name, &out, NULL), 0);
+  return out;
+}
+
+static void expect(const fixture *f, clt_wisdom *wisdom, int64_t n, double a) {
+  clt_found found;
+  const clt_size size = {"n", n};
+  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_string_equal(clt_tier_name(found.tier), "prediction");
+  assert_true(fabs(number(&found, "a") - a) <= 1);
+  assert_true(fabs(number(&found, "b") - 5) <= 1);
+  assert_true(fabs(found.expected_time_s / (1e-6 * (double)n) - 1) < 0.2);
+  clt_found_release(&found);
+}
+
+static void a_kept_model_answers_for_one_size_after_another(void **state) {
+  const fixture *f = *state;
+  train(f, 1);
+  clt_wisdom *wisdom = open_wisdom(f);
+  for (int round = 0; round < 2; round++) {
+    expect(f, wisdom, 90, log2(90));
+    expect(f, wisdom, 720, log2(720));
+    expect(f, wisdom, 180, log2(180));
+  }
+  clt_wisdom_close(wisdom);
+}
+
+static void a_caller_s_instance_may_go_while_the_model_stays(void **state) {
+  const fixture *f = *state;
+  train(f, 1);
+  clt_wisdom *wisdom = open_wisdom(f);
+  expect(f, wisdom, 90, log2(90));
+  for (int i = 0; i < 2; i++) {
+    clt_found found;
+    clt_instance *instance = instance_at(f, 720);
+    assert_int_equal(clt_lookup_instance(wisdom, &found, instance, NULL), 0);
+    assert_string_equal(clt_tier_name(found.tier), "prediction");
+    assert_true(fabs(number(&found, "a") - log2(720)) <= 1);
+    clt_found_release(&found);
+    clt_instance_free(instance);
+    expect(f, wisdom, 90 + i, log2(90));
+  }
+  clt_wisdom_close(wisdom);
+}
+
+static void what_is_trained_anew_is_read_anew(void **state) {
+  const fixture *f = *state;
+  clt_wisdom *wisdom = open_wisdom(f);
+  clt_found found;
+  const clt_size size = {"n", 90};
+  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_string_equal(clt_tier_name(found.tier), "nearest-size");
+  clt_found_release(&found);
+  train(f, 1);
+  expect(f, wisdom, 90, log2(90)); /* although nobody added to the store */
+  measure(f, 4);
+  train(f, 2);
+  expect(f, wisdom, 90, log2(90) + 4);
+  clt_wisdom_close(wisdom);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(a_kept_model_answers_for_one_size_after_another),
+      CASE(a_caller_s_instance_may_go_while_the_model_stays),
+      CASE(what_is_trained_anew_is_read_anew),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

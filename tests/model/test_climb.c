@@ -1,0 +1,98 @@
+/* Climbing on a model instead of sweeping, and what a model says of the parameters. */
+#include "fitting.h"
+
+static clt_model *fit_well(const struct setting *s, const char *type) {
+  return fit_named(s, type, N, 1, 0, NULL, NULL);
+}
+
+static void climbing_comes_near_what_a_sweep_finds(void **state) {
+  const struct setting *s = *state;
+  for (size_t t = 0; t < clt_n_models(); t++) {
+    clt_model *model = fit_well(s, clt_model_type_at(t)->name);
+    clt_config swept, climbed;
+    clt_prediction best, p;
+    size_t n;
+    assert_int_equal(clt_model_best(model, 1, 0.5, NULL, 0, &swept, &best, &n, NULL), 0);
+    assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 1024, &climbed, &p, &n, NULL), 0);
+    assert_int_equal(n, 1);
+    assert_true(clt_space_contains(s->space, climbed));
+    assert_true(p.log_time >= best.log_time && p.log_time < best.log_time + 0.05);
+    clt_prediction again;
+    assert_int_equal(clt_model_predict(model, &climbed, 1, &again, NULL), 0);
+    assert_memory_equal(&p, &again, sizeof p);
+    clt_model_free(model);
+  }
+}
+
+static void a_good_start_is_not_lost(void **state) {
+  const struct setting *s = *state;
+  clt_model *model = fit_well(s, "ensemble");
+  clt_config swept[3], out[3];
+  clt_prediction p[3];
+  size_t n;
+  assert_int_equal(clt_model_best(model, 3, 0.5, NULL, 0, swept, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_climb(model, 3, 0.5, &swept[0], 1, 64, out, p, &n, NULL), 0);
+  assert_int_equal(n, 3);
+  assert_true(out[0] == swept[0]);
+  assert_true(p[0].log_time <= p[1].log_time && p[1].log_time <= p[2].log_time);
+  assert_true(out[0] != out[1] && out[1] != out[2] && out[0] != out[2]);
+  clt_model_free(model);
+}
+
+static void a_small_space_is_swept(void **state) {
+  const struct setting *s = *state;
+  clt_model *model = fit(s, 100);
+  static clt_config swept[50], climbed[50];
+  size_t n, m;
+  uint64_t n_predictions = clt_space_valid(s->space);
+  assert_int_equal(clt_model_best(model, 50, 0.5, NULL, 0, swept, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_climb(model, 50, 0.5, NULL, 0, n_predictions, climbed, NULL, &m, NULL), 0);
+  assert_int_equal(n, 50);
+  assert_int_equal(m, 50);
+  assert_memory_equal(swept, climbed, sizeof swept);
+  clt_model_free(model);
+}
+
+static void few_predictions_give_few_answers(void **state) {
+  const struct setting *s = *state;
+  clt_model *model = fit(s, 100);
+  clt_config out[20];
+  size_t n = 0;
+  assert_int_equal(clt_model_climb(model, 20, 0.5, NULL, 0, 7, out, NULL, &n, NULL), 0);
+  assert_int_equal(n, 7);
+  clt_model_free(model);
+}
+
+static double importance_of(const clt_space *space, const double *importance, const char *name) {
+  return importance[clt_space_find_parameter(space, name)];
+}
+
+/* The work-group's sides make most of the landscape, padding next to nothing, and a constant nothing at all. */
+static void what_matters_is_known_to_all_models(void **state) {
+  const struct setting *s = *state;
+  for (size_t t = 0; t < clt_n_models(); t++) {
+    clt_model *model = fit_well(s, clt_model_type_at(t)->name);
+    double importance[16], sum = 0;
+    assert_int_equal(clt_model_importance(model, importance, NULL), 0);
+    for (size_t p = 0; p < clt_space_n_parameters(s->space); p++) {
+      assert_true(importance[p] >= 0 && importance[p] < 1.1);
+      sum += importance[p];
+    }
+    assert_true(sum > 0.95);
+    assert_true(importance_of(s->space, importance, "wg_x") > 0.3);
+    assert_true(importance_of(s->space, importance, "wg_y") > 0.2);
+    assert_true(importance_of(s->space, importance, "pad") < 0.05);
+    assert_true(importance_of(s->space, importance, "radius") == 0);
+    clt_model_free(model);
+  }
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(climbing_comes_near_what_a_sweep_finds), CASE(a_good_start_is_not_lost), CASE(a_small_space_is_swept),
+      CASE(few_predictions_give_few_answers),       CASE(what_matters_is_known_to_all_models),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
