@@ -15,6 +15,7 @@ import json
 import pathlib
 import statistics
 import tempfile
+import time
 
 import live_search
 import tables
@@ -81,25 +82,30 @@ def record(options):
                     recording_of(options, name, index), "--quiet")
 
 
-def train(options, folder, model, n):
-    """A model file fitted on the first n training sizes."""
-    store, path = f"{folder}/store-{n}.sqlite", f"{folder}/{model}-{n}.model"
-    device = json.loads(gzip.open(recording_of(options, "training", 0)).read())
+def store_of(options, folder, n):
+    """A store that holds the first n training sizes, and knows their device."""
+    store = f"{folder}/store-{n}.sqlite"
     if not pathlib.Path(store).exists():
         files = [recording_of(options, "training", i) for i in range(n)]
         clatune(options, "store", "import", *files, "--of", PROBLEM, "--store", store, "--quiet")
-    told = json.loads(clatune(options, "train", PROBLEM, "--device", options.device or name_of(device), "--store", store,
+    return store
+
+
+def device_of(options):
+    return options.device or tables.read_recording(recording_of(options, "training", 0))["Device"]["name"]
+
+
+def train(options, folder, model, n):
+    """A model file fitted on the first n training sizes."""
+    path = f"{folder}/{model}-{n}.model"
+    told = json.loads(clatune(options, "train", PROBLEM, "--device", device_of(options), "--store", store_of(options, folder, n),
                               "--model", model, "-o", path, "--json"))
     return path, told
 
 
-def name_of(recording):
-    return recording["Device"]["name"]
-
-
-def predict(options, path, size, top):
-    return json.loads(clatune(options, "predict", PROBLEM, "--device", options.device, "--model", path, *typed(size), "--top", top,
-                              "--json"))["predictions"]
+def predict(options, folder, model, n, size, top):
+    return json.loads(clatune(options, "predict", PROBLEM, "--device", device_of(options), "--store", store_of(options, folder, n),
+                              "--model", f"{folder}/{model}-{n}.model", *typed(size), "--top", top, "--json"))["predictions"]
 
 
 def best_of(results, size, label, budget=None):
@@ -116,8 +122,7 @@ def found_at(options, results, folder, size):
     found |= {f"HC{n}": best_of(results, size, "climb", n) for n in CLIMBS}
     for model in MODELS:
         for n in trained_on(options):
-            path = f"{folder}/{model}-{n}.model"
-            predicted = [p["configuration"] for p in predict(options, path, size, SUGGESTIONS)]
+            predicted = [p["configuration"] for p in predict(options, folder, model, n, size, SUGGESTIONS)]
             found[f"{model} {n}"] = predicted[0]
             times = tables.measure(options, typed(size), predicted, folder)
             best = min((c for c in predicted if times.get(tables.key(c))), key=lambda c: times[tables.key(c)], default=None)
@@ -176,6 +181,12 @@ def warm(options):
 
 # --- tables ---
 
+def timed(function, *arguments):
+    begin = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - begin
+
+
 def ranks(values):
     order = sorted(range(len(values)), key=values.__getitem__)
     out = [0] * len(values)
@@ -188,12 +199,12 @@ def correlation(a, b):
     return statistics.correlation(ranks(a), ranks(b)) if len(a) > 2 else float("nan")
 
 
-def rank_correlations(options, path):
+def rank_correlations(options, folder, model, n):
     """Spearman's, of predicted and measured times of all that was measured at each unseen size."""
     out = []
     for index, size in enumerate(sizes_in(options, "unseen")):
         measured = tables.times_of(tables.read_recording(recording_of(options, "unseen", index)))
-        predicted = {tables.key(p["configuration"]): p["time_s"] for p in predict(options, path, size, 1000000)}
+        predicted = {tables.key(p["configuration"]): p["time_s"] for p in predict(options, folder, model, n, size, 1000000)}
         both = [(predicted[c], t) for c, t in measured.items() if t and c in predicted]
         out.append(correlation([p for p, _ in both], [t for _, t in both]))
     return out
@@ -224,18 +235,21 @@ def print_tables(options):
         rows = []
         for n in trained_on(options):
             for model in MODELS:
-                path, told = train(options, folder, model, n)
+                told = train(options, folder, model, n)[1]
+                predicting = statistics.median(timed(predict, options, folder, model, n, size, 1) for size in sizes_in(options, "unseen"))
                 rows.append([model, n, told["rows"], f"{100 * told['calibrated_error']:.1f}", f"{told['fit_s']:.2f}",
-                             f"{statistics.mean(rank_correlations(options, path)):.3f}"])
+                             f"{predicting:.3f}", f"{statistics.mean(rank_correlations(options, folder, model, n)):.3f}",
+                             ", ".join(f"{k} {100 * v:.0f}" for k, v in told["importance"].items() if v >= 0.02)])
     print()
-    print(tables.markdown(["model", "training sizes", "rows", "error between configurations, %", "fit, s", "rank correlation"], rows))
+    print(tables.markdown(["model", "training sizes", "rows", "error between configurations, %", "fit, s", "`clatune predict`, s",
+                           "rank correlation", "what matters, %"], rows))
     print_warm(options)
 
 
 def main():
     parser = tables.parser(__doc__)
     parser.add_argument("action", choices=["measure", "warm", "tables"])
-    parser.add_argument("--device", default="pocl", help="as clatune's --device (default pocl)")
+    parser.add_argument("--device", help="as clatune's --device; of tables: the recordings' own, which need not be here")
     parser.add_argument("--store", help="measure: where measurements are kept")
     parser.add_argument("--data", default=str(tables.ROOT / "data/recorded"), help="where recordings are (default: data/recorded)")
     parser.add_argument("--training", type=int, default=50, help="the first N training sizes alone")
@@ -243,8 +257,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=7, help="in which the winners of a size are compared (default 7)")
     parser.add_argument("--measure", default="", help="how: options of clatune sample")
     options = parser.parse_args()
-    if options.action != "tables" and not options.store:
-        parser.error(f"{options.action} needs --store")
+    if options.action != "tables" and not (options.store and options.device):
+        parser.error(f"{options.action} needs --device and --store")
     {"measure": measure, "warm": warm, "tables": print_tables}[options.action](options)
 
 

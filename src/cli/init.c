@@ -9,6 +9,7 @@
 
 #include "cli/arguments.h"
 #include "cli/first_problem.h"
+#include "cli/json_text.h"
 #include "cli/output.h"
 #include "cli/setting_up.h"
 
@@ -89,7 +90,9 @@ static int write_problem(const char *path, json_t *json) {
   if (file == NULL)
     return cli_failure(errno == EEXIST ? "'%s' exists already; it is left as it is, choose another by -o"
                                        : "cannot create '%s'", path);
-  int failed = json_dumpf(json, file, JSON_INDENT(2)) | (fputc('\n', file) == EOF);
+  char *text = cli_json_readable(json);
+  bool failed = text == NULL || fprintf(file, "%s\n", text) < 0;
+  free(text);
   return fclose(file) || failed ? cli_failure("cannot write '%s'", path) : 0;
 }
 

@@ -83,7 +83,8 @@ static int run(const cli_arguments *arguments) {
   int64_t top;
   int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
   if (rc) return rc;
-  cli_device_need need = names_file(cli_text(arguments, "model")) ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_REQUIRED;
+  bool for_none = names_file(cli_text(arguments, "model")) && !cli_given(arguments, "device");
+  cli_device_need need = for_none ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
   rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
   if (rc) return rc;
   rc = get_model(&model, arguments, &subject);

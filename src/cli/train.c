@@ -89,7 +89,7 @@ static int run(const cli_arguments *arguments) {
   size_t n_sizes = 0;
   char *path = NULL;
   matter *matters = NULL;
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
   rc = cli_fit(&model, arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
   if (rc == 0) rc = save(&path, model, arguments, &subject);

@@ -270,8 +270,7 @@ typedef struct contest {
   clt_command_state *s;
   const clt_compare_policy *policy;
   clt_measurement *m; /* the caller's */
-  double **runs;
-  size_t *n_runs, *capacities;
+  clt_runs *runs;
   size_t n;
 } contest;
 
@@ -282,11 +281,10 @@ static int keep(contest *c, clt_measurement *got, clt_error *error) {
   if (got->reason != CLT_REASON_NONE) {
     clt_measurement_release(&c->m[i]);
     c->m[i] = *got;
+    c->runs[i].out = true;
     return CLT_OK;
   }
-  if (clt_grow(&c->runs[i], &c->capacities[i], c->n_runs[i] + 1, sizeof **c->runs)) return clt_fail_memory(error);
-  c->runs[i][c->n_runs[i]++] = got->time_s;
-  return CLT_OK;
+  return clt_runs_add(&c->runs[i], got->time_s) ? clt_fail_memory(error) : CLT_OK;
 }
 
 /* All that is queued; results as they come. */
@@ -306,7 +304,8 @@ static int play(contest *c, size_t n, clt_error *error) {
 }
 
 /* Each once, as many at a time as there is room for. */
-static int run_round(contest *c, clt_error *error) {
+static int run_round(void *user, clt_error *error) {
+  contest *c = user;
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < c->n;) {
     size_t n = 0;
@@ -317,32 +316,9 @@ static int run_round(contest *c, clt_error *error) {
   return rc;
 }
 
-static bool decided(const contest *c) {
-  clt_contender *contenders = clt_new_array(c->n, sizeof *contenders);
-  clt_standing *standings = clt_new_array(c->n, sizeof *standings);
-  bool yes = false;
-  for (size_t i = 0; contenders && standings && i < c->n; i++)
-    contenders[i] = (clt_contender){c->m[i].reason == CLT_REASON_NONE ? c->runs[i] : NULL, c->n_runs[i]};
-  if (contenders && standings) yes = clt_rounds_judge(contenders, c->n, c->policy->tolerance, standings);
-  free(contenders);
-  free(standings);
-  return yes;
-}
-
-static int run_rounds(contest *c, clt_error *error) {
-  double begin_s = clt_now_s();
-  for (size_t done = 1; done <= c->policy->max_rounds; done++) {
-    int rc = run_round(c, error);
-    if (rc) return rc;
-    if (c->policy->max_total_s > 0 && clt_now_s() - begin_s > c->policy->max_total_s) break;
-    if (done >= c->policy->min_rounds && decided(c)) break;
-  }
-  return CLT_OK;
-}
-
 static void conclude(contest *c) {
   for (size_t i = 0; i < c->n; i++)
-    if (c->m[i].reason == CLT_REASON_NONE && c->n_runs[i] > 0) clt_rounds_take(&c->m[i], c->runs[i], c->n_runs[i]);
+    if (!c->runs[i].out && c->runs[i].n > 0) clt_rounds_take(&c->m[i], c->runs[i].runs_s, c->runs[i].n);
 }
 
 int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
@@ -351,24 +327,20 @@ int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n,
                .policy = policy,
                .m = clt_new_array(n, sizeof *c.m),
                .runs = clt_new_array(n, sizeof *c.runs),
-               .n_runs = clt_new_array(n, sizeof *c.n_runs),
-               .capacities = clt_new_array(n, sizeof *c.capacities),
                .n = n};
-  int rc = c.m && c.runs && c.n_runs && c.capacities ? CLT_OK : clt_fail_memory(error);
+  int rc = c.m && c.runs ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; c.m && i < n; i++) {
     clt_measurement_init(&c.m[i], configs[i]);
     c.m[i].clock = CLT_CLOCK_HOST;
   }
-  if (rc == 0) rc = run_rounds(&c, error);
+  if (rc == 0) rc = clt_rounds_run(policy, c.runs, n, run_round, &c, error);
   if (rc == 0) conclude(&c);
   if (rc == 0) memcpy(out, c.m, n * sizeof *out);
   if (rc) clt_program_stop(program_of(s)), s->batch.running = false, s->n_queue = 0;
   for (size_t i = 0; c.m && rc && i < n; i++) clt_measurement_release(&c.m[i]);
-  for (size_t i = 0; c.runs && i < n; i++) free(c.runs[i]);
+  for (size_t i = 0; c.runs && i < n; i++) clt_runs_release(&c.runs[i]);
   clt_command_lock(s, CLT_UNLOCKED);
   free(c.m);
   free(c.runs);
-  free(c.n_runs);
-  free(c.capacities);
   return rc;
 }

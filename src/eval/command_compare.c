@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/stop.h"
@@ -15,9 +14,7 @@ typedef struct contest {
   clt_command_state *s;
   const clt_compare_policy *policy;
   clt_evaluation *evaluations;
-  double **runs; /* n_runs of each */
-  size_t *n_runs, *capacities;
-  bool *beaten;
+  clt_runs *runs;
   size_t n;
 } contest;
 
@@ -68,65 +65,37 @@ static int build_all(contest *c, const clt_config *configs, clt_error *error) {
 }
 
 static int keep_run(contest *c, size_t i, clt_error *error) {
-  clt_measurement *m = &c->evaluations[i].measurement;
-  if (clt_grow(&c->runs[i], &c->capacities[i], c->n_runs[i] + 1, sizeof **c->runs)) return clt_fail_memory(error);
-  c->runs[i][c->n_runs[i]++] = m->runs_s[m->n_runs - 1];
-  return CLT_OK;
+  const clt_measurement *m = &c->evaluations[i].measurement;
+  return clt_runs_add(&c->runs[i], m->runs_s[m->n_runs - 1]) ? clt_fail_memory(error) : CLT_OK;
 }
 
-static int run_round(contest *c, clt_error *error) {
+static int run_round(void *user, clt_error *error) {
+  contest *c = user;
   int rc = await_lock(c, CLT_LOCK_EXCLUSIVE, error);
   for (size_t i = 0; rc == 0 && i < c->n; i++) {
-    if (is_out(c, i) || c->beaten[i]) continue;
+    if (is_out(c, i) || c->runs[i].beaten) continue;
     rc = clt_evaluation_run(&c->evaluations[i], error);
     if (rc == 0) rc = await(c, &c->evaluations[i], error);
-    if (rc == 0 && !is_out(c, i)) rc = keep_run(c, i, error);
+    c->runs[i].out = is_out(c, i);
+    if (rc == 0 && !c->runs[i].out) rc = keep_run(c, i, error);
   }
   clt_command_lock(c->s, CLT_UNLOCKED);
   return rc;
 }
 
-static bool decided(contest *c) {
-  clt_contender *contenders = clt_new_array(c->n, sizeof *contenders);
-  clt_standing *standings = clt_new_array(c->n, sizeof *standings);
-  bool yes = false;
-  if (contenders && standings) {
-    for (size_t i = 0; i < c->n; i++) contenders[i] = (clt_contender){is_out(c, i) ? NULL : c->runs[i], c->n_runs[i]};
-    yes = clt_rounds_judge(contenders, c->n, c->policy->tolerance, standings);
-    for (size_t i = 0; i < c->n; i++) c->beaten[i] = standings[i] == CLT_STANDING_BEATEN;
-  }
-  free(contenders);
-  free(standings);
-  return yes;
-}
-
-static int run_rounds(contest *c, clt_error *error) {
-  double begin_s = clt_now_s();
-  for (size_t done = 1; done <= c->policy->max_rounds; done++) {
-    int rc = run_round(c, error);
-    if (rc) return rc;
-    if (c->policy->max_total_s > 0 && clt_now_s() - begin_s > c->policy->max_total_s) break;
-    if (done >= c->policy->min_rounds && decided(c)) break;
-  }
-  return CLT_OK;
-}
-
 static void take_result(contest *c, size_t i, clt_measurement *out) {
   clt_evaluation_stage stage = c->evaluations[i].stage;
   clt_evaluation_end(&c->evaluations[i], out);
-  if (stage != CLT_EVALUATION_DONE && c->n_runs[i] > 0) clt_rounds_take(out, c->runs[i], c->n_runs[i]);
+  if (stage != CLT_EVALUATION_DONE && c->runs[i].n > 0) clt_rounds_take(out, c->runs[i].runs_s, c->runs[i].n);
 }
 
 static void release(contest *c) {
   for (size_t i = 0; i < c->n; i++) {
     if (c->evaluations) clt_evaluation_end(&c->evaluations[i], NULL);
-    if (c->runs) free(c->runs[i]);
+    if (c->runs) clt_runs_release(&c->runs[i]);
   }
   free(c->evaluations);
   free(c->runs);
-  free(c->n_runs);
-  free(c->capacities);
-  free(c->beaten);
 }
 
 int clt_command_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
@@ -135,13 +104,10 @@ int clt_command_compare(clt_command_state *s, const clt_config *configs, size_t 
                .policy = policy,
                .evaluations = clt_new_array(n, sizeof *c.evaluations),
                .runs = clt_new_array(n, sizeof *c.runs),
-               .n_runs = clt_new_array(n, sizeof *c.n_runs),
-               .capacities = clt_new_array(n, sizeof *c.capacities),
-               .beaten = clt_new_array(n, sizeof *c.beaten),
                .n = n};
-  bool made = c.evaluations && c.runs && c.n_runs && c.capacities && c.beaten;
-  int rc = made ? build_all(&c, configs, error) : clt_fail_memory(error);
-  if (rc == 0) rc = run_rounds(&c, error);
+  int rc = c.evaluations && c.runs ? build_all(&c, configs, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < n; i++) c.runs[i].out = is_out(&c, i);
+  if (rc == 0) rc = clt_rounds_run(policy, c.runs, n, run_round, &c, error);
   for (size_t i = 0; rc == 0 && i < n; i++) take_result(&c, i, &out[i]);
   if (rc) clt_program_stop(&s->slots[0].program); /* what it runs is of no interest any more */
   clt_command_lock(s, CLT_UNLOCKED);

@@ -1,7 +1,11 @@
 #include "eval/rounds.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
 
 #define SIGNIFICANT 0.05
 #define CERTAIN 0.001
@@ -74,4 +78,43 @@ void clt_rounds_take(clt_measurement *out, const double *runs_s, size_t n) {
   if (kept) memcpy(out->runs_s, runs_s + n - kept, kept * sizeof *runs_s);
   out->n_runs = kept;
   out->time_s = clt_median(runs_s, n);
+}
+
+/* --- runs as they come --- */
+
+int clt_runs_add(clt_runs *runs, double run_s) {
+  if (clt_grow(&runs->runs_s, &runs->capacity, runs->n + 1, sizeof *runs->runs_s)) return CLT_E_MEMORY;
+  runs->runs_s[runs->n++] = run_s;
+  return CLT_OK;
+}
+
+void clt_runs_release(clt_runs *runs) {
+  free(runs->runs_s);
+  *runs = (clt_runs){0};
+}
+
+bool clt_runs_decide(clt_runs *all, size_t n, double tolerance) {
+  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
+  clt_standing *standings = clt_new_array(n, sizeof *standings);
+  bool decided = false;
+  if (contenders && standings) {
+    for (size_t i = 0; i < n; i++) contenders[i] = (clt_contender){all[i].out ? NULL : all[i].runs_s, all[i].n};
+    decided = clt_rounds_judge(contenders, n, tolerance, standings);
+    for (size_t i = 0; i < n; i++) all[i].beaten = standings[i] == CLT_STANDING_BEATEN;
+  }
+  free(contenders);
+  free(standings);
+  return decided;
+}
+
+int clt_rounds_run(const clt_compare_policy *policy, clt_runs *all, size_t n, clt_round_fn round, void *user,
+                   clt_error *error) {
+  double begin_s = clt_now_s();
+  for (size_t done = 1; done <= policy->max_rounds; done++) {
+    int rc = round(user, error);
+    if (rc) return rc;
+    if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
+    if (done >= policy->min_rounds && clt_runs_decide(all, n, policy->tolerance)) break;
+  }
+  return CLT_OK;
 }

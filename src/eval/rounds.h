@@ -2,7 +2,7 @@
 #ifndef CLT_EVAL_ROUNDS_H
 #define CLT_EVAL_ROUNDS_H
 
-#include <clatune/measurement.h>
+#include <clatune/sys/evaluator.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,5 +36,22 @@ void clt_rounds_take(clt_measurement *out, const double *runs_s, size_t n);
 
 /* Judges all; true where none is open. */
 bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out);
+
+/* One finalist's runs as they come. */
+typedef struct clt_runs {
+  double *runs_s;
+  size_t n, capacity;
+  bool out;    /* it failed */
+  bool beaten; /* it need not run in further rounds */
+} clt_runs; /* zeroed: none */
+
+int clt_runs_add(clt_runs *runs, double run_s); /* 0, or CLT_E_MEMORY */
+void clt_runs_release(clt_runs *runs);
+/* Judges n of them, and notes who is beaten; true where none is open. */
+bool clt_runs_decide(clt_runs *all, size_t n, double tolerance);
+
+/* Rounds over n finalists until they are decided, or the policy says that it is enough. */
+typedef int (*clt_round_fn)(void *user, clt_error *error);
+int clt_rounds_run(const clt_compare_policy *policy, clt_runs *all, size_t n, clt_round_fn round, void *user, clt_error *error);
 
 #endif

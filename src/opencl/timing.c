@@ -8,6 +8,8 @@
 #include "opencl/prepared.h"
 
 #define FAR_BEHIND 4.0 /* a first run has cold caches and pages that nobody touched yet */
+#define SHORT_S 0.01   /* runs of less in all are cheap, and all of them may have been disturbed by the same thing */
+#define CHANCES 4      /* so many of those are made before a configuration is left alone */
 
 /* The runs of one call, by both clocks: which of them counts is known at the end. */
 typedef struct series {
@@ -45,10 +47,11 @@ static double least(const double *values, size_t n) {
 static bool enough(const series *s, const clt_timing_policy *policy, size_t capacity, double elapsed_s) {
   const double *runs = runs_of(s);
   if (s->n >= policy->max_runs || s->n >= capacity) return true;
-  if (policy->best_s > 0 && least(runs, s->n) > policy->abandon_factor * policy->best_s) return true;
+  bool cheap = elapsed_s < SHORT_S, behind = least(runs, s->n) > policy->abandon_factor * policy->best_s;
+  if (policy->best_s > 0 && behind && (s->n >= CHANCES || !cheap)) return true;
   if (elapsed_s >= policy->max_total_s) return true;
   /* The estimate is the minimum. */
-  return s->n >= policy->min_runs && clt_runs_steady(runs, s->n, policy->steady_relative);
+  return s->n >= policy->min_runs && !cheap && clt_runs_steady(runs, s->n, policy->steady_relative);
 }
 
 /* One run with its inputs restored; what restoring takes is not timed. */
@@ -74,7 +77,8 @@ static void keep(series *s, const clt_run *run) {
  * so long gains little from being warm. */
 static bool warm_up_suffices(const series *s, const clt_timing_policy *policy) {
   double run_s = runs_of(s)[0];
-  return run_s >= policy->max_total_s || (policy->best_s > 0 && run_s > 1.1 * policy->abandon_factor * policy->best_s);
+  bool behind = policy->best_s > 0 && run_s > 1.1 * policy->abandon_factor * policy->best_s;
+  return run_s >= policy->max_total_s || (behind && run_s >= SHORT_S);
 }
 
 /* A first run that took many times the best, caches cold or not, is not repeated at all. */

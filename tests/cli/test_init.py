@@ -49,6 +49,7 @@ class Init(CliTest):
         parameters = {p["Name"]: p["Values"] for p in problem["ConfigurationSpace"]["TuningParameters"]}
         self.assertEqual(parameters["PER_ITEM"], [1, 2, 4, 8])
         self.assertEqual(parameters["UNROLL"], [0, 1])
+        self.assertIn('"Values": [1, 2, 4, 8],\n', (self.folder / "my.json").read_text())
         self.assertIn("local_x", parameters)
         arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
         self.assertEqual((arguments["in"]["AccessType"], arguments["out"]["AccessType"]), ("ReadOnly", "ReadWrite"))

@@ -96,6 +96,9 @@ class NoDriver(SimulatedTest):
             self.assertEqual((answer["tier"], answer["configuration"]), ("exact", best["configuration"]))
             text = self.clatune("report", "copy.json", "--store", "s.sqlite", *device, **NO_DRIVER).stdout
             self.assertIn("of 1000 valid ones", text)
+            self.assertEqual(self.clatune_json("train", "copy.json", "--store", "s.sqlite", *device, **NO_DRIVER)["rows"], 20)
+            predicted = self.clatune_json("predict", "copy.json", "--store", "s.sqlite", *device, **NO_DRIVER)["predictions"]
+            self.assertEqual(len(predicted), 10)
         said = self.clatune("lookup", "copy.json", "--store", "s.sqlite", "--device", "other", expect=3, **NO_DRIVER).stderr
         self.assertIn("Simulated", said)
         self.assertNotIn("-1:", said)
