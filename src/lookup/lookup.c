@@ -11,7 +11,7 @@
 #include "base/memory.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed */
-#define N_PREDICTIONS 1024 /* one by one; what a look-up has time for */
+#define N_PREDICTIONS 320 /* one by one; what a look-up has time for */
 
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
                                                     "nearest-size", "same-architecture", "default"};

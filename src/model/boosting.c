@@ -35,6 +35,20 @@ float clt_boosted_predict(const clt_boosted *b, const float *x) {
   return sum;
 }
 
+void clt_boosted_predict_rows(float out[CLT_BOOSTED_ROWS], const clt_boosted *b, const float *x) {
+  size_t n_leaves = (size_t)1 << b->depth, n_inputs = b->n_inputs;
+  for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] = b->base;
+  for (size_t t = 0; t < b->n_trees; t++) {
+    const clt_boosted_node *nodes = b->nodes + t * (n_leaves - 1);
+    const float *leaves = b->leaves + t * n_leaves;
+    uint32_t at[CLT_BOOSTED_ROWS] = {0};
+    for (size_t d = 0; d < b->depth; d++)
+      for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++)
+        at[r] = 2 * at[r] + 1 + (x[r * n_inputs + nodes[at[r]].input] > nodes[at[r]].threshold);
+    for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] += leaves[at[r] - (n_leaves - 1)];
+  }
+}
+
 /* --- growing --- */
 
 /* An input's cuts: a row's bin is the number of cuts below its value. */

@@ -45,6 +45,9 @@ void clt_boosted_release(clt_boosted *boosted);
 int clt_boosted_fit(clt_boosted *out, const clt_boosting_options *options, const float *x, size_t n_inputs,
                     const float *y, const size_t *rows, size_t n, double *gain, clt_error *error);
 
-float clt_boosted_predict(const clt_boosted *boosted, const float *x);
+/* CLT_BOOSTED_ROWS rows x[row][n_inputs] side by side: one alone waits for its tree at every level. */
+#define CLT_BOOSTED_ROWS 16
+void clt_boosted_predict_rows(float out[CLT_BOOSTED_ROWS], const clt_boosted *boosted, const float *x);
+float clt_boosted_predict(const clt_boosted *boosted, const float *x); /* one; the same to the bit */
 
 #endif

@@ -1,5 +1,6 @@
 /* Hill climbing on a model, where the space is too large to be swept in the time there is. */
 #include <clatune/rng.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -13,6 +14,8 @@
 #define SWEPT 4   /* times as many configurations as may be predicted one by one are swept in the same time */
 #define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
 #define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
+#define SCREENED 4         /* times as many as wanted are predicted exactly at the end, where the way was found less so, and */
+#define FEWEST_SCREENED 32 /* at least this many */
 
 typedef struct seen {
   clt_config config;
@@ -24,6 +27,7 @@ typedef struct seen {
 typedef struct climb {
   const clt_model *model;
   double min_p_valid;
+  bool screen; /* on the way the model's quick predictions do */
   seen *all, *index;
   size_t n, capacity;
   clt_config *batch; /* capacity */
@@ -49,7 +53,7 @@ static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *err
     if (s->hh.tbl == NULL) return clt_fail_memory(error);
     c->n++;
   }
-  int rc = clt_model_times(c->model, c->batch, n_new, false, c->predictions, error);
+  int rc = clt_model_times(c->model, c->batch, n_new, c->screen, c->predictions, error);
   if (!rc) rc = clt_model_validity(c->model, c->batch, n_new, c->predictions, error);
   for (size_t i = 0; !rc && i < n_new; i++) {
     const clt_prediction *p = &c->predictions[i];
@@ -138,20 +142,34 @@ static void fini(climb *c) {
   free(c->neighbours);
 }
 
-static int give_best(const climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out,
-                     clt_error *error) {
+/* Exactly what was predicted quickly; batch and predictions have room for all. */
+static int predict_exactly(climb *c, clt_heap *heap, clt_error *error) {
+  for (size_t i = 0; i < heap->n; i++) c->batch[i] = heap->items[i].config;
+  int rc = clt_model_times(c->model, c->batch, heap->n, false, c->predictions, error);
+  for (size_t i = 0; !rc && i < heap->n; i++) {
+    c->predictions[i].p_valid = heap->items[i].prediction.p_valid;
+    heap->items[i].prediction = c->predictions[i];
+  }
+  return rc;
+}
+
+static size_t at_least(size_t a, size_t b) { return a > b ? a : b; }
+
+static int give_best(climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
   clt_heap heap;
-  int rc = clt_heap_init(&heap, m, error);
+  size_t n_kept = c->screen ? at_least(m > SIZE_MAX / SCREENED ? m : SCREENED * m, FEWEST_SCREENED) : m;
+  int rc = clt_heap_init(&heap, n_kept < c->n ? n_kept : c->n, error);
   if (rc) return rc;
   for (size_t i = 0; i < c->n; i++) clt_heap_add(&heap, &c->all[i].candidate);
+  if (c->screen) rc = predict_exactly(c, &heap, error);
   clt_heap_sort(&heap);
-  for (size_t i = 0; i < heap.n; i++) {
+  *n_out = heap.n < m ? heap.n : m;
+  for (size_t i = 0; !rc && i < *n_out; i++) {
     out[i] = heap.items[i].config;
     if (predictions) predictions[i] = heap.items[i].prediction;
   }
-  *n_out = heap.n;
   clt_heap_release(&heap);
-  return CLT_OK;
+  return rc;
 }
 
 int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
@@ -159,10 +177,12 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
                     clt_error *error) {
   if (clt_space_valid(model->space) / SWEPT <= n_predictions)
     return clt_model_best(model, m, min_p_valid, NULL, 0, out, predictions, n_out, error);
+  const clt_model_type *type = model->type;
   climb c = {.model = model, .min_p_valid = min_p_valid, .capacity = n_predictions};
+  c.screen = type->screens && type->screens(model->state);
   int rc = init(&c, error);
   if (!rc) rc = run(&c, starts, n_starts, error);
-  if (!rc) rc = give_best(&c, m < c.n ? m : c.n, out, predictions, n_out, error);
+  if (!rc) rc = give_best(&c, m, out, predictions, n_out, error);
   fini(&c);
   return rc;
 }

@@ -134,10 +134,10 @@ static int predict_screened(const clt_model *model, clt_heap *heap, clt_error *e
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct best best = {min_p_valid, skip, n_skip};
-  bool screens = model->type->screens && model->type->screens(model->state);
-  struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
+  bool screens = n_screened(m, n_valid) < n_valid && model->type->screens && model->type->screens(model->state);
+  struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
   int rc = clt_heap_init(&best.heap, screens ? n_screened(m, n_valid) : m, error);
   if (!rc && m) rc = run(&sweep, error);
   if (!rc && screens) rc = predict_screened(model, &best.heap, error);

@@ -83,25 +83,33 @@ static int fit_trees(void *state, const clt_model_setup *setup, const void *give
   return rc;
 }
 
-static void predict_one(const clt_trees *t, const float *x, size_t n_members, clt_prediction *out) {
-  double sum = 0, squares = 0;
+/* The first n of a block of rows. */
+static void predict_rows(const clt_trees *t, const float *x, size_t n_members, clt_prediction *out, size_t n) {
+  double sum[CLT_BOOSTED_ROWS] = {0}, squares[CLT_BOOSTED_ROWS] = {0};
+  float y[CLT_BOOSTED_ROWS];
   for (size_t m = 0; m < n_members; m++) {
-    double y = (double)clt_boosted_predict(&t->members[m], x);
-    sum += y;
-    squares += y * y;
+    clt_boosted_predict_rows(y, &t->members[m], x);
+    for (size_t r = 0; r < n; r++) {
+      sum[r] += (double)y[r];
+      squares[r] += (double)y[r] * (double)y[r];
+    }
   }
-  double mean = sum / (double)n_members;
-  out->log_time = (float)mean;
-  out->spread = (float)sqrt(fmax(0, squares / (double)n_members - mean * mean));
+  for (size_t r = 0; r < n; r++) {
+    double mean = sum[r] / (double)n_members;
+    out[r].log_time = (float)mean;
+    out[r].spread = (float)sqrt(fmax(0, squares[r] / (double)n_members - mean * mean));
+  }
 }
 
 static int predict_with(const clt_trees *t, size_t n_members, const clt_config *configs, size_t n, clt_prediction *out,
                         clt_error *error) {
-  float *x = clt_new_array(t->encoding->n_inputs, sizeof *x);
+  size_t n_inputs = t->encoding->n_inputs;
+  float *x = clt_new_array(n_inputs * CLT_BOOSTED_ROWS, sizeof *x);
   if (x == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    clt_encode(t->encoding, configs[i], x);
-    predict_one(t, x, n_members, &out[i]);
+  for (size_t i = 0; i < n; i += CLT_BOOSTED_ROWS) {
+    size_t n_rows = n - i < CLT_BOOSTED_ROWS ? n - i : CLT_BOOSTED_ROWS;
+    for (size_t r = 0; r < n_rows; r++) clt_encode(t->encoding, configs[i + r], x + r * n_inputs);
+    predict_rows(t, x, n_members, out + i, n_rows);
   }
   free(x);
   return CLT_OK;

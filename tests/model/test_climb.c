@@ -13,7 +13,7 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
     clt_prediction best, p;
     size_t n;
     assert_int_equal(clt_model_best(model, 1, 0.5, NULL, 0, &swept, &best, &n, NULL), 0);
-    assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 1024, &climbed, &p, &n, NULL), 0);
+    assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 320, &climbed, &p, &n, NULL), 0);
     assert_int_equal(n, 1);
     assert_true(clt_space_contains(s->space, climbed));
     assert_true(p.log_time >= best.log_time && p.log_time < best.log_time + 0.05);
