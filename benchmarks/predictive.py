@@ -166,13 +166,19 @@ def tune(options, store, size, budget, *how):
             "evaluations": answer["evaluations"]["total"]}
 
 
+def known_cold(options):
+    """What searches from scratch have found before, by size: they are not made again."""
+    known = json.loads(gzip.open(warm_file(options)).read()) if warm_file(options).exists() else []
+    return {json.dumps(k["size"]): k["found"]["cold"] for k in known}
+
+
 def warm(options):
     options.problem, options.size = PROBLEM, []
-    store, out = trained_store(options), []
+    store, known, out = trained_store(options), known_cold(options), []
     with tempfile.TemporaryDirectory(prefix="clatune-predictive-") as folder:
         for size in sizes_in(options, "unseen"):
             found = {"warm": tune(options, store, size, WARM, "--warm-start"),
-                     "cold": tune(options, options.store + ".cold", size, COLD, "--no-transfer")}
+                     "cold": known.get(json.dumps(size)) or tune(options, options.store + ".cold", size, COLD, "--no-transfer")}
             options.size = [f"{name}={value}" for name, value in size.items()]
             out.append({"size": size, "found": found, "time_s": live_search.retime(options, found, folder)})
     with gzip.open(warm_file(options), "wt") as file:

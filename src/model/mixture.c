@@ -1,5 +1,6 @@
 /* Networks and boosted trees together: `average` has half of each, `auto` whichever of networks, trees and their
- * average errs least on rows that were left out. Both deal the same folds from the same seed. */
+ * average does best on rows that were left out: errs least, or, of several sizes, chooses best. Both deal the same folds
+ * from the same seed. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -60,6 +61,38 @@ static double squared_error(const mixture *m) {
   return sum;
 }
 
+#define FEWEST_SIZES 5 /* that tell anything of how a model chooses */
+
+typedef struct choice {
+  double least, predicted, measured; /* the best measured; the least predicted, and what that was */
+} choice;
+
+/* How much longer what is predicted to be the best of a size takes than what was the best there: the mean of the
+ * logarithms over sizes. */
+static int regret(double *out, const mixture *m, const clt_model_setup *setup, clt_error *error) {
+  choice *choices = clt_new_array(setup->n_instances, sizeof *choices);
+  if (choices == NULL) return clt_fail_memory(error);
+  for (size_t k = 0; k < setup->n_instances; k++) choices[k] = (choice){INFINITY, INFINITY, INFINITY};
+  for (size_t i = 0; i < setup->n_rows; i++) {
+    choice *c = &choices[setup->instance_of[i]];
+    double measured = setup->log_time[i], predicted = measured + (double)m->residuals[i];
+    c->least = fmin(c->least, measured);
+    if (predicted < c->predicted) c->predicted = predicted, c->measured = measured;
+  }
+  *out = 0;
+  for (size_t k = 0; k < setup->n_instances; k++)
+    if (isfinite(choices[k].least)) *out += choices[k].measured - choices[k].least;
+  free(choices);
+  return CLT_OK;
+}
+
+/* What auto judges by. */
+static int loss_of(double *out, const mixture *m, const clt_model_setup *setup, clt_error *error) {
+  if (setup->n_instances >= FEWEST_SIZES) return regret(out, m, setup, error);
+  *out = squared_error(m);
+  return CLT_OK;
+}
+
 static void set_shares(mixture *m, double trees) {
   m->share[0] = 1 - trees;
   m->share[1] = trees;
@@ -90,7 +123,8 @@ static int fit_auto(void *state, const clt_model_setup *setup, const void *optio
   int rc = fit_parts(m, setup, error);
   for (size_t i = 0; !rc && i < sizeof shares / sizeof *shares; i++) {
     set_shares(m, shares[i]);
-    double loss = squared_error(m);
+    double loss = INFINITY;
+    rc = loss_of(&loss, m, setup, error);
     if (loss < least) {
       least = loss;
       best = shares[i];
@@ -219,4 +253,4 @@ static void fini(void *state) {
 
 const clt_model_type clt_model_average = MIXTURE("average", "networks and boosted trees, half and half", fit_average);
 const clt_model_type clt_model_auto =
-    MIXTURE("auto", "networks, boosted trees or their average: what errs least on rows left out", fit_auto);
+    MIXTURE("auto", "networks, boosted trees or their average: what does best on rows left out", fit_auto);

@@ -163,6 +163,39 @@ static void accuracy_is_that_on_sizes_left_out(void **state) {
   }
 }
 
+/* How much longer what a model predicts to be the best of the rows takes than the best of them, over all sizes. */
+static double regret(const struct setting *s, const clt_model *model) {
+  size_t n, i = 0;
+  const float *residuals = clt_model_residuals(model, &n);
+  double sum = 0;
+  for (size_t k = 0; k < N_SIZES; k++) {
+    double least = INFINITY, predicted = INFINITY, chosen = 0;
+    for (size_t r = 0; r < s->groups[k].n_rows; r++, i++) {
+      double measured = log(s->groups[k].rows[r].time_s);
+      least = fmin(least, measured);
+      if (measured + (double)residuals[i] < predicted) predicted = measured + (double)residuals[i], chosen = measured;
+    }
+    sum += chosen - least;
+  }
+  assert_int_equal(i, n);
+  return sum;
+}
+
+static void auto_keeps_what_chooses_best(void **state) {
+  struct setting *s = *state;
+  double least = INFINITY, of_auto = NAN;
+  for (size_t t = 0; t < clt_n_models(); t++) {
+    const char *name = clt_model_type_at(t)->name;
+    clt_model *model = fit(s, name, N_SIZES);
+    if (strcmp(name, "auto") == 0)
+      of_auto = regret(s, model);
+    else
+      least = fmin(least, regret(s, model));
+    clt_model_free(model);
+  }
+  assert_true(of_auto <= least + 1e-6);
+}
+
 static void a_file_keeps_it_to_the_bit(void **state) {
   struct setting *s = *state;
   char path[128];
@@ -219,6 +252,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_size_never_seen_is_predicted, set_up, tear_down),
       cmocka_unit_test_setup_teardown(binding_changes_space_and_level, set_up, tear_down),
       cmocka_unit_test_setup_teardown(accuracy_is_that_on_sizes_left_out, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(auto_keeps_what_chooses_best, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_file_keeps_it_to_the_bit, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_model_of_one_size_is_for_that_size, set_up, tear_down),
   };
