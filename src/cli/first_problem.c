@@ -89,8 +89,8 @@ static bool own_local_size(const draft *d) { return d->text->required[0][0] == '
 /* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
  * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */
 static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
-  static const char *const stems[] = {"local_size",     "local",      "wg_size", "wg", "wgs", "workgroup_size",
-                                      "work_group_size", "group_size", "block_size", "block"};
+  static const char *const stems[] = {"local_size",     "local",           "wg_size",    "wg",         "wgs",
+                                      "workgroup_size", "work_group_size", "group_size", "block_size", "block"};
   static const char letters[] = "xyz";
   for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
     size_t n = strlen(stems[i]);

@@ -88,8 +88,9 @@ static int write_problem(const char *path, json_t *json) {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
   if (file == NULL)
-    return cli_failure(errno == EEXIST ? "'%s' exists already; it is left as it is, choose another by -o"
-                                       : "cannot create '%s'", path);
+    return cli_failure(
+        errno == EEXIST ? "'%s' exists already; it is left as it is, choose another by -o" : "cannot create '%s'",
+        path);
   char *text = cli_json_readable(json);
   bool failed = text == NULL || fprintf(file, "%s\n", text) < 0;
   free(text);

@@ -23,8 +23,7 @@ static json_t *row_json(const clt_report *report, size_t index) {
   const clt_report_row *row = clt_report_row_at(report, index);
   return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
                    cli_json_real(row->time_s), "value", cli_json_real(clt_report_value(report, row->cost)), "spread",
-                   cli_json_real(row->spread), "finalist_s",
-                   cli_json_real(row->final_s), "configuration",
+                   cli_json_real(row->spread), "finalist_s", cli_json_real(row->final_s), "configuration",
                    cli_json_configuration(clt_report_space(report), row->config));
 }
 
@@ -53,10 +52,10 @@ static json_t *progress_json(const clt_report *report) {
     spent_s += row->spent_s;
     if (!(row->cost < best)) continue;
     best = row->cost;
-    json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s",
-                                          cli_json_real(row->time_s), "best_value",
-                                          cli_json_real(clt_report_value(report, best)), "spent_s",
-                                          cli_json_real(spent_s)));
+    json_array_append_new(
+        list,
+        json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s", cli_json_real(row->time_s),
+                  "best_value", cli_json_real(clt_report_value(report, best)), "spent_s", cli_json_real(spent_s)));
   }
   return list;
 }
@@ -106,8 +105,8 @@ static json_t *model_json(const clt_report *report, const clt_report_options *op
 
 static json_t *objective_json(const clt_report *report) {
   clt_report_figure f = clt_report_figure_of(report);
-  return json_pack("{s:o, s:o, s:s}", "name", cli_report_json_text(f.name), "unit", cli_report_json_text(f.unit), "goal",
-                   f.maximised ? "maximise" : "minimise");
+  return json_pack("{s:o, s:o, s:s}", "name", cli_report_json_text(f.name), "unit", cli_report_json_text(f.unit),
+                   "goal", f.maximised ? "maximise" : "minimise");
 }
 
 json_t *cli_report_json(const clt_report *report, const clt_report_options *options, clt_error *error) {
@@ -118,13 +117,14 @@ json_t *cli_report_json(const clt_report *report, const clt_report_options *opti
   for (size_t i = 0; rc == 0 && i < clt_space_n_parameters(space); i++)
     rc = add_parameter(parameters, report, i, error);
   json_t *model = rc ? json_null() : model_json(report, options, &rc, error);
-  json_t *json = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "title",
-      cli_report_json_text(clt_report_title(report)), "objective", objective_json(report), "sizes", cli_report_json_text(clt_report_sizes(report)), "key",
-      cli_report_json_text(clt_report_device(report)), "device", cli_json_device(clt_report_device_info(report)),
-      "configurations", (json_int_t)clt_report_n_rows(report), "correct", (json_int_t)clt_report_n_correct(report),
-      "reasons", reasons_json(report), "best", best == SIZE_MAX ? json_null() : row_json(report, best), "fastest",
-      fastest_json(report), "progress", progress_json(report), "parameters", parameters, "model", model);
+  json_t *json =
+      json_pack("{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "title",
+                cli_report_json_text(clt_report_title(report)), "objective", objective_json(report), "sizes",
+                cli_report_json_text(clt_report_sizes(report)), "key", cli_report_json_text(clt_report_device(report)),
+                "device", cli_json_device(clt_report_device_info(report)), "configurations",
+                (json_int_t)clt_report_n_rows(report), "correct", (json_int_t)clt_report_n_correct(report), "reasons",
+                reasons_json(report), "best", best == SIZE_MAX ? json_null() : row_json(report, best), "fastest",
+                fastest_json(report), "progress", progress_json(report), "parameters", parameters, "model", model);
   if (rc == 0) return json;
   json_decref(json);
   return NULL;

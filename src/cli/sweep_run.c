@@ -87,7 +87,8 @@ static void take_figures(cli_outcome *out, const clt_problem *problem) {
 
 static void take_values(cli_outcome *out, const cli_sweep_tuning *t, const clt_tune_result *r) {
   clt_objective *objective = NULL;
-  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL)) return;
+  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
+    return;
   if (clt_objective_is_time(objective)) {
     take_figures(out, t->cell.problem);
   } else {

@@ -50,8 +50,7 @@ static void warn_of_missing(const json_t *missing) {
 
 static int list_devices(choice *c, const clt_sweep *plan) {
   clt_error error = {0};
-  if (!clt_sweep_is_of_commands(plan))
-    return clt_devices(&c->found, &c->n_found, &error) ? cli_report(&error) : 0;
+  if (!clt_sweep_is_of_commands(plan)) return clt_devices(&c->found, &c->n_found, &error) ? cli_report(&error) : 0;
   c->found = calloc(1, sizeof *c->found);
   if (c->found == NULL) return cli_failure("out of memory");
   clt_device_host(c->found);

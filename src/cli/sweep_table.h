@@ -13,7 +13,8 @@ typedef struct cli_sweep_line {
   double best_s, default_s, speedup; /* speedup: default / best of the same tuning; by the objective */
   double best_value, default_value;  /* of the objective, where that is not time */
   double evaluations, wall_s;
-  double fraction;    /* best time (cost, by an objective) on this device at this size by any tuning of the sweep / this best time */
+  double fraction;    /* best time (cost, by an objective) on this device at this size by any tuning of the sweep / this
+                         best time */
   const char *reason; /* of the first failure; NULL: none */
 } cli_sweep_line;
 

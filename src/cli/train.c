@@ -24,8 +24,7 @@ static int rank_parameters(matter **out, const clt_model *model, const clt_space
   *out = calloc(n + 1, sizeof **out);
   int rc = importance && *out ? 0 : cli_failure("out of memory");
   if (rc == 0 && clt_model_importance(model, importance, &error)) rc = cli_report(&error);
-  for (size_t i = 0; rc == 0 && i < n; i++)
-    (*out)[i] = (matter){clt_space_parameter(space, i)->name, importance[i]};
+  for (size_t i = 0; rc == 0 && i < n; i++) (*out)[i] = (matter){clt_space_parameter(space, i)->name, importance[i]};
   if (rc == 0) qsort(*out, n, sizeof **out, by_importance);
   free(importance);
   return rc;
@@ -38,12 +37,11 @@ static json_t *importance_json(const matter *matters, size_t n) {
 }
 
 static int answer_json(const char *path, size_t n_sizes, const clt_model_accuracy *a, const matter *matters, size_t n) {
-  return cli_print_json(json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", path, "rows",
-                                  (json_int_t)a->n_rows, "failed_rows", (json_int_t)a->n_failed, "sizes",
-                                  (json_int_t)n_sizes, "mean_relative_error", cli_json_real(a->mean_relative_error),
-                                  "calibrated_error", cli_json_real(a->calibrated_error), "log_error_sd",
-                                  cli_json_real(a->log_error_sd), "fit_s", cli_json_real(a->fit_s), "importance",
-                                  importance_json(matters, n)));
+  return cli_print_json(json_pack(
+      "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a->n_rows, "failed_rows",
+      (json_int_t)a->n_failed, "sizes", (json_int_t)n_sizes, "mean_relative_error",
+      cli_json_real(a->mean_relative_error), "calibrated_error", cli_json_real(a->calibrated_error), "log_error_sd",
+      cli_json_real(a->log_error_sd), "fit_s", cli_json_real(a->fit_s), "importance", importance_json(matters, n)));
 }
 
 #define LEAST_IMPORTANCE 0.005 /* that is printed */

@@ -59,6 +59,7 @@ static bool uuid_of(char out[48], const clt_device_info *device) {
 static int find(nvml *n, const clt_device_info *device, clt_error *error) {
   char uuid[48];
   int status = -1;
+  /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): load has filled in all of them */
   if (uuid_of(uuid, device)) status = n->by_uuid(uuid, &n->device);
   if (status && device->pci_address[0]) status = n->by_pci(device->pci_address, &n->device);
   if (status == 0) return CLT_OK;

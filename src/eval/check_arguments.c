@@ -1,4 +1,5 @@
-/* Whether a kernel is given its arguments in its own order: what is wrong there builds and runs, and gives wrong results. */
+/* Whether a kernel is given its arguments in its own order: what is wrong there builds and runs, and gives wrong
+ * results. */
 #include <clatune/inspect.h>
 #include <clatune/sys/evaluator.h>
 #include <stdio.h>
@@ -28,10 +29,11 @@ static bool check_launch(const clt_plan *plan, const clt_plan_launch *launch, co
     int at = strcmp(kernels[k].name, launch->kernel) == 0 ? misplaced(plan, launch, &kernels[k]) : -1;
     if (at < 0) continue;
     char text[512];
-    snprintf(text, sizeof text,
-             "argument %d of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in which they "
-             "stand in the problem file, whatever they are called",
-             at + 1, launch->kernel, kernels[k].arguments[at].name, given(plan, launch, (size_t)at));
+    snprintf(
+        text, sizeof text,
+        "argument %d of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in which they "
+        "stand in the problem file, whatever they are called",
+        at + 1, launch->kernel, kernels[k].arguments[at].name, given(plan, launch, (size_t)at));
     log(log_user, CLT_LOG_WARNING, text);
     return false;
   }

@@ -323,11 +323,8 @@ static void conclude(contest *c) {
 
 int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
                       clt_measurement *out, clt_error *error) {
-  contest c = {.s = s,
-               .policy = policy,
-               .m = clt_new_array(n, sizeof *c.m),
-               .runs = clt_new_array(n, sizeof *c.runs),
-               .n = n};
+  contest c = {
+      .s = s, .policy = policy, .m = clt_new_array(n, sizeof *c.m), .runs = clt_new_array(n, sizeof *c.runs), .n = n};
   int rc = c.m && c.runs ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; c.m && i < n; i++) {
     clt_measurement_init(&c.m[i], configs[i]);

@@ -27,7 +27,8 @@ typedef enum clt_standing {
   CLT_STANDING_LEADS, /* the least median */
   CLT_STANDING_NEAR, /* within the tolerance of the leader's median, and both medians are known well enough to say so */
   CLT_STANDING_BEHIND, /* not within it, and slower with significance (5 %) */
-  CLT_STANDING_BEATEN, /* the same with more certainty (0.1 %, as it is asked after every round): it need not run in further rounds */
+  CLT_STANDING_BEATEN, /* the same with more certainty (0.1 %, as it is asked after every round): it need not run in
+                          further rounds */
   CLT_STANDING_OPEN
 } clt_standing;
 
@@ -43,7 +44,7 @@ typedef struct clt_runs {
   size_t n, capacity;
   bool out;    /* it failed */
   bool beaten; /* it need not run in further rounds */
-} clt_runs; /* zeroed: none */
+} clt_runs;    /* zeroed: none */
 
 int clt_runs_add(clt_runs *runs, double run_s); /* 0, or CLT_E_MEMORY */
 void clt_runs_release(clt_runs *runs);
@@ -52,6 +53,7 @@ bool clt_runs_decide(clt_runs *all, size_t n, double tolerance);
 
 /* Rounds over n finalists until they are decided, or the policy says that it is enough. */
 typedef int (*clt_round_fn)(void *user, clt_error *error);
-int clt_rounds_run(const clt_compare_policy *policy, clt_runs *all, size_t n, clt_round_fn round, void *user, clt_error *error);
+int clt_rounds_run(const clt_compare_policy *policy, clt_runs *all, size_t n, clt_round_fn round, void *user,
+                   clt_error *error);
 
 #endif

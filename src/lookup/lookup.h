@@ -69,13 +69,13 @@ typedef struct clt_relatives {
 } clt_relatives; /* zeroed: none */
 
 /* Adds those of one store. */
-int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_instance *instance, const clt_store_key *own,
-                      clt_error *error);
+int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_instance *instance,
+                      const clt_store_key *own, clt_error *error);
 void clt_relatives_sort(clt_relatives *relatives);
 void clt_relatives_release(clt_relatives *relatives);
 
-/* stored_instance.c: the problem at the sizes ("a=1 b=2") that a key was measured at. NULL in *out where the problem no longer
- * has these sizes, or where its kernel's text, input or reference has changed since. */
+/* stored_instance.c: the problem at the sizes ("a=1 b=2") that a key was measured at. NULL in *out where the problem no
+ * longer has these sizes, or where its kernel's text, input or reference has changed since. */
 int clt_stored_instance(clt_instance **out, const clt_problem *problem, const clt_device_info *device,
                         const clt_store_key *key, const char *stored_sizes, clt_error *error);
 
@@ -100,9 +100,9 @@ void clt_owned_release(clt_owned *owned);
 int clt_models_new(clt_models **out, clt_error *error);
 void clt_models_free(clt_models *models);
 
-/* Calls use with the model that is kept beside the store for the instance's kernel and device, bound to the instance; not at
- * all where there is none, or none that can be used. owned (nullable): whose instance it is. It is emptied where the model
- * is kept, and lives as long as that speaks of it. */
+/* Calls use with the model that is kept beside the store for the instance's kernel and device, bound to the instance;
+ * not at all where there is none, or none that can be used. owned (nullable): whose instance it is. It is emptied where
+ * the model is kept, and lives as long as that speaks of it. */
 typedef int (*clt_model_use)(void *user, const clt_model *model, clt_error *error);
 int clt_models_use(clt_models *models, const char *store_path, const clt_instance *instance, clt_owned *owned,
                    clt_model_use use, void *user, clt_error *error);

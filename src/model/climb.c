@@ -11,10 +11,11 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#define SWEPT 4   /* times as many configurations as may be predicted one by one are swept in the same time */
-#define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
-#define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
-#define SCREENED 4         /* times as many as wanted are predicted exactly at the end, where the way was found less so, and */
+#define SWEPT 4    /* times as many configurations as may be predicted one by one are swept in the same time */
+#define SAMPLED 4  /* one in so many predictions is of a random configuration, to begin with */
+#define CLIMBS 4   /* from the best of these; what is left goes to the neighbours of the best of all */
+#define SCREENED 4 /* times as many as wanted are predicted exactly at the end, where the way was found less so, and \
+                    */
 #define FEWEST_SCREENED 32 /* at least this many */
 
 typedef struct seen {
@@ -155,7 +156,8 @@ static int predict_exactly(climb *c, clt_heap *heap, clt_error *error) {
 
 static size_t at_least(size_t a, size_t b) { return a > b ? a : b; }
 
-static int give_best(climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
+static int give_best(climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out,
+                     clt_error *error) {
   clt_heap heap;
   size_t n_kept = c->screen ? at_least(m > SIZE_MAX / SCREENED ? m : SCREENED * m, FEWEST_SCREENED) : m;
   int rc = clt_heap_init(&heap, n_kept < c->n ? n_kept : c->n, error);

@@ -31,7 +31,8 @@ static double variance(const clt_prediction *p, size_t n) {
 
 static double half_mean_square(const clt_prediction *p, const clt_prediction *q, size_t n) {
   double sum = 0;
-  for (size_t i = 0; i < n; i++) sum += ((double)p[i].log_time - q[i].log_time) * ((double)p[i].log_time - q[i].log_time);
+  for (size_t i = 0; i < n; i++)
+    sum += ((double)p[i].log_time - q[i].log_time) * ((double)p[i].log_time - q[i].log_time);
   return sum / (2 * (double)n);
 }
 

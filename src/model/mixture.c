@@ -1,6 +1,6 @@
 /* Networks and boosted trees together: `average` has half of each, `auto` whichever of networks, trees and their
- * average does best on rows that were left out: errs least, or, of several sizes, chooses best. Both deal the same folds
- * from the same seed. */
+ * average does best on rows that were left out: errs least, or, of several sizes, chooses best. Both deal the same
+ * folds from the same seed. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

@@ -47,7 +47,7 @@ static double least(const double *values, size_t n) {
 static bool enough(const series *s, const clt_timing_policy *policy, size_t capacity, double elapsed_s) {
   const double *runs = runs_of(s);
   if (s->n >= policy->max_runs || s->n >= capacity) return true;
-  bool cheap = elapsed_s < SHORT_S, behind = least(runs, s->n) > policy->abandon_factor * policy->best_s;
+  bool cheap = elapsed_s<SHORT_S, behind = least(runs, s->n)> policy->abandon_factor * policy->best_s;
   if (policy->best_s > 0 && behind && (s->n >= CHANCES || !cheap)) return true;
   if (elapsed_s >= policy->max_total_s) return true;
   /* The estimate is the minimum. */

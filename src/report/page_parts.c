@@ -92,7 +92,8 @@ void clt_page_parameters(const clt_page *page, size_t report) {
   const clt_report_view *v = &page->views[report];
   FILE *out = page->out;
   fputs(
-      "<p>Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them "
+      "<p>Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of "
+      "them "
       "do only together is in neither's share. The rows are those that were measured: a search looks where it is good, "
       "so that only random samples and whole recordings speak for all configurations.</p>\n",
       out);

@@ -269,7 +269,8 @@ void clt_page_comparison(const clt_page *page) {
   fputs("<section aria-labelledby=\"compared\">\n<h2 id=\"compared\">Side by side</h2>\n", out);
   if (page->relative)
     fputs(
-        "<p>These are different problems or sizes: the curves show how many times worse than each tuning's own best.</p>\n",
+        "<p>These are different problems or sizes: the curves show how many times worse than each tuning's own "
+        "best.</p>\n",
         out);
   clt_page_table(page, "The tunings");
   fputs(

@@ -79,8 +79,9 @@ static int make_objective(clt_online *o, const clt_online_settings *s, clt_error
   int rc = s->instance ? clt_objective_new(&o->objective, s->instance, s->objective, error)
                        : clt_objective_new_for(&o->objective, o->space, NULL, 0, s->objective, error);
   if (rc == CLT_OK && clt_objective_needs_energy(o->objective))
-    rc = clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
-                  clt_objective_name(o->objective));
+    rc =
+        clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
+                 clt_objective_name(o->objective));
   return rc;
 }
 
@@ -132,8 +133,8 @@ static void note_best(clt_online *o, const clt_measurement *m, double cost) {
   o->best_cost = cost;
 }
 
-/* m is borrowed, and a canonical configuration's; the searcher hears of it by the name that it asked for, and of its cost
- * as if that were its time. */
+/* m is borrowed, and a canonical configuration's; the searcher hears of it by the name that it asked for, and of its
+ * cost as if that were its time. */
 static int answer(clt_online *o, clt_config asked, const clt_measurement *m, clt_error *error) {
   clt_measurement told = *m;
   if (clt_measurement_correct(m)) {
@@ -209,7 +210,8 @@ int clt_online_ask(clt_online *o, clt_config *config, bool *exploring, clt_error
 static int take(clt_online *o, const clt_measurement *m, clt_error *error) {
   size_t kept = 0;
   bool found = is_given(o, m->config);
-  int rc = found ? CLT_OK : clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
+  int rc =
+      found ? CLT_OK : clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
   if (rc == CLT_OK && o->store) rc = clt_store_add(o->store, &o->key, o->space, CLT_RECORD_SEARCH, m, error);
   if (rc == CLT_OK) rc = clt_known_add(&o->known, m, error);
   for (size_t i = 0; i < o->n_given; i++) {
@@ -231,7 +233,8 @@ static int take_locked(clt_online *o, const clt_measurement *m, clt_error *error
 
 int clt_online_tell(clt_online *o, clt_config config, double time_s, clt_error *error) {
   clt_measurement m;
-  if (!(isfinite(time_s) && time_s > 0)) return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds above 0");
+  if (!(isfinite(time_s) && time_s > 0))
+    return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds above 0");
   clt_measurement_init(&m, config);
   m.time_s = m.runs_s[0] = time_s;
   m.n_runs = 1;

@@ -12,8 +12,8 @@
 
 #define DEFAULT_BUDGET 100
 #define RUNS 5
-#define RUNS_S 0.1       /* so long runs are repeated at most */
-#define FAR_BEHIND 2.0   /* a run that takes so many times the best is not repeated */
+#define RUNS_S 0.1     /* so long runs are repeated at most */
+#define FAR_BEHIND 2.0 /* a run that takes so many times the best is not repeated */
 
 typedef struct tuner {
   const clt_kernel_tuning *t;

@@ -40,9 +40,9 @@ static int read_objective(clt_tune_settings *s, const clt_source *source, const 
 }
 
 int clt_sweep_read_tuning(clt_sweep *sweep, const clt_node *root, clt_error *error) {
-  static const char *const known[] = {"Finalists",  "Time",  "SpaceFraction", "Target",   "Stagnation", "Tolerance",
-                                      "Confidence", "Batch", "Threads",       "Transfer", "Fresh",      "SkipDefault",
-                                      "Objective"};
+  static const char *const known[] = {"Finalists", "Time",        "SpaceFraction", "Target",  "Stagnation",
+                                      "Tolerance", "Confidence",  "Batch",         "Threads", "Transfer",
+                                      "Fresh",     "SkipDefault", "Objective"};
   const clt_source *source = &sweep->source;
   clt_tune_settings *s = &sweep->tuning;
   clt_node node = clt_node_member(root, "Tuning");

@@ -32,7 +32,8 @@ static const char problem_text[] =
 
 /* The best a is the size's logarithm, plus offset. */
 static double true_time(const clt_space *space, clt_config config, int64_t n, double offset) {
-  double a = clt_value_number(clt_space_value(space, config, 0)), b = clt_value_number(clt_space_value(space, config, 1));
+  double a = clt_value_number(clt_space_value(space, config, 0)),
+         b = clt_value_number(clt_space_value(space, config, 1));
   return 1e-6 * (double)n * (1 + 0.05 * fabs(a - log2((double)n) - offset) + 0.04 * fabs(b - 5));
 }
 

@@ -91,8 +91,11 @@ static void what_matters_is_known_to_all_models(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CASE(climbing_comes_near_what_a_sweep_finds), CASE(a_good_start_is_not_lost), CASE(a_small_space_is_swept),
-      CASE(few_predictions_give_few_answers),       CASE(what_matters_is_known_to_all_models),
+      CASE(climbing_comes_near_what_a_sweep_finds),
+      CASE(a_good_start_is_not_lost),
+      CASE(a_small_space_is_swept),
+      CASE(few_predictions_give_few_answers),
+      CASE(what_matters_is_known_to_all_models),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* The n-th allocation fails, n = 1, 2, ...: each time a clean error, or success without it, and nothing is leaked.
  *
- * malloc and its family are replaced for the whole process, libraries included (glibc lets a program do that), and count
- * what is alive while an operation is watched. */
+ * malloc and its family are replaced for the whole process, libraries included (glibc lets a program do that), and
+ * count what is alive while an operation is watched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #include <clatune/store.h>
 #include <clatune/t4.h>
 #include <cmocka.h>
-#include <link.h>
 #include <errno.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -36,9 +36,7 @@ static atomic_long n_alive;
 static atomic_bool failed;
 
 /* FANN keeps the text of an error that it has nobody to tell of: its own failures are left out. */
-static struct {
-  uintptr_t begin, end;
-} fann;
+static struct { uintptr_t begin, end; } fann;
 
 static int find_fann(struct dl_phdr_info *library, size_t size, void *user) {
   (void)size, (void)user;
@@ -277,10 +275,11 @@ static void storing(void **state) {
 
 static void loading_a_recording(void **state) {
   (void)state;
-  scratch_write("r.json",
-                "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], \"tune_params\": "
-                "{\"a\": [1, 2], \"b\": [3, 4]}, \"cache\": {\"1,3\": {\"a\": 1, \"b\": 3, \"time\": 1.5, \"times\": [1, 2]},"
-                "\"2,3\": {\"a\": 2, \"b\": 3, \"time\": \"RuntimeFailedConfig\"}}}");
+  scratch_write(
+      "r.json",
+      "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], \"tune_params\": "
+      "{\"a\": [1, 2], \"b\": [3, 4]}, \"cache\": {\"1,3\": {\"a\": 1, \"b\": 3, \"time\": 1.5, \"times\": [1, 2]},"
+      "\"2,3\": {\"a\": 2, \"b\": 3, \"time\": \"RuntimeFailedConfig\"}}}");
   char path[600];
   snprintf(path, sizeof path, "%s", scratch_path("r.json"));
   fail_each(load_recording, path, 1);
@@ -288,7 +287,8 @@ static void loading_a_recording(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loading_a_problem), cmocka_unit_test(loading_a_command), cmocka_unit_test(building_a_space), cmocka_unit_test(fitting_and_predicting),
+      cmocka_unit_test(loading_a_problem), cmocka_unit_test(loading_a_command),
+      cmocka_unit_test(building_a_space),  cmocka_unit_test(fitting_and_predicting),
       cmocka_unit_test(storing),           cmocka_unit_test(loading_a_recording),
   };
   dl_iterate_phdr(find_fann, NULL);

@@ -30,7 +30,8 @@ static double time_of(const clt_space *space, clt_config c) {
 static clt_online *begin(const clt_space *space, const char *searcher, int64_t budget) {
   clt_online *online = NULL;
   clt_error error = {0};
-  const clt_online_settings settings = {.space = space, .searcher = searcher, .budget = budget, .seed = 1, .threads = 1};
+  const clt_online_settings settings = {
+      .space = space, .searcher = searcher, .budget = budget, .seed = 1, .threads = 1};
   if (clt_online_new(&online, &settings, &error)) fail_msg("%s", error.message);
   return online;
 }
@@ -71,7 +72,8 @@ static void an_application_finds_the_fastest_while_it_works(void **state) {
 static void another_objective_has_another_best(void **state) {
   (void)state;
   clt_space *space = make();
-  clt_online_settings settings = {.space = space, .searcher = "exhaustive", .budget = 512, .objective = "minimise time_s * a"};
+  clt_online_settings settings = {
+      .space = space, .searcher = "exhaustive", .budget = 512, .objective = "minimise time_s * a"};
   clt_online *online = NULL;
   bool exploring = true;
   clt_config config = CLT_CONFIG_NONE;

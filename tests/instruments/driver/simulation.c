@@ -107,16 +107,21 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   describe_energy(d, json_object_get(json, "energy"), folder);
 }
 
+static json_t *description; /* whose texts the devices borrow */
+
+__attribute__((destructor)) static void forget_description(void) { json_decref(description); }
+
 sim_device *sim_describe(size_t *n) {
   char folder[PATH_MAX];
   json_t *root = description_read("CLATUNE_SIMULATED", folder), *list = json_object_get(root, "devices");
   *n = 0;
   if (root == NULL) return NULL;
+  description = root;
   if (!json_is_array(list)) description_wrong("CLATUNE_SIMULATED: the list 'devices' is missing");
   sim_device *devices = clt_new_array(json_array_size(list), sizeof *devices);
   if (devices == NULL) description_wrong("out of memory");
   for (; *n < json_array_size(list); (*n)++) describe_device(&devices[*n], json_array_get(list, *n), *n, folder);
-  return devices; /* keeps texts of root, which therefore stays */
+  return devices;
 }
 
 /* --- a configuration --- */
