@@ -35,14 +35,18 @@ static int load(nvml *n, const clt_device_info *device, clt_error *error) {
                {"nvmlDeviceGetTotalEnergyConsumption", &n->energy},
                {"nvmlErrorString", &n->text}};
   n->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (n->library == NULL)
-    return clt_energy_unsupported(
+  if (n->library == NULL) {
+    clt_energy_unsupported(
         error, device, "%s; NVML comes with the driver of NVIDIA, install it or choose another objective", dlerror());
+    return CLT_E_UNSUPPORTED;
+  }
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     void *symbol = dlsym(n->library, table[i].name);
-    if (symbol == NULL)
-      return clt_energy_unsupported(error, device, "'%s' lacks %s; update the driver or choose another objective", name,
-                                    table[i].name);
+    if (symbol == NULL) {
+      clt_energy_unsupported(error, device, "'%s' lacks %s; update the driver or choose another objective", name,
+                             table[i].name);
+      return CLT_E_UNSUPPORTED;
+    }
     memcpy(table[i].slot, &symbol, sizeof symbol);
   }
   return CLT_OK;
@@ -59,7 +63,6 @@ static bool uuid_of(char out[48], const clt_device_info *device) {
 static int find(nvml *n, const clt_device_info *device, clt_error *error) {
   char uuid[48];
   int status = -1;
-  /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): load has filled in all of them */
   if (uuid_of(uuid, device)) status = n->by_uuid(uuid, &n->device);
   if (status && device->pci_address[0]) status = n->by_pci(device->pci_address, &n->device);
   if (status == 0) return CLT_OK;
