@@ -79,7 +79,7 @@ static void a_slow_configuration_is_not_repeated(void **state) {
   clt_timing_policy_init(&policy);
   policy.min_runs = 5;
   policy.best_s = 1e-9;
-  slow_copy(b, 100);
+  slow_copy(b, 10000);
   bench_prepare(b, CLT_REASON_NONE);
   assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
   assert_int_equal(b->m.n_runs, 1);
@@ -99,6 +99,21 @@ static void a_warm_up_that_takes_all_the_time_is_the_run(void **state) {
   assert_true(clt_measurement_correct(&b->m) && b->m.time_s > 0);
 }
 
+static void short_runs_go_on(void **state) {
+  bench *b = *state;
+  clt_timing_policy policy;
+  clt_timing_policy_init(&policy);
+  policy.min_runs = 2;
+  policy.max_runs = 5;
+  policy.steady_relative = 1e9; /* everything is steady, and */
+  policy.best_s = 1e-12;        /* far behind: of what is short four runs are made all the same */
+  policy.warm_up = false;
+  slow_copy(b, 100);
+  bench_prepare(b, CLT_REASON_NONE);
+  assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
+  assert_true(b->m.n_runs == 4 || b->m.time_s > 1e-3);
+}
+
 static void steady_runs_end_early(void **state) {
   bench *b = *state;
   clt_timing_policy policy;
@@ -106,7 +121,7 @@ static void steady_runs_end_early(void **state) {
   policy.min_runs = 4;
   policy.max_runs = 60;
   policy.steady_relative = 1e9; /* everything is steady */
-  slow_copy(b, 100);
+  slow_copy(b, 10000); /* longer than the short runs, which go on */
   bench_prepare(b, CLT_REASON_NONE);
   assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
   assert_int_equal(b->m.n_runs, 4);
@@ -341,6 +356,7 @@ int main(void) {
       BENCH_TEST(runs_of_a_second_call_are_appended),
       BENCH_TEST(a_slow_configuration_is_not_repeated),
       BENCH_TEST(a_warm_up_that_takes_all_the_time_is_the_run),
+      BENCH_TEST(short_runs_go_on),
       BENCH_TEST(steady_runs_end_early),
       BENCH_TEST(a_kernel_right_only_at_first_is_wrong),
       BENCH_TEST(a_fault_in_a_later_run_is_found),
