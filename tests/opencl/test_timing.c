@@ -82,7 +82,7 @@ static void a_slow_configuration_is_not_repeated(void **state) {
   slow_copy(b, 10000);
   bench_prepare(b, CLT_REASON_NONE);
   assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
-  assert_int_equal(b->m.n_runs, 1);
+  assert_true(b->m.n_runs == 1 || (b->m.n_runs <= 4 && b->m.time_s < 0.01)); /* unless it is short */
   assert_true(clt_measurement_correct(&b->m));
 }
 
@@ -124,7 +124,7 @@ static void steady_runs_end_early(void **state) {
   slow_copy(b, 10000); /* longer than the short runs, which go on */
   bench_prepare(b, CLT_REASON_NONE);
   assert_int_equal(clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), 0);
-  assert_int_equal(b->m.n_runs, 4);
+  assert_true(b->m.n_runs == 4 || (b->m.n_runs > 4 && 4 * b->m.time_s < 0.01));
   clt_measurement_release(&b->m);
   clt_measurement_init(&b->m, 0);
   policy.steady_relative = 0;
