@@ -3,7 +3,6 @@
  * (the model was loaded before) and cold. Arguments: number, folder. */
 #include <clatune/lookup.h>
 #include <clatune/predictor.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "eval/run_folder.h"
 
 #define N_SIZES 100
 #define REPEATS 200
@@ -125,13 +125,6 @@ static int time_lookups(const char *path, const clt_device_info *device, int64_t
   return 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk) {
-  (void)status, (void)type, (void)walk;
-  return remove(path);
-}
-
-static void remove_all(const char *folder) { nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS); }
-
 int main(int argc, char **argv) {
   uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000;
   char folder[512], path[600];
@@ -151,6 +144,6 @@ int main(int argc, char **argv) {
   if (rc == 0) rc = time_lookups(path, &device, UNSEEN_WIDTH, 0, true, "cold", &error);
   if (rc) fprintf(stderr, "%s\n", error.message);
   clt_problem_free(problem);
-  remove_all(folder);
+  clt_remove_tree(folder, 0);
   return rc != 0;
 }

@@ -108,6 +108,13 @@ def predict(options, folder, model, n, size, top):
                               "--model", f"{folder}/{model}-{n}.model", *typed(size), "--top", top, "--json"))["predictions"]
 
 
+def look_up(options, folder, size):
+    """What is answered without a model: the best at the nearest training size."""
+    answer = json.loads(clatune(options, "lookup", PROBLEM, "--device", device_of(options), "--store",
+                                store_of(options, folder, trained_on(options)[-1]), *typed(size), "--json"))
+    return answer["configuration"] if answer["tier"] == "nearest-size" else None
+
+
 def best_of(results, size, label, budget=None):
     """The configuration that a tuning of the sweep found."""
     for r in results:
@@ -120,6 +127,7 @@ def found_at(options, results, folder, size):
     """{what: configuration} that are compared at an unseen size; measures what was predicted."""
     found = {"reference": json.loads(GRID.read_text())[0], "grid": best_of(results, size, "grid")}
     found |= {f"HC{n}": best_of(results, size, "climb", n) for n in CLIMBS}
+    found["nearest size"] = look_up(options, folder, size)
     for model in MODELS:
         for n in trained_on(options):
             predicted = [p["configuration"] for p in predict(options, folder, model, n, size, SUGGESTIONS)]

@@ -112,6 +112,12 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
 const char *clt_problem_figure_unit(const clt_problem *problem);
 bool clt_problem_larger_is_better(const clt_problem *problem);
 
+/* Whether that figure is a time in seconds. */
+bool clt_problem_figure_is_time(const clt_problem *problem);
+
+/* The figure, in its unit, that a measurement's time_s stands for. */
+double clt_problem_figure(const clt_problem *problem, double time_s);
+
 /* Whether a file looks like a problem's: JSON with a kernel or a command, or a configuration file of Giles' tuner. */
 bool clt_problem_is_file(const char *path);
 

@@ -103,18 +103,18 @@ static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
   return false;
 }
 
-/* The parameter that is the work-group's size along a dimension: a macro of the kernel's, or one of our own. */
-static const char *local_name(const draft *d, int dimension) {
-  static const char *const own[] = {"local_x", "local_y", "local_z"};
+/* The macro that is the work-group's size along a dimension; NULL: none is called so. */
+static const char *local_macro(const draft *d, int dimension) {
   for (size_t i = 0; i < d->text->n_macros; i++)
     if (is_local_size(d->text->macros[i].name, dimension, d->text->n_dimensions)) return d->text->macros[i].name;
-  return own[dimension];
+  return NULL;
 }
 
-static bool is_macro(const draft *d, const char *name) {
-  for (size_t i = 0; i < d->text->n_macros; i++)
-    if (strcmp(d->text->macros[i].name, name) == 0) return true;
-  return false;
+/* The parameter that is: that macro, or one of our own. */
+static const char *local_name(const draft *d, int dimension) {
+  static const char *const own[] = {"local_x", "local_y", "local_z"};
+  const char *macro = local_macro(d, dimension);
+  return macro ? macro : own[dimension];
 }
 
 static json_t *tuning_parameters(const draft *d) {
@@ -125,7 +125,7 @@ static json_t *tuning_parameters(const draft *d) {
                                           values_about(m->value), "Default", (json_int_t)m->value));
   }
   for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++)
-    if (!is_macro(d, local_name(d, k)))
+    if (local_macro(d, k) == NULL)
       json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", local_name(d, k), "Type", "int", "Values",
                                             values_about(k ? 4 : 32), "Default", k ? 4 : 32));
   return list;
@@ -261,8 +261,8 @@ static json_t *reference(const draft *d, const char *kernel_file, const clt_kern
 }
 
 static json_t *about_local_size(const draft *d) {
-  const char *name = local_name(d, 0);
-  if (is_macro(d, name))
+  const char *name = local_macro(d, 0);
+  if (name)
     return format("%s is taken for the work-group's size, as it is called so; where it is another, write that", name);
   return format("where %s%s already is the work-group's size, write it there and leave local_x out",
                 d->text->n_macros > 1 ? "a macro such as " : "", d->text->macros[0].name);

@@ -124,11 +124,9 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
 }
 
 const char *cli_figure(char out[64], const clt_problem *problem, double value) {
-  const char *unit = clt_problem_figure_unit(problem);
-  bool larger = clt_problem_larger_is_better(problem);
-  if (strcmp(unit, "s") == 0 && !larger) return cli_time(out, value);
+  if (clt_problem_figure_is_time(problem)) return cli_time(out, value);
   if (!isfinite(value)) return strcpy(out, "-");
-  snprintf(out, 64, "%.5g %.40s", larger ? 1 / value : value, unit);
+  snprintf(out, 64, "%.5g %.40s", clt_problem_figure(problem, value), clt_problem_figure_unit(problem));
   return out;
 }
 

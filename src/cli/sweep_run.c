@@ -79,10 +79,10 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
 
 /* What a program says of itself, where that is no time. */
 static void take_figures(cli_outcome *out, const clt_problem *problem) {
+  if (clt_problem_figure_is_time(problem)) return;
   out->maximised = clt_problem_larger_is_better(problem);
-  if (!out->maximised && strcmp(clt_problem_figure_unit(problem), "s") == 0) return;
-  out->best_value = out->maximised ? 1 / out->best_s : out->best_s;
-  out->default_value = out->maximised ? 1 / out->default_s : out->default_s;
+  out->best_value = clt_problem_figure(problem, out->best_s);
+  out->default_value = clt_problem_figure(problem, out->default_s);
 }
 
 static void take_values(cli_outcome *out, const cli_sweep_tuning *t, const clt_tune_result *r) {

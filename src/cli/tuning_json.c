@@ -69,11 +69,9 @@ static json_t *needed(const clt_search_report *s) {
 
 /* What a program was ranked by, in its own unit; null where that is the time. */
 static json_t *figure(const clt_problem *problem, double best) {
-  const char *unit = clt_problem_figure_unit(problem);
-  bool larger = clt_problem_larger_is_better(problem);
-  if (strcmp(unit, "s") == 0 && !larger) return json_null();
-  return json_pack("{s:s, s:b, s:o}", "unit", unit, "larger_is_better", larger, "best",
-                   cli_json_real(larger ? 1 / best : best));
+  if (clt_problem_figure_is_time(problem)) return json_null();
+  return json_pack("{s:s, s:b, s:o}", "unit", clt_problem_figure_unit(problem), "larger_is_better",
+                   clt_problem_larger_is_better(problem), "best", cli_json_real(clt_problem_figure(problem, best)));
 }
 
 /* The objective, and the values of it that matter. */

@@ -8,10 +8,6 @@
 #include "cli/output.h"
 #include "cli/tuning.h"
 
-static bool is_time(const clt_problem *problem) {
-  return strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
-}
-
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
@@ -20,15 +16,15 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
-  printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time(problem) ? "time" : "figure",
+  printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", clt_problem_figure_is_time(problem) ? "time" : "figure",
          cli_figure(figure, problem, best->time_s), 100 * r->best_spread,
          r->best_is_finalist               ? "median of interleaved rounds"
          : clt_problem_is_command(problem) ? "summary"
                                            : "least",
          best->n_runs,
-         !is_time(problem)                 ? ""
-         : best->clock == CLT_CLOCK_DEVICE ? ", device clock"
-                                           : ", host clock");
+         !clt_problem_figure_is_time(problem) ? ""
+         : best->clock == CLT_CLOCK_DEVICE    ? ", device clock"
+                                              : ", host clock");
   cli_print_metrics(tuning->objective, best, 20);
   free(configuration);
   free(options);
@@ -53,7 +49,7 @@ static void print_improvement(const cli_tuning *tuning, const clt_tune_result *r
 
 static void print_speedup(const clt_problem *problem, const clt_tune_result *r) {
   char figure[64];
-  printf("%-20s", is_time(problem) ? "speed-up" : "gain");
+  printf("%-20s", clt_problem_figure_is_time(problem) ? "speed-up" : "gain");
   if (r->has_default) {
     printf("%.3g over the default configuration (%s)", r->default_measurement.time_s / r->best.time_s,
            cli_figure(figure, problem, r->default_measurement.time_s));
@@ -72,7 +68,8 @@ static void print_speedup(const clt_problem *problem, const clt_tune_result *r) 
  */
 static void print_search(const clt_problem *problem, const clt_tune_result *r) {
   char least[64], median[64];
-  const char *best = is_time(problem) ? "least time" : "best", *factor = is_time(problem) ? "as long" : "worse";
+  const char *best = clt_problem_figure_is_time(problem) ? "least time" : "best",
+             *factor = clt_problem_figure_is_time(problem) ? "as long" : "worse";
   if (isfinite(r->median_s))
     printf("in the search       %s was the %s, %s the median configuration's: %.3g times %s\n",
            cli_figure(least, problem, r->least_s), best, cli_figure(median, problem, r->median_s),

@@ -201,13 +201,23 @@ static int predict(void *user, const clt_model *model, clt_error *error) {
   return rc;
 }
 
+static int predict_by(const clt_wisdom *wisdom, const clt_shelf *shelf, const char *name, const asked *q,
+                      clt_best *best, clt_error *error) {
+  char *path = clt_format("%s/%s", shelf->models, name);
+  if (path == NULL) return clt_fail_memory(error);
+  int rc = clt_models_use(wisdom->models, path, q->instance, q->owned, predict, best, error);
+  free(path);
+  return rc;
+}
+
 /* Models know times. */
 static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+  char name[33];
   clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
-  int rc = CLT_OK;
   if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
+  int rc = clt_predictor_name(name, q->instance, error);
   for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++)
-    rc = clt_models_use(wisdom->models, wisdom->shelves[i].path, q->instance, q->owned, predict, &best, error);
+    rc = predict_by(wisdom, &wisdom->shelves[i], name, q, &best, error);
   *found = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
   if (!*found) return rc;
   *out = (clt_found){.tier = CLT_TIER_PREDICTION};

@@ -87,7 +87,9 @@ const clt_found *clt_answers_find(const clt_answers *answers, const char *questi
 int clt_answers_add(clt_answers *answers, const char *question, const clt_found *found, clt_error *error); /* a copy */
 int clt_found_copy(clt_found *out, const clt_found *found, clt_error *error);
 
-/* predictor.c: the folder of the models of a store (NULL: the standard one), malloc'ed. */
+/* predictor.c: a model's file name, by the instance's kernel and device. */
+int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error);
+/* The folder of the models of a store (NULL: the standard one), malloc'ed. */
 int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
 
 /* models.c: models that were loaded are kept. */
@@ -100,11 +102,11 @@ void clt_owned_release(clt_owned *owned);
 int clt_models_new(clt_models **out, clt_error *error);
 void clt_models_free(clt_models *models);
 
-/* Calls use with the model that is kept beside the store for the instance's kernel and device, bound to the instance;
- * not at all where there is none, or none that can be used. owned (nullable): whose instance it is. It is emptied where
- * the model is kept, and lives as long as that speaks of it. */
+/* Calls use with the model of a file, bound to the instance; not at all where there is none, or none that can be used.
+ * owned (nullable): whose instance it is. It is emptied where the model is kept, and lives as long as that speaks of
+ * it. */
 typedef int (*clt_model_use)(void *user, const clt_model *model, clt_error *error);
-int clt_models_use(clt_models *models, const char *store_path, const clt_instance *instance, clt_owned *owned,
+int clt_models_use(clt_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
                    clt_model_use use, void *user, clt_error *error);
 
 #endif

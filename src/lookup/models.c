@@ -106,16 +106,11 @@ static int use_new(clt_models *models, const char *path, const struct stat *file
   return rc;
 }
 
-int clt_models_use(clt_models *models, const char *store_path, const clt_instance *instance, clt_owned *owned,
+int clt_models_use(clt_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
                    clt_model_use use, void *user, clt_error *error) {
-  char *path = NULL;
   struct stat file;
-  int rc = clt_predictor_path(&path, store_path, instance, error);
-  if (rc == CLT_OK && stat(path, &file) == 0) {
-    known *k = find(models, path, &file);
-    rc = k ? use_known(k, instance, owned, use, user, error)
+  if (stat(path, &file)) return CLT_OK;
+  known *k = find(models, path, &file);
+  return k ? use_known(k, instance, owned, use, user, error)
            : use_new(models, path, &file, instance, owned, use, user, error);
-  }
-  free(path);
-  return rc;
 }

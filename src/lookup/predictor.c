@@ -12,7 +12,7 @@
 #include "lookup/lookup.h"
 #include "store/key.h"
 
-static int name_of(char out[33], const clt_instance *instance, clt_error *error) {
+int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error) {
   char kernel[33];
   clt_store_key key;
   clt_hasher *hasher = clt_hasher_new();
@@ -39,7 +39,7 @@ int clt_predictor_folder(char **out, const char *store_path, clt_error *error) {
 
 int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error) {
   char name[33], *folder = NULL;
-  int rc = name_of(name, instance, error);
+  int rc = clt_predictor_name(name, instance, error);
   if (rc == CLT_OK) rc = clt_predictor_folder(&folder, store_path, error);
   if (rc) return rc;
   *out = clt_format("%s/%s", folder, name);

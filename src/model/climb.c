@@ -5,18 +5,18 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/heap.h"
-#include "model/model.h"
+#include "model/screening.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#define SWEPT 4    /* times as many configurations as may be predicted one by one are swept in the same time */
-#define SAMPLED 4  /* one in so many predictions is of a random configuration, to begin with */
-#define CLIMBS 4   /* from the best of these; what is left goes to the neighbours of the best of all */
-#define SCREENED 4 /* times as many as wanted are predicted exactly at the end, where the way was found less so, and \
-                    */
-#define FEWEST_SCREENED 32 /* at least this many */
+#define SWEPT 4   /* times as many configurations as may be predicted one by one are swept in the same time */
+#define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
+#define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
+
+/* Where the way was found by quick predictions, so many times as many as wanted are predicted exactly at the end, */
+#define SCREENED 4
+#define FEWEST_SCREENED 32 /* and at least this many */
 
 typedef struct seen {
   clt_config config;
@@ -143,33 +143,15 @@ static void fini(climb *c) {
   free(c->neighbours);
 }
 
-/* Exactly what was predicted quickly; batch and predictions have room for all. */
-static int predict_exactly(climb *c, clt_heap *heap, clt_error *error) {
-  for (size_t i = 0; i < heap->n; i++) c->batch[i] = heap->items[i].config;
-  int rc = clt_model_times(c->model, c->batch, heap->n, false, c->predictions, error);
-  for (size_t i = 0; !rc && i < heap->n; i++) {
-    c->predictions[i].p_valid = heap->items[i].prediction.p_valid;
-    heap->items[i].prediction = c->predictions[i];
-  }
-  return rc;
-}
-
-static size_t at_least(size_t a, size_t b) { return a > b ? a : b; }
-
-static int give_best(climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out,
+static int give_best(const climb *c, size_t m, clt_config *out, clt_prediction *predictions, size_t *n_out,
                      clt_error *error) {
   clt_heap heap;
-  size_t n_kept = c->screen ? at_least(m > SIZE_MAX / SCREENED ? m : SCREENED * m, FEWEST_SCREENED) : m;
-  int rc = clt_heap_init(&heap, n_kept < c->n ? n_kept : c->n, error);
+  int rc =
+      clt_heap_init(&heap, clt_screened(m, c->screen ? SCREENED : 1, c->screen ? FEWEST_SCREENED : 0, c->n), error);
   if (rc) return rc;
   for (size_t i = 0; i < c->n; i++) clt_heap_add(&heap, &c->all[i].candidate);
-  if (c->screen) rc = predict_exactly(c, &heap, error);
-  clt_heap_sort(&heap);
-  *n_out = heap.n < m ? heap.n : m;
-  for (size_t i = 0; !rc && i < *n_out; i++) {
-    out[i] = heap.items[i].config;
-    if (predictions) predictions[i] = heap.items[i].prediction;
-  }
+  if (c->screen) rc = clt_screened_predict(c->model, &heap, error);
+  if (!rc) *n_out = clt_heap_give(&heap, m, out, predictions);
   clt_heap_release(&heap);
   return rc;
 }
@@ -179,9 +161,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
                     clt_error *error) {
   if (clt_space_valid(model->space) / SWEPT <= n_predictions)
     return clt_model_best(model, m, min_p_valid, NULL, 0, out, predictions, n_out, error);
-  const clt_model_type *type = model->type;
-  climb c = {.model = model, .min_p_valid = min_p_valid, .capacity = n_predictions};
-  c.screen = type->screens && type->screens(model->state);
+  climb c = {.model = model, .min_p_valid = min_p_valid, .screen = clt_model_screens(model), .capacity = n_predictions};
   int rc = init(&c, error);
   if (!rc) rc = run(&c, starts, n_starts, error);
   if (!rc) rc = give_best(&c, m, out, predictions, n_out, error);

@@ -4,9 +4,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/heap.h"
-#include "model/model.h"
 #include "model/parallel.h"
+#include "model/screening.h"
 #include "space/ascending.h"
 
 #define LARGEST_BATCH 32768
@@ -98,58 +97,18 @@ static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_
   return CLT_OK;
 }
 
-/* How many candidates to keep for the m best. */
-static size_t n_screened(size_t m, uint64_t n_valid) {
-  uint64_t n = m > SIZE_MAX / SCREENED ? n_valid : (uint64_t)m * SCREENED;
-  if (n < FEWEST_SCREENED) n = FEWEST_SCREENED;
-  return m == 0 ? 0 : n < n_valid ? (size_t)n : (size_t)n_valid;
-}
-
-struct screened {
-  const clt_model *model;
-  clt_heap *heap;
-};
-
-static int predict_part(void *user, size_t index, clt_error *error) {
-  const struct screened *s = user;
-  size_t first = index * SMALLEST_BATCH, n = s->heap->n - first < SMALLEST_BATCH ? s->heap->n - first : SMALLEST_BATCH;
-  clt_config configs[SMALLEST_BATCH] = {0};
-  clt_prediction predictions[SMALLEST_BATCH];
-  clt_candidate *items = s->heap->items + first;
-  for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
-  int rc = clt_model_times(s->model, configs, n, false, predictions, error);
-  for (size_t i = 0; !rc && i < n; i++) {
-    predictions[i].p_valid = items[i].prediction.p_valid;
-    items[i].prediction = predictions[i];
-  }
-  return rc;
-}
-
-/* The candidates' order is no heap's afterwards. */
-static int predict_screened(const clt_model *model, clt_heap *heap, clt_error *error) {
-  struct screened s = {model, heap};
-  return clt_parallel(model->threads, (heap->n + SMALLEST_BATCH - 1) / SMALLEST_BATCH, predict_part, &s, error);
-}
-
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct best best = {min_p_valid, skip, n_skip};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
-  bool screens = n_screened(m, n_valid) < n_valid && model->type->screens && model->type->screens(model->state);
+  size_t n_screened = clt_screened(m, SCREENED, FEWEST_SCREENED, n_valid);
+  bool screens = n_screened < n_valid && clt_model_screens(model);
   struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
-  int rc = clt_heap_init(&best.heap, screens ? n_screened(m, n_valid) : m, error);
+  int rc = clt_heap_init(&best.heap, screens ? n_screened : m, error);
   if (!rc && m) rc = run(&sweep, error);
-  if (!rc && screens) rc = predict_screened(model, &best.heap, error);
-  if (rc) goto done;
-  clt_heap_sort(&best.heap);
-  if (best.heap.n > m) best.heap.n = m;
-  for (size_t i = 0; i < best.heap.n; i++) {
-    out[i] = best.heap.items[i].config;
-    if (predictions) predictions[i] = best.heap.items[i].prediction;
-  }
-  *n_out = best.heap.n;
-done:
+  if (!rc && screens) rc = clt_screened_predict(model, &best.heap, error);
+  if (!rc) *n_out = clt_heap_give(&best.heap, m, out, predictions);
   clt_heap_release(&best.heap);
   return rc;
 }

@@ -16,6 +16,14 @@ bool clt_problem_larger_is_better(const clt_problem *problem) {
   return problem->command && problem->command->figure.larger_is_better;
 }
 
+bool clt_problem_figure_is_time(const clt_problem *problem) {
+  return strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
+}
+
+double clt_problem_figure(const clt_problem *problem, double time_s) {
+  return clt_problem_larger_is_better(problem) ? 1 / time_s : time_s;
+}
+
 const clt_command *clt_instance_command(const clt_instance *instance) { return instance->problem->command; }
 
 void clt_words_free(char **words) {

@@ -8,8 +8,7 @@
 static const clt_problem *with_figure(const clt_report *r) {
   if (r->instance == NULL || !clt_objective_is_time(r->objective)) return NULL;
   const clt_problem *problem = clt_instance_problem(r->instance);
-  bool time = strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
-  return time ? NULL : problem;
+  return clt_problem_figure_is_time(problem) ? NULL : problem;
 }
 
 clt_report_figure clt_report_figure_of(const clt_report *report) {
@@ -27,6 +26,5 @@ clt_report_figure clt_report_figure_of(const clt_report *report) {
 
 double clt_report_value(const clt_report *report, double cost) {
   const clt_problem *problem = with_figure(report);
-  if (problem) return clt_problem_larger_is_better(problem) ? 1 / cost : cost;
-  return clt_objective_exchange(report->objective, cost);
+  return problem ? clt_problem_figure(problem, cost) : clt_objective_exchange(report->objective, cost);
 }

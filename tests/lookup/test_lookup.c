@@ -1,58 +1,23 @@
 /* Looking up: each tier, what goes before what, and what is remembered. */
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "../store/store_support.h"
-#include "clatune/lookup.h"
-
-typedef struct fixture {
-  char *folder, problem_path[600], store_path[600];
-  clt_problem *problem;
-  clt_device_info device;
-} fixture;
+#include "fixture.h"
 
 static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  assert_non_null(f);
-  f->folder = make_folder();
-  f->problem = make_add_problem(f->folder);
-  snprintf(f->problem_path, sizeof f->problem_path, "%s/add.json", f->folder);
-  snprintf(f->store_path, sizeof f->store_path, "%s/store.sqlite", f->folder);
-  f->device = make_device();
-  *state = f;
+  char *folder = make_folder();
+  clt_problem_free(make_add_problem(folder));
+  *state = fixture_new(folder, "add.json");
   return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  clt_problem_free(f->problem);
-  remove_folder(f->folder);
-  free(f);
-  return 0;
-}
-
-static clt_instance *instance_of(const fixture *f, const clt_device_info *device, int64_t n) {
-  clt_instance *instance = NULL;
-  clt_error error = {0};
-  const clt_size size = {"n", n};
-  if (clt_instance_new(&instance, f->problem, &size, 1, device, &error)) fail_msg("%s", error.message);
-  return instance;
 }
 
 /* Adds a measurement of block=16 (positions 1) or 8 (0) as somebody who tunes does. */
 static void know_as(const fixture *f, const char *store_path, const clt_device_info *device, int64_t n,
                     clt_record_kind kind, clt_config config, double time_s) {
-  clt_instance *instance = instance_of(f, device, n);
+  clt_instance *instance = instance_on(f, device, n);
   clt_store *store = NULL;
   clt_store_key key;
   clt_error error = {0};
@@ -75,14 +40,6 @@ static void know_as(const fixture *f, const char *store_path, const clt_device_i
 
 static void know(const fixture *f, const clt_device_info *device, int64_t n, clt_config config, double time_s) {
   know_as(f, f->store_path, device, n, CLT_RECORD_SEARCH, config, time_s);
-}
-
-static clt_wisdom *open_wisdom(const fixture *f) {
-  clt_wisdom *wisdom = NULL;
-  clt_error error = {0};
-  const char *const stores[] = {f->store_path};
-  if (clt_wisdom_open(&wisdom, stores, 1, &error)) fail_msg("%s", error.message);
-  return wisdom;
 }
 
 /* Looks n up and checks tier and configuration. */

@@ -1,25 +1,11 @@
 /* Looking up by a model: kept in memory, turned to other sizes, and read anew when it was trained anew. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "../store/store_support.h"
-#include "clatune/lookup.h"
 #include "clatune/predictor.h"
+#include "fixture.h"
 
 #define N_SIZES 8
-
-typedef struct fixture {
-  char *folder, problem_path[600], store_path[600];
-  clt_problem *problem;
-  clt_device_info device;
-} fixture;
 
 static const char problem_text[] =
     "{\"General\": {\"BenchmarkName\": \"scale\"},"
@@ -37,13 +23,7 @@ static double true_time(const clt_space *space, clt_config config, int64_t n, do
   return 1e-6 * (double)n * (1 + 0.05 * fabs(a - log2((double)n) - offset) + 0.04 * fabs(b - 5));
 }
 
-static clt_instance *instance_at(const fixture *f, int64_t n) {
-  clt_instance *instance = NULL;
-  clt_error error = {0};
-  const clt_size size = {"n", n};
-  if (clt_instance_new(&instance, f->problem, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
-  return instance;
-}
+static clt_instance *instance_at(const fixture *f, int64_t n) { return instance_on(f, &f->device, n); }
 
 static void measure_all(const fixture *f, clt_store *store, int64_t n, double offset) {
   clt_instance *instance = instance_at(f, n);
@@ -88,33 +68,13 @@ static void train(const fixture *f, uint64_t seed) {
 }
 
 static int set_up(void **state) {
-  fixture *f = calloc(1, sizeof *f);
-  assert_non_null(f);
-  f->folder = make_folder();
-  write_text(f->folder, "scale.json", problem_text);
-  write_text(f->folder, "scale.cl", "__kernel void scale(void) {}\n");
-  snprintf(f->problem_path, sizeof f->problem_path, "%s/scale.json", f->folder);
-  snprintf(f->store_path, sizeof f->store_path, "%s/store.sqlite", f->folder);
-  f->device = make_device();
-  assert_int_equal(clt_problem_load(&f->problem, f->problem_path, NULL), 0);
+  char *folder = make_folder();
+  write_text(folder, "scale.json", problem_text);
+  write_text(folder, "scale.cl", "__kernel void scale(void) {}\n");
+  fixture *f = fixture_new(folder, "scale.json");
   measure(f, 0);
   *state = f;
   return 0;
-}
-
-static int tear_down(void **state) {
-  fixture *f = *state;
-  clt_problem_free(f->problem);
-  remove_folder(f->folder);
-  free(f);
-  return 0;
-}
-
-static clt_wisdom *open_wisdom(const fixture *f) {
-  clt_wisdom *wisdom = NULL;
-  const char *const stores[] = {f->store_path};
-  assert_int_equal(clt_wisdom_open(&wisdom, stores, 1, NULL), 0);
-  return wisdom;
 }
 
 static double number(const clt_found *found, const char *name) {
