@@ -10,6 +10,7 @@
 #include "eval/open_request.h"
 #include "eval/reference.h"
 #include "eval/run_folder.h"
+#include "worker/spread.h"
 
 /* --- opening --- */
 
@@ -154,7 +155,10 @@ int clt_worker_time(clt_worker *worker, const json_t *request, clt_measurement *
   clt_timing_policy policy = policy_of(&timing);
   slot->measurement.n_runs = 0;
   slot->measurement.phases.runs_s = 0;
+  clt_spread spread = {0};
+  if (clt_instance_device(worker->instance)->type == CLT_DEVICE_CPU) clt_spread_begin(&spread);
   rc = clt_executor_time(worker->executor, slot->prepared, &policy, &slot->measurement, error);
+  clt_spread_end(&spread);
   if (rc == 0) rc = clt_measurement_copy(out, &slot->measurement, error);
   bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && slot->measurement.reason == CLT_REASON_NONE;
   if (!keep) empty_slot(worker, slot);
