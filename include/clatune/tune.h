@@ -5,6 +5,7 @@
 #ifndef CLATUNE_TUNE_H
 #define CLATUNE_TUNE_H
 
+#include <clatune/model.h>
 #include <clatune/recording.h>
 #include <clatune/store.h>
 #include <clatune/sys/evaluator.h>
@@ -75,9 +76,12 @@ typedef struct clt_tune_settings {
                          the last one that was; 0: never. As with target, what is under way then counts too */
   double tolerance, confidence; /* 0: 0.02 and 0.9 */
   unsigned finalists;           /* re-timed interleaved at the end; 0: none */
-  const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration, as a
-                                   model suggests them; the searcher is told, and takes it from there */
+  const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration; the
+                                   searcher is told, and takes it from there */
   size_t n_begin_with;
+  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance (clatune/predictor.h). What it
+                             suggests is begun with, too, and a searcher that transfers learns from its predictions
+                             instead of what the store knows of other sizes and devices. Borrowed */
   bool skip_default;            /* do not begin with the default configuration */
   size_t batch; /* how many to ask for at once; 0: what the evaluator takes, or works on at once where the searcher is
                    sequential */

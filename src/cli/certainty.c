@@ -9,7 +9,7 @@
  * none of the recorded ones. */
 static bool is_like_recorded(const clt_tune_settings *settings, const clt_tune_result *r) {
   bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && settings->n_learn_from == 0 &&
-               settings->n_begin_with == 0;
+               settings->n_begin_with == 0 && settings->model == NULL;
   return alike && !r->stopped && r->best.config != CLT_CONFIG_NONE && (uint64_t)r->evaluations < r->valid;
 }
 

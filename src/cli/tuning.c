@@ -98,7 +98,7 @@ void cli_tuning_release(cli_tuning *tuning) {
   cli_free_recordings(tuning->sources, tuning->settings.n_learn_from);
   json_decref(tuning->results);
   free(tuning->configurations);
-  free(tuning->suggestions);
+  clt_model_free(tuning->model);
   free(tuning->searcher_settings);
   free(tuning->evaluator_settings);
   *tuning = (cli_tuning){0};

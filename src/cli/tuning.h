@@ -18,7 +18,7 @@ typedef struct cli_tuning {
   clt_recording **sources;                             /* owned; settings.n_learn_from of them */
   cli_progress progress;
   clt_config *configurations; /* owned; NULL: none */
-  clt_config *suggestions;    /* owned; those of settings.begin_with */
+  clt_model *model;           /* owned; settings.model */
   bool quiet;
   json_t *results; /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;

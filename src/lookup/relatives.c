@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "lookup/distance.h"
 #include "lookup/lookup.h"
 
 typedef struct visitor {
@@ -11,30 +12,8 @@ typedef struct visitor {
   clt_store *store;
   const clt_instance *instance;
   const clt_store_key *own;
+  const char *sizes;
 } visitor;
-
-/* The number of "name=N" in "a=1 b=2"; 0: it is not there. */
-static int64_t size_in(const char *sizes, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = sizes; at; at = strchr(at, ' ')) {
-    at += *at == ' ';
-    if (strncmp(at, name, n) == 0 && at[n] == '=') return strtoll(at + n + 1, NULL, 10);
-  }
-  return 0;
-}
-
-/* INFINITY where the sizes cannot be compared. */
-static double distance_of(const clt_instance *instance, const char *sizes) {
-  double distance = 0;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    int64_t other = size_in(sizes, size.name);
-    if (other == size.value) continue;
-    if (other <= 0 || size.value <= 0) return INFINITY;
-    distance += fabs(log((double)other / (double)size.value));
-  }
-  return distance;
-}
 
 static bool same_architecture(const clt_device_info *device, const char *json) {
   clt_device_info other;
@@ -59,7 +38,7 @@ static clt_tier tier_of(const visitor *v, const clt_store_description *d, double
 static int note(void *user, const clt_store_description *d) {
   visitor *v = user;
   clt_relatives *r = v->relatives;
-  double distance = distance_of(v->instance, d->sizes);
+  double distance = clt_sizes_distance(v->sizes, d->sizes);
   clt_tier tier = tier_of(v, d, distance);
   if (tier == CLT_TIER_DEFAULT || tier == CLT_TIER_EXACT) return 0; /* the exact one had nothing that is valid here */
   if (clt_grow(&r->all, &r->capacity, r->n + 1, sizeof *r->all)) return CLT_E_MEMORY;
@@ -73,8 +52,12 @@ static int note(void *user, const clt_store_description *d) {
 
 int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_instance *instance,
                       const clt_store_key *own, clt_error *error) {
-  visitor v = {relatives, store, instance, own};
-  return clt_store_each_key_uncounted(store, note, &v, error);
+  char *sizes = clt_instance_sizes_text(instance);
+  if (sizes == NULL) return clt_fail_memory(error);
+  visitor v = {relatives, store, instance, own, sizes};
+  int rc = clt_store_each_key_uncounted(store, note, &v, error);
+  free(sizes);
+  return rc;
 }
 
 static int by_nearness(const void *a, const void *b) {

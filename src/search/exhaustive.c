@@ -6,8 +6,7 @@
 #define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
 
 typedef struct exhaustive_state {
-  const clt_space *space;
-  clt_config first;
+  clt_search_setup setup;
   int64_t left;
   uint64_t rank; /* the next to be enumerated */
   clt_config ahead[AHEAD];
@@ -17,8 +16,7 @@ typedef struct exhaustive_state {
 static int exhaustive_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   (void)options, (void)error;
   exhaustive_state *s = state;
-  s->space = setup->space;
-  s->first = setup->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(setup->space, setup->first);
+  s->setup = *setup;
   s->left = clt_search_allowance(setup);
   return CLT_OK;
 }
@@ -26,7 +24,7 @@ static int exhaustive_init(void *state, const clt_search_setup *setup, const voi
 static clt_config next(exhaustive_state *s) {
   if (s->n_taken == s->n_ahead) {
     s->n_taken = 0;
-    s->n_ahead = clt_space_enumerate(s->space, s->rank, AHEAD, s->ahead);
+    s->n_ahead = clt_space_enumerate(s->setup.space, s->rank, AHEAD, s->ahead);
     s->rank += s->n_ahead;
   }
   return s->n_ahead ? s->ahead[s->n_taken++] : CLT_CONFIG_NONE;
@@ -39,7 +37,7 @@ static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out,
   while (asked < n && s->left > 0) {
     clt_config config = next(s);
     if (config == CLT_CONFIG_NONE) break;
-    if (config == s->first || clt_space_canonical(s->space, config) != config) continue;
+    if (clt_space_canonical(s->setup.space, config) != config || clt_search_has_begun(&s->setup, config)) continue;
     out[asked++] = config;
     s->left--;
   }

@@ -249,8 +249,10 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   if (rc) return rc;
   bool standard = setup->first != CLT_CONFIG_NONE;
   clt_space_positions(s->space, standard ? setup->first : clt_space_at(s->space, 0), s->current);
-  /* Its result comes without being awaited. */
-  return standard ? note(s, clt_space_canonical(s->space, setup->first), INFINITY, error) : CLT_OK;
+  /* Their results come without being awaited. */
+  if (standard) rc = note(s, clt_space_canonical(s->space, setup->first), INFINITY, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_begun; i++) rc = note(s, setup->begun[i], INFINITY, error);
+  return rc;
 }
 
 static void groups_report(const void *state, clt_search_report *out) {

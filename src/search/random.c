@@ -6,7 +6,7 @@
 
 typedef struct random_state {
   clt_draw draw;
-  clt_config first;
+  clt_search_setup setup;
   int64_t left;
 } random_state;
 
@@ -14,7 +14,7 @@ static int random_init(void *state, const clt_search_setup *setup, const void *o
   (void)options, (void)error;
   random_state *s = state;
   clt_draw_init(&s->draw, setup->space, setup->seed);
-  s->first = setup->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(setup->space, setup->first);
+  s->setup = *setup;
   s->left = clt_search_allowance(setup);
   return CLT_OK;
 }
@@ -26,7 +26,7 @@ static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
     int rc = clt_draw_next(&s->draw, &out[asked], error);
     if (rc) return rc;
     if (out[asked] == CLT_CONFIG_NONE) break;
-    if (out[asked] == s->first) continue;
+    if (clt_search_has_begun(&s->setup, out[asked])) continue;
     asked++;
     s->left--;
   }

@@ -15,10 +15,19 @@ extern const clt_searcher_type clt_searcher_ants;
 extern const clt_searcher_type clt_searcher_groups;
 extern const clt_searcher_type clt_searcher_surrogate;
 
-/* How many evaluations the searcher may ask for: the budget without the one of `first`. */
+/* How many evaluations the searcher may ask for: the budget without what is evaluated before it is asked. */
 static inline int64_t clt_search_allowance(const clt_search_setup *setup) {
-  if (setup->budget == INT64_MAX || setup->first == CLT_CONFIG_NONE) return setup->budget;
-  return setup->budget > 0 ? setup->budget - 1 : 0;
+  int64_t before = (setup->first != CLT_CONFIG_NONE) + (int64_t)setup->n_begun;
+  if (setup->budget == INT64_MAX) return setup->budget;
+  return setup->budget > before ? setup->budget - before : 0;
+}
+
+/* Whether a configuration that stands for itself is evaluated before the searcher is asked. */
+static inline bool clt_search_has_begun(const clt_search_setup *setup, clt_config config) {
+  if (setup->first != CLT_CONFIG_NONE && config == clt_space_canonical(setup->space, setup->first)) return true;
+  for (size_t i = 0; i < setup->n_begun; i++)
+    if (setup->begun[i] == config) return true;
+  return false;
 }
 
 #endif

@@ -18,7 +18,7 @@ struct clt_step {
 
 struct clt_step_of {
   clt_config config;
-  size_t index;  /* in steps; SIZE_MAX: first */
+  size_t index;  /* in steps; SIZE_MAX: was evaluated before the first of them */
   double time_s; /* NaN: not learnt */
   UT_hash_handle hh;
 };
@@ -47,8 +47,11 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   s->rng = clt_rng_split(&rng);
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
-  if (setup->first == CLT_CONFIG_NONE) return CLT_OK;
-  return remember(s, clt_space_canonical(setup->space, setup->first), SIZE_MAX, error);
+  int rc = CLT_OK;
+  if (setup->first != CLT_CONFIG_NONE)
+    rc = remember(s, clt_space_canonical(setup->space, setup->first), SIZE_MAX, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_begun; i++) rc = remember(s, setup->begun[i], SIZE_MAX, error);
+  return rc;
 }
 
 void clt_steps_release(clt_steps *s) {

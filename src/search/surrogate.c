@@ -1,6 +1,7 @@
 /* surrogate: fits an ensemble on all measurements again and again and picks the next by predicted speed, uncertainty
  * and predicted validity. */
 #include "search/surrogate.h"
+#include "search/prior.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #define TRANSFERRED 4       /* picks by what is known elsewhere */
 #define START_TRANSFERRED 4 /* well-spread points after them */
 #define SOURCES_FIRST 25    /* evaluations before a branch that does without sources */
+#define PRIOR_ROWS 40       /* so long a model's predictions, corrected, pick alone */
 
 /* One of a block's requests. */
 typedef struct request {
@@ -38,6 +40,7 @@ typedef struct surrogate_state {
   clt_committee *committee, *blind; /* the second knows nothing of elsewhere; NULL where nothing is known there */
   clt_forest *forest;               /* NULL: nothing failed yet */
   clt_elsewhere elsewhere;
+  clt_prior prior;        /* n 0: none */
   clt_extra_inputs extra; /* n 0: none */
   clt_told told;
   clt_config_set asked;
@@ -87,10 +90,25 @@ static int learn_from(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
+/* What was begun with takes the places of what a search begins with otherwise. */
+static int begin_after(surrogate_state *s, const clt_search_setup *setup, clt_error *error) {
+  int rc = CLT_OK;
+  if (setup->first != CLT_CONFIG_NONE) rc = note_asked(s, clt_space_canonical(setup->space, setup->first), error);
+  for (size_t i = 0; !rc && i < setup->n_begun; i++) rc = note_asked(s, setup->begun[i], error);
+  if (setup->n_begun) s->transfers_left = 0;
+  s->spread_left = s->spread_left > (int64_t)setup->n_begun ? s->spread_left - (int64_t)setup->n_begun : 0;
+  return rc;
+}
+
 static int check_policy(const char *name, const char *policy, clt_error *error) {
   size_t n = strspn(policy, "mltn");
   if (n > 0 && policy[n] == '\0') return CLT_OK;
   return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs some of the letters m, l, t and n, not '%s'", name, policy);
+}
+
+static int take_predictions(surrogate_state *s, clt_error *error) {
+  if (!s->setup.predicted || s->setup.n_sources == 0 || s->encoding->n_inputs == 0) return CLT_OK;
+  return clt_prior_init(&s->prior, &s->setup.sources[0], s->encoding, error);
 }
 
 static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
@@ -115,8 +133,8 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
   s->told.inputs = extra;
   if (!rc) rc = clt_view_init(&s->view, s->encoding, extra, setup->threads, &s->rng, error);
-  if (rc || setup->first == CLT_CONFIG_NONE) return rc;
-  return note_asked(s, clt_space_canonical(setup->space, setup->first), error);
+  if (!rc) rc = take_predictions(s, error);
+  return rc ? rc : begin_after(s, setup, error);
 }
 
 /* --- well-spread points --- */
@@ -205,21 +223,25 @@ static int need_trees(surrogate_state *s, clt_error *error) {
 }
 
 /* Fitted again with every failure, and when there are a tenth more rows. */
-static int need_validity(surrogate_state *s, clt_error *error) {
+static int need_forest(surrogate_state *s, clt_error *error) {
   const clt_told *told = &s->told;
-  if (told->n_failed == 0) return CLT_OK;
   bool outdated = told->n_failed != s->n_failed_validity || 10 * told->n >= 11 * s->n_validity;
-  if (outdated) {
-    clt_forest *validity;
-    int rc = clt_told_validity(&validity, told, s->encoding, clt_rng_next(&s->rng), error);
-    if (rc) return rc;
-    clt_forest_free(s->forest);
-    s->forest = validity;
-    s->n_validity = told->n;
-    s->n_failed_validity = told->n_failed;
-  }
-  if (!outdated && s->has_validity) return CLT_OK;
-  int rc = clt_view_predict_failures(&s->view, s->forest, error);
+  if (told->n_failed == 0 || !outdated) return CLT_OK;
+  clt_forest *validity;
+  int rc = clt_told_validity(&validity, told, s->encoding, clt_rng_next(&s->rng), error);
+  if (rc) return rc;
+  clt_forest_free(s->forest);
+  s->forest = validity;
+  s->n_validity = told->n;
+  s->n_failed_validity = told->n_failed;
+  s->has_validity = false;
+  return CLT_OK;
+}
+
+static int need_validity(surrogate_state *s, clt_error *error) {
+  int rc = need_forest(s, error);
+  if (rc || s->forest == NULL || s->has_validity) return rc;
+  rc = clt_view_predict_failures(&s->view, s->forest, error);
   s->has_validity = !rc;
   return rc;
 }
@@ -271,6 +293,17 @@ static clt_config choose(const surrogate_state *s, char how) {
   return near != CLT_CONFIG_NONE ? near : clt_view_best(&s->view, how == 'l' ? s->options.kappa : 0, how == 't');
 }
 
+/* By what a model predicted, corrected by what was measured since. */
+static int ask_prior(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
+  clt_config config = CLT_CONFIG_NONE;
+  double start_s = clt_now_s();
+  int rc = need_forest(s, error);
+  if (!rc) rc = clt_prior_best(&config, &s->prior, s->told.rows, s->told.n, &s->asked, s->forest, error);
+  s->report.predict_s += clt_now_s() - start_s;
+  *some = !rc && config != CLT_CONFIG_NONE;
+  return *some ? take(s, config, out, n_out, error) : rc;
+}
+
 static int ask_model(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   if (has_news(s)) outdate_models(s);
   char how = next_pick(s);
@@ -299,6 +332,10 @@ static int ask_transferred(surrogate_state *s, clt_config *out, size_t *n_out, c
 
 static int ask_one(surrogate_state *s, clt_config *out, size_t *n_out, bool *some, clt_error *error) {
   if (s->committee == NULL) return ask_spread(s, out, n_out, some, error);
+  if (s->prior.n && s->told.n < PRIOR_ROWS) {
+    int rc = ask_prior(s, out, n_out, some, error);
+    if (rc || *some) return rc;
+  }
   if (s->transfers_left > 0) return ask_transferred(s, out, n_out, error);
   if (s->spread_left == 0 && !waits_for_rows(s)) branch_if_stalled(s);
   if (s->spread_left == 0 && waits_for_rows(s)) s->spread_left = MORE;
@@ -332,7 +369,8 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
 static int surrogate_tell(void *state, const clt_measurement *m, clt_error *error) {
   surrogate_state *s = state;
   clt_row row = {.config = m->config, .time_s = m->time_s, .failed = !clt_measurement_correct(m)};
-  if (m->config == s->setup.first) return clt_told_add(&s->told, s->encoding, row, 0, error);
+  if (clt_search_has_begun(&s->setup, clt_space_canonical(s->setup.space, m->config)))
+    return clt_told_add(&s->told, s->encoding, row, 0, error);
   if (s->spread_left == 0) enter(s, "search");
   for (size_t i = 0; i < s->n_block; i++) {
     if (s->block[i].row.config != m->config || s->block[i].told) continue;
@@ -352,6 +390,7 @@ static void surrogate_fini(void *state) {
   clt_view_release(&s->view);
   clt_told_release(&s->told);
   clt_elsewhere_release(&s->elsewhere);
+  clt_prior_release(&s->prior);
   clt_config_set_release(&s->asked);
   clt_draw_release(&s->draw);
   clt_forest_free(s->forest);

@@ -27,7 +27,7 @@ typedef struct two_stage_state {
   double min_p_valid; /* less likely ones come after all others */
   int64_t allowance;
   clt_draw draw;
-  clt_config_set seen; /* asked for, and first */
+  clt_config_set seen; /* asked for, or evaluated before */
   clt_row *rows;       /* told */
   size_t n_rows, rows_capacity, n_correct;
   double best_s, first_stage_best_s;
@@ -63,8 +63,10 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   s->best_s = s->first_stage_best_s = INFINITY;
   s->report.second_stage_needed = -1;
   enter(s, SAMPLING, "sampling");
-  if (setup->first == CLT_CONFIG_NONE) return CLT_OK;
-  return clt_config_set_add(&s->seen, clt_space_canonical(setup->space, setup->first), error);
+  if (setup->first != CLT_CONFIG_NONE)
+    rc = clt_config_set_add(&s->seen, clt_space_canonical(setup->space, setup->first), error);
+  for (size_t i = 0; !rc && i < setup->n_begun; i++) rc = clt_config_set_add(&s->seen, setup->begun[i], error);
+  return rc;
 }
 
 /* --- first stage --- */
@@ -296,7 +298,7 @@ static int two_stage_tell(void *state, const clt_measurement *measurement, clt_e
   if (rc) return rc;
   s->n_correct += correct;
   if (correct && measurement->time_s < s->best_s) s->best_s = measurement->time_s;
-  if (measurement->config == s->setup.first) return CLT_OK;
+  if (clt_search_has_begun(&s->setup, clt_space_canonical(s->setup.space, measurement->config))) return CLT_OK;
   s->n_told++;
   if (s->stage != SECOND && correct) keep_fastest_sample(s, measurement);
   if (s->stage == SECOND) {

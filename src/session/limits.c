@@ -7,8 +7,9 @@
 
 #define STANDARD_BUDGET 200
 
-static int64_t with_first(const clt_session *s, int64_t budget) {
-  return s->first == CLT_CONFIG_NONE || budget == INT64_MAX ? budget : budget + 1;
+/* What is evaluated before the searcher is asked comes on top. */
+static int64_t with_beginning(const clt_session *s, int64_t budget) {
+  return budget == INT64_MAX ? budget : budget + (s->first != CLT_CONFIG_NONE) + (int64_t)s->n_suggested;
 }
 
 /* At least one. */
@@ -27,7 +28,7 @@ static int64_t evaluations(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
   if (settings->budget > 0) return settings->budget;
   int64_t own = s->searcher->budget ? s->searcher->budget(s->searcher_options) : 0;
-  if (own > 0) return with_first(s, own);
+  if (own > 0) return with_beginning(s, own);
   int64_t problems = settings->instance ? clt_problem_budget(clt_instance_problem(settings->instance)) : 0;
   if (problems > 0) return problems;
   return ends_otherwise(settings) ? INT64_MAX : STANDARD_BUDGET;
@@ -35,7 +36,7 @@ static int64_t evaluations(const clt_session *s) {
 
 int64_t clt_session_budget(const clt_session *s) {
   const clt_tune_settings *settings = s->settings;
-  if (settings->configurations) return with_first(s, (int64_t)settings->n_configurations);
+  if (settings->configurations) return with_beginning(s, (int64_t)settings->n_configurations);
   int64_t n = evaluations(s), share = settings->space_fraction > 0 ? share_of_space(s) : INT64_MAX;
   return share < n ? share : n;
 }

@@ -98,11 +98,17 @@ static int find_sources(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
   int rc = clt_sources_init(&s->sources, s->space, s->objective, settings->learn_from, settings->n_learn_from,
                             settings->log, settings->user, error);
-  bool from_store = s->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
-  if (rc || !from_store || settings->configurations) return rc;
-  return clt_sources_add_stored(&s->sources, s->space, s->objective, settings->store, &s->key,
-                                clt_problem_name(clt_instance_problem(settings->instance)), settings->log,
-                                settings->user, error);
+  bool transfers = s->searcher->transfers && settings->configurations == NULL;
+  if (rc == CLT_OK && transfers && settings->model) return clt_session_add_predictions(s, error);
+  bool from_store = transfers && settings->store && !settings->no_transfer && is_of_problem(s);
+  if (rc || !from_store) return rc;
+  char *sizes = clt_instance_sizes_text(settings->instance);
+  if (sizes == NULL) return clt_fail_memory(error);
+  const clt_source_wish wish = {&s->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes};
+  rc = clt_sources_add_stored(&s->sources, s->space, s->objective, settings->store, &wish, settings->log,
+                              settings->user, error);
+  free(sizes);
+  return rc;
 }
 
 /* --- plug-ins --- */
@@ -177,12 +183,15 @@ static int init_searcher(clt_session *s, clt_error *error) {
                             .instance = settings->instance,
                             .budget = s->budget,
                             .first = s->first,
+                            .begun = s->suggested,
+                            .n_begun = s->n_suggested,
                             .seed = settings->seed,
                             .threads = settings->threads,
                             .tolerance = s->tolerance,
                             .confidence = s->confidence,
                             .sources = s->sources.sources,
                             .n_sources = s->sources.n,
+                            .predicted = s->settings->model && s->sources.n > 0,
                             .log = settings->log,
                             .log_user = settings->user};
   s->searcher_state = clt_new_array(1, s->searcher->state_size);
@@ -222,8 +231,9 @@ int clt_session_open(clt_session *s, clt_error *error) {
   if (rc == CLT_OK) rc = make_objective(s, error);
   if (rc) return rc;
   choose_first(s);
+  rc = clt_session_choose_suggestions(s, error);
   s->budget = clt_session_budget(s);
-  rc = open_store(s, error);
+  if (rc == CLT_OK) rc = open_store(s, error);
   if (rc == CLT_OK) rc = find_sources(s, error);
   if (rc == CLT_OK) rc = init_searcher(s, error);
   return rc ? rc : open_evaluator(s, error);
@@ -244,6 +254,8 @@ void clt_session_close(clt_session *s) {
   clt_sources_release(&s->sources);
   clt_known_release(&s->known);
   clt_objective_free(s->objective);
+  free(s->suggested);
+  free(s->suggested_told);
   free(s->queue);
   free(s->pending);
   free(s->ranked);

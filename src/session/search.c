@@ -21,6 +21,16 @@ static clt_measurement as_told(const clt_session *s, const clt_measurement *meas
   return told;
 }
 
+/* The searcher is told in the order of the list, whatever the order of results. */
+static void keep_for_later(clt_session *s, const clt_measurement *told) {
+  for (size_t i = 0; i < s->n_suggested; i++)
+    if (s->suggested[i] == told->config) {
+      clt_measurement_init(&s->suggested_told[i], told->config);
+      s->suggested_told[i].time_s = told->time_s;
+      s->suggested_told[i].reason = told->reason;
+    }
+}
+
 static int tell(clt_session *s, clt_config asked, const clt_measurement *measurement, clt_known_source source,
                 clt_error *error) {
   int rc = clt_session_count(s, asked, measurement, source, error);
@@ -28,7 +38,10 @@ static int tell(clt_session *s, clt_config asked, const clt_measurement *measure
   clt_measurement shown = *measurement, told = as_told(s, measurement); /* borrowed */
   shown.config = told.config = asked;                                   /* the name it was asked for by */
   double start_s = clt_now_s();
-  if (s->settings->configurations == NULL) rc = s->searcher->tell(s->searcher_state, &told, error);
+  if (s->suggesting)
+    keep_for_later(s, &told);
+  else if (s->settings->configurations == NULL)
+    rc = s->searcher->tell(s->searcher_state, &told, error);
   s->result->search_s += clt_now_s() - start_s;
   if (rc == CLT_OK) clt_session_progress(s, &shown);
   return rc;
@@ -228,30 +241,38 @@ static int evaluate_first(clt_session *s, clt_error *error) {
   return rc;
 }
 
-/* What a model suggests, likewise, but several at once. */
+static int tell_suggestions(clt_session *s, size_t n, clt_error *error) {
+  int rc = CLT_OK;
+  double start_s = clt_now_s();
+  for (size_t i = 0; rc == CLT_OK && i < n && s->settings->configurations == NULL; i++)
+    rc = s->searcher->tell(s->searcher_state, &s->suggested_told[i], error);
+  s->result->search_s += clt_now_s() - start_s;
+  return rc;
+}
+
+/* What is begun with, likewise, but several at once. */
 static int evaluate_suggestions(clt_session *s, clt_error *error) {
-  const clt_tune_settings *settings = s->settings;
   size_t next = 0;
   int rc = CLT_OK;
   s->phase = "suggestions";
-  while (rc == CLT_OK && (next < settings->n_begin_with || s->n_pending > 0)) {
+  s->suggesting = true;
+  while (rc == CLT_OK && (next < s->n_suggested || s->n_pending > 0)) {
     if (clt_session_stopping(s)) return stop(s, error);
-    if (next < settings->n_begin_with && may_begin(s)) {
-      if (settings->begin_with[next] != s->first) rc = begin(s, settings->begin_with[next], error);
-      next++;
-    } else if (s->n_pending > 0) {
+    if (next < s->n_suggested && may_begin(s))
+      rc = begin(s, s->suggested[next++], error);
+    else if (s->n_pending > 0)
       rc = receive(s, error);
-    } else {
-      return CLT_OK;
-    }
+    else
+      break;
   }
-  return rc;
+  s->suggesting = false;
+  return rc ? rc : tell_suggestions(s, next, error);
 }
 
 int clt_session_search(clt_session *s, clt_error *error) {
   int rc = evaluate_first(s, error);
   if (rc == CLT_OK) say_default_fails(s);
-  if (rc == CLT_OK && s->settings->n_begin_with) rc = evaluate_suggestions(s, error);
+  if (rc == CLT_OK && s->n_suggested) rc = evaluate_suggestions(s, error);
   s->phase = NULL;
   while (rc == CLT_OK) {
     rc = fill(s, error);

@@ -15,7 +15,7 @@ typedef struct clt_pending {
 
 /* A correct evaluation. */
 typedef struct clt_ranked {
-  clt_config config;       /* canonical */
+  clt_config config; /* canonical */
   double time_s, energy_J;
   double cost, median_cost; /* by the least of its runs, and by their median */
   double spread;            /* of its runs: (median - least) / least; negative: too few runs to say */
@@ -31,6 +31,10 @@ typedef struct clt_session {
   double tolerance, confidence;
   int64_t budget; /* INT64_MAX: none */
   clt_config first;
+  clt_config *suggested; /* n_suggested: evaluated after it, before the searcher is asked */
+  size_t n_suggested;
+  clt_measurement *suggested_told; /* as the searcher will be told of them */
+  bool suggesting;
   double start_s, last_progress_s;
   const char *phase; /* NULL: the searcher's */
 
@@ -47,9 +51,9 @@ typedef struct clt_session {
   size_t n_listed; /* taken of settings->configurations */
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_submitted;
-  int64_t n_begun;     /* evaluations, answered ones included */
+  int64_t n_begun;      /* evaluations, answered ones included */
   double improved_cost; /* of the latest improvement by more than the tolerance; 0: nothing correct yet */
-  int64_t improved_at; /* evaluations when it came */
+  int64_t improved_at;  /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;
@@ -59,7 +63,13 @@ int clt_session_open(clt_session *session, clt_error *error);
 void clt_session_close(clt_session *session);
 void clt_session_close_evaluator(clt_session *session); /* ends what is under way */
 
-/* The default configuration, then the searcher's, until budget, time or searcher end it. CLT_E_STOPPED on request. */
+/* suggestions.c: what is begun with: what the caller wants, then what the model suggests. */
+int clt_session_choose_suggestions(clt_session *session, clt_error *error);
+/* The model's predictions as a source. */
+int clt_session_add_predictions(clt_session *session, clt_error *error);
+
+/* The default configuration, what is begun with, then the searcher's, until budget, time or searcher end it.
+ * CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
 
 /* Compares the fastest side by side and verifies them on other data. CLT_E_VERIFY if none stands. */

@@ -27,12 +27,18 @@ int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *kno
 int clt_sources_init(clt_sources *out, const clt_space *space, const clt_objective *objective,
                      const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
                      clt_error *error);
+/* Whose relatives are looked for in a store. */
+typedef struct clt_source_wish {
+  const clt_store_key *own;         /* is left out */
+  const char *problem_name, *sizes; /* sizes as clt_instance_sizes_text writes them */
+} clt_source_wish;
+
 /* Adds what the store knows of the same problem under other keys: other devices, other drivers; and of problems of the
- * same name whose text or sizes differ but whose parameters are those of the space. Says what is learnt from. own is
- * left out. At most eight, those that are closest and largest. */
+ * same name whose text or sizes differ but whose parameters are those of the space. Says what is learnt from. At most
+ * eight: those of the same text before others, this device before others, near sizes before far ones, many measurements
+ * before few. */
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
-                           const clt_store_key *own, const char *problem_name, clt_log_fn log, void *log_user,
-                           clt_error *error);
+                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error);
 void clt_sources_release(clt_sources *sources);
 
 #endif

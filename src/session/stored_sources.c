@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "lookup/distance.h"
 #include "session/sources.h"
 
 #define MOST 8           /* keys that are read */
@@ -17,11 +18,11 @@ struct candidate {
   char *sizes;
   uint64_t n;
   bool same_text, same_device; /* same_text: and the same sizes, input and reference */
+  double distance;             /* of the sizes */
 };
 
 struct candidates {
-  const clt_store_key *own;
-  const char *problem_name;
+  const clt_source_wish *wish;
   struct candidate *all;
   size_t n, capacity;
 };
@@ -32,22 +33,28 @@ static bool same_key(const clt_store_key *a, const clt_store_key *b) {
 
 static int note_key(void *user, const clt_store_description *d) {
   struct candidates *c = user;
-  bool same_text = strcmp(d->key.problem, c->own->problem) == 0;
-  bool same_name = c->problem_name[0] && strcmp(d->problem_name, c->problem_name) == 0;
-  if (same_key(&d->key, c->own) || d->n_records < LEAST_CORRECT || !(same_text || same_name)) return 0;
+  const clt_source_wish *w = c->wish;
+  bool same_text = strcmp(d->key.problem, w->own->problem) == 0;
+  bool same_name = w->problem_name[0] && strcmp(d->problem_name, w->problem_name) == 0;
+  if (same_key(&d->key, w->own) || d->n_records < LEAST_CORRECT || !(same_text || same_name)) return 0;
   if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
   char *sizes = strdup(d->sizes);
   if (sizes == NULL) return CLT_E_MEMORY;
-  c->all[c->n++] =
-      (struct candidate){d->key, sizes, d->n_records, same_text, strcmp(d->key.device, c->own->device) == 0};
+  c->all[c->n++] = (struct candidate){.key = d->key,
+                                      .sizes = sizes,
+                                      .n = d->n_records,
+                                      .same_text = same_text,
+                                      .same_device = strcmp(d->key.device, w->own->device) == 0,
+                                      .distance = clt_sizes_distance(w->sizes, d->sizes)};
   return 0;
 }
 
-/* The same text before another one, this device before another one, much before little. */
+/* The same text before another one, this device before another one, near sizes before far ones, much before little. */
 static int by_worth(const void *a, const void *b) {
   const struct candidate *x = a, *y = b;
   if (x->same_text != y->same_text) return y->same_text - x->same_text;
   if (x->same_device != y->same_device) return y->same_device - x->same_device;
+  if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
   if (x->n != y->n) return x->n < y->n ? 1 : -1;
   int order = strcmp(x->key.problem, y->key.problem);
   if (order == 0) order = strcmp(x->key.device, y->key.device);
@@ -113,9 +120,8 @@ static int add(clt_sources *out, const struct candidate *c, const clt_space *spa
 }
 
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
-                           const clt_store_key *own, const char *problem_name, clt_log_fn log, void *log_user,
-                           clt_error *error) {
-  struct candidates c = {.own = own, .problem_name = problem_name};
+                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
+  struct candidates c = {.wish = wish};
   int rc = clt_store_each_key(store, note_key, &c, error);
   if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
   for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)

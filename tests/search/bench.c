@@ -69,6 +69,7 @@ static void check_and_note(bench *b, clt_config config) {
   assert_true(clt_space_contains(space, config));
   assert_true(clt_space_canonical(space, config) == config);
   if (b->setup.first != CLT_CONFIG_NONE) assert_true(config != clt_space_canonical(space, b->setup.first));
+  for (size_t i = 0; i < b->setup.n_begun; i++) assert_true(b->setup.begun[i] != config);
   for (size_t i = 0; i < b->n_asked; i++) assert_true(b->asked[i] != config);
   assert_true(b->n_asked < BENCH_CAPACITY);
   b->asked[b->n_asked++] = config;
@@ -113,6 +114,7 @@ void bench_run(bench *b) {
   if (rc) print_message("%s\n", error.message);
   assert_int_equal(rc, 0);
   if (b->setup.first != CLT_CONFIG_NONE) tell(b, state, b->setup.first);
+  for (size_t i = 0; i < b->setup.n_begun; i++) tell(b, state, b->setup.begun[i]);
   loop(b, state);
   memset(&b->report, 0, sizeof b->report);
   if (b->type->report) b->type->report(state, &b->report);

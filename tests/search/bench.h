@@ -31,7 +31,7 @@ typedef struct bench {
   size_t stop_after; /* requests, when the search is dropped; 0: goes to its end */
   bool shuffled;     /* answers come in random order, late ones too */
   /* filled */
-  clt_config asked[BENCH_CAPACITY]; /* without first */
+  clt_config asked[BENCH_CAPACITY]; /* without what is evaluated before */
   size_t n_asked, n_failed;
   double best_s;
   clt_search_report report;
@@ -42,7 +42,7 @@ double bench_bowl(const clt_space *space, clt_config config);         /* optimum
 double bench_bowl_failing(const clt_space *space, clt_config config); /* the same, a region around large a*e fails */
 double bench_optimum_s(const clt_space *space, bench_objective objective);
 
-/* Runs a searcher to its end, checking each request: in the space, standing for itself, never asked for before. */
+/* Runs a searcher to its end, checking each request: in the space, standing for itself, never evaluated before. */
 void bench_run(bench *b);
 
 #endif

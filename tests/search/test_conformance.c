@@ -1,4 +1,5 @@
-/* What every searcher of the table must hold. bench_run checks each request: valid, never twice, never `first`. */
+/* What every searcher of the table must hold. bench_run checks each request: valid, never twice, never what is
+ * evaluated before the searcher is asked. */
 #include "bench.h"
 
 static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
@@ -37,6 +38,26 @@ static void budgets_are_used_up_and_not_exceeded(void **state) {
       b.setup.first = clt_space_at(space, 5);
       bench_run(&b);
       assert_int_equal(b.n_asked, budget - 1);
+    }
+  }
+  clt_space_free(space);
+}
+
+static void what_is_begun_with_counts_and_is_not_asked_for(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  const clt_config begun[] = {clt_space_canonical(space, clt_space_at(space, 700)), clt_space_at(space, 0),
+                              clt_space_canonical(space, clt_space_at(space, 1400))};
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    for (int64_t budget = 2; budget <= 60; budget = budget * 2 + 1) {
+      bench b = on_bench(clt_searcher_at(i), space, budget);
+      b.objective = bench_bowl_failing;
+      b.setup.first = clt_space_at(space, 5);
+      b.setup.begun = begun;
+      b.setup.n_begun = 3;
+      b.batch = (size_t)budget;
+      bench_run(&b);
+      assert_int_equal(b.n_asked, budget > 4 ? budget - 4 : 0);
     }
   }
   clt_space_free(space);
@@ -158,6 +179,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_names_each_searcher_once),
       cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
+      cmocka_unit_test(what_is_begun_with_counts_and_is_not_asked_for),
       cmocka_unit_test(the_end_of_the_space_ends_the_search),
       cmocka_unit_test(the_same_seed_asks_for_the_same),
       cmocka_unit_test(any_batch_and_order_is_legal),

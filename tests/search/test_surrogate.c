@@ -98,6 +98,50 @@ static double failing_far_away(const clt_space *space, clt_config config) {
   return positions[4] >= 9 || positions[1] >= 6 ? NAN : bench_bowl(space, config);
 }
 
+/* What a model predicts is enough; where it is somewhat wrong, measurements put that right. */
+static void it_follows_predictions_and_corrects_them(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  size_t n = clt_space_valid(space);
+  clt_config *configs = malloc(n * sizeof *configs);
+  float *speeds = malloc(n * sizeof *speeds);
+  double optimum_s = bench_optimum_s(space, bench_bowl);
+  assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
+  qsort(configs, n, sizeof *configs, ascending);
+  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+  const clt_search_source source = {"a model", configs, speeds, n};
+  bench b = surrogate(space, 1, 1);
+  b.setup.sources = &source;
+  b.setup.n_sources = 1;
+  b.setup.predicted = true;
+  bench_run(&b);
+  assert_true(b.best_s == optimum_s);
+  for (size_t i = 0; i < n; i++) speeds[i] *= 0.7f + 0.3f * (float)(configs[i] * 2654435761u % 1000) / 1000;
+  b.setup.budget = 25;
+  b.batch = 2;
+  bench_run(&b);
+  assert_true(b.best_s <= 1.1 * optimum_s);
+  free(configs);
+  free(speeds);
+  clt_space_free(space);
+}
+
+static void it_learns_from_what_was_begun_with(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_config begun[8];
+  for (size_t i = 0; i < 8; i++) begun[i] = clt_space_at(space, 13 + 301 * i);
+  bench b = surrogate(space, 30, 1);
+  b.stop_after = 1;
+  bench_run(&b);
+  assert_true(b.report.fit_s == 0);
+  b.setup.begun = begun;
+  b.setup.n_begun = 8;
+  bench_run(&b);
+  assert_true(b.report.fit_s > 0); /* and not a well-spread point */
+  clt_space_free(space);
+}
+
 static void failures_are_avoided(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
@@ -216,6 +260,8 @@ int main(void) {
       cmocka_unit_test(batches_come_close_too),
       cmocka_unit_test(the_order_of_results_makes_no_difference),
       cmocka_unit_test(it_begins_with_what_is_fastest_elsewhere),
+      cmocka_unit_test(it_follows_predictions_and_corrects_them),
+      cmocka_unit_test(it_learns_from_what_was_begun_with),
       cmocka_unit_test(failures_are_avoided),
       cmocka_unit_test(it_goes_on_while_hardly_anything_is_correct),
       cmocka_unit_test(new_beginnings_ask_for_nothing_twice),

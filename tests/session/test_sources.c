@@ -29,9 +29,14 @@ static void add(clt_store *store, const clt_store_key *key, const clt_space *spa
 }
 
 /* n configurations with times 2, 3, 4 ... s; the last one failed. */
-static void fill(clt_store *store, const clt_store_key *key, const char *name, const clt_space *space, uint64_t n) {
-  assert_int_equal(clt_store_describe(store, key, name, "p.json", "width=7", "{}", NULL), 0);
+static void fill_at(clt_store *store, const clt_store_key *key, const char *name, const char *sizes,
+                    const clt_space *space, uint64_t n) {
+  assert_int_equal(clt_store_describe(store, key, name, "p.json", sizes, "{}", NULL), 0);
   for (uint64_t i = 0; i < n; i++) add(store, key, space, clt_space_at(space, i), i + 1 < n ? 2 + (double)i : 0);
+}
+
+static void fill(clt_store *store, const clt_store_key *key, const char *name, const clt_space *space, uint64_t n) {
+  fill_at(store, key, name, "width=7", space, n);
 }
 
 static const clt_store_key own = {.problem = "p", .device = "here", .driver = "1"};
@@ -39,9 +44,10 @@ static const clt_store_key own = {.problem = "p", .device = "here", .driver = "1
 static clt_sources read(clt_store *store, const clt_space *space, struct said *said) {
   clt_sources sources = {0};
   clt_objective *time = NULL;
+  const clt_source_wish wish = {&own, "blur", "width=16"};
   *said = (struct said){0};
   assert_int_equal(clt_objective_new_for(&time, space, NULL, 0, NULL, NULL), 0);
-  assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &own, "blur", hear, said, NULL), 0);
+  assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &wish, hear, said, NULL), 0);
   clt_objective_free(time);
   return sources;
 }
@@ -90,6 +96,27 @@ static void other_drivers_and_sizes_come_behind_and_are_said(void **state) {
   assert_int_equal(sources.sources[1].n, 40);
   assert_int_equal(said.n, 2);
   assert_non_null(strstr(said.last, "differ (width=7)"));
+  clt_sources_release(&sources);
+  clt_store_close(store);
+  clt_space_free(space);
+}
+
+static void near_sizes_come_before_many_measurements(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_store *store;
+  struct said said;
+  const char *const sizes[] = {"width=1024", "width=17", "height=3", "width=8", "width=160", "width=0"};
+  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  for (uint64_t i = 0; i < 6; i++) {
+    clt_store_key key = {.device = "here", .driver = "1"};
+    snprintf(key.problem, sizeof key.problem, "q%d", (int)i);
+    fill_at(store, &key, "blur", sizes[i], space, 40 - i);
+  }
+  clt_sources sources = read(store, space, &said);
+  const size_t expected[] = {39, 37, 36, 40, 38, 35};
+  assert_int_equal(sources.n, 6);
+  for (size_t i = 0; i < 6; i++) assert_int_equal(sources.sources[i].n, expected[i]);
   clt_sources_release(&sources);
   clt_store_close(store);
   clt_space_free(space);
@@ -164,6 +191,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(another_device_is_learnt_from),
       cmocka_unit_test(other_drivers_and_sizes_come_behind_and_are_said),
+      cmocka_unit_test(near_sizes_come_before_many_measurements),
       cmocka_unit_test(other_kernels_and_crumbs_are_left_out),
       cmocka_unit_test(a_kernel_with_other_parameters_is_left_out),
       cmocka_unit_test(at_most_eight_are_read),

@@ -32,11 +32,16 @@ typedef struct clt_search_setup {
   int64_t budget;               /* evaluations in all; INT64_MAX: no limit */
   clt_config first; /* evaluated before the searcher is asked (the default); CLT_CONFIG_NONE: none. Its result
                        is told too, and the searcher must not ask for it */
+  const clt_config *begun; /* n_begun others that are evaluated before the searcher is asked (a warm start), which stand for
+                              themselves: told likewise, in this order, after first */
+  size_t n_begun;
   uint64_t seed;
   unsigned threads;                 /* 0: all */
   double tolerance, confidence;     /* for searchers that choose how much to measure: 0.02, 0.9 */
   const clt_search_source *sources; /* n_sources; a searcher may use them or not */
   size_t n_sources;
+  bool predicted; /* the first source is what a model predicts for this device and these sizes: for the whole space, or the
+                     best part of a large one */
   clt_log_fn log;
   void *log_user;
 } clt_search_setup;

@@ -1,0 +1,149 @@
+/* A model's predictions, corrected by measurements. */
+#include "bench.h"
+#include "search/prior.h"
+#include "space/ascending.h"
+
+#define N_SPREAD 6
+#define N_ROWS 14
+
+/* Faster than it is where c is on. */
+static double believed(const clt_space *space, clt_config config) {
+  bool on = clt_value_number(clt_space_value(space, config, (size_t)clt_space_find_parameter(space, "c"))) != 0;
+  return bench_bowl(space, config) / (on ? 1.3 : 1);
+}
+
+typedef struct fixture {
+  clt_space *space;
+  clt_encoding *encoding;
+  clt_config *configs;
+  float *speeds;
+  clt_search_source source;
+  clt_prior prior;
+} fixture;
+
+static int set_up(void **state) {
+  fixture *f = calloc(1, sizeof *f);
+  assert_non_null(f);
+  f->space = bench_space(true);
+  size_t n = (size_t)clt_space_valid(f->space);
+  f->configs = calloc(n, sizeof *f->configs);
+  f->speeds = calloc(n, sizeof *f->speeds);
+  assert_true(f->configs && f->speeds);
+  clt_space_enumerate(f->space, 0, n, f->configs);
+  clt_ascending_sort(f->configs, n);
+  double least = bench_optimum_s(f->space, believed);
+  for (size_t i = 0; i < n; i++) f->speeds[i] = (float)(least / believed(f->space, f->configs[i]));
+  f->source = (clt_search_source){"a model", f->configs, f->speeds, n};
+  assert_int_equal(clt_encoding_new(&f->encoding, f->space, NULL, NULL), 0);
+  assert_int_equal(clt_prior_init(&f->prior, &f->source, f->encoding, NULL), 0);
+  *state = f;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  fixture *f = *state;
+  clt_prior_release(&f->prior);
+  clt_encoding_free(f->encoding);
+  clt_space_free(f->space);
+  free(f->configs);
+  free(f->speeds);
+  free(f);
+  return 0;
+}
+
+static clt_config best(const fixture *f, const clt_row *rows, size_t n, const clt_config_set *asked,
+                       const clt_forest *failures) {
+  clt_config config;
+  assert_int_equal(clt_prior_best(&config, &f->prior, rows, n, asked, failures, NULL), 0);
+  return config;
+}
+
+static double number(const fixture *f, clt_config config, const char *name) {
+  return clt_value_number(clt_space_value(f->space, config, (size_t)clt_space_find_parameter(f->space, name)));
+}
+
+static void without_measurements_the_prediction_counts(void **state) {
+  const fixture *f = *state;
+  clt_config_set asked = {0};
+  clt_config config = best(f, NULL, 0, &asked, NULL);
+  assert_true(believed(f->space, config) == bench_optimum_s(f->space, believed));
+  assert_true(clt_space_canonical(f->space, config) == config);
+  assert_int_equal(number(f, config, "c"), 1);
+}
+
+/* Some that are spread; then each is what is thought to be the best by then. */
+static void measurements_correct_it(void **state) {
+  const fixture *f = *state;
+  clt_config_set asked = {0};
+  clt_row rows[N_ROWS];
+  double least = INFINITY;
+  for (size_t i = 0; i < N_ROWS; i++) {
+    clt_config config = i < N_SPREAD ? f->prior.configs[i * 397 % f->prior.n] : best(f, rows, i, &asked, NULL);
+    assert_false(clt_config_set_has(&asked, config));
+    assert_int_equal(clt_config_set_add(&asked, config, NULL), 0);
+    rows[i] = (clt_row){.config = config, .time_s = bench_bowl(f->space, config)};
+    least = fmin(least, rows[i].time_s);
+  }
+  assert_true(least == bench_optimum_s(f->space, bench_bowl));
+  clt_config_set_release(&asked);
+}
+
+static void the_level_makes_no_difference(void **state) {
+  const fixture *f = *state;
+  clt_config_set asked = {0};
+  clt_row one[2], thousand[2];
+  for (size_t i = 0; i < 2; i++) {
+    clt_config config = f->configs[500 * i];
+    one[i] = thousand[i] = (clt_row){.config = config, .time_s = bench_bowl(f->space, config)};
+    thousand[i].time_s *= 1000;
+  }
+  assert_true(best(f, one, 2, &asked, NULL) == best(f, thousand, 2, &asked, NULL));
+}
+
+static void what_fails_comes_last(void **state) {
+  const fixture *f = *state;
+  enum { N = 200 };
+  size_t n_inputs = f->encoding->n_inputs;
+  float *x = calloc(N, n_inputs * sizeof *x);
+  bool failed[N];
+  clt_forest *failures = NULL;
+  clt_config_set asked = {0};
+  for (size_t i = 0; i < N; i++) {
+    clt_config config = f->configs[i * 11];
+    clt_encode(f->encoding, config, x + i * n_inputs);
+    failed[i] = number(f, config, "c") != 0;
+  }
+  assert_int_equal(clt_forest_fit(&failures, f->encoding, x, failed, N, 1, NULL), 0);
+  assert_int_equal(number(f, best(f, NULL, 0, &asked, failures), "c"), 0);
+  clt_forest_free(failures);
+  free(x);
+}
+
+static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state) {
+  fixture *f = *state;
+  clt_config_set asked = {0};
+  clt_prior_release(&f->prior);
+  for (size_t i = 0; i < f->source.n; i++)
+    if (i != 77 && i != 78) f->speeds[i] = 0;
+  assert_int_equal(clt_prior_init(&f->prior, &f->source, f->encoding, NULL), 0);
+  size_t n = 0;
+  for (clt_config config; (config = best(f, NULL, 0, &asked, NULL)) != CLT_CONFIG_NONE; n++) {
+    assert_true(config == f->configs[77] || config == f->configs[78]);
+    assert_int_equal(clt_config_set_add(&asked, config, NULL), 0);
+  }
+  assert_true(n >= 1 && n <= 2); /* one may stand for the other */
+  clt_config_set_release(&asked);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      CASE(without_measurements_the_prediction_counts),
+      CASE(measurements_correct_it),
+      CASE(the_level_makes_no_difference),
+      CASE(what_fails_comes_last),
+      CASE(what_is_predicted_to_fail_or_was_asked_for_is_left_out),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

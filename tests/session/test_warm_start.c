@@ -1,0 +1,83 @@
+/* Sessions that begin with something: in which order it is told, and what a model adds. */
+#include "clatune/model.h"
+#include "stage.h"
+
+static void the_searcher_is_told_in_the_order_of_the_list(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  begin(&stage, space);
+  clt_config begun[6];
+  clt_measurement told[6];
+  for (size_t i = 0; i < 6; i++) begun[i] = clt_space_at(space, 900 - 101 * i);
+  n_script = 1;
+  script[0] = clt_space_at(space, 7);
+  stage.session.suggested = begun;
+  stage.session.suggested_told = told;
+  stage.session.n_suggested = 6;
+  assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+  assert_int_equal(stage.searcher.n_told, 7); /* although the evaluator answers the newest first */
+  for (size_t i = 0; i < 6; i++) {
+    assert_true(stage.searcher.told[i] == begun[i]);
+    assert_true(stage.searcher.told_s[i] == bench_bowl(space, begun[i]));
+  }
+  assert_int_equal(stage.result.evaluations, 7);
+  end(&stage);
+  clt_space_free(space);
+}
+
+static clt_model *fit(const clt_space *space) {
+  enum { N = 300 };
+  clt_row rows[N];
+  clt_model *model = NULL;
+  clt_error error = {0};
+  for (size_t i = 0; i < N; i++) {
+    clt_config config = clt_space_at(space, i * 997 % clt_space_valid(space));
+    rows[i] = (clt_row){.config = config, .time_s = bench_bowl(space, config)};
+  }
+  if (clt_model_fit(&model, "ensemble", NULL, 0, space, NULL, rows, N, 1, 1, &error)) fail_msg("%s", error.message);
+  return model;
+}
+
+static clt_tune_result tune(const clt_space *space, const clt_model *model, const char *searcher, int64_t budget) {
+  static const clt_setting objective = {"noise", "0"};
+  clt_tune_settings settings;
+  clt_tune_result result;
+  clt_error error = {0};
+  clt_tune_settings_init(&settings);
+  settings.space = space;
+  settings.evaluator = "synthetic";
+  settings.evaluator_settings = &objective;
+  settings.n_evaluator_settings = 1;
+  settings.searcher = searcher;
+  settings.model = model;
+  settings.budget = budget;
+  settings.threads = 1;
+  settings.finalists = 0;
+  if (clt_tune(&result, &settings, &error)) fail_msg("%s", error.message);
+  return result;
+}
+
+static void no_evaluation_is_wasted_whatever_the_searcher(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  clt_model *model = fit(space);
+  for (size_t i = 0; i < clt_n_searchers(); i++) {
+    for (int64_t budget = 3; budget <= 24; budget *= 2) {
+      clt_tune_result result = tune(space, model, clt_searcher_at(i)->name, budget);
+      assert_int_equal(result.evaluations, budget);
+      assert_int_equal(result.measured, budget);
+      clt_tune_result_release(&result);
+    }
+  }
+  clt_model_free(model);
+  clt_space_free(space);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_searcher_is_told_in_the_order_of_the_list),
+      cmocka_unit_test(no_evaluation_is_wasted_whatever_the_searcher),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
