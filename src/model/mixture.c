@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -67,9 +68,9 @@ typedef struct choice {
   double least, predicted, measured; /* the best measured; the least predicted, and what that was */
 } choice;
 
-/* How much longer what is predicted to be the best of a size takes than what was the best there: the mean of the
- * logarithms over sizes. */
-static int regret(double *out, const mixture *m, const clt_model_setup *setup, clt_error *error) {
+/* How much longer what is predicted to be the best of a size takes than what was the best there, in log time; out has
+ * n_instances entries, 0 for sizes without a row. */
+static int regrets(double *out, const mixture *m, const clt_model_setup *setup, clt_error *error) {
   choice *choices = clt_new_array(setup->n_instances, sizeof *choices);
   if (choices == NULL) return clt_fail_memory(error);
   for (size_t k = 0; k < setup->n_instances; k++) choices[k] = (choice){INFINITY, INFINITY, INFINITY};
@@ -79,18 +80,20 @@ static int regret(double *out, const mixture *m, const clt_model_setup *setup, c
     c->least = fmin(c->least, measured);
     if (predicted < c->predicted) c->predicted = predicted, c->measured = measured;
   }
-  *out = 0;
   for (size_t k = 0; k < setup->n_instances; k++)
-    if (isfinite(choices[k].least)) *out += choices[k].measured - choices[k].least;
+    out[k] = isfinite(choices[k].least) ? choices[k].measured - choices[k].least : 0;
   free(choices);
   return CLT_OK;
 }
 
-/* What auto judges by. */
-static int loss_of(double *out, const mixture *m, const clt_model_setup *setup, clt_error *error) {
-  if (setup->n_instances >= FEWEST_SIZES) return regret(out, m, setup, error);
-  *out = squared_error(m);
-  return CLT_OK;
+/* Whether the second regrets are less than the first by more than chance makes them: the standard error of the mean
+ * difference. */
+static bool clearly_less(const double *first, const double *second, size_t n) {
+  double sum = 0, squares = 0;
+  for (size_t k = 0; k < n; k++) sum += first[k] - second[k];
+  double mean = sum / (double)n;
+  for (size_t k = 0; k < n; k++) squares += (first[k] - second[k] - mean) * (first[k] - second[k] - mean);
+  return mean > sqrt(squares / (double)(n - 1) / (double)n);
 }
 
 static void set_shares(mixture *m, double trees) {
@@ -115,25 +118,48 @@ static int fit_average(void *state, const clt_model_setup *setup, const void *op
   return rc;
 }
 
+static const double shares[] = {1, 0.5, 0}; /* of trees, whose choices at new sizes are the steadiest, first */
+#define N_SHARES (sizeof shares / sizeof *shares)
+
+/* Of several sizes: the share whose choices are best; a later one only where it is clearly better. */
+static int share_by_choices(double *best, mixture *m, const clt_model_setup *setup, clt_error *error) {
+  size_t n = setup->n_instances;
+  double *least = clt_new_array(n, sizeof *least), *here = clt_new_array(n, sizeof *here);
+  int rc = least && here ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < N_SHARES; i++) {
+    set_shares(m, shares[i]);
+    rc = regrets(here, m, setup, error);
+    if (rc || (i > 0 && !clearly_less(least, here, n))) continue;
+    memcpy(least, here, n * sizeof *least);
+    *best = shares[i];
+  }
+  free(least);
+  free(here);
+  return rc;
+}
+
+/* Of one size, or few: the share that errs least. */
+static void share_by_errors(double *best, mixture *m) {
+  double least = INFINITY;
+  for (size_t i = 0; i < N_SHARES; i++) {
+    set_shares(m, shares[i]);
+    double error = squared_error(m);
+    if (error < least) least = error, *best = shares[i];
+  }
+}
+
 static int fit_auto(void *state, const clt_model_setup *setup, const void *options, clt_error *error) {
   (void)options;
   mixture *m = state;
-  static const double shares[] = {0.5, 0, 1};
-  double least = INFINITY, best = shares[0];
+  double best = 0.5;
   int rc = fit_parts(m, setup, error);
-  for (size_t i = 0; !rc && i < sizeof shares / sizeof *shares; i++) {
-    set_shares(m, shares[i]);
-    double loss = INFINITY;
-    rc = loss_of(&loss, m, setup, error);
-    if (loss < least) {
-      least = loss;
-      best = shares[i];
-    }
-  }
-  if (!rc) {
-    set_shares(m, best);
-    drop_idle_parts(m);
-  }
+  if (rc) return rc;
+  if (setup->n_instances >= FEWEST_SIZES)
+    rc = share_by_choices(&best, m, setup, error);
+  else
+    share_by_errors(&best, m);
+  set_shares(m, best);
+  drop_idle_parts(m);
   return rc;
 }
 

@@ -181,19 +181,16 @@ static double regret(const struct setting *s, const clt_model *model) {
   return sum;
 }
 
-static void auto_keeps_what_chooses_best(void **state) {
-  struct setting *s = *state;
-  double least = INFINITY, of_auto = NAN;
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    const char *name = clt_model_type_at(t)->name;
-    clt_model *model = fit(s, name, N_SIZES);
-    if (strcmp(name, "auto") == 0)
-      of_auto = regret(s, model);
-    else
-      least = fmin(least, regret(s, model));
-    clt_model_free(model);
-  }
-  assert_true(of_auto <= least + 1e-6);
+static double regret_of(struct setting *s, const char *name) {
+  clt_model *model = fit(s, name, N_SIZES);
+  double out = regret(s, model);
+  clt_model_free(model);
+  return out;
+}
+
+/* Trees, unless others are clearly better. */
+static void auto_chooses_no_worse_than_trees(void **state) {
+  assert_true(regret_of(*state, "auto") <= regret_of(*state, "trees") + 1e-6);
 }
 
 static void a_file_keeps_it_to_the_bit(void **state) {
@@ -252,7 +249,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_size_never_seen_is_predicted, set_up, tear_down),
       cmocka_unit_test_setup_teardown(binding_changes_space_and_level, set_up, tear_down),
       cmocka_unit_test_setup_teardown(accuracy_is_that_on_sizes_left_out, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(auto_keeps_what_chooses_best, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(auto_chooses_no_worse_than_trees, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_file_keeps_it_to_the_bit, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_model_of_one_size_is_for_that_size, set_up, tear_down),
   };
