@@ -81,6 +81,9 @@ class Sizes(SimulatedTest):
                                  "--warm-start", "--no-transfer")
         self.assertEqual(warm["evaluations"]["total"], 9)
         self.assertGood(warm["best"]["configuration"], 5000)
+        warm = self.clatune_json("tune", *self.common, "--size", "n=7000", "--budget", "12", "--warm-start")
+        self.assertEqual((warm["evaluations"]["total"], warm["evaluations"]["measured"]), (12, 12))
+        self.assertLess(self.time_of(warm["best"]["configuration"], 7000), 1.02 * 1e-9 * 7000)
         self.assertIn("needs a store", self.clatune("tune", *self.common[:3], "--no-store", "--warm-start", expect=2).stderr)
 
     def test_a_model_of_one_size_is_for_it_alone(self):
