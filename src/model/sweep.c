@@ -11,7 +11,8 @@
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
 #define SCREENED 16           /* times as many as wanted are kept for predict, and */
-#define FEWEST_SCREENED 32768 /* at least this many */
+#define FEWEST_SCREENED 32768 /* at least this many, or */
+#define SCREENED_SHARE 4      /* one in so many, where that is less */
 #define BATCHES_PER_THREAD 4  /* at least, where the space allows, so that no thread waits long for the last one */
 
 struct sweep {
@@ -102,7 +103,8 @@ int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const c
   struct best best = {min_p_valid, skip, n_skip};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
-  size_t n_screened = clt_screened(m, SCREENED, FEWEST_SCREENED, n_valid);
+  size_t fewest = n_valid / SCREENED_SHARE < FEWEST_SCREENED ? (size_t)(n_valid / SCREENED_SHARE) : FEWEST_SCREENED;
+  size_t n_screened = clt_screened(m, SCREENED, fewest, n_valid);
   bool screens = n_screened < n_valid && clt_model_screens(model);
   struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
   int rc = clt_heap_init(&best.heap, screens ? n_screened : m, error);
