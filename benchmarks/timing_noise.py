@@ -18,12 +18,11 @@ import tables
 FAR = 1.3  # times a configuration's least
 
 
-def measure(options, build, store):
+def measure(options, build, folder, store):
     """{configuration: seconds} of those that are correct."""
-    command = [f"{build}/src/cli/clatune", "sample", options.problem, "--device", options.device, *tables.typed_sizes(options),
-               "--configurations", options.configurations, "--store", store, "--json", "--quiet"]
-    answer = json.loads(tables.run(command))
-    return {tables.key(r["configuration"]): r["time_s"] for r in answer["results"] if r["time_s"]}
+    by = argparse.Namespace(problem=options.problem, device=options.device, measure="", build=build)
+    times = tables.measure(by, tables.typed_sizes(options), json.loads(options.configurations.read_text()), folder, store)
+    return {key: time_s for key, time_s in times.items() if time_s}
 
 
 def main():
@@ -39,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="clatune-noise-") as folder:
         for number in range(options.rounds):
             for index, (build, measured) in enumerate(times.items()):
-                measured.append(measure(options, build, f"{folder}/{number}-{index}.sqlite"))
+                measured.append(measure(options, build, folder, f"{folder}/{number}-{index}.sqlite"))
     least = {}
     for measured in times.values():
         for result in measured:

@@ -96,12 +96,10 @@ static int open_store(clt_session *s, clt_error *error) {
 
 static int find_sources(clt_session *s, clt_error *error) {
   const clt_tune_settings *settings = s->settings;
-  int rc = clt_sources_init(&s->sources, s->space, s->objective, settings->learn_from, settings->n_learn_from,
-                            settings->log, settings->user, error);
-  bool transfers = s->searcher->transfers && settings->configurations == NULL;
-  if (rc == CLT_OK && transfers && settings->model) return clt_session_add_predictions(s, error);
-  bool from_store = transfers && settings->store && !settings->no_transfer && is_of_problem(s);
-  if (rc || !from_store) return rc;
+  int rc = clt_sources_add_recordings(&s->sources, s->space, s->objective, settings->learn_from, settings->n_learn_from,
+                                      settings->log, settings->user, error);
+  bool from_store = s->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
+  if (rc || !from_store || settings->configurations || s->predicted) return rc;
   char *sizes = clt_instance_sizes_text(settings->instance);
   if (sizes == NULL) return clt_fail_memory(error);
   const clt_source_wish wish = {&s->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes};
@@ -191,7 +189,7 @@ static int init_searcher(clt_session *s, clt_error *error) {
                             .confidence = s->confidence,
                             .sources = s->sources.sources,
                             .n_sources = s->sources.n,
-                            .predicted = s->settings->model && s->sources.n > 0,
+                            .predicted = s->predicted,
                             .log = settings->log,
                             .log_user = settings->user};
   s->searcher_state = clt_new_array(1, s->searcher->state_size);
@@ -231,7 +229,7 @@ int clt_session_open(clt_session *s, clt_error *error) {
   if (rc == CLT_OK) rc = make_objective(s, error);
   if (rc) return rc;
   choose_first(s);
-  rc = clt_session_choose_suggestions(s, error);
+  rc = clt_session_choose_suggestions(s, error); /* before other sources: the model is the first */
   s->budget = clt_session_budget(s);
   if (rc == CLT_OK) rc = open_store(s, error);
   if (rc == CLT_OK) rc = find_sources(s, error);

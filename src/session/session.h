@@ -43,6 +43,7 @@ typedef struct clt_session {
   const clt_searcher_type *searcher;
   void *searcher_options, *searcher_state; /* state is NULL unless initialised */
   clt_sources sources;
+  bool predicted; /* the first of them is the model's */
   clt_store_key key;
 
   clt_known known;
@@ -63,10 +64,9 @@ int clt_session_open(clt_session *session, clt_error *error);
 void clt_session_close(clt_session *session);
 void clt_session_close_evaluator(clt_session *session); /* ends what is under way */
 
-/* suggestions.c: what is begun with: what the caller wants, then what the model suggests. */
+/* suggestions.c: what is begun with: what the caller wants, then what the model suggests; its
+ * predictions become a source where the searcher transfers. */
 int clt_session_choose_suggestions(clt_session *session, clt_error *error);
-/* The model's predictions as a source. */
-int clt_session_add_predictions(clt_session *session, clt_error *error);
 
 /* The default configuration, what is begun with, then the searcher's, until budget, time or searcher end it.
  * CLT_E_STOPPED on request. */

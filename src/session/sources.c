@@ -148,10 +148,9 @@ static void warn(const clt_recording *recording, clt_log_fn log, void *log_user)
   free(text);
 }
 
-int clt_sources_init(clt_sources *out, const clt_space *space, const clt_objective *objective,
-                     const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
-                     clt_error *error) {
-  *out = (clt_sources){0};
+int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                               clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; !rc && i < n; i++) {
     bool fits;

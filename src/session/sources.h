@@ -10,7 +10,7 @@
 typedef struct clt_sources {
   clt_search_source *sources; /* names, configurations and speeds are owned */
   size_t n, capacity;
-} clt_sources;
+} clt_sources; /* zeroed: none */
 
 /* least cost / cost; 0: failed. */
 typedef struct clt_known_speed {
@@ -24,9 +24,9 @@ int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *kno
 /* objective: by whose costs (clt_objective_cost); what has none is left out. Translates recordings by the names and
  * values of their parameters. One whose parameters (those with more than one value) are not those of the space, or of
  * whose configurations none can be translated, is left out with a warning. Release also after a failure. */
-int clt_sources_init(clt_sources *out, const clt_space *space, const clt_objective *objective,
-                     const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
-                     clt_error *error);
+int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                               clt_error *error);
 /* Whose relatives are looked for in a store. */
 typedef struct clt_source_wish {
   const clt_store_key *own;         /* is left out */

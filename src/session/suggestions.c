@@ -4,12 +4,11 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "search/candidates.h"
 #include "session/session.h"
 
-#define SUGGESTIONS \
-  8                 /* enough that one of them is nearly the best, few enough to cost little where the model is wrong */
-#define DIFFERENT 3 /* parameters at least in which any two of them differ */
+/* Enough that one of them is nearly the best, few enough to cost little where the model is wrong. */
+#define SUGGESTIONS 8
+#define DIFFERENT 3     /* parameters at least in which any two of them differ */
 #define PREDICTED 32768 /* the best ones, in larger spaces */
 #define MIN_P_VALID 0.5
 
@@ -36,17 +35,41 @@ static bool is_near_any(const clt_session *s, clt_config config, size_t paramete
   return false;
 }
 
-/* The best that are predicted, and not too much alike as long as there are others: what differs in a switch that
+/* The best of n that are predicted, and not too much alike as long as there are others: what differs in a switch that
  * matters little would tell no more than one of them. */
-static int add_suggestions(clt_session *s, clt_error *error) {
+static void add_suggestions(clt_session *s, const clt_config *best, size_t n) {
   size_t most = s->n_suggested + SUGGESTIONS;
-  clt_config_set none = {0};
-  clt_candidates best = {0};
-  int rc = clt_candidates_refill(&best, s->settings->model, s->space, &none, MIN_P_VALID, error);
   for (size_t parameters = DIFFERENT; parameters > 0; parameters--)
-    for (size_t i = 0; rc == CLT_OK && i < best.n && s->n_suggested < most; i++)
-      if (!is_near_any(s, best.configs[i], parameters)) add(s, best.configs[i]);
-  clt_candidates_release(&best);
+    for (size_t i = 0; i < n && s->n_suggested < most; i++)
+      if (clt_space_canonical(s->space, best[i]) == best[i] && !is_near_any(s, best[i], parameters)) add(s, best[i]);
+}
+
+static int add_source(clt_session *s, const clt_config *best, const clt_prediction *predictions, size_t n,
+                      clt_error *error) {
+  clt_known_speed *known = clt_new_array(n, sizeof *known);
+  if (known == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    bool fails = predictions[i].p_valid < MIN_P_VALID;
+    known[i] = (clt_known_speed){best[i], fails ? 0 : expf(predictions[0].log_time - predictions[i].log_time)};
+  }
+  int rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
+  s->predicted = rc == CLT_OK && n > 0;
+  free(known);
+  return rc;
+}
+
+/* One sweep for both. */
+static int ask_model(clt_session *s, clt_error *error) {
+  size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
+  clt_config *best = clt_new_array(n, sizeof *best);
+  clt_prediction *predictions = clt_new_array(n, sizeof *predictions);
+  int rc = best && predictions ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_model_best(s->settings->model, n, MIN_P_VALID, NULL, 0, best, predictions, &n, error);
+  if (rc == CLT_OK) add_suggestions(s, best, n);
+  bool transfers = s->searcher->transfers && s->settings->configurations == NULL;
+  if (rc == CLT_OK && transfers) rc = add_source(s, best, predictions, n, error);
+  free(best);
+  free(predictions);
   return rc;
 }
 
@@ -62,23 +85,5 @@ int clt_session_choose_suggestions(clt_session *s, clt_error *error) {
       return clt_fail(error, CLT_E_ARGUMENT, "a configuration to begin with is not in the space");
     add(s, clt_space_canonical(s->space, settings->begin_with[i]));
   }
-  return settings->model ? add_suggestions(s, error) : CLT_OK;
-}
-
-int clt_session_add_predictions(clt_session *s, clt_error *error) {
-  size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
-  clt_config *configs = clt_new_array(n, sizeof *configs);
-  clt_prediction *predictions = clt_new_array(n, sizeof *predictions);
-  clt_known_speed *known = clt_new_array(n, sizeof *known);
-  int rc = configs && predictions && known ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_model_best(s->settings->model, n, MIN_P_VALID, NULL, 0, configs, predictions, &n, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    bool fails = predictions[i].p_valid < MIN_P_VALID;
-    known[i] = (clt_known_speed){configs[i], fails ? 0 : expf(predictions[0].log_time - predictions[i].log_time)};
-  }
-  if (rc == CLT_OK) rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
-  free(configs);
-  free(predictions);
-  free(known);
-  return rc;
+  return settings->model ? ask_model(s, error) : CLT_OK;
 }

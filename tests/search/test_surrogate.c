@@ -64,6 +64,14 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* What all configurations reach, by the true times. */
+static void know_all(const clt_space *space, clt_config *configs, float *speeds, double optimum_s) {
+  size_t n = clt_space_valid(space);
+  assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
+  qsort(configs, n, sizeof *configs, ascending);
+  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+}
+
 /* What is fastest elsewhere comes first; a source that is all noise costs no more than that. */
 static void it_begins_with_what_is_fastest_elsewhere(void **state) {
   (void)state;
@@ -72,9 +80,7 @@ static void it_begins_with_what_is_fastest_elsewhere(void **state) {
   clt_config *configs = malloc(n * sizeof *configs);
   float *speeds = malloc(n * sizeof *speeds);
   double optimum_s = bench_optimum_s(space, bench_bowl);
-  assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
-  qsort(configs, n, sizeof *configs, ascending);
-  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+  know_all(space, configs, speeds, optimum_s);
   const clt_search_source source = {"elsewhere", configs, speeds, n};
   bench b = surrogate(space, 4, 1);
   b.setup.sources = &source;
@@ -106,9 +112,7 @@ static void it_follows_predictions_and_corrects_them(void **state) {
   clt_config *configs = malloc(n * sizeof *configs);
   float *speeds = malloc(n * sizeof *speeds);
   double optimum_s = bench_optimum_s(space, bench_bowl);
-  assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
-  qsort(configs, n, sizeof *configs, ascending);
-  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+  know_all(space, configs, speeds, optimum_s);
   const clt_search_source source = {"a model", configs, speeds, n};
   bench b = surrogate(space, 1, 1);
   b.setup.sources = &source;

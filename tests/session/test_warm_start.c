@@ -58,6 +58,32 @@ static clt_tune_result tune(const clt_space *space, const clt_model *model, cons
   return result;
 }
 
+/* The first one, whatever recordings come after it. */
+static void a_model_is_a_source_for_who_transfers(void **state) {
+  (void)state;
+  clt_space *space = bench_space(true);
+  clt_model *model = fit(space);
+  const char *const searchers[] = {"random", "surrogate"};
+  for (size_t i = 0; i < 2; i++) {
+    struct stage stage;
+    begin(&stage, space);
+    clt_session *s = &stage.session;
+    s->searcher = clt_searcher_find(searchers[i]);
+    stage.settings.model = model;
+    stage.result.valid = clt_space_valid(space);
+    assert_int_equal(clt_session_choose_suggestions(s, NULL), 0);
+    assert_int_equal(s->n_suggested, 8);
+    assert_int_equal(s->predicted, i == 1);
+    assert_int_equal(s->sources.n, i == 1);
+    clt_sources_release(&s->sources);
+    free(s->suggested);
+    free(s->suggested_told);
+    end(&stage);
+  }
+  clt_model_free(model);
+  clt_space_free(space);
+}
+
 static void no_evaluation_is_wasted_whatever_the_searcher(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
@@ -77,6 +103,7 @@ static void no_evaluation_is_wasted_whatever_the_searcher(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_searcher_is_told_in_the_order_of_the_list),
+      cmocka_unit_test(a_model_is_a_source_for_who_transfers),
       cmocka_unit_test(no_evaluation_is_wasted_whatever_the_searcher),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
