@@ -15,9 +15,12 @@ typedef struct inprocess_options {
 
 #define AT(member) offsetof(inprocess_options, member)
 static const clt_option options[] = {
-    {"min-runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(min_runs), "Timed runs of a configuration at least."},
-    {"max-runs", CLT_OPTION_INT, "16", 1, CLT_MAX_RUNS, AT(max_runs), "Timed runs of a configuration at most."},
-    {"max-run-time", CLT_OPTION_REAL, "1", 0, 1e6, AT(max_total_s), "Seconds after which runs are not repeated."},
+    {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, AT(min_runs),
+     "Timed runs of a configuration at least."},
+    {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, AT(max_runs),
+     "Timed runs of a configuration at most."},
+    {"max-run-time", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S), 0, 1e6, AT(max_total_s),
+     "Seconds after which runs are not repeated."},
     {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, AT(energy_s),
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };

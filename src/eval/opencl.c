@@ -10,6 +10,7 @@
 #include "eval/evaluators.h"
 #include "eval/open_request.h"
 #include "eval/pool.h"
+#include "opencl/timing.h"
 #include "problem/data.h"
 
 #define MOST_WORKERS 16
@@ -41,12 +42,15 @@ static const clt_option options[] = {
      "Seconds that run-timeout-factor does not go below."},
     {"host-timeout", CLT_OPTION_REAL, "600", 0.1, 1e6, AT(host_timeout_s),
      "Seconds for starting a worker, for making the reference, and for verifying a result."},
-    {"min-runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(min_runs), "Timed runs of a configuration at least."},
-    {"max-runs", CLT_OPTION_INT, "16", 1, CLT_MAX_RUNS, AT(max_runs), "Timed runs of a configuration at most."},
-    {"max-run-time", CLT_OPTION_REAL, "1", 0, 1e6, AT(max_total_s), "Seconds after which runs are not repeated."},
-    {"steady", CLT_OPTION_REAL, "0.02", 0, 1, AT(steady),
+    {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, AT(min_runs),
+     "Timed runs of a configuration at least."},
+    {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, AT(max_runs),
+     "Timed runs of a configuration at most."},
+    {"max-run-time", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S), 0, 1e6, AT(max_total_s),
+     "Seconds after which runs are not repeated."},
+    {"steady", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_STEADY), 0, 1, AT(steady),
      "Relative spread of the best runs under which a time counts as known."},
-    {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
+    {"abandon-factor", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_ABANDON), 0, 1e9, AT(abandon_factor),
      "A configuration whose first run takes this many times the best time so far is not repeated; 0: all are."},
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
      "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "

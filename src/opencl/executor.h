@@ -6,6 +6,7 @@
 #include <CL/cl.h>
 #include <clatune/measurement.h>
 
+#include "opencl/timing.h"
 #include "problem/data.h"
 #include "problem/plan.h"
 
@@ -56,21 +57,10 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
                          clt_measurement *measurement, clt_error *error);
 
-/* Step two, to be called while the device is held: one warm-up, then runs until the estimate is steady. */
-typedef struct clt_timing_policy {
-  unsigned min_runs, max_runs; /* 1 .. CLT_MAX_RUNS */
-  double max_total_s;          /* stop repeating after this long */
-  double steady_relative;      /* steady when the spread of the best runs is under this fraction */
-  double best_s;               /* best so far (0: none): */
-  double abandon_factor;       /* ... one run slower than factor * best_s is not repeated */
-  bool warm_up;
-  double energy_s; /* afterwards the energy of a run is measured over so long; 0: it is not */
-} clt_timing_policy;
-void clt_timing_policy_init(clt_timing_policy *policy);
-
-/* Appends runs to measurement->runs_s, sets time_s, clock and phases (and energy_J; CLT_E_UNSUPPORTED where the
- * device's energy is not counted, clt_energy_open); verifies the output once more after the last run. Read-write
- * arguments are restored before each run. */
+/* Step two, to be called while the device is held: one warm-up, then runs until the estimate is steady. Appends runs to
+ * measurement->runs_s, sets time_s, clock and phases (and energy_J; CLT_E_UNSUPPORTED where the device's energy is not
+ * counted, clt_energy_open); verifies the output once more after the last run. Read-write arguments are restored before
+ * each run. */
 int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_timing_policy *policy,
                       clt_measurement *measurement, clt_error *error);
 

@@ -19,12 +19,11 @@ typedef struct series {
 } series;
 
 void clt_timing_policy_init(clt_timing_policy *policy) {
-  *policy = (clt_timing_policy){.min_runs = 3,
-                                .max_runs = 15,
-                                .max_total_s = 2.0,
-                                .steady_relative = 0.02,
-                                .best_s = 0,
-                                .abandon_factor = 2.0,
+  *policy = (clt_timing_policy){.min_runs = CLT_TIMING_MIN_RUNS,
+                                .max_runs = CLT_TIMING_MAX_RUNS,
+                                .max_total_s = CLT_TIMING_MAX_TOTAL_S,
+                                .steady_relative = CLT_TIMING_STEADY,
+                                .abandon_factor = CLT_TIMING_ABANDON,
                                 .warm_up = true};
 }
 
