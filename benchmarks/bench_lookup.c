@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "eval/run_folder.h"
+#include "worker/run_folder.h"
 
 #define N_SIZES 100
 #define REPEATS 200

@@ -67,6 +67,10 @@ size_t clt_device_n_properties(void);
 const char *clt_device_property_name(size_t index);
 clt_value clt_device_property(const clt_device_info *device, size_t index);
 
+/* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the
+ * caller. CLT_E_WORKER where the worker cannot be started or gives no answer within a minute. */
+int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
+
 /* Chooses among n devices by the text a person gave: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix, platform
  * name, vendor or device name, matched in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
  * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the

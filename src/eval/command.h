@@ -6,7 +6,7 @@
 #define CLT_EVAL_COMMAND_H
 
 #include "eval/evaluation.h"
-#include "eval/lock.h"
+#include "worker/lock.h"
 
 #define CLT_COMMAND_MAX_SLOTS 256
 #define CLT_COMMAND_MAX_BATCH 4096

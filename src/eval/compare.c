@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/stop.h"
 #include "clatune/sys/evaluator.h"
-#include "eval/pool.h"
+#include "worker/pool.h"
 #include "eval/rounds.h"
 
 #define FURTHER_SEED 2

@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "energy/energy.h"
 #include "eval/evaluators.h"
-#include "eval/reference.h"
+#include "worker/reference.h"
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {

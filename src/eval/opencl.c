@@ -8,10 +8,10 @@
 #include "energy/energy.h"
 #include "eval/command.h"
 #include "eval/evaluators.h"
-#include "eval/open_request.h"
-#include "eval/pool.h"
 #include "opencl/timing.h"
 #include "problem/data.h"
+#include "worker/open_request.h"
+#include "worker/pool.h"
 
 #define MOST_WORKERS 16
 #define MOST_AHEAD 4

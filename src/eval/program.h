@@ -3,7 +3,7 @@
 #ifndef CLT_EVAL_PROGRAM_H
 #define CLT_EVAL_PROGRAM_H
 
-#include "eval/link.h"
+#include "worker/link.h"
 
 typedef struct clt_program {
   clt_link link;

@@ -2,7 +2,7 @@
 #ifndef CLT_EVAL_SCRATCH_H
 #define CLT_EVAL_SCRATCH_H
 
-#include "eval/run_folder.h"
+#include "worker/run_folder.h"
 #include "problem/command.h"
 
 /* Makes "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not

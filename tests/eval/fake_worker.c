@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "eval/frame.h"
-#include "eval/message.h"
+#include "worker/frame.h"
+#include "worker/message.h"
 #include "fake_worker.h"
-#include "worker/limits.h"
+#include "worker/child/limits.h"
 
 static clt_frame_reader reader;
 static clt_config prepared[CLT_WORKER_SLOTS];

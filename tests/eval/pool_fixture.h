@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "clatune/sys/evaluator.h"
-#include "eval/pool.h"
+#include "worker/pool.h"
 #include "fake_worker.h"
 
 typedef struct fixture {

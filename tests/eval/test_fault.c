@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/fault.h"
+#include "worker/child/fault.h"
 
 enum { N_THREADS = 8 };
 

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "eval/frame.h"
-#include "eval/message.h"
+#include "worker/frame.h"
+#include "worker/message.h"
 
 static void feed(clt_frame_reader *reader, const void *bytes, size_t n) {
   int ends[2];

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "eval/lock.h"
+#include "worker/lock.h"
 
 static void a_folder_is_private_and_goes_with_its_run(void **state) {
   fixture *f = *state;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "clatune/sys/evaluator.h"
-#include "eval/run_folder.h"
+#include "worker/run_folder.h"
 
 #define SKIPPED 77
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "eval/link.h"
+#include "worker/link.h"
 
 /* --- faults --- */
 

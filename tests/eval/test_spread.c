@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "worker/spread.h"
+#include "worker/child/spread.h"
 
 #define N 4
 

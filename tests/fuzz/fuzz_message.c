@@ -1,8 +1,8 @@
 /* Messages between the tuner and its workers: a stream of frames, and all that may be read from one. */
 #include <sys/socket.h>
 
-#include "eval/frame.h"
-#include "eval/message.h"
+#include "worker/frame.h"
+#include "worker/message.h"
 #include "fuzz.h"
 
 static void read_all(const json_t *message) {

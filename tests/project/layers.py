@@ -4,9 +4,9 @@ import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem", "energy"], ["measurement"], ["objective"], ["format"],
-          ["opencl"], ["eval", "store", "dataset"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"], ["report"], ["cli"]]
+          ["opencl"], ["worker"], ["eval", "store", "dataset"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"],
+          ["report"], ["cli"]]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-LEVEL["worker"] = LEVEL["eval"] + 0.5  # a program above opencl and the messages of eval
 
 # The room that each public header belongs to.
 HEADERS = {"error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",

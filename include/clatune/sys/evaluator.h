@@ -76,9 +76,6 @@ size_t clt_n_evaluators(void);
 const clt_evaluator_type *clt_evaluator_at(size_t index);
 const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
 
-/* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the caller. */
-int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
-
 /* What `clatune verify` does with one configuration: prepare, verify on the usual data and on further data. *out as in
  * wait; *quality (nullable) is the problem's figure of quality, NaN where it has none. Uses one worker; settings (nullable)
  * are the opencl evaluator's options. */

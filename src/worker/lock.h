@@ -1,0 +1,27 @@
+/* worker/lock.h - the lock of a physical device, shared between processes: preparing takes it shared, timing exclusive.
+ *
+ * A file per device in $XDG_RUNTIME_DIR or /tmp/clatune-<uid>. Byte 0 is a turnstile: who waits for exclusive use holds
+ * it, and nobody comes to share while it is held, so that two tuners cannot starve each other. */
+#ifndef CLT_WORKER_LOCK_H
+#define CLT_WORKER_LOCK_H
+
+#include <clatune/error.h>
+#include <stdbool.h>
+
+typedef enum clt_lock_state { CLT_UNLOCKED, CLT_LOCK_SHARED, CLT_LOCK_EXCLUSIVE } clt_lock_state;
+
+typedef struct clt_lock {
+  int fd; /* -1: no lock wanted; everything is granted */
+  clt_lock_state state;
+  bool at_gate;
+} clt_lock;
+
+/* key: clt_device_lock_key; NULL: no lock. */
+int clt_lock_open(clt_lock *out, const char *key, clt_error *error);
+void clt_lock_close(clt_lock *lock);
+
+/* Changes the state at once, or returns false: try again. A lock that is shared is given up while it waits to be
+ * exclusive. */
+bool clt_lock_try(clt_lock *lock, clt_lock_state wanted);
+
+#endif
