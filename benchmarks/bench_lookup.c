@@ -1,6 +1,6 @@
-/* How long looking up takes: warm (asked before), and cold (a fresh clt_wisdom, problem file and kernel read). A store with so
- * many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for before, warm
- * (the model was loaded before) and cold. Arguments: number, folder. */
+/* How long looking up takes: warm (asked before), and cold (a fresh clt_catalog, problem file and kernel read). A store
+ * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
+ * before, warm (the model was loaded before) and cold. Arguments: number, folder. */
 #include <clatune/lookup.h>
 #include <clatune/predictor.h>
 #include <math.h>
@@ -99,25 +99,25 @@ static int by_time(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is than
- * the one before. */
+/* The median of REPEATS look-ups, in microseconds; cold: each with stores opened anew; step: how much wider each is
+ * than the one before. */
 static int time_lookups(const char *path, const clt_device_info *device, int64_t width, int64_t step, bool cold,
                         const char *name, clt_error *error) {
   double times_s[REPEATS];
-  clt_wisdom *wisdom = NULL;
+  clt_catalog *catalog = NULL;
   clt_tier tier = CLT_TIER_DEFAULT;
   int rc = 0;
   for (int i = 0; i < REPEATS && rc == 0; i++) {
     const clt_size size = {"width", width + i * step};
-    clt_found found;
+    clt_lookup_result found;
     double start_s = clt_now_s();
-    if (wisdom == NULL) rc = clt_wisdom_open(&wisdom, &path, 1, error);
-    if (rc == 0) rc = clt_lookup_info(wisdom, &found, KERNELS_FOLDER "/convolution.json", &size, 1, device, error);
+    if (catalog == NULL) rc = clt_catalog_open(&catalog, &path, 1, error);
+    if (rc == 0) rc = clt_catalog_lookup(catalog, &found, KERNELS_FOLDER "/convolution.json", &size, 1, device, error);
     times_s[i] = clt_now_s() - start_s;
-    if (rc == 0) tier = found.tier, clt_found_release(&found);
-    if (cold) clt_wisdom_close(wisdom), wisdom = NULL;
+    if (rc == 0) tier = found.tier, clt_lookup_result_release(&found);
+    if (cold) clt_catalog_close(catalog), catalog = NULL;
   }
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
   if (rc) return rc;
   qsort(times_s, REPEATS, sizeof *times_s, by_time);
   printf("%s, %s: median %.0f us, 95 %% below %.0f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],

@@ -50,17 +50,17 @@ static int tune(const char *problem_path, const clt_device_info *device) {
   return rc ? fail_of(&error) : 0;
 }
 
-static int look_up(clt_found *found, const char *problem_path, const clt_device_info *device) {
-  clt_wisdom *wisdom = NULL;
+static int look_up(clt_lookup_result *found, const char *problem_path, const clt_device_info *device) {
+  clt_catalog *catalog = NULL;
   clt_error error = {0};
-  int rc = clt_wisdom_open(&wisdom, NULL, 0, &error);
-  if (rc == 0) rc = clt_lookup_info(wisdom, found, problem_path, sizes, 2, device, &error);
-  clt_wisdom_close(wisdom);
+  int rc = clt_catalog_open(&catalog, NULL, 0, &error);
+  if (rc == 0) rc = clt_catalog_lookup(catalog, found, problem_path, sizes, 2, device, &error);
+  clt_catalog_close(catalog);
   return rc ? fail_of(&error) : 0;
 }
 
 /* The number of "name=N" in a configuration; the same parameters decide how the kernel is launched. */
-static size_t parameter(const clt_found *found, const char *name) {
+static size_t parameter(const clt_lookup_result *found, const char *name) {
   size_t n = strlen(name);
   for (const char *at = found->configuration; at; at = strchr(at, ' ')) {
     at += *at == ' ';
@@ -119,7 +119,7 @@ static void close_pipeline(pipeline *p) {
 
 static size_t round_up(size_t x, size_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
-static int run(pipeline *p, const clt_found *found, float *image) {
+static int run(pipeline *p, const clt_lookup_result *found, float *image) {
   const size_t bytes = WIDTH * HEIGHT * sizeof(float), all = (size_t)WIDTH * HEIGHT;
   const size_t local[2] = {parameter(found, "wg_x"), parameter(found, "wg_y")};
   const size_t columns = round_up(WIDTH, local[0] * parameter(found, "pixels")) / parameter(found, "pixels");
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
   static float image[WIDTH * HEIGHT];
   char problem_path[1024];
   pipeline p = {0};
-  clt_found found;
+  clt_lookup_result found;
   clt_device_info info;
   clt_error error = {0};
   cl_device_id device;
@@ -163,6 +163,6 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; i++) n_white += image[i] == 1.0f;
   if (rc == 0) printf("%zu of %d pixels are white\n", n_white, WIDTH * HEIGHT);
   close_pipeline(&p);
-  clt_found_release(&found);
+  clt_lookup_result_release(&found);
   return rc;
 }

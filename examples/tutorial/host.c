@@ -32,21 +32,22 @@ typedef struct choice {
 #ifdef WITH_LIBCLATUNE
 static void choose(choice *c, cl_device_id device, int width, int height) {
   const clt_size sizes[] = {{"size_width", width}, {"size_height", height}};
-  clt_wisdom *wisdom = NULL;
-  clt_found found;
+  clt_catalog *catalog = NULL;
+  clt_lookup_result found;
   clt_error error = {0};
   double tile = 0, rows = 0;
-  if (clt_wisdom_open(&wisdom, NULL, 0, &error) ||
-      clt_lookup(wisdom, &found, "transpose.json", sizes, 2, device, &error) ||
-      clt_found_number(&found, "TILE", &tile, &error) || clt_found_number(&found, "ROWS", &rows, &error))
+  if (clt_catalog_open(&catalog, NULL, 0, &error) ||
+      clt_catalog_lookup_cl(catalog, &found, "transpose.json", sizes, 2, device, &error) ||
+      clt_lookup_result_number(&found, "TILE", &tile, &error) ||
+      clt_lookup_result_number(&found, "ROWS", &rows, &error))
     fail(error.message, 0);
   printf("libclatune (%s): %s\n", clt_tier_name(found.tier), found.configuration);
   c->tile = (size_t)tile;
   c->rows = (size_t)rows;
   if ((size_t)snprintf(c->options, sizeof c->options, "%s", found.options) >= sizeof c->options)
     fail("the options are too long", 0);
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
 }
 #else
 static void choose(choice *c, cl_device_id device, int width, int height) {

@@ -16,9 +16,9 @@ extern "C" {
 int clt_device_describe(clt_device_info *out, cl_device_id device, clt_error *error);
 
 /* The best known for a problem file at these sizes (those not given have their defaults) on a device; see
- * clatune/lookup.h. Release *out with clt_found_release. A program that asks for the same again and again on a device should
- * describe it once and use clt_lookup_info. */
-int clt_lookup(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
+ * clatune/lookup.h. Release *out with clt_lookup_result_release. A program that asks for the same again and again on a device should
+ * describe it once and use clt_catalog_lookup. */
+int clt_catalog_lookup_cl(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
                cl_device_id device, clt_error *error);
 
 #ifdef __cplusplus

@@ -47,9 +47,9 @@ typedef struct clt_portable {
 } clt_portable;
 void clt_portable_release(clt_portable *portable);
 
-/* By the wisdom's objective. filter NULL: all places. CLT_E_NOT_FOUND where no place fits, CLT_E_NO_VALID where every
+/* By the catalog's objective. filter NULL: all places. CLT_E_NOT_FOUND where no place fits, CLT_E_NO_VALID where every
  * configuration fails somewhere. */
-int clt_lookup_portable(clt_wisdom *wisdom, clt_portable *out, const clt_problem *problem,
+int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
                         const clt_portable_filter *filter, clt_error *error);
 
 #ifdef __cplusplus

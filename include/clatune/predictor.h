@@ -1,7 +1,7 @@
 /* clatune/predictor.h - models of a kernel on a device, fitted on what a store holds of it at all sizes.
  *
  * A predictor answers for sizes that nobody has measured. `clatune train` fits one and keeps it beside the store;
- * clt_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device and
+ * clt_catalog_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device and
  * driver. */
 #ifndef CLATUNE_PREDICTOR_H
 #define CLATUNE_PREDICTOR_H

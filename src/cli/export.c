@@ -63,7 +63,7 @@ static void leave_sizes_out(char *options, size_t n_parameters, const char *conf
   if (length > 0 && options[length - 1] == ' ') options[length - 1] = '\0';
 }
 
-int cli_export_add(cli_export *export, const clt_instance *instance, const clt_found *found) {
+int cli_export_add(cli_export *export, const clt_instance *instance, const clt_lookup_result *found) {
   const clt_space *space = clt_instance_space(instance);
   const clt_device_info *device = clt_instance_device(instance);
   size_t n_sizes = clt_instance_n_sizes(instance);
@@ -154,7 +154,7 @@ static void put_each(FILE *out, const clt_problem *problem, const char *configur
 
 /* --- JSON and CMake --- */
 
-json_t *cli_json_found(const clt_instance *instance, const clt_found *found) {
+json_t *cli_json_found(const clt_instance *instance, const clt_lookup_result *found) {
   const clt_space *space = clt_instance_space(instance);
   clt_config config;
   bool known = clt_config_parse(&config, space, found->configuration, NULL) == 0;
@@ -168,7 +168,7 @@ static void put_set(FILE *out, const clt_problem *problem, const char *name, con
   fprintf(out, " [==[%s]==])\n", value);
 }
 
-void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found) {
+void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_lookup_result *found) {
   const clt_problem *problem = clt_instance_problem(instance);
   fprintf(out, "# Made by 'clatune lookup': %s%s\n", clt_tier_name(found->tier), found->stale ? ", stale" : "");
   put_set(out, problem, "OPTIONS", found->options);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* The configuration of an answer, as cli_json_configuration has it: a new reference. */
-json_t *cli_json_found(const clt_instance *instance, const clt_found *found);
+json_t *cli_json_found(const clt_instance *instance, const clt_lookup_result *found);
 
 /* What a header holds of one device and size. */
 typedef struct cli_export_entry {
@@ -33,7 +33,7 @@ typedef struct cli_export {
 } cli_export; /* zeroed: nothing */
 
 /* Copies an answer. CLI_FAILURE without a message when out of memory. */
-int cli_export_add(cli_export *export, const clt_instance *instance, const clt_found *found);
+int cli_export_add(cli_export *export, const clt_instance *instance, const clt_lookup_result *found);
 void cli_export_release(cli_export *export);
 
 /* A C header: a table to choose from at run time (clatune_<name>_find), the build options of an entry at any sizes
@@ -46,6 +46,6 @@ int cli_export_portable_header(FILE *out, const clt_problem *problem, const char
 void cli_export_portable_cmake(FILE *out, const clt_problem *problem, const char *configuration, const char *options);
 
 /* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. */
-void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_found *found);
+void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_lookup_result *found);
 
 #endif

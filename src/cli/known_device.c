@@ -53,7 +53,7 @@ static int add_devices(device_list *list, const char *path, clt_error *error) {
 /* The user's store last: where both know a device, what it says counts. */
 static int stored_devices(device_list *list, const cli_arguments *arguments, clt_error *error) {
   const char *path = cli_text(arguments, "store");
-  int rc = path ? CLT_OK : add_devices(list, clt_wisdom_system_store(), error);
+  int rc = path ? CLT_OK : add_devices(list, clt_catalog_system_path(), error);
   return rc ? rc : add_devices(list, path, error);
 }
 

@@ -13,16 +13,16 @@
 #include "cli/portable.h"
 #include "cli/setting_up.h"
 
-static int open_wisdom(clt_wisdom **out, const cli_arguments *arguments) {
+static int open_catalog(clt_catalog **out, const cli_arguments *arguments) {
   clt_error error = {0};
   const char *store = cli_text(arguments, "store");
-  if (clt_wisdom_open(out, store ? &store : NULL, store != NULL, &error) ||
-      clt_wisdom_set_objective(*out, cli_text(arguments, "objective"), &error))
+  if (clt_catalog_open(out, store ? &store : NULL, store != NULL, &error) ||
+      clt_catalog_set_objective(*out, cli_text(arguments, "objective"), &error))
     return cli_report(&error);
   return 0;
 }
 
-static int print_json(const clt_instance *instance, const clt_objective *objective, const clt_found *found) {
+static int print_json(const clt_instance *instance, const clt_objective *objective, const clt_lookup_result *found) {
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
                                   "configuration", cli_json_found(instance, found), "options", found->options,
@@ -32,12 +32,13 @@ static int print_json(const clt_instance *instance, const clt_objective *objecti
                                   "expected_value", cli_json_real(found->expected_value)));
 }
 
-static int print_text(const clt_problem *problem, const clt_objective *objective, const clt_found *found) {
+static int print_text(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
   char figure[64], name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
-  if (isfinite(found->expected_time_s)) printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
+  if (isfinite(found->expected_time_s))
+    printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
   if (!clt_objective_is_time(objective))
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));
@@ -46,15 +47,15 @@ static int print_text(const clt_problem *problem, const clt_objective *objective
 }
 
 /* One answer, for the device and the sizes that were typed. */
-static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
+static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
   cli_subject subject;
   clt_objective *objective = NULL;
-  clt_found found;
+  clt_lookup_result found;
   clt_error error = {0};
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
   rc = cli_objective(&objective, arguments, subject.instance);
-  if (rc == 0 && clt_lookup_instance(wisdom, &found, subject.instance, &error)) {
+  if (rc == 0 && clt_catalog_lookup_instance(catalog, &found, subject.instance, &error)) {
     rc = cli_report(&error);
   } else if (rc == 0) {
     if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
@@ -62,25 +63,25 @@ static int look_up_one(clt_wisdom *wisdom, const cli_arguments *arguments, const
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
     if (strcmp(format, "text") == 0) rc = print_text(subject.problem, objective, &found);
-    clt_found_release(&found);
+    clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);
   cli_subject_release(&subject);
   return rc;
 }
 
-static int add_entry(void *user, const clt_instance *instance, const clt_found *found) {
+static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   return cli_export_add(user, instance, found) ? CLT_E_MEMORY : 0;
 }
 
 /* A header of all that is known of the problem. */
-static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
+static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
   clt_problem *problem = NULL;
   clt_error error = {0};
   cli_export export = {0};
   int rc = 0;
   if (clt_problem_load(&problem, arguments->positional[0], &error) ||
-      clt_lookup_each(wisdom, problem, add_entry, &export, &error))
+      clt_catalog_each(catalog, problem, add_entry, &export, &error))
     rc = cli_report(&error);
   if (rc == 0 && export.n == 0)
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
@@ -93,22 +94,22 @@ static int look_up_all(clt_wisdom *wisdom, const cli_arguments *arguments) {
 static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
-static int look_up(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
-  if (cli_given(arguments, "portable")) return cli_portable(wisdom, arguments, format);
-  return strcmp(format, "header") == 0 ? look_up_all(wisdom, arguments) : look_up_one(wisdom, arguments, format);
+static int look_up(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
+  if (cli_given(arguments, "portable")) return cli_portable(catalog, arguments, format);
+  return strcmp(format, "header") == 0 ? look_up_all(catalog, arguments) : look_up_one(catalog, arguments, format);
 }
 
 static int answer(const cli_arguments *arguments, const char *format) {
-  clt_wisdom *wisdom = NULL;
+  clt_catalog *catalog = NULL;
   cli_outfile file;
-  int rc = open_wisdom(&wisdom, arguments);
-  if (rc) return clt_wisdom_close(wisdom), rc;
+  int rc = open_catalog(&catalog, arguments);
+  if (rc) return clt_catalog_close(catalog), rc;
   rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
   if (rc == 0) {
-    rc = look_up(wisdom, arguments, format);
+    rc = look_up(catalog, arguments, format);
     rc = cli_outfile_end(&file, rc);
   }
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
   return rc;
 }
 

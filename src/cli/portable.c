@@ -81,7 +81,7 @@ static void warn(const clt_portable *p, const char *format) {
             p->n_places, p->n_missing);
 }
 
-int cli_portable(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format) {
+int cli_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
   clt_problem *problem = NULL;
   clt_portable_filter filter = {0};
   clt_size *sizes = NULL;
@@ -93,7 +93,7 @@ int cli_portable(clt_wisdom *wisdom, const cli_arguments *arguments, const char 
   filter.devices = devices;
   filter.sizes = sizes;
   if (rc == 0 && (clt_problem_load(&problem, arguments->positional[0], &error) ||
-                  clt_lookup_portable(wisdom, &found, problem, &filter, &error)))
+                  clt_catalog_portable(catalog, &found, problem, &filter, &error)))
     rc = cli_report(&error);
   if (rc == 0) warn(&found, format);
   if (rc == 0) rc = print(&found, problem, format);

@@ -7,6 +7,6 @@
 #include "cli/arguments.h"
 
 /* Finds and prints the answer in a format of `clatune lookup`. Returns the exit code. */
-int cli_portable(clt_wisdom *wisdom, const cli_arguments *arguments, const char *format);
+int cli_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format);
 
 #endif

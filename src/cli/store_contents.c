@@ -15,7 +15,7 @@ int cli_store_where(const cli_arguments *arguments) {
   clt_error error = {0};
   char *path = NULL;
   if (clt_store_place(&path, cli_text(arguments, "store"), &error)) return cli_report(&error);
-  const char *system = clt_wisdom_system_store();
+  const char *system = clt_catalog_system_path();
   int rc = 0;
   if (cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", system));
@@ -58,13 +58,13 @@ int cli_store_list(const cli_arguments *arguments) {
 
 /* --- show --- */
 
-static json_t *found_json(const clt_instance *instance, const clt_found *found) {
+static json_t *found_json(const clt_instance *instance, const clt_lookup_result *found) {
   return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "device", found->device,
                    "driver", clt_instance_device(instance)->driver_version, "configuration", cli_json_found(instance, found), "options",
                    found->options, "time_s", cli_json_real(found->expected_time_s));
 }
 
-static int show_one(void *user, const clt_instance *instance, const clt_found *found) {
+static int show_one(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   json_t *list = user;
   char time[32];
   if (list) return json_array_append_new(list, found_json(instance, found)) ? CLT_E_MEMORY : 0;
@@ -100,7 +100,7 @@ static int load_named(clt_problem **out, const cli_arguments *arguments, const c
 int cli_store_show(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "store");
   bool as_json = cli_given(arguments, "json");
-  clt_wisdom *wisdom = NULL;
+  clt_catalog *catalog = NULL;
   clt_problem *problem = NULL;
   clt_error error = {0};
   if (arguments->n_positional < 2)
@@ -108,9 +108,9 @@ int cli_store_show(const cli_arguments *arguments) {
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = as_json ? json_array() : NULL;
   int rc = load_named(&problem, arguments, arguments->positional[1], &error);
-  if (rc == 0) rc = clt_wisdom_open(&wisdom, path ? &path : NULL, path != NULL, &error);
-  if (rc == 0) rc = clt_lookup_each(wisdom, problem, show_one, list, &error);
-  clt_wisdom_close(wisdom);
+  if (rc == 0) rc = clt_catalog_open(&catalog, path ? &path : NULL, path != NULL, &error);
+  if (rc == 0) rc = clt_catalog_each(catalog, problem, show_one, list, &error);
+  clt_catalog_close(catalog);
   clt_problem_free(problem);
   if (rc == 0 && as_json) return cli_print_json(list);
   json_decref(list);

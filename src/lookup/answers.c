@@ -9,7 +9,7 @@
 
 typedef struct answer {
   char *question;
-  clt_found found;
+  clt_lookup_result found;
   UT_hash_handle hh;
 } answer;
 
@@ -23,7 +23,7 @@ int clt_answers_new(clt_answers **out, clt_error *error) {
 }
 
 static void free_answer(answer *a) {
-  clt_found_release(&a->found);
+  clt_lookup_result_release(&a->found);
   free(a->question);
   free(a);
 }
@@ -41,17 +41,17 @@ void clt_answers_free(clt_answers *answers) {
   free(answers);
 }
 
-const clt_found *clt_answers_find(const clt_answers *answers, const char *question) {
+const clt_lookup_result *clt_answers_find(const clt_answers *answers, const char *question) {
   answer *a;
   HASH_FIND_STR(answers->all, question, a);
   return a ? &a->found : NULL;
 }
 
-int clt_answers_add(clt_answers *answers, const char *question, const clt_found *found, clt_error *error) {
+int clt_answers_add(clt_answers *answers, const char *question, const clt_lookup_result *found, clt_error *error) {
   answer *a = calloc(1, sizeof *a);
   if (a == NULL) return clt_fail_memory(error);
   a->question = strdup(question);
-  int rc = a->question ? clt_found_copy(&a->found, found, error) : clt_fail_memory(error);
+  int rc = a->question ? clt_lookup_result_copy(&a->found, found, error) : clt_fail_memory(error);
   if (rc) {
     free_answer(a);
     return rc;
@@ -62,21 +62,21 @@ int clt_answers_add(clt_answers *answers, const char *question, const clt_found 
   return clt_fail_memory(error);
 }
 
-int clt_found_copy(clt_found *out, const clt_found *found, clt_error *error) {
-  clt_found copy = *found;
+int clt_lookup_result_copy(clt_lookup_result *out, const clt_lookup_result *found, clt_error *error) {
+  clt_lookup_result copy = *found;
   copy.configuration = strdup(found->configuration);
   copy.options = strdup(found->options);
   copy.device = strdup(found->device);
   copy.sizes = strdup(found->sizes);
   if (copy.configuration && copy.options && copy.device && copy.sizes) return *out = copy, CLT_OK;
-  clt_found_release(&copy);
+  clt_lookup_result_release(&copy);
   return clt_fail_memory(error);
 }
 
-void clt_found_release(clt_found *found) {
+void clt_lookup_result_release(clt_lookup_result *found) {
   free(found->configuration);
   free(found->options);
   free(found->device);
   free(found->sizes);
-  *found = (clt_found){.tier = CLT_TIER_DEFAULT};
+  *found = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }

@@ -16,7 +16,7 @@ static const char *value_of(const char *configuration, const char *name) {
   return NULL;
 }
 
-int clt_found_number(const clt_found *found, const char *name, double *out, clt_error *error) {
+int clt_lookup_result_number(const clt_lookup_result *found, const char *name, double *out, clt_error *error) {
   const char *text = value_of(found->configuration, name);
   if (text == NULL)
     return clt_fail(error, CLT_E_NOT_FOUND, "the configuration '%.100s' has no parameter '%.100s'",

@@ -58,11 +58,11 @@ static int visit_store(clt_store *store, const clt_problem *problem, clt_place_v
   return rc;
 }
 
-int clt_wisdom_each_place(clt_wisdom *wisdom, const clt_problem *problem, clt_place_visit visit, void *user,
-                          clt_error *error) {
-  int rc = clt_wisdom_look(wisdom, error);
-  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
-    if (wisdom->shelves[i].store) rc = visit_store(wisdom->shelves[i].store, problem, visit, user, error);
+int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
+                           clt_error *error) {
+  int rc = clt_catalog_look(catalog, error);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_shelves; i++)
+    if (catalog->shelves[i].store) rc = visit_store(catalog->shelves[i].store, problem, visit, user, error);
   return rc;
 }
 
@@ -70,7 +70,7 @@ int clt_wisdom_each_place(clt_wisdom *wisdom, const clt_problem *problem, clt_pl
 
 typedef struct listing {
   const char *objective;
-  clt_lookup_visit visit;
+  clt_catalog_visit visit;
   void *user;
 } listing;
 
@@ -82,20 +82,20 @@ static int visit_best(void *user, clt_store *store, const clt_store_key *key, cl
   int rc = clt_objective_new(&objective, *instance, l->objective, error);
   if (rc == CLT_OK) rc = clt_best_of_key(&best, store, key, clt_instance_space(*instance), objective, error);
   if (rc == CLT_OK && best.config != CLT_CONFIG_NONE) {
-    clt_found found = {.tier = CLT_TIER_EXACT};
-    rc = clt_found_complete(&found, *instance, objective, &best, key->device, sizes, error);
+    clt_lookup_result found = {.tier = CLT_TIER_EXACT};
+    rc = clt_lookup_result_complete(&found, *instance, objective, &best, key->device, sizes, error);
     if (rc == CLT_OK) rc = l->visit(l->user, *instance, &found);
-    clt_found_release(&found);
+    clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);
   return rc;
 }
 
-int clt_lookup_each(clt_wisdom *wisdom, const clt_problem *problem, clt_lookup_visit visit, void *user,
-                    clt_error *error) {
-  pthread_mutex_lock(&wisdom->mutex);
-  listing l = {wisdom->objective, visit, user};
-  int rc = clt_wisdom_each_place(wisdom, problem, visit_best, &l, error);
-  pthread_mutex_unlock(&wisdom->mutex);
+int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
+                     clt_error *error) {
+  pthread_mutex_lock(&catalog->mutex);
+  listing l = {catalog->objective, visit, user};
+  int rc = clt_catalog_each_place(catalog, problem, visit_best, &l, error);
+  pthread_mutex_unlock(&catalog->mutex);
   return rc < 0 ? rc : CLT_OK;
 }

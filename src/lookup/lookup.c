@@ -20,108 +20,109 @@ const char *clt_tier_name(clt_tier tier) { return tier < CLT_N_TIERS ? tier_name
 
 /* --- stores --- */
 
-const char *clt_wisdom_system_store(void) {
+const char *clt_catalog_system_path(void) {
   const char *path = getenv("CLATUNE_SYSTEM_STORE");
   return path && path[0] ? path : CLATUNE_SYSTEM_STORE;
 }
 
-static int add_shelf(clt_wisdom *wisdom, const char *path, clt_error *error) {
-  clt_shelf *s = &wisdom->shelves[wisdom->n_shelves];
+static int add_shelf(clt_catalog *catalog, const char *path, clt_error *error) {
+  clt_shelf *s = &catalog->shelves[catalog->n_shelves];
   if (path && (s->path = strdup(path)) == NULL) return clt_fail_memory(error);
-  wisdom->n_shelves++;
+  catalog->n_shelves++;
   return clt_predictor_folder(&s->models, path, error);
 }
 
 /* A model that was trained anew, too. */
-static void look_at_models(clt_wisdom *wisdom, clt_shelf *s) {
+static void look_at_models(clt_catalog *catalog, clt_shelf *s) {
   struct stat folder;
   struct timespec changed = {0};
   if (stat(s->models, &folder) == 0) changed = folder.st_mtim;
   if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
-    clt_answers_clear(wisdom->answers);
+    clt_answers_clear(catalog->answers);
   s->models_changed = changed;
 }
 
 /* A store that appears, or to which somebody has added, makes what is remembered worthless. */
-static int look_at_shelf(clt_wisdom *wisdom, clt_shelf *s, clt_error *error) {
+static int look_at_shelf(clt_catalog *catalog, clt_shelf *s, clt_error *error) {
   clt_error why = {0};
   uint64_t version = 0;
-  look_at_models(wisdom, s);
+  look_at_models(catalog, s);
   if (s->store == NULL) {
     int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
     if (rc == CLT_E_NOT_FOUND) return CLT_OK;
     if (rc) return clt_fail(error, rc, "%s", why.message);
-    clt_answers_clear(wisdom->answers);
+    clt_answers_clear(catalog->answers);
   }
   int rc = clt_store_version(s->store, &version, error);
-  if (rc == CLT_OK && version != s->version) clt_answers_clear(wisdom->answers);
+  if (rc == CLT_OK && version != s->version) clt_answers_clear(catalog->answers);
   s->version = version;
   return rc;
 }
 
-int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error) {
+int clt_catalog_look(clt_catalog *catalog, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++) rc = look_at_shelf(wisdom, &wisdom->shelves[i], error);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_shelves; i++)
+    rc = look_at_shelf(catalog, &catalog->shelves[i], error);
   return rc;
 }
 
-static int open_all(clt_wisdom *wisdom, const char *const *stores, size_t n_stores, clt_error *error) {
-  wisdom->shelves = clt_new_array(stores ? n_stores : 2, sizeof *wisdom->shelves);
-  if (wisdom->shelves == NULL) return clt_fail_memory(error);
-  int rc = clt_answers_new(&wisdom->answers, error);
-  if (rc == CLT_OK) rc = clt_models_new(&wisdom->models, error);
-  for (size_t i = 0; rc == CLT_OK && stores && i < n_stores; i++) rc = add_shelf(wisdom, stores[i], error);
-  if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, NULL, error);
-  if (rc == CLT_OK && stores == NULL) rc = add_shelf(wisdom, clt_wisdom_system_store(), error);
-  return rc ? rc : clt_wisdom_look(wisdom, error);
+static int open_all(clt_catalog *catalog, const char *const *stores, size_t n_stores, clt_error *error) {
+  catalog->shelves = clt_new_array(stores ? n_stores : 2, sizeof *catalog->shelves);
+  if (catalog->shelves == NULL) return clt_fail_memory(error);
+  int rc = clt_answers_new(&catalog->answers, error);
+  if (rc == CLT_OK) rc = clt_models_new(&catalog->models, error);
+  for (size_t i = 0; rc == CLT_OK && stores && i < n_stores; i++) rc = add_shelf(catalog, stores[i], error);
+  if (rc == CLT_OK && stores == NULL) rc = add_shelf(catalog, NULL, error);
+  if (rc == CLT_OK && stores == NULL) rc = add_shelf(catalog, clt_catalog_system_path(), error);
+  return rc ? rc : clt_catalog_look(catalog, error);
 }
 
-int clt_wisdom_open(clt_wisdom **out, const char *const *stores, size_t n_stores, clt_error *error) {
-  clt_wisdom *wisdom = calloc(1, sizeof *wisdom);
-  if (wisdom == NULL) return clt_fail_memory(error);
-  pthread_mutex_init(&wisdom->mutex, NULL);
-  int rc = open_all(wisdom, stores, n_stores, error);
+int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
+  clt_catalog *catalog = calloc(1, sizeof *catalog);
+  if (catalog == NULL) return clt_fail_memory(error);
+  pthread_mutex_init(&catalog->mutex, NULL);
+  int rc = open_all(catalog, stores, n_stores, error);
   if (rc) {
-    clt_wisdom_close(wisdom);
+    clt_catalog_close(catalog);
   } else {
-    *out = wisdom;
+    *out = catalog;
   }
   return rc;
 }
 
-void clt_wisdom_close(clt_wisdom *wisdom) {
-  if (wisdom == NULL) return;
-  for (size_t i = 0; i < wisdom->n_shelves; i++) {
-    clt_store_close(wisdom->shelves[i].store);
-    free(wisdom->shelves[i].path);
-    free(wisdom->shelves[i].models);
+void clt_catalog_close(clt_catalog *catalog) {
+  if (catalog == NULL) return;
+  for (size_t i = 0; i < catalog->n_shelves; i++) {
+    clt_store_close(catalog->shelves[i].store);
+    free(catalog->shelves[i].path);
+    free(catalog->shelves[i].models);
   }
-  free(wisdom->shelves);
-  free(wisdom->objective);
-  clt_answers_free(wisdom->answers);
-  clt_models_free(wisdom->models);
-  pthread_mutex_destroy(&wisdom->mutex);
-  free(wisdom);
+  free(catalog->shelves);
+  free(catalog->objective);
+  clt_answers_free(catalog->answers);
+  clt_models_free(catalog->models);
+  pthread_mutex_destroy(&catalog->mutex);
+  free(catalog);
 }
 
-int clt_wisdom_set_objective(clt_wisdom *wisdom, const char *objective, clt_error *error) {
+int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_error *error) {
   char *copy = objective ? strdup(objective) : NULL;
   if (objective && copy == NULL) return clt_fail_memory(error);
-  pthread_mutex_lock(&wisdom->mutex);
-  free(wisdom->objective);
-  wisdom->objective = copy;
-  clt_answers_clear(wisdom->answers);
-  pthread_mutex_unlock(&wisdom->mutex);
+  pthread_mutex_lock(&catalog->mutex);
+  free(catalog->objective);
+  catalog->objective = copy;
+  clt_answers_clear(catalog->answers);
+  pthread_mutex_unlock(&catalog->mutex);
   return CLT_OK;
 }
 
 /* --- an answer --- */
 
-int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_objective *objective,
-                       const clt_best *best, const char *device, const char *sizes, clt_error *error) {
+int clt_lookup_result_complete(clt_lookup_result *found, const clt_instance *instance, const clt_objective *objective,
+                               const clt_best *best, const char *device, const char *sizes, clt_error *error) {
   bool known_here =
       found->tier == CLT_TIER_EXACT || found->tier == CLT_TIER_OTHER_DRIVER || found->tier == CLT_TIER_PREDICTION;
-  clt_found made = {.tier = found->tier, .stale = found->stale};
+  clt_lookup_result made = {.tier = found->tier, .stale = found->stale};
   clt_measurement m;
   clt_measurement_init(&m, best->config);
   m.time_s = best->time_s;
@@ -134,7 +135,7 @@ int clt_found_complete(clt_found *found, const clt_instance *instance, const clt
   int rc = made.configuration && made.device && made.sizes ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_instance_options(instance, best->config, &made.options, error);
   if (rc) {
-    clt_found_release(&made);
+    clt_lookup_result_release(&made);
   } else {
     *found = made;
   }
@@ -151,12 +152,13 @@ typedef struct question {
   clt_owned *owned; /* NULL: the instance is the caller's */
 } asked;
 
-static int find_exact(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+static int find_exact(const clt_catalog *catalog, clt_lookup_result *out, const asked *q, bool *found,
+                      clt_error *error) {
   const clt_instance *instance = q->instance;
   const clt_store_key *key = &q->key;
   clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
-  for (size_t i = 0; i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++) {
-    clt_store *store = wisdom->shelves[i].store;
+  for (size_t i = 0; i < catalog->n_shelves && best.config == CLT_CONFIG_NONE; i++) {
+    clt_store *store = catalog->shelves[i].store;
     int rc = store ? clt_best_of_key(&best, store, key, clt_instance_space(instance), q->objective, error) : CLT_OK;
     if (rc) return rc;
   }
@@ -164,15 +166,15 @@ static int find_exact(const clt_wisdom *wisdom, clt_found *out, const asked *q, 
   if (!*found) return CLT_OK;
   char *sizes = clt_instance_sizes_text(instance);
   if (sizes == NULL) return clt_fail_memory(error);
-  *out = (clt_found){.tier = CLT_TIER_EXACT};
-  int rc = clt_found_complete(out, instance, q->objective, &best, key->device, sizes, error);
+  *out = (clt_lookup_result){.tier = CLT_TIER_EXACT};
+  int rc = clt_lookup_result_complete(out, instance, q->objective, &best, key->device, sizes, error);
   free(sizes);
   return rc;
 }
 
 /* Those of the tiers from first to last. */
-static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier last, clt_found *out, const asked *q,
-                      bool *found, clt_error *error) {
+static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier last, clt_lookup_result *out,
+                      const asked *q, bool *found, clt_error *error) {
   const clt_instance *instance = q->instance;
   for (size_t i = 0; i < relatives->n; i++) {
     const clt_relative *r = &relatives->all[i];
@@ -182,8 +184,8 @@ static int find_among(const clt_relatives *relatives, clt_tier first, clt_tier l
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
     *found = true;
-    *out = (clt_found){.tier = r->tier, .stale = r->stale};
-    return clt_found_complete(out, instance, q->objective, &best, r->key.device, r->sizes, error);
+    *out = (clt_lookup_result){.tier = r->tier, .stale = r->stale};
+    return clt_lookup_result_complete(out, instance, q->objective, &best, r->key.device, r->sizes, error);
   }
   return CLT_OK;
 }
@@ -201,69 +203,72 @@ static int predict(void *user, const clt_model *model, clt_error *error) {
   return rc;
 }
 
-static int predict_by(const clt_wisdom *wisdom, const clt_shelf *shelf, const char *name, const asked *q,
+static int predict_by(const clt_catalog *catalog, const clt_shelf *shelf, const char *name, const asked *q,
                       clt_best *best, clt_error *error) {
   char *path = clt_format("%s/%s", shelf->models, name);
   if (path == NULL) return clt_fail_memory(error);
-  int rc = clt_models_use(wisdom->models, path, q->instance, q->owned, predict, best, error);
+  int rc = clt_models_use(catalog->models, path, q->instance, q->owned, predict, best, error);
   free(path);
   return rc;
 }
 
 /* Models know times. */
-static int find_predicted(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+static int find_predicted(const clt_catalog *catalog, clt_lookup_result *out, const asked *q, bool *found,
+                          clt_error *error) {
   char name[33];
   clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
   if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
   int rc = clt_predictor_name(name, q->instance, error);
-  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves && best.config == CLT_CONFIG_NONE; i++)
-    rc = predict_by(wisdom, &wisdom->shelves[i], name, q, &best, error);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_shelves && best.config == CLT_CONFIG_NONE; i++)
+    rc = predict_by(catalog, &catalog->shelves[i], name, q, &best, error);
   *found = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
   if (!*found) return rc;
-  *out = (clt_found){.tier = CLT_TIER_PREDICTION};
-  return clt_found_complete(out, q->instance, q->objective, &best, q->key.device, "", error);
+  *out = (clt_lookup_result){.tier = CLT_TIER_PREDICTION};
+  return clt_lookup_result_complete(out, q->instance, q->objective, &best, q->key.device, "", error);
 }
 
-static int find_relative(const clt_wisdom *wisdom, clt_found *out, const asked *q, bool *found, clt_error *error) {
+static int find_relative(const clt_catalog *catalog, clt_lookup_result *out, const asked *q, bool *found,
+                         clt_error *error) {
   clt_relatives relatives = {0};
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < wisdom->n_shelves; i++)
-    if (wisdom->shelves[i].store)
-      rc = clt_relatives_add(&relatives, wisdom->shelves[i].store, q->instance, &q->key, error);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_shelves; i++)
+    if (catalog->shelves[i].store)
+      rc = clt_relatives_add(&relatives, catalog->shelves[i].store, q->instance, &q->key, error);
   clt_relatives_sort(&relatives);
   if (rc == CLT_OK) rc = find_among(&relatives, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, q, found, error);
-  if (rc == CLT_OK && !*found) rc = find_predicted(wisdom, out, q, found, error);
+  if (rc == CLT_OK && !*found) rc = find_predicted(catalog, out, q, found, error);
   if (rc == CLT_OK && !*found) rc = find_among(&relatives, CLT_TIER_NEAREST_SIZE, CLT_N_TIERS, out, q, found, error);
   clt_relatives_release(&relatives);
   return rc;
 }
 
-static int find_default(clt_found *out, const asked *q, clt_error *error) {
+static int find_default(clt_lookup_result *out, const asked *q, clt_error *error) {
   clt_best best = {clt_instance_default(q->instance), NAN, NAN};
-  *out = (clt_found){.tier = CLT_TIER_DEFAULT};
-  return clt_found_complete(out, q->instance, q->objective, &best, "", "", error);
+  *out = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
+  return clt_lookup_result_complete(out, q->instance, q->objective, &best, "", "", error);
 }
 
-static int find(const clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_owned *owned,
+static int find(const clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                 clt_error *error) {
   clt_objective *objective = NULL;
   asked q = {.instance = instance, .owned = owned};
   bool found = false;
   int rc = clt_store_key_init(&q.key, instance, error);
-  if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, wisdom->objective, error);
+  if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   q.objective = objective;
-  if (rc == CLT_OK) rc = find_exact(wisdom, out, &q, &found, error);
-  if (rc == CLT_OK && !found) rc = find_relative(wisdom, out, &q, &found, error);
+  if (rc == CLT_OK) rc = find_exact(catalog, out, &q, &found, error);
+  if (rc == CLT_OK && !found) rc = find_relative(catalog, out, &q, &found, error);
   if (rc == CLT_OK && !found) rc = find_default(out, &q, error);
   clt_objective_free(objective);
   return rc;
 }
 
-int clt_lookup_instance(clt_wisdom *wisdom, clt_found *out, const clt_instance *instance, clt_error *error) {
-  pthread_mutex_lock(&wisdom->mutex);
-  int rc = clt_wisdom_look(wisdom, error);
-  if (rc == CLT_OK) rc = find(wisdom, out, instance, NULL, error);
-  pthread_mutex_unlock(&wisdom->mutex);
+int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance,
+                                clt_error *error) {
+  pthread_mutex_lock(&catalog->mutex);
+  int rc = clt_catalog_look(catalog, error);
+  if (rc == CLT_OK) rc = find(catalog, out, instance, NULL, error);
+  pthread_mutex_unlock(&catalog->mutex);
   return rc;
 }
 
@@ -286,37 +291,37 @@ static int question_of(char **out, const char *path, const clt_size *sizes, size
   return CLT_OK;
 }
 
-static int find_anew(clt_wisdom *wisdom, clt_found *out, const char *path, const clt_size *sizes, size_t n_sizes,
-                     const clt_device_info *device, clt_error *error) {
+static int find_anew(clt_catalog *catalog, clt_lookup_result *out, const char *path, const clt_size *sizes,
+                     size_t n_sizes, const clt_device_info *device, clt_error *error) {
   clt_owned owned = {0};
   int rc = clt_problem_load(&owned.problem, path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
-  if (rc == CLT_OK) rc = find(wisdom, out, owned.instance, &owned, error);
+  if (rc == CLT_OK) rc = find(catalog, out, owned.instance, &owned, error);
   clt_owned_release(&owned);
   return rc;
 }
 
-static int find_or_remember(clt_wisdom *wisdom, clt_found *out, const char *question, const char *path,
+static int find_or_remember(clt_catalog *catalog, clt_lookup_result *out, const char *question, const char *path,
                             const clt_size *sizes, size_t n_sizes, const clt_device_info *device, clt_error *error) {
-  int rc = clt_wisdom_look(wisdom, error);
+  int rc = clt_catalog_look(catalog, error);
   if (rc) return rc;
-  const clt_found *known = clt_answers_find(wisdom->answers, question);
-  if (known) return clt_found_copy(out, known, error);
-  rc = find_anew(wisdom, out, path, sizes, n_sizes, device, error);
+  const clt_lookup_result *known = clt_answers_find(catalog->answers, question);
+  if (known) return clt_lookup_result_copy(out, known, error);
+  rc = find_anew(catalog, out, path, sizes, n_sizes, device, error);
   if (rc) return rc;
-  rc = clt_answers_add(wisdom->answers, question, out, error);
-  if (rc) clt_found_release(out);
+  rc = clt_answers_add(catalog->answers, question, out, error);
+  if (rc) clt_lookup_result_release(out);
   return rc;
 }
 
-int clt_lookup_info(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
-                    const clt_device_info *device, clt_error *error) {
+int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
+                       size_t n_sizes, const clt_device_info *device, clt_error *error) {
   char *question = NULL;
   int rc = question_of(&question, problem_path, sizes, n_sizes, device, error);
   if (rc) return rc;
-  pthread_mutex_lock(&wisdom->mutex);
-  rc = find_or_remember(wisdom, out, question, problem_path, sizes, n_sizes, device, error);
-  pthread_mutex_unlock(&wisdom->mutex);
+  pthread_mutex_lock(&catalog->mutex);
+  rc = find_or_remember(catalog, out, question, problem_path, sizes, n_sizes, device, error);
+  pthread_mutex_unlock(&catalog->mutex);
   free(question);
   return rc;
 }

@@ -24,7 +24,7 @@ typedef struct clt_shelf {
   struct timespec models_changed; /* 0: there is none */
 } clt_shelf;
 
-struct clt_wisdom {
+struct clt_catalog {
   pthread_mutex_t mutex;
   clt_shelf *shelves;
   size_t n_shelves;
@@ -34,10 +34,10 @@ struct clt_wisdom {
 };
 
 /* lookup.c: opens what has appeared, and forgets the answers where something was added. Under the mutex. */
-int clt_wisdom_look(clt_wisdom *wisdom, clt_error *error);
+int clt_catalog_look(clt_catalog *catalog, clt_error *error);
 /* Fills in the texts, time and value; tier and stale are set. Copies what it is given. */
-int clt_found_complete(clt_found *found, const clt_instance *instance, const clt_objective *objective,
-                       const clt_best *best, const char *device, const char *sizes, clt_error *error);
+int clt_lookup_result_complete(clt_lookup_result *found, const clt_instance *instance, const clt_objective *objective,
+                               const clt_best *best, const char *device, const char *sizes, clt_error *error);
 
 /* best.c */
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
@@ -50,8 +50,8 @@ int clt_best_by_cost(clt_best *out, clt_store *store, const clt_store_key *key, 
  * keep (and set to NULL). visit's texts are borrowed. Under the mutex. */
 typedef int (*clt_place_visit)(void *user, clt_store *store, const clt_store_key *key, clt_instance **instance,
                                const char *sizes, clt_error *error);
-int clt_wisdom_each_place(clt_wisdom *wisdom, const clt_problem *problem, clt_place_visit visit, void *user,
-                          clt_error *error);
+int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
+                           clt_error *error);
 
 /* relatives.c: keys of the same kernel at other sizes, on other devices or with other drivers, the nearest first. */
 typedef struct clt_relative {
@@ -83,9 +83,10 @@ int clt_stored_instance(clt_instance **out, const clt_problem *problem, const cl
 int clt_answers_new(clt_answers **out, clt_error *error);
 void clt_answers_free(clt_answers *answers);
 void clt_answers_clear(clt_answers *answers);
-const clt_found *clt_answers_find(const clt_answers *answers, const char *question); /* borrowed; NULL: none */
-int clt_answers_add(clt_answers *answers, const char *question, const clt_found *found, clt_error *error); /* a copy */
-int clt_found_copy(clt_found *out, const clt_found *found, clt_error *error);
+const clt_lookup_result *clt_answers_find(const clt_answers *answers, const char *question); /* borrowed; NULL: none */
+int clt_answers_add(clt_answers *answers, const char *question, const clt_lookup_result *found,
+                    clt_error *error); /* a copy */
+int clt_lookup_result_copy(clt_lookup_result *out, const clt_lookup_result *found, clt_error *error);
 
 /* predictor.c: a model's file name, by the instance's kernel and device. */
 int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error);

@@ -35,9 +35,9 @@ int clt_device_describe(clt_device_info *out, cl_device_id device, clt_error *er
   return find_indices(out, device, error);
 }
 
-int clt_lookup(clt_wisdom *wisdom, clt_found *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
-               cl_device_id device, clt_error *error) {
+int clt_catalog_lookup_cl(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
+                          size_t n_sizes, cl_device_id device, clt_error *error) {
   clt_device_info info;
   int rc = clt_device_describe(&info, device, error);
-  return rc ? rc : clt_lookup_info(wisdom, out, problem_path, sizes, n_sizes, &info, error);
+  return rc ? rc : clt_catalog_lookup(catalog, out, problem_path, sizes, n_sizes, &info, error);
 }

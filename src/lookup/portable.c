@@ -216,16 +216,16 @@ static int answer(clt_portable *out, const clt_portable_table *t, clt_error *err
   return rc ? rc : find_options(&out->options, t, best.row->text, error);
 }
 
-int clt_lookup_portable(clt_wisdom *wisdom, clt_portable *out, const clt_problem *problem,
-                        const clt_portable_filter *filter, clt_error *error) {
+int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
+                         const clt_portable_filter *filter, clt_error *error) {
   clt_portable made = {0};
   gathering g = {.filter = filter};
   int rc = check_sizes(problem, filter, error);
   if (rc) return rc;
-  pthread_mutex_lock(&wisdom->mutex);
-  g.objective = wisdom->objective;
-  rc = clt_wisdom_each_place(wisdom, problem, gather, &g, error);
-  pthread_mutex_unlock(&wisdom->mutex);
+  pthread_mutex_lock(&catalog->mutex);
+  g.objective = catalog->objective;
+  rc = clt_catalog_each_place(catalog, problem, gather, &g, error);
+  pthread_mutex_unlock(&catalog->mutex);
   if (rc == CLT_OK && g.table.n_places == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the store knows nothing of '%s' at these sizes on these devices; 'clatune tune' makes it known",

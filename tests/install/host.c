@@ -7,9 +7,9 @@
 #include <string.h>
 
 int main(int argc, char **argv) {
-  clt_wisdom *wisdom = NULL;
+  clt_catalog *catalog = NULL;
   clt_device_info device, *devices = NULL;
-  clt_found found;
+  clt_lookup_result found;
   clt_error error = {0};
   size_t n = 0;
   if (argc != 2) return 2;
@@ -19,14 +19,14 @@ int main(int argc, char **argv) {
   device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 256;
   device.local_memory_bytes = 32768;
   device.max_allocation_bytes = 1u << 30;
-  if (clt_devices(&devices, &n, &error) || clt_wisdom_open(&wisdom, NULL, 0, &error) ||
-      clt_lookup_info(wisdom, &found, argv[1], NULL, 0, &device, &error)) {
+  if (clt_devices(&devices, &n, &error) || clt_catalog_open(&catalog, NULL, 0, &error) ||
+      clt_catalog_lookup(catalog, &found, argv[1], NULL, 0, &device, &error)) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
   }
   printf("%s: %s\n", clt_tier_name(found.tier), found.options);
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
   free(devices);
   return 0;
 }

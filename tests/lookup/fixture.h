@@ -48,12 +48,12 @@ static inline clt_instance *instance_on(const fixture *f, const clt_device_info 
   return instance;
 }
 
-static inline clt_wisdom *open_wisdom(const fixture *f) {
-  clt_wisdom *wisdom = NULL;
+static inline clt_catalog *open_catalog(const fixture *f) {
+  clt_catalog *catalog = NULL;
   clt_error error = {0};
   const char *const stores[] = {f->store_path};
-  if (clt_wisdom_open(&wisdom, stores, 1, &error)) fail_msg("%s", error.message);
-  return wisdom;
+  if (clt_catalog_open(&catalog, stores, 1, &error)) fail_msg("%s", error.message);
+  return catalog;
 }
 
 #endif

@@ -43,23 +43,24 @@ static void know(const fixture *f, const clt_device_info *device, int64_t n, clt
 }
 
 /* Looks n up and checks tier and configuration. */
-static clt_found look_up(const fixture *f, clt_wisdom *wisdom, int64_t n, clt_tier tier, const char *configuration) {
-  clt_found found;
+static clt_lookup_result look_up(const fixture *f, clt_catalog *catalog, int64_t n, clt_tier tier,
+                                 const char *configuration) {
+  clt_lookup_result found;
   clt_error error = {0};
   const clt_size size = {"n", n};
-  if (clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
+  if (clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
   assert_string_equal(clt_tier_name(found.tier), clt_tier_name(tier));
   assert_string_equal(found.configuration, configuration);
   return found;
 }
 
 static void expect(const fixture *f, int64_t n, clt_tier tier, bool stale, const char *configuration, double time_s) {
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found = look_up(f, wisdom, n, tier, configuration);
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found = look_up(f, catalog, n, tier, configuration);
   assert_int_equal(found.stale, stale);
   assert_true(isnan(time_s) ? isnan(found.expected_time_s) : found.expected_time_s == time_s);
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
 }
 
 static void without_a_store_the_default_is_the_answer(void **state) {
@@ -72,12 +73,12 @@ static void what_was_measured_is_exact(void **state) {
   know(f, &f->device, 64, 0, 2e-3);
   know(f, &f->device, 64, 1, 1e-3);
   expect(f, 64, CLT_TIER_EXACT, false, "block=16", 1e-3);
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   assert_non_null(strstr(found.options, "-Dblock=16"));
   assert_string_equal(found.sizes, "n=64");
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
 }
 
 static void finalists_go_before_what_the_search_saw(void **state) {
@@ -159,33 +160,33 @@ static void the_first_store_goes_before_the_second(void **state) {
   char second[600];
   snprintf(second, sizeof second, "%s/system.sqlite", f->folder);
   know_as(f, second, &f->device, 64, CLT_RECORD_SEARCH, 0, 1e-3);
-  clt_wisdom *wisdom = NULL;
+  clt_catalog *catalog = NULL;
   const char *const stores[] = {f->store_path, second};
-  assert_int_equal(clt_wisdom_open(&wisdom, stores, 2, NULL), 0);
-  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8");
-  clt_found_release(&found);
+  assert_int_equal(clt_catalog_open(&catalog, stores, 2, NULL), 0);
+  clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=8");
+  clt_lookup_result_release(&found);
   know(f, &f->device, 64, 1, 2e-3); /* the user's own store appears */
-  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
 }
 
 static void answers_are_remembered_until_somebody_adds(void **state) {
   const fixture *f = *state;
   know(f, &f->device, 64, 0, 2e-3);
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8");
-  clt_found_release(&found);
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=8");
+  clt_lookup_result_release(&found);
   char hidden[620];
   snprintf(hidden, sizeof hidden, "%s.away", f->problem_path);
   assert_int_equal(rename(f->problem_path, hidden), 0);
-  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=8"); /* without a look at the file */
-  clt_found_release(&found);
+  found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=8"); /* without a look at the file */
+  clt_lookup_result_release(&found);
   assert_int_equal(rename(hidden, f->problem_path), 0);
   know(f, &f->device, 64, 1, 1e-3);
-  found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
 }
 
 static void a_store_that_cannot_be_written_is_read(void **state) {
@@ -199,24 +200,24 @@ static void a_store_that_cannot_be_written_is_read(void **state) {
 
 static void what_is_wrong_is_said(void **state) {
   const fixture *f = *state;
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found;
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found;
   clt_error error = {0};
   const clt_size size = {"m", 64};
-  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, &error), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, &error), CLT_E_NOT_FOUND);
   assert_non_null(strstr(error.message, "'m'"));
   error = (clt_error){0};
-  assert_int_equal(clt_lookup_info(wisdom, &found, "none.json", NULL, 0, &f->device, &error), CLT_E_IO);
-  clt_wisdom_close(wisdom);
+  assert_int_equal(clt_catalog_lookup(catalog, &found, "none.json", NULL, 0, &f->device, &error), CLT_E_IO);
+  clt_catalog_close(catalog);
   write_text(f->folder, "store.sqlite", "this is no database, and long enough for SQLite to see that it is not");
   const char *const stores[] = {f->store_path};
   error = (clt_error){0};
-  assert_int_equal(clt_wisdom_open(&wisdom, stores, 1, &error), CLT_E_STORE);
+  assert_int_equal(clt_catalog_open(&catalog, stores, 1, &error), CLT_E_STORE);
 }
 
 typedef struct caller {
   const fixture *f;
-  clt_wisdom *wisdom;
+  clt_catalog *catalog;
   int n_right;
 } caller;
 
@@ -224,10 +225,10 @@ static void *call_often(void *data) {
   caller *c = data;
   for (int i = 0; i < 200; i++) {
     const clt_size size = {"n", i % 3 ? 64 : 128};
-    clt_found found;
-    if (clt_lookup_info(c->wisdom, &found, c->f->problem_path, &size, 1, &c->f->device, NULL)) continue;
+    clt_lookup_result found;
+    if (clt_catalog_lookup(c->catalog, &found, c->f->problem_path, &size, 1, &c->f->device, NULL)) continue;
     c->n_right += strcmp(found.configuration, "block=16") == 0;
-    clt_found_release(&found);
+    clt_lookup_result_release(&found);
   }
   return NULL;
 }
@@ -237,19 +238,19 @@ static void several_threads_may_ask(void **state) {
   know(f, &f->device, 64, 1, 1e-3);
   pthread_t threads[4];
   caller callers[4];
-  clt_wisdom *wisdom = open_wisdom(f);
+  clt_catalog *catalog = open_catalog(f);
   for (int i = 0; i < 4; i++) {
-    callers[i] = (caller){f, wisdom, 0};
+    callers[i] = (caller){f, catalog, 0};
     assert_int_equal(pthread_create(&threads[i], NULL, call_often, &callers[i]), 0);
   }
   for (int i = 0; i < 4; i++) {
     pthread_join(threads[i], NULL);
     assert_int_equal(callers[i].n_right, 200);
   }
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
 }
 
-static int count(void *user, const clt_instance *instance, const clt_found *found) {
+static int count(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   assert_non_null(clt_instance_device(instance));
   assert_int_equal(found->tier, CLT_TIER_EXACT);
   ++*(int *)user;
@@ -263,37 +264,37 @@ static void everything_known_of_a_problem_is_listed(void **state) {
   know(f, &f->device, 64, 1, 1e-3);
   know(f, &f->device, 128, 1, 1e-3);
   know(f, &other, 128, 1, 1e-3);
-  clt_wisdom *wisdom = open_wisdom(f);
+  clt_catalog *catalog = open_catalog(f);
   int n = 0;
-  assert_int_equal(clt_lookup_each(wisdom, f->problem, count, &n, NULL), 0);
+  assert_int_equal(clt_catalog_each(catalog, f->problem, count, &n, NULL), 0);
   assert_int_equal(n, 3);
   write_text(f->folder, "add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
   n = 0;
-  assert_int_equal(clt_lookup_each(wisdom, f->problem, count, &n, NULL), 0);
+  assert_int_equal(clt_catalog_each(catalog, f->problem, count, &n, NULL), 0);
   assert_int_equal(n, 0); /* of another text */
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
 }
 
 static double number(const char *configuration, const char *name) {
   char text[128];
   snprintf(text, sizeof text, "%s", configuration);
-  const clt_found found = {.configuration = text};
+  const clt_lookup_result found = {.configuration = text};
   double out = NAN;
   clt_error error = {0};
-  if (clt_found_number(&found, name, &out, &error)) fail_msg("%s", error.message);
+  if (clt_lookup_result_number(&found, name, &out, &error)) fail_msg("%s", error.message);
   return out;
 }
 
 static void numbers_are_read_out_of_an_answer(void **state) {
   const fixture *f = *state;
   know(f, &f->device, 64, 1, 1e-3);
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found = look_up(f, wisdom, 64, CLT_TIER_EXACT, "block=16");
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   double block = 0;
-  assert_int_equal(clt_found_number(&found, "block", &block, NULL), 0);
+  assert_int_equal(clt_lookup_result_number(&found, "block", &block, NULL), 0);
   assert_true(block == 16);
-  clt_found_release(&found);
-  clt_wisdom_close(wisdom);
+  clt_lookup_result_release(&found);
+  clt_catalog_close(catalog);
   assert_true(number("a=1 aa=2 b=-3", "aa") == 2);
   assert_true(number("aa=1 a=2 b=-3", "a") == 2);
   assert_true(number("a=1 b=-3", "b") == -3);
@@ -305,14 +306,14 @@ static void numbers_are_read_out_of_an_answer(void **state) {
 static void what_is_no_number_is_refused(void **state) {
   (void)state;
   char text[] = "a=1 flags=-fast empty=";
-  const clt_found found = {.configuration = text};
+  const clt_lookup_result found = {.configuration = text};
   double out = 5;
   clt_error error = {0};
-  assert_int_equal(clt_found_number(&found, "lags", &out, &error), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_lookup_result_number(&found, "lags", &out, &error), CLT_E_NOT_FOUND);
   assert_string_equal(error.message, "the configuration 'a=1 flags=-fast empty=' has no parameter 'lags'");
-  assert_int_equal(clt_found_number(&found, "flags", &out, NULL), CLT_E_FORMAT);
-  assert_int_equal(clt_found_number(&found, "empty", &out, NULL), CLT_E_FORMAT);
-  assert_int_equal(clt_found_number(&found, "", &out, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_lookup_result_number(&found, "flags", &out, NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_lookup_result_number(&found, "empty", &out, NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_lookup_result_number(&found, "", &out, NULL), CLT_E_NOT_FOUND);
   assert_true(out == 5);
 }
 

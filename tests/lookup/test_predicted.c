@@ -77,67 +77,67 @@ static int set_up(void **state) {
   return 0;
 }
 
-static double number(const clt_found *found, const char *name) {
+static double number(const clt_lookup_result *found, const char *name) {
   double out = NAN;
-  assert_int_equal(clt_found_number(found, name, &out, NULL), 0);
+  assert_int_equal(clt_lookup_result_number(found, name, &out, NULL), 0);
   return out;
 }
 
-static void expect(const fixture *f, clt_wisdom *wisdom, int64_t n, double a) {
-  clt_found found;
+static void expect(const fixture *f, clt_catalog *catalog, int64_t n, double a) {
+  clt_lookup_result found;
   const clt_size size = {"n", n};
-  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
   assert_string_equal(clt_tier_name(found.tier), "prediction");
   assert_true(fabs(number(&found, "a") - a) <= 1);
   assert_true(fabs(number(&found, "b") - 5) <= 1);
   assert_true(fabs(found.expected_time_s / (1e-6 * (double)n) - 1) < 0.2);
-  clt_found_release(&found);
+  clt_lookup_result_release(&found);
 }
 
 static void a_kept_model_answers_for_one_size_after_another(void **state) {
   const fixture *f = *state;
   train(f, 1);
-  clt_wisdom *wisdom = open_wisdom(f);
+  clt_catalog *catalog = open_catalog(f);
   for (int round = 0; round < 2; round++) {
-    expect(f, wisdom, 90, log2(90));
-    expect(f, wisdom, 720, log2(720));
-    expect(f, wisdom, 180, log2(180));
+    expect(f, catalog, 90, log2(90));
+    expect(f, catalog, 720, log2(720));
+    expect(f, catalog, 180, log2(180));
   }
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
 }
 
 static void a_caller_s_instance_may_go_while_the_model_stays(void **state) {
   const fixture *f = *state;
   train(f, 1);
-  clt_wisdom *wisdom = open_wisdom(f);
-  expect(f, wisdom, 90, log2(90));
+  clt_catalog *catalog = open_catalog(f);
+  expect(f, catalog, 90, log2(90));
   for (int i = 0; i < 2; i++) {
-    clt_found found;
+    clt_lookup_result found;
     clt_instance *instance = instance_at(f, 720);
-    assert_int_equal(clt_lookup_instance(wisdom, &found, instance, NULL), 0);
+    assert_int_equal(clt_catalog_lookup_instance(catalog, &found, instance, NULL), 0);
     assert_string_equal(clt_tier_name(found.tier), "prediction");
     assert_true(fabs(number(&found, "a") - log2(720)) <= 1);
-    clt_found_release(&found);
+    clt_lookup_result_release(&found);
     clt_instance_free(instance);
-    expect(f, wisdom, 90 + i, log2(90));
+    expect(f, catalog, 90 + i, log2(90));
   }
-  clt_wisdom_close(wisdom);
+  clt_catalog_close(catalog);
 }
 
 static void what_is_trained_anew_is_read_anew(void **state) {
   const fixture *f = *state;
-  clt_wisdom *wisdom = open_wisdom(f);
-  clt_found found;
+  clt_catalog *catalog = open_catalog(f);
+  clt_lookup_result found;
   const clt_size size = {"n", 90};
-  assert_int_equal(clt_lookup_info(wisdom, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
   assert_string_equal(clt_tier_name(found.tier), "nearest-size");
-  clt_found_release(&found);
+  clt_lookup_result_release(&found);
   train(f, 1);
-  expect(f, wisdom, 90, log2(90)); /* although nobody added to the store */
+  expect(f, catalog, 90, log2(90)); /* although nobody added to the store */
   measure(f, 4);
   train(f, 2);
-  expect(f, wisdom, 90, log2(90) + 4);
-  clt_wisdom_close(wisdom);
+  expect(f, catalog, 90, log2(90) + 4);
+  clt_catalog_close(catalog);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
