@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "worker/run_folder.h"
+#include "base/file.h"
 
 #define N_SIZES 100
 #define REPEATS 200

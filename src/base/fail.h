@@ -1,8 +1,10 @@
-/* base/fail.h - reporting errors from inside the library. */
+/* base/fail.h - reporting errors from inside the library, and requests to stop. */
 #ifndef CLT_BASE_FAIL_H
 #define CLT_BASE_FAIL_H
 
 #include <clatune/error.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 /* Sets code and message unless an error is set already (error may be NULL), and returns code: `return clt_fail(...)`.
  */
@@ -29,5 +31,10 @@ int clt_fail_errno(clt_error *error, int code, const char *what, const char *pat
 
 /* Empties an error before it is used. NULL is fine. */
 void clt_error_clear(clt_error *error);
+
+/* Whether a signal handler or another thread has asked to end. NULL: nobody can ask. */
+static inline bool clt_stop_asked(const volatile int *stop) {
+  return stop != NULL && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0;
+}
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/near.h"
+#include "base/text.h"
 
 #define MAX_OPTIONS 64
 

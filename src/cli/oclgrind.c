@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/output.h"
 
 #define DRIVER "/usr/lib/oclgrind/liboclgrind-rt-icd.so" /* Debian's; it is not registered with the loader */
 #define MOST_BYTES (1 << 20)                             /* of a log; a loop out of bounds says so for each element */
 
 int cli_oclgrind_begin(cli_oclgrind *out) {
-  const char *folder = getenv("TMPDIR");
-  snprintf(out->log, sizeof out->log, "%s/clatune-oclgrind-XXXXXX", folder && *folder ? folder : "/tmp");
+  snprintf(out->log, sizeof out->log, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
   int fd = mkstemp(out->log);
   if (fd < 0) {
     int rc = cli_failure("cannot make '%s': %s", out->log, strerror(errno));

@@ -8,12 +8,11 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/stop.h"
 #include "eval/batch_text.h"
 #include "eval/command.h"
 #include "eval/rounds.h"
-#include "problem/file.h"
 
 #define MAX_ANSWER_FILE_BYTES ((size_t)64 << 20)
 #define WAIT_S 0.1 /* how long an answer in a file may go unseen */

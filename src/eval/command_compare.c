@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/stop.h"
 #include "eval/command.h"
 #include "eval/rounds.h"
 

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/stop.h"
 #include "clatune/sys/evaluator.h"
 #include "worker/pool.h"
 #include "eval/rounds.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem/file.h"
+#include "base/file.h"
 
 /* --- numbers in texts --- */
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command_files.h"
-#include "problem/file.h"
 
 #define CHUNK_BYTES ((size_t)1 << 26)
 

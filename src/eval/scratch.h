@@ -2,7 +2,7 @@
 #ifndef CLT_EVAL_SCRATCH_H
 #define CLT_EVAL_SCRATCH_H
 
-#include "worker/run_folder.h"
+#include "base/file.h"
 #include "problem/command.h"
 
 /* Makes "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not

@@ -5,11 +5,12 @@
 #include <clatune/error.h>
 #include <jansson.h>
 
+#include "base/file.h"
+
 /* What was written; the first failure is kept, what comes after it does nothing. */
 typedef struct clt_json_file {
   void *file; /* zlib's, compressed or plain */
-  char *beside;
-  const char *path; /* borrowed */
+  clt_replacement replacement;
   int rc;
   clt_error *error;
 } clt_json_file;

@@ -166,7 +166,7 @@ int clt_recording_load(clt_recording **out, const char *path, clt_error *error) 
     clt_recording_free(recording);
     return clt_fail_memory(error);
   }
-  int rc = clt_text_read(&text, path, MAX_FILE_BYTES, error);
+  int rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
   if (rc == CLT_OK) rc = clt_text_prepare_json(&text, path, error);
   if (rc == CLT_OK) rc = read_json(recording, path, &text, error);
   free(text.bytes);

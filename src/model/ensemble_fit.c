@@ -4,8 +4,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "model/ensemble.h"
-#include "model/parallel.h"
 #include "model/rows.h"
 #include "model/trainer.h"
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/replace.h"
 #include "model/json.h"
 #include "model/model.h"
 
@@ -86,36 +86,16 @@ static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
   snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
 }
 
-static int write_text(int fd, const char *path, const char *text, clt_error *error) {
-  char header[HEADER_ROOM];
-  size_t n = strlen(text);
-  print_header(header, text, n);
-  FILE *file = fdopen(fd, "wb");
-  if (file == NULL) {
-    int rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-    close(fd);
-    return rc;
-  }
-  bool written = fwrite(header, 1, HEADER_BYTES, file) == HEADER_BYTES && fwrite(text, 1, n, file) == n;
-  int problem = errno;
-  if (fclose(file)) {
-    problem = written ? errno : problem;
-    written = false;
-  }
-  errno = problem;
-  return written ? CLT_OK : clt_fail_errno(error, CLT_E_IO, "write", path);
-}
-
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  char *text = NULL, *beside = NULL;
-  int fd, rc = to_text(&text, model, error);
-  if (!rc) rc = clt_replace_begin(&beside, &fd, path, error);
+  char header[HEADER_ROOM], *text = NULL, *all = NULL;
+  int rc = to_text(&text, model, error);
   if (!rc) {
-    rc = write_text(fd, path, text, error);
-    if (rc) clt_replace_abandon(beside);
+    print_header(header, text, strlen(text));
+    rc = (all = clt_format("%s%s", header, text)) ? CLT_OK : clt_fail_memory(error);
   }
-  if (!rc) rc = clt_replace_end(beside, path, error);
+  if (!rc) rc = clt_file_replace(path, all, strlen(all), error);
   free(text);
+  free(all);
   return rc;
 }
 

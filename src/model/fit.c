@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "model/json.h"
 #include "model/model.h"
 #include "model/rows.h"

@@ -11,20 +11,6 @@ int clt_model_damaged(clt_error *error, const char *what) {
   return clt_fail(error, CLT_E_FORMAT, "the model file's %s cannot be those of this space", what);
 }
 
-bool clt_json_read_number(double *out, const json_t *json) {
-  if (!json_is_number(json)) return false;
-  *out = json_number_value(json);
-  return isfinite(*out);
-}
-
-bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max) {
-  if (!json_is_integer(json)) return false;
-  json_int_t n = json_integer_value(json);
-  if (n < (json_int_t)min || n > (json_int_t)max) return false;
-  *out = (size_t)n;
-  return true;
-}
-
 json_t *clt_json_floats(const float *values, size_t n) {
   json_t *array = json_array();
   for (size_t i = 0; array && i < n; i++) {

@@ -4,14 +4,11 @@
 
 #include <jansson.h>
 
+#include "base/json.h"
 #include "dataset/encoding.h"
 
 /* CLT_E_FORMAT, "the model file's <what> cannot be those of this space". */
 int clt_model_damaged(clt_error *error, const char *what);
-
-/* False, with out untouched or useless, unless it is a finite number, or an integer within the range. */
-bool clt_json_read_number(double *out, const json_t *json);
-bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max);
 
 /* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite as floats. */
 json_t *clt_json_floats(const float *values, size_t n);

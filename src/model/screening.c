@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "model/parallel.h"
+#include "base/parallel.h"
 
 #define BATCH 1024
 

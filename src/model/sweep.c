@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "model/parallel.h"
+#include "base/parallel.h"
 #include "model/screening.h"
-#include "space/ascending.h"
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
@@ -72,7 +72,7 @@ struct best {
 static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
   size_t n_picked = 0;
   for (size_t i = 0; i < n; i++) {
-    if (p[i].log_time > worst || clt_ascending_find(best->skip, best->n_skip, configs[i], NULL)) continue;
+    if (p[i].log_time > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
     configs[n_picked] = configs[i];
     p[n_picked++] = p[i];
   }

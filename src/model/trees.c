@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/parallel.h"
+#include "base/parallel.h"
 #include "model/rows.h"
 
 typedef struct trees_options {

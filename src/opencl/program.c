@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "opencl/declarations.h"
 
 #define MAX_LOG_READ_BYTES ((size_t)64 << 20)

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
 #include "problem/command_files.h"
-#include "problem/file.h"
 
 #define MAX_FILES 20000
 #define MAX_DEPTH 16

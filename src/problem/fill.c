@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "problem/file.h"
+#include "base/file.h"
 #include "problem/parts.h"
 
 #define MAX_DATA_BYTES ((size_t)1 << 40)

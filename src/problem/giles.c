@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "problem/giles_parts.h"
 
 static const char *const known_names[] = {"PARAMS",

@@ -3,7 +3,7 @@
 #ifndef CLT_PROBLEM_GILES_H
 #define CLT_PROBLEM_GILES_H
 
-#include "problem/node.h"
+#include "base/json.h"
 
 /* Whether a text is one and not JSON: its first word, behind comments, is a name. */
 bool clt_is_giles(const char *text);

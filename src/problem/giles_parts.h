@@ -3,7 +3,7 @@
 #define CLT_PROBLEM_GILES_PARTS_H
 
 #include "base/fail.h"
-#include "problem/node.h"
+#include "base/json.h"
 
 #define GILES_MAX_NAMES 64
 #define GILES_MAX_DEPTH 15

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "problem/parts.h"
 
 #define MAX_NAMES 64

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
-#include "problem/file.h"
 
 #define MAX_DATA_BYTES ((size_t)1 << 40)
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
-#include "problem/file.h"
 #include "problem/giles.h"
 #include "problem/metric.h"
 #include "problem/parts.h"

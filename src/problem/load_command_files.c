@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
-#include "problem/file.h"
 
 static int check_file(const clt_problem *problem, const clt_node *node, const char *name, clt_error *error) {
   struct stat status;

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/here.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "problem/file.h"
 #include "problem/module_paths.h"
 #include "problem/parts.h"
 

@@ -6,8 +6,9 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
 #include "problem/data.h"
-#include "problem/node.h"
 #include "problem/strategy.h"
 #include "space/expr.h"
 

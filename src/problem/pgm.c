@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "problem/file.h"
 #include "problem/parts.h"
 
 #define MAX_PGM_BYTES ((size_t)1 << 36)

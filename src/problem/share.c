@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/dataset.h"
-#include "problem/file.h"
 
 static char *file_name(const char *folder, size_t index, const char *kind) {
   return clt_format("%s/array%zu.%s", folder, index, kind);

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "problem/file.h"
 #include "problem/parts.h"
 
 #define MAX_INCLUDED 256 /* files in one hash */

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "problem/node.h"
+#include "base/json.h"
 
 typedef struct clt_strategy_option {
   char *name, *value;

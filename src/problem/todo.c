@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "problem/locate.h"
+#include "base/json.h"
+#include "base/text.h"
 
 #define MARK "TODO"
 #define MAX_DEPTH 32

@@ -8,7 +8,7 @@
 #include <clatune/error.h>
 #include <stdio.h>
 
-#include "worker/run_folder.h"
+#include "base/file.h"
 
 /* Colours that the page defines: --p1 to --p8 for curves, and these. */
 enum {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/replace.h"
 #include "report/plots.h"
 #include "report/report.h"
 
@@ -255,15 +255,5 @@ int clt_report_page(char **out, char **note, const clt_report *const *reports, s
 }
 
 int clt_report_page_write(const char *path, const char *page, clt_error *error) {
-  char *beside = NULL;
-  int fd, rc = clt_replace_begin(&beside, &fd, path, error);
-  if (rc) return rc;
-  FILE *file = fdopen(fd, "w");
-  bool written = file && fputs(page, file) >= 0;
-  if (file == NULL) close(fd);
-  if (file && fclose(file)) written = false;
-  if (written) return clt_replace_end(beside, path, error);
-  rc = clt_fail_errno(error, CLT_E_IO, "write", path);
-  clt_replace_abandon(beside);
-  return rc;
+  return clt_file_replace(path, page, strlen(page), error);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "space/ascending.h"
+#include "base/map.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -104,7 +104,7 @@ size_t clt_config_set_size(const clt_config_set *set) { return HASH_COUNT(set->m
 void clt_config_set_sorted(const clt_config_set *set, clt_config *out) {
   size_t n = 0;
   for (struct clt_config_member *member = set->members; member; member = member->hh.next) out[n++] = member->config;
-  clt_ascending_sort(out, n);
+  clt_sort_u64(out, n);
 }
 
 void clt_config_set_release(clt_config_set *set) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "space/ascending.h"
 
 #define NOISE 0.05    /* of log time: of a measurement */
 #define DEVIATION 0.1 /* of configurations from what is predicted */
@@ -74,7 +74,7 @@ static void solve(double *a, double *b, size_t n) {
 static void take_rows(correction *c, const clt_row *rows, size_t n_rows) {
   for (size_t i = 0; i < n_rows; i++) {
     size_t place;
-    if (rows[i].failed || !clt_ascending_find(c->prior->configs, c->prior->n, rows[i].config, &place)) continue;
+    if (rows[i].failed || !clt_search_u64(c->prior->configs, c->prior->n, rows[i].config, &place)) continue;
     c->rows[c->n] = place;
     c->weight[c->n++] = log(rows[i].time_s) - (double)c->prior->log_time[place];
   }

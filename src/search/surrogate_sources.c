@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "search/surrogate.h"
-#include "space/ascending.h"
 
 #define NEAR 1e-6f /* squared distances that count as equal */
 
@@ -35,7 +35,7 @@ void clt_elsewhere_release(clt_elsewhere *e) {
 
 static bool find(const clt_search_source *source, clt_config config, float *speed) {
   size_t place;
-  if (!clt_ascending_find(source->configs, source->n, config, &place)) return false;
+  if (!clt_search_u64(source->configs, source->n, config, &place)) return false;
   *speed = source->speeds[place];
   return true;
 }

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "model/parallel.h"
+#include "base/parallel.h"
 #include "search/surrogate.h"
-#include "space/ascending.h"
 
 #define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled */
@@ -265,7 +265,7 @@ static void take_lists(clt_view *view, const struct look *look) {
   size_t n = 0;
   for (int k = 0; k < 2; k++)
     for (size_t i = 0; i < look->lists[k].n; i++) view->configs[n++] = look->lists[k].entries[i].config;
-  clt_ascending_sort(view->configs, n);
+  clt_sort_u64(view->configs, n);
   view->n = 0;
   for (size_t i = 0; i < n; i++)
     if (view->n == 0 || view->configs[i] != view->configs[view->n - 1]) view->configs[view->n++] = view->configs[i];

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "base/stop.h"
+#include "base/fail.h"
 #include "session/session.h"
 
 #define STANDARD_BUDGET 200

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/parallel.h"
+#include "base/parallel.h"
 
 #define MOST_EVALUATIONS 10000000
 #define DEFAULT_TOLERANCE 0.02

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "space/ascending.h"
 #include "space/parts.h"
 
 static int check_listed(const clt_space *space, clt_error *error) {
@@ -28,7 +28,7 @@ static int list(clt_space *space, const clt_config *configs, size_t n, clt_error
   space->configs = clt_new_array(n, sizeof *space->configs);
   if (space->configs == NULL) return clt_fail_memory(error);
   if (n) memcpy(space->configs, configs, n * sizeof *configs);
-  clt_ascending_sort(space->configs, n);
+  clt_sort_u64(space->configs, n);
   return check_listed(space, error);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "space/parser.h"
 
 /* --- functions --- */

@@ -1,6 +1,6 @@
 /* Valid configurations: membership, ranks, neighbours. A rank is a mixed-radix number of ranks in the groups, the last
  * group fastest. */
-#include "space/ascending.h"
+#include "base/map.h"
 #include "space/parts.h"
 
 bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
@@ -9,7 +9,7 @@ bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
   if (config >= space->cartesian || space->valid == 0) return false;
   if (space->listed) {
     size_t place;
-    if (!clt_ascending_find(space->configs, (size_t)space->valid, config, &place)) return false;
+    if (!clt_search_u64(space->configs, (size_t)space->valid, config, &place)) return false;
     sum = place;
   } else {
     clt_space_positions(space, config, positions);

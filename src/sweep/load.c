@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "problem/file.h"
 #include "sweep/sweep.h"
 
 static int read_devices(clt_sweep *sweep, const clt_node *root, clt_error *error) {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "base/near.h"
-#include "problem/file.h"
+#include "base/text.h"
 #include "space/expr.h"
 #include "sweep/sweep.h"
 

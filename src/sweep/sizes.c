@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "problem/parts.h"
 #include "sweep/sweep.h"
 

@@ -4,7 +4,7 @@
 
 #include <clatune/sweep.h>
 
-#include "problem/node.h"
+#include "base/json.h"
 
 #define CLT_MAX_PLAN_BYTES ((size_t)16 << 20)
 #define CLT_MAX_SWEEP_DEVICES 64

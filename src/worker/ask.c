@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "worker/link.h"
-#include "worker/run_folder.h"
 
 #define PATIENCE_S 60
 

@@ -7,9 +7,9 @@
 
 #include <clatune/log.h>
 
+#include "base/file.h"
 #include "worker/link.h"
 #include "worker/lock.h"
-#include "worker/run_folder.h"
 
 #define CLT_POOL_MAX_WORKERS 64
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */

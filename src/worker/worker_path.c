@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/here.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "worker/process.h"
 #include "worker/worker_place.h" /* made by meson: CLATUNE_LIBEXECDIR */

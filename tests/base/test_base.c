@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/near.h"
+#include "base/text.h"
 #include "clatune/rng.h"
 #include "clatune/sys/option.h"
 #include "clatune/value.h"

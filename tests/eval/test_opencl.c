@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "clatune/sys/evaluator.h"
-#include "worker/run_folder.h"
 
 #define SKIPPED 77
 

@@ -318,7 +318,7 @@ static void what_is_too_large_is_refused_before_it_is_parsed(void **state) {
   free(long_list);
   clt_text text = {0};
   clt_error error = {0};
-  assert_int_equal(clt_text_read(&text, write_text("0123456789"), 9, &error), CLT_E_RANGE);
+  assert_int_equal(clt_file_read_packed(&text, write_text("0123456789"), 9, &error), CLT_E_RANGE);
   assert_null(text.bytes);
   char wide[8192];
   size_t n = (size_t)snprintf(wide, sizeof wide, "{\"tune_params\": {");

@@ -1,7 +1,7 @@
 /* The worked example of docs/problem-format.md is what the page says it is. */
 #include "scratch.h"
 
-#include "problem/file.h"
+#include "base/file.h"
 #include "problem/plan.h"
 
 static char *page; /* the whole text */

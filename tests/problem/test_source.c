@@ -1,7 +1,7 @@
 /* Kernel text, with the folder's name not to be had: linked with --wrap=clt_path_folder. */
 #include "scratch.h"
 
-#include "problem/file.h"
+#include "base/file.h"
 #include "problem/plan.h"
 
 static bool without_folder;

@@ -1,7 +1,7 @@
 /* A model's predictions, corrected by measurements. */
+#include "base/map.h"
 #include "bench.h"
 #include "search/prior.h"
-#include "space/ascending.h"
 
 #define N_SPREAD 6
 #define N_ROWS 14
@@ -30,7 +30,7 @@ static int set_up(void **state) {
   f->speeds = calloc(n, sizeof *f->speeds);
   assert_true(f->configs && f->speeds);
   clt_space_enumerate(f->space, 0, n, f->configs);
-  clt_ascending_sort(f->configs, n);
+  clt_sort_u64(f->configs, n);
   double least = bench_optimum_s(f->space, believed);
   for (size_t i = 0; i < n; i++) f->speeds[i] = (float)(least / believed(f->space, f->configs[i]));
   f->source = (clt_search_source){"a model", f->configs, f->speeds, n};

@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "worker/child/spread.h"
 #include "worker/open_request.h"
 #include "worker/reference.h"
-#include "worker/run_folder.h"
-#include "worker/child/spread.h"
 
 /* --- opening --- */
 

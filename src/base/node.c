@@ -1,4 +1,4 @@
-#include "problem/node.h"
+#include "base/json.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -8,9 +8,8 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "base/near.h"
-#include "problem/file.h"
-#include "problem/locate.h"
+#include "base/file.h"
+#include "base/text.h"
 
 #define MAX_KNOWN 64
 
@@ -191,11 +190,4 @@ int clt_node_known(const clt_source *source, const clt_node *node, const char *c
       return clt_node_fail(source, &here, error, "there is no key \"%s\"", name);
   }
   return CLT_OK;
-}
-
-bool clt_is_name(const char *text) {
-  if (!isalpha((unsigned char)text[0]) && text[0] != '_') return false;
-  for (; *text; text++)
-    if (!isalnum((unsigned char)*text) && *text != '_') return false;
-  return true;
 }

@@ -1,4 +1,4 @@
-#include "model/parallel.h"
+#include "base/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -24,7 +24,7 @@ unsigned clt_processors(void) {
   return n > 0 ? (unsigned)n : 1;
 }
 
-static bool take(struct work *work, size_t *index) {
+static bool next_index(struct work *work, size_t *index) {
   pthread_mutex_lock(&work->lock);
   bool some = work->rc == CLT_OK && work->next < work->n;
   if (some) *index = work->next++;
@@ -32,7 +32,7 @@ static bool take(struct work *work, size_t *index) {
   return some;
 }
 
-static void report(struct work *work, int rc, const clt_error *error) {
+static void keep_failure(struct work *work, int rc, const clt_error *error) {
   pthread_mutex_lock(&work->lock);
   if (work->rc == CLT_OK) {
     work->rc = rc;
@@ -41,13 +41,13 @@ static void report(struct work *work, int rc, const clt_error *error) {
   pthread_mutex_unlock(&work->lock);
 }
 
-static void *run(void *argument) {
+static void *run_tasks(void *argument) {
   struct work *work = argument;
   size_t index;
-  while (take(work, &index)) {
+  while (next_index(work, &index)) {
     clt_error error = {0};
     int rc = work->task(work->user, index, &error);
-    if (rc) report(work, rc, &error);
+    if (rc) keep_failure(work, rc, &error);
   }
   return NULL;
 }
@@ -62,8 +62,8 @@ int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t inde
   pthread_t thread[MOST_THREADS];
   unsigned started = 0;
   /* The caller is a worker too; a thread that cannot be started is done without. */
-  while (started + 1 < threads && pthread_create(&thread[started], NULL, run, &work) == 0) started++;
-  run(&work);
+  while (started + 1 < threads && pthread_create(&thread[started], NULL, run_tasks, &work) == 0) started++;
+  run_tasks(&work);
   for (unsigned i = 0; i < started; i++) pthread_join(thread[i], NULL);
   pthread_mutex_destroy(&work.lock);
   return work.rc;

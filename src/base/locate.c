@@ -1,4 +1,4 @@
-#include "problem/locate.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,13 @@
 /* Lines of members in a JSON text. */
-#include "scratch.h"
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "problem/locate.h"
+#include "base/json.h"
 
 static const char text[] =
     "{\n"

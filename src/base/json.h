@@ -1,12 +1,33 @@
-/* problem/node.h - reading members of a JSON file so that every mistake names file, line and key. */
-#ifndef CLT_PROBLEM_NODE_H
-#define CLT_PROBLEM_NODE_H
+/* base/json.h - values as JSON and back, and reading a JSON file so that every mistake names file, line and key. */
+#ifndef CLT_BASE_JSON_H
+#define CLT_BASE_JSON_H
 
 #include <clatune/error.h>
+#include <clatune/value.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* --- values --- */
+
+/* New references; NULL when out of memory. What JSON does not know becomes null: NaN and infinities. Bytes of a text
+ * that are no UTF-8 become '?'. */
+json_t *clt_json_real(double x);
+json_t *clt_json_text(const char *text);
+json_t *clt_json_value(clt_value value);
+
+/* A number, a truth value or a string, whose text is borrowed. False for anything else. */
+bool clt_json_to_value(clt_value *out, const json_t *json);
+
+/* The text of a member; "" where that is missing or no text. */
+const char *clt_json_string(const json_t *object, const char *key);
+
+/* False, with *out useless, unless it is a finite number, or a whole number from min to max. */
+bool clt_json_read_number(double *out, const json_t *json);
+bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max);
+
+/* --- files that people write --- */
 
 /* Where the member of a key stands, in a file that is not JSON itself. */
 typedef struct clt_key_line {
@@ -63,7 +84,10 @@ int clt_node_choice(int *out, const clt_source *source, const clt_node *parent, 
 int clt_node_known(const clt_source *source, const clt_node *node, const char *const *known, size_t n, bool strict,
                    clt_error *error);
 
-/* Whether a text is a name: [A-Za-z_][A-Za-z0-9_]* */
-bool clt_is_name(const char *text);
+/* The line on which a member of a JSON text stands. key is a path such as
+ * "ConfigurationSpace.TuningParameters[2].Values". Returns the 1-based line of that member's name (of a list's item: of
+ * its first character), the line of the deepest part of the path that is there, or 0 for "". Expects a text that
+ * jansson has accepted, but is safe on any. */
+int clt_json_line(const char *text, const char *key);
 
 #endif

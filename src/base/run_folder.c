@@ -1,4 +1,4 @@
-#include "worker/run_folder.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,41 +18,6 @@
 #define PREFIX "clatune-"
 #define UNFINISHED_PREFIX "clatune.new-"
 #define UNFINISHED_AGE_S 3600
-
-static void remove_entries(int folder_fd, int depth);
-
-static void remove_entry(int folder_fd, const char *name, int depth) {
-  if (unlinkat(folder_fd, name, 0) == 0 || depth <= 0) return;
-  int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return;
-  remove_entries(fd, depth - 1);
-  unlinkat(folder_fd, name, AT_REMOVEDIR);
-}
-
-/* Takes folder_fd over. */
-static void remove_entries(int folder_fd, int depth) {
-  DIR *listing = fdopendir(folder_fd);
-  if (listing == NULL) {
-    close(folder_fd);
-    return;
-  }
-  for (struct dirent *entry; (entry = readdir(listing));)
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-      remove_entry(folder_fd, entry->d_name, depth);
-  closedir(listing);
-}
-
-void clt_remove_tree(const char *path, int keep_top) {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return;
-  remove_entries(fd, 32);
-  if (!keep_top) rmdir(path);
-}
-
-static const char *temporary_folder(void) {
-  const char *folder = getenv("TMPDIR");
-  return folder && *folder ? folder : "/tmp";
-}
 
 /* --- what dead runs left behind --- */
 
@@ -74,16 +39,14 @@ static bool is_dead(const char *path) {
   return dead;
 }
 
-static bool has_prefix(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
-
-static void consider(const char *parent, const char *name) {
-  bool finished = has_prefix(name, PREFIX), unfinished = has_prefix(name, UNFINISHED_PREFIX);
+static void remove_if_dead(const char *parent, const char *name) {
+  bool finished = clt_starts_with(name, PREFIX), unfinished = clt_starts_with(name, UNFINISHED_PREFIX);
   if (!finished && !unfinished) return;
   char *path = clt_format("%s/%s", parent, name);
   time_t changed = 0;
   if (path && is_my_folder(path, &changed)) {
     bool old = time(NULL) - changed > UNFINISHED_AGE_S;
-    if (finished ? is_dead(path) : old) clt_remove_tree(path, 0);
+    if (finished ? is_dead(path) : old) clt_remove_tree(path, false);
   }
   free(path);
 }
@@ -91,7 +54,7 @@ static void consider(const char *parent, const char *name) {
 static void remove_dead_runs(const char *parent) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;
-  for (struct dirent *entry; (entry = readdir(listing));) consider(parent, entry->d_name);
+  for (struct dirent *entry; (entry = readdir(listing));) remove_if_dead(parent, entry->d_name);
   closedir(listing);
 }
 
@@ -112,7 +75,7 @@ static int lock_new(int *out, const char *folder, clt_error *error) {
 }
 
 int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
-  const char *parent = temporary_folder();
+  const char *parent = clt_temporary_folder();
   remove_dead_runs(parent);
   int rc = CLT_OK, lock_fd = -1;
   char *unfinished = clt_format("%s/" UNFINISHED_PREFIX "XXXXXX", parent), *final = NULL;
@@ -125,7 +88,7 @@ int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   rc = final ? lock_new(&lock_fd, unfinished, error) : clt_fail_memory(error);
   if (rc == 0 && rename(unfinished, final)) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", final);
   if (rc) {
-    clt_remove_tree(unfinished, 0);
+    clt_remove_tree(unfinished, false);
     if (lock_fd >= 0) close(lock_fd);
     goto done;
   }
@@ -139,7 +102,7 @@ done:
 
 void clt_run_folder_remove(clt_run_folder *folder) {
   if (folder->path == NULL) return;
-  clt_remove_tree(folder->path, 0);
+  clt_remove_tree(folder->path, false);
   close(folder->lock_fd);
   free(folder->path);
   folder->path = NULL;

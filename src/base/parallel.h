@@ -1,6 +1,6 @@
-/* model/parallel.h - the same work on several threads. */
-#ifndef CLT_MODEL_PARALLEL_H
-#define CLT_MODEL_PARALLEL_H
+/* base/parallel.h - the same work on several threads. */
+#ifndef CLT_BASE_PARALLEL_H
+#define CLT_BASE_PARALLEL_H
 
 #include <clatune/error.h>
 #include <stddef.h>

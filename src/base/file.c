@@ -1,0 +1,250 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+#define CHUNK_BYTES (64 << 10)
+#define MOST_DEPTH 32 /* of folders that are removed */
+
+/* As many bytes as there are, or fewer at the end of the file; -1 on failure. */
+static ssize_t read_all(int fd, char *bytes, size_t n) {
+  size_t done = 0;
+  while (done < n) {
+    ssize_t got = read(fd, bytes + done, n - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    done += (size_t)got;
+  }
+  return (ssize_t)done;
+}
+
+int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error) {
+  struct stat status;
+  char *bytes = NULL;
+  ssize_t length;
+  int rc = CLT_OK, fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return clt_fail_errno(error, CLT_E_IO, "open", path);
+  if (fstat(fd, &status) != 0) {
+    rc = clt_fail_errno(error, CLT_E_IO, "read", path);
+  } else if (!S_ISREG(status.st_mode)) {
+    rc = clt_fail(error, CLT_E_IO, "cannot read '%s': not a regular file", path);
+  } else if ((unsigned long long)status.st_size > max_bytes) {
+    rc = clt_fail(error, CLT_E_RANGE, "cannot read '%s': larger than %zu bytes", path, max_bytes);
+  } else if ((bytes = malloc((size_t)status.st_size + 1)) == NULL) {
+    rc = clt_fail_memory(error);
+  } else if ((length = read_all(fd, bytes, (size_t)status.st_size)) < 0) {
+    rc = clt_fail_errno(error, CLT_E_IO, "read", path);
+  } else {
+    bytes[length] = 0;
+    if (n) *n = (size_t)length;
+    *out = bytes;
+  }
+  close(fd);
+  if (rc) free(bytes);
+  return rc;
+}
+
+int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_error *error) {
+  clt_text text = {0};
+  errno = 0;
+  gzFile file = gzopen(path, "rbe");
+  if (file == NULL) return errno ? clt_fail_errno(error, CLT_E_IO, "open", path) : clt_fail_memory(error);
+  gzbuffer(file, CHUNK_BYTES);
+  char *chunk = malloc(CHUNK_BYTES);
+  int rc = chunk ? CLT_OK : clt_fail_memory(error);
+  for (int n = 1; rc == CLT_OK && n > 0;) {
+    int code = Z_OK;
+    n = gzread(file, chunk, CHUNK_BYTES);
+    const char *why = n <= 0 ? gzerror(file, &code) : NULL; /* a file that was cut off ends without bytes */
+    if (n < 0 || code != Z_OK) {
+      rc = code == Z_ERRNO ? clt_fail_errno(error, CLT_E_IO, "read", path)
+                           : clt_fail(error, CLT_E_FORMAT, "cannot unpack '%s': %s", path, why);
+    } else {
+      clt_text_add_bytes(&text, chunk, (size_t)n);
+      if (text.rc) rc = clt_fail_memory(error);
+      if (text.n > max_bytes) rc = clt_fail(error, CLT_E_RANGE, "'%s' is larger than %zu bytes", path, max_bytes);
+    }
+  }
+  free(chunk);
+  gzclose(file);
+  if (rc)
+    clt_text_release(&text);
+  else
+    *out = text;
+  return rc;
+}
+
+static int write_all(int fd, const char *bytes, size_t n) {
+  while (n > 0) {
+    ssize_t put = write(fd, bytes, n);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return -1;
+    bytes += put;
+    n -= (size_t)put;
+  }
+  return 0;
+}
+
+int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *error) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) return clt_fail_errno(error, CLT_E_IO, "create", path);
+  int rc = write_all(fd, bytes, n) == 0 ? CLT_OK : clt_fail_errno(error, CLT_E_IO, "write", path);
+  if (close(fd) != 0 && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+  return rc;
+}
+
+/* --- replacing --- */
+
+/* mkstemp's files are for their owner alone, and only umask itself tells what it is; so the name is made here. */
+int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *error) {
+  static atomic_uint n_made;
+  for (int attempt = 0; attempt < 100; attempt++) {
+    char *beside = clt_format("%s.%lx-%x", path, (unsigned long)getpid(), atomic_fetch_add(&n_made, 1));
+    if (beside == NULL) return clt_fail_memory(error);
+    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      *out = (clt_replacement){.path = path, .beside = beside, .fd = fd};
+      return CLT_OK;
+    }
+    const int why = errno;
+    free(beside);
+    errno = why;
+    if (errno != EEXIST) break;
+  }
+  return clt_fail_errno(error, CLT_E_IO, "create", path);
+}
+
+int clt_file_replace_commit(clt_replacement *r, clt_error *error) {
+  int rc = CLT_OK;
+  if (r->fd >= 0 && close(r->fd)) rc = clt_fail_errno(error, CLT_E_IO, "write", r->path);
+  r->fd = -1;
+  if (rc == CLT_OK && rename(r->beside, r->path)) rc = clt_fail_errno(error, CLT_E_IO, "replace", r->path);
+  if (rc) return clt_file_replace_abort(r), rc;
+  free(r->beside);
+  r->beside = NULL;
+  return CLT_OK;
+}
+
+void clt_file_replace_abort(clt_replacement *r) {
+  if (r->beside == NULL) return;
+  if (r->fd >= 0) close(r->fd);
+  unlink(r->beside);
+  free(r->beside);
+  *r = (clt_replacement){.path = r->path, .fd = -1};
+}
+
+int clt_file_replace(const char *path, const void *bytes, size_t n, clt_error *error) {
+  clt_replacement r;
+  int rc = clt_file_replace_open(&r, path, error);
+  if (rc) return rc;
+  if (write_all(r.fd, bytes, n)) {
+    rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    clt_file_replace_abort(&r);
+    return rc;
+  }
+  return clt_file_replace_commit(&r, error);
+}
+
+/* --- folders and paths --- */
+
+int clt_folder_make(const char *path, clt_error *error) {
+  char *copy = strdup(path);
+  if (copy == NULL) return clt_fail_memory(error);
+  int rc = CLT_OK;
+  for (char *slash = copy; rc == CLT_OK && slash;) {
+    slash = strchr(slash + 1, '/');
+    if (slash) *slash = 0;
+    if (mkdir(copy, 0700) != 0 && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", copy);
+    if (slash) *slash = '/';
+  }
+  free(copy);
+  return rc;
+}
+
+char *clt_path_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+  if (folder == NULL) return NULL;
+  char *absolute = realpath(folder, NULL);
+  if (absolute == NULL) return folder;
+  free(folder);
+  return absolute;
+}
+
+char *clt_path_join(const char *folder, const char *path) {
+  return path[0] == '/' ? strdup(path) : clt_format("%s/%s", folder, path);
+}
+
+const char *clt_temporary_folder(void) {
+  const char *folder = getenv("TMPDIR");
+  return folder && *folder ? folder : "/tmp";
+}
+
+/* Removes what is in a folder; takes its descriptor over. */
+static void remove_entries(int folder_fd, int depth) {
+  DIR *listing = fdopendir(folder_fd);
+  if (listing == NULL) {
+    close(folder_fd);
+    return;
+  }
+  for (struct dirent *entry; (entry = readdir(listing));) {
+    const char *name = entry->d_name;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+    if (unlinkat(folder_fd, name, 0) == 0 || depth <= 0) continue;
+    int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) continue;
+    remove_entries(fd, depth - 1);
+    unlinkat(folder_fd, name, AT_REMOVEDIR);
+  }
+  closedir(listing);
+}
+
+void clt_remove_tree(const char *path, bool keep_top) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return;
+  remove_entries(fd, MOST_DEPTH);
+  if (!keep_top) rmdir(path);
+}
+
+/* Takes the file's path. */
+static char *find_beside(char *file, const char *const *names, int mode) {
+  char *found = NULL, *slash = file ? strrchr(file, '/') : NULL;
+  if (slash) *slash = '\0';
+  for (size_t i = 0; slash && found == NULL && names[i]; i++) {
+    found = clt_format("%s/%s", file, names[i]);
+    if (found == NULL || access(found, mode) == 0) continue;
+    free(found);
+    found = NULL;
+  }
+  free(file);
+  return found;
+}
+
+char *clt_find_near_program(const char *const *names, int mode) {
+  char path[PATH_MAX];
+  ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (n <= 0) return NULL;
+  path[n] = '\0';
+  return find_beside(strdup(path), names, mode);
+}
+
+char *clt_find_near_library(const char *const *names, int mode) {
+  static const char here = 0; /* an object of the same file */
+  Dl_info info;
+  if (dladdr(&here, &info) == 0 || info.dli_fname == NULL || strchr(info.dli_fname, '/') == NULL) return NULL;
+  return find_beside(realpath(info.dli_fname, NULL), names, mode);
+}

@@ -1,0 +1,83 @@
+#include "base/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+extern char **environ;
+
+static int set_descriptors(posix_spawn_file_actions_t *actions, const clt_spawn *s) {
+  const int fds[3] = {s->in, s->out, s->err};
+  int rc = s->folder ? posix_spawn_file_actions_addchdir_np(actions, s->folder) : 0;
+  for (int i = 0; rc == 0 && i < 3; i++)
+    rc = fds[i] == CLT_SPAWN_NULL
+             ? posix_spawn_file_actions_addopen(actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0)
+             : posix_spawn_file_actions_adddup2(actions, fds[i], i);
+  if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(actions, s->extra_fd, s->extra_as);
+  return rc;
+}
+
+static int set_group(posix_spawnattr_t *attributes) {
+  sigset_t all, none;
+  sigfillset(&all);
+  sigemptyset(&none);
+  int rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  if (rc == 0) rc = posix_spawnattr_setpgroup(attributes, 0);
+  if (rc == 0) rc = posix_spawnattr_setsigdefault(attributes, &all);
+  if (rc == 0) rc = posix_spawnattr_setsigmask(attributes, &none);
+  return rc;
+}
+
+int clt_spawn_start(pid_t *pid, const clt_spawn *spawn) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int rc = posix_spawn_file_actions_init(&actions);
+  if (rc) return rc;
+  rc = posix_spawnattr_init(&attributes);
+  if (rc == 0) {
+    rc = set_descriptors(&actions, spawn);
+    if (rc == 0 && spawn->own_group) rc = set_group(&attributes);
+    if (rc == 0)
+      rc = posix_spawnp(pid, spawn->program, &actions, &attributes, spawn->arguments,
+                        spawn->environment ? spawn->environment : environ);
+    posix_spawnattr_destroy(&attributes);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  return rc;
+}
+
+bool clt_spawn_wait(int *status, pid_t pid) {
+  pid_t ended;
+  do ended = waitpid(pid, status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == pid;
+}
+
+int clt_spawn_output(clt_text *output, int *status, const clt_spawn *spawn, size_t max_bytes, clt_error *error) {
+  int ends[2];
+  pid_t pid;
+  if (pipe2(ends, O_CLOEXEC)) return clt_fail_errno(error, CLT_E_IO, "run", spawn->program);
+  clt_spawn piped = *spawn;
+  piped.out = piped.err = ends[1];
+  int failure = clt_spawn_start(&pid, &piped);
+  close(ends[1]);
+  if (failure) {
+    close(ends[0]);
+    return clt_fail(error, CLT_E_IO, "cannot run '%s': %s", spawn->program, strerror(failure));
+  }
+  char chunk[4096];
+  for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) {
+    got = read(ends[0], chunk, sizeof chunk);
+    size_t room = max_bytes - output->n;
+    if (got > 0) clt_text_add_bytes(output, chunk, (size_t)got < room ? (size_t)got : room);
+  }
+  close(ends[0]);
+  if (!clt_spawn_wait(status, pid)) return clt_fail_errno(error, CLT_E_IO, "wait for", spawn->program);
+  return output->rc ? clt_fail_memory(error) : CLT_OK;
+}

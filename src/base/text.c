@@ -1,0 +1,105 @@
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+#define SPARE_BYTES 16
+
+void clt_text_add_bytes(clt_text *text, const void *bytes, size_t n) {
+  if (text->rc == CLT_OK && n > SIZE_MAX - text->n - SPARE_BYTES) text->rc = CLT_E_MEMORY;
+  if (text->rc == CLT_OK) text->rc = clt_grow(&text->bytes, &text->capacity, text->n + n + SPARE_BYTES, 1);
+  if (text->rc) return;
+  if (n) memcpy(text->bytes + text->n, bytes, n);
+  text->n += n;
+  text->bytes[text->n] = '\0';
+}
+
+void clt_text_add(clt_text *text, const char *more) { clt_text_add_bytes(text, more, strlen(more)); }
+
+void clt_text_printf(clt_text *text, const char *format, ...) {
+  va_list arguments, again;
+  va_start(arguments, format);
+  va_copy(again, arguments);
+  int n = vsnprintf(NULL, 0, format, arguments);
+  if (text->rc == CLT_OK && n < 0) text->rc = CLT_E_MEMORY;
+  if (text->rc == CLT_OK) text->rc = clt_grow(&text->bytes, &text->capacity, text->n + (size_t)n + SPARE_BYTES, 1);
+  if (text->rc == CLT_OK) {
+    vsnprintf(text->bytes + text->n, (size_t)n + 1, format, again);
+    text->n += (size_t)n;
+  }
+  va_end(again);
+  va_end(arguments);
+}
+
+int clt_text_take(char **out, clt_text *text, clt_error *error) {
+  clt_text_add_bytes(text, "", 0);
+  int rc = text->rc ? clt_fail_memory(error) : CLT_OK;
+  if (rc == CLT_OK) {
+    *out = text->bytes;
+    text->bytes = NULL;
+  }
+  clt_text_release(text);
+  return rc;
+}
+
+void clt_text_release(clt_text *text) {
+  free(text->bytes);
+  *text = (clt_text){0};
+}
+
+bool clt_starts_with(const char *text, const char *beginning) {
+  return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+bool clt_ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), n_end = strlen(end);
+  return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;
+}
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+bool clt_is_name(const char *text) {
+  if (!is_letter(*text)) return false;
+  while (is_letter(*text) || (*text >= '0' && *text <= '9')) text++;
+  return *text == '\0';
+}
+
+#define LONGEST 64 /* names that are compared */
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Levenshtein's, one row at a time. */
+static size_t edit_distance(const char *a, const char *b) {
+  size_t n = strlen(a), m = strlen(b), row[LONGEST + 1];
+  if (n > LONGEST || m > LONGEST) return LONGEST;
+  for (size_t j = 0; j <= m; j++) row[j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      size_t above = row[j];
+      row[j] = least(least(above, row[j - 1]) + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[m];
+}
+
+const char *clt_nearest_name(const char *typed, const char *const *names, size_t n) {
+  const char *nearest = NULL;
+  size_t nearest_distance = strlen(typed) / 3 + 2;
+  for (size_t i = 0; i < n; i++) {
+    size_t d = edit_distance(typed, names[i]);
+    if (d < nearest_distance) {
+      nearest_distance = d;
+      nearest = names[i];
+    }
+  }
+  return nearest;
+}

@@ -1,0 +1,34 @@
+/* base/text.h - growing text, and questions about text. */
+#ifndef CLT_BASE_TEXT_H
+#define CLT_BASE_TEXT_H
+
+#include <clatune/error.h>
+#include <clatune/sys/option.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Text that grows. All zeros is empty. Adding has no result: the first failure is kept, what comes after it does
+ * nothing, and clt_text_take reports it. */
+typedef struct clt_text {
+  char *bytes;        /* NULL, or n bytes and a terminator */
+  size_t n, capacity; /* capacity > n + 15 where bytes is set */
+  int rc;
+} clt_text;
+
+void clt_text_add(clt_text *text, const char *more);
+void clt_text_add_bytes(clt_text *text, const void *bytes, size_t n);
+void clt_text_printf(clt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands the text over ("" where nothing was added), malloc'ed; CLT_E_MEMORY where adding failed. Empties it in any
+ * case.
+ */
+int clt_text_take(char **out, clt_text *text, clt_error *error);
+void clt_text_release(clt_text *text);
+
+bool clt_starts_with(const char *text, const char *beginning);
+bool clt_ends_with(const char *text, const char *end);
+
+/* Whether a text is a name: [A-Za-z_][A-Za-z0-9_]*, whatever the locale. */
+bool clt_is_name(const char *text);
+
+#endif
