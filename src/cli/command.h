@@ -2,6 +2,7 @@
 #ifndef CLT_CLI_COMMAND_H
 #define CLT_CLI_COMMAND_H
 
+#include <clatune/problem.h>
 #include <clatune/sys/option.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,13 +24,6 @@ typedef struct cli_flag {
   const char *name, *argument, *help;
 } cli_flag;
 
-/* Flags that come from plug-ins' option tables. */
-typedef struct cli_option_group {
-  const char *title; /* "searcher two-stage" */
-  const clt_option *options;
-  size_t n_options;
-} cli_option_group;
-
 typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_command {
@@ -37,12 +31,11 @@ typedef struct cli_command {
   const cli_flag *flags;
   size_t n_flags;
   bool searcher_options, evaluator_options, model_options; /* which plug-ins' flags it takes */
-  size_t min_positional, max_positional;
-  int (*run)(const cli_arguments *arguments); /* exit code */
+  size_t n_positional[2];                                  /* least and most */
+  int (*run)(const cli_arguments *arguments);              /* exit code */
 } cli_command;
 
-extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep, cli_sample, cli_train, cli_predict, cli_record,
-    cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify, cli_completion, cli_version;
+#define CLI_FLAGS(table) .flags = (table), .n_flags = sizeof(table) / sizeof *(table)
 
 /* All commands, in the order of the help. */
 const cli_command *const *cli_commands(size_t *n);
@@ -74,5 +67,62 @@ const cli_command *const *cli_commands(size_t *n);
   { "json", NULL, "prints the answer as JSON" }
 #define CLI_FLAG_QUIET \
   { "quiet", NULL, "no progress and no notes on standard error" }
+
+/* --- what was typed --- */
+
+/* Flags that come from a plug-in's option table. */
+typedef struct cli_option_group {
+  char title[64]; /* "searcher two-stage" */
+  const clt_option *options;
+  size_t n_options;
+} cli_option_group;
+
+#define CLI_MAX_GROUPS 32
+
+struct cli_arguments {
+  const cli_command *command;
+  clt_setting *typed; /* every flag in the order typed; a switch has the value "yes" */
+  size_t n_typed;
+  char **positional; /* owned; the texts are argv's */
+  size_t n_positional;
+  cli_option_group groups[CLI_MAX_GROUPS];
+  size_t n_groups;
+};
+
+/* Parses argv (argv[0] is the command's name) by getopt_long. Prints a message and returns CLI_USAGE on a mistake.
+ * --help is typed as any other switch. Release in either case. */
+int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
+void cli_arguments_release(cli_arguments *arguments);
+
+/* The last value typed for a flag; NULL: not typed. */
+const char *cli_text(const cli_arguments *arguments, const char *flag);
+bool cli_given(const cli_arguments *arguments, const char *flag);
+
+/* All values typed for a flag, in order: *out is malloc'ed. Returns 0 or an exit code. */
+int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag);
+
+/* A number in min..max, or `otherwise` where the flag was not typed. Returns 0, or CLI_USAGE after a message. */
+int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min,
+                int64_t max);
+int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
+                    double max);
+
+/* The typed --format, one of n names; the first where none was typed, or "json" with --json, which no other one goes
+ * with. Returns 0, or CLI_USAGE after a message. */
+int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n);
+
+/* The typed --size NAME=N as sizes; *out is malloc'ed, their names with it. */
+int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments);
+
+/* The typed flags that belong to the plug-in `name` of a kind ("searcher"): *out is malloc'ed. A typed flag that
+ * belongs to another plug-in of the same kind and not to this one is a usage mistake. */
+int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name);
+
+#define CLI_GUESS_BYTES 128
+
+/* "; did you mean '--budget'?" with `dashes` ("--" or "") before the one of n names that is nearest to what was typed;
+ * "" where none is near. Returns out. */
+const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char *typed, const char *const *names,
+                      size_t n);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/output.h"
 
 /* One option of a command. argument NULL: a switch; what it may be is asked of words_for. */
@@ -151,7 +151,7 @@ static void fish(const cli_command *const *commands, size_t n) {
   for (size_t i = 0; i < n; i++) each_option(commands[i], fish_option);
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_completion(const cli_arguments *arguments) {
   size_t n;
   const cli_command *const *commands = cli_commands(&n);
   const char *shell = arguments->positional[0];
@@ -175,7 +175,6 @@ const cli_command cli_completion = {
         "  bash: source <(clatune completion bash)        zsh: source <(clatune completion zsh)\n"
         "  fish: clatune completion fish | source\n"
         "'meson install' puts the three where shells look for them.",
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_completion,
 };

@@ -13,7 +13,7 @@ static int answer(const cli_arguments *arguments, const clt_recording *recording
   return CLI_FOUND;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_convert(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
   cli_file_format format;
   clt_recording *recording = NULL;
@@ -41,9 +41,7 @@ const cli_command cli_convert = {
     .description =
         "Reads results in any form that is known (T4, Kernel Tuner's cache files, CLTune, CLBlast's tuners, KTT, what\n"
         "'clatune record' wrote; plain or gzip), told by their content, and writes them in another one.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1},
+    .run = run_convert,
 };

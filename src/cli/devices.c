@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/output.h"
 
 static const char *type_name(clt_device_type type) {
@@ -91,7 +91,7 @@ static int print_json(const clt_device_info *devices, size_t n) {
   return cli_print_json(json_pack("{s:o}", "devices", list));
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_devices(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_device_info *devices = NULL;
   size_t n = 0;
@@ -118,7 +118,6 @@ const cli_command cli_devices = {
         "Lists the platforms, the devices of each, and the limits that matter for tuning. --device takes the numbers\n"
         "before a device (0:0), cpu, gpu or accelerator, a platform's word in brackets, or part of a platform's,\n"
         "vendor's or device's name. With --json, all that expressions of problem files can ask (device.*).",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .run = run,
+    CLI_FLAGS(flags),
+    .run = run_devices,
 };

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/figures.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 /* How many configurations the store knows; 0 where there is no store. */
 static int count_known(size_t *out, const cli_arguments *arguments, const cli_subject *subject) {

@@ -2,7 +2,7 @@
 #ifndef CLT_CLI_DRY_RUN_H
 #define CLT_CLI_DRY_RUN_H
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 /* Says what `clatune tune`, `sample` or `record` would measure, where and how much of it is known; measures nothing and
  * makes no file. default_first: the default configuration is the first to be measured. Returns an exit code. */

@@ -5,7 +5,7 @@
 #include <clatune/recording.h>
 #include <clatune/t4.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 typedef enum cli_file_format { CLI_FORMAT_T4, CLI_FORMAT_KERNEL_TUNER } cli_file_format;
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/first_problem.h"
 #include "cli/json_text.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 #define MAX_TEXT_BYTES (512 << 10)
 
@@ -137,7 +137,7 @@ static int write_for(const cli_arguments *arguments, const clt_kernel_info *kern
   return rc;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_init(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_device_info device;
   clt_kernel_info *kernels = NULL;
@@ -174,9 +174,7 @@ const cli_command cli_init = {
         "Builds the kernel, takes its arguments as the compiler sees them and the macros that have a default\n"
         "(#ifndef X / #define X 16) as tuning parameters, and writes a problem file. What it cannot know is marked\n"
         "TODO; 'clatune verify' says what is left. An existing file is never overwritten.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1},
+    .run = run_init,
 };

@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/export.h"
-#include "cli/figures.h"
-#include "cli/guess.h"
-#include "cli/outfile.h"
 #include "cli/output.h"
 #include "cli/portable.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 static int open_catalog(clt_catalog **out, const cli_arguments *arguments) {
   clt_error error = {0};
@@ -91,9 +88,6 @@ static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
   return rc;
 }
 
-static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
-#define N_FORMATS (sizeof formats / sizeof *formats)
-
 static int look_up(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
   if (cli_given(arguments, "portable")) return cli_portable(catalog, arguments, format);
   return strcmp(format, "header") == 0 ? look_up_all(catalog, arguments) : look_up_one(catalog, arguments, format);
@@ -113,17 +107,11 @@ static int answer(const cli_arguments *arguments, const char *format) {
   return rc;
 }
 
-static int run(const cli_arguments *arguments) {
-  const char *format = cli_text(arguments, "format");
-  if (format == NULL) format = cli_given(arguments, "json") ? "json" : "text";
-  char guess[CLI_GUESS_BYTES];
-  bool known = false;
-  if (cli_given(arguments, "json") && strcmp(format, "json") != 0)
-    return cli_usage("--json and --format %s contradict each other", format);
-  for (size_t i = 0; i < N_FORMATS; i++) known |= strcmp(formats[i], format) == 0;
-  if (!known)
-    return cli_usage("--format is text, json, options, header or cmake, not '%s'%s", format,
-                     cli_guess(guess, "", format, formats, N_FORMATS));
+static int run_lookup(const cli_arguments *arguments) {
+  static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
+  const char *format;
+  int rc = cli_format(&format, arguments, formats, 5);
+  if (rc) return rc;
   if (strcmp(format, "header") == 0 && !cli_given(arguments, "portable") &&
       (cli_given(arguments, "size") || cli_given(arguments, "device")))
     return cli_usage(
@@ -154,9 +142,7 @@ const cli_command cli_lookup = {
         "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"
         "--format header writes a C header with the best of every device and size in the store.\n"
         "--portable answers with one configuration for several devices or sizes: the least summed relative time.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1},
+    .run = run_lookup,
 };

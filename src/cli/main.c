@@ -1,16 +1,108 @@
-/* clatune: the command line. One file a subcommand; this one chooses among them. */
+/* clatune: the command line. One file a subcommand; this one chooses among them, and explains them. */
+#include <clatune/sys/searcher.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/arguments.h"
-#include "cli/guess.h"
-#include "cli/help.h"
+#include "cli/command.h"
 #include "cli/output.h"
 
+extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep, cli_sample, cli_train, cli_predict,
+    cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify, cli_completion;
+
+/* --- help --- */
+
+#define TEXT_COLUMN 28
+#define WIDTH 100
+#define UNBOUNDED 1e6 /* maxima from here on only keep numbers sane */
+
+/* Prints what is explained, and the text from TEXT_COLUMN on, broken at spaces. */
+static void print_help_line(const char *left, const char *text) {
+  int column = printf("  %s ", left);
+  if (column > TEXT_COLUMN) {
+    putchar('\n');
+    column = 0;
+  }
+  printf("%*s", TEXT_COLUMN - column, "");
+  for (column = TEXT_COLUMN; *text;) {
+    int length = (int)strcspn(text, " ");
+    if (column + length > WIDTH && column > TEXT_COLUMN) {
+      printf("\n%*s", TEXT_COLUMN, "");
+      column = TEXT_COLUMN;
+    }
+    printf("%.*s%s", length, text, text[length] ? " " : "");
+    column += length + 1;
+    text += length + (text[length] != '\0');
+  }
+  putchar('\n');
+}
+
+static void print_option_help(const clt_option *option) {
+  static const char *const types[] = {
+      [CLT_OPTION_BOOL] = "[=yes|no]", [CLT_OPTION_INT] = " N", [CLT_OPTION_REAL] = " X", [CLT_OPTION_TEXT] = " TEXT"};
+  char left[96], text[512], range[96] = "";
+  snprintf(left, sizeof left, "--%s%s", option->name, types[option->type]);
+  bool bounded = option->max < UNBOUNDED;
+  if (bounded && (option->min != 0 || option->max != 0)) {
+    snprintf(range, sizeof range, ", %.6g to %.6g", option->min, option->max);
+  } else if (!bounded && option->min != 0) { /* nobody expects to give less than nothing */
+    snprintf(range, sizeof range, ", at least %.6g", option->min);
+  }
+  snprintf(text, sizeof text, "%s (default %s%s)", option->help, option->standard[0] ? option->standard : "none",
+           range);
+  print_help_line(left, text);
+}
+
+static void print_help_of(const cli_arguments *arguments) {
+  const cli_command *command = arguments->command;
+  printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
+  for (size_t i = 0; i < command->n_flags; i++) {
+    const cli_flag *flag = &command->flags[i];
+    char left[96];
+    snprintf(left, sizeof left, "--%s%s%s", flag->name, flag->argument ? " " : "",
+             flag->argument ? flag->argument : "");
+    print_help_line(left, flag->help);
+  }
+  print_help_line("-h, --help", "prints this");
+  if (command->searcher_options) puts("\nsearchers:");
+  for (size_t i = 0; command->searcher_options && i < clt_n_searchers(); i++)
+    print_help_line(clt_searcher_at(i)->name, clt_searcher_at(i)->summary);
+  for (size_t g = 0; g < arguments->n_groups; g++) {
+    printf("\n%s:\n", arguments->groups[g].title);
+    for (size_t i = 0; i < arguments->groups[g].n_options; i++) print_option_help(&arguments->groups[g].options[i]);
+  }
+}
+
+/* --- version --- */
+
+static int run_version(const cli_arguments *arguments) {
+  json_t *searchers = json_array();
+  for (size_t i = 0; i < clt_n_searchers(); i++)
+    json_array_append_new(searchers, json_string(clt_searcher_at(i)->name));
+  if (cli_given(arguments, "json"))
+    return cli_print_json(json_pack("{s:s, s:o}", "version", CLATUNE_VERSION, "searchers", searchers));
+  json_decref(searchers);
+  puts("clatune " CLATUNE_VERSION);
+  return 0;
+}
+
+static const cli_flag version_flags[] = {CLI_FLAG_JSON};
+
+static const cli_command cli_version = {
+    .name = "version",
+    .summary = "prints the version",
+    .synopsis = "[--json]",
+    .description = "Prints the version of clatune.",
+    CLI_FLAGS(version_flags),
+    .run = run_version,
+};
+
+/* --- all commands --- */
+
 static const cli_command *const commands[] = {
-    &cli_devices, &cli_init,   &cli_space,          &cli_tune,   &cli_sweep, &cli_sample, &cli_train,      &cli_predict, &cli_record,
-    &cli_convert, &cli_replay, &cli_report_command, &cli_lookup, &cli_store, &cli_verify, &cli_completion, &cli_version};
+    &cli_devices, &cli_init,    &cli_space,  &cli_tune,       &cli_sweep,  &cli_sample,
+    &cli_train,   &cli_predict, &cli_record, &cli_convert,    &cli_replay, &cli_report_command,
+    &cli_lookup,  &cli_store,   &cli_verify, &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 const cli_command *const *cli_commands(size_t *n) {
@@ -18,25 +110,17 @@ const cli_command *const *cli_commands(size_t *n) {
   return commands;
 }
 
-static const cli_command *find(const char *name) {
+static const cli_command *find_command(const char *name) {
   for (size_t i = 0; i < N_COMMANDS; i++)
     if (strcmp(commands[i]->name, name) == 0) return commands[i];
   return NULL;
 }
 
-static int no_command(const char *name) {
-  const char *names[N_COMMANDS];
-  char guess[CLI_GUESS_BYTES];
-  for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
-  return cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
-                   cli_guess(guess, "", name, names, N_COMMANDS));
-}
-
-static int run(const cli_command *command, int argc, char **argv) {
+static int run_command(const cli_command *command, int argc, char **argv) {
   cli_arguments arguments;
   int rc = cli_arguments_parse(&arguments, command, argc, argv);
   if (rc == 0 && cli_given(&arguments, "help")) {
-    cli_help_command(&arguments);
+    print_help_of(&arguments);
   } else if (rc == 0) {
     rc = command->run(&arguments);
   }
@@ -47,16 +131,27 @@ static int run(const cli_command *command, int argc, char **argv) {
 static int dispatch(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-    const cli_command *explained = argc > 2 ? find(argv[2]) : NULL;
+    const cli_command *explained = argc > 2 ? find_command(argv[2]) : NULL;
     char *help[] = {argc > 2 ? argv[2] : NULL, "--help", NULL};
-    if (explained) return run(explained, 2, help);
-    cli_help(commands, N_COMMANDS);
+    if (explained) return run_command(explained, 2, help);
+    puts(
+        "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
+        "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
+    for (size_t i = 0; i < N_COMMANDS; i++) print_help_line(commands[i]->name, commands[i]->summary);
+    puts(
+        "\n'clatune COMMAND --help' explains a command. A first try:\n"
+        "  clatune devices\n"
+        "  clatune tune kernels_cl/convolution.json --device pocl --budget 100");
     return argc > 1 ? CLI_FOUND : CLI_USAGE;
   }
   if (strcmp(name, "--version") == 0) name = "version";
-  const cli_command *command = find(name);
-  if (command == NULL) return no_command(name);
-  return run(command, argc - 1, argv + 1);
+  const cli_command *command = find_command(name);
+  if (command) return run_command(command, argc - 1, argv + 1);
+  const char *names[N_COMMANDS];
+  char guess[CLI_GUESS_BYTES];
+  for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
+  return cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
+                   cli_guess(guess, "", name, names, N_COMMANDS));
 }
 
 int main(int argc, char **argv) {

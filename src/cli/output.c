@@ -1,33 +1,35 @@
 #include "cli/output.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/command.h"
-
-static void message(const char *format, va_list arguments) {
+static int say(int code, const char *format, va_list arguments) {
   fputs("clatune: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
+  return code;
 }
 
 int cli_usage(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  message(format, arguments);
+  int code = say(CLI_USAGE, format, arguments);
   va_end(arguments);
-  return CLI_USAGE;
+  return code;
 }
 
 int cli_failure(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  message(format, arguments);
+  int code = say(CLI_FAILURE, format, arguments);
   va_end(arguments);
-  return CLI_FAILURE;
+  return code;
 }
 
 int cli_exit_code(int code) {
@@ -49,11 +51,48 @@ int cli_report(const clt_error *error) {
   return cli_exit_code(error->code);
 }
 
-void cli_log(void *user, int level, const char *text) {
+void cli_log(void *user, clt_log_level level, const char *text) {
   const bool *quiet = user;
-  if (level == 0) fprintf(stderr, "clatune: warning: %s\n", text);
-  if (level == 1 && !(quiet && *quiet)) fprintf(stderr, "clatune: %s\n", text);
+  if (level == CLT_LOG_WARNING) fprintf(stderr, "clatune: warning: %s\n", text);
+  if (level == CLT_LOG_INFO && !(quiet && *quiet)) fprintf(stderr, "clatune: %s\n", text);
 }
+
+/* --- files --- */
+
+int cli_outfile_begin(cli_outfile *out, const char *path) {
+  *out = (cli_outfile){.path = path};
+  if (path == NULL) return 0;
+  size_t bytes = strlen(path) + sizeof ".XXXXXX";
+  if ((out->beside = malloc(bytes)) == NULL) return cli_failure("out of memory");
+  snprintf(out->beside, bytes, "%s.XXXXXX", path);
+  int fd = mkstemp(out->beside);
+  if (fd < 0) {
+    int rc = cli_failure("cannot create '%s': %s", path, strerror(errno));
+    free(out->beside);
+    return rc;
+  }
+  /* As a file that the shell makes: mkstemp's is for its owner alone. A file system may be without modes. */
+  mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(fd, 0666 & ~mask)) errno = 0;
+  fflush(stdout);
+  bool moved = dup2(fd, STDOUT_FILENO) >= 0;
+  close(fd);
+  return moved ? 0 : cli_outfile_end(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
+}
+
+int cli_outfile_end(cli_outfile *out, int rc) {
+  if (out->path == NULL) return rc;
+  if (rc == 0 && (fflush(stdout) || ferror(stdout)))
+    rc = cli_failure("cannot write '%s': %s", out->path, strerror(errno));
+  if (rc == 0 && rename(out->beside, out->path))
+    rc = cli_failure("cannot replace '%s': %s", out->path, strerror(errno));
+  if (rc) unlink(out->beside);
+  free(out->beside);
+  return rc;
+}
+
+/* --- JSON --- */
 
 int cli_print_json(json_t *json) {
   if (json == NULL) return cli_failure("out of memory");
@@ -139,5 +178,67 @@ const char *cli_time(char out[32], double seconds) {
   if (!isfinite(seconds)) return strcpy(out, "-");
   while (i < 3 && seconds < units[i].unit) i++;
   snprintf(out, 32, "%.4g %s", seconds / units[i].unit, units[i].name);
+  return out;
+}
+
+/* --- figures of merit --- */
+
+int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance) {
+  clt_error error = {0};
+  const char *typed = cli_text(arguments, "objective");
+  int rc = clt_objective_new(out, instance, typed, &error);
+  if (rc == 0) return 0;
+  int code = cli_report(&error);
+  return typed && rc == CLT_E_EXPRESSION ? CLI_USAGE : code;
+}
+
+static const char *goal_name(const clt_objective *objective) {
+  return clt_objective_goal(objective) == CLT_MAXIMISE ? "maximise" : "minimise";
+}
+
+json_t *cli_json_objective(const clt_objective *o) {
+  return json_pack("{s:s, s:s, s:s, s:s}", "name", clt_objective_name(o), "expression", clt_objective_expression(o),
+                   "unit", clt_objective_unit(o), "goal", goal_name(o));
+}
+
+static bool is_shown(const clt_objective *o, size_t index, double value) {
+  return isfinite(value) && strcmp(clt_objective_metric(o, index).name, "time") != 0;
+}
+
+json_t *cli_json_metrics(const clt_objective *o, const clt_measurement *m) {
+  json_t *out = json_array();
+  for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
+    clt_metric metric = clt_objective_metric(o, i);
+    double value = clt_objective_metric_value(o, i, m);
+    if (is_shown(o, i, value))
+      json_array_append_new(out,
+                            json_pack("{s:s, s:f, s:s}", "name", metric.name, "value", value, "unit", metric.unit));
+  }
+  return out;
+}
+
+void cli_print_metrics(const clt_objective *o, const clt_measurement *m, int width) {
+  for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
+    clt_metric metric = clt_objective_metric(o, i);
+    double value = clt_objective_metric_value(o, i, m);
+    if (is_shown(o, i, value) && i != clt_objective_chosen(o))
+      printf("%-*s %.4g%s%s\n", width - 1, metric.name, value, metric.unit[0] ? " " : "", metric.unit);
+  }
+}
+
+const char *cli_value(char out[96], const clt_objective *o, double value) {
+  const char *unit = clt_objective_unit(o);
+  char time[32];
+  if (!isfinite(value)) return strcpy(out, "-");
+  if (strcmp(unit, "s") == 0) {
+    snprintf(out, 96, "%s", cli_time(time, value));
+  } else {
+    snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
+  }
+  return out;
+}
+
+const char *cli_objective_text(char out[160], const clt_objective *o) {
+  snprintf(out, 160, "%s %.140s", goal_name(o), clt_objective_name(o));
   return out;
 }

@@ -3,9 +3,14 @@
 #define CLT_CLI_OUTPUT_H
 
 #include <clatune/device.h>
+#include <clatune/log.h>
 #include <clatune/measurement.h>
-#include <clatune/problem.h>
+#include <clatune/objective.h>
 #include <jansson.h>
+
+#include "cli/command.h"
+
+/* --- messages --- */
 
 /* "clatune: ..." on standard error; return CLI_USAGE and CLI_FAILURE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -16,7 +21,24 @@ int cli_report(const clt_error *error);
 int cli_exit_code(int code); /* of a result code of the library */
 
 /* Prints warnings and information of the library; user is a bool *: quiet (warnings only). */
-void cli_log(void *user, int level, const char *text);
+void cli_log(void *user, clt_log_level level, const char *text);
+
+/* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
+
+typedef struct cli_outfile {
+  const char *path; /* borrowed; NULL: standard output stays what it is */
+  char *beside;
+} cli_outfile;
+
+/* From here on, standard output goes to a file beside path (NULL: nothing happens). Returns 0, or an exit code after a
+ * message. */
+int cli_outfile_begin(cli_outfile *out, const char *path);
+
+/* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
+ * be printed after it. */
+int cli_outfile_end(cli_outfile *out, int rc);
+
+/* --- JSON: all give new references --- */
 
 /* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE. NULL is out of memory. */
 int cli_print_json(json_t *json);
@@ -28,15 +50,32 @@ json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* null where there is none */
 json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 
+/* --- figures --- */
+
+/* "1.234 ms" into out; "-" for NaN. Returns out. */
+const char *cli_time(char out[32], double seconds);
+
+/* The figure that configurations are ranked by, as cli_time or in the problem's own unit. Returns out. */
+const char *cli_figure(char out[64], const clt_problem *problem, double value);
+
 /* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
  * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */
 json_t *cli_json_quality(const clt_problem *problem, double value);
 void cli_print_quality(const clt_problem *problem, double value, int width);
 
-/* The figure that configurations are ranked by, as cli_time or in the problem's own unit. Returns out. */
-const char *cli_figure(char out[64], const clt_problem *problem, double value);
+/* --objective, else the problem's, else time. Returns 0, or an exit code after a message. */
+int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance);
 
-/* "1.234 ms" into out; "-" for NaN. Returns out. */
-const char *cli_time(char out[32], double seconds);
+/* {"name", "expression", "unit", "goal"}, "maximise GFLOP/s", "minimise energy_J * time_s" */
+json_t *cli_json_objective(const clt_objective *objective);
+const char *cli_objective_text(char out[160], const clt_objective *objective);
+
+/* "1.234 ms", "345 GFLOP/s" into out; "-" for NaN. Returns out. */
+const char *cli_value(char out[96], const clt_objective *objective, double value);
+
+/* What is computed of a measurement, energy included: [{"name", "value", "unit"}], those that have a value. As text: a
+ * line each, whose label is padded to `width`. Time is not among them, nor as text the objective. */
+json_t *cli_json_metrics(const clt_objective *objective, const clt_measurement *measurement);
+void cli_print_metrics(const clt_objective *objective, const clt_measurement *measurement, int width);
 
 #endif

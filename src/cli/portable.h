@@ -4,7 +4,7 @@
 
 #include <clatune/portable.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 /* Finds and prints the answer in a format of `clatune lookup`. Returns the exit code. */
 int cli_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format);

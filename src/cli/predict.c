@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 #define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
 
@@ -40,15 +40,14 @@ static void print_text(const cli_subject *subject, const ranking *r) {
   }
 }
 
-/* A model file, a model to fit now, the one that was trained, or where none was one that is fitted now. */
+/* A model file, a model to fit now, or the one that was trained. */
 static int get_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject) {
   clt_error error = {0};
   size_t n_sizes;
   const char *model = cli_text(arguments, "model");
-  if (model && clt_model_type_find(model)) return cli_fit(out, arguments, subject, model, false, &n_sizes);
-  int rc = model ? clt_model_load(out, clt_instance_space(subject->instance), subject->instance, model, &error)
-                 : clt_predictor_load(out, cli_text(arguments, "store"), subject->instance, &error);
-  if (rc == CLT_E_NOT_FOUND && model == NULL) return cli_fit(out, arguments, subject, NULL, false, &n_sizes);
+  if (model == NULL) return cli_trained_model(out, arguments, subject);
+  if (clt_model_type_find(model)) return cli_fit(out, arguments, subject, model, false, &n_sizes);
+  int rc = clt_model_load(out, clt_instance_space(subject->instance), subject->instance, model, &error);
   return rc ? cli_report(&error) : 0;
 }
 
@@ -77,7 +76,7 @@ static int rank(const cli_arguments *arguments, const cli_subject *subject, cons
   return rc;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_predict(const cli_arguments *arguments) {
   cli_subject subject;
   clt_model *model = NULL;
   int64_t top;
@@ -117,10 +116,8 @@ const cli_command cli_predict = {
         "that is too large to be swept at once it climbs from random configurations to the best neighbour, unless\n"
         "it is told to sweep. Measures nothing. With a model file, no device is needed; its limits apply if one is\n"
         "named.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .model_options = true,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_predict,
 };

@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/figures.h"
 #include "cli/output.h"
 
 #define BAR_CELLS 20

@@ -43,7 +43,7 @@ static int print(const char *path, size_t n, const clt_space *space, bool as_jso
   return 0;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_record(const cli_arguments *arguments) {
   cli_tuning tuning;
   size_t n = 0;
   const char *path = cli_text(arguments, "output");
@@ -78,10 +78,8 @@ const cli_command cli_record = {
     .description =
         "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
         "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .evaluator_options = true,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_record,
 };

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 #include "cli/signals.h"
 
 #define MOST_EVALUATIONS 10000000
@@ -57,7 +57,7 @@ static int load(clt_replay_settings *s, clt_recording ***recordings, clt_recordi
   return rc;
 }
 
-static int run(const cli_arguments *a) {
+static int run_replay(const cli_arguments *a) {
   clt_replay_settings settings = {
       .objective = cli_text(a, "objective"), .noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
   clt_setting *searcher_settings = NULL;
@@ -97,10 +97,8 @@ const cli_command cli_replay = {
         "CLBlast's tuners and KTT wrote, plain or gzip.\n"
         "Says how near to the recorded optimum the best of the first evaluations comes, as optimum / best found, mean\n"
         "over the runs. Every evaluation counts, failed ones too; before the first correct one the fraction is 0.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .searcher_options = true,
-    .min_positional = 1,
-    .max_positional = 100000,
-    .run = run,
+    .n_positional = {1, 100000},
+    .run = run_replay,
 };

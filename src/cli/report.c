@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/output.h"
 #include "cli/report_json.h"
 #include "cli/report_sources.h"
@@ -109,7 +109,7 @@ static int write_page(const cli_report_sources *sources, const clt_report_option
   return rc ? cli_report(&error) : CLI_FOUND;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_report(const cli_arguments *arguments) {
   cli_report_sources sources = {0};
   const char *path = cli_text(arguments, "output");
   char *command = command_text(arguments);
@@ -150,9 +150,7 @@ const cli_command cli_report_command = {
         "file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it. Of a\n"
         "problem file: what the store holds of it at these sizes on this device. Several are compared. Plots are\n"
         "made by gnuplot (Debian: gnuplot-nox); without it a page has none.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 64,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 64},
+    .run = run_report,
 };

@@ -4,7 +4,7 @@
 
 #include <clatune/report.h>
 
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 #define CLI_MAX_REPORTS 64
 

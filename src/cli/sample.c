@@ -67,7 +67,7 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *r, bool as_js
   return 0;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_sample(const cli_arguments *arguments) {
   cli_tuning tuning;
   int64_t samples;
   int rc = cli_integer(&samples, arguments, "samples", 100, 1, INT64_MAX);
@@ -97,10 +97,8 @@ const cli_command cli_sample = {
     .description =
         "Measures N random valid configurations and stores them, for 'clatune train' and later tunings.\n"
         "With --configurations, those of a file.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .evaluator_options = true,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_sample,
 };

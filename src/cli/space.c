@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 static json_t *parameter_json(const clt_parameter *parameter) {
   json_t *values = json_array();
@@ -71,7 +71,7 @@ static int one(const cli_arguments *arguments, const char *path, json_t *list) {
   return 0;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_space(const cli_arguments *arguments) {
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
   int rc = 0;
   for (size_t i = 0; i < arguments->n_positional && rc == 0; i++) rc = one(arguments, arguments->positional[i], list);
@@ -92,9 +92,7 @@ const cli_command cli_space = {
         "Counts the configurations of tuning problems. Needs neither kernel nor device: without --device only\n"
         "the problem's own conditions apply; with it the limits of the device do as well. With --json one\n"
         "file gives an object, several give a list of them.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1000,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1000},
+    .run = run_space,
 };

@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/arguments.h"
-#include "cli/guess.h"
+#include "cli/command.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 #include "cli/store.h"
 
 static int check(const char *path, bool as_json) {
@@ -82,7 +81,7 @@ static int no_action(const char *what) {
                    what, cli_guess(guess, "", what, names, sizeof actions / sizeof *actions));
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_store(const cli_arguments *arguments) {
   const char *what = arguments->positional[0];
   for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
     if (strcmp(actions[i].name, what) != 0) continue;
@@ -119,9 +118,7 @@ const cli_command cli_store = {
         "check: says whether the file is whole (exit code 6 if it is not).\n"
         "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
         "beside it. No other program may use the store meanwhile.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 64,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 64},
+    .run = run_store,
 };

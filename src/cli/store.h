@@ -2,7 +2,7 @@
 #ifndef CLT_CLI_STORE_H
 #define CLT_CLI_STORE_H
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 
 /* What came of a recording: records that the store has now and had not; configurations that the problem does not have.
  */

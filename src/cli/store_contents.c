@@ -8,7 +8,7 @@
 
 #include "cli/export.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 #include "cli/store.h"
 
 int cli_store_where(const cli_arguments *arguments) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 #include "cli/store.h"
 
 #define SECONDS_A_DAY 86400

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 #include "cli/store.h"
 
 #define NOT_LISTED UINT32_MAX

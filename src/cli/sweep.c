@@ -1,5 +1,4 @@
 #include "cli/sweep.h"
-#include "cli/guess.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,19 +58,6 @@ static int list_text(const cli_sweep_subject *s) {
 
 /* --- the command --- */
 
-static int check_format(const char **out, const cli_arguments *arguments) {
-  static const char *const formats[] = {"text", "json", "csv", "markdown"};
-  char guess[CLI_GUESS_BYTES];
-  bool json = cli_given(arguments, "json");
-  const char *format = cli_text(arguments, "format");
-  *out = format ? format : json ? "json" : "text";
-  if (json && strcmp(*out, "json") != 0) return cli_usage("--json and --format %s contradict each other", format);
-  for (size_t i = 0; i < 4; i++)
-    if (strcmp(*out, formats[i]) == 0) return 0;
-  return cli_usage("--format is text, json, csv or markdown, not '%s'%s", format,
-                   cli_guess(guess, "", format, formats, 4));
-}
-
 static int list(cli_sweep_subject *subject, const char *format) {
   look(subject);
   int rc = strcmp(format, "json") == 0 ? list_json(subject) : list_text(subject);
@@ -94,10 +80,11 @@ static int measure(cli_sweep_subject *subject, const cli_arguments *arguments, c
   return rc ? rc : cli_sweep_exit_code(subject);
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_sweep(const cli_arguments *arguments) {
   cli_sweep_subject subject;
+  static const char *const formats[] = {"text", "json", "csv", "markdown"};
   const char *format;
-  int rc = check_format(&format, arguments);
+  int rc = cli_format(&format, arguments, formats, 4);
   if (rc) return rc;
   rc = cli_sweep_subject_init(&subject, arguments);
   if (rc == 0 && cli_given(arguments, "dry-run"))
@@ -139,9 +126,7 @@ const cli_command cli_sweep = {
         "that\n"
         "fails does not stop the others; the table at the end says why. Exit code: 0 all found, 130 interrupted (and\n"
         "resumable); where tunings failed, the code that they share, or 1.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1},
+    .run = run_sweep,
 };

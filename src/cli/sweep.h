@@ -6,7 +6,7 @@
 #include <clatune/sweep.h>
 #include <pthread.h>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/sweep_results.h"
 
 typedef enum cli_row_state { CLI_ROW_OPEN, CLI_ROW_FINISHED, CLI_ROW_FAILED } cli_row_state;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 typedef struct matter {
   const char *parameter;
@@ -80,7 +80,7 @@ static int save(char **path, const clt_model *model, const cli_arguments *argume
   return rc ? cli_report(&error) : 0;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_train(const cli_arguments *arguments) {
   cli_subject subject;
   clt_model *model = NULL;
   clt_model_accuracy accuracy;
@@ -124,10 +124,8 @@ const cli_command cli_train = {
         "--warm-start' find it; with -o, in a file for 'clatune predict --model'. Measures nothing. With\n"
         "measurements at five sizes or more, the errors that it prints are those at sizes not trained on. What\n"
         "matters is, for each parameter, the share of the spread of log time that is left when all others are known.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .model_options = true,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_train,
 };

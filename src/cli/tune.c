@@ -3,7 +3,6 @@
 #include "cli/dry_run.h"
 #include "cli/output.h"
 #include "cli/tuning.h"
-#include "cli/warm_start.h"
 
 static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
   if (as_json) return cli_print_json(cli_tuning_json(tuning, result));
@@ -11,20 +10,25 @@ static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool 
   return 0;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
   bool known = searcher == NULL || clt_searcher_find(searcher) != NULL;
   if (known && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
   int rc = cli_tuning_init(&tuning, arguments, searcher);
   if (rc) return rc;
-  if (cli_given(arguments, "warm-start")) rc = cli_warm_start(&tuning, arguments);
+  if (cli_given(arguments, "warm-start") && cli_given(arguments, "no-store"))
+    rc = cli_usage("option '--warm-start' needs a store, for its model");
+  else if (cli_given(arguments, "warm-start"))
+    rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
+  tuning.settings.model = tuning.model;
   if (rc) return cli_tuning_release(&tuning), rc;
   return cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
 }
 
 static const cli_flag flags[] = {
-    {"searcher", "NAME", "what decides what is measured, see below (default: what the problem asks for, or " CLT_DEFAULT_SEARCHER ")"},
+    {"searcher", "NAME",
+     "what decides what is measured, see below (default: what the problem asks for, or " CLT_DEFAULT_SEARCHER ")"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
     {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
     {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
@@ -45,18 +49,17 @@ const cli_command cli_tune = {
     .description =
         "Finds the fastest configuration of the kernel or program of a problem file. Every candidate is built and run "
         "in a\n"
-        "process of its own and its result is checked; each measurement is stored as it is made, so the same command goes on "
+        "process of its own and its result is checked; each measurement is stored as it is made, so the same command "
+        "goes on "
         "where\n"
         "it was stopped. The problem's default configuration is evaluated first; at the end the best few are compared "
         "in\n"
         "interleaved runs. Of several limits (--budget, --space-fraction, --time, --target, --stagnation) the first "
         "that\n"
         "is reached ends the search. Exit code: 0 found, 4 no valid configuration, 130 interrupted (and resumable).",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
+    CLI_FLAGS(flags),
     .searcher_options = true,
     .evaluator_options = true,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    .n_positional = {1, 1},
+    .run = run_tune,
 };

@@ -5,9 +5,9 @@
 #include <clatune/tune.h>
 #include <jansson.h>
 
-#include "cli/figures.h"
+#include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/setting_up.h"
+#include "cli/subject.h"
 
 typedef struct cli_tuning {
   cli_subject subject;

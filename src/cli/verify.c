@@ -6,9 +6,7 @@
 
 #include "cli/oclgrind.h"
 #include "cli/output.h"
-#include "cli/setting_up.h"
-
-static void on_log(void *user, clt_log_level level, const char *text) { cli_log(user, level, text); }
+#include "cli/subject.h"
 
 /* T1 problems often have no "Default", and their first values may violate a condition. */
 static clt_config standard(const clt_instance *instance) {
@@ -122,11 +120,11 @@ static int judge(verdict *v, const cli_arguments *arguments, const cli_subject *
     clt_measurement_fail(&v->m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
     return 0;
   }
-  if (clt_verify_config(subject->instance, v->m.config, patience, oclgrind ? 3 : 0, &v->m, &v->quality, on_log, &quiet,
+  if (clt_verify_config(subject->instance, v->m.config, patience, oclgrind ? 3 : 0, &v->m, &v->quality, cli_log, &quiet,
                         &error))
     return cli_report(&error);
   if (!clt_measurement_correct(&v->m) && !clt_problem_is_command(clt_instance_problem(subject->instance)))
-    clt_check_arguments(subject->instance, v->m.config, on_log, &quiet);
+    clt_check_arguments(subject->instance, v->m.config, cli_log, &quiet);
   if (oclgrind && (v->findings = cli_oclgrind_findings(oclgrind, &v->n_findings)) == NULL)
     return cli_failure("cannot read what Oclgrind has found");
   return 0;
@@ -147,7 +145,7 @@ static int check(const cli_arguments *arguments, const cli_subject *subject, clt
   return rc == 0 && !good ? CLI_VERIFY_FAILED : rc;
 }
 
-static int run(const cli_arguments *arguments) {
+static int run_verify(const cli_arguments *arguments) {
   cli_subject subject;
   cli_oclgrind oclgrind = {""};
   clt_config config;
@@ -181,9 +179,7 @@ const cli_command cli_verify = {
         "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
         "the result with the reference, on two sets of input. Exit code 5 if it differs or fails, or Oclgrind finds "
         "something.",
-    .flags = flags,
-    .n_flags = sizeof flags / sizeof *flags,
-    .min_positional = 1,
-    .max_positional = 1,
-    .run = run,
+    CLI_FLAGS(flags),
+    .n_positional = {1, 1},
+    .run = run_verify,
 };

@@ -1,0 +1,244 @@
+#include "cli/subject.h"
+
+#include <clatune/lookup.h>
+#include <clatune/predictor.h>
+#include <clatune/sys/evaluator.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+/* --- devices --- */
+
+/* The device of this machine that `text` names (NULL: the only one). Returns a result code, nothing is said. */
+static int select_device_here(clt_device_info *out, const char *text, clt_error *error) {
+  clt_device_info *devices = NULL;
+  size_t n = 0, index = 0;
+  int rc = clt_devices(&devices, &n, error);
+  if (rc == 0) rc = clt_device_select(&index, devices, n, text, error);
+  if (rc == 0) *out = devices[index];
+  free(devices);
+  return rc;
+}
+
+int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  const char *typed = cli_text(arguments, "device");
+  return select_device_here(out, typed ? typed : getenv("CLATUNE_DEVICE"), &error) ? cli_report(&error) : 0;
+}
+
+#define MOST_DEVICES 1000 /* that are taken from a store, which may be anybody's */
+
+typedef struct device_list {
+  clt_device_info *all;
+  size_t n;
+} device_list;
+
+static bool is_same_device(const clt_device_info *a, const clt_device_info *b) {
+  char x[512], y[512];
+  clt_device_key(a, x, sizeof x);
+  clt_device_key(b, y, sizeof y);
+  return strcmp(x, y) == 0;
+}
+
+/* Its place among the devices of the machine that it was measured on says nothing here. */
+static int note_stored_device(void *user, const clt_store_description *d) {
+  device_list *list = user;
+  clt_device_info device;
+  size_t i = 0;
+  if (clt_device_from_json(&device, d->device_json, NULL)) return 0; /* nobody described it */
+  device.platform_index = device.device_index = -1;
+  while (i < list->n && !is_same_device(&list->all[i], &device)) i++;
+  if (i == MOST_DEVICES) return 0;
+  clt_device_info *longer = i < list->n ? list->all : realloc(list->all, (i + 1) * sizeof *longer);
+  if (longer == NULL) return CLT_E_MEMORY;
+  list->all = longer;
+  list->all[i] = device;
+  if (i == list->n) list->n++;
+  return 0;
+}
+
+static int list_stored_devices(device_list *list, const char *path, clt_error *error) {
+  clt_store *store = NULL;
+  clt_error why = {0};
+  int rc = clt_store_open_to_read(&store, NULL, path, &why);
+  if (rc == CLT_E_NOT_FOUND) return CLT_OK;
+  if (rc) return *error = why, rc;
+  rc = clt_store_each_key_uncounted(store, note_stored_device, list, error);
+  clt_store_close(store);
+  return rc;
+}
+
+/* A device of this machine, and where none of them is meant, or there is no driver, one that the store describes. */
+static int choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
+  clt_error not_here = {0}, error = {0};
+  device_list list = {0};
+  size_t index = 0;
+  int rc = select_device_here(out, text, &not_here);
+  if (rc == 0) return 0;
+  if (rc == CLT_E_MEMORY || rc == CLT_E_AMBIGUOUS) return cli_report(&not_here);
+  /* The user's store last: where both know a device, what it says counts. */
+  const char *path = cli_text(arguments, "store");
+  rc = path ? CLT_OK : list_stored_devices(&list, clt_catalog_system_path(), &error);
+  if (rc == 0) rc = list_stored_devices(&list, path, &error);
+  if (rc == 0 && list.n == 0) {
+    rc = cli_report(&not_here);
+  } else if (rc || (rc = clt_device_select(&index, list.all, list.n, text, &error))) {
+    if (error.code == CLT_E_DEVICE) cli_report(&not_here);
+    if (error.code == CLT_E_DEVICE || error.code == CLT_E_AMBIGUOUS) cli_failure("what the store knows:");
+    rc = cli_report(&error);
+  } else {
+    *out = list.all[index];
+  }
+  free(list.all);
+  return rc;
+}
+
+/* --- the subject --- */
+
+int cli_subject_load(cli_subject *out, const char *path) {
+  clt_error error = {0};
+  *out = (cli_subject){0};
+  return clt_problem_load(&out->problem, path, &error) ? cli_report(&error) : 0;
+}
+
+int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need) {
+  clt_error error = {0};
+  const char *device = cli_text(arguments, "device");
+  bool program = clt_problem_is_command(subject->problem);
+  clt_size *sizes = NULL;
+  size_t n_sizes = 0, index = 0;
+  int rc = 0;
+  if (device == NULL && need != CLI_DEVICE_IF_NAMED && !program) device = getenv("CLATUNE_DEVICE");
+  if (need == CLI_DEVICE_REQUIRED && clt_problem_check_defines(subject->problem, &error)) rc = cli_report(&error);
+  if (rc == 0 && (device || need != CLI_DEVICE_IF_NAMED)) {
+    subject->device = malloc(sizeof *subject->device);
+    if (subject->device == NULL) {
+      rc = cli_failure("out of memory");
+    } else if (program && (device == NULL || need != CLI_DEVICE_KNOWN)) {
+      clt_device_host(subject->device);
+      if (clt_device_select(&index, subject->device, 1, device, &error)) rc = cli_report(&error);
+    } else if (need == CLI_DEVICE_KNOWN) {
+      rc = choose_known_device(subject->device, arguments, device);
+    } else if (select_device_here(subject->device, device, &error)) {
+      rc = cli_report(&error);
+    }
+  }
+  if (rc == 0) rc = cli_sizes(&sizes, &n_sizes, arguments);
+  if (rc == 0 && clt_instance_new(&subject->instance, subject->problem, sizes, n_sizes, subject->device, &error)) {
+    rc = cli_report(&error);
+    if (error.code == CLT_E_NOT_FOUND) rc = CLI_USAGE; /* a size that the problem does not have */
+  }
+  free(sizes);
+  if (rc) cli_subject_release(subject);
+  return rc;
+}
+
+int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need) {
+  int rc = cli_subject_load(out, path);
+  return rc ? rc : cli_subject_complete(out, arguments, need);
+}
+
+void cli_subject_release(cli_subject *subject) {
+  clt_instance_free(subject->instance);
+  clt_problem_free(subject->problem);
+  free(subject->device);
+  *subject = (cli_subject){0};
+}
+
+/* --- the store, and what is learned from --- */
+
+int cli_open_store(clt_store **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
+}
+
+int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments) {
+  clt_error error = {0};
+  int rc = clt_store_open_to_read(out, "sqlite", cli_text(arguments, "store"), &error);
+  return rc && rc != CLT_E_NOT_FOUND ? cli_report(&error) : 0;
+}
+
+bool cli_has_store(const cli_arguments *arguments) {
+  char *path = NULL;
+  bool there = clt_store_place(&path, cli_text(arguments, "store"), NULL) == 0 &&
+               (access(path, F_OK) == 0 || errno != ENOENT); /* what cannot be reached is for the store to explain */
+  free(path);
+  return there;
+}
+
+static void say_no_store(const cli_arguments *arguments, const char *more) {
+  char *path = NULL;
+  if (clt_store_place(&path, cli_text(arguments, "store"), NULL)) path = NULL;
+  cli_failure("there is no store '%s' yet, so nothing is known%s", path ? path : "", more);
+  free(path);
+}
+
+int cli_no_store(const cli_arguments *arguments) {
+  say_no_store(arguments, "; 'clatune tune' and 'clatune sample' make it");
+  return CLI_FAILURE;
+}
+
+void cli_note_no_store(const cli_arguments *arguments) {
+  if (!cli_given(arguments, "quiet")) say_no_store(arguments, "");
+}
+
+void cli_free_recordings(clt_recording **recordings, size_t n) {
+  for (size_t i = 0; recordings && i < n; i++) clt_recording_free(recordings[i]);
+  free(recordings);
+}
+
+int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n) {
+  clt_error error = {0};
+  *out = calloc(n + 1, sizeof **out);
+  if (*out == NULL) return cli_failure("out of memory");
+  for (size_t i = 0; i < n; i++)
+    if (clt_recording_load(&(*out)[i], paths[i], &error)) return cli_report(&error);
+  return 0;
+}
+
+int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments) {
+  const char **paths;
+  *n = 0;
+  if (cli_given(arguments, "no-transfer")) return 0;
+  int rc = cli_texts(&paths, n, arguments, "learn-from");
+  if (rc == 0) rc = cli_load_recordings(out, paths, *n);
+  free(paths);
+  return rc;
+}
+
+int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
+            bool own_size, size_t *n_sizes) {
+  clt_error error = {0};
+  clt_history *history = NULL;
+  clt_store *store = NULL;
+  clt_setting *settings = NULL;
+  size_t n_settings = 0;
+  int64_t seed;
+  if (type == NULL) type = "auto";
+  int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
+  if (rc == 0) rc = cli_open_store_to_read(&store, arguments);
+  if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
+  if (rc == 0 && clt_history_read(&history, store, subject->instance, own_size, &error)) rc = cli_report(&error);
+  if (rc == 0 && clt_history_n_rows(history) == 0)
+    rc = cli_failure("the store holds no measurement of '%s'%s on this device; 'clatune sample' makes some",
+                     clt_problem_name(subject->problem), own_size ? " at these sizes" : "");
+  if (rc == 0 && clt_history_fit(out, history, type, settings, n_settings, (uint64_t)seed, 0, &error))
+    rc = cli_report(&error);
+  if (rc == 0) *n_sizes = clt_history_n_sizes(history);
+  clt_history_free(history);
+  clt_store_close(store);
+  free(settings);
+  return rc;
+}
+
+int cli_trained_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject) {
+  clt_error error = {0};
+  size_t n_sizes;
+  int rc = clt_predictor_load(out, cli_text(arguments, "store"), subject->instance, &error);
+  if (rc == CLT_E_NOT_FOUND) return cli_fit(out, arguments, subject, NULL, false, &n_sizes);
+  return rc ? cli_report(&error) : 0;
+}
