@@ -23,10 +23,10 @@ static int print_json(const clt_instance *instance, const clt_objective *objecti
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
                                   "configuration", cli_json_found(instance, found), "options", found->options,
-                                  "expected_time_s", cli_json_real(found->expected_time_s), "stale", found->stale,
+                                  "expected_time_s", clt_json_real(found->expected_time_s), "stale", found->stale,
                                   "measured_on", elsewhere ? found->device : NULL, "measured_at",
                                   elsewhere ? found->sizes : NULL, "objective", cli_json_objective(objective),
-                                  "expected_value", cli_json_real(found->expected_value)));
+                                  "expected_value", clt_json_real(found->expected_value)));
 }
 
 static int print_text(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
@@ -95,7 +95,7 @@ static int look_up(clt_catalog *catalog, const cli_arguments *arguments, const c
 
 static int answer(const cli_arguments *arguments, const char *format) {
   clt_catalog *catalog = NULL;
-  cli_outfile file;
+  clt_replacement file;
   int rc = open_catalog(&catalog, arguments);
   if (rc) return clt_catalog_close(catalog), rc;
   rc = cli_outfile_begin(&file, cli_text(arguments, "output"));

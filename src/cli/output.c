@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int say(int code, const char *format, va_list arguments) {
@@ -59,36 +58,23 @@ void cli_log(void *user, clt_log_level level, const char *text) {
 
 /* --- files --- */
 
-int cli_outfile_begin(cli_outfile *out, const char *path) {
-  *out = (cli_outfile){.path = path};
+int cli_outfile_begin(clt_replacement *out, const char *path) {
+  clt_error error = {0};
+  *out = (clt_replacement){.fd = -1};
   if (path == NULL) return 0;
-  size_t bytes = strlen(path) + sizeof ".XXXXXX";
-  if ((out->beside = malloc(bytes)) == NULL) return cli_failure("out of memory");
-  snprintf(out->beside, bytes, "%s.XXXXXX", path);
-  int fd = mkstemp(out->beside);
-  if (fd < 0) {
-    int rc = cli_failure("cannot create '%s': %s", path, strerror(errno));
-    free(out->beside);
-    return rc;
-  }
-  /* As a file that the shell makes: mkstemp's is for its owner alone. A file system may be without modes. */
-  mode_t mask = umask(0);
-  umask(mask);
-  if (fchmod(fd, 0666 & ~mask)) errno = 0;
+  if (clt_file_replace_open(out, path, &error)) return cli_report(&error);
   fflush(stdout);
-  bool moved = dup2(fd, STDOUT_FILENO) >= 0;
-  close(fd);
+  bool moved = dup2(out->fd, STDOUT_FILENO) >= 0;
   return moved ? 0 : cli_outfile_end(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
 }
 
-int cli_outfile_end(cli_outfile *out, int rc) {
+int cli_outfile_end(clt_replacement *out, int rc) {
+  clt_error error = {0};
   if (out->path == NULL) return rc;
   if (rc == 0 && (fflush(stdout) || ferror(stdout)))
     rc = cli_failure("cannot write '%s': %s", out->path, strerror(errno));
-  if (rc == 0 && rename(out->beside, out->path))
-    rc = cli_failure("cannot replace '%s': %s", out->path, strerror(errno));
-  if (rc) unlink(out->beside);
-  free(out->beside);
+  if (rc == 0) return clt_file_replace_commit(out, &error) ? cli_report(&error) : 0;
+  clt_file_replace_abort(out);
   return rc;
 }
 
@@ -102,21 +88,10 @@ int cli_print_json(json_t *json) {
   return rc ? cli_failure("cannot write to standard output") : 0;
 }
 
-json_t *cli_json_real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-json_t *cli_json_value(clt_value value) {
-  switch (value.type) {
-    case CLT_REAL: return cli_json_real(value.real);
-    case CLT_BOOL: return json_boolean(value.integer);
-    case CLT_STRING: return json_string(value.text);
-    default: return json_integer(value.integer);
-  }
-}
-
 json_t *cli_json_configuration(const clt_space *space, clt_config config) {
   json_t *out = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    json_object_set_new(out, clt_space_parameter(space, i)->name, cli_json_value(clt_space_value(space, config, i)));
+    json_object_set_new(out, clt_space_parameter(space, i)->name, clt_json_value(clt_space_value(space, config, i)));
   return out;
 }
 
@@ -149,7 +124,7 @@ json_t *cli_json_quality(const clt_problem *problem, double value) {
   const char *name = clt_problem_quality_name(problem);
   if (name == NULL) return json_null();
   return json_pack("{s:s, s:s, s:o}", "name", name, "unit", clt_problem_quality_unit(problem), "value",
-                   cli_json_real(value));
+                   clt_json_real(value));
 }
 
 void cli_print_quality(const clt_problem *problem, double value, int width) {

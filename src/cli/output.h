@@ -8,6 +8,8 @@
 #include <clatune/objective.h>
 #include <jansson.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "cli/command.h"
 
 /* --- messages --- */
@@ -25,26 +27,19 @@ void cli_log(void *user, clt_log_level level, const char *text);
 
 /* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
 
-typedef struct cli_outfile {
-  const char *path; /* borrowed; NULL: standard output stays what it is */
-  char *beside;
-} cli_outfile;
-
-/* From here on, standard output goes to a file beside path (NULL: nothing happens). Returns 0, or an exit code after a
- * message. */
-int cli_outfile_begin(cli_outfile *out, const char *path);
+/* From here on, standard output goes to a file beside path (borrowed; NULL: nothing happens). Returns 0, or an exit
+ * code after a message. */
+int cli_outfile_begin(clt_replacement *out, const char *path);
 
 /* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
  * be printed after it. */
-int cli_outfile_end(cli_outfile *out, int rc);
+int cli_outfile_end(clt_replacement *out, int rc);
 
 /* --- JSON: all give new references --- */
 
 /* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE. NULL is out of memory. */
 int cli_print_json(json_t *json);
 
-json_t *cli_json_real(double x); /* null for NaN and infinities */
-json_t *cli_json_value(clt_value value);
 json_t *cli_json_configuration(const clt_space *space, clt_config config);
 json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* null where there is none */

@@ -11,8 +11,8 @@
 
 static json_t *place_json(const clt_portable_place *p) {
   return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "device", p->device, "driver", p->driver, "sizes", p->sizes,
-                   "relative", cli_json_real(p->relative), "value", cli_json_real(p->value), "best_value",
-                   cli_json_real(p->best_value));
+                   "relative", clt_json_real(p->relative), "value", clt_json_real(p->value), "best_value",
+                   clt_json_real(p->best_value));
 }
 
 /* "a=1 b=x" as an object of texts and numbers. */
@@ -40,8 +40,8 @@ static int print_json(const clt_portable *p) {
   size_t n_measured = p->n_places - p->n_missing;
   return cli_print_json(json_pack(
       "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration_json(p->configuration), "options",
-      p->options, "places", places, "mean_relative", cli_json_real(p->sum_relative / (double)n_measured),
-      "worst_relative", cli_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
+      p->options, "places", places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured),
+      "worst_relative", clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
       (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open));
 }
 

@@ -22,8 +22,8 @@ static json_t *to_json(const cli_subject *subject, const ranking *r) {
     json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
                                           cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]),
                                           "options", cli_json_best_options(subject->instance, r->configs[i]), "time_s",
-                                          cli_json_real(exp((double)p->log_time)), "spread", cli_json_real(p->spread),
-                                          "p_valid", cli_json_real(p->p_valid)));
+                                          clt_json_real(exp((double)p->log_time)), "spread", clt_json_real(p->spread),
+                                          "p_valid", clt_json_real(p->p_valid)));
   }
   return json_pack("{s:o}", "predictions", list);
 }

@@ -13,7 +13,7 @@ typedef struct cli_progress {
   const clt_objective *objective;
 } cli_progress;
 
-/* What the figures are of; both nullable. */
+/* What the figures are of; NULL where the bar is drawn by cli_progress_bar alone. */
 void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem, const clt_objective *objective);
 void cli_progress_update(cli_progress *progress, const clt_progress *now);
 void cli_progress_end(cli_progress *progress); /* takes the bar away */
@@ -21,5 +21,10 @@ void cli_progress_end(cli_progress *progress); /* takes the bar away */
 /* What others draw with: a bar of which a share is filled, and "4m10s". Returns out. */
 void cli_progress_bar(double share, bool colour, const char *text);
 const char *cli_duration(char out[32], double seconds);
+
+/* While something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. Other commands
+ * end by them as any program does. */
+void cli_signals_install(void);
+const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
 
 #endif

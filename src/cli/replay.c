@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/subject.h"
-#include "cli/signals.h"
+#include "cli/progress.h"
 
 #define MOST_EVALUATIONS 10000000
 

@@ -48,7 +48,7 @@ static void add_to_mean(clt_replay_figures *mean, const clt_replay_figures *spac
 static void set(json_t *object, size_t evaluations, double value) {
   char key[24];
   snprintf(key, sizeof key, "%zu", evaluations);
-  json_object_set_new(object, key, cli_json_real(value));
+  json_object_set_new(object, key, clt_json_real(value));
 }
 
 /* figure: its offset in clt_replay_figures. */
@@ -73,7 +73,7 @@ static json_t *curve(const clt_replay_result *r, const clt_replay_space *space) 
       double fraction = space->fractions[i * r->budget + k];
       if (fraction > 0) sum += space->least_cost / fraction, n++;
     }
-    json_array_append_new(out, cli_json_real(n > 0 ? sum / n : NAN));
+    json_array_append_new(out, clt_json_real(n > 0 ? sum / n : NAN));
   }
   return out;
 }
@@ -90,10 +90,10 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
   json_t *out = json_pack(
       "{s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(space->recording),
       "configurations", (json_int_t)clt_recording_size(space->recording), "failed", n_failed(space->recording),
-      "searcher", searcher, "optimum_s", cli_json_real(clt_recording_optimum_s(space->recording)),
+      "searcher", searcher, "optimum_s", clt_json_real(clt_recording_optimum_s(space->recording)),
       "fraction_of_optimum", by_evaluations(f, c, FIGURE(mean)), "percentile_5",
       by_evaluations(f, c, FIGURE(percentile_5)), "standard_error", by_evaluations(f, c, FIGURE(standard_error)),
-      "missed", by_evaluations(f, c, FIGURE(missed)), "search_s", cli_json_real(space->search_s));
+      "missed", by_evaluations(f, c, FIGURE(missed)), "search_s", clt_json_real(space->search_s));
   if (space->second_stage_measured == 0) return out;
   json_object_set_new(out, "second_stage_measured", json_integer((json_int_t)space->second_stage_measured));
   json_object_set_new(out, "second_stage_failed", json_integer((json_int_t)space->second_stage_failed));
@@ -110,7 +110,7 @@ int cli_replay_print_json(const clt_replay_result *r, const clt_replay_settings 
     if (rc) return json_decref(results), rc;
     add_to_mean(mean, figures, &c, r->n_spaces);
     json_t *space = space_json(&r->spaces[i], searcher, figures, &c);
-    if (settings->objective) json_object_set_new(space, "optimum", cli_json_real(r->spaces[i].optimum));
+    if (settings->objective) json_object_set_new(space, "optimum", clt_json_real(r->spaces[i].optimum));
     if (with_curves)
       json_object_set_new(space, settings->objective ? "mean_best_cost" : "mean_best_s", curve(r, &r->spaces[i]));
     json_array_append_new(results, space);

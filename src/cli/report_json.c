@@ -22,8 +22,8 @@ json_t *cli_report_json_text(const char *text) {
 static json_t *row_json(const clt_report *report, size_t index) {
   const clt_report_row *row = clt_report_row_at(report, index);
   return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
-                   cli_json_real(row->time_s), "value", cli_json_real(clt_report_value(report, row->cost)), "spread",
-                   cli_json_real(row->spread), "finalist_s", cli_json_real(row->final_s), "configuration",
+                   clt_json_real(row->time_s), "value", clt_json_real(clt_report_value(report, row->cost)), "spread",
+                   clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "configuration",
                    cli_json_configuration(clt_report_space(report), row->config));
 }
 
@@ -54,8 +54,8 @@ static json_t *progress_json(const clt_report *report) {
     best = row->cost;
     json_array_append_new(
         list,
-        json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s", cli_json_real(row->time_s),
-                  "best_value", cli_json_real(clt_report_value(report, best)), "spent_s", cli_json_real(spent_s)));
+        json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s", clt_json_real(row->time_s),
+                  "best_value", clt_json_real(clt_report_value(report, best)), "spent_s", clt_json_real(spent_s)));
   }
   return list;
 }
@@ -67,11 +67,11 @@ static void add_figures(json_t *json, const clt_report *report, const clt_effect
   const double costs[] = {e->least_s, e->lower_quartile_s, e->median_s, e->upper_quartile_s};
   bool is_time = clt_report_figure_of(report).is_time;
   for (size_t i = 0; i < 4; i++)
-    json_object_set_new(json, names[is_time][i], cli_json_real(clt_report_value(report, costs[i])));
+    json_object_set_new(json, names[is_time][i], clt_json_real(clt_report_value(report, costs[i])));
 }
 
 static json_t *value_json(const clt_report *report, clt_value value, const clt_effect_value *e) {
-  json_t *json = json_pack("{s:o, s:I, s:I}", "value", cli_json_value(value), "rows", (json_int_t)e->n, "failed",
+  json_t *json = json_pack("{s:o, s:I, s:I}", "value", clt_json_value(value), "rows", (json_int_t)e->n, "failed",
                            (json_int_t)e->n_failed);
   add_figures(json, report, e);
   return json;
@@ -86,7 +86,7 @@ static int add_parameter(json_t *list, const clt_report *report, size_t index, c
   for (size_t v = 0; v < effect.n_values; v++)
     if (effect.values[v].n) json_array_append_new(values, value_json(report, parameter->values[v], &effect.values[v]));
   json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", parameter->name, "importance",
-                                        cli_json_real(effect.importance), "values", values));
+                                        clt_json_real(effect.importance), "values", values));
   clt_effect_release(&effect);
   return 0;
 }
@@ -97,8 +97,8 @@ static json_t *model_json(const clt_report *report, const clt_report_options *op
   if (*rc || fit.n == 0) return json_null();
   json_t *model = json_pack("{s:I, s:I, s:o, s:o}", "rows", (json_int_t)fit.accuracy.n_rows, "failed_rows",
                             (json_int_t)fit.accuracy.n_failed, "mean_relative_error",
-                            cli_json_real(fit.accuracy.mean_relative_error), "log_error_sd",
-                            cli_json_real(fit.accuracy.log_error_sd));
+                            clt_json_real(fit.accuracy.mean_relative_error), "log_error_sd",
+                            clt_json_real(fit.accuracy.log_error_sd));
   clt_report_fit_release(&fit);
   return model;
 }

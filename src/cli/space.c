@@ -6,7 +6,7 @@
 
 static json_t *parameter_json(const clt_parameter *parameter) {
   json_t *values = json_array();
-  for (size_t i = 0; i < parameter->n_values; i++) json_array_append_new(values, cli_json_value(parameter->values[i]));
+  for (size_t i = 0; i < parameter->n_values; i++) json_array_append_new(values, clt_json_value(parameter->values[i]));
   return json_pack("{s:s, s:o}", "name", parameter->name, "values", values);
 }
 
@@ -38,7 +38,7 @@ static json_t *to_json(const cli_subject *subject, const char *path) {
   return json_pack("{s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "file", path, "problem",
                    clt_problem_name(subject->problem), "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
                    (json_int_t)clt_space_valid(space), "aliases", aliases_json(space), "groups",
-                   (json_int_t)clt_space_n_groups(space), "build_s", cli_json_real(clt_space_build_s(space)), "sizes",
+                   (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
                    cli_json_sizes(subject->instance), "device",
                    subject->device ? json_string(subject->device->name) : json_null(), "parameters", parameters);
 }

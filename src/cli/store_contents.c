@@ -61,7 +61,7 @@ int cli_store_list(const cli_arguments *arguments) {
 static json_t *found_json(const clt_instance *instance, const clt_lookup_result *found) {
   return json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance), "device", found->device,
                    "driver", clt_instance_device(instance)->driver_version, "configuration", cli_json_found(instance, found), "options",
-                   found->options, "time_s", cli_json_real(found->expected_time_s));
+                   found->options, "time_s", clt_json_real(found->expected_time_s));
 }
 
 static int show_one(void *user, const clt_instance *instance, const clt_lookup_result *found) {

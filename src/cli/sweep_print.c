@@ -190,14 +190,14 @@ static json_t *json_line(const cli_sweep_line *l) {
                 l->device->driver_version, "problem", clt_problem_name(l->cell.problem), "sizes", json_sizes(&l->cell),
                 "searcher", l->cell.label, "budget", (json_int_t)l->cell.budget, "tunings", (json_int_t)l->n, "found",
                 (json_int_t)l->n_found, "failed", (json_int_t)l->n_failed);
-  json_object_set_new(out, "best_s", cli_json_real(l->best_s));
-  json_object_set_new(out, "default_s", cli_json_real(l->default_s));
-  json_object_set_new(out, "best_value", cli_json_real(l->best_value));
-  json_object_set_new(out, "default_value", cli_json_real(l->default_value));
-  json_object_set_new(out, "speedup_over_default", cli_json_real(l->speedup));
-  json_object_set_new(out, "evaluations", cli_json_real(l->evaluations));
-  json_object_set_new(out, "fraction_of_best", cli_json_real(l->fraction));
-  json_object_set_new(out, "wall_s", cli_json_real(l->wall_s));
+  json_object_set_new(out, "best_s", clt_json_real(l->best_s));
+  json_object_set_new(out, "default_s", clt_json_real(l->default_s));
+  json_object_set_new(out, "best_value", clt_json_real(l->best_value));
+  json_object_set_new(out, "default_value", clt_json_real(l->default_value));
+  json_object_set_new(out, "speedup_over_default", clt_json_real(l->speedup));
+  json_object_set_new(out, "evaluations", clt_json_real(l->evaluations));
+  json_object_set_new(out, "fraction_of_best", clt_json_real(l->fraction));
+  json_object_set_new(out, "wall_s", clt_json_real(l->wall_s));
   json_object_set_new(out, "reason", l->reason ? json_string(l->reason) : json_null());
   return out;
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "cli/output.h"
-#include "cli/signals.h"
+#include "cli/progress.h"
 #include "cli/sweep.h"
 #include "cli/sweep_progress.h"
 
@@ -46,8 +46,8 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 static void add_values(json_t *line, const char *objective, const cli_outcome *o) {
   json_object_set_new(line, "objective", json_string(objective));
   json_object_set_new(line, "maximised", json_boolean(o->maximised));
-  json_object_set_new(line, "best_value", cli_json_real(o->best_value));
-  json_object_set_new(line, "default_value", cli_json_real(o->default_value));
+  json_object_set_new(line, "best_value", clt_json_real(o->best_value));
+  json_object_set_new(line, "default_value", clt_json_real(o->default_value));
 }
 
 static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
@@ -59,8 +59,8 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
                            cli_json_sizes(t->instance), "searcher", t->cell.label, "budget", (json_int_t)t->cell.budget,
                            "seed", (json_int_t)t->cell.seed);
   if (line == NULL) return NULL;
-  json_object_set_new(line, "best_s", cli_json_real(o->best_s));
-  json_object_set_new(line, "default_s", cli_json_real(o->default_s));
+  json_object_set_new(line, "best_s", clt_json_real(o->best_s));
+  json_object_set_new(line, "default_s", clt_json_real(o->default_s));
   if (isfinite(o->best_value)) add_values(line, t->settings.objective, o);
   json_object_set_new(line, "configuration", found ? cli_json_configuration(space, r->best.config) : json_null());
   json_object_set_new(line, "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null());
@@ -70,8 +70,8 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
                 "reused", (json_int_t)r->reused, "correct", (json_int_t)r->by_invalidity[CLT_CORRECT]));
   json_object_set_new(line, "left_out", json_integer((json_int_t)o->left_out));
   json_object_set_new(line, "ended_by", json_string(clt_ending_name(r->ending)));
-  json_object_set_new(line, "search_s", cli_json_real(r->search_s));
-  json_object_set_new(line, "wall_s", cli_json_real(o->wall_s));
+  json_object_set_new(line, "search_s", clt_json_real(r->search_s));
+  json_object_set_new(line, "wall_s", clt_json_real(o->wall_s));
   json_object_set_new(line, "finished_s", json_integer((json_int_t)time(NULL)));
   json_object_set_new(line, "version", json_string(CLATUNE_VERSION));
   return line;

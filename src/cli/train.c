@@ -32,7 +32,7 @@ static int rank_parameters(matter **out, const clt_model *model, const clt_space
 
 static json_t *importance_json(const matter *matters, size_t n) {
   json_t *out = json_object();
-  for (size_t i = 0; i < n; i++) json_object_set_new(out, matters[i].parameter, cli_json_real(matters[i].importance));
+  for (size_t i = 0; i < n; i++) json_object_set_new(out, matters[i].parameter, clt_json_real(matters[i].importance));
   return out;
 }
 
@@ -40,8 +40,8 @@ static int answer_json(const char *path, size_t n_sizes, const clt_model_accurac
   return cli_print_json(json_pack(
       "{s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "model", path, "rows", (json_int_t)a->n_rows, "failed_rows",
       (json_int_t)a->n_failed, "sizes", (json_int_t)n_sizes, "mean_relative_error",
-      cli_json_real(a->mean_relative_error), "calibrated_error", cli_json_real(a->calibrated_error), "log_error_sd",
-      cli_json_real(a->log_error_sd), "fit_s", cli_json_real(a->fit_s), "importance", importance_json(matters, n)));
+      clt_json_real(a->mean_relative_error), "calibrated_error", clt_json_real(a->calibrated_error), "log_error_sd",
+      clt_json_real(a->log_error_sd), "fit_s", clt_json_real(a->fit_s), "importance", importance_json(matters, n)));
 }
 
 #define LEAST_IMPORTANCE 0.005 /* that is printed */

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "cli/signals.h"
+#include "cli/progress.h"
 
 static void keep(cli_tuning *tuning, const clt_measurement *m) {
   const clt_space *space = clt_instance_space(tuning->subject.instance);
   json_array_append_new(tuning->results,
                         json_pack("{s:o, s:o, s:s, s:o}", "configuration", cli_json_configuration(space, m->config),
-                                  "time_s", cli_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
+                                  "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
                                   cli_json_metrics(tuning->objective, m)));
 }
 

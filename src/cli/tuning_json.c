@@ -24,7 +24,7 @@ static json_t *reasons(const clt_tune_result *r) {
 
 static json_t *runs(const clt_measurement *m) {
   json_t *out = json_array();
-  for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(out, cli_json_real(m->runs_s[i]));
+  for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(out, clt_json_real(m->runs_s[i]));
   return out;
 }
 
@@ -32,7 +32,7 @@ static json_t *measurement(const cli_tuning *tuning, const clt_measurement *m) {
   const clt_instance *instance = tuning->subject.instance;
   return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "time_s", cli_json_real(m->time_s), "metrics",
+                   cli_json_best_options(instance, m->config), "time_s", clt_json_real(m->time_s), "metrics",
                    cli_json_metrics(tuning->objective, m), "reason", clt_reason_name(m->reason), "clock",
                    m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs(m));
 }
@@ -41,25 +41,25 @@ static json_t *best(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE) return json_null();
   json_t *out = measurement(tuning, &r->best);
   double over_default = r->has_default ? r->default_measurement.time_s / r->best.time_s : NAN;
-  json_object_set_new(out, "speedup_over_default", cli_json_real(over_default));
-  json_object_set_new(out, "speedup_over_median", cli_json_real(r->median_s / r->least_s));
-  json_object_set_new(out, "spread", cli_json_real(r->best_spread));
+  json_object_set_new(out, "speedup_over_default", clt_json_real(over_default));
+  json_object_set_new(out, "speedup_over_median", clt_json_real(r->median_s / r->least_s));
+  json_object_set_new(out, "spread", clt_json_real(r->best_spread));
   json_object_set_new(out, "finalist", json_boolean(r->best_is_finalist));
   return out;
 }
 
 static json_t *model(const clt_search_report *s) {
   if (!s->has_model) return json_null();
-  return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error", cli_json_real(s->model.mean_relative_error),
+  return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error", clt_json_real(s->model.mean_relative_error),
                    "rows", (json_int_t)s->model.n_rows, "failed_rows", (json_int_t)s->model.n_failed, "log_error_sd",
-                   cli_json_real(s->model.log_error_sd), "fit_s", cli_json_real(s->fit_s), "predict_s",
-                   cli_json_real(s->predict_s));
+                   clt_json_real(s->model.log_error_sd), "fit_s", clt_json_real(s->fit_s), "predict_s",
+                   clt_json_real(s->predict_s));
 }
 
 static json_t *phases(const clt_phases *p) {
-  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "build_s", cli_json_real(p->build_s), "first_launch_s",
-                   cli_json_real(p->first_launch_s), "runs_s", cli_json_real(p->runs_s), "verify_s",
-                   cli_json_real(p->verify_s), "wait_s", cli_json_real(p->wait_s));
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "build_s", clt_json_real(p->build_s), "first_launch_s",
+                   clt_json_real(p->first_launch_s), "runs_s", clt_json_real(p->runs_s), "verify_s",
+                   clt_json_real(p->verify_s), "wait_s", clt_json_real(p->wait_s));
 }
 
 /* The second stage that the confidence would have taken, where the searcher chose it. */
@@ -71,7 +71,7 @@ static json_t *needed(const clt_search_report *s) {
 static json_t *figure(const clt_problem *problem, double best) {
   if (clt_problem_figure_is_time(problem)) return json_null();
   return json_pack("{s:s, s:b, s:o}", "unit", clt_problem_figure_unit(problem), "larger_is_better",
-                   clt_problem_larger_is_better(problem), "best", cli_json_real(clt_problem_figure(problem, best)));
+                   clt_problem_larger_is_better(problem), "best", clt_json_real(clt_problem_figure(problem, best)));
 }
 
 /* The objective, and the values of it that matter. */
@@ -81,11 +81,11 @@ static json_t *objective(const cli_tuning *tuning, const clt_tune_result *r) {
   bool found = r->best.config != CLT_CONFIG_NONE;
   double best = found ? clt_objective_cost(o, &r->best) : NAN;
   double standard = r->has_default ? clt_objective_cost(o, &r->default_measurement) : NAN;
-  json_object_set_new(out, "value", cli_json_real(clt_objective_exchange(o, best)));
-  json_object_set_new(out, "default", cli_json_real(clt_objective_exchange(o, standard)));
-  json_object_set_new(out, "median", cli_json_real(clt_objective_exchange(o, r->median_cost)));
-  json_object_set_new(out, "improvement_over_default", cli_json_real(standard / best));
-  json_object_set_new(out, "improvement_over_median", cli_json_real(r->median_cost / r->least_cost));
+  json_object_set_new(out, "value", clt_json_real(clt_objective_exchange(o, best)));
+  json_object_set_new(out, "default", clt_json_real(clt_objective_exchange(o, standard)));
+  json_object_set_new(out, "median", clt_json_real(clt_objective_exchange(o, r->median_cost)));
+  json_object_set_new(out, "improvement_over_default", clt_json_real(standard / best));
+  json_object_set_new(out, "improvement_over_median", clt_json_real(r->median_cost / r->least_cost));
   json_object_set_new(out, "without_value", json_integer((json_int_t)r->n_without_value));
   return out;
 }
@@ -104,7 +104,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(
       out, "best_of_first_stage",
       r->first_stage_best.config == CLT_CONFIG_NONE ? json_null() : measurement(tuning, &r->first_stage_best));
-  json_object_set_new(out, "median_s", cli_json_real(r->median_s));
+  json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure(subject->problem, r->best.time_s));
   json_object_set_new(out, "quality", cli_json_quality(subject->problem, r->quality));
   json_object_set_new(out, "model", model(&r->search));
@@ -119,6 +119,6 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "stopped", json_boolean(r->stopped));
   json_object_set_new(out, "ended_by", json_string(clt_ending_name(r->ending)));
   if (tuning->results) json_object_set(out, "results", tuning->results);
-  json_object_set_new(out, "wall_s", cli_json_real(r->wall_s));
+  json_object_set_new(out, "wall_s", clt_json_real(r->wall_s));
   return out;
 }

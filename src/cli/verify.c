@@ -74,7 +74,7 @@ static json_t *to_json(const clt_instance *instance, const verdict *v) {
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
                    clt_reason_name(m->reason), "violation", v->violation, "max_abs_error",
-                   cli_json_real(m->max_abs_error), "quality",
+                   clt_json_real(m->max_abs_error), "quality",
                    cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings,
                    "reference", clt_problem_has_reference(clt_instance_problem(instance)));
 }
