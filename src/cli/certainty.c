@@ -1,5 +1,5 @@
 /* What `clatune tune` says of how sure its result is. */
-#include "cli/certainty.h"
+#include "cli/tuning.h"
 
 #include <math.h>
 #include <stdio.h>

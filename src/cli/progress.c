@@ -52,8 +52,9 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   size_t used = 0;
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++)
     if (now->by_invalidity[i] && used < sizeof failed)
-      used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld", used ? ", " : "  failed: ",
-                               clt_invalidity_name((clt_invalidity)i), (long long)now->by_invalidity[i]);
+      used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld",
+                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i),
+                               (long long)now->by_invalidity[i]);
   if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   if (clt_objective_is_time(progress->objective))
@@ -64,8 +65,8 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
   double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
-  snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total, known,
-           rate, best, cli_duration(left, fmin(work_s, limit_s)), failed);
+  snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,
+           known, rate, best, cli_duration(left, fmin(work_s, limit_s)), failed);
   if (progress->terminal) {
     cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
     progress->bar_shown = true;

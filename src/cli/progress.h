@@ -9,7 +9,7 @@ typedef struct cli_progress {
   double next_s; /* when the next line is due */
   char phase[32];
   bool bar_shown;
-  const clt_problem *problem;     /* both borrowed */
+  const clt_problem *problem; /* both borrowed */
   const clt_objective *objective;
 } cli_progress;
 
@@ -22,8 +22,8 @@ void cli_progress_end(cli_progress *progress); /* takes the bar away */
 void cli_progress_bar(double share, bool colour, const char *text);
 const char *cli_duration(char out[32], double seconds);
 
-/* While something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. Other commands
- * end by them as any program does. */
+/* While something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. Other
+ * commands end by them as any program does. */
 void cli_signals_install(void);
 const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
 

@@ -1,10 +1,6 @@
-#include <stdio.h>
-
-#include "cli/dry_run.h"
-#include "cli/output.h"
 #include "cli/tuning.h"
 
-static int answer(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
+static int answer_tune(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
   if (as_json) return cli_print_json(cli_tuning_json(tuning, result));
   cli_tuning_print(tuning, result);
   return 0;
@@ -22,8 +18,9 @@ static int run_tune(const cli_arguments *arguments) {
   else if (cli_given(arguments, "warm-start"))
     rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
   tuning.settings.model = tuning.model;
-  if (rc) return cli_tuning_release(&tuning), rc;
-  return cli_tuning_run(&tuning, answer, cli_given(arguments, "json"));
+  if (rc == 0) rc = cli_tuning_run(&tuning, answer_tune, cli_given(arguments, "json"));
+  cli_tuning_release(&tuning);
+  return rc;
 }
 
 static const cli_flag flags[] = {

@@ -1,22 +1,19 @@
 #include "cli/tuning.h"
 
+#include <clatune/report.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
-#include "cli/progress.h"
-
-static void keep(cli_tuning *tuning, const clt_measurement *m) {
-  const clt_space *space = clt_instance_space(tuning->subject.instance);
-  json_array_append_new(tuning->results,
-                        json_pack("{s:o, s:o, s:s, s:o}", "configuration", cli_json_configuration(space, m->config),
-                                  "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
-                                  cli_json_metrics(tuning->objective, m)));
-}
-
 static void on_progress(void *user, const clt_progress *now) {
   cli_tuning *tuning = user;
-  if (tuning->results && now->last) keep(tuning, now->last);
+  const clt_measurement *m = now->last;
+  if (tuning->results && m)
+    json_array_append_new(tuning->results,
+                          json_pack("{s:o, s:o, s:s, s:o}", "configuration",
+                                    cli_json_configuration(clt_instance_space(tuning->subject.instance), m->config),
+                                    "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
+                                    cli_json_metrics(tuning->objective, m)));
   cli_progress_update(&tuning->progress, now);
 }
 
@@ -26,21 +23,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
   cli_log(&tuning->quiet, level, text);
 }
 
-static int plug_ins(cli_tuning *t, const cli_arguments *arguments) {
-  clt_tune_settings *s = &t->settings;
-  if (clt_searcher_find(s->searcher) == NULL)
-    return cli_usage("there is no searcher '%s' (see 'clatune tune --help')", s->searcher);
-  if (clt_evaluator_find(s->evaluator) == NULL)
-    return cli_usage("there is no evaluator '%s' (see 'clatune tune --help')", s->evaluator);
-  int rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
-  if (rc == 0)
-    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
-  s->searcher_settings = t->searcher_settings;
-  s->evaluator_settings = t->evaluator_settings;
-  return rc;
-}
-
-static int numbers(clt_tune_settings *s, const cli_arguments *a) {
+static int read_numbers(clt_tune_settings *s, const cli_arguments *a) {
   int64_t seed, finalists, batch, threads;
   int rc = cli_integer(&s->budget, a, "budget", 0, 1, INT64_MAX);
   if (rc == 0) rc = cli_integer(&seed, a, "seed", 1, 0, INT64_MAX);
@@ -62,32 +45,40 @@ static int numbers(clt_tune_settings *s, const cli_arguments *a) {
 }
 
 int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
+  clt_tune_settings *s = &t->settings;
   *t = (cli_tuning){.quiet = cli_given(arguments, "quiet")};
-  clt_tune_settings_init(&t->settings);
-  const char *evaluator = cli_text(arguments, "evaluator");
+  clt_tune_settings_init(s);
   int rc = cli_subject_load(&t->subject, arguments->positional[0]);
   if (rc) return rc;
-  t->settings.searcher = clt_tune_searcher(searcher, t->subject.problem);
-  t->settings.evaluator = clt_tune_evaluator(evaluator, t->subject.problem);
-  rc = plug_ins(t, arguments);
-  if (rc == 0) rc = numbers(&t->settings, arguments);
-  if (rc == 0) rc = cli_load_sources(&t->sources, &t->settings.n_learn_from, arguments);
+  s->searcher = clt_tune_searcher(searcher, t->subject.problem);
+  s->evaluator = clt_tune_evaluator(cli_text(arguments, "evaluator"), t->subject.problem);
+  if (clt_searcher_find(s->searcher) == NULL)
+    rc = cli_usage("there is no searcher '%s' (see 'clatune tune --help')", s->searcher);
+  else if (clt_evaluator_find(s->evaluator) == NULL)
+    rc = cli_usage("there is no evaluator '%s' (see 'clatune tune --help')", s->evaluator);
+  if (rc == 0) rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
+  if (rc == 0)
+    rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
+  if (rc == 0) rc = read_numbers(s, arguments);
+  if (rc == 0) rc = cli_load_sources(&t->sources, &s->n_learn_from, arguments);
   if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0) rc = cli_objective(&t->objective, arguments, t->subject.instance);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
   cli_progress_init(&t->progress, t->quiet, t->subject.problem, t->objective);
   cli_signals_install();
-  t->settings.learn_from = (const clt_recording *const *)t->sources;
-  t->settings.instance = t->subject.instance;
-  t->settings.objective = cli_text(arguments, "objective");
-  t->settings.store = t->store;
-  t->settings.no_reuse = cli_given(arguments, "fresh");
-  t->settings.no_transfer = cli_given(arguments, "no-transfer");
-  t->settings.progress = on_progress;
-  t->settings.log = on_log;
-  t->settings.user = t;
-  t->settings.stop = cli_signals_flag();
+  s->searcher_settings = t->searcher_settings;
+  s->evaluator_settings = t->evaluator_settings;
+  s->learn_from = (const clt_recording *const *)t->sources;
+  s->instance = t->subject.instance;
+  s->objective = cli_text(arguments, "objective");
+  s->store = t->store;
+  s->no_reuse = cli_given(arguments, "fresh");
+  s->no_transfer = cli_given(arguments, "no-transfer");
+  s->progress = on_progress;
+  s->log = on_log;
+  s->user = t;
+  s->stop = cli_signals_flag();
   return 0;
 }
 
@@ -104,9 +95,11 @@ void cli_tuning_release(cli_tuning *tuning) {
   *tuning = (cli_tuning){0};
 }
 
-int cli_tuning_keep_slow(cli_tuning *t) {
+int cli_tuning_sample(cli_tuning *t) {
   static const clt_setting patience = {"run-timeout-factor", "0"};
   size_t n = t->settings.n_evaluator_settings;
+  t->settings.finalists = 0;
+  t->settings.skip_default = true;
   if (strcmp(t->settings.evaluator, "opencl") != 0 && strcmp(t->settings.evaluator, "command") != 0) return 0;
   for (size_t i = 0; i < n; i++)
     if (strcmp(t->evaluator_settings[i].name, patience.name) == 0) return 0;
@@ -118,29 +111,68 @@ int cli_tuning_keep_slow(cli_tuning *t) {
   return 0;
 }
 
-static int run_session(clt_tune_result *result, cli_tuning *tuning) {
-  clt_error error = {0};
-  int rc = clt_tune(result, &tuning->settings, &error);
-  cli_progress_end(&tuning->progress);
-  if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
-  return rc ? cli_report(&error) : CLI_FOUND;
-}
-
-int cli_tuning_measure(cli_tuning *tuning) {
-  clt_tune_result result = {0};
-  int rc = run_session(&result, tuning);
-  clt_tune_result_release(&result);
-  return rc;
-}
-
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
   clt_tune_result result = {0};
-  int rc = run_session(&result, tuning);
-  if (rc == CLI_FOUND || rc > 128 || result.evaluations > 0) {
+  clt_error error = {0};
+  int rc = clt_tune(&result, &tuning->settings, &error);
+  cli_progress_end(&tuning->progress);
+  if (rc == CLT_E_STOPPED)
+    rc = 128 + *cli_signals_flag();
+  else if (rc)
+    rc = cli_report(&error);
+  if (answer && (rc == CLI_FOUND || rc > 128 || result.evaluations > 0)) {
     int printed = answer(tuning, &result, as_json);
     if (rc == 0) rc = printed;
   }
   clt_tune_result_release(&result);
-  cli_tuning_release(tuning);
+  return rc;
+}
+
+/* --- a session that does not take place --- */
+
+int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
+  cli_subject subject;
+  clt_objective *objective = NULL;
+  clt_store *store = NULL;
+  clt_report *report = NULL;
+  clt_error error = {0};
+  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc) return rc;
+  searcher = clt_tune_searcher(searcher, subject.problem);
+  rc = cli_objective(&objective, arguments, subject.instance);
+  if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store_to_read(&store, arguments);
+  if (rc == 0 && store && clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
+  const clt_space *space = clt_instance_space(subject.instance);
+  clt_config standard = clt_instance_default(subject.instance);
+  size_t known = report ? clt_report_n_rows(report) : 0;
+  if (rc == 0 && cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack(
+        "{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem", clt_problem_name(subject.problem),
+        "sizes", cli_json_sizes(subject.instance), "device", cli_json_device(subject.device), "searcher", searcher,
+        "objective", cli_json_objective(objective), "space", "cartesian", (json_int_t)clt_space_cartesian(space),
+        "valid", (json_int_t)clt_space_valid(space), "known", (json_int_t)known, "default",
+        cli_json_configuration(space, standard), "options", cli_json_best_options(subject.instance, standard),
+        "default_is_valid", clt_space_contains(space, standard)));
+  } else if (rc == 0) {
+    char goal[160], *text = clt_config_string(space, standard), *options = NULL;
+    if (clt_instance_options(subject.instance, standard, &options, &error)) {
+      rc = cli_report(&error);
+    } else {
+      printf("%s on %s, by %s\n", clt_problem_name(subject.problem), subject.device->name, searcher);
+      printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
+             (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
+      printf("%-19s %s%s\n", default_first ? "begins with" : "default", text ? text : "?",
+             clt_space_contains(space, standard) ? "" : " (not valid: left out)");
+      printf("options             %s\n", options);
+      printf("objective           %s\n", cli_objective_text(goal, objective));
+      puts("nothing was measured");
+    }
+    free(text);
+    free(options);
+  }
+  clt_report_free(report);
+  clt_store_close(store);
+  clt_objective_free(objective);
+  cli_subject_release(&subject);
   return rc;
 }

@@ -1,9 +1,9 @@
-/* cli/tuning.h - a tuning session from the command line: what `tune` and `sample` share. */
+/* cli/tuning.h - a tuning session from the command line: what `tune`, `sample` and `record` share. */
 #ifndef CLT_CLI_TUNING_H
 #define CLT_CLI_TUNING_H
 
+#include <clatune/certainty.h>
 #include <clatune/tune.h>
-#include <jansson.h>
 
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -28,31 +28,43 @@ typedef struct cli_tuning {
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
-/* What is measured is learnt from: no configuration is given up for being slow, unless the flags say so. Returns 0 or
- * an exit code after a message. */
-int cli_tuning_keep_slow(cli_tuning *tuning);
-
-/* Runs the session for what it stores. Returns the exit code. */
-int cli_tuning_measure(cli_tuning *tuning);
+/* For what samples rather than searches: no finalists, the default configuration is not measured first, and no
+ * configuration is given up for being slow unless the flags say so: it is learnt from. Returns 0 or an exit code after
+ * a message. */
+int cli_tuning_sample(cli_tuning *tuning);
 
 /* What a command prints of a result. Returns 0 or an exit code. */
 typedef int (*cli_tuning_answer)(const cli_tuning *tuning, const clt_tune_result *result, bool as_json);
 
-/* Runs the session, answers if there is anything to tell, and releases the tuning. Returns the exit code. */
+/* Runs the session and answers if there is anything to tell (answer NULL: no). Returns the exit code. */
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json);
 
 /* The result for people and as JSON. */
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
-#define CLI_TUNING_FLAGS                                                                                      \
-  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                                         \
-      {"no-store", NULL, "keeps nothing and reuses nothing"},                                                 \
-      {"fresh", NULL, "measures again what the store knows already"},                                         \
-      {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},            \
-      {"evaluator", "NAME", "opencl (worker processes, the default for kernels), in-process (no isolation) or command (programs)"},           \
-      {"time", "S", "begins no evaluation after S seconds"},                                                  \
-      {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"}, \
+/* Says what a session would measure, where and how much of it is known; measures nothing and makes no file.
+ * default_first: the default configuration is the first to be measured. Returns an exit code. */
+int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first);
+
+/* What recorded searches of the same length missed (clatune/certainty.h): a sentence, and an object. There is none
+ * (false, null) unless the search went to its end with the searcher's default options and nothing from elsewhere, left
+ * something unmeasured, and was no shorter than the shortest recorded ones. */
+bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const clt_tune_result *result);
+json_t *cli_certainty_json(const clt_tune_settings *settings, const clt_tune_result *result);
+
+/* "about 1 in 5", "about 4 in 10", with no more digits than the table is good for. Returns out or a constant. */
+const char *cli_share(char out[32], double share);
+
+#define CLI_TUNING_FLAGS                                                                                       \
+  CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                                          \
+      {"no-store", NULL, "keeps nothing and reuses nothing"},                                                  \
+      {"fresh", NULL, "measures again what the store knows already"},                                          \
+      {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},             \
+      {"evaluator", "NAME",                                                                                    \
+       "opencl (worker processes, the default for kernels), in-process (no isolation) or command (programs)"}, \
+      {"time", "S", "begins no evaluation after S seconds"},                                                   \
+      {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"},  \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/certainty.h"
+#include "cli/tuning.h"
 
 static const clt_tune_settings settings = {.searcher = "random"};
 static const clt_tune_result result = {.evaluations = 210, .valid = 5000, .best = {.config = 7}};
