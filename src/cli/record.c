@@ -1,32 +1,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
+#include "base/memory.h"
 #include "cli/file_format.h"
 #include "cli/tuning.h"
+
+/* What the store holds of the whole space. */
+typedef struct stored {
+  clt_measurement *measurements;
+  size_t n, capacity;
+} stored;
+
+static int collect_answer(void *user, const clt_store_answer *answer) {
+  stored *s = user;
+  if (answer->newest == NULL) return 0;
+  if (clt_grow(&s->measurements, &s->capacity, s->n + 1, sizeof *s->measurements)) return CLT_E_MEMORY;
+  s->measurements[s->n++] = *answer->newest;
+  return 0;
+}
 
 /* Writes what the store has. Returns 0, or an exit code after a message. */
 static int write_recording(const cli_tuning *tuning, cli_file_format format, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
   clt_store_key key;
-  clt_measurement *stored = NULL;
-  *n = 0;
+  stored s = {.n = 0};
+  clt_t4_result *results = NULL;
   int rc = clt_store_key_init(&key, instance, &error);
-  if (rc == 0) rc = clt_store_newest(&stored, n, tuning->store, &key, clt_instance_space(instance), &error);
-  if (rc) return cli_report(&error);
-  if (*n == 0)
-    return free(stored), cli_failure("the store holds no measurement of '%s' at these sizes on this device",
-                                     clt_problem_name(clt_instance_problem(instance)));
-  clt_t4_result *results = calloc(*n, sizeof *results);
-  for (size_t i = 0; results && i < *n; i++)
-    results[i] = (clt_t4_result){.measurement = &stored[i], .objective = tuning->objective};
-  if (results == NULL)
-    rc = cli_failure("out of memory");
-  else if (cli_file_write(format, path, instance, results, *n, &error))
-    rc = cli_report(&error);
+  if (rc == 0)
+    rc = clt_store_newest(tuning->store, &key, clt_instance_space(instance), false, collect_answer, &s, NULL, &error);
+  if (rc == 0 && (results = calloc(s.n + 1, sizeof *results)) == NULL) rc = clt_fail_memory(&error);
+  for (size_t i = 0; rc == 0 && i < s.n; i++)
+    results[i] = (clt_t4_result){.measurement = &s.measurements[i], .objective = tuning->objective};
+  if (rc == 0 && s.n > 0) rc = cli_file_write(format, path, instance, results, s.n, &error);
+  *n = s.n;
   free(results);
-  free(stored);
-  return rc;
+  free(s.measurements);
+  if (rc) return cli_report(&error);
+  return s.n ? 0
+             : cli_failure("the store holds no measurement of '%s' at these sizes on this device",
+                           clt_problem_name(clt_instance_problem(instance)));
 }
 
 static int run_record(const cli_arguments *arguments) {

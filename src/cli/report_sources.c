@@ -142,7 +142,7 @@ static int add_store(cli_report_sources *s, const cli_arguments *arguments, cons
   key_list list = {.arguments = arguments};
   size_t before = s->n;
   int rc = 0;
-  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_each_key(store, collect_key, &list, &error))
+  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_each_key(store, true, collect_key, &list, &error))
     rc = cli_report(&error);
   if (rc == 0 && list.more) rc = too_many();
   for (size_t i = 0; rc == 0 && i < list.n; i++) rc = add_key(s, store, &list.items[i]);

@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "cli/store.h"
+#include "store/store.h"
 
 static int check(const char *path, bool as_json) {
   clt_error error = {0};

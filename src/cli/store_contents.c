@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "cli/store.h"
+#include "store/store.h"
 
 int cli_store_where(const cli_arguments *arguments) {
   clt_error error = {0};
@@ -49,7 +50,7 @@ int cli_store_list(const cli_arguments *arguments) {
   int code = cli_open_store_to_read(&store, arguments);
   json_t *list = as_json ? json_array() : NULL;
   if (code == 0 && store == NULL) cli_note_no_store(arguments);
-  if (code == 0 && store && clt_store_each_key(store, list_one, list, &error)) code = cli_report(&error);
+  if (code == 0 && store && clt_store_each_key(store, true, list_one, list, &error)) code = cli_report(&error);
   clt_store_close(store);
   if (code == 0 && as_json) return cli_print_json(list);
   json_decref(list);
@@ -90,7 +91,7 @@ static int load_named(clt_problem **out, const cli_arguments *arguments, const c
   named_file file = {.name = typed};
   clt_store *store = NULL;
   if (!cli_is_problem_file(typed) && clt_store_open_to_read(&store, NULL, cli_text(arguments, "store"), NULL) == 0)
-    clt_store_each_key_uncounted(store, note_file, &file, NULL);
+    clt_store_each_key(store, false, note_file, &file, NULL);
   int rc = clt_problem_load(out, file.path ? file.path : typed, error);
   clt_store_close(store);
   free(file.path);

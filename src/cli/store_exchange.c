@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "cli/store.h"
+#include "store/store.h"
 
 #define SECONDS_A_DAY 86400
 

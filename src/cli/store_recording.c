@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "cli/store.h"
+#include "store/store.h"
 
 #define NOT_LISTED UINT32_MAX
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "store/store.h"
 
 /* --- devices --- */
 
@@ -66,7 +67,7 @@ static int list_stored_devices(device_list *list, const char *path, clt_error *e
   int rc = clt_store_open_to_read(&store, NULL, path, &why);
   if (rc == CLT_E_NOT_FOUND) return CLT_OK;
   if (rc) return *error = why, rc;
-  rc = clt_store_each_key_uncounted(store, note_stored_device, list, error);
+  rc = clt_store_each_key(store, false, note_stored_device, list, error);
   clt_store_close(store);
   return rc;
 }

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
+#include "store/store.h"
 
 #define CLEARLY 0.8 /* of the best finalist's time in the search: what another one must be below to go before it */
 

@@ -54,11 +54,17 @@ static int instance_of(clt_instance **out, const clt_instance *own, const candid
 
 /* --- reading one --- */
 
-static clt_row *rows_of(const clt_measurement *measurements, size_t n) {
-  clt_row *rows = clt_new_array(n, sizeof *rows);
-  for (size_t i = 0; rows && i < n; i++)
-    rows[i] = (clt_row){measurements[i].config, measurements[i].time_s, !clt_measurement_correct(&measurements[i])};
-  return rows;
+typedef struct row_list {
+  clt_row *rows;
+  size_t n, capacity;
+} row_list;
+
+static int collect_row(void *user, const clt_store_answer *answer) {
+  row_list *list = user;
+  if (answer->newest == NULL) return 0;
+  if (clt_grow(&list->rows, &list->capacity, list->n + 1, sizeof *list->rows)) return CLT_E_MEMORY;
+  list->rows[list->n++] = (clt_row){answer->config, answer->newest->time_s, !clt_measurement_correct(answer->newest)};
+  return 0;
 }
 
 static int keep(clt_history *h, const clt_instance *instance, clt_row *rows, size_t n, clt_error *error) {
@@ -73,15 +79,11 @@ static int keep(clt_history *h, const clt_instance *instance, clt_row *rows, siz
 
 /* Sizes without a measurement are left out. */
 static int read_key(reading *r, const clt_store_key *key, const clt_instance *instance, bool *kept, clt_error *error) {
-  clt_measurement *measurements = NULL;
-  clt_row *rows = NULL;
-  size_t n = 0;
-  int rc = clt_store_newest(&measurements, &n, r->store, key, clt_instance_space(instance), error);
-  *kept = rc == CLT_OK && n > 0;
-  if (*kept && (rows = rows_of(measurements, n)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && *kept) rc = keep(r->history, instance, rows, n, error);
-  if (rc) free(rows);
-  free(measurements);
+  row_list list = {0};
+  int rc = clt_store_newest(r->store, key, clt_instance_space(instance), false, collect_row, &list, NULL, error);
+  *kept = rc == CLT_OK && list.n > 0;
+  if (*kept) rc = keep(r->history, instance, list.rows, list.n, error);
+  if (rc || !*kept) free(list.rows);
   return rc;
 }
 
@@ -102,7 +104,7 @@ static int read_all(reading *r, bool own_size, clt_error *error) {
   int rc = clt_store_key_init(&r->own, r->history->own, error);
   if (rc == CLT_OK) rc = read_key(r, &r->own, r->history->own, &kept, error);
   if (rc || own_size) return rc;
-  rc = clt_store_each_key_uncounted(r->store, note, r, error);
+  rc = clt_store_each_key(r->store, false, note, r, error);
   for (size_t i = 0; rc == CLT_OK && i < r->n; i++) rc = read_candidate(r, &r->candidates[i], error);
   return rc;
 }

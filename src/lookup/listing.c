@@ -49,7 +49,7 @@ static int visit_entry(clt_store *store, const clt_problem *problem, const entry
 static int visit_store(clt_store *store, const clt_problem *problem, clt_place_visit visit, void *user,
                        clt_error *error) {
   entries list = {.problem_name = clt_problem_name(problem)};
-  int rc = clt_store_each_key_uncounted(store, note, &list, error);
+  int rc = clt_store_each_key(store, false, note, &list, error);
   for (size_t i = 0; i < list.n; i++) {
     if (rc == CLT_OK) rc = visit_entry(store, problem, &list.all[i], visit, user, error);
     release_entry(&list.all[i]);

@@ -1,5 +1,6 @@
 /* The tiers, one after the other. */
 #include "lookup/lookup.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>

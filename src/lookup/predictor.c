@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
-#include "store/key.h"
+#include "store/store.h"
 
 int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error) {
   char kernel[33];

@@ -55,7 +55,7 @@ int clt_relatives_add(clt_relatives *relatives, clt_store *store, const clt_inst
   char *sizes = clt_instance_sizes_text(instance);
   if (sizes == NULL) return clt_fail_memory(error);
   visitor v = {relatives, store, instance, own, sizes};
-  int rc = clt_store_each_key_uncounted(store, note, &v, error);
+  int rc = clt_store_each_key(store, false, note, &v, error);
   free(sizes);
   return rc;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "store/store.h"
 
 static double spread_of(const clt_measurement *m) {
   return m->n_runs < 2 ? NAN : clt_mad(m->runs_s, m->n_runs) / clt_median(m->runs_s, m->n_runs);

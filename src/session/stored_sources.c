@@ -122,7 +122,7 @@ static int add(clt_sources *out, const struct candidate *c, const clt_space *spa
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
   struct candidates c = {.wish = wish};
-  int rc = clt_store_each_key(store, note_key, &c, error);
+  int rc = clt_store_each_key(store, true, note_key, &c, error);
   if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
   for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)
     rc = add(out, &c.all[i], space, objective, store, log, log_user, error);

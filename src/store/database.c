@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 #define SCHEMA_VERSION 1
 #define BUSY_TIMEOUT_MS 30000
@@ -96,59 +97,38 @@ static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *er
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : clt_database_fail(error, db, path);
 }
 
-static int ask_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, clt_error *error) {
-  sqlite3_stmt *statement = NULL;
-  int rc = CLT_OK;
-  if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-    *out = sqlite3_column_int64(statement, 0);
-  } else {
-    rc = clt_database_fail(error, db, path);
+/* In one transaction, so that another process that makes the same store meanwhile is seen wholly or not at all: the
+ * file is ours, or *empty and then made ours where `create`; anything else is an error. */
+static int check_or_create(sqlite3 *db, const char *path, bool create, bool *empty, clt_error *error) {
+  static const char *const questions[3] = {"SELECT count(*) FROM sqlite_master", "PRAGMA application_id",
+                                           "PRAGMA user_version"};
+  int64_t answers[3] = {0};
+  int rc = execute(db, path, create ? "BEGIN IMMEDIATE" : "BEGIN", error);
+  if (rc) return rc;
+  for (int i = 0; rc == CLT_OK && i < 3; i++) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, questions[i], -1, &statement, NULL) || sqlite3_step(statement) != SQLITE_ROW)
+      rc = clt_database_fail(error, db, path);
+    else
+      answers[i] = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
   }
-  sqlite3_finalize(statement);
-  return rc;
-}
-
-/* Ours, or empty: anything else is an error. */
-static int judge(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
-  int64_t id = 0, version = 0, n_objects = 0;
-  int rc = ask_number(db, path, "SELECT count(*) FROM sqlite_master", &n_objects, error);
-  if (rc == CLT_OK) rc = ask_number(db, path, "PRAGMA application_id", &id, error);
-  if (rc == CLT_OK) rc = ask_number(db, path, "PRAGMA user_version", &version, error);
-  if (rc) return rc;
+  int64_t n_objects = answers[0], id = answers[1], version = answers[2];
   *empty = n_objects == 0 && id == 0 && version == 0;
-  if (*empty) return CLT_OK;
-  if (id != CLT_APPLICATION_ID)
-    return clt_fail(error, CLT_E_STORE,
-                    "'%s' is a database of another program; it is left as it is, choose another file", path);
-  if (version > SCHEMA_VERSION)
-    return clt_fail(error, CLT_E_STORE,
-                    "the store '%s' was written by a newer clatune (version %lld of the store, this one knows %d); "
-                    "update clatune or choose another file",
-                    path, (long long)version, SCHEMA_VERSION);
-  if (version < 1)
-    return clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it away", path,
-                    (long long)version);
-  return CLT_OK;
-}
-
-/* In one transaction: another process that makes the same store meanwhile is seen wholly or not at all. */
-static int judge_at_once(sqlite3 *db, const char *path, bool *empty, clt_error *error) {
-  int rc = execute(db, path, "BEGIN", error);
-  if (rc) return rc;
-  rc = judge(db, path, empty, error);
-  sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-  return rc;
-}
-
-/* Another process may be making the same store: it is judged again under the lock. */
-static int create_schema(sqlite3 *db, const char *path, clt_error *error) {
-  int rc = execute(db, path, "BEGIN IMMEDIATE", error);
-  if (rc) return rc;
-  bool empty = false;
-  rc = judge(db, path, &empty, error);
-  if (rc == CLT_OK && empty) rc = execute(db, path, schema, error);
-  if (rc == CLT_OK) rc = execute(db, path, "COMMIT", error);
-  if (rc) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  if (rc == CLT_OK && !*empty && id != CLT_APPLICATION_ID)
+    rc = clt_fail(error, CLT_E_STORE, "'%s' is a database of another program; it is left as it is, choose another file",
+                  path);
+  if (rc == CLT_OK && version > SCHEMA_VERSION)
+    rc = clt_fail(error, CLT_E_STORE,
+                  "the store '%s' was written by a newer clatune (version %lld of the store, this one knows %d); "
+                  "update clatune or choose another file",
+                  path, (long long)version, SCHEMA_VERSION);
+  if (rc == CLT_OK && !*empty && version < 1)
+    rc = clt_fail(error, CLT_E_STORE, "the store '%s' is damaged (version %lld); move it away", path,
+                  (long long)version);
+  if (rc == CLT_OK && *empty && create) rc = execute(db, path, schema, error);
+  if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
+  if (rc || !create) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
   return rc;
 }
 
@@ -197,10 +177,10 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   sqlite3 *db = *out;
   harden(db);
   bool empty = false;
-  rc = judge_at_once(db, path, &empty, error);
+  rc = check_or_create(db, path, false, &empty, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK) rc = use_wal(db, path, error);
-  if (rc == CLT_OK && empty) rc = create_schema(db, path, error);
+  if (rc == CLT_OK && empty) rc = check_or_create(db, path, true, &empty, error);
   if (rc == CLT_OK)
     rc = execute(db, path,
                  CREATE_INDEX "; " CREATE_ENERGY
@@ -211,41 +191,32 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
 
 /* --- to read --- */
 
-static int open_uri(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
+static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
+  clt_text text = {0};
   char *uri = NULL;
-  size_t bytes;
-  FILE *file = open_memstream(&uri, &bytes);
-  if (file == NULL) return clt_fail_memory(error);
-  fputs("file:", file);
-  for (const char *c = path; *c; c++) fprintf(file, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
-  fputs(immutable ? "?immutable=1" : "?mode=rw", file);
-  if (fclose(file)) {
-    free(uri);
-    return clt_fail_memory(error);
-  }
-  /* Whoever may write removes the companions of the log when the file is closed; SQLite falls back to reading by itself. */
+  bool empty = false;
+  clt_text_add(&text, "file:");
+  for (const char *c = path; *c; c++) clt_text_printf(&text, strchr("%?#", *c) ? "%%%02x" : "%c", (unsigned char)*c);
+  clt_text_add(&text, immutable ? "?immutable=1" : "?mode=rw");
+  int rc = clt_text_take(&uri, &text, error);
+  if (rc) return rc;
+  /* Whoever may write removes the companions of the log when the file is closed; SQLite falls back to reading by
+   * itself. */
   int flags = immutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   int failed = sqlite3_open_v2(uri, out, flags | SQLITE_OPEN_URI, NULL);
   free(uri);
   if (failed) return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   harden(*out);
-  return execute(*out, path, "PRAGMA query_only=ON", error);
-}
-
-static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_error *error) {
-  bool empty = false;
-  int rc = open_uri(out, path, immutable, error);
-  if (rc == CLT_OK) rc = judge_at_once(*out, path, &empty, error);
-  if (rc == CLT_OK && empty) return clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path);
-  return rc;
+  rc = execute(*out, path, "PRAGMA query_only=ON", error);
+  if (rc == CLT_OK) rc = check_or_create(*out, path, false, &empty, error);
+  return rc == CLT_OK && empty ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path) : rc;
 }
 
 /* Where SQLite cannot make the companions of a write-ahead log nobody is writing either. */
 int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error) {
   clt_error why = {0};
   struct stat status;
-  if (stat(path, &status) && errno == ENOENT)
-    return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
+  if (stat(path, &status) && errno == ENOENT) return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
   int rc = open_one_way(out, path, false, &why);
   int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;
   if (rc && (cause == SQLITE_CANTOPEN || cause == SQLITE_READONLY)) {

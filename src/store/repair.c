@@ -1,6 +1,5 @@
 /* Mending a damaged store: what can be read goes into a new file, and the damaged one is set aside, never overwritten.
  */
-#include <clatune/store.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,26 +10,29 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "store/database.h"
-#include "store/path.h"
-#include "store/salvage.h"
+#include "store/store.h"
 
 #define APPLICATION_ID_AT 68 /* in the file, big-endian: SQLite's file format, section 1.3 */
+#define MOST_ROWS 100000000  /* numbers are looked up one by one */
 
-static const char *const companions[] = {"", "-wal", "-shm"};
+/* --- opening what is damaged --- */
 
-/* Whether the header, which is all that can be relied on, is a store's. */
-static int check_header(const char *path, clt_error *error) {
+/* The header is all that can be relied on: it says whether the file is a store. */
+static int open_damaged(sqlite3 **out, const char *path, clt_error *error) {
+  static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
+                                      CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   unsigned char header[100] = {0};
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return clt_fail_errno(error, CLT_E_STORE, "open the store", path);
   ssize_t n = read(fd, header, sizeof header);
   close(fd);
-  static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
-                                      CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
-  if (n == (ssize_t)sizeof header && memcmp(header, "SQLite format 3", 16) == 0 &&
-      memcmp(header + APPLICATION_ID_AT, id, sizeof id) == 0)
-    return CLT_OK;
-  return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", path);
+  if (n != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
+      memcmp(header + APPLICATION_ID_AT, id, sizeof id) != 0)
+    return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", path);
+  if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
+  sqlite3_db_config(*out, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file stays as it is */
+  return CLT_OK;
 }
 
 /* *whole: SQLite finds nothing wrong. */
@@ -45,34 +47,143 @@ static int check_content(bool *whole, sqlite3 *db, const char *path, clt_error *
   return clt_database_fail(error, db, path);
 }
 
-static int open_damaged(sqlite3 **out, const char *path, clt_error *error) {
-  int rc = check_header(path, error);
-  if (rc) return rc;
-  if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-    return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
-  sqlite3_db_config(*out, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file stays as it is */
-  return CLT_OK;
-}
-
-static int own_path(char **out, const char *path, clt_error *error) {
-  if (path == NULL) return clt_standard_path(out, CLT_STORE_FILE, error);
-  *out = strdup(path);
-  return *out ? CLT_OK : clt_fail_memory(error);
+/* Opens a store's own file, path NULL: the standard one, and looks whether it is whole. *own is malloc'ed. */
+static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
+  int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
+  if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) rc = open_damaged(db, *own, error);
+  return rc ? rc : check_content(whole, *db, *own, error);
 }
 
 int clt_store_check(bool *whole, const char *path, clt_error *error) {
   sqlite3 *db = NULL;
   char *own = NULL;
-  int rc = own_path(&own, path, error);
-  if (rc == CLT_OK) rc = open_damaged(&db, own, error);
-  if (rc == CLT_OK) rc = check_content(whole, db, own, error);
+  int rc = open_and_check(&own, &db, whole, path, error);
   sqlite3_close(db);
   free(own);
   return rc;
 }
 
+/* --- copying what can still be read --- */
+
+/* One table: how its last number is found, a row is read by its number, and written. last NULL: its rows follow those
+ * of another table. */
+typedef struct salvaged_table {
+  const char *last[2], *read, *write;
+} salvaged_table;
+
+static const salvaged_table problems = {{"SELECT id FROM problem ORDER BY id", "SELECT max(id) FROM problem"},
+                                        "SELECT id, hash, name, path, sizes FROM problem WHERE id = ?1",
+                                        "INSERT OR IGNORE INTO problem VALUES(?1, ?2, ?3, ?4, ?5)"};
+static const salvaged_table devices = {{"SELECT id FROM device ORDER BY id", "SELECT max(id) FROM device"},
+                                       "SELECT id, key, driver, description FROM device WHERE id = ?1",
+                                       "INSERT OR IGNORE INTO device VALUES(?1, ?2, ?3, ?4)"};
+static const salvaged_table measurements = {
+    {"SELECT id FROM measurement NOT INDEXED ORDER BY id", "SELECT max(id) FROM measurement NOT INDEXED"},
+    "SELECT id, problem, device, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s,"
+    " wait_s, max_abs_error, log, created_s FROM measurement WHERE id = ?1",
+    "INSERT OR IGNORE INTO measurement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
+static const salvaged_table runs = {{NULL, NULL},
+                                    "SELECT measurement, position, time_s FROM run WHERE measurement = ?1",
+                                    "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3)"};
+static const salvaged_table energies = {{NULL, NULL},
+                                        "SELECT measurement, energy_J FROM energy WHERE measurement = ?1",
+                                        "INSERT OR IGNORE INTO energy VALUES(?1, ?2)"};
+
+/* The largest number of a row that can be read, from either end. */
+static int64_t find_last(sqlite3 *from, const salvaged_table *t) {
+  int64_t last = 0;
+  for (size_t i = 0; i < 2 && t->last[i]; i++) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(from, t->last[i], -1, &statement, NULL) == SQLITE_OK)
+      while (sqlite3_step(statement) == SQLITE_ROW)
+        if (sqlite3_column_int64(statement, 0) > last) last = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+  }
+  return last < MOST_ROWS ? last : MOST_ROWS;
+}
+
+/* The statements of a copy. */
+typedef struct copier {
+  sqlite3_stmt *read, *write;
+} copier;
+
+/* False where they cannot be made: a table that is missing altogether. */
+static bool prepare_copier(copier *out, sqlite3 *to, sqlite3 *from, const salvaged_table *t) {
+  return sqlite3_prepare_v2(from, t->read, -1, &out->read, NULL) == SQLITE_OK &&
+         sqlite3_prepare_v2(to, t->write, -1, &out->write, NULL) == SQLITE_OK;
+}
+
+static void release_copier(copier *c) {
+  sqlite3_finalize(c->read);
+  sqlite3_finalize(c->write);
+}
+
+enum { CANNOT_WRITE = -1, CANNOT_READ = -2 };
+
+/* Copies the rows that belong to a number: how many, or CANNOT_WRITE. A row that breaks a rule of the schema is
+ * damaged, too. */
+static int copy_rows(const copier *c, int64_t number) {
+  int n = 0, columns = sqlite3_column_count(c->read);
+  sqlite3_reset(c->read);
+  sqlite3_bind_int64(c->read, 1, number);
+  while (sqlite3_step(c->read) == SQLITE_ROW) {
+    for (int i = 0; i < columns; i++) sqlite3_bind_value(c->write, i + 1, sqlite3_column_value(c->read, i));
+    int rc = sqlite3_step(c->write);
+    int changed = rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(c->write)) : 0;
+    sqlite3_reset(c->write);
+    if (rc != SQLITE_DONE && rc != SQLITE_CONSTRAINT) return CANNOT_WRITE;
+    n += changed;
+  }
+  return n;
+}
+
+/* Copies a table number by number, so that a damaged page costs its own rows only; what belongs to a row follows it
+ * (followers without statements are left out). Returns 0, CANNOT_WRITE or CANNOT_READ. *n_lost: numbers without a row.
+ */
+static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const copier followers[2], uint64_t *n_saved,
+                      uint64_t *n_lost) {
+  copier own = {NULL, NULL};
+  int64_t last = find_last(from, t);
+  int n = prepare_copier(&own, to, from, t) || last == 0 ? 0 : CANNOT_READ;
+  for (int64_t number = 1; n >= 0 && number <= last; number++) {
+    n = copy_rows(&own, number);
+    for (size_t i = 0; n > 0 && i < 2; i++)
+      if (followers[i].write && copy_rows(&followers[i], number) < 0) n = CANNOT_WRITE;
+    *n_saved += n > 0;
+    *n_lost += n == 0;
+  }
+  release_copier(&own);
+  return n < 0 ? n : 0;
+}
+
+/* from: a damaged store; to: an empty one. In one transaction. */
+static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
+  static const copier nothing[2] = {{NULL, NULL}, {NULL, NULL}};
+  copier followers[2] = {{NULL, NULL}, {NULL, NULL}};
+  uint64_t ignored = 0;
+  if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
+  prepare_copier(&followers[0], to, from, &runs);
+  prepare_copier(&followers[1], to, from, &energies);
+  int n = copy_table(to, from, &problems, nothing, &ignored, &ignored);
+  if (n == 0) n = copy_table(to, from, &devices, nothing, &ignored, &ignored);
+  if (n == 0) n = copy_table(to, from, &measurements, followers, &out->n_saved, &out->n_lost);
+  if (n == 0 && out->n_saved == 0) n = CANNOT_READ;
+  for (size_t i = 0; i < 2; i++) release_copier(&followers[i]);
+  if (n == 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
+  int rc = n == CANNOT_READ
+               ? clt_fail(error, CLT_E_STORE, "nothing of the store can be read any more: %s", sqlite3_errmsg(from))
+               : clt_database_fail(error, to, to_path);
+  sqlite3_exec(to, "ROLLBACK", NULL, NULL, NULL);
+  return rc;
+}
+
+/* --- changing places --- */
+
+static const char *const companions[] = {"", "-wal", "-shm"};
+
 /* A name that is not taken: PATH.damaged, PATH.damaged-2, ... */
-static int find_name(char *out, size_t capacity, const char *path, clt_error *error) {
+static int find_free_name(char *out, size_t capacity, const char *path, clt_error *error) {
   for (int i = 1; i < 1000; i++) {
     int n = i == 1 ? snprintf(out, capacity, "%s.damaged", path) : snprintf(out, capacity, "%s.damaged-%d", path, i);
     if (n < 0 || (size_t)n + 8 >= capacity) break;
@@ -81,21 +192,20 @@ static int find_name(char *out, size_t capacity, const char *path, clt_error *er
   return clt_fail(error, CLT_E_STORE, "there is no free name beside '%s' for the damaged file", path);
 }
 
-static int move(const char *from, const char *to, bool must_exist, clt_error *error) {
-  if (rename(from, to) == 0 || (!must_exist && errno == ENOENT)) return CLT_OK;
-  return clt_fail_errno(error, CLT_E_STORE, "move the damaged store to", to);
-}
-
 /* The damaged file and its companions leave together, then the new one comes in their place. */
 static int change_places(const char *path, const char *fresh, const char *aside, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 3; rc == CLT_OK && i-- > 0;) {
     char *from = clt_format("%s%s", path, companions[i]), *to = clt_format("%s%s", aside, companions[i]);
-    rc = from && to ? move(from, to, i == 0, error) : clt_fail_memory(error);
+    if (from == NULL || to == NULL)
+      rc = clt_fail_memory(error);
+    else if (rename(from, to) && (i == 0 || errno != ENOENT))
+      rc = clt_fail_errno(error, CLT_E_STORE, "move the damaged store to", to);
     free(from);
     free(to);
   }
-  return rc ? rc : move(fresh, path, true, error);
+  if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the mended store to", path);
+  return rc;
 }
 
 static void remove_fresh(const char *fresh) {
@@ -106,29 +216,21 @@ static void remove_fresh(const char *fresh) {
   }
 }
 
-/* Into a new file, closed again: its write-ahead log is folded into it. */
-static int save(clt_salvage_count *count, const char *fresh, sqlite3 *damaged, clt_error *error) {
+static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite3 **damaged, clt_error *error) {
+  char *fresh = clt_format("%s.repaired", path);
   sqlite3 *db = NULL;
+  if (fresh == NULL) return clt_fail_memory(error);
   remove_fresh(fresh); /* of a repair that was killed */
   int rc = clt_database_open(&db, fresh, error);
-  if (rc == CLT_OK) rc = clt_salvage(count, db, fresh, damaged, error);
-  if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) rc = clt_fail(error, CLT_E_STORE, "cannot finish '%s'", fresh);
-  return rc;
-}
-
-static int repair(clt_store_repair_report *out, const char *path, sqlite3 **damaged, clt_error *error) {
-  clt_salvage_count count = {0};
-  char *fresh = clt_format("%s.repaired", path);
-  if (fresh == NULL) return clt_fail_memory(error);
-  int rc = save(&count, fresh, *damaged, error);
+  if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, error);
+  if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* folds its write-ahead log into it */
+    rc = clt_fail(error, CLT_E_STORE, "cannot finish '%s'", fresh);
   sqlite3_close(*damaged); /* before the names change, by which it would remove its companions */
   *damaged = NULL;
-  if (rc == CLT_OK) rc = find_name(out->set_aside, sizeof out->set_aside, path, error);
+  if (rc == CLT_OK) rc = find_free_name(out->set_aside, sizeof out->set_aside, path, error);
   if (rc == CLT_OK) rc = change_places(path, fresh, out->set_aside, error);
   if (rc) remove_fresh(fresh);
   free(fresh);
-  out->n_saved = count.saved;
-  out->n_lost = count.lost;
   return rc;
 }
 
@@ -137,10 +239,8 @@ int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *
   char *own = NULL;
   bool whole = false;
   clt_store_repair_report report = {0};
-  int rc = own_path(&own, path, error);
-  if (rc == CLT_OK) rc = open_damaged(&db, own, error);
-  if (rc == CLT_OK) rc = check_content(&whole, db, own, error);
-  if (rc == CLT_OK && !whole) rc = repair(&report, own, &db, error);
+  int rc = open_and_check(&own, &db, &whole, path, error);
+  if (rc == CLT_OK && !whole) rc = repair_damaged(&report, own, &db, error);
   sqlite3_close(db);
   free(own);
   if (rc == CLT_OK) *out = report;

@@ -1,57 +1,110 @@
-#include <clatune/sys/store.h>
+/* What holds for every type of store: which types there are, where their files lie, which records can be right, and the
+ * newest answer of each configuration. */
+#include "store/store.h"
+
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "store/config_text.h"
-#include "store/path.h"
-#include "store/record.h"
 
-static int unknown_type(const char *name, clt_error *error) {
-  char names[256] = "";
-  for (size_t i = 0, length = 0; i < clt_n_stores() && length < sizeof names; i++)
-    length += (size_t)snprintf(names + length, sizeof names - length, " '%s'", clt_store_type_at(i)->name);
-  return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; there are%s", name, names);
+#define MAX_REGISTERED 16
+
+/* --- types --- */
+
+static const clt_store_type *types[2 + MAX_REGISTERED + 1] = {&clt_store_sqlite, &clt_store_memory};
+
+const clt_store_type *clt_store_type_at(size_t index) { return types[index]; }
+
+const clt_store_type *clt_store_type_find(const char *name) {
+  for (size_t i = 0; types[i]; i++)
+    if (strcmp(types[i]->name, name) == 0) return types[i];
+  return NULL;
 }
 
-static int resolve_path(char **out, const clt_store_type *type, const char *path, bool to_read, clt_error *error) {
-  if (type->standard_file == NULL) {
-    *out = strdup("");
-    return *out ? CLT_OK : clt_fail_memory(error);
+int clt_store_register(const clt_store_type *type, clt_error *error) {
+  size_t n = 0;
+  if (type->abi != CLT_STORE_ABI)
+    return clt_fail(error, CLT_E_ARGUMENT, "a type of store has ABI %u; this library has %d", type->abi, CLT_STORE_ABI);
+  if (clt_store_type_find(type->name))
+    return clt_fail(error, CLT_E_ARGUMENT, "there is a type of store '%.64s' already", type->name);
+  while (types[n]) n++;
+  if (n == 2 + MAX_REGISTERED) return clt_fail(error, CLT_E_RANGE, "too many types of stores are registered");
+  types[n] = type;
+  return CLT_OK;
+}
+
+/* --- where a file lies --- */
+
+/* $XDG_DATA_HOME/clatune/<file>, or ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG
+ * base directory specification asks). */
+static int standard_path(char **out, const char *file, clt_error *error) {
+  const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+  bool has_data = data && data[0] == '/', has_home = home && home[0] == '/';
+  if (!has_data && !has_home)
+    return clt_fail(error, CLT_E_STORE, "no place for the store: neither XDG_DATA_HOME nor HOME is set; give a path");
+  *out = has_data ? clt_format("%s/clatune/%s", data, file) : clt_format("%s/.local/share/clatune/%s", home, file);
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
+/* The folders above a file, 0700. Cuts the path at each slash in turn. */
+static int make_folders(char *path, clt_error *error) {
+  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    struct stat status;
+    *slash = 0;
+    if (mkdir(path, 0700) && errno != EEXIST) {
+      int cause = errno; /* an existing folder may answer otherwise, on a read-only file system for one */
+      if (stat(path, &status) || !S_ISDIR(status.st_mode)) {
+        errno = cause;
+        return clt_fail_errno(error, CLT_E_STORE, "create the store's folder", path);
+      }
+    }
+    *slash = '/';
   }
-  char *standard = NULL;
-  int rc = path ? CLT_OK : clt_standard_path(&standard, type->standard_file, error);
-  if (rc == CLT_OK && to_read) rc = clt_absolute_path(out, path ? path : standard, error);
-  if (rc == CLT_OK && !to_read) rc = clt_prepare_path(out, path ? path : standard, error);
-  free(standard);
-  return rc;
+  return CLT_OK;
 }
 
-static int open_store(clt_store **out, const char *type_name, const char *path, bool to_read, clt_error *error) {
-  const clt_store_type *type = clt_store_type_find(type_name ? type_name : "sqlite");
-  if (type == NULL) return unknown_type(type_name, error);
+/* *out is absolute or begins with "./"; "" for a type without files. Nothing is made. */
+static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
+  if (type->standard_file && path == NULL) return standard_path(out, type->standard_file, error);
+  *out = type->standard_file == NULL ? strdup("") : path[0] == '/' ? strdup(path) : clt_format("./%s", path);
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
+int clt_store_place(char **out, const char *path, clt_error *error) {
+  return resolve_path(out, &clt_store_sqlite, path, error);
+}
+
+/* --- opening --- */
+
+static int open_store(clt_store **out, const char *name, const char *path, bool to_read, clt_error *error) {
+  const clt_store_type *type = clt_store_type_find(name ? name : "sqlite");
+  if (type == NULL) {
+    char names[512] = "";
+    for (size_t i = 0, length = 0; types[i] && length < sizeof names; i++)
+      length += (size_t)snprintf(names + length, sizeof names - length, " '%s'", types[i]->name);
+    return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; there are%s", name, names);
+  }
   clt_store *store = calloc(1, sizeof *store);
   if (store == NULL) return clt_fail_memory(error);
-  int rc = resolve_path(&store->path, type, path, to_read, error);
-  if (rc) goto done;
-  store->state = clt_new_array(1, type->state_size);
-  if (store->state == NULL) {
-    rc = clt_fail_memory(error);
-    goto done;
+  int rc = resolve_path(&store->path, type, path, error);
+  if (rc == CLT_OK && type->standard_file && !to_read) rc = make_folders(store->path, error);
+  if (rc == CLT_OK && (store->state = clt_new_array(1, type->state_size)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    store->type = type;
+    rc = type->open(store->state, store->path, to_read, error);
   }
-  store->type = type;
-  rc = type->open(store->state, store->path, to_read, error);
-done:
   if (rc) {
     clt_store_close(store);
-  } else {
-    *out = store;
+    return rc;
   }
-  return rc;
+  *out = store;
+  return CLT_OK;
 }
 
 int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error) {
@@ -60,10 +113,6 @@ int clt_store_open(clt_store **out, const char *type, const char *path, clt_erro
 
 int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error) {
   return open_store(out, type, path, true, error);
-}
-
-int clt_store_place(char **out, const char *path, clt_error *error) {
-  return resolve_path(out, clt_store_type_find("sqlite"), path, true, error);
 }
 
 void clt_store_close(clt_store *store) {
@@ -76,6 +125,39 @@ void clt_store_close(clt_store *store) {
 
 const char *clt_store_path(const clt_store *store) { return store->path; }
 
+int clt_store_version(clt_store *store, uint64_t *version, clt_error *error) {
+  return store->type->transaction(store->state, CLT_STORE_NONE, version, error);
+}
+
+/* --- keys --- */
+
+int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error) {
+  const clt_device_info *device = clt_instance_device(instance);
+  if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a key in the store needs a device");
+  clt_store_key made;
+  memset(&made, 0, sizeof made);
+  int length = clt_device_key(device, made.device, sizeof made.device);
+  if (length < 0 || (size_t)length >= sizeof made.device)
+    return clt_fail(error, CLT_E_RANGE, "the name of the device '%.64s' is too long", device->name);
+  snprintf(made.driver, sizeof made.driver, "%s", device->driver_version);
+  *key = made;
+  return CLT_OK;
+}
+
+int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error) {
+  clt_store_key made;
+  int rc = clt_store_key_device(&made, instance, error);
+  if (rc == CLT_OK) rc = clt_instance_key(instance, made.problem, error);
+  if (rc == CLT_OK) *key = made;
+  return rc;
+}
+
+bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b) {
+  return strcmp(a->problem, b->problem) == 0 && strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
+/* --- writing --- */
+
 static const char *text_or_none(const char *text) { return text ? text : ""; }
 
 int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
@@ -85,14 +167,15 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
                                              .problem_path = text_or_none(problem_path),
                                              .sizes = text_or_none(sizes),
                                              .device_json = text_or_none(device_json)};
-  return store->type->describe(store->state, &description, error);
+  return store->type->add(store->state, &description, NULL, error);
 }
 
 static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; }
 
-bool clt_record_plausible(clt_record_kind kind, const clt_measurement *m) {
-  if ((unsigned)kind > CLT_RECORD_COMPARED) return false;
-  if (kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
+bool clt_record_plausible(const clt_store_record *record) {
+  const clt_measurement *m = record->measurement;
+  if (record->configuration == NULL || (unsigned)record->kind > CLT_RECORD_COMPARED) return false;
+  if (record->kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
   if (clt_measurement_correct(m) && !usable_time(m->time_s)) return false;
   if (isinf(m->energy_J) || m->energy_J < 0) return false;
@@ -103,85 +186,147 @@ bool clt_record_plausible(clt_record_kind kind, const clt_measurement *m) {
 
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
                   const clt_measurement *measurement, clt_error *error) {
-  if (!clt_record_plausible(kind, measurement))
-    return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time cannot be stored as correct");
+  const clt_store_description description = {.key = *key};
+  clt_store_record record = {.kind = kind, .configuration = "", .measurement = measurement};
   char *text = NULL;
+  if (!clt_record_plausible(&record))
+    return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time cannot be stored as correct");
   int rc = clt_config_text(&text, space, measurement->config, error);
   if (rc) return rc;
-  const clt_store_record record = {
-      .kind = kind, .configuration = text, .created_s = (int64_t)time(NULL), .measurement = measurement};
-  rc = store->type->add(store->state, key, &record, error);
+  record.configuration = text;
+  record.created_s = (int64_t)time(NULL);
+  rc = store->type->add(store->state, &description, &record, error);
   free(text);
   return rc;
 }
 
-typedef struct walk {
+/* --- reading --- */
+
+typedef struct record_walk {
   const clt_config_reader *reader;
   clt_store_visit visit;
   void *user;
   size_t n_foreign;
   char text[CLT_MAX_CONFIG_TEXT]; /* scratch: reading changes it */
-} walk;
+} record_walk;
 
-static bool read_record(walk *w, const clt_store_record *record, clt_config *config) {
-  if (record->configuration == NULL || !clt_record_plausible(record->kind, record->measurement)) return false;
-  size_t bytes = strnlen(record->configuration, sizeof w->text);
-  if (bytes == sizeof w->text) return false;
-  memcpy(w->text, record->configuration, bytes + 1);
-  return clt_config_reader_read(w->reader, w->text, config);
-}
-
-static int visit_record(void *user, const clt_store_record *record) {
-  walk *w = user;
-  clt_measurement measurement = *record->measurement;
-  if (!read_record(w, record, &measurement.config)) {
+static int visit_record(void *user, const clt_store_description *none, const clt_store_record *record) {
+  record_walk *w = user;
+  (void)none;
+  clt_measurement m = *record->measurement;
+  size_t bytes = clt_record_plausible(record) ? strnlen(record->configuration, sizeof w->text) : sizeof w->text;
+  if (bytes < sizeof w->text) memcpy(w->text, record->configuration, bytes + 1);
+  if (bytes == sizeof w->text || !clt_config_reader_read(w->reader, w->text, &m.config)) {
     w->n_foreign++;
     return 0;
   }
-  if (!clt_measurement_correct(&measurement)) measurement.time_s = NAN;
-  if (!clt_measurement_correct(&measurement) || measurement.energy_J == 0) measurement.energy_J = NAN;
-  return w->visit(w->user, record->kind, &measurement);
+  if (!clt_measurement_correct(&m)) m.time_s = NAN;
+  if (!clt_measurement_correct(&m) || m.energy_J == 0) m.energy_J = NAN;
+  return w->visit(w->user, record->kind, &m);
 }
 
 /* A visitor that runs out of memory has no error to say so with. */
-static int complete(int rc, clt_error *error) {
+static int end_walk(int rc, clt_error *error) {
   if (rc == CLT_E_MEMORY && error && error->code == 0) clt_fail_memory(error);
   return rc < 0 ? rc : CLT_OK;
 }
 
-typedef int (*walk_fn)(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user,
-                       clt_error *error);
-
-static int walk_records(walk_fn records, clt_store *store, const clt_store_key *key, const clt_space *space,
+static int walk_records(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
                         clt_store_visit visit, void *user, size_t *n_foreign, clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  walk w = {.reader = reader, .visit = visit, .user = user};
-  rc = records(store->state, key, visit_record, &w, error);
+  record_walk w = {.reader = reader, .visit = visit, .user = user};
+  rc = store->type->walk(store->state, order, key, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
-  return complete(rc, error);
+  return end_walk(rc, error);
 }
 
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error) {
-  return walk_records(store->type->each, store, key, space, visit, user, n_foreign, error);
+  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, visit, user, n_foreign, error);
 }
 
 int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, clt_error *error) {
-  return walk_records(store->type->best, store, key, space, visit, user, NULL, error);
+  return walk_records(store, CLT_STORE_BEST_FIRST, key, space, visit, user, NULL, error);
 }
 
-int clt_store_version(clt_store *store, uint64_t *version, clt_error *error) {
-  return store->type->version(store->state, version, error);
+typedef struct key_walk {
+  clt_store_key_visit visit;
+  void *user;
+} key_walk;
+
+static int visit_key(void *user, const clt_store_description *description, const clt_store_record *none) {
+  (void)none;
+  return ((key_walk *)user)->visit(((key_walk *)user)->user, description);
 }
 
-int clt_store_each_key(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error) {
-  return complete(store->type->each_key(store->state, true, visit, user, error), error);
+int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error) {
+  key_walk w = {visit, user};
+  clt_store_order order = counted ? CLT_STORE_KEYS_COUNTED : CLT_STORE_KEYS;
+  return end_walk(store->type->walk(store->state, order, NULL, visit_key, &w, error), error);
 }
 
-int clt_store_each_key_uncounted(clt_store *store, clt_store_key_visit visit, void *user, clt_error *error) {
-  return complete(store->type->each_key(store->state, false, visit, user, error), error);
+/* --- the newest answer of each configuration --- */
+
+typedef struct arrival {
+  clt_measurement measurement;
+  bool is_attempt, lacks_energy;
+} arrival;
+
+typedef struct arrivals {
+  const clt_space *space;
+  bool with_energy;
+  arrival *items;
+  size_t n, capacity;
+} arrivals;
+
+static int collect_arrival(void *user, clt_record_kind kind, const clt_measurement *m) {
+  arrivals *a = user;
+  bool correct = clt_measurement_correct(m);
+  bool is_attempt = kind == CLT_RECORD_ATTEMPT;
+  bool is_answer = kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
+  if ((!is_attempt && !is_answer) || clt_space_canonical(a->space, m->config) != m->config) return 0;
+  if (clt_grow(&a->items, &a->capacity, a->n + 1, sizeof *a->items)) return CLT_E_MEMORY;
+  a->items[a->n] = (arrival){*m, is_attempt, a->with_energy && correct && !(m->energy_J > 0)};
+  a->items[a->n++].measurement.log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
+  return 0;
+}
+
+typedef struct arrival_place {
+  clt_config config;
+  size_t order;
+} arrival_place;
+
+static int by_configuration(const void *a, const void *b) {
+  const arrival_place *x = a, *y = b;
+  if (x->config != y->config) return x->config < y->config ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
+                     clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error) {
+  arrivals a = {.space = space, .with_energy = with_energy};
+  arrival_place *places = NULL;
+  int rc = clt_store_each(store, key, space, collect_arrival, &a, n_foreign, error);
+  if (rc == CLT_OK && (places = clt_new_array(a.n, sizeof *places)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; i < a.n; i++) places[i] = (arrival_place){a.items[i].measurement.config, i};
+    qsort(places, a.n, sizeof *places, by_configuration);
+    clt_store_answer answer = {.config = CLT_CONFIG_NONE};
+    for (size_t i = 0; rc == CLT_OK && i < a.n; i++) {
+      const arrival *item = &a.items[places[i].order];
+      if (places[i].config != answer.config) answer = (clt_store_answer){.config = places[i].config};
+      if (item->is_attempt)
+        answer.n_attempts++;
+      else
+        answer.newest = item->lacks_energy ? NULL : &item->measurement;
+      if (i + 1 == a.n || places[i + 1].config != answer.config) rc = visit(user, &answer);
+    }
+  }
+  free(places);
+  free(a.items);
+  return end_walk(rc, error);
 }

@@ -220,7 +220,7 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
     assert_int_equal(result.reused, reused);
     clt_tune_result_release(&result);
   }
-  assert_int_equal(clt_store_each_key(store, keep_key, &kept, NULL), 0);
+  assert_int_equal(clt_store_each_key(store, true, keep_key, &kept, NULL), 0);
   assert_string_equal(kept.device, "synthetic");
   clt_store_close(store);
   unload(&p);

@@ -184,7 +184,7 @@ static int count_key(void *user, const clt_store_description *description) {
 static struct seen records(clt_store *store, const clt_space *space) {
   struct seen seen = {.space = space};
   clt_store_key key;
-  assert_int_equal(clt_store_each_key(store, count_key, &key, NULL), 0);
+  assert_int_equal(clt_store_each_key(store, true, count_key, &key, NULL), 0);
   assert_int_equal(clt_store_each(store, &key, space, count_record, &seen, NULL, NULL), 0);
   return seen;
 }
@@ -322,7 +322,7 @@ static void finalists_are_timed_again_and_kept(void **state) {
   assert_int_equal(result.evaluations, 400);
   assert_true(result.best.n_runs >= 5 && result.best_spread >= 0);
   assert_true(result.best.time_s == clt_median(result.best.runs_s, result.best.n_runs));
-  assert_int_equal(clt_store_each_key(store, count_key, &key, NULL), 0);
+  assert_int_equal(clt_store_each_key(store, true, count_key, &key, NULL), 0);
   assert_int_equal(clt_store_each(store, &key, space, count_finalists, &n, NULL, NULL), 0);
   assert_in_range(n, 1, 4);
   clt_tune_result_release(&result);

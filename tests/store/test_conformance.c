@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "clatune/sys/store.h"
+#include "store/store.h"
 #include "store_support.h"
 
 typedef struct fixture {
@@ -297,7 +297,7 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   add(f->store, &described, space, CLT_RECORD_FINALIST, &m);
   assert_int_equal(clt_store_describe(f->store, &described, "box", "box.json", "w=2", "{\"a\":1}", NULL), 0);
   seen_keys seen = {.n = 0};
-  assert_int_equal(clt_store_each_key(f->store, see_key, &seen, NULL), 0);
+  assert_int_equal(clt_store_each_key(f->store, true, see_key, &seen, NULL), 0);
   assert_int_equal(seen.n, 2);
   assert_string_equal(seen.keys[0].problem, "bare");
   assert_string_equal(seen.keys[0].name, "");
@@ -338,12 +338,150 @@ static void an_unknown_type_is_refused(void **state) {
   assert_null(store);
 }
 
+typedef struct answers {
+  clt_store_answer all[8];
+  double time_s[8];
+  size_t n;
+} answers;
+
+static int note_answer(void *user, const clt_store_answer *answer) {
+  answers *a = user;
+  a->time_s[a->n] = answer->newest && clt_measurement_correct(answer->newest) ? answer->newest->time_s : NAN;
+  a->all[a->n++] = *answer;
+  return 0;
+}
+
+static answers newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy) {
+  answers a = {.n = 0};
+  assert_int_equal(clt_store_newest(store, key, space, with_energy, note_answer, &a, NULL, NULL), 0);
+  return a;
+}
+
+static void add_failure(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
+                        clt_config config, clt_reason reason) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, reason, NULL);
+  add(store, key, space, kind, &m);
+  clt_measurement_release(&m);
+}
+
+static void the_newest_answer_of_each_configuration_counts(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2, 4, 8, 16]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m[] = {make_measurement(3, 5), make_measurement(3, 4), make_measurement(0, 2),
+                         make_measurement(0, 9), make_measurement(1, 1), make_measurement(4, 7)};
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m[0]);
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m[1]);
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m[2]);
+  add(f->store, &key, space, CLT_RECORD_FINALIST, &m[3]); /* interleaved with others: no answer */
+  add_failure(f->store, &key, space, CLT_RECORD_ATTEMPT, 2, CLT_REASON_RUN_CRASH);
+  add_failure(f->store, &key, space, CLT_RECORD_ATTEMPT, 2, CLT_REASON_RUN_CRASH);
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m[4]);
+  add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 1, CLT_REASON_WRONG_OUTPUT);
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m[5]);
+  add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 4, CLT_REASON_OUT_OF_MEMORY); /* beside others */
+  answers a = newest(f->store, &key, space, false);
+  const double expected[] = {2, NAN, NAN, 4, 7};
+  assert_int_equal(a.n, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(a.all[i].config, i);
+    assert_int_equal(a.all[i].n_attempts, i == 2 ? 2 : 0);
+    assert_int_equal(a.all[i].newest == NULL, i == 2);
+    assert_true(same_number(a.time_s[i], expected[i]));
+  }
+  clt_space_free(space);
+}
+
+static void an_answer_without_the_energy_asked_for_is_none(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2, 4]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(0, 5);
+  m.energy_J = 3;
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  m.config = 1;
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  m.energy_J = NAN; /* measured anew, without: what was known before no longer holds */
+  add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+  add_failure(f->store, &key, space, CLT_RECORD_SEARCH, 2, CLT_REASON_RUN_CRASH);
+  answers a = newest(f->store, &key, space, true);
+  assert_int_equal(a.n, 3);
+  assert_true(a.all[0].newest && !a.all[1].newest && a.all[2].newest);
+  a = newest(f->store, &key, space, false);
+  assert_true(a.n == 3 && a.all[1].newest);
+  clt_space_free(space);
+}
+
+static void a_transaction_that_is_undone_leaves_nothing_in_a_file(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(0, 5);
+  const clt_store_type *type = f->store->type;
+  static const clt_store_step ends[] = {CLT_STORE_COMMIT, CLT_STORE_UNDO};
+  for (size_t i = 0; i < 2; i++) {
+    assert_int_equal(type->transaction(f->store->state, CLT_STORE_BEGIN, NULL, NULL), 0);
+    add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+    assert_int_equal(type->transaction(f->store->state, ends[i], NULL, NULL), 0);
+    collected *out = collect(f->store, &key, space, NULL);
+    assert_int_equal(out->n, i == 0 || type->standard_file ? 1 : 2);
+    free_collected(out);
+  }
+  clt_space_free(space);
+}
+
+static void another_s_additions_change_the_version(void **state) {
+  fixture *f = *state;
+  if (f->store->type->standard_file == NULL) skip(); /* nobody else can */
+  clt_space *space = make_space("a", "[1, 2]", NULL);
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(0, 5);
+  clt_store *other = NULL;
+  uint64_t before = 0, same = 1, after = 0;
+  assert_int_equal(clt_store_open(&other, f->store->type->name, f->path, NULL), 0);
+  assert_int_equal(clt_store_version(f->store, &before, NULL), 0);
+  assert_int_equal(clt_store_version(f->store, &same, NULL), 0);
+  add(other, &key, space, CLT_RECORD_SEARCH, &m);
+  assert_int_equal(clt_store_version(f->store, &after, NULL), 0);
+  assert_true(same == before && after != before);
+  clt_store_close(other);
+  clt_space_free(space);
+}
+
+/* --- a type of a program's own --- */
+
+static int open_other(void *state, const char *path, bool to_read, clt_error *error) {
+  (void)path, (void)to_read;
+  return clt_store_memory.open(state, "", false, error);
+}
+
+static void a_program_may_add_a_type(void **state) {
+  (void)state;
+  static clt_store_type other;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  other = clt_store_memory;
+  other.name = "other";
+  other.open = open_other;
+  assert_int_equal(clt_store_register(&clt_store_memory, &error), CLT_E_ARGUMENT);
+  assert_non_null(strstr(error.message, "already"));
+  other.abi++;
+  assert_int_equal(clt_store_register(&other, NULL), CLT_E_ARGUMENT);
+  other.abi--;
+  assert_int_equal(clt_store_register(&other, NULL), 0);
+  assert_int_equal(clt_store_open(&store, "other", NULL, NULL), 0);
+  assert_string_equal(clt_store_path(store), "");
+  clt_store_close(store);
+}
+
 #define OVER_EACH(test) \
   { #test, test, open_fixture, close_fixture, NULL }
 
 int main(void) {
   int failures = 0;
-  for (size_t i = 0; i < clt_n_stores(); i++) {
+  for (size_t i = 0; clt_store_type_at(i); i++) {
     struct CMUnitTest tests[] = {
         OVER_EACH(everything_of_a_measurement_comes_back_in_order),
         OVER_EACH(every_reason_comes_back),
@@ -355,11 +493,16 @@ int main(void) {
         OVER_EACH(what_cannot_be_right_is_not_stored),
         OVER_EACH(keys_are_listed_with_their_newest_description),
         OVER_EACH(a_store_with_a_file_says_where_and_keeps_it),
+        OVER_EACH(the_newest_answer_of_each_configuration_counts),
+        OVER_EACH(an_answer_without_the_energy_asked_for_is_none),
+        OVER_EACH(a_transaction_that_is_undone_leaves_nothing_in_a_file),
+        OVER_EACH(another_s_additions_change_the_version),
     };
     for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) tests[t].initial_state = (void *)clt_store_type_at(i);
     print_message("store '%s'\n", clt_store_type_at(i)->name);
     failures += cmocka_run_group_tests_name(clt_store_type_at(i)->name, tests, NULL, NULL);
   }
-  const struct CMUnitTest table[] = {cmocka_unit_test(an_unknown_type_is_refused)};
+  const struct CMUnitTest table[] = {cmocka_unit_test(an_unknown_type_is_refused),
+                                     cmocka_unit_test(a_program_may_add_a_type)};
   return failures + cmocka_run_group_tests(table, NULL, NULL);
 }

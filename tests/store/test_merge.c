@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "clatune/sys/store.h"
+#include "store/store.h"
 #include "store_support.h"
 
 typedef struct fixture {
@@ -122,7 +122,7 @@ static void descriptions_come_along(void **state) {
   char name[64] = "";
   add(f, a, "p", 0, 1);
   merge(b, a, NULL);
-  assert_int_equal(clt_store_each_key(b, note_name, name, NULL), 0);
+  assert_int_equal(clt_store_each_key(b, true, note_name, name, NULL), 0);
   assert_string_equal(name, "p file.json n=1");
   clt_store_close(a);
   clt_store_close(b);
@@ -213,7 +213,7 @@ int main(void) {
   static const char *const names[] = {"merging", "descriptions", "selection", "pruning", "best"};
   enum { N = sizeof functions / sizeof *functions };
   int failed = 0;
-  for (size_t t = 0; t < clt_n_stores(); t++) {
+  for (size_t t = 0; clt_store_type_at(t); t++) {
     struct CMUnitTest tests[N];
     for (int i = 0; i < N; i++)
       tests[i] = (struct CMUnitTest){names[i], functions[i], set_up, tear_down, (void *)clt_store_type_at(t)->name};

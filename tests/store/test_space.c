@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "store/record.h"
+#include "store/store.h"
 #include "store_support.h"
 
 static clt_store *store;
@@ -29,7 +29,8 @@ static int close_memory(void **state) {
 static void put(const char *text) {
   clt_measurement m = make_measurement(0, 1);
   const clt_store_record record = {.kind = CLT_RECORD_SEARCH, .configuration = text, .created_s = 1, .measurement = &m};
-  assert_int_equal(store->type->add(store->state, &key, &record, NULL), 0);
+  const clt_store_description description = {.key = key};
+  assert_int_equal(store->type->add(store->state, &description, &record, NULL), 0);
 }
 
 static void values_are_what_occurs_in_order(void **state) {

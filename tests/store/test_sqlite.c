@@ -16,8 +16,8 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "clatune/sys/store.h"
 #include "store/database.h"
+#include "store/store.h"
 #include "store_support.h"
 
 static char *folder;

@@ -1,8 +1,8 @@
-/* clatune/sys/store.h - for people who add a store: where measurements are kept.
+/* clatune/sys/store.h - for people who add a type of store: where measurements are kept.
  *
- * A store is one file in src/store/ with one const struct, listed in src/store/stores.c. It keeps and hands out plain
- * records; configurations are text, and what a record means, and whether it can be right, is judged by the caller
- * (src/store/store.c). It serves one thread at a time. */
+ * A type is one const struct of at most six functions. It keeps and hands out plain records; configurations are text,
+ * and whether a record can be right is judged by the caller (src/store/store.c). A store serves one thread at a time.
+ */
 #ifndef CLATUNE_SYS_STORE_H
 #define CLATUNE_SYS_STORE_H
 
@@ -12,19 +12,38 @@
 extern "C" {
 #endif
 
+#define CLT_STORE_ABI 1 /* grows when clt_store_type changes */
+
 /* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
  * caller refuses: a NULL configuration. */
 typedef struct clt_store_record {
   clt_record_kind kind;
-  const char *configuration; /* "a=1 b=2", sorted by name, values percent-encoded */
-  int64_t created_s;         /* Unix time */
-  const clt_measurement *measurement; /* its config is not used */
+  const char *configuration;          /* "a=1 b=2", sorted by name, values percent-encoded */
+  int64_t created_s;                  /* Unix time */
+  const clt_measurement *measurement; /* its config is not used; its times are in seconds or, of a program that reports
+                                         a figure, that figure's cost */
 } clt_store_record;
 
-/* Returns 0 to go on; anything else ends the walk and is returned by it. Does not use the store. */
-typedef int (*clt_store_record_visit)(void *user, const clt_store_record *record);
+/* What a walk visits, and in which order. */
+typedef enum clt_store_order {
+  CLT_STORE_KEYS,         /* every key that has records, the one whose first record is oldest first; n_records 0 */
+  CLT_STORE_KEYS_COUNTED, /* the same with n_records, which takes time with the number of records */
+  CLT_STORE_OLDEST_FIRST, /* a key's records */
+  CLT_STORE_BEST_FIRST    /* a key's finalists, newest first, failed ones too; then its correct records of searches,
+                             fastest    first. By an index, so that ending the walk early is cheap */
+} clt_store_order;
+
+/* Receives a key (record is NULL) or a record (description is NULL). Returns 0 to go on; anything else ends the walk
+ * and is returned by it. Does not use the store. */
+typedef int (*clt_store_walk_visit)(void *user, const clt_store_description *description,
+                                    const clt_store_record *record);
+
+/* Steps of a transaction. What is written between BEGIN and COMMIT is kept together or not at all; UNDO forgets it,
+ * where the store outlives the process. NONE does nothing: it serves to ask for the version. */
+typedef enum clt_store_step { CLT_STORE_NONE, CLT_STORE_BEGIN, CLT_STORE_COMMIT, CLT_STORE_UNDO } clt_store_step;
 
 typedef struct clt_store_type {
+  unsigned abi; /* CLT_STORE_ABI */
   const char *name, *summary;
   const char *standard_file; /* its name under $XDG_DATA_HOME/clatune; NULL: this store has no file, and path is "" */
   size_t state_size;         /* zeroed before open */
@@ -32,30 +51,24 @@ typedef struct clt_store_type {
   /* path is absolute or begins with "./"; its folder exists. to_read: nothing is made or written, CLT_E_NOT_FOUND where
    * there is no file. When open fails, close is called too. */
   int (*open)(void *state, const char *path, bool to_read, clt_error *error);
-  /* The texts of description are not NULL; n_records is not used. */
-  int (*describe)(void *state, const clt_store_description *description, clt_error *error);
-  int (*add)(void *state, const clt_store_key *key, const clt_store_record *record, clt_error *error);
-  /* Every record of a key, oldest first. */
-  int (*each)(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error);
-  /* Finalists, newest first; then correct records of searches, fastest first. */
-  int (*best)(void *state, const clt_store_key *key, clt_store_record_visit visit, void *user, clt_error *error);
-  /* Another number once others have added. */
-  int (*version)(void *state, uint64_t *version, clt_error *error);
-  /* Every key with records, the one whose first record is oldest first. counted: with
-   * n_records. */
-  int (*each_key)(void *state, bool counted, clt_store_key_visit visit, void *user, clt_error *error);
-  /* Removes the records of a key that were added before before_s; 0: all of them. *n: how many. count_only: removes none. */
-  int (*remove)(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n, clt_error *error);
-  /* Until end, what is written is kept together or not at all: rc is not 0 where it is to be undone. Returns rc, or why it
-   * could not be kept. A store that ends with the process need not undo. */
-  int (*begin)(void *state, clt_error *error);
-  int (*end)(void *state, int rc, clt_error *error);
+  /* Adds a record (NULL: none) of the description's key, committed when it returns unless a transaction is under way.
+   * Texts of the description that are not NULL replace what the key was described by. */
+  int (*add)(void *state, const clt_store_description *description, const clt_store_record *record, clt_error *error);
+  /* key: NULL for the orders that visit keys. */
+  int (*walk)(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit, void *user,
+              clt_error *error);
+  /* Removes the records of a key that were added before before_s; 0: all of them. *n: how many. count_only: removes
+   * none. */
+  int (*remove)(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
+                clt_error *error);
+  /* *version (nullable): a number that is another one once others have added. */
+  int (*transaction)(void *state, clt_store_step step, uint64_t *version, clt_error *error);
   void (*close)(void *state);
 } clt_store_type;
 
-size_t clt_n_stores(void);
-const clt_store_type *clt_store_type_at(size_t index);
-const clt_store_type *clt_store_type_find(const char *name); /* NULL: none */
+/* Makes a type known to clt_store_open in this process; type is borrowed for good. Before other threads use the
+ * library. CLT_E_ARGUMENT where its ABI is another one or its name is taken. */
+int clt_store_register(const clt_store_type *type, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,174 @@
+/* What passes between stores, and what is taken out of one. A record is told from others by all that it says but its
+ * log, so that a merge can be made again. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "store/store.h"
+
+/* --- which keys --- */
+
+typedef struct key_list {
+  const clt_store_selection *selection;
+  clt_store_description *all; /* texts owned */
+  size_t n, capacity;
+} key_list;
+
+static int collect_key(void *user, const clt_store_description *d) {
+  key_list *list = user;
+  const clt_store_selection *s = list->selection;
+  if (s && s->problem_name && strcmp(s->problem_name, d->problem_name) != 0) return 0;
+  if (s && s->device && strcasestr(d->key.device, s->device) == NULL) return 0;
+  if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
+  clt_store_description copy = {.key = d->key,
+                                .problem_name = strdup(d->problem_name),
+                                .problem_path = strdup(d->problem_path),
+                                .sizes = strdup(d->sizes),
+                                .device_json = strdup(d->device_json)};
+  list->all[list->n++] = copy;
+  return copy.problem_name && copy.problem_path && copy.sizes && copy.device_json ? 0 : CLT_E_MEMORY;
+}
+
+static void release_keys(key_list *list) {
+  for (size_t i = 0; i < list->n; i++) {
+    free((char *)list->all[i].problem_name);
+    free((char *)list->all[i].problem_path);
+    free((char *)list->all[i].sizes);
+    free((char *)list->all[i].device_json);
+  }
+  free(list->all);
+}
+
+/* Ends a transaction: rc, or why it could not be kept. */
+static int end_transaction(clt_store *store, int rc, clt_error *error) {
+  int ended = store->type->transaction(store->state, rc ? CLT_STORE_UNDO : CLT_STORE_COMMIT, NULL, error);
+  if (rc == CLT_E_MEMORY) clt_fail_memory(error); /* from a visit, which has no error of its own */
+  return rc ? rc : ended;
+}
+
+/* --- merging --- */
+
+/* What tells a record from others: 128 bits, of which the first are the key of a map and the others its value. */
+typedef struct fingerprint {
+  uint64_t first, second;
+} fingerprint;
+
+static void hash_number(clt_hasher *hasher, double x) {
+  if (isnan(x)) x = 0; /* one of them: a time is never 0 */
+  clt_hasher_add(hasher, &x, sizeof x);
+}
+
+static int take_fingerprint(fingerprint *out, const clt_store_record *record) {
+  const clt_measurement *m = record->measurement;
+  const int32_t numbers[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
+  char hex[33], half[17] = "";
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) return CLT_E_MEMORY;
+  clt_hasher_add_text(hasher, record->configuration);
+  clt_hasher_add(hasher, numbers, sizeof numbers);
+  clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
+  hash_number(hasher, m->time_s);
+  hash_number(hasher, m->energy_J);
+  hash_number(hasher, m->phases.build_s);
+  hash_number(hasher, m->phases.first_launch_s);
+  hash_number(hasher, m->phases.verify_s);
+  for (size_t i = 0; i < m->n_runs; i++) hash_number(hasher, m->runs_s[i]);
+  clt_hasher_hex(hasher, hex);
+  clt_hasher_free(hasher);
+  memcpy(half, hex, 16);
+  out->first = strtoull(half, NULL, 16) >> 1; /* never the one number that is no key of a map */
+  out->second = strtoull(hex + 16, NULL, 16);
+  return CLT_OK;
+}
+
+typedef struct merge {
+  clt_store *into;
+  const clt_store_description *description;
+  int64_t before_s; /* 0: all */
+  clt_map seen;
+  uint64_t n_added;
+  clt_error *error;
+} merge;
+
+/* *is_new: it was not among the seen; now it is. */
+static int see_record(merge *m, const clt_store_record *record, bool *is_new) {
+  fingerprint f;
+  int rc = take_fingerprint(&f, record);
+  for (*is_new = false; rc == CLT_OK; f.first++) {
+    uint64_t *second = clt_map_add(&m->seen, f.first, is_new);
+    if (second == NULL) return CLT_E_MEMORY;
+    if (*is_new) *second = f.second;
+    if (*second == f.second) break;
+  }
+  return rc;
+}
+
+static int see_own_record(void *user, const clt_store_description *none, const clt_store_record *record) {
+  bool is_new;
+  (void)none;
+  return clt_record_plausible(record) ? see_record(user, record, &is_new) : 0;
+}
+
+static int take_over_record(void *user, const clt_store_description *none, const clt_store_record *record) {
+  merge *m = user;
+  bool is_new = false;
+  (void)none;
+  if (!clt_record_plausible(record) || (m->before_s && record->created_s >= m->before_s)) return 0;
+  int rc = see_record(m, record, &is_new);
+  if (rc || !is_new) return rc;
+  const clt_store_description key_alone = {.key = m->description->key};
+  m->n_added++;
+  return m->into->type->add(m->into->state, &key_alone, record, m->error);
+}
+
+/* A key that `into` does not have yet brings its description. */
+static int merge_key(merge *m, clt_store *from, const clt_store_description *d) {
+  clt_store *into = m->into;
+  uint64_t n_before = m->n_added;
+  m->description = d;
+  int rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, see_own_record, m, m->error);
+  bool had_any = m->seen.n > 0;
+  if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, &d->key, take_over_record, m, m->error);
+  if (rc == CLT_OK && !had_any && m->n_added > n_before) rc = into->type->add(into->state, d, NULL, m->error);
+  clt_map_release(&m->seen);
+  return rc;
+}
+
+int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
+                    clt_error *error) {
+  key_list keys = {.selection = selection};
+  merge m = {.into = into, .before_s = selection ? selection->before_s : 0, .error = error};
+  int rc = clt_store_each_key(from, false, collect_key, &keys, error);
+  if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++) rc = merge_key(&m, from, &keys.all[i]);
+    rc = end_transaction(into, rc, error);
+  }
+  release_keys(&keys);
+  if (rc == CLT_OK && n_added) *n_added = m.n_added;
+  return rc;
+}
+
+/* --- taking out --- */
+
+int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
+                    clt_error *error) {
+  key_list keys = {.selection = selection};
+  uint64_t sum = 0, n = 0;
+  if (!selection->problem_name && !selection->device && !selection->before_s)
+    return clt_fail(error, CLT_E_ARGUMENT, "what is to be removed must be named: a problem, a device or a time");
+  int rc = clt_store_each_key(store, false, collect_key, &keys, error);
+  if (rc == CLT_OK) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++, sum += n)
+      rc = store->type->remove(store->state, &keys.all[i].key, selection->before_s, dry_run, &n, error);
+    rc = end_transaction(store, rc, error);
+  }
+  release_keys(&keys);
+  if (rc == CLT_OK) *n_removed = sum;
+  return rc;
+}

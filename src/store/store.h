@@ -1,0 +1,102 @@
+/* store/store.h - a store as the files of this room see it, and what the command line does with stores beside tuning.
+ */
+#ifndef CLT_STORE_STORE_H
+#define CLT_STORE_STORE_H
+
+#include <clatune/sys/store.h>
+
+#define CLT_STORE_FILE "store.sqlite"
+
+struct clt_store {
+  const clt_store_type *type;
+  char *path;
+  void *state;
+};
+
+extern const clt_store_type clt_store_sqlite; /* one file, shared by processes, survives kill -9 */
+extern const clt_store_type clt_store_memory; /* as long as it is open */
+
+/* The types that are known: the two above, then those that were registered. */
+const clt_store_type *clt_store_type_at(size_t index); /* NULL: no more */
+const clt_store_type *clt_store_type_find(const char *name);
+
+/* Device and driver alone, without a look at the kernel; the problem is "". Needs a device. */
+int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error);
+bool clt_store_same_key(const clt_store_key *a, const clt_store_key *b);
+
+/* The path that a store of type sqlite has for `path`, nothing made: path NULL gives the standard place. malloc'ed. */
+int clt_store_place(char **out, const char *path, clt_error *error);
+
+/* Whether a record can be right, on its way in and on its way out. */
+bool clt_record_plausible(const clt_store_record *record);
+
+/* As clt_store_each, for the records that may be a key's best (CLT_STORE_BEST_FIRST). */
+int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
+                   void *user, clt_error *error);
+
+/* A number that is another one once somebody else has added to the store. */
+int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
+
+/* The space of what a key's own records hold, for those who have the store and not the problem: the parameters of its
+ * newest record, each with the values that occur, numbers ascending, then words; valid are the configurations that
+ * occur. A text that cannot be a configuration is left out, and so is one with other parameters. CLT_E_NOT_FOUND where
+ * nothing is left. */
+int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key, clt_error *error);
+
+/* --- config_text.c: configurations as the store keeps them ---
+ *
+ * "a=1 b=2", sorted by name, so that neither the order of the parameters nor of their values matters. Bytes of a value
+ * outside of [A-Za-z0-9_.+-] are written as %XX. */
+
+#define CLT_MAX_CONFIG_TEXT 65536 /* bytes of a stored configuration */
+
+int clt_config_text(char **out, const clt_space *space, clt_config config, clt_error *error);
+
+/* Reads many such texts for one space, which must outlive the reader. */
+typedef struct clt_config_reader clt_config_reader;
+int clt_config_reader_new(clt_config_reader **out, const clt_space *space, clt_error *error);
+void clt_config_reader_free(clt_config_reader *reader);
+
+/* Whether the text stands for a valid configuration of the space: every name and value known, none twice, only
+ * parameters with a single value left out. Changes the text. */
+bool clt_config_reader_read(const clt_config_reader *reader, char *text, clt_config *out);
+
+/* --- exchange.c: several stores --- */
+
+/* Which keys, and which of their records; what is NULL or 0 does not matter. */
+typedef struct clt_store_selection {
+  const char *problem_name;
+  const char *device; /* a part of the device's key, without regard to case */
+  int64_t before_s;   /* records that were added before this Unix time */
+} clt_store_selection;
+
+/* Adds to `into` the records of `from` that it does not have yet: all or none, in one transaction. Merging the same
+ * again adds nothing, and in whichever direction two stores are merged, the same records result. selection nullable:
+ * everything. *n_added nullable. The two are different stores. */
+int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
+                    clt_error *error);
+
+/* Removes the selected records for good: the only call that does. At least one part of the selection must be given.
+ * dry_run: counts alone. */
+int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
+                    clt_error *error);
+
+/* --- repair.c: a damaged file --- */
+
+/* Whether a store's file is whole (SQLite's integrity check). path NULL: the standard place. CLT_E_STORE where it
+ * cannot be read, or is no store. No other program may use the file meanwhile. */
+int clt_store_check(bool *whole, const char *path, clt_error *error);
+
+/* What a repair came to. */
+typedef struct clt_store_repair_report {
+  uint64_t n_saved, n_lost; /* measurements; lost: as far as their numbers tell */
+  char set_aside[4200];     /* where the damaged file stands now; "": nothing was wrong, nothing was done */
+} clt_store_repair_report;
+
+/* Copies every measurement that can still be read into a new file, sets the damaged one aside (PATH.damaged, its
+ * companions with it; never overwritten) and puts the new one in its place. path NULL: the standard place. CLT_E_STORE
+ * where the file is no store, or nothing of it can be read: everything is then as it was. No other program may use the
+ * file meanwhile. */
+int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *error);
+
+#endif
