@@ -1,4 +1,3 @@
-#include <clatune/sys/evaluator.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,8 @@
 #include "cli/oclgrind.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "eval/evaluators.h"
+#include "session/contest.h"
 
 /* T1 problems often have no "Default", and their first values may violate a condition. */
 static clt_config standard(const clt_instance *instance) {

@@ -1,11 +1,11 @@
 /* Whether a kernel is given its arguments in its own order: what is wrong there builds and runs, and gives wrong
  * results. */
 #include <clatune/inspect.h>
-#include <clatune/sys/evaluator.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/evaluators.h"
 #include "problem/plan.h"
 
 static const char *given(const clt_plan *plan, const clt_plan_launch *launch, size_t i) {

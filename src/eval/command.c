@@ -128,6 +128,7 @@ static void command_close(void *state) {
     clt_evaluation_end(&s->slots[i].evaluation, NULL);
     free(s->slots[i].folder);
   }
+  clt_command_give_up_kept(s);
   for (size_t i = 0; i < s->n_results; i++) clt_measurement_release(&s->results[i]);
   clt_batch_release(&s->batch);
   clt_lock_close(&s->lock);
@@ -170,7 +171,8 @@ static int try_words(const clt_command_state *s, clt_error *error) {
   return rc;
 }
 
-static int command_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+static int command_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
+                        clt_error *error) {
   clt_command_state *s = state;
   const command_options *o = given;
   if (setup->instance == NULL || clt_instance_command(setup->instance) == NULL)
@@ -189,17 +191,17 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   if (rc == 0) rc = try_words(s, error);
   if (rc) return command_close(s), rc;
   open_lock(s, o->lock);
+  *limits = (clt_evaluator_limits){s->capacity, s->capacity};
   return CLT_OK;
 }
 
 /* --- submitting and waiting --- */
 
-static size_t command_capacity(const void *state) { return ((const clt_command_state *)state)->capacity; }
-
 static int command_submit(void *state, clt_config config, double best_s, clt_error *error) {
   clt_command_state *s = state;
   if (s->n_submitted >= s->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
+  clt_command_give_up_kept(s);
   s->queue[s->n_queue++] = (clt_command_job){config, best_s};
   s->n_submitted++;
   return CLT_OK;
@@ -236,15 +238,24 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
   }
 }
 
-static int command_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                           clt_measurement *out, clt_error *error) {
+static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_command_state *s = state;
-  if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be compared while others run");
-  return s->batch.size ? clt_batch_compare(s, configs, n, policy, out, error)
-                       : clt_command_compare(s, configs, n, policy, out, error);
+  if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  return s->batch.size ? clt_batch_keep(s, configs, n, out, error) : clt_command_keep(s, configs, n, out, error);
+}
+
+static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                              clt_error *error) {
+  clt_command_state *s = state;
+  (void)n_runs; /* a program is started for each: one */
+  for (size_t i = 0; i < n; i++)
+    if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  return s->batch.size ? clt_batch_time_again(s, indices, n, out, error)
+                       : clt_command_time_again(s, indices, n, out, error);
 }
 
 const clt_evaluator_type clt_evaluator_command = {
+    .abi = CLT_EVALUATOR_ABI,
     .name = "command",
     .summary = "builds and runs programs, each configuration in a folder of its own",
     .measures_device = true,
@@ -253,27 +264,9 @@ const clt_evaluator_type clt_evaluator_command = {
     .options_size = sizeof(command_options),
     .state_size = sizeof(clt_command_state),
     .open = command_open,
-    .capacity = command_capacity,
     .submit = command_submit,
     .wait = command_wait,
-    .compare = command_compare,
+    .keep = command_keep,
+    .time_again = command_time_again,
     .close = command_close,
 };
-
-int clt_command_verify(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
-                       void *log_user, clt_error *error) {
-  static const clt_setting once[] = {{"builds", "1"}, {"min-runs", "1"}, {"max-runs", "1"}};
-  command_options o;
-  clt_command_state *s = clt_new_array(1, sizeof *s);
-  if (s == NULL) return clt_fail_memory(error);
-  clt_evaluator_setup setup = {
-      .instance = instance, .space = clt_instance_space(instance), .log = log, .log_user = log_user};
-  int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, once, 3, error);
-  if (rc == 0) rc = command_open(s, &setup, &o, error);
-  if (rc) return free(s), rc;
-  rc = command_submit(s, config, 0, error);
-  while (rc == 0 && (rc = command_wait(s, out, 1, error)) == CLT_E_AGAIN) rc = CLT_OK;
-  command_close(s);
-  free(s);
-  return rc;
-}

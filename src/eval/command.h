@@ -1,6 +1,6 @@
 /* eval/command.h - the evaluator `command`: programs are built and run for every configuration.
  *
- * Files: command.c (options, opening), command_schedule.c (what is begun when), command_compare.c (finalists),
+ * Files: command.c (options, opening), command_schedule.c (what is begun when), command_kept.c (finalists),
  * command_batch.c (the batch protocol), evaluation.c (one configuration), program.c (one process). */
 #ifndef CLT_EVAL_COMMAND_H
 #define CLT_EVAL_COMMAND_H
@@ -51,6 +51,8 @@ typedef struct clt_command_state {
   clt_measurement *results;
   size_t n_results, n_submitted;
   clt_command_batch batch; /* size 0: not the batch protocol */
+  clt_evaluation *kept;    /* finalists; of a batch, only config and measurement count */
+  size_t n_kept, n_named;
 } clt_command_state;
 
 /* A process of the slot, if there is none. */
@@ -64,17 +66,16 @@ int clt_command_lost(clt_command_state *s, clt_command_slot *slot, const clt_err
 /* One turn: takes what has ended, begins what can be begun. */
 int clt_command_turn(clt_command_state *s, clt_error *error);
 
-int clt_command_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                        clt_measurement *out, clt_error *error);
+/* command_kept.c: finalists, of clt_evaluator_type's keep and time_again. */
+int clt_command_keep(clt_command_state *s, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
+int clt_command_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
+                           clt_error *error);
+void clt_command_give_up_kept(clt_command_state *s);
 
 /* command_batch.c */
 int clt_batch_turn(clt_command_state *s, clt_error *error);
-int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                      clt_measurement *out, clt_error *error);
+int clt_batch_keep(clt_command_state *s, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
+int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out, clt_error *error);
 void clt_batch_release(clt_command_batch *batch);
-
-/* What `clatune verify` does with a command's configuration. */
-int clt_command_verify(const clt_instance *instance, clt_config config, clt_measurement *out, clt_log_fn log,
-                       void *log_user, clt_error *error);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "eval/batch_text.h"
 #include "eval/command.h"
-#include "eval/rounds.h"
 
 #define MAX_ANSWER_FILE_BYTES ((size_t)64 << 20)
 #define WAIT_S 0.1 /* how long an answer in a file may go unseen */
@@ -265,78 +264,46 @@ int clt_batch_turn(clt_command_state *s, clt_error *error) {
 
 /* --- finalists --- */
 
-typedef struct contest {
-  clt_command_state *s;
-  const clt_compare_policy *policy;
-  clt_measurement *m; /* the caller's */
-  clt_runs *runs;
-  size_t n;
-} contest;
-
-static int keep(contest *c, clt_measurement *got, clt_error *error) {
-  size_t i = 0;
-  while (i < c->n && c->m[i].config != got->config) i++;
-  if (i == c->n) return clt_measurement_release(got), CLT_OK;
-  if (got->reason != CLT_REASON_NONE) {
-    clt_measurement_release(&c->m[i]);
-    c->m[i] = *got;
-    c->runs[i].out = true;
-    return CLT_OK;
+/* The program is built once, with the first batch: there is nothing to prepare. */
+int clt_batch_keep(clt_command_state *s, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  clt_evaluation *list = clt_new_array(n, sizeof *list);
+  if (list == NULL) return clt_fail_memory(error);
+  clt_command_give_up_kept(s);
+  s->kept = list;
+  s->n_kept = n;
+  for (size_t i = 0; i < n; i++) {
+    list[i].config = configs[i];
+    clt_measurement_init(&list[i].measurement, configs[i]);
+    clt_measurement_init(&out[i], configs[i]);
+    out[i].clock = CLT_CLOCK_HOST;
   }
-  return clt_runs_add(&c->runs[i], got->time_s) ? clt_fail_memory(error) : CLT_OK;
+  return CLT_OK;
 }
 
-/* All that is queued; results as they come. */
-static int play(contest *c, size_t n, clt_error *error) {
-  clt_command_state *s = c->s;
+/* Each once, as many at a time as there is room for; results as they come. */
+int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
+                         clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && n > 0) {
-    if (clt_stop_asked(c->policy->stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    rc = clt_batch_turn(s, error);
-    for (; rc == 0 && !s->batch.running && s->n_results > 0; n--) {
-      clt_measurement got = s->results[--s->n_results];
-      rc = keep(c, &got, error);
+  size_t n_queued = 0, n_left = 0;
+  for (size_t i = 0; i < n; i++) clt_measurement_init(&out[i], CLT_CONFIG_NONE);
+  while (rc == 0 && (n_queued < n || n_left > 0)) {
+    for (; n_left < s->capacity && n_queued < n && s->n_queue < s->capacity; n_left++)
+      s->queue[s->n_queue++] = (clt_command_job){s->kept[indices[n_queued++]].config, 0};
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0) rc = clt_batch_turn(s, error);
+    for (; rc == 0 && !s->batch.running && s->n_results > 0; n_left--) {
+      clt_measurement *got = &s->results[--s->n_results];
+      size_t i = 0;
+      while (s->kept[indices[i]].config != got->config || out[i].config != CLT_CONFIG_NONE) i++;
+      out[i] = *got;
     }
-    if (rc == 0 && n > 0) clt_command_wait_for_events(s, WAIT_S);
+    if (rc == 0 && n_left > 0) clt_command_wait_for_events(s, WAIT_S);
   }
-  return rc;
-}
-
-/* Each once, as many at a time as there is room for. */
-static int run_round(void *user, clt_error *error) {
-  contest *c = user;
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < c->n;) {
-    size_t n = 0;
-    for (; i < c->n && n < c->s->capacity; i++)
-      if (c->m[i].reason == CLT_REASON_NONE) c->s->queue[c->s->n_queue++] = (clt_command_job){c->m[i].config, 0}, n++;
-    rc = play(c, n, error);
-  }
-  return rc;
-}
-
-static void conclude(contest *c) {
-  for (size_t i = 0; i < c->n; i++)
-    if (!c->runs[i].out && c->runs[i].n > 0) clt_rounds_take(&c->m[i], c->runs[i].runs_s, c->runs[i].n);
-}
-
-int clt_batch_compare(clt_command_state *s, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                      clt_measurement *out, clt_error *error) {
-  contest c = {
-      .s = s, .policy = policy, .m = clt_new_array(n, sizeof *c.m), .runs = clt_new_array(n, sizeof *c.runs), .n = n};
-  int rc = c.m && c.runs ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; c.m && i < n; i++) {
-    clt_measurement_init(&c.m[i], configs[i]);
-    c.m[i].clock = CLT_CLOCK_HOST;
-  }
-  if (rc == 0) rc = clt_rounds_run(policy, c.runs, n, run_round, &c, error);
-  if (rc == 0) conclude(&c);
-  if (rc == 0) memcpy(out, c.m, n * sizeof *out);
-  if (rc) clt_program_stop(program_of(s)), s->batch.running = false, s->n_queue = 0;
-  for (size_t i = 0; c.m && rc && i < n; i++) clt_measurement_release(&c.m[i]);
-  for (size_t i = 0; c.runs && i < n; i++) clt_runs_release(&c.runs[i]);
+  if (rc == 0) return CLT_OK;
+  for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
+  clt_program_stop(program_of(s));
+  s->batch.running = false;
+  s->n_queue = 0;
   clt_command_lock(s, CLT_UNLOCKED);
-  free(c.m);
-  free(c.runs);
   return rc;
 }

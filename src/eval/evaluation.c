@@ -132,7 +132,6 @@ static int take_run(clt_evaluation *e, const clt_program_end *end, clt_error *er
   if (reason != CLT_REASON_NONE) return fail(e, reason, end, why, error);
   bool cold = !e->single && e->cold < e->context->warm_up;
   e->cold += cold;
-  if (!cold && m->n_runs == CLT_MAX_RUNS) m->n_runs = 0; /* of a finalist, whose runs are kept elsewhere */
   if (!cold) m->runs_s[m->n_runs++] = figure;
   if (!cold) m->phases.runs_s += end->wall_s;
   return go_on(e, error);

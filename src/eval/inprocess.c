@@ -1,12 +1,15 @@
 /* The evaluator "in-process": the same steps in the caller's own process, without isolation. A bad kernel takes the
  * process with it, a hanging one hangs it, and there are no deadlines. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 #include "energy/energy.h"
 #include "eval/evaluators.h"
-#include "worker/reference.h"
 #include "opencl/executor.h"
+#include "worker/reference.h"
 
 typedef struct inprocess_options {
   int64_t min_runs, max_runs;
@@ -25,6 +28,16 @@ static const clt_option options[] = {
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 
+#define FURTHER_SEED 2
+#define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
+
+typedef struct kept_kernel {
+  clt_config config;
+  clt_plan *plan;
+  clt_prepared *prepared; /* NULL: it failed */
+  clt_measurement measurement;
+} kept_kernel;
+
 typedef struct inprocess_state {
   const clt_instance *instance;
   clt_executor *executor;
@@ -32,22 +45,44 @@ typedef struct inprocess_state {
   clt_timing_policy policy;
   clt_config config;
   bool submitted;
+  clt_data *further; /* NULL until finalists are verified on them */
+  kept_kernel *kept;
+  size_t n_kept;
+  const volatile int *stop;
 } inprocess_state;
+
+static void release_kept(kept_kernel *k) {
+  clt_prepared_free(k->prepared);
+  clt_plan_free(k->plan);
+  clt_measurement_release(&k->measurement);
+}
+
+static void give_up_kept(inprocess_state *s) {
+  for (size_t i = 0; i < s->n_kept; i++) release_kept(&s->kept[i]);
+  free(s->kept);
+  s->kept = NULL;
+  s->n_kept = 0;
+}
 
 static void inprocess_close(void *state) {
   inprocess_state *s = state;
+  give_up_kept(s);
+  clt_data_free(s->further);
   clt_data_free(s->data);
   clt_executor_free(s->executor);
   memset(s, 0, sizeof *s);
 }
 
-static int inprocess_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+static int inprocess_open(void *state, const clt_evaluator_setup *setup, const void *given,
+                          clt_evaluator_limits *limits, clt_error *error) {
   inprocess_state *s = state;
   const inprocess_options *o = given;
   const clt_device_info *device = setup->instance ? clt_instance_device(setup->instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'in-process' needs a problem and a device");
   if (o->min_runs > o->max_runs) return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' is more than 'max-runs'");
   s->instance = setup->instance;
+  s->stop = setup->stop;
+  *limits = (clt_evaluator_limits){1, 1};
   clt_timing_policy_init(&s->policy);
   s->policy.min_runs = (unsigned)o->min_runs;
   s->policy.max_runs = (unsigned)o->max_runs;
@@ -62,49 +97,114 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   return rc;
 }
 
-static size_t inprocess_capacity(const void *state) {
-  (void)state;
-  return 1;
-}
-
 static int inprocess_submit(void *state, clt_config config, double best_s, clt_error *error) {
   inprocess_state *s = state;
   if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "more than one configuration submitted at once");
+  give_up_kept(s);
   s->policy.best_s = best_s;
   s->config = config;
   s->submitted = true;
   return CLT_OK;
 }
 
-static int measure(inprocess_state *s, clt_measurement *m, clt_error *error) {
-  clt_plan *plan = NULL;
-  clt_prepared *prepared = NULL;
-  int rc = clt_executor_plan(&plan, s->instance, s->config, m, error);
-  if (rc || plan == NULL) return rc;
-  rc = clt_executor_prepare(s->executor, &prepared, plan, s->data, m, error);
-  if (rc == 0 && m->reason == CLT_REASON_NONE) rc = clt_executor_time(s->executor, prepared, &s->policy, m, error);
-  clt_prepared_free(prepared);
-  clt_plan_free(plan);
-  return rc;
-}
-
 static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   inprocess_state *s = state;
+  clt_plan *plan = NULL;
+  clt_prepared *prepared = NULL;
   clt_measurement m;
   (void)timeout_s;
   if (!s->submitted) return CLT_E_AGAIN;
-  clt_measurement_init(&m, s->config);
-  int rc = measure(s, &m, error);
   s->submitted = false;
-  if (rc) {
-    clt_measurement_release(&m);
-    return rc;
-  }
+  clt_measurement_init(&m, s->config);
+  int rc = clt_executor_plan(&plan, s->instance, s->config, &m, error);
+  if (rc == 0 && plan) rc = clt_executor_prepare(s->executor, &prepared, plan, s->data, &m, error);
+  if (rc == 0 && prepared && m.reason == CLT_REASON_NONE)
+    rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
+  clt_prepared_free(prepared);
+  clt_plan_free(plan);
+  if (rc) return clt_measurement_release(&m), rc;
   *out = m;
   return CLT_OK;
 }
 
+/* --- finalists --- */
+
+static int prepare_kept(inprocess_state *s, kept_kernel *k, clt_error *error) {
+  clt_measurement *m = &k->measurement, further;
+  int rc = clt_executor_plan(&k->plan, s->instance, k->config, m, error);
+  if (rc == 0 && k->plan) rc = clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, m, error);
+  if (rc || m->reason != CLT_REASON_NONE) return rc;
+  if (s->further == NULL) rc = clt_reference_data(&s->further, s->executor, s->instance, FURTHER_SEED, error);
+  if (rc) return rc;
+  clt_measurement_init(&further, k->config);
+  rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
+  if (rc == 0 && further.reason != CLT_REASON_NONE) clt_measurement_fail(m, further.reason, further.log);
+  m->max_abs_error = fmax(m->max_abs_error, further.max_abs_error);
+  m->phases.verify_s += further.phases.verify_s;
+  clt_measurement_release(&further);
+  return rc;
+}
+
+static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  inprocess_state *s = state;
+  size_t n_copied = 0;
+  int rc = CLT_OK;
+  if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  kept_kernel *list = clt_new_array(n, sizeof *list);
+  if (list == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    list[i].config = configs[i];
+    clt_measurement_init(&list[i].measurement, configs[i]);
+    for (size_t k = 0; k < s->n_kept; k++) {
+      kept_kernel *old = &s->kept[k];
+      if (old->config != configs[i] || old->measurement.reason != CLT_REASON_NONE) continue;
+      list[i] = *old;
+      *old = (kept_kernel){.config = CLT_CONFIG_NONE};
+      clt_measurement_init(&old->measurement, CLT_CONFIG_NONE);
+    }
+  }
+  give_up_kept(s);
+  s->kept = list;
+  s->n_kept = n;
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    if (clt_stop_asked(s->stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0 && list[i].prepared == NULL) rc = prepare_kept(s, &list[i], error);
+    if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
+    n_copied += rc == 0;
+  }
+  while (rc && n_copied > 0) clt_measurement_release(&out[--n_copied]);
+  if (rc) give_up_kept(s);
+  return rc;
+}
+
+static int inprocess_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                                clt_error *error) {
+  inprocess_state *s = state;
+  size_t n_timed = 0;
+  int rc = CLT_OK;
+  const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
+                                  .max_runs = (unsigned)n_runs,
+                                  .max_total_s = LONG_RUN_S,
+                                  .warm_up = true,
+                                  .energy_s = s->policy.energy_s};
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+    if (rc == 0 && clt_stop_asked(s->stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc) break;
+    kept_kernel *k = &s->kept[indices[i]];
+    clt_measurement *m = &k->measurement;
+    m->n_runs = 0;
+    m->phases = (clt_phases){0};
+    if (m->reason == CLT_REASON_NONE) rc = clt_executor_time(s->executor, k->prepared, &turn, m, error);
+    if (rc == 0) rc = clt_measurement_copy(&out[i], m, error);
+    n_timed += rc == 0;
+  }
+  while (rc && n_timed > 0) clt_measurement_release(&out[--n_timed]);
+  return rc;
+}
+
 const clt_evaluator_type clt_evaluator_inprocess = {
+    .abi = CLT_EVALUATOR_ABI,
     .name = "in-process",
     .summary = "builds and runs configurations in the caller's process; a bad kernel takes it along",
     .measures_device = true,
@@ -113,8 +213,9 @@ const clt_evaluator_type clt_evaluator_inprocess = {
     .options_size = sizeof(inprocess_options),
     .state_size = sizeof(inprocess_state),
     .open = inprocess_open,
-    .capacity = inprocess_capacity,
     .submit = inprocess_submit,
     .wait = inprocess_wait,
+    .keep = inprocess_keep,
+    .time_again = inprocess_time_again,
     .close = inprocess_close,
 };

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
 #include "energy/energy.h"
-#include "eval/command.h"
 #include "eval/evaluators.h"
 #include "opencl/timing.h"
 #include "problem/data.h"
@@ -145,6 +144,7 @@ static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_se
       .lost = setup->lost,
       .attempts = setup->attempts,
       .attempts_user = setup->attempts_user,
+      .stop = setup->stop,
       .log = setup->log,
       .log_user = setup->log_user,
   };
@@ -169,7 +169,8 @@ static void opencl_close(void *state) {
   memset(s, 0, sizeof *s);
 }
 
-static int opencl_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+static int opencl_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
+                       clt_error *error) {
   opencl_state *s = state;
   const opencl_options *o = given;
   if (setup->instance == NULL || clt_instance_device(setup->instance) == NULL)
@@ -183,13 +184,10 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   warn_of_default_reference(setup);
   clt_pool_setup pool = pool_setup(o, setup, s);
   rc = clt_pool_new(&s->pool, &pool, error);
-  if (rc) opencl_close(s);
-  return rc;
+  if (rc) return opencl_close(s), rc;
+  *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots, .workers = pool.n_workers};
+  return CLT_OK;
 }
-
-static size_t opencl_capacity(const void *state) { return clt_pool_capacity(((const opencl_state *)state)->pool); }
-
-static size_t opencl_workers(const void *state) { return clt_pool_workers(((const opencl_state *)state)->pool); }
 
 static int opencl_submit(void *state, clt_config config, double best_s, clt_error *error) {
   return clt_pool_submit(((opencl_state *)state)->pool, config, best_s, error);
@@ -199,12 +197,17 @@ static int opencl_wait(void *state, clt_measurement *out, double timeout_s, clt_
   return clt_pool_wait(((opencl_state *)state)->pool, out, timeout_s, error);
 }
 
-static int opencl_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                          clt_measurement *out, clt_error *error) {
-  return clt_pool_compare(((opencl_state *)state)->pool, configs, n, policy, out, error);
+static int opencl_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  return clt_pool_keep(((opencl_state *)state)->pool, configs, n, out, error);
+}
+
+static int opencl_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                             clt_error *error) {
+  return clt_pool_time_again(((opencl_state *)state)->pool, indices, n, n_runs, out, error);
 }
 
 const clt_evaluator_type clt_evaluator_opencl = {
+    .abi = CLT_EVALUATOR_ABI,
     .name = "opencl",
     .summary = "builds and runs configurations in worker processes, so that no fault reaches the tuner",
     .measures_device = true,
@@ -213,31 +216,9 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .options_size = sizeof(opencl_options),
     .state_size = sizeof(opencl_state),
     .open = opencl_open,
-    .capacity = opencl_capacity,
-    .workers = opencl_workers,
     .submit = opencl_submit,
     .wait = opencl_wait,
-    .compare = opencl_compare,
+    .keep = opencl_keep,
+    .time_again = opencl_time_again,
     .close = opencl_close,
 };
-
-int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
-                      clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error) {
-  opencl_options o;
-  opencl_state s = {.pool = NULL};
-  const clt_compare_policy once = {.min_rounds = 1, .max_rounds = 1};
-  clt_evaluator_setup setup = {.instance = instance,
-                               .space = clt_instance_space(instance),
-                               .quality = quality,
-                               .log = log,
-                               .log_user = log_user};
-  if (quality) *quality = NAN;
-  if (clt_instance_command(instance)) return clt_command_verify(instance, config, out, log, log_user, error);
-  int rc = clt_options_parse(&o, sizeof o, options, N_OPTIONS, settings, n_settings, error);
-  o.workers = o.prepare_ahead = 1;
-  if (rc == 0) rc = opencl_open(&s, &setup, &o, error);
-  if (rc) return rc;
-  rc = clt_pool_compare(s.pool, &config, 1, &once, out, error);
-  opencl_close(&s);
-  return rc;
-}

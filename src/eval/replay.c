@@ -29,7 +29,8 @@ typedef struct replay_state {
   size_t capacity, first, n;
 } replay_state;
 
-static int open_replay(void *state, const clt_evaluator_setup *setup, const void *chosen, clt_error *error) {
+static int open_replay(void *state, const clt_evaluator_setup *setup, const void *chosen, clt_evaluator_limits *limits,
+                       clt_error *error) {
   replay_state *r = state;
   const replay_options *o = chosen;
   if (setup->recording == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'replay' needs a recording");
@@ -39,10 +40,9 @@ static int open_replay(void *state, const clt_evaluator_setup *setup, const void
   r->seed = setup->seed;
   r->noise = o->noise;
   r->capacity = (size_t)o->capacity;
+  *limits = (clt_evaluator_limits){r->capacity, r->capacity};
   return CLT_OK;
 }
-
-static size_t capacity(const void *state) { return ((const replay_state *)state)->capacity; }
 
 static int submit(void *state, clt_config config, double best_s, clt_error *error) {
   (void)best_s;
@@ -78,6 +78,7 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
 static void close_replay(void *state) { free(((replay_state *)state)->queue); }
 
 const clt_evaluator_type clt_evaluator_replay = {
+    .abi = CLT_EVALUATOR_ABI,
     .name = "replay",
     .summary = "answers from a recorded space, without a device",
     .options = options,
@@ -85,7 +86,6 @@ const clt_evaluator_type clt_evaluator_replay = {
     .options_size = sizeof(replay_options),
     .state_size = sizeof(replay_state),
     .open = open_replay,
-    .capacity = capacity,
     .submit = submit,
     .wait = wait_for_result,
     .close = close_replay,

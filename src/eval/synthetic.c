@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "eval/evaluators.h"
-#include "eval/rounds.h"
 
 #define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
 #define N_PAIRS 3     /* interactions per parameter */
@@ -40,6 +39,12 @@ typedef struct pair {
   double strength, sign;
 } pair;
 
+/* A finalist and what its next run draws from. */
+typedef struct kept_noise {
+  clt_config config;
+  clt_rng rng;
+} kept_noise;
+
 typedef struct synthetic_state {
   const clt_space *space;
   synthetic_options o;
@@ -52,6 +57,8 @@ typedef struct synthetic_state {
   double scale, fail_threshold; /* fails above it */
   clt_config *pending;
   size_t n_pending;
+  kept_noise *kept; /* the finalists */
+  size_t n_kept;
 } synthetic_state;
 
 static double part(const synthetic_state *s, size_t p, uint32_t position) {
@@ -179,10 +186,12 @@ static void synthetic_close(void *state) {
   free(s->optimum);
   free(s->positions);
   free(s->pending);
+  free(s->kept);
   memset(s, 0, sizeof *s);
 }
 
-static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_error *error) {
+static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given,
+                          clt_evaluator_limits *limits, clt_error *error) {
   synthetic_state *s = state;
   clt_rng rng;
   *s = (synthetic_state){.space = setup->space, .seed = setup->seed, .n = clt_space_n_parameters(setup->space)};
@@ -202,12 +211,11 @@ static int synthetic_open(void *state, const clt_evaluator_setup *setup, const v
     return rc;
   }
   set_scale(s, &rng);
+  *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
   return CLT_OK;
 }
 
 /* --- measuring --- */
-
-static size_t synthetic_capacity(const void *state) { return (size_t)((const synthetic_state *)state)->o.capacity; }
 
 static int synthetic_submit(void *state, clt_config config, double best_s, clt_error *error) {
   synthetic_state *s = state;
@@ -218,22 +226,19 @@ static int synthetic_submit(void *state, clt_config config, double best_s, clt_e
   return CLT_OK;
 }
 
-static void measure(const synthetic_state *s, clt_config config, size_t n_runs, uint64_t purpose,
-                    clt_measurement *out) {
+static void draw_runs(const synthetic_state *s, clt_config config, size_t n_runs, clt_rng *noise,
+                      clt_measurement *out) {
   clt_measurement_init(out, config);
   if (fails(s, config)) {
     clt_measurement_fail(out, reason_of(s, config), "it lies in the region that fails");
     return;
   }
-  clt_rng noise = noise_of(s, config, purpose);
-  double least_s = INFINITY;
   for (size_t i = 0; i < n_runs; i++) {
-    out->runs_s[i] = run_s(s, config, &noise);
+    out->runs_s[i] = run_s(s, config, noise);
     out->phases.runs_s += out->runs_s[i];
-    least_s = fmin(least_s, out->runs_s[i]);
+    out->time_s = i ? fmin(out->time_s, out->runs_s[i]) : out->runs_s[i];
   }
   out->n_runs = n_runs;
-  out->time_s = least_s;
   out->max_abs_error = 0;
 }
 
@@ -243,45 +248,44 @@ static int synthetic_wait(void *state, clt_measurement *out, double timeout_s, c
   (void)error;
   if (s->n_pending == 0) return CLT_E_AGAIN;
   size_t i = clt_rng_below(&s->order, s->n_pending);
-  measure(s, s->pending[i], (size_t)s->o.runs, 0, out);
+  clt_rng noise = noise_of(s, s->pending[i], 0);
+  draw_runs(s, s->pending[i], (size_t)s->o.runs, &noise, out);
   s->pending[i] = s->pending[--s->n_pending];
   return CLT_OK;
 }
 
-static bool decided(const clt_measurement *m, size_t n, size_t n_rounds, double tolerance, clt_contender *contenders,
-                    clt_standing *standings) {
-  for (size_t i = 0; i < n; i++)
-    contenders[i] = (clt_contender){m[i].reason == CLT_REASON_NONE ? m[i].runs_s : NULL, n_rounds};
-  return clt_rounds_judge(contenders, n, tolerance, standings);
-}
-
-static size_t choose_rounds(const clt_measurement *m, size_t n, const clt_compare_policy *policy,
-                            clt_contender *contenders, clt_standing *standings) {
-  size_t most = policy->max_rounds < CLT_MAX_RUNS ? policy->max_rounds : CLT_MAX_RUNS;
-  size_t round = policy->min_rounds > 1 ? policy->min_rounds : 1;
-  while (round < most && !decided(m, n, round, policy->tolerance, contenders, standings)) round++;
-  return round < most ? round : most;
-}
-
-static int synthetic_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                             clt_measurement *out, clt_error *error) {
+static int synthetic_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   synthetic_state *s = state;
-  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
-  clt_standing *standings = clt_new_array(n, sizeof *standings);
-  int rc = contenders && standings ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < n; i++) measure(s, configs[i], CLT_MAX_RUNS, 1, &out[i]);
-  size_t n_rounds = rc ? 0 : choose_rounds(out, n, policy, contenders, standings);
-  for (size_t i = 0; !rc && i < n; i++) {
-    if (out[i].reason != CLT_REASON_NONE) continue;
-    out[i].n_runs = n_rounds;
-    out[i].time_s = clt_median(out[i].runs_s, n_rounds);
+  kept_noise *kept = clt_new_array(n, sizeof *kept);
+  if (kept == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    kept[i] = (kept_noise){configs[i], noise_of(s, configs[i], 1)};
+    for (size_t k = 0; k < s->n_kept; k++)
+      if (s->kept[k].config == configs[i]) kept[i] = s->kept[k];
+    draw_runs(s, configs[i], 0, NULL, &out[i]);
   }
-  free(contenders);
-  free(standings);
-  return rc;
+  free(s->kept);
+  s->kept = kept;
+  s->n_kept = n;
+  return CLT_OK;
+}
+
+/* One run each, so that how many there are follows from the rounds alone. */
+static int synthetic_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                                clt_error *error) {
+  synthetic_state *s = state;
+  (void)n_runs;
+  for (size_t i = 0; i < n; i++)
+    if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
+  for (size_t i = 0; i < n; i++) {
+    kept_noise *kept = &s->kept[indices[i]];
+    draw_runs(s, kept->config, 1, &kept->rng, &out[i]);
+  }
+  return CLT_OK;
 }
 
 const clt_evaluator_type clt_evaluator_synthetic = {
+    .abi = CLT_EVALUATOR_ABI,
     .name = "synthetic",
     .summary = "computes times from a landscape with a known optimum; needs no device",
     .options = options,
@@ -289,9 +293,9 @@ const clt_evaluator_type clt_evaluator_synthetic = {
     .options_size = sizeof(synthetic_options),
     .state_size = sizeof(synthetic_state),
     .open = synthetic_open,
-    .capacity = synthetic_capacity,
     .submit = synthetic_submit,
     .wait = synthetic_wait,
-    .compare = synthetic_compare,
+    .keep = synthetic_keep,
+    .time_again = synthetic_time_again,
     .close = synthetic_close,
 };

@@ -76,10 +76,12 @@ static void choose(finals *f, const clt_session *s, size_t wanted) {
   add_companions(f, s);
 }
 
-static clt_compare_policy policy(const clt_session *s) {
+static clt_contest_policy policy(const clt_session *s) {
   double searched_s = clt_now_s() - s->start_s;
   double limit_s = fmin(fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S), MAX_TOTAL_S);
-  clt_compare_policy policy = {MIN_ROUNDS, MAX_ROUNDS, limit_s, s->tolerance, s->objective, s->settings->stop};
+  /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
+  unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
+  clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->objective};
   double share_s = SHARE_OF_TIME * s->settings->time_s;
   if (share_s > 0 && share_s < policy.max_total_s) policy.max_total_s = share_s;
   return policy;
@@ -169,8 +171,8 @@ static void restore(finals *f, clt_measurement *old) {
 }
 
 static int compare(finals *f, clt_session *s, clt_error *error) {
-  clt_compare_policy how = policy(s);
-  int rc = s->evaluator->compare(s->evaluator_state, f->configs, f->n, &how, f->measurements, error);
+  clt_contest_policy how = policy(s);
+  int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &how, f->measurements, error);
   if (rc) return rc;
   clt_measurement old = f->leader;
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
@@ -274,7 +276,7 @@ static void find_first_stage_best(finals *f, const clt_session *s) {
 int clt_session_finalists(clt_session *s, clt_error *error) {
   size_t most = s->settings->finalists > MOST_FINALISTS ? s->settings->finalists : MOST_FINALISTS;
   size_t room = most + 2; /* the companions besides */
-  if (s->settings->finalists == 0 || s->evaluator->compare == NULL || s->n_ranked == 0) return CLT_OK;
+  if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
   finals f = {.configs = clt_new_array(room, sizeof *f.configs),
               .measurements = clt_new_array(room, sizeof *f.measurements)};
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);

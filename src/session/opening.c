@@ -162,6 +162,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .seed = settings->seed,
                                .energy = clt_objective_needs_energy(s->objective),
                                .quality = &s->result->quality,
+                               .stop = settings->stop,
                                .log = settings->log,
                                .log_user = settings->user,
                                .lost = note_lost,
@@ -169,7 +170,7 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .attempts_user = s};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
-  int rc = s->evaluator->open(state, &setup, s->evaluator_options, error);
+  int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);
   if (rc) return free(state), rc;
   s->evaluator_state = state;
   return CLT_OK;

@@ -92,7 +92,7 @@ static int begin(clt_session *s, clt_config asked, clt_error *error) {
 /* How many may be under way at once. */
 static size_t most_submitted(const clt_session *s) {
   bool fewer = s->searcher->sequential && s->settings->configurations == NULL && s->settings->batch == 0;
-  return (fewer && s->evaluator->workers ? s->evaluator->workers : s->evaluator->capacity)(s->evaluator_state);
+  return fewer ? s->limits.workers : s->limits.capacity;
 }
 
 static size_t wanted(const clt_session *s) {

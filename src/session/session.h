@@ -4,6 +4,7 @@
 
 #include <clatune/tune.h>
 
+#include "session/contest.h"
 #include "session/known.h"
 #include "session/sources.h"
 
@@ -39,6 +40,7 @@ typedef struct clt_session {
   const char *phase; /* NULL: the searcher's */
 
   const clt_evaluator_type *evaluator;
+  clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
   const clt_searcher_type *searcher;
   void *searcher_options, *searcher_state; /* state is NULL unless initialised */

@@ -73,6 +73,7 @@ static void free_worker(clt_pool_worker *worker) {
 
 void clt_pool_free(clt_pool *pool) {
   if (pool == NULL) return;
+  if (pool->n_kept) clt_pool_give_up_kept(pool);
   for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) free_worker(&pool->workers[i]);
   for (size_t i = 0; i < pool->n_results; i++) clt_measurement_release(&pool->results[i]);
   clt_lock_close(&pool->lock);
@@ -92,6 +93,7 @@ size_t clt_pool_capacity(const clt_pool *pool) { return pool->capacity; }
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
   if (pool->n_submitted >= pool->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
+  if (pool->n_kept) clt_pool_give_up_kept(pool);
   clt_pool_enqueue(pool, config, best_s);
   pool->n_submitted++;
   return CLT_OK;

@@ -1,7 +1,7 @@
 /* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time.
  *
  * Files: pool.c (making, submitting, waiting), pool_loop.c (requests and their ends), pool_start.c (bringing workers
- * up), pool_schedule.c (who does what next), pool_result.c (what becomes of a configuration), compare.c (finalists). */
+ * up), pool_schedule.c (who does what next), pool_result.c (what becomes of a configuration), kept.c (finalists). */
 #ifndef CLT_WORKER_POOL_H
 #define CLT_WORKER_POOL_H
 
@@ -29,6 +29,7 @@ typedef struct clt_pool_setup {
   int (*lost)(void *user, clt_config config, clt_error *error);
   unsigned (*attempts)(void *user, clt_config config);
   void *attempts_user;
+  const volatile int *stop;
   clt_log_fn log;
   void *log_user;
 } clt_pool_setup;
@@ -43,10 +44,10 @@ size_t clt_pool_workers(const clt_pool *pool);
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error);
 int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error);
 
-struct clt_compare_policy;
-/* See clt_evaluator_type.compare; verify_further: also on the data of seed 2. */
-int clt_pool_compare(clt_pool *pool, const clt_config *configs, size_t n, const struct clt_compare_policy *policy,
-                     clt_measurement *out, clt_error *error);
+/* As clt_evaluator_type's; kept ones are also verified on the data of seed 2. */
+int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
+int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                        clt_error *error);
 
 /* --- inside --- */
 
@@ -95,14 +96,17 @@ struct clt_pool_worker {
   char *folder;
   clt_stage stage;
   bool makes_data;
-  uint64_t generation; /* counts its processes */
-  clt_outcome_fn done; /* of the request in flight */
+  uint64_t generation;         /* counts its processes */
+  uint64_t further_generation; /* of the process that has loaded the finalists' data; 0: none */
+  clt_outcome_fn done;         /* of the request in flight */
   void *done_data;
   clt_load load;
   bool at_gate; /* waits for leave to launch */
   size_t slot;  /* of the request in flight */
   clt_slot slots[CLT_POOL_MAX_SLOTS];
 };
+
+typedef struct clt_kept clt_kept;
 
 struct clt_pool {
   clt_pool_setup setup;
@@ -121,7 +125,10 @@ struct clt_pool {
   clt_measurement *results;
   size_t n_results;
   size_t n_submitted, capacity;
-  int broken; /* a result code: the pool cannot go on */
+  clt_kept *kept;
+  size_t n_kept;
+  bool further_made; /* the finalists' data */
+  int broken;        /* a result code: the pool cannot go on */
   clt_error broken_error;
 };
 
@@ -150,6 +157,9 @@ void clt_pool_note_phase(clt_pool_worker *worker); /* it has told a new phase */
 bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
 bool clt_pool_noisy(const clt_pool *pool);         /* something would disturb a timing */
 bool clt_pool_times(const clt_pool *pool);         /* something is being timed */
+
+/* kept.c */
+void clt_pool_give_up_kept(clt_pool *pool); /* ends the processes that hold them */
 
 /* pool_result.c */
 int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);

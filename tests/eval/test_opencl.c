@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "clatune/sys/evaluator.h"
+#include "session/contest.h"
 
 #define SKIPPED 77
 
@@ -104,6 +105,7 @@ typedef struct run {
   clt_problem *problem;
   clt_instance *instance;
   const clt_evaluator_type *type;
+  clt_evaluator_limits limits;
   void *state, *options;
 } run;
 
@@ -126,7 +128,7 @@ static void open_run(run *r, bench *b, const clt_device_info *device, const char
   clt_evaluator_setup setup = {
       .instance = r->instance, .space = clt_instance_space(r->instance), .log = count_warnings, .log_user = b};
   if (clt_options_parse(r->options, r->type->options_size, r->type->options, r->type->n_options, settings, n, &error) ||
-      r->type->open(r->state, &setup, r->options, &error))
+      r->type->open(r->state, &setup, r->options, &r->limits, &error))
     fail_msg("%s", error.message);
 }
 
@@ -151,7 +153,7 @@ static void measure_all(run *r, const clt_config *configs, size_t n, clt_measure
   for (size_t received = 0; received < n; received++, under_way--) {
     clt_error error = {0};
     clt_measurement m;
-    for (; submitted < n && under_way < r->type->capacity(r->state); submitted++, under_way++)
+    for (; submitted < n && under_way < r->limits.capacity; submitted++, under_way++)
       assert_int_equal(r->type->submit(r->state, configs[submitted], 0, NULL), 0);
     if (r->type->wait(r->state, &m, 300, &error)) fail_msg("%s", error.message);
     size_t i = 0;
@@ -225,7 +227,7 @@ static void every_fault_is_recorded_and_tuning_goes_on(void **state) {
 
 static void finalists_are_compared_and_verified_on_other_data(void **state) {
   bench *b = *state;
-  const clt_compare_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 20, .tolerance = 0.02};
+  const clt_contest_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 20, .tolerance = 0.02};
   const clt_setting settings[] = {{"workers", "2"}};
   for (size_t d = 0; d < b->n_devices; d++) {
     run r;
@@ -233,7 +235,7 @@ static void finalists_are_compared_and_verified_on_other_data(void **state) {
     clt_error error = {0};
     open_run(&r, b, &b->devices[d], "faults.json", "opencl", settings, 1);
     clt_config configs[] = {config_of(&r, 8, 16), config_of(&r, 0, 16), config_of(&r, 6, 32), config_of(&r, 0, 32)};
-    if (r.type->compare(r.state, configs, 4, &policy, m, &error)) fail_msg("%s", error.message);
+    if (clt_contest_run(r.type, r.state, configs, 4, &policy, m, &error)) fail_msg("%s", error.message);
     for (size_t i = 0; i < 4; i++) show(&r, &m[i]);
     assert_true(m[2].reason == CLT_REASON_WRONG_OUTPUT);
     assert_true(m[0].reason == CLT_REASON_NONE && m[1].reason == CLT_REASON_NONE && m[3].reason == CLT_REASON_NONE);
@@ -289,7 +291,7 @@ static void change_after(bench *b, int deed, clt_reason reason) {
   r.options = calloc(1, r.type->options_size);
   clt_options_parse(r.options, r.type->options_size, r.type->options, r.type->n_options, settings, 1, NULL);
   clt_evaluator_setup setup = {.instance = r.instance, .space = clt_instance_space(r.instance)};
-  assert_int_equal(r.type->open(r.state, &setup, r.options, NULL), 0);
+  assert_int_equal(r.type->open(r.state, &setup, r.options, &r.limits, NULL), 0);
   clt_config before = config_of(&r, deed, 16);
   measure_all(&r, &before, 1, &m);
   assert_true(m.reason == reason);
@@ -315,6 +317,11 @@ static void in_process_measures_the_same_way(void **state) {
   clt_config configs[] = {config_of(&r, 0, 16), config_of(&r, 6, 16), config_of(&r, 5, 16)};
   measure_all(&r, configs, 3, m);
   assert_true(m[0].reason == CLT_REASON_NONE && m[0].n_runs >= 3 && m[0].time_s > 0);
+  assert_true(m[1].reason == CLT_REASON_WRONG_OUTPUT && m[2].reason == CLT_REASON_COMPILE_ERROR);
+  for (size_t i = 0; i < 3; i++) clt_measurement_release(&m[i]);
+  const clt_contest_policy policy = {.min_rounds = 2, .max_rounds = 2};
+  if (clt_contest_run(r.type, r.state, configs, 3, &policy, m, NULL)) fail_msg("no contest");
+  assert_true(m[0].reason == CLT_REASON_NONE && m[0].n_runs >= 2 && m[0].time_s > 0);
   assert_true(m[1].reason == CLT_REASON_WRONG_OUTPUT && m[2].reason == CLT_REASON_COMPILE_ERROR);
   for (size_t i = 0; i < 3; i++) clt_measurement_release(&m[i]);
   close_run(&r);

@@ -15,6 +15,7 @@
 typedef struct bench {
   clt_space *space;
   const clt_evaluator_type *type;
+  clt_evaluator_limits limits;
   void *state, *options;
 } bench;
 
@@ -42,7 +43,7 @@ static void open_bench(bench *b, const clt_setting *settings, size_t n, uint64_t
       clt_options_parse(b->options, b->type->options_size, b->type->options, b->type->n_options, settings, n, &error),
       0);
   clt_evaluator_setup setup = {.space = b->space, .seed = seed};
-  if (b->type->open(b->state, &setup, b->options, &error)) fail_msg("%s", error.message);
+  if (b->type->open(b->state, &setup, b->options, &b->limits, &error)) fail_msg("%s", error.message);
 }
 
 static void close_bench(bench *b) {
@@ -130,26 +131,53 @@ static void results_do_not_depend_on_the_order_but_on_the_seed(void **state) {
   close_bench(&c);
 }
 
-static void finalists_are_told_apart_by_more_rounds(void **state) {
-  bench b = {.space = *state};
+static void finalists_run_again_as_the_seed_says(void **state) {
   const clt_setting settings[] = {{"noise", "0.05"}, {"invalid", "0.3"}};
-  const clt_compare_policy policy = {.min_rounds = 3, .max_rounds = 40, .max_total_s = 10, .tolerance = 0.01};
-  open_bench(&b, settings, 2, 3);
+  bench a = {.space = *state}, b = a;
   clt_config configs[6];
-  clt_measurement m[6];
-  for (uint64_t i = 0; i < 6; i++) configs[i] = clt_space_at(b.space, 700 * i);
-  assert_int_equal(b.type->compare(b.state, configs, 6, &policy, m, NULL), 0);
+  clt_measurement kept[6], m[2];
+  double first_s[6];
+  open_bench(&a, settings, 2, 3);
+  open_bench(&b, settings, 2, 3);
+  for (uint64_t i = 0; i < 6; i++) configs[i] = clt_space_at(a.space, 700 * i);
+  assert_int_equal(a.type->keep(a.state, configs, 6, kept, NULL), 0);
   for (size_t i = 0; i < 6; i++) {
-    assert_true(m[i].config == configs[i]);
-    if (m[i].reason == CLT_REASON_NONE) {
-      assert_true(m[i].n_runs >= 3 && m[i].n_runs <= 40);
-      assert_true(m[i].time_s == clt_median(m[i].runs_s, m[i].n_runs));
-    } else {
-      assert_true(isnan(m[i].time_s));
-    }
-    clt_measurement_release(&m[i]);
+    assert_true(kept[i].config == configs[i] && kept[i].n_runs == 0);
+    assert_int_equal(a.type->time_again(a.state, &i, 1, 1, m, NULL), 0);
+    assert_int_equal(m[0].reason, kept[i].reason);
+    assert_true(m[0].n_runs == (m[0].reason == CLT_REASON_NONE) && m[0].config == configs[i]);
+    first_s[i] = m[0].reason == CLT_REASON_NONE ? m[0].runs_s[0] : 0;
+    clt_measurement_release(&m[0]);
+    clt_measurement_release(&kept[i]);
   }
+  const size_t two[] = {4, 1}, none = 2;
+  assert_int_equal(b.type->keep(b.state, configs + 1, 5, kept, NULL), 0);
+  assert_int_equal(b.type->time_again(b.state, (size_t[]){3, 0}, 2, 1, m, NULL),
+                   0); /* in any order, beside any others */
+  for (size_t k = 0; k < 2; k++) {
+    assert_true(m[k].reason != CLT_REASON_NONE || m[k].runs_s[0] == first_s[two[k]]);
+    clt_measurement_release(&m[k]);
+  }
+  for (size_t i = 0; i < 5; i++) clt_measurement_release(&kept[i]);
+  assert_int_equal(b.type->keep(b.state, configs, 1, kept, NULL), 0);
+  assert_int_equal(b.type->time_again(b.state, &none, 1, 1, m, NULL), CLT_E_ARGUMENT);
+  clt_measurement_release(&kept[0]);
+  close_bench(&a);
   close_bench(&b);
+}
+
+static void evaluators_can_be_registered(void **state) {
+  (void)state;
+  static clt_evaluator_type mine = {.name = "mine"};
+  clt_error error = {0};
+  size_t n = clt_n_evaluators();
+  assert_int_equal(clt_evaluator_register(&mine, &error), CLT_E_ARGUMENT); /* of another ABI */
+  mine.abi = CLT_EVALUATOR_ABI;
+  assert_int_equal(clt_evaluator_register(&mine, NULL), 0);
+  assert_ptr_equal(clt_evaluator_find("mine"), &mine);
+  assert_ptr_equal(clt_evaluator_at(n), &mine);
+  assert_int_equal(clt_n_evaluators(), n + 1);
+  assert_int_equal(clt_evaluator_register(&mine, NULL), CLT_E_ARGUMENT); /* there is one of that name */
 }
 
 static void every_evaluator_of_the_table_is_complete(void **state) {
@@ -160,16 +188,19 @@ static void every_evaluator_of_the_table_is_complete(void **state) {
     void *options = calloc(1, type->options_size + 1), *memory = calloc(1, type->state_size);
     clt_evaluator_setup setup = {.space = *state};
     assert_ptr_equal(clt_evaluator_find(type->name), type);
-    assert_true(type->open && type->capacity && type->submit && type->wait && type->close);
+    assert_int_equal(type->abi, CLT_EVALUATOR_ABI);
+    assert_true(type->open && type->submit && type->wait && type->close && !type->keep == !type->time_again);
     assert_true(type->summary[0] && type->state_size > 0);
     for (size_t k = 0; k < type->n_options; k++) assert_true(type->options[k].help[0]);
     assert_int_equal(clt_options_parse(options, type->options_size, type->options, type->n_options, NULL, 0, NULL), 0);
     clt_error error = {0};
-    int rc = type->open(memory, &setup, options, &error); /* without a problem: works, or says what is missing */
+    clt_evaluator_limits limits = {0, 0};
+    int rc =
+        type->open(memory, &setup, options, &limits, &error); /* without a problem: works, or says what is missing */
     assert_true(rc == 0 || (error.code == rc && error.message[0]));
     if (rc == 0) {
       clt_measurement m;
-      assert_true(type->capacity(memory) >= 1);
+      assert_true(limits.workers >= 1 && limits.capacity >= limits.workers);
       assert_int_equal(type->wait(memory, &m, 0, NULL), CLT_E_AGAIN);
       type->close(memory);
     }
@@ -193,8 +224,9 @@ int main(void) {
       cmocka_unit_test(the_optimum_is_known_and_the_only_one),
       cmocka_unit_test(failures_lie_together),
       cmocka_unit_test(results_do_not_depend_on_the_order_but_on_the_seed),
-      cmocka_unit_test(finalists_are_told_apart_by_more_rounds),
+      cmocka_unit_test(finalists_run_again_as_the_seed_says),
       cmocka_unit_test(every_evaluator_of_the_table_is_complete),
+      cmocka_unit_test(evaluators_can_be_registered), /* last: the table keeps it */
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -52,14 +52,11 @@ struct failure {
 
 struct fake {
   const clt_space *space;
-  clt_config pending[MAX];
+  clt_config pending[MAX], kept[MAX];
   size_t n_pending, n_submitted, n_compared, n_comparisons;
   struct failure fails[MAX];
   size_t n_fails, stopped_in;
-  clt_compare_policy policy;
 };
-
-static inline size_t fake_capacity(const void *state) { return (void)state, 3; }
 
 static inline int fake_submit(void *state, clt_config config, double best_s, clt_error *error) {
   struct fake *f = state;
@@ -83,13 +80,13 @@ static inline int fake_wait(void *state, clt_measurement *out, double timeout_s,
   return 0;
 }
 
-static inline int fake_compare(void *state, const clt_config *configs, size_t n, const clt_compare_policy *policy,
-                               clt_measurement *out, clt_error *error) {
+static inline int fake_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   struct fake *f = state;
-  f->policy = *policy;
   if (++f->n_comparisons == f->stopped_in) return clt_fail(error, CLT_E_STOPPED, "stopped");
   for (size_t i = 0; i < n; i++, f->n_compared++) {
+    f->kept[i] = configs[i];
     measure(f, configs[i], &out[i]);
+    out[i].n_runs = 0;
     for (size_t k = 0; k < f->n_fails; k++)
       if (configs[i] == f->fails[k].config && f->n_comparisons >= f->fails[k].from)
         clt_measurement_fail(&out[i], f->fails[k].reason, NULL);
@@ -97,8 +94,20 @@ static inline int fake_compare(void *state, const clt_config *configs, size_t n,
   return 0;
 }
 
-static const clt_evaluator_type fake = {
-    .name = "fake", .capacity = fake_capacity, .submit = fake_submit, .wait = fake_wait, .compare = fake_compare};
+static inline int fake_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+                                  clt_error *error) {
+  struct fake *f = state;
+  (void)n_runs, (void)error;
+  for (size_t i = 0; i < n; i++) measure(f, f->kept[indices[i]], &out[i]);
+  return 0;
+}
+
+static const clt_evaluator_type fake = {.abi = CLT_EVALUATOR_ABI,
+                                        .name = "fake",
+                                        .submit = fake_submit,
+                                        .wait = fake_wait,
+                                        .keep = fake_keep,
+                                        .time_again = fake_time_again};
 
 /* A session around them; everything is on the caller's stack but what clt_session_end frees. */
 struct stage {
@@ -123,6 +132,7 @@ static inline void begin(struct stage *stage, const clt_space *space) {
                                  .budget = INT64_MAX,
                                  .first = CLT_CONFIG_NONE,
                                  .evaluator = &fake,
+                                 .limits = {3, 3},
                                  .evaluator_state = &stage->evaluator,
                                  .searcher = &scripted,
                                  .searcher_state = &stage->searcher};

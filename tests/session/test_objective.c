@@ -90,7 +90,6 @@ static void the_winner_among_the_finalists_is_the_objectives(void **state) {
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
     assert_true(stage.result.best.config == with_e(space, cases[i].best));
     assert_true(stage.result.best_is_finalist);
-    assert_ptr_equal(stage.evaluator.policy.objective, stage.session.objective);
     assert_int_equal(clt_store_each(stage.settings.store, &stage.session.key, space, count_kind, &kinds, NULL, NULL),
                      0);
     assert_int_equal(kinds.n[CLT_RECORD_FINALIST], cases[i].by_time ? 3 : 0);
