@@ -22,7 +22,7 @@ static double processor_s(void) {
 
 static void search(const char *name, const clt_space *space) {
   clt_tune_settings settings;
-  clt_tune_result result;
+  clt_tune_result *result;
   clt_error error = {0};
   clt_tune_settings_init(&settings);
   settings.space = space;
@@ -33,10 +33,10 @@ static void search(const char *name, const clt_space *space) {
   settings.threads = 1;
   double start_s = processor_s();
   check(clt_tune(&result, &settings, &error), &error);
-  double n = (double)result.evaluations;
+  double n = (double)result->evaluations;
   printf("%-40s %10llu valid  %8.2f ms an evaluation, of the processor %8.2f ms\n", name,
-         (unsigned long long)result.valid, 1e3 * result.search_s / n, 1e3 * (processor_s() - start_s) / n);
-  clt_tune_result_release(&result);
+         (unsigned long long)result->valid, 1e3 * result->search_s / n, 1e3 * (processor_s() - start_s) / n);
+  clt_tune_result_free(result);
 }
 
 static void search_problem(const char *path) {

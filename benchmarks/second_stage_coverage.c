@@ -26,14 +26,15 @@ typedef struct tally {
 } tally;
 
 static void count(tally *t, const clt_tune_result *result, double optimum_s, double tolerance) {
-  const clt_search_report *search = &result->search;
+  const clt_search_report *search = result->search;
+  double measured = fmax(clt_note_value(search->notes, search->n_notes, "second_stage_measured"), 0);
   double best_s = result->best.config == CLT_CONFIG_NONE ? INFINITY : result->best.time_s;
   t->n++;
   t->kept += best_s <= (1 + tolerance) * optimum_s;
   t->loss += best_s / optimum_s - 1;
-  t->second_stage += (double)search->second_stage_measured;
-  t->failed += (double)search->second_stage_failed;
-  if (search->second_stage_measured > t->largest) t->largest = search->second_stage_measured;
+  t->second_stage += measured;
+  t->failed += fmax(clt_note_value(search->notes, search->n_notes, "second_stage_failed"), 0);
+  if (measured > (double)t->largest) t->largest = (int64_t)measured;
 }
 
 static int run(tally *t, clt_tune_settings settings, const options *o, double optimum_s) {
@@ -46,13 +47,13 @@ static int run(tally *t, clt_tune_settings settings, const options *o, double op
   settings.tolerance = o->tolerance;
   settings.batch = 64;
   for (long seed = 1; seed <= o->n_runs; seed++) {
-    clt_tune_result result;
+    clt_tune_result *result;
     clt_error error = {0};
     settings.seed = (uint64_t)seed;
     int rc = clt_tune(&result, &settings, &error);
     if (rc && rc != CLT_E_NO_VALID) return fprintf(stderr, "%s\n", error.message), rc;
-    count(t, &result, optimum_s, o->tolerance);
-    clt_tune_result_release(&result);
+    count(t, result, optimum_s, o->tolerance);
+    clt_tune_result_free(result);
   }
   return 0;
 }

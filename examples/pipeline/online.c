@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
       clt_instance_new(&instance, problem, sizes, 2, &info, &error))
     return fail(error.message);
   s.instance = instance;
-  const clt_online_settings settings = {.instance = instance, .budget = 30, .seed = 1};
+  const clt_online_settings settings = {.struct_size = sizeof settings, .instance = instance, .budget = 30, .seed = 1};
   int rc = open_simulation(&s, argv[1]);
   if (rc == 0 && clt_online_new(&online, &settings, &error)) rc = fail(error.message);
   if (rc == 0) rc = simulate(&s, online, n_steps);

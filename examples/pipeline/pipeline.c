@@ -31,7 +31,7 @@ static int tune(const char *problem_path, const clt_device_info *device) {
   clt_instance *instance = NULL;
   clt_store *store = NULL;
   clt_tune_settings settings;
-  clt_tune_result result = {0};
+  clt_tune_result *result;
   clt_error error = {0};
   int rc = clt_problem_load(&problem, problem_path, &error);
   if (rc == 0) rc = clt_instance_new(&instance, problem, sizes, 2, device, &error);
@@ -42,7 +42,7 @@ static int tune(const char *problem_path, const clt_device_info *device) {
   settings.budget = 40;
   if (rc == 0) {
     rc = clt_tune(&result, &settings, &error);
-    clt_tune_result_release(&result);
+    clt_tune_result_free(result);
   }
   clt_store_close(store);
   clt_instance_free(instance);

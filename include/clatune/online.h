@@ -23,20 +23,22 @@ typedef struct clt_online clt_online;
 
 /* Borrowed until clt_online_free. */
 typedef struct clt_online_settings {
+  size_t struct_size;           /* sizeof(clt_online_settings) */
   const clt_instance *instance; /* what is tuned; NULL: then space */
   const clt_space *space;       /* used where instance is NULL */
   const char *searcher;         /* NULL: the default of clatune tune */
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
   clt_store *store;  /* nullable; needs an instance with a device. What it knows is not asked for again, what is told is kept */
-  int64_t budget;    /* configurations to try, known ones included; 0: 100 */
-  double tolerance;  /* what counts as equally fast; 0: 0.02 */
+  int64_t budget;    /* configurations to try, known ones included; 0: CLT_DEFAULT_BUDGET (clatune/tune.h) */
+  double tolerance;  /* what counts as equally fast; 0: CLT_DEFAULT_TOLERANCE */
   uint64_t seed;
   unsigned threads;  /* of the model; 0: all */
   const char *objective; /* what is optimised, as clt_objective_new (clatune/objective.h) takes it, but for energy, which is not
                             measured here. NULL: what the problem says, else time */
 } clt_online_settings;
 
+/* CLT_E_ARGUMENT where there is neither instance nor space, or struct_size is not that of a known version. */
 int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_error *error);
 void clt_online_free(clt_online *online);
 

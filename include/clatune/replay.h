@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct clt_replay_settings {
+  size_t struct_size;                     /* sizeof(clt_replay_settings) */
   const clt_recording *const *recordings; /* n_recordings, each with a correct measurement */
   size_t n_recordings;
   const char *objective; /* as in clt_tune_settings; metrics of problem files are not known, their expressions are */
@@ -27,7 +28,7 @@ typedef struct clt_replay_settings {
   uint64_t seed;
   size_t batch;      /* how many to ask for at once; 0: 1 */
   bool noise;        /* answer with one of the recorded runs in place of their mean */
-  double tolerance;  /* what counts as equally fast, as a fraction; 0: 0.02 */
+  double tolerance;  /* what counts as equally fast, as a fraction; 0: CLT_DEFAULT_TOLERANCE */
   unsigned threads;  /* runs at once; 0: as many as there are processors */
   const volatile int *stop; /* as in clt_tune_settings */
 } clt_replay_settings;
@@ -38,7 +39,8 @@ typedef struct clt_replay_space {
   double least_cost, optimum; /* of the recording, by the objective: clt_objective_cost, and the value it stands for */
   double *fractions;              /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
   double search_s;                /* seconds that the searcher took an evaluation, mean of all runs */
-  int64_t second_stage_measured, second_stage_failed; /* summed over the runs; 0 where the searcher has no stages */
+  clt_note notes[CLT_MOST_NOTES]; /* n_notes: what the searcher noted, summed over the runs */
+  size_t n_notes;
 } clt_replay_space;
 
 typedef struct clt_replay_result {

@@ -15,22 +15,10 @@
 extern "C" {
 #endif
 
-/* How far a session is; borrowed by the callback. */
-typedef struct clt_progress {
-  const char *phase;   /* "default", the searcher's phase, "finalists" */
-  int64_t done, total; /* evaluations; total is at most the size of the space, where there is no budget too */
-  int64_t measured, reused;
-  int64_t by_invalidity[CLT_N_INVALIDITIES]; /* [CLT_CORRECT] are the correct ones */
-  clt_config best;                           /* CLT_CONFIG_NONE: none yet */
-  double best_s;                             /* its time, and its value of the objective */
-  double best_value;
-  double elapsed_s;
-  double time_limit_s;         /* the settings' time_s; 0: none. Then the session may end long before total */
-  const clt_measurement *last; /* the newest result; NULL where only the phase changed */
-} clt_progress;
-typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
-
 #define CLT_DEFAULT_SEARCHER "surrogate"
+#define CLT_DEFAULT_BUDGET 200     /* evaluations, where nothing else limits a search */
+#define CLT_DEFAULT_TOLERANCE 0.02 /* what counts as equally good */
+#define CLT_DEFAULT_CONFIDENCE 0.9
 
 /* What ended a search: whichever limit came first. */
 typedef enum clt_ending {
@@ -43,7 +31,53 @@ typedef enum clt_ending {
 } clt_ending;
 const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
 
+/* What a session leaves behind. Made by clt_tune and freed by clt_tune_result_free; members are only ever added at the
+ * end. */
+typedef struct clt_tune_result {
+  uint64_t cartesian, valid;
+  int64_t evaluations, measured, reused, aliased, n_correct;
+  clt_measurement best;              /* config CLT_CONFIG_NONE where nothing was correct */
+  bool best_is_finalist;             /* time_s is the median of interleaved rounds */
+  double best_spread;                /* relative: median absolute deviation / median of the best's runs */
+  bool has_default;                  /* the default configuration is correct: */
+  clt_measurement default_measurement;
+  clt_measurement timed_beside; /* what the searcher wanted timed beside the winner, like the default (clatune/sys/searcher.h);
+                                   config CLT_CONFIG_NONE: nothing */
+  double least_s;                 /* the best one's time in the search; NaN. What median_s compares with */
+  double median_s;                /* of all correct evaluations; NaN */
+  double least_cost, median_cost; /* the same of the objective's costs (clt_objective_cost) */
+  int64_t n_without_value; /* correct evaluations for which the objective has no value, so that they were passed over */
+  double quality;          /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
+                              it has none, or everything was known, so that no reference was made */
+  const clt_search_report *search;
+  clt_phases phases; /* summed over the measured */
+  double search_s;   /* wall seconds that the searcher took */
+  double wall_s;
+  bool stopped; /* by stop or time */
+  clt_ending ending;
+  size_t n_sources; /* prior data that the searcher was given: recordings, what the store knows, a model's predictions */
+  bool comparable;  /* with the recorded searches of clatune/certainty.h: the searcher's default options (the problem sets
+                       none either), no prior data, no warm start, and not cut short */
+} clt_tune_result;
+
+/* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity. */
+int64_t clt_tune_n_failed(const clt_tune_result *result, clt_reason reason, clt_config *example);
+int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
+
+/* How far a session is; borrowed by the callback. */
+typedef struct clt_progress {
+  const char *phase;             /* "default", "suggestions", the searcher's phase, "finalists" */
+  int64_t done, total;           /* evaluations; total is at most the size of the space, where there is no budget too */
+  const clt_tune_result *so_far; /* its counts and its best */
+  double best_value;             /* the best one's value of the objective */
+  double elapsed_s;
+  double time_limit_s;         /* the settings' time_s; 0: none. Then the session may end long before total */
+  const clt_measurement *last; /* the newest result; NULL where only the phase changed */
+} clt_progress;
+typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
+
 typedef struct clt_tune_settings {
+  size_t struct_size;             /* set by clt_tune_settings_init */
   const clt_instance *instance;   /* NULL: then space, and an evaluator that needs no problem */
   const clt_space *space;         /* used where instance is NULL */
   const clt_recording *recording; /* for the evaluator "replay"; nullable */
@@ -56,17 +90,16 @@ typedef struct clt_tune_settings {
   const clt_config *configurations; /* nullable: these are evaluated, in this order, and the searcher is not asked */
   size_t n_configurations;          /* their number is the budget */
   const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
-                                             transfer. One with other parameters is left out, and that is said */
+                                             transfer. One with other parameters is left out with a warning */
   size_t n_learn_from;
-  const char
-      *objective;   /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
-                       says,   else time. What the store has without the energy that it needs is measured again */
+  const char *objective; /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
+                            says, else time. What the store has without the energy that it needs is measured again */
   bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
-                       else no limit where there is one of time, space_fraction or stagnation, else 200. Of several
-                       limits the first that is reached ends the search */
+                       else no limit where there is one of time, space_fraction or stagnation, else CLT_DEFAULT_BUDGET. Of
+                       several limits the first that is reached ends the search */
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
                        and the finalists come then */
   double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
@@ -74,15 +107,15 @@ typedef struct clt_tune_settings {
                          is time); 0: none */
   int64_t stagnation; /* ends after so many evaluations in which nothing was better by more than the tolerance than
                          the last one that was; 0: never. As with target, what is under way then counts too */
-  double tolerance, confidence; /* 0: 0.02 and 0.9 */
-  unsigned finalists;           /* re-timed interleaved at the end; 0: none */
+  double tolerance, confidence; /* 0: CLT_DEFAULT_TOLERANCE and CLT_DEFAULT_CONFIDENCE */
+  unsigned finalists;           /* timed again in interleaved rounds at the end; 0: none */
   const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration; the
                                    searcher is told, and takes it from there */
   size_t n_begin_with;
-  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance (clatune/predictor.h). What it
-                             suggests is begun with, too, and a searcher that transfers learns from its predictions
-                             instead of what the store knows of other sizes and devices. Borrowed */
-  bool skip_default;            /* do not begin with the default configuration */
+  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance (clatune/predictor.h).
+                             What it suggests is evaluated first, too, and a searcher that transfers learns from its
+                             predictions instead of what the store knows of other sizes and devices. Borrowed */
+  bool skip_default;      /* do not begin with the default configuration */
   size_t batch; /* how many to ask for at once; 0: what the evaluator takes, or works on at once where the searcher is
                    sequential */
   uint64_t seed;
@@ -101,36 +134,11 @@ void clt_tune_settings_init(clt_tune_settings *settings);
 const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
 const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
 
-typedef struct clt_tune_result {
-  uint64_t cartesian, valid;
-  int64_t evaluations, measured, reused, aliased;
-  int64_t by_invalidity[CLT_N_INVALIDITIES];
-  int64_t by_reason[CLT_N_REASONS];
-  clt_config example[CLT_N_REASONS]; /* the first evaluation with that reason, where by_reason is not 0 */
-  clt_measurement best;              /* config CLT_CONFIG_NONE where nothing was correct */
-  bool best_is_finalist;             /* time_s is the median of interleaved rounds */
-  double best_spread;                /* relative: median absolute deviation / median of the best's runs */
-  bool has_default;                  /* the default configuration is correct: */
-  clt_measurement default_measurement;
-  clt_measurement first_stage_best; /* the fastest random sample, where the searcher has stages: config CLT_CONFIG_NONE
-                                       if not; timed among the finalists like the default */
-  double least_s;                   /* the best one's time in the search; NaN. What median_s compares with */
-  double median_s; /* of all correct evaluations; NaN */
-  double least_cost, median_cost; /* the same of the objective's costs (clt_objective_cost) */
-  int64_t n_without_value; /* correct evaluations for which the objective has no value, so that they were passed over */
-  double quality;  /* the problem's figure of quality (clt_problem_quality_name) of the right result; NaN:
-                      it has none, or everything was known, so that no reference was made */
-  clt_search_report search;
-  clt_phases phases; /* summed over the measured */
-  double search_s;   /* wall seconds that the searcher took */
-  double wall_s;
-  bool stopped; /* by stop or time */
-  clt_ending ending;
-} clt_tune_result;
-
-/* Runs a session. Fills *result also with CLT_E_STOPPED and CLT_E_NO_VALID. Release with clt_tune_result_release. */
-int clt_tune(clt_tune_result *result, const clt_tune_settings *settings, clt_error *error);
-void clt_tune_result_release(clt_tune_result *result);
+/* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the settings
+ * were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct, CLT_E_VERIFY
+ * where no finalist was right on other data. */
+int clt_tune(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
+void clt_tune_result_free(clt_tune_result *result); /* nullable */
 
 #ifdef __cplusplus
 }

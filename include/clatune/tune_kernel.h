@@ -21,6 +21,7 @@ typedef struct clt_host_argument {
 } clt_host_argument;
 
 typedef struct clt_kernel_tuning {
+  size_t struct_size;           /* sizeof(clt_kernel_tuning) */
   const clt_instance *instance; /* of a problem with one launch, whose arguments are the same for all configurations; made
                                    for the device (clt_device_describe) */
   cl_context context;
@@ -33,7 +34,7 @@ typedef struct clt_kernel_tuning {
                                 after its first run */
   void *user;
   clt_store *store; /* nullable; what it knows is not run again, what is measured is kept */
-  int64_t budget;   /* configurations; 0: 100 */
+  int64_t budget;   /* configurations; 0: CLT_DEFAULT_BUDGET (clatune/tune.h) */
   double time_s;    /* wall seconds after which none is begun; 0: no limit */
   uint64_t seed;
   const char *objective; /* as in clatune/online.h; NULL: what the problem says, else time */

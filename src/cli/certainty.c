@@ -5,16 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Searches with other options or with what other devices know, interrupted ones and those that measured everything are
- * none of the recorded ones. */
-static bool is_like_recorded(const clt_tune_settings *settings, const clt_tune_result *r) {
-  bool alike = settings->n_searcher_settings == 0 && settings->n_configurations == 0 && settings->n_learn_from == 0 &&
-               settings->n_begin_with == 0 && settings->model == NULL;
-  return alike && !r->stopped && r->best.config != CLT_CONFIG_NONE && (uint64_t)r->evaluations < r->valid;
-}
-
 static const clt_certainty *certainty_of(const clt_tune_settings *settings, const clt_tune_result *r) {
-  return is_like_recorded(settings, r) ? clt_certainty_find(settings->searcher, r->evaluations) : NULL;
+  return r->comparable ? clt_certainty_find(settings->searcher, r->evaluations) : NULL;
 }
 
 /* Of a searcher that was recorded: the shortest search. 0: none. */
@@ -43,7 +35,7 @@ bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const 
   char share[32];
   const clt_certainty *c = certainty_of(settings, r);
   int64_t least = shortest(settings->searcher);
-  if (c == NULL && is_like_recorded(settings, r) && r->evaluations < least) {
+  if (c == NULL && r->comparable && r->evaluations < least) {
     snprintf(out, 200, "not known: the recorded searches have %lld evaluations or more", (long long)least);
     return true;
   }

@@ -51,18 +51,18 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   char text[400], best[96], left[32], failed[160] = "", total[32] = "", known[40] = "";
   size_t used = 0;
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++)
-    if (now->by_invalidity[i] && used < sizeof failed)
+    if (clt_tune_n_invalid(now->so_far, (clt_invalidity)i) && used < sizeof failed)
       used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld",
                                used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i),
-                               (long long)now->by_invalidity[i]);
-  if (now->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->reused);
+                               (long long)clt_tune_n_invalid(now->so_far, (clt_invalidity)i));
+  if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   if (clt_objective_is_time(progress->objective))
-    cli_figure(best, progress->problem, now->best_s);
+    cli_figure(best, progress->problem, now->so_far->best.time_s);
   else
     cli_value(best, progress->objective, now->best_value);
   /* What is left: of the work at the present rate, or of the time limit. */
-  double rate = now->elapsed_s > 0 ? (double)now->measured / now->elapsed_s : 0;
+  double rate = now->elapsed_s > 0 ? (double)now->so_far->measured / now->elapsed_s : 0;
   double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
   snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,

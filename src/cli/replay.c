@@ -59,6 +59,7 @@ static int load(clt_replay_settings *s, clt_recording ***recordings, clt_recordi
 
 static int run_replay(const cli_arguments *a) {
   clt_replay_settings settings = {
+      .struct_size = sizeof settings,
       .objective = cli_text(a, "objective"), .noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
   clt_setting *searcher_settings = NULL;
   clt_recording **recordings = NULL, **sources = NULL;

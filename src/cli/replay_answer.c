@@ -94,9 +94,11 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
       "fraction_of_optimum", by_evaluations(f, c, FIGURE(mean)), "percentile_5",
       by_evaluations(f, c, FIGURE(percentile_5)), "standard_error", by_evaluations(f, c, FIGURE(standard_error)),
       "missed", by_evaluations(f, c, FIGURE(missed)), "search_s", clt_json_real(space->search_s));
-  if (space->second_stage_measured == 0) return out;
-  json_object_set_new(out, "second_stage_measured", json_integer((json_int_t)space->second_stage_measured));
-  json_object_set_new(out, "second_stage_failed", json_integer((json_int_t)space->second_stage_failed));
+  static const char *const stages[] = {"second_stage_measured", "second_stage_failed"};
+  if (!(clt_note_value(space->notes, space->n_notes, stages[0]) > 0)) return out;
+  for (size_t i = 0; i < 2; i++)
+    json_object_set_new(out, stages[i],
+                        json_integer((json_int_t)clt_note_value(space->notes, space->n_notes, stages[i])));
   return out;
 }
 

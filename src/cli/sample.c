@@ -50,7 +50,7 @@ static int read_configurations(cli_tuning *tuning, const char *path) {
 static int answer_sample(const cli_tuning *tuning, const clt_tune_result *r, bool as_json) {
   if (as_json) return cli_print_json(cli_tuning_json(tuning, r));
   printf("%lld configurations: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
-         (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT]);
+         (long long)r->measured, (long long)r->reused, (long long)r->n_correct);
   if (tuning->store) printf("stored in %s\n", clt_store_path(tuning->store));
   return 0;
 }

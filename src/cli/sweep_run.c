@@ -67,7 +67,7 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
   json_object_set_new(
       line, "evaluations",
       json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)o->evaluations, "measured", (json_int_t)o->measured,
-                "reused", (json_int_t)r->reused, "correct", (json_int_t)r->by_invalidity[CLT_CORRECT]));
+                "reused", (json_int_t)r->reused, "correct", (json_int_t)r->n_correct));
   json_object_set_new(line, "left_out", json_integer((json_int_t)o->left_out));
   json_object_set_new(line, "ended_by", json_string(clt_ending_name(r->ending)));
   json_object_set_new(line, "search_s", clt_json_real(r->search_s));
@@ -138,7 +138,7 @@ static bool ends(runner *run) {
 static void tune(runner *run, watcher *w, cli_sweep_tuning *t, clt_store *store, size_t device, cli_row *row) {
   const clt_device_info *info = &run->subject->devices[device];
   clt_tune_settings settings = t->settings;
-  clt_tune_result result = {0};
+  clt_tune_result *result;
   clt_error error = {0};
   settings.store = store;
   settings.progress = on_progress;
@@ -146,13 +146,13 @@ static void tune(runner *run, watcher *w, cli_sweep_tuning *t, clt_store *store,
   settings.user = w;
   settings.stop = cli_signals_flag();
   int rc = clt_tune(&result, &settings, &error);
-  if (rc == 0 || (rc == CLT_E_NO_VALID && result.evaluations > 0)) {
-    take_result(row, t, &result, &error);
-    keep_result(run, t, info, row, &result);
+  if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
+    take_result(row, t, result, &error);
+    keep_result(run, t, info, row, result);
   } else if (rc != CLT_E_STOPPED) {
     cli_sweep_fail(row, &error);
   }
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
 }
 
 /* --- a lane --- */

@@ -112,7 +112,7 @@ int cli_tuning_sample(cli_tuning *t) {
 }
 
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
-  clt_tune_result result = {0};
+  clt_tune_result *result;
   clt_error error = {0};
   int rc = clt_tune(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
@@ -120,11 +120,11 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
     rc = 128 + *cli_signals_flag();
   else if (rc)
     rc = cli_report(&error);
-  if (answer && (rc == CLI_FOUND || rc > 128 || result.evaluations > 0)) {
-    int printed = answer(tuning, &result, as_json);
+  if (answer && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
+    int printed = answer(tuning, result, as_json);
     if (rc == 0) rc = printed;
   }
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
   return rc;
 }
 

@@ -7,6 +7,12 @@
 
 /* --- for people --- */
 
+/* A count that the searcher noted; 0 where it noted none. */
+static json_int_t noted(const clt_search_report *s, const char *name) {
+  double n = clt_note_value(s->notes, s->n_notes, name);
+  return n > 0 ? (json_int_t)n : 0;
+}
+
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_problem *problem = tuning->subject.problem;
   const clt_measurement *best = &r->best;
@@ -47,7 +53,7 @@ static void print_improvement(const clt_objective *o, const clt_tune_result *r) 
 }
 
 static void print_speedup(const clt_problem *problem, const clt_tune_result *r) {
-  const clt_measurement *standard = &r->default_measurement, *sampled = &r->first_stage_best;
+  const clt_measurement *standard = &r->default_measurement, *sampled = &r->timed_beside;
   bool is_time = clt_problem_figure_is_time(problem);
   char figure[64], median[64];
   printf("%-20s", is_time ? "speed-up" : "gain");
@@ -70,7 +76,7 @@ static void print_speedup(const clt_problem *problem, const clt_tune_result *r) 
 
 static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r) {
   printf("evaluations         %lld: %lld measured, %lld already known; %lld correct%s\n", (long long)r->evaluations,
-         (long long)r->measured, (long long)r->reused, (long long)r->by_invalidity[CLT_CORRECT],
+         (long long)r->measured, (long long)r->reused, (long long)r->n_correct,
          r->ending == CLT_ENDED_BY_TARGET       ? "; ended: the target is reached"
          : r->ending == CLT_ENDED_BY_STAGNATION ? "; ended: nothing better for long"
          : r->ending == CLT_NOT_ENDED           ? "; nothing is left to measure"
@@ -78,18 +84,20 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
   if (r->aliased)
     printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
-    if (r->by_reason[i] == 0) continue;
-    char *example = clt_config_string(clt_instance_space(tuning->subject.instance), r->example[i]);
-    printf("failed              %lld %s, e.g. %s\n", (long long)r->by_reason[i], clt_reason_name((clt_reason)i),
+    clt_config first;
+    int64_t n = clt_tune_n_failed(r, (clt_reason)i, &first);
+    if (n == 0) continue;
+    char *example = clt_config_string(clt_instance_space(tuning->subject.instance), first);
+    printf("failed              %lld %s, e.g. %s\n", (long long)n, clt_reason_name((clt_reason)i),
            example ? example : "?");
     free(example);
   }
-  if (r->evaluations > r->by_invalidity[CLT_CORRECT])
+  if (r->evaluations > r->n_correct)
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
-  const clt_search_report *s = &r->search;
+  const clt_search_report *s = r->search;
   char wall[32], sure[200];
   printf("%s on %s%s\n", clt_problem_name(tuning->subject.problem), tuning->subject.device->name,
          !r->stopped     ? ""
@@ -113,9 +121,9 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   if (s->has_model)
     printf("model               mean relative error %.3g %% on rows not trained on (%zu rows)\n",
            100 * s->model.mean_relative_error, s->model.n_rows - s->model.n_failed);
-  if (s->has_model && s->second_stage_measured)
-    printf("second stage        %lld measured, %lld of them failed\n", (long long)s->second_stage_measured,
-           (long long)s->second_stage_failed);
+  if (s->has_model && noted(s, "second_stage_measured") > 0)
+    printf("second stage        %lld measured, %lld of them failed\n", (long long)noted(s, "second_stage_measured"),
+           (long long)noted(s, "second_stage_failed"));
   if (clt_objective_ranks_by_time(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
   printf("took                %s\n", cli_time(wall, r->wall_s));
@@ -163,18 +171,19 @@ static json_t *objective_json(const clt_objective *o, const clt_tune_result *r) 
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const cli_subject *subject = &tuning->subject;
   const clt_problem *problem = subject->problem;
-  const clt_search_report *s = &r->search;
+  const clt_search_report *s = r->search;
   const clt_phases *p = &r->phases;
   json_t *evaluations =
       json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured,
                 "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
   for (int i = 0; i < CLT_N_INVALIDITIES; i++)
     json_object_set_new(evaluations, clt_invalidity_name((clt_invalidity)i),
-                        json_integer((json_int_t)r->by_invalidity[i]));
+                        json_integer((json_int_t)clt_tune_n_invalid(r, (clt_invalidity)i)));
   json_t *reasons = json_object();
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++)
-    if (r->by_reason[i])
-      json_object_set_new(reasons, clt_reason_name((clt_reason)i), json_integer((json_int_t)r->by_reason[i]));
+    if (clt_tune_n_failed(r, (clt_reason)i, NULL))
+      json_object_set_new(reasons, clt_reason_name((clt_reason)i),
+                          json_integer((json_int_t)clt_tune_n_failed(r, (clt_reason)i, NULL)));
   json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(problem), "sizes",
                           cli_json_sizes(subject->instance), "device", cli_json_device(subject->device), "searcher",
                           tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space", "cartesian",
@@ -184,9 +193,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "reasons", reasons);
   json_object_set_new(out, "best", best_json(tuning, r));
   json_object_set_new(out, "default", r->has_default ? measurement_json(tuning, &r->default_measurement) : json_null());
-  bool sampled = r->first_stage_best.config != CLT_CONFIG_NONE;
-  json_object_set_new(out, "best_of_first_stage",
-                      sampled ? measurement_json(tuning, &r->first_stage_best) : json_null());
+  bool sampled = r->timed_beside.config != CLT_CONFIG_NONE;
+  json_object_set_new(out, "best_of_first_stage", sampled ? measurement_json(tuning, &r->timed_beside) : json_null());
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   /* What a program was ranked by, in its own unit. */
   json_object_set_new(out, "figure",
@@ -203,13 +211,14 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
           : json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "mean_relative_error",
                       clt_json_real(s->model.mean_relative_error), "rows", (json_int_t)s->model.n_rows, "failed_rows",
                       (json_int_t)s->model.n_failed, "log_error_sd", clt_json_real(s->model.log_error_sd), "fit_s",
-                      clt_json_real(s->fit_s), "predict_s", clt_json_real(s->predict_s)));
+                      clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")), "predict_s",
+                      clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s"))));
   /* needed: the second stage that the confidence would have taken, where the searcher chose it. */
-  bool chosen = s->has_model && s->second_stage_needed > 0;
+  bool chosen = s->has_model && noted(s, "second_stage_needed") > 0;
   json_object_set_new(out, "second_stage",
-                      json_pack("{s:I, s:I, s:o}", "measured", (json_int_t)s->second_stage_measured, "failed",
-                                (json_int_t)s->second_stage_failed, "needed",
-                                chosen ? json_integer((json_int_t)s->second_stage_needed) : json_null()));
+                      json_pack("{s:I, s:I, s:o}", "measured", noted(s, "second_stage_measured"), "failed",
+                                noted(s, "second_stage_failed"), "needed",
+                                chosen ? json_integer(noted(s, "second_stage_needed")) : json_null()));
   json_object_set_new(
       out, "certainty",
       clt_objective_ranks_by_time(tuning->objective) ? cli_certainty_json(&tuning->settings, r) : json_null());

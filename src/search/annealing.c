@@ -96,6 +96,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_annealing = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "annealing",
     .summary = "a walk over neighbours that takes slower ones less and less often",
     .options = options,

@@ -186,6 +186,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_ants = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "ants",
     .summary = "paths through the parameters that follow the pheromones of fast configurations",
     .options = options,

@@ -37,7 +37,7 @@ static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out,
   while (asked < n && s->left > 0) {
     clt_config config = next(s);
     if (config == CLT_CONFIG_NONE) break;
-    if (clt_space_canonical(s->setup.space, config) != config || clt_search_has_begun(&s->setup, config)) continue;
+    if (clt_space_canonical(s->setup.space, config) != config || clt_search_is_evaluated(&s->setup, config)) continue;
     out[asked++] = config;
     s->left--;
   }
@@ -45,8 +45,9 @@ static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out,
   return CLT_OK;
 }
 
-static int exhaustive_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  (void)state, (void)measurement, (void)error;
+static int exhaustive_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                           clt_error *error) {
+  (void)state, (void)config, (void)cost, (void)measurement, (void)error;
   return CLT_OK;
 }
 
@@ -64,6 +65,7 @@ static int64_t exhaustive_budget(const void *options) {
 }
 
 const clt_searcher_type clt_searcher_exhaustive = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "exhaustive",
     .summary = "every valid configuration, in order",
     .state_size = sizeof(exhaustive_state),

@@ -104,6 +104,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_genetic = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "genetic",
     .summary = "a population of configurations that are mixed and mutated, the slowest giving way",
     .options = options,

@@ -221,12 +221,13 @@ static int groups_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
   return CLT_OK;
 }
 
-static int groups_tell(void *state, const clt_measurement *m, clt_error *error) {
+static int groups_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                       clt_error *error) {
+  (void)measurement;
   groups_state *s = state;
-  clt_config config = clt_space_canonical(s->space, m->config);
   const answer *a = find(s, config);
   if (a && isnan(a->time_s)) s->n_awaited--;
-  return note(s, config, clt_measurement_correct(m) ? m->time_s : INFINITY, error);
+  return note(s, config, isnan(cost) ? INFINITY : cost, error);
 }
 
 /* --- beginning and ending --- */
@@ -247,11 +248,9 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   if (s->groups == NULL || s->stack == NULL || s->current == NULL) return clt_fail_memory(error);
   int rc = add_members(s, problem, error);
   if (rc) return rc;
-  bool standard = setup->first != CLT_CONFIG_NONE;
-  clt_space_positions(s->space, standard ? setup->first : clt_space_at(s->space, 0), s->current);
+  clt_space_positions(s->space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->space, 0), s->current);
   /* Their results come without being awaited. */
-  if (standard) rc = note(s, clt_space_canonical(s->space, setup->first), INFINITY, error);
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_begun; i++) rc = note(s, setup->begun[i], INFINITY, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = note(s, setup->evaluated[i], INFINITY, error);
   return rc;
 }
 
@@ -289,6 +288,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_groups = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "groups",
     .summary = "one group of independent parameters after the other (\"Groups\" of the problem)",
     .options = options,

@@ -67,6 +67,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_hill_climb = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "hill-climb",
     .summary = "the best configuration with some parameters drawn anew, kept if faster",
     .options = options,

@@ -130,6 +130,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_local = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "local",
     .summary = "the fastest of all neighbours, again and again; a new start where none is faster",
     .options = options,

@@ -29,11 +29,11 @@ int clt_prior_init(clt_prior *prior, const clt_search_source *predictions, const
   if (!prior->configs || !prior->log_time || !prior->x) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
     clt_config config = predictions->configs[i];
-    if (!(predictions->speeds[i] > 0) || !clt_space_contains(space, config) ||
+    if (isnan(predictions->log_costs[i]) || !clt_space_contains(space, config) ||
         clt_space_canonical(space, config) != config)
       continue;
     prior->configs[prior->n] = config;
-    prior->log_time[prior->n] = -logf(predictions->speeds[i]);
+    prior->log_time[prior->n] = predictions->log_costs[i];
     clt_encode(encoding, config, prior->x + prior->n++ * n_inputs);
   }
   return CLT_OK;

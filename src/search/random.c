@@ -26,7 +26,7 @@ static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
     int rc = clt_draw_next(&s->draw, &out[asked], error);
     if (rc) return rc;
     if (out[asked] == CLT_CONFIG_NONE) break;
-    if (clt_search_has_begun(&s->setup, out[asked])) continue;
+    if (clt_search_is_evaluated(&s->setup, out[asked])) continue;
     asked++;
     s->left--;
   }
@@ -34,8 +34,9 @@ static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
   return CLT_OK;
 }
 
-static int random_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  (void)state, (void)measurement, (void)error;
+static int random_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                       clt_error *error) {
+  (void)state, (void)config, (void)cost, (void)measurement, (void)error;
   return CLT_OK;
 }
 
@@ -47,6 +48,7 @@ static void random_report(const void *state, clt_search_report *out) {
 static void random_fini(void *state) { clt_draw_release(&((random_state *)state)->draw); }
 
 const clt_searcher_type clt_searcher_random = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "random",
     .summary = "configurations uniformly at random, none twice",
     .state_size = sizeof(random_state),

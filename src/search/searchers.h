@@ -17,17 +17,20 @@ extern const clt_searcher_type clt_searcher_surrogate;
 
 /* How many evaluations the searcher may ask for: the budget without what is evaluated before it is asked. */
 static inline int64_t clt_search_allowance(const clt_search_setup *setup) {
-  int64_t before = (setup->first != CLT_CONFIG_NONE) + (int64_t)setup->n_begun;
+  int64_t before = (int64_t)setup->n_evaluated;
   if (setup->budget == INT64_MAX) return setup->budget;
   return setup->budget > before ? setup->budget - before : 0;
 }
 
-/* Whether a configuration that stands for itself is evaluated before the searcher is asked. */
-static inline bool clt_search_has_begun(const clt_search_setup *setup, clt_config config) {
-  if (setup->first != CLT_CONFIG_NONE && config == clt_space_canonical(setup->space, setup->first)) return true;
-  for (size_t i = 0; i < setup->n_begun; i++)
-    if (setup->begun[i] == config) return true;
+/* Whether a canonical configuration is evaluated before the searcher is asked. */
+static inline bool clt_search_is_evaluated(const clt_search_setup *setup, clt_config config) {
+  for (size_t i = 0; i < setup->n_evaluated; i++)
+    if (setup->evaluated[i] == config) return true;
   return false;
+}
+
+static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
+  if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};
 }
 
 #endif

@@ -43,14 +43,13 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
                    clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, setup->seed);
-  *s = (clt_steps){.space = setup->space, .rules = rules, .state = state, .first = setup->first, .window = 1};
+  *s = (clt_steps){.space = setup->space, .rules = rules, .state = state, .window = 1};
   s->rng = clt_rng_split(&rng);
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
-  if (setup->first != CLT_CONFIG_NONE)
-    rc = remember(s, clt_space_canonical(setup->space, setup->first), SIZE_MAX, error);
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_begun; i++) rc = remember(s, setup->begun[i], SIZE_MAX, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
+    rc = remember(s, setup->evaluated[i], SIZE_MAX, error);
   return rc;
 }
 
@@ -140,10 +139,10 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
 
 /* --- telling --- */
 
-int clt_steps_tell(void *state, const clt_measurement *m, clt_error *error) {
+int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error) {
+  (void)measurement;
   clt_steps *s = state;
-  double time_s = clt_measurement_correct(m) ? m->time_s : INFINITY;
-  clt_config config = m->config == s->first ? clt_space_canonical(s->space, m->config) : m->config;
+  double time_s = isnan(cost) ? INFINITY : cost;
   struct clt_step_of *entry = find(s, config);
   if (entry == NULL) return CLT_OK;
   if (entry->index == SIZE_MAX) {

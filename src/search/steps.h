@@ -28,7 +28,6 @@ typedef struct clt_steps {
   void *state;
   clt_draw draw;
   clt_rng rng;            /* for the algorithm; not that of draw */
-  clt_config first;       /* as it is told */
   int64_t left;           /* may still be asked for */
   bool exhausted;         /* nothing new is left in the space */
   struct clt_step *steps; /* by order of asking */
@@ -43,7 +42,7 @@ void clt_steps_release(clt_steps *steps);
 
 /* The searcher's ask and tell, for its table: its state begins with its clt_steps. */
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
-int clt_steps_tell(void *state, const clt_measurement *measurement, clt_error *error);
+int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error);
 
 /* The time of a configuration that stands for itself: INFINITY if it failed; NaN if its result has not been learnt, or
  * if it has not been asked for. */

@@ -64,6 +64,7 @@ typedef struct surrogate_state {
   uint32_t turn;                        /* the branch that the models are fitted for: 0 or the latest */
   clt_config_set own;                   /* asked for by the latest branch */
   uint64_t n_picked[2];                 /* by the main search, by branches */
+  double fit_s, predict_s;
   clt_search_report report;
 } surrogate_state;
 
@@ -93,10 +94,10 @@ static int learn_from(surrogate_state *s, clt_error *error) {
 /* What was begun with takes the places of what a search begins with otherwise. */
 static int begin_after(surrogate_state *s, const clt_search_setup *setup, clt_error *error) {
   int rc = CLT_OK;
-  if (setup->first != CLT_CONFIG_NONE) rc = note_asked(s, clt_space_canonical(setup->space, setup->first), error);
-  for (size_t i = 0; !rc && i < setup->n_begun; i++) rc = note_asked(s, setup->begun[i], error);
-  if (setup->n_begun) s->transfers_left = 0;
-  s->spread_left = s->spread_left > (int64_t)setup->n_begun ? s->spread_left - (int64_t)setup->n_begun : 0;
+  int64_t n_warm = (int64_t)setup->n_evaluated - setup->has_default;
+  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = note_asked(s, setup->evaluated[i], error);
+  if (n_warm) s->transfers_left = 0;
+  s->spread_left = s->spread_left > n_warm ? s->spread_left - n_warm : 0;
   return rc;
 }
 
@@ -117,7 +118,7 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   s->options = *(const clt_surrogate_options *)options;
   s->allowance = clt_search_allowance(setup);
   s->spread_left = s->options.start;
-  s->report.second_stage_needed = -1;
+  s->report.timed_beside = CLT_CONFIG_NONE;
   enter(s, "spreading");
   clt_rng_init(&s->rng, setup->seed);
   clt_draw_init(&s->draw, setup->space, setup->seed);
@@ -206,8 +207,8 @@ static int need_committee(surrogate_state *s, clt_error *error) {
   if (!rc) rc = clt_view_predict(&s->view, committee, blind, &s->asked, &s->told, s->options.kappa, &changed, error);
   if (changed) s->has_trees = s->has_validity = false;
   s->has_committee = !rc;
-  s->report.fit_s += fitted_s - start_s;
-  s->report.predict_s += clt_now_s() - fitted_s;
+  s->fit_s += fitted_s - start_s;
+  s->predict_s += clt_now_s() - fitted_s;
   return rc;
 }
 
@@ -299,7 +300,7 @@ static int ask_prior(surrogate_state *s, clt_config *out, size_t *n_out, bool *s
   double start_s = clt_now_s();
   int rc = need_forest(s, error);
   if (!rc) rc = clt_prior_best(&config, &s->prior, s->told.rows, s->told.n, &s->asked, s->forest, error);
-  s->report.predict_s += clt_now_s() - start_s;
+  s->predict_s += clt_now_s() - start_s;
   *some = !rc && config != CLT_CONFIG_NONE;
   return *some ? take(s, config, out, n_out, error) : rc;
 }
@@ -366,14 +367,15 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   return rc;
 }
 
-static int surrogate_tell(void *state, const clt_measurement *m, clt_error *error) {
+static int surrogate_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                          clt_error *error) {
+  (void)measurement;
   surrogate_state *s = state;
-  clt_row row = {.config = m->config, .time_s = m->time_s, .failed = !clt_measurement_correct(m)};
-  if (clt_search_has_begun(&s->setup, clt_space_canonical(s->setup.space, m->config)))
-    return clt_told_add(&s->told, s->encoding, row, 0, error);
+  clt_row row = {.config = config, .time_s = cost, .failed = isnan(cost)};
+  if (clt_search_is_evaluated(&s->setup, config)) return clt_told_add(&s->told, s->encoding, row, 0, error);
   if (s->spread_left == 0) enter(s, "search");
   for (size_t i = 0; i < s->n_block; i++) {
-    if (s->block[i].row.config != m->config || s->block[i].told) continue;
+    if (s->block[i].row.config != config || s->block[i].told) continue;
     s->block[i].row = row;
     s->block[i].told = true;
     s->n_block_told++;
@@ -382,7 +384,10 @@ static int surrogate_tell(void *state, const clt_measurement *m, clt_error *erro
 }
 
 static void surrogate_report(const void *state, clt_search_report *out) {
-  *out = ((const surrogate_state *)state)->report;
+  const surrogate_state *s = state;
+  *out = s->report;
+  clt_search_note(out, "fit_s", s->fit_s);
+  clt_search_note(out, "predict_s", s->predict_s);
 }
 
 static void surrogate_fini(void *state) {
@@ -422,6 +427,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_surrogate = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "surrogate",
     .summary = "an ensemble fitted again after every measurement picks the next",
     .options = options,

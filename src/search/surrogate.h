@@ -24,6 +24,7 @@ typedef struct clt_elsewhere {
   const clt_encoding *encoding;
   bool nearest; /* what a source lacks is taken from the nearest that it has; else from its mean */
   float *x[CLT_MOST_SOURCES];
+  float *speed[CLT_MOST_SOURCES]; /* of each of its configurations: least cost / cost; 0: failed */
   float mean[CLT_MOST_SOURCES];
 } clt_elsewhere;
 

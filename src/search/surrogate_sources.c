@@ -18,11 +18,15 @@ int clt_elsewhere_init(clt_elsewhere *e, const clt_search_setup *setup, const cl
   for (size_t k = 0; k < e->n; k++) {
     const clt_search_source *source = &e->sources[k];
     e->x[k] = clt_new_array(source->n, (n_inputs + 1) * sizeof(float));
-    if (e->x[k] == NULL) return clt_fail_memory(error);
+    e->speed[k] = clt_new_array(source->n, sizeof(float));
+    if (e->x[k] == NULL || e->speed[k] == NULL) return clt_fail_memory(error);
     double sum = 0;
+    float least = INFINITY;
+    for (size_t i = 0; i < source->n; i++) least = fminf(least, source->log_costs[i]);
     for (size_t i = 0; i < source->n; i++) {
       clt_encode(encoding, source->configs[i], e->x[k] + i * n_inputs);
-      sum += source->speeds[i];
+      e->speed[k][i] = isnan(source->log_costs[i]) ? 0 : expf(least - source->log_costs[i]);
+      sum += e->speed[k][i];
     }
     e->mean[k] = source->n ? (float)(sum / (double)source->n) : 0;
   }
@@ -30,13 +34,14 @@ int clt_elsewhere_init(clt_elsewhere *e, const clt_search_setup *setup, const cl
 }
 
 void clt_elsewhere_release(clt_elsewhere *e) {
-  for (size_t k = 0; k < CLT_MOST_SOURCES; k++) free(e->x[k]);
+  for (size_t k = 0; k < CLT_MOST_SOURCES; k++) free(e->x[k]), free(e->speed[k]);
 }
 
-static bool find(const clt_search_source *source, clt_config config, float *speed) {
+static bool find(const clt_elsewhere *e, size_t k, clt_config config, float *speed) {
+  const clt_search_source *source = &e->sources[k];
   size_t place;
   if (!clt_search_u64(source->configs, source->n, config, &place)) return false;
-  *speed = source->speeds[place];
+  *speed = e->speed[k][place];
   return true;
 }
 
@@ -51,7 +56,7 @@ static float nearest_speed(const clt_elsewhere *e, size_t k, clt_config config) 
     if (distance > least + NEAR) continue;
     if (distance < least - NEAR) sum = n = 0;
     least = fminf(least, distance);
-    sum += e->sources[k].speeds[i];
+    sum += e->speed[k][i];
     n++;
   }
   return n > 0 ? sum / n : e->mean[k];
@@ -59,7 +64,7 @@ static float nearest_speed(const clt_elsewhere *e, size_t k, clt_config config) 
 
 float clt_elsewhere_speed(const clt_elsewhere *e, size_t k, clt_config config) {
   float speed;
-  return find(&e->sources[k], config, &speed) ? speed : nearest_speed(e, k, config);
+  return find(e, k, config, &speed) ? speed : nearest_speed(e, k, config);
 }
 
 void clt_elsewhere_fill(const void *user, clt_config config, float *out) {
@@ -78,11 +83,11 @@ static float promise(const clt_elsewhere *e, size_t k, size_t row) {
   const clt_search_source *source = &e->sources[k];
   float sum = 0, n = 0, speed;
   for (size_t j = 0; j < e->n; j++) {
-    if (!find(&e->sources[j], source->configs[row], &speed)) continue;
+    if (!find(e, j, source->configs[row], &speed)) continue;
     sum += speed;
     n++;
   }
-  return 0.5f * sum / n + 0.5f * source->speeds[row];
+  return 0.5f * sum / n + 0.5f * e->speed[k][row];
 }
 
 clt_config clt_elsewhere_best(const clt_elsewhere *e, size_t k, const clt_config *before, size_t n_before,
@@ -93,7 +98,7 @@ clt_config clt_elsewhere_best(const clt_elsewhere *e, size_t k, const clt_config
   float most = 0;
   for (size_t i = 0; i < source->n; i++) {
     clt_config config = source->configs[i];
-    float here = source->speeds[i] > 2 * most - 1 ? promise(e, k % e->n, i) : 0; /* the other half is at most 1/2 */
+    float here = e->speed[k % e->n][i] > 2 * most - 1 ? promise(e, k % e->n, i) : 0; /* the other half is at most 1/2 */
     if (!(here > most) || is_near_any(e, config, before, n_before)) continue;
     if (!clt_space_contains(space, config) || clt_space_canonical(space, config) != config) continue;
     if (clt_config_set_has(asked, config)) continue;

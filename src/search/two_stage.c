@@ -40,6 +40,9 @@ typedef struct two_stage_state {
   double margin;    /* with plan.chosen: clt_second_stage_margin */
   size_t block_end; /* of candidates.next */
   int64_t n_second, block_told, block_failed;
+  int64_t n_second_told, n_second_failed;
+  double n_needed; /* what the confidence asks for; more than told: a limit came first. NaN: it was not chosen by it */
+  double fit_s, predict_s;
   clt_search_report report;
 } two_stage_state;
 
@@ -61,11 +64,10 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);
   s->best_s = s->first_stage_best_s = INFINITY;
-  s->report.second_stage_needed = -1;
+  s->report.timed_beside = CLT_CONFIG_NONE;
+  s->n_needed = NAN;
   enter(s, SAMPLING, "sampling");
-  if (setup->first != CLT_CONFIG_NONE)
-    rc = clt_config_set_add(&s->seen, clt_space_canonical(setup->space, setup->first), error);
-  for (size_t i = 0; !rc && i < setup->n_begun; i++) rc = clt_config_set_add(&s->seen, setup->begun[i], error);
+  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = clt_config_set_add(&s->seen, setup->evaluated[i], error);
   return rc;
 }
 
@@ -126,7 +128,7 @@ static int fit(two_stage_state *s, clt_error *error) {
   s->model = model;
   clt_model_accuracy_get(model, &s->report.model);
   s->report.has_model = true;
-  s->report.fit_s += s->report.model.fit_s;
+  s->fit_s += s->report.model.fit_s;
   return CLT_OK;
 }
 
@@ -134,7 +136,7 @@ static int refill(two_stage_state *s, clt_error *error) {
   double start_s = clt_now_s();
   int rc = clt_candidates_refill(&s->candidates, s->model, s->setup.space, &s->seen, s->min_p_valid, error);
   s->block_end = 0;
-  s->report.predict_s += clt_now_s() - start_s;
+  s->predict_s += clt_now_s() - start_s;
   return rc;
 }
 
@@ -186,9 +188,9 @@ static int report_shortfall(two_stage_state *s, clt_error *error) {
   struct count count = {s, threshold(s), 0};
   int rc = clt_model_sweep(s->model, count_promising, &count, error);
   if (rc) return rc;
-  s->report.second_stage_needed = s->n_second + (count.n > 0 ? count.n : 1);
+  s->n_needed = (double)(s->n_second + (count.n > 0 ? count.n : 1));
   snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %lld, its limit was %lld",
-           s->setup.confidence, (long long)s->report.second_stage_needed, (long long)s->n_second);
+           s->setup.confidence, (long long)s->n_needed, (long long)s->n_second);
   say(s, CLT_LOG_WARNING, text);
   return CLT_OK;
 }
@@ -203,7 +205,7 @@ static int finish(two_stage_state *s, clt_error *error) {
     return CLT_OK;
   }
   if (c->next < c->n && promising(s, &c->predictions[c->next], threshold(s))) return report_shortfall(s, error);
-  s->report.second_stage_needed = s->n_second;
+  s->n_needed = (double)s->n_second;
   return CLT_OK;
 }
 
@@ -275,37 +277,37 @@ static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   return rc;
 }
 
-static int add_row(two_stage_state *s, const clt_measurement *measurement, bool correct, clt_error *error) {
+static int add_row(two_stage_state *s, clt_config config, double cost, clt_error *error) {
   if (clt_grow(&s->rows, &s->rows_capacity, s->n_rows + 1, sizeof *s->rows)) return clt_fail_memory(error);
-  s->rows[s->n_rows++] = (clt_row){.config = measurement->config, .time_s = measurement->time_s, .failed = !correct};
+  s->rows[s->n_rows++] = (clt_row){.config = config, .time_s = cost, .failed = isnan(cost)};
   return CLT_OK;
 }
 
 /* Of equally fast ones the smaller configuration, so that the order of arrival makes no difference. */
-static void keep_fastest_sample(two_stage_state *s, const clt_measurement *m) {
-  clt_search_report *r = &s->report;
-  if (m->time_s > s->first_stage_best_s) return;
-  if (m->time_s == s->first_stage_best_s && r->first_stage_best <= m->config) return;
-  s->first_stage_best_s = m->time_s;
-  r->first_stage_best = m->config;
-  r->has_first_stage_best = true;
+static void keep_fastest_sample(two_stage_state *s, clt_config config, double cost) {
+  if (cost > s->first_stage_best_s) return;
+  if (cost == s->first_stage_best_s && s->report.timed_beside <= config) return;
+  s->first_stage_best_s = cost;
+  s->report.timed_beside = config;
 }
 
-static int two_stage_tell(void *state, const clt_measurement *measurement, clt_error *error) {
+static int two_stage_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                          clt_error *error) {
+  (void)measurement;
   two_stage_state *s = state;
-  bool correct = clt_measurement_correct(measurement);
-  int rc = add_row(s, measurement, correct, error);
+  bool correct = !isnan(cost);
+  int rc = add_row(s, config, cost, error);
   if (rc) return rc;
   s->n_correct += correct;
-  if (correct && measurement->time_s < s->best_s) s->best_s = measurement->time_s;
-  if (clt_search_has_begun(&s->setup, clt_space_canonical(s->setup.space, measurement->config))) return CLT_OK;
+  if (cost < s->best_s) s->best_s = cost;
+  if (clt_search_is_evaluated(&s->setup, config)) return CLT_OK;
   s->n_told++;
-  if (s->stage != SECOND && correct) keep_fastest_sample(s, measurement);
+  if (s->stage != SECOND && correct) keep_fastest_sample(s, config, cost);
   if (s->stage == SECOND) {
     s->block_told++;
     s->block_failed += !correct;
-    s->report.second_stage_measured++;
-    s->report.second_stage_failed += !correct;
+    s->n_second_told++;
+    s->n_second_failed += !correct;
   } else if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples) {
     enter(s, SAMPLING, "training"); /* the next ask will */
   }
@@ -313,7 +315,13 @@ static int two_stage_tell(void *state, const clt_measurement *measurement, clt_e
 }
 
 static void two_stage_report(const void *state, clt_search_report *out) {
-  *out = ((const two_stage_state *)state)->report;
+  const two_stage_state *s = state;
+  *out = s->report;
+  clt_search_note(out, "fit_s", s->fit_s);
+  clt_search_note(out, "predict_s", s->predict_s);
+  clt_search_note(out, "second_stage_measured", (double)s->n_second_told);
+  clt_search_note(out, "second_stage_failed", (double)s->n_second_failed);
+  if (!isnan(s->n_needed)) clt_search_note(out, "second_stage_needed", s->n_needed);
 }
 
 static void two_stage_fini(void *state) {
@@ -338,6 +346,7 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_two_stage = {
+    .abi = CLT_SEARCHER_ABI,
     .name = "two-stage",
     .summary = "random samples, a model trained on them, then the configurations predicted to be the fastest",
     .options = options,

@@ -23,14 +23,17 @@ typedef struct finals {
   clt_config *configs; /* of this attempt: the field from the ranking, then the companions */
   clt_measurement *measurements;
   size_t n, n_field;
-  size_t next;       /* in the ranking: the first that has not been in the field */
-  size_t n_standing; /* of the field: correct, compared again if others have to be replaced */
-  size_t n_rejected; /* of the field, in this attempt */
-  size_t n_crowded;  /* of the field, in all attempts: ran out of memory beside the others, so nothing is known */
-  bool has_first_stage_best;
-  clt_config first_stage_best;
+  size_t next;            /* in the ranking: the first that has not been in the field */
+  size_t n_standing;      /* of the field: correct, compared again if others have to be replaced */
+  size_t n_rejected;      /* of the field, in this attempt */
+  size_t n_crowded;       /* of the field, in all attempts: ran out of memory beside the others, so nothing is known */
+  clt_config beside;      /* what the searcher wants timed beside the winner; CLT_CONFIG_NONE: nothing */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
+
+static double cost_of(const clt_session *s, const clt_measurement *m) {
+  return clt_measurement_correct(m) ? clt_objective_cost(s->loop.objective, m) : NAN;
+}
 
 static int by_rank(const void *a, const void *b) {
   const clt_ranked *x = a, *y = b;
@@ -50,8 +53,8 @@ static void add(finals *f, clt_config config) {
 
 /* Those that the winner is compared with: the default, and the fastest of the random samples. */
 static void add_companions(finals *f, const clt_session *s) {
-  if (s->result->has_default) add(f, clt_space_canonical(s->space, s->first));
-  if (f->has_first_stage_best) add(f, f->first_stage_best);
+  if (s->result->has_default) add(f, clt_space_canonical(s->loop.space, s->first));
+  if (f->beside != CLT_CONFIG_NONE) add(f, f->beside);
 }
 
 /* In the ranking, the fastest that has not been rejected; n_ranked: none is left. */
@@ -81,7 +84,7 @@ static clt_contest_policy policy(const clt_session *s) {
   double limit_s = fmin(fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S), MAX_TOTAL_S);
   /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
-  clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->objective};
+  clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->loop.objective};
   double share_s = SHARE_OF_TIME * s->settings->time_s;
   if (share_s > 0 && share_s < policy.max_total_s) policy.max_total_s = share_s;
   return policy;
@@ -90,7 +93,7 @@ static clt_contest_policy policy(const clt_session *s) {
 static void warn(const clt_session *s, clt_config config, const char *what) {
   char name[512];
   if (s->settings->log == NULL) return;
-  clt_config_print(s->space, config, name, sizeof name);
+  clt_config_print(s->loop.space, config, name, sizeof name);
   char *text = clt_format("finalist %s: %s", name, what);
   if (text) s->settings->log(s->settings->user, CLT_LOG_WARNING, text);
   free(text);
@@ -100,15 +103,15 @@ static void warn(const clt_session *s, clt_config config, const char *what) {
 static int update_companions(finals *f, clt_session *s, const clt_measurement *m, clt_error *error) {
   clt_tune_result *result = s->result;
   int rc = CLT_OK;
-  if (s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(s->space, s->first)) {
+  if (s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(s->loop.space, s->first)) {
     rc = clt_session_keep(&result->default_measurement, s->first, m, error);
     if (rc == CLT_OK) result->has_default = clt_measurement_correct(m);
   }
-  if (rc || !f->has_first_stage_best || m->config != f->first_stage_best) return rc;
-  if (clt_measurement_correct(m)) return clt_session_keep(&result->first_stage_best, m->config, m, error);
-  f->has_first_stage_best = false;
-  clt_measurement_release(&result->first_stage_best);
-  clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
+  if (rc || f->beside == CLT_CONFIG_NONE || m->config != f->beside) return rc;
+  if (clt_measurement_correct(m)) return clt_session_keep(&result->timed_beside, m->config, m, error);
+  f->beside = CLT_CONFIG_NONE;
+  clt_measurement_release(&result->timed_beside);
+  clt_measurement_init(&result->timed_beside, CLT_CONFIG_NONE);
   return CLT_OK;
 }
 
@@ -127,7 +130,7 @@ static bool is_crowded(const finals *f, size_t i) {
 
 /* A failure is one whatever it was compared for. */
 static clt_record_kind kind_of(const clt_session *s, const clt_measurement *m) {
-  bool by_time = s->objective == NULL || clt_objective_ranks_by_time(s->objective);
+  bool by_time = clt_objective_ranks_by_time(s->loop.objective);
   return by_time || !clt_measurement_correct(m) ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED;
 }
 
@@ -140,8 +143,8 @@ static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
     warn(s, measurement->config, "the memory does not suffice for all finalists at once; it is left out");
     return CLT_OK;
   }
-  if (s->settings->store)
-    rc = clt_store_add(s->settings->store, &s->key, s->space, kind_of(s, measurement), measurement, error);
+  if (s->loop.store)
+    rc = clt_store_add(s->loop.store, &s->loop.key, s->loop.space, kind_of(s, measurement), measurement, error);
   if (rc == CLT_OK) rc = update_companions(f, s, measurement, error);
   if (rc) return rc;
   if (!clt_measurement_correct(measurement)) {
@@ -149,9 +152,9 @@ static int judge(finals *f, clt_session *s, size_t i, clt_error *error) {
     return CLT_OK;
   }
   if (i < f->n_field) f->configs[f->n_standing++] = measurement->config;
-  double cost = clt_session_cost(s, measurement);
+  double cost = cost_of(s, measurement);
   if (isnan(cost)) return CLT_OK;
-  if (f->leader.config != CLT_CONFIG_NONE && clt_session_cost(s, &f->leader) <= cost) return CLT_OK;
+  if (f->leader.config != CLT_CONFIG_NONE && cost_of(s, &f->leader) <= cost) return CLT_OK;
   clt_measurement_release(&f->leader);
   f->leader = *measurement;
   measurement->log = NULL;
@@ -266,11 +269,10 @@ static int conclude(finals *f, clt_session *s, int rc, clt_error *error) {
                   f->next);
 }
 
-static void find_first_stage_best(finals *f, const clt_session *s) {
-  clt_search_report report = {0};
-  if (s->searcher->report) s->searcher->report(s->searcher_state, &report);
-  f->has_first_stage_best = report.has_first_stage_best;
-  f->first_stage_best = report.first_stage_best;
+static void find_beside(finals *f, const clt_session *s) {
+  clt_search_report report;
+  clt_session_report(s, &report);
+  f->beside = report.timed_beside;
 }
 
 int clt_session_finalists(clt_session *s, clt_error *error) {
@@ -280,13 +282,13 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   finals f = {.configs = clt_new_array(room, sizeof *f.configs),
               .measurements = clt_new_array(room, sizeof *f.measurements)};
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
-  find_first_stage_best(&f, s);
-  s->phase = "finalists";
+  find_beside(&f, s);
+  s->in_contest = true;
   int rc = f.configs && f.measurements ? play(&f, s, most, error) : clt_fail_memory(error);
   rc = conclude(&f, s, rc, error);
   clt_measurement_release(&f.leader);
   free(f.configs);
   free(f.measurements);
-  s->phase = NULL;
+  s->in_contest = false;
   return rc;
 }

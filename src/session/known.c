@@ -1,8 +1,8 @@
-#include "session/known.h"
-
+/* What is known of configurations: from the store, and from this session. */
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "session/session.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -127,14 +127,14 @@ int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key,
   return load.rc ? load.rc : rc;
 }
 
-clt_known_source clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
+clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
   struct clt_known_entry *entry = find(known, config);
-  if (entry == NULL || !entry->answered) return CLT_KNOWN_NOT;
+  if (entry == NULL || !entry->answered) return CLT_NOT_KNOWN;
   if (entry->stored) {
     *out = *entry->stored;
     free(entry->stored);
     entry->stored = NULL;
-    return CLT_KNOWN_STORE;
+    return CLT_FROM_STORE;
   }
   clt_measurement_init(out, config);
   if (entry->reason == CLT_REASON_NONE) {
@@ -143,5 +143,5 @@ clt_known_source clt_known_take(clt_known *known, clt_config config, clt_measure
   } else {
     clt_measurement_fail(out, entry->reason, NULL);
   }
-  return CLT_KNOWN_SESSION;
+  return CLT_FROM_SESSION;
 }

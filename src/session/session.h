@@ -1,18 +1,152 @@
-/* session/session.h - one tuning session, shared by the files of this room. */
+/* session/session.h - what the files of this room share: the loop, what is known of configurations, prior data, and the
+ * session of clt_tune. */
 #ifndef CLT_SESSION_SESSION_H
 #define CLT_SESSION_SESSION_H
 
 #include <clatune/tune.h>
 
 #include "session/contest.h"
-#include "session/known.h"
-#include "session/sources.h"
+
+/* --- what is known of configurations (known.c) --- */
+
+/* Found in the store, or answered in this session. Configurations are canonical. Zeroed before use. */
+typedef struct clt_known {
+  bool needs_energy; /* a correct measurement without its energy is none */
+  struct clt_known_entry *entries;
+} clt_known;
+
+void clt_known_release(clt_known *known);
+
+/* Reads a store. Of several search records of a configuration the newest counts. Of finalists only failures count, like
+ * search records: their times were interleaved with others'. Out of memory does not: others were prepared as well. */
+int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
+                   clt_error *error);
+
+/* Remembers an answer of this session: its reason, time and energy. */
+int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_error *error);
+
+/* One more attempt that a configuration did not survive; how many there were, in earlier sessions too. */
+int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error);
+unsigned clt_known_attempts(const clt_known *known, clt_config config);
+
+/* Where an answer came from. */
+typedef enum clt_origin { CLT_NOT_KNOWN, CLT_FROM_STORE, CLT_FROM_SESSION } clt_origin;
+
+/* Fills *out, owned by the caller, unless nothing is known. The first answer from the store has all its runs and makes
+ * the configuration one that was answered in this session; later ones have reason, time and energy only. */
+clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out);
+
+/* --- the loop (loop.c): ask, known already? measure, record, tell --- */
 
 /* A configuration that was asked for and is not answered yet. */
 typedef struct clt_pending {
   clt_config asked, canonical;
-  bool submitted; /* false: waits for the result of another one with the same canonical form */
+  size_t initial; /* its number among the initial ones; CLT_NOT_INITIAL */
+  bool measuring; /* false: waits for the result of another one with the same canonical form */
 } clt_pending;
+
+#define CLT_NOT_INITIAL SIZE_MAX
+
+/* Zeroed before use; what stands under "by the caller" is filled in between clt_loop_choose_searcher and
+ * clt_loop_start. Whoever drives it measures: a worker, a recording, a program, the caller's own queue. */
+typedef struct clt_search_loop {
+  /* By the caller. */
+  const clt_space *space;
+  clt_objective *objective; /* owned */
+  int64_t budget;           /* evaluations; INT64_MAX: no limit */
+  clt_config *initial;      /* n_initial, owned: evaluated before the searcher is asked; has_default: the first is the
+                               default      one, which is answered before the others begin */
+  size_t n_initial;
+  bool has_default;
+  const clt_config *list; /* nullable: n_list that are evaluated in place of what the searcher would ask for */
+  size_t n_list;
+  clt_store *store; /* nullable */
+  clt_store_key key;
+  /* Called with every answer, after the searcher was told. cost is NaN where it failed or has no value. */
+  int (*on_answer)(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
+                   clt_error *error);
+  bool (*may_begin)(void *user);
+  void *user;
+
+  const clt_searcher_type *searcher;
+  void *options, *state; /* state is NULL unless initialised */
+  bool default_options;  /* neither the caller nor the problem sets any */
+  double search_s;       /* wall seconds that the searcher took */
+
+  clt_known known;
+  int64_t n_begun; /* evaluations, answered ones included */
+  size_t n_initial_begun, n_initial_answered;
+  bool told_initial;
+  struct clt_initial_answer *initial_answers;
+  clt_config *evaluated; /* the initial ones, canonical */
+  clt_config *queue;     /* asked for by the searcher, or taken from the list, and not begun */
+  size_t queue_capacity, n_queue, queue_next, list_next;
+  clt_pending *pending;
+  size_t pending_capacity, n_pending, n_measuring;
+} clt_search_loop;
+
+/* Finds the searcher and parses its options: defaults, then those of the problem's (nullable) Strategy, then settings.
+ */
+int clt_loop_choose_searcher(clt_search_loop *loop, const char *name, const clt_problem *problem,
+                             const clt_setting *settings, size_t n, clt_error *error);
+/* Starts the searcher; of the setup, space, budget and what is evaluated first are filled in here. */
+int clt_loop_start(clt_search_loop *loop, clt_search_setup setup, clt_error *error);
+void clt_loop_release(clt_search_loop *loop);
+
+/* The next configuration to be measured, canonical; what is known already is answered on the way. At most `batch` are
+ * asked of the searcher at once. CLT_CONFIG_NONE: nothing can begin before another answer has come, or, where nothing
+ * is pending, the search is over. */
+int clt_loop_next(clt_search_loop *loop, size_t batch, clt_config *out, clt_error *error);
+
+/* A measurement of what clt_loop_next gave: records it, remembers it, and answers everything that waited for it. */
+int clt_loop_answer(clt_search_loop *loop, const clt_measurement *measurement, clt_error *error);
+
+/* The options of a plug-in: defaults, then the problem's (nullable) that are in its table, then the caller's.
+ * *out is malloc'ed; *n_stated (nullable): how many were set. */
+int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, size_t n_table, size_t options_size,
+                       const clt_problem *problem, const clt_setting *settings, size_t n_settings, clt_error *error);
+
+/* Copies a settings struct of a caller that may know fewer members than this library. CLT_E_ARGUMENT where its
+ * struct_size, the first member, is 0 or more than `bytes`. */
+int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error);
+
+/* --- prior data (sources.c) --- */
+
+typedef struct clt_sources {
+  clt_search_source *sources; /* names, configurations and costs are owned */
+  size_t n, capacity;
+} clt_sources; /* zeroed: none */
+
+typedef struct clt_known_cost {
+  clt_config config;
+  float log_cost; /* NaN: failed */
+} clt_known_cost;
+
+/* Adds a source of n known costs, which are sorted; of several of one configuration the least counts. */
+int clt_sources_add(clt_sources *sources, const char *name, clt_known_cost *known, size_t n, clt_error *error);
+void clt_sources_release(clt_sources *sources);
+
+/* objective: by whose costs (clt_objective_cost); what has none is left out. Translates recordings by the names and
+ * values of their parameters. One whose parameters (those with more than one value) are not those of the space, or of
+ * whose configurations none can be translated, is left out with a warning. Release also after a failure. */
+int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                               clt_error *error);
+
+/* Whose relatives are looked for in a store. */
+typedef struct clt_source_wish {
+  const clt_store_key *own;         /* is left out */
+  const char *problem_name, *sizes; /* sizes as clt_instance_sizes_text writes them */
+} clt_source_wish;
+
+/* Adds what the store knows of the same problem under other keys: other devices, other drivers; and of problems of the
+ * same name whose text or sizes differ but whose parameters are those of the space. Logs what it learns from. At most
+ * eight: those of the same text before others, this device before others, near sizes before far ones, many measurements
+ * before few. */
+int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
+                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error);
+
+/* --- a session (tune.c, result.c, contest.c) --- */
 
 /* A correct evaluation. */
 typedef struct clt_ranked {
@@ -24,77 +158,52 @@ typedef struct clt_ranked {
   bool rejected;            /* failed as a finalist */
 } clt_ranked;
 
+/* What a clt_tune_result points to. */
+typedef struct clt_counted_result {
+  clt_tune_result result; /* first */
+  clt_search_report search;
+  int64_t by_reason[CLT_N_REASONS];
+  clt_config example[CLT_N_REASONS];
+} clt_counted_result;
+
 typedef struct clt_session {
   const clt_tune_settings *settings;
   clt_tune_result *result;
-  const clt_space *space;
-  clt_objective *objective; /* NULL: time */
+  clt_search_loop loop;
   double tolerance, confidence;
-  int64_t budget; /* INT64_MAX: none */
-  clt_config first;
-  clt_config *suggested; /* n_suggested: evaluated after it, before the searcher is asked */
-  size_t n_suggested;
-  clt_measurement *suggested_told; /* as the searcher will be told of them */
-  bool suggesting;
+  clt_config first; /* the default; CLT_CONFIG_NONE: it is not evaluated */
   double start_s, last_progress_s;
-  const char *phase; /* NULL: the searcher's */
-
+  bool in_contest;
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;
   void *evaluator_options, *evaluator_state; /* state is NULL unless open */
-  const clt_searcher_type *searcher;
-  void *searcher_options, *searcher_state; /* state is NULL unless initialised */
   clt_sources sources;
-  bool predicted; /* the first of them is the model's */
-  clt_store_key key;
-
-  clt_known known;
-  clt_config *queue; /* asked for by the searcher, not begun */
-  size_t queue_capacity, n_queue, queue_next;
-  size_t n_listed; /* taken of settings->configurations */
-  clt_pending *pending;
-  size_t pending_capacity, n_pending, n_submitted;
-  int64_t n_begun;      /* evaluations, answered ones included */
+  bool predicted;       /* the first of them is the model's */
   double improved_cost; /* of the latest improvement by more than the tolerance; 0: nothing correct yet */
   int64_t improved_at;  /* evaluations when it came */
   clt_ranked *ranked;
   size_t ranked_capacity, n_ranked;
 } clt_session;
 
-/* Opens evaluator and searcher, reads what the store knows. Parts that were opened stay so on failure. */
-int clt_session_open(clt_session *session, clt_error *error);
-void clt_session_close(clt_session *session);
-void clt_session_close_evaluator(clt_session *session); /* ends what is under way */
-
-/* suggestions.c: what is begun with: what the caller wants, then what the model suggests; its
- * predictions become a source where the searcher transfers. */
-int clt_session_choose_suggestions(clt_session *session, clt_error *error);
-
-/* The default configuration, what is begun with, then the searcher's, until budget, time or searcher end it.
- * CLT_E_STOPPED on request. */
+bool clt_session_stopping(const clt_session *session);     /* on request */
+clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
+/* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
-
 /* Compares the fastest side by side and verifies them on other data. CLT_E_VERIFY if none stands. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
+/* result.c */
+clt_tune_result *clt_result_new(void);
 /* Counts an answer to `asked` and keeps what the result needs of it. */
-int clt_session_count(clt_session *session, clt_config asked, const clt_measurement *measurement,
-                      clt_known_source source, clt_error *error);
-/* What is minimised; NaN: it failed, or the objective has no value for it. */
-double clt_session_cost(const clt_session *session, const clt_measurement *measurement);
+int clt_session_count(clt_session *session, clt_config asked, double cost, const clt_measurement *measurement,
+                      clt_origin origin, clt_error *error);
 /* Puts a copy of a measurement, as that of config, in the place of what *out holds. */
 int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurement *measurement, clt_error *error);
+/* What the searcher reports now. */
+void clt_session_report(const clt_session *session, clt_search_report *out);
 /* Completes the result from what was counted. */
 int clt_session_summarise(clt_session *session, clt_error *error);
-
-void clt_session_progress(clt_session *session, const clt_measurement *last); /* now */
-void clt_session_tick(clt_session *session);                                  /* if the last one is some time ago */
-
-/* limits.c: how many evaluations, and what ends the search before them. */
-int64_t clt_session_budget(const clt_session *session);    /* INT64_MAX: no limit */
-clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may be begun */
-bool clt_session_stopping(const clt_session *session);     /* on request */
-bool clt_session_time_is_up(const clt_session *session);
-void clt_session_note_improvement(clt_session *session, double cost); /* of an evaluation that has one, once counted */
+void clt_session_progress(clt_session *session, const clt_measurement *last);
+void clt_session_log(const clt_session *session, clt_log_level level, char *text); /* frees text */
 
 #endif

@@ -1,11 +1,13 @@
-#include "session/sources.h"
-
+/* Prior data: recordings, and what the store knows of the same kernel on other devices, with other drivers, at other
+ * sizes or from before its text changed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "lookup/distance.h"
+#include "session/session.h"
 
 /* How a recording's positions become those of the space. */
 struct translation {
@@ -63,109 +65,182 @@ static clt_config translate(const struct translation *t, clt_config config) {
   return clt_space_from_positions(t->to, to);
 }
 
-static int by_config_then_speed(const void *a, const void *b) {
-  const clt_known_speed *x = a, *y = b;
+/* The least cost first; a failure last. */
+static int by_config_then_cost(const void *a, const void *b) {
+  const clt_known_cost *x = a, *y = b;
   if (x->config != y->config) return x->config > y->config ? 1 : -1;
-  return (x->speed < y->speed) - (x->speed > y->speed);
+  if (isnan(x->log_cost) || isnan(y->log_cost)) return (isnan(x->log_cost) != 0) - (isnan(y->log_cost) != 0);
+  return (x->log_cost > y->log_cost) - (x->log_cost < y->log_cost);
 }
 
-static int grow(clt_sources *sources, const char *name, size_t n, clt_error *error) {
+int clt_sources_add(clt_sources *sources, const char *name, clt_known_cost *known, size_t n, clt_error *error) {
   if (clt_grow(&sources->sources, &sources->capacity, sources->n + 1, sizeof *sources->sources))
     return clt_fail_memory(error);
-  clt_search_source source = {strdup(name), clt_new_array(n, sizeof(clt_config)), clt_new_array(n, sizeof(float)), 0};
-  sources->sources[sources->n++] = source;
-  return source.name && source.configs && source.speeds ? CLT_OK : clt_fail_memory(error);
-}
-
-int clt_sources_add(clt_sources *sources, const char *name, clt_known_speed *known, size_t n, clt_error *error) {
-  int rc = grow(sources, name, n, error);
-  if (rc) return rc;
-  clt_search_source *source = &sources->sources[sources->n - 1];
-  clt_config *configs = (clt_config *)source->configs;
-  float *speeds = (float *)source->speeds;
-  if (n) qsort(known, n, sizeof *known, by_config_then_speed);
+  clt_config *configs = clt_new_array(n, sizeof *configs);
+  float *log_costs = clt_new_array(n, sizeof *log_costs);
+  clt_search_source *source = &sources->sources[sources->n++];
+  *source = (clt_search_source){strdup(name), configs, log_costs, 0};
+  if (source->name == NULL || configs == NULL || log_costs == NULL) return clt_fail_memory(error);
+  if (n) qsort(known, n, sizeof *known, by_config_then_cost);
   for (size_t i = 0; i < n; i++) {
     if (i > 0 && known[i].config == known[i - 1].config) continue;
     configs[source->n] = known[i].config;
-    speeds[source->n++] = known[i].speed;
+    log_costs[source->n++] = known[i].log_cost;
   }
   return CLT_OK;
-}
-
-/* Costs of everything that can be translated and has one, INFINITY where it failed; returns how many. *least: of them.
- */
-static size_t collect(clt_config *configs, double *costs, double *least, const struct translation *t,
-                      const clt_objective *objective, const clt_recording *recording) {
-  size_t n = 0;
-  *least = INFINITY;
-  for (size_t i = 0; i < clt_recording_size(recording); i++) {
-    clt_measurement m = *clt_recording_at(recording, i);
-    m.config = translate(t, m.config);
-    double cost = m.config == CLT_CONFIG_NONE    ? NAN
-                  : !clt_measurement_correct(&m) ? INFINITY
-                                                 : clt_objective_cost(objective, &m);
-    if (isnan(cost)) continue;
-    configs[n] = m.config;
-    costs[n++] = cost;
-    *least = fmin(*least, cost);
-  }
-  return n;
-}
-
-/* Returns how many; 0: nothing that succeeded. */
-static size_t find_speeds(clt_known_speed *out, const struct translation *t, const clt_objective *objective,
-                          const clt_recording *recording, clt_error *error) {
-  size_t size = clt_recording_size(recording), n = 0;
-  clt_config *configs = clt_new_array(size, sizeof *configs);
-  double *costs = clt_new_array(size, sizeof *costs), least = INFINITY;
-  if (configs == NULL || costs == NULL) clt_fail_memory(error);
-  if (configs && costs) n = collect(configs, costs, &least, t, objective, recording);
-  for (size_t i = 0; i < n; i++) out[i] = (clt_known_speed){configs[i], (float)(least / costs[i])};
-  free(configs);
-  free(costs);
-  return isfinite(least) ? n : 0;
-}
-
-static int add(clt_sources *sources, const clt_space *space, const clt_objective *objective,
-               const clt_recording *recording, bool *fits, clt_error *error) {
-  struct translation t = {.from = clt_recording_space(recording), .to = space};
-  clt_known_speed *known = clt_new_array(clt_recording_size(recording), sizeof *known);
-  int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
-  clt_error memory = {0};
-  size_t n = !rc && *fits ? find_speeds(known, &t, objective, recording, &memory) : 0;
-  if (memory.code) rc = clt_fail_memory(error);
-  *fits = n > 0;
-  if (!rc && *fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
-  translation_release(&t);
-  free(known);
-  return rc;
-}
-
-static void warn(const clt_recording *recording, clt_log_fn log, void *log_user) {
-  char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
-                          clt_recording_name(recording));
-  if (log && text) log(log_user, CLT_LOG_WARNING, text);
-  free(text);
-}
-
-int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
-                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
-                               clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; !rc && i < n; i++) {
-    bool fits;
-    rc = add(out, space, objective, recordings[i], &fits, error);
-    if (!rc && !fits) warn(recordings[i], log, log_user);
-  }
-  return rc;
 }
 
 void clt_sources_release(clt_sources *sources) {
   for (size_t i = 0; i < sources->n; i++) {
     free((void *)sources->sources[i].name);
     free((void *)sources->sources[i].configs);
-    free((void *)sources->sources[i].speeds);
+    free((void *)sources->sources[i].log_costs);
   }
   free(sources->sources);
   *sources = (clt_sources){0};
+}
+
+/* --- recordings --- */
+
+/* Everything that can be translated and has a cost or failed. */
+static int add_recording(clt_sources *sources, const clt_space *space, const clt_objective *objective,
+                         const clt_recording *recording, bool *fits, clt_error *error) {
+  struct translation t = {.from = clt_recording_space(recording), .to = space};
+  clt_known_cost *known = clt_new_array(clt_recording_size(recording), sizeof *known);
+  size_t n = 0, n_with_cost = 0;
+  int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && *fits && i < clt_recording_size(recording); i++) {
+    clt_measurement m = *clt_recording_at(recording, i); /* borrowed */
+    m.config = translate(&t, m.config);
+    if (m.config == CLT_CONFIG_NONE) continue;
+    bool correct = clt_measurement_correct(&m);
+    double cost = correct ? clt_objective_cost(objective, &m) : NAN;
+    if (correct && isnan(cost)) continue;
+    known[n++] = (clt_known_cost){m.config, (float)log(cost)};
+    n_with_cost += correct;
+  }
+  *fits = n_with_cost > 0;
+  if (rc == CLT_OK && *fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
+  translation_release(&t);
+  free(known);
+  return rc;
+}
+
+int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                               clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    bool fits = false;
+    rc = add_recording(out, space, objective, recordings[i], &fits, error);
+    if (rc || fits || log == NULL) continue;
+    char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
+                            clt_recording_name(recordings[i]));
+    if (text) log(log_user, CLT_LOG_WARNING, text);
+    free(text);
+  }
+  return rc;
+}
+
+/* --- the store --- */
+
+#define MOST 8           /* keys that are read */
+#define LEAST_CORRECT 10 /* measurements; from fewer nothing is learnt */
+
+/* A key of the store that may be of the same kernel. */
+struct candidate {
+  clt_store_key key;
+  char *sizes;
+  uint64_t n;
+  bool same_text, same_device; /* same_text: and the same sizes, input and reference */
+  double distance;             /* of the sizes */
+};
+
+struct candidates {
+  const clt_source_wish *wish;
+  struct candidate *all;
+  size_t n, capacity;
+};
+
+static bool same_key(const clt_store_key *a, const clt_store_key *b) {
+  return strcmp(a->problem, b->problem) == 0 && strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
+static int note_key(void *user, const clt_store_description *d) {
+  struct candidates *c = user;
+  const clt_source_wish *w = c->wish;
+  bool same_text = strcmp(d->key.problem, w->own->problem) == 0;
+  bool same_name = w->problem_name[0] && strcmp(d->problem_name, w->problem_name) == 0;
+  if (same_key(&d->key, w->own) || d->n_records < LEAST_CORRECT || !(same_text || same_name)) return 0;
+  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
+  char *sizes = strdup(d->sizes);
+  if (sizes == NULL) return CLT_E_MEMORY;
+  c->all[c->n++] = (struct candidate){.key = d->key,
+                                      .sizes = sizes,
+                                      .n = d->n_records,
+                                      .same_text = same_text,
+                                      .same_device = strcmp(d->key.device, w->own->device) == 0,
+                                      .distance = clt_sizes_distance(w->sizes, d->sizes)};
+  return 0;
+}
+
+/* The same text before another one, this device before another one, near sizes before far ones, much before little. */
+static int by_worth(const void *a, const void *b) {
+  const struct candidate *x = a, *y = b;
+  if (x->same_text != y->same_text) return y->same_text - x->same_text;
+  if (x->same_device != y->same_device) return y->same_device - x->same_device;
+  if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+  if (x->n != y->n) return x->n < y->n ? 1 : -1;
+  int order = strcmp(x->key.problem, y->key.problem);
+  if (order == 0) order = strcmp(x->key.device, y->key.device);
+  return order ? order : strcmp(x->key.driver, y->key.driver);
+}
+
+struct reading {
+  const clt_objective *objective;
+  clt_known_cost *known;
+  size_t n, n_correct, capacity;
+};
+
+static int note_measurement(void *user, clt_record_kind kind, const clt_measurement *m) {
+  struct reading *r = user;
+  if (kind != CLT_RECORD_SEARCH) return 0;
+  bool correct = clt_measurement_correct(m);
+  double cost = correct ? clt_objective_cost(r->objective, m) : NAN;
+  if (correct && isnan(cost)) return 0;
+  if (clt_grow(&r->known, &r->capacity, r->n + 1, sizeof *r->known)) return CLT_E_MEMORY;
+  r->known[r->n++] = (clt_known_cost){m->config, (float)log(cost)};
+  r->n_correct += correct;
+  return 0;
+}
+
+/* A key most of whose records the space cannot read is of a kernel with other parameters. */
+static int add_stored(clt_sources *out, const struct candidate *c, const clt_space *space,
+                      const clt_objective *objective, clt_store *store, clt_log_fn log, void *log_user,
+                      clt_error *error) {
+  struct reading reading = {.objective = objective};
+  size_t n_foreign = 0;
+  int rc = clt_store_each(store, &c->key, space, note_measurement, &reading, &n_foreign, error);
+  if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
+    rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
+    char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,
+                            c->key.driver, c->same_text ? "" : ", where text or sizes differ (",
+                            c->same_text ? "" : c->sizes, c->same_text ? "" : ")");
+    if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
+    free(text);
+  }
+  free(reading.known);
+  return rc;
+}
+
+int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
+                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
+  struct candidates c = {.wish = wish};
+  int rc = clt_store_each_key(store, true, note_key, &c, error);
+  if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
+  for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)
+    rc = add_stored(out, &c.all[i], space, objective, store, log, log_user, error);
+  for (size_t i = 0; i < c.n; i++) free(c.all[i].sizes);
+  free(c.all);
+  return rc;
 }

@@ -1,70 +1,475 @@
-#include <clatune/tune.h>
+/* clt_tune: what a session works with, how it is driven, and what ends it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "session/session.h"
+#include "space/hash.h"
 
-void clt_tune_settings_init(clt_tune_settings *settings) { *settings = (clt_tune_settings){.finalists = 5, .seed = 1}; }
+#define WAIT_S 0.1 /* how long a request to stop may go unseen */
+#define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */
 
-void clt_tune_result_release(clt_tune_result *result) {
-  clt_measurement_release(&result->best);
-  clt_measurement_release(&result->default_measurement);
-  clt_measurement_release(&result->first_stage_best);
+void clt_tune_settings_init(clt_tune_settings *settings) {
+  *settings = (clt_tune_settings){.struct_size = sizeof *settings, .finalists = 5, .seed = 1};
 }
 
-static void result_init(clt_tune_result *result) {
-  memset(result, 0, sizeof *result);
-  clt_measurement_init(&result->best, CLT_CONFIG_NONE);
-  clt_measurement_init(&result->default_measurement, CLT_CONFIG_NONE);
-  clt_measurement_init(&result->first_stage_best, CLT_CONFIG_NONE);
-  result->median_s = NAN;
-  result->least_cost = result->median_cost = NAN;
-  result->quality = NAN;
-  result->best_spread = NAN;
-  result->search.second_stage_needed = -1;
+const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem) {
+  if (chosen) return chosen;
+  return problem && clt_problem_is_command(problem) ? "command" : "opencl";
 }
 
-static int fail_no_value(const clt_session *session, clt_error *error) {
-  return clt_fail(error, CLT_E_NO_VALID,
-                  "of %lld correct evaluations none has a value of the objective '%.200s' above 0",
-                  (long long)session->result->n_without_value, clt_objective_name(session->objective));
+const char *clt_tune_searcher(const char *chosen, const clt_problem *problem) {
+  const char *stated = problem ? clt_problem_searcher(problem) : NULL;
+  return chosen ? chosen : stated ? stated : CLT_DEFAULT_SEARCHER;
+}
+
+const char *clt_ending_name(clt_ending ending) {
+  static const char *const names[] = {"space", "budget", "time", "target", "stagnation", "request"};
+  return (size_t)ending < sizeof names / sizeof *names ? names[ending] : "unknown";
+}
+
+/* --- what ends a search --- */
+
+/* What was asked for; else what the searcher's options ask for, on top of what is evaluated before the searcher is
+ * asked; else the problem's; else as long as nothing else ends it; else the standard. At most a share of the space. */
+static int64_t find_budget(const clt_session *s) {
+  const clt_tune_settings *settings = s->settings;
+  const clt_search_loop *l = &s->loop;
+  int64_t before = (int64_t)l->n_initial, n = settings->budget;
+  int64_t own = l->searcher->budget ? l->searcher->budget(l->options) : 0;
+  if (settings->configurations) return before + (int64_t)settings->n_configurations;
+  if (n <= 0 && own > 0) n = own == INT64_MAX ? own : own + before;
+  if (n <= 0 && settings->instance) n = clt_problem_budget(clt_instance_problem(settings->instance));
+  if (n <= 0) {
+    bool ends_otherwise = settings->time_s > 0 || settings->stagnation > 0 || settings->space_fraction > 0;
+    n = ends_otherwise ? INT64_MAX : CLT_DEFAULT_BUDGET;
+  }
+  double share = ceil(settings->space_fraction * (double)s->result->valid - 1e-6);
+  if (settings->space_fraction > 0 && share < (double)n) n = share < 1 ? 1 : (int64_t)share;
+  return n;
+}
+
+bool clt_session_stopping(const clt_session *s) { return clt_stop_asked(s->settings->stop); }
+
+clt_ending clt_session_ending(const clt_session *s) {
+  const clt_tune_settings *settings = s->settings;
+  const clt_measurement *best = &s->result->best;
+  if (clt_session_stopping(s)) return CLT_ENDED_ON_REQUEST;
+  if (settings->target > 0 && best->config != CLT_CONFIG_NONE &&
+      clt_objective_cost(s->loop.objective, best) <= clt_objective_exchange(s->loop.objective, settings->target))
+    return CLT_ENDED_BY_TARGET;
+  if (s->loop.n_begun >= s->loop.budget) return CLT_ENDED_BY_BUDGET;
+  if (settings->stagnation > 0 && s->result->evaluations - s->improved_at >= settings->stagnation)
+    return CLT_ENDED_BY_STAGNATION;
+  if (settings->time_s > 0 && clt_now_s() - s->start_s >= settings->time_s) return CLT_ENDED_BY_TIME;
+  return CLT_NOT_ENDED;
+}
+
+/* --- opening --- */
+
+/* A default that violates a constraint is not measured; the result says why. */
+static void choose_default(clt_session *s) {
+  const clt_space *space = s->loop.space;
+  clt_constraint_origin origin = CLT_CONDITION;
+  s->first = CLT_CONFIG_NONE;
+  if (s->settings->instance == NULL || s->settings->skip_default) return;
+  clt_config config = clt_instance_default(s->settings->instance);
+  if (clt_space_contains(space, config)) {
+    s->first = config;
+    return;
+  }
+  clt_measurement *m = &s->result->default_measurement;
+  const char *violation = clt_space_violation(space, config, &origin);
+  clt_measurement_release(m);
+  clt_measurement_init(m, config);
+  clt_measurement_fail(m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, violation);
+}
+
+static bool is_initial(const clt_search_loop *l, clt_config config) {
+  for (size_t i = 0; i < l->n_initial; i++)
+    if (clt_space_canonical(l->space, l->initial[i]) == config) return true;
+  return false;
+}
+
+/* Whether it differs from all suggestions in so many parameters. */
+static bool differs(const clt_search_loop *l, size_t first_suggestion, clt_config config, size_t parameters) {
+  uint32_t x[CLT_MAX_PARAMETERS], y[CLT_MAX_PARAMETERS];
+  clt_space_positions(l->space, config, x);
+  for (size_t i = first_suggestion; i < l->n_initial; i++) {
+    size_t n = 0;
+    clt_space_positions(l->space, l->initial[i], y);
+    for (size_t p = 0; p < clt_space_n_parameters(l->space); p++) n += x[p] != y[p];
+    if (n < parameters) return false;
+  }
+  return true;
+}
+
+/* Chosen on the problems of docs/predictive.md: with 8 suggestions one is nearly always close to the best, and where
+ * the model is wrong they cost little. */
+#define SUGGESTIONS 8
+#define DIFFERENT 3     /* parameters in which any two of them differ, as long as there are such */
+#define PREDICTED 32768 /* of a larger space, the best ones */
+#define MIN_P_VALID 0.5
+
+/* One sweep of a model of other sizes gives what is evaluated first, and prior data for a searcher that transfers.
+ * Suggestions are not too much alike: what differs in a switch that matters little would tell no more than one of them.
+ */
+static int ask_model(clt_session *s, clt_error *error) {
+  clt_search_loop *l = &s->loop;
+  size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
+  size_t first = l->has_default, most = l->n_initial + SUGGESTIONS;
+  clt_config *best = clt_new_array(n, sizeof *best);
+  clt_prediction *predictions = clt_new_array(n, sizeof *predictions);
+  clt_known_cost *known = clt_new_array(n, sizeof *known);
+  int rc = best && predictions && known ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_model_best(s->settings->model, n, MIN_P_VALID, NULL, 0, best, predictions, &n, error);
+  for (size_t parameters = DIFFERENT; rc == CLT_OK && parameters > 0; parameters--)
+    for (size_t i = 0; i < n && l->n_initial < most; i++)
+      if (clt_space_canonical(l->space, best[i]) == best[i] && !is_initial(l, best[i]) &&
+          differs(l, first, best[i], parameters))
+        l->initial[l->n_initial++] = best[i];
+  if (rc == CLT_OK && l->searcher->transfers && l->list == NULL) {
+    for (size_t i = 0; i < n; i++)
+      known[i] = (clt_known_cost){best[i], predictions[i].p_valid < MIN_P_VALID ? NAN : predictions[i].log_time};
+    rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
+    s->predicted = rc == CLT_OK && n > 0;
+  }
+  free(best);
+  free(predictions);
+  free(known);
+  return rc;
+}
+
+/* The default, what the caller wants, then what the model suggests. */
+static int choose_initial(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_search_loop *l = &s->loop;
+  l->initial = clt_new_array(1 + settings->n_begin_with + SUGGESTIONS, sizeof *l->initial);
+  if (l->initial == NULL) return clt_fail_memory(error);
+  choose_default(s);
+  l->has_default = s->first != CLT_CONFIG_NONE;
+  if (l->has_default) l->initial[l->n_initial++] = s->first;
+  for (size_t i = 0; i < settings->n_begin_with; i++) {
+    if (!clt_space_contains(l->space, settings->begin_with[i]))
+      return clt_fail(error, CLT_E_ARGUMENT, "a configuration to begin with is not in the space");
+    clt_config config = clt_space_canonical(l->space, settings->begin_with[i]);
+    if (!is_initial(l, config)) l->initial[l->n_initial++] = config;
+  }
+  return settings->model ? ask_model(s, error) : CLT_OK;
+}
+
+/* What was computed or replayed must not be found by those who ask for measurements of the problem. */
+static bool is_of_problem(const clt_session *s) {
+  const clt_instance *instance = s->settings->instance;
+  return s->evaluator->measures_device && instance != NULL && clt_instance_device(instance) != NULL;
+}
+
+/* Where no device is measured, what tells measurements apart is the evaluator and what it works on. */
+static int make_up_key(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) return clt_fail_memory(error);
+  clt_space_hash(hasher, s->loop.space);
+  for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
+    clt_hasher_add_text(hasher, settings->evaluator_settings[i].name);
+    clt_hasher_add_text(hasher, settings->evaluator_settings[i].value);
+  }
+  if (settings->recording) {
+    clt_hasher_add_text(hasher, clt_recording_name(settings->recording));
+    clt_hasher_add_text(hasher, clt_recording_kernel(settings->recording));
+    clt_hasher_add_text(hasher, clt_recording_device(settings->recording));
+  } else {
+    clt_hasher_add(hasher, &settings->seed, sizeof settings->seed);
+  }
+  clt_hasher_hex(hasher, s->loop.key.problem);
+  clt_hasher_free(hasher);
+  snprintf(s->loop.key.device, sizeof s->loop.key.device, "%s", s->evaluator->name);
+  return CLT_OK;
+}
+
+static int open_store(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_search_loop *l = &s->loop;
+  const char *name = settings->recording ? clt_recording_name(settings->recording) : s->evaluator->name, *path = "";
+  char *device_json = NULL, *sizes = NULL;
+  int rc = CLT_OK;
+  if (settings->store == NULL) return CLT_OK;
+  l->store = settings->store;
+  if (is_of_problem(s)) {
+    const clt_problem *problem = clt_instance_problem(settings->instance);
+    name = clt_problem_name(problem);
+    path = clt_problem_path(problem);
+    rc = clt_store_key_init(&l->key, settings->instance, error);
+    if (rc == CLT_OK && (sizes = clt_instance_sizes_text(settings->instance)) == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_device_to_json(&device_json, clt_instance_device(settings->instance), error);
+  } else {
+    rc = make_up_key(s, error);
+  }
+  if (rc == CLT_OK)
+    rc = clt_store_describe(l->store, &l->key, name, path, sizes ? sizes : "", device_json ? device_json : "{}", error);
+  free(device_json);
+  free(sizes);
+  if (rc || settings->no_reuse) return rc;
+  l->known.needs_energy = clt_objective_needs_energy(l->objective);
+  return clt_known_load(&l->known, l->store, &l->key, l->space, error);
+}
+
+/* Recordings; and what the store knows, unless a model has learnt from that already. */
+static int find_sources(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  const clt_search_loop *l = &s->loop;
+  int rc = clt_sources_add_recordings(&s->sources, l->space, l->objective, settings->learn_from, settings->n_learn_from,
+                                      settings->log, settings->user, error);
+  bool from_store = l->searcher->transfers && settings->store && !settings->no_transfer && is_of_problem(s);
+  if (rc || !from_store || settings->configurations || s->predicted) return rc;
+  char *sizes = clt_instance_sizes_text(settings->instance);
+  if (sizes == NULL) return clt_fail_memory(error);
+  const clt_source_wish wish = {&l->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes};
+  rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &wish, settings->log,
+                              settings->user, error);
+  free(sizes);
+  return rc;
+}
+
+static int note_lost(void *user, clt_config config, clt_error *error) {
+  clt_search_loop *l = &((clt_session *)user)->loop;
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "its worker ended; it is tried once more");
+  int rc = clt_known_add_attempt(&l->known, config, error);
+  if (rc == CLT_OK && l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_ATTEMPT, &m, error);
+  clt_measurement_release(&m);
+  return rc;
+}
+
+static unsigned attempts_of(void *user, clt_config config) {
+  return clt_known_attempts(&((clt_session *)user)->loop.known, config);
+}
+
+static int open_evaluator(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  clt_evaluator_setup setup = {.instance = settings->instance,
+                               .space = s->loop.space,
+                               .recording = settings->recording,
+                               .seed = settings->seed,
+                               .energy = clt_objective_needs_energy(s->loop.objective),
+                               .quality = &s->result->quality,
+                               .stop = settings->stop,
+                               .log = settings->log,
+                               .log_user = settings->user,
+                               .lost = note_lost,
+                               .attempts = attempts_of,
+                               .attempts_user = s};
+  void *state = clt_new_array(1, s->evaluator->state_size);
+  if (state == NULL) return clt_fail_memory(error);
+  int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);
+  if (rc) return free(state), rc;
+  s->evaluator_state = state;
+  return CLT_OK;
+}
+
+/* How many may be under way at once. */
+static size_t most_under_way(const clt_session *s) {
+  bool fewer = s->loop.searcher->sequential && s->loop.list == NULL && s->settings->batch == 0;
+  return fewer ? s->limits.workers : s->limits.capacity;
+}
+
+static bool may_begin(void *user) {
+  const clt_session *s = user;
+  return clt_session_ending(s) == CLT_NOT_ENDED && s->loop.n_measuring < most_under_way(s);
+}
+
+/* Of the compiler's words: where it says "error", else the first that says anything. Warnings may come before. */
+static const char *telling_line(const char *log, int *n) {
+  const char *first = NULL;
+  for (const char *line = log; line && *line; line += strspn(line, "\n")) {
+    size_t length = strcspn(line, "\n");
+    bool is_error = memmem(line, length, "error", 5) != NULL;
+    if (length > 0 && (first == NULL || is_error)) first = line, *n = (int)(length < 300 ? length : 300);
+    if (is_error) break;
+    line += length;
+  }
+  return first;
+}
+
+/* Whoever counts on being compared with it can stop here instead of learning it at the end. */
+static void log_failed_default(const clt_session *s) {
+  const clt_measurement *m = &s->result->default_measurement;
+  const clt_instance *instance = s->settings->instance;
+  bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
+  bool whole = m->log && (violates || clt_problem_is_command(clt_instance_problem(instance)));
+  int n = whole ? (int)strlen(m->log) : 0;
+  const char *why = whole ? m->log : telling_line(m->log, &n);
+  clt_session_log(s, CLT_LOG_WARNING,
+                  clt_format("the default configuration fails: %s (%s)%s%.*s", clt_reason_text(m->reason),
+                             clt_reason_name(m->reason),
+                             whole ? ": "
+                             : why ? "\n  "
+                                   : "",
+                             n, why ? why : ""));
+}
+
+static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
+                     clt_error *error) {
+  clt_session *s = user;
+  int rc = clt_session_count(s, asked, cost, m, origin, error);
+  if (rc) return rc;
+  clt_measurement shown = *m; /* borrowed */
+  shown.config = asked;
+  clt_session_progress(s, &shown);
+  if (asked == s->first && !clt_measurement_correct(m)) log_failed_default(s);
+  return CLT_OK;
+}
+
+static int open_session(clt_session *s, clt_error *error) {
+  const clt_tune_settings *settings = s->settings;
+  const clt_instance *instance = settings->instance;
+  const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
+  const char *evaluator = clt_tune_evaluator(settings->evaluator, problem);
+  clt_search_loop *l = &s->loop;
+  s->tolerance = settings->tolerance > 0 ? settings->tolerance : CLT_DEFAULT_TOLERANCE;
+  s->confidence = settings->confidence > 0 ? settings->confidence : CLT_DEFAULT_CONFIDENCE;
+  if (s->confidence >= 1) return clt_fail(error, CLT_E_ARGUMENT, "the confidence must be below 1");
+  s->evaluator = clt_evaluator_find(evaluator);
+  if (s->evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", evaluator);
+  int rc = clt_loop_choose_searcher(l, clt_tune_searcher(settings->searcher, problem), problem,
+                                    settings->searcher_settings, settings->n_searcher_settings, error);
+  if (rc == CLT_OK)
+    rc = clt_plugin_options(&s->evaluator_options, NULL, s->evaluator->options, s->evaluator->n_options,
+                            s->evaluator->options_size, problem, settings->evaluator_settings,
+                            settings->n_evaluator_settings, error);
+  if (rc) return rc;
+  l->space = instance              ? clt_instance_space(instance)
+             : settings->space     ? settings->space
+             : settings->recording ? clt_recording_space(settings->recording)
+                                   : NULL;
+  if (l->space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a session needs a problem, a space or a recording");
+  s->result->cartesian = clt_space_cartesian(l->space);
+  s->result->valid = clt_space_valid(l->space);
+  if (s->result->valid == 0)
+    return clt_fail(error, CLT_E_NO_VALID, "none of the %llu configurations satisfies the constraints",
+                    (unsigned long long)s->result->cartesian);
+  rc = instance              ? clt_objective_new(&l->objective, instance, settings->objective, error)
+       : settings->recording ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
+                             : clt_objective_new_for(&l->objective, l->space, NULL, 0, settings->objective, error);
+  l->list = settings->configurations;
+  l->n_list = settings->n_configurations;
+  if (rc == CLT_OK) rc = choose_initial(s, error); /* before other sources: the model is the first */
+  l->budget = find_budget(s);
+  if (rc == CLT_OK) rc = open_store(s, error);
+  if (rc == CLT_OK) rc = find_sources(s, error);
+  s->result->n_sources = s->sources.n;
+  const clt_search_setup setup = {.instance = instance,
+                                  .seed = settings->seed,
+                                  .threads = settings->threads,
+                                  .tolerance = s->tolerance,
+                                  .confidence = s->confidence,
+                                  .sources = s->sources.sources,
+                                  .n_sources = s->sources.n,
+                                  .predicted = s->predicted,
+                                  .log = settings->log,
+                                  .log_user = settings->user};
+  if (rc == CLT_OK) rc = clt_loop_start(l, setup, error);
+  return rc ? rc : open_evaluator(s, error);
+}
+
+/* --- driving --- */
+
+/* What others are given up against: not the luckiest run. By another objective a slow one may be the best. */
+static double typical_best_s(const clt_session *s) {
+  const clt_measurement *best = &s->result->best;
+  if (best->config == CLT_CONFIG_NONE || !clt_objective_ranks_by_time(s->loop.objective)) return 0;
+  return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
+}
+
+/* Submits what the evaluator takes. */
+static int submit_all(clt_session *s, clt_error *error) {
+  for (;;) {
+    clt_config config;
+    size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
+    int rc = clt_loop_next(&s->loop, batch, &config, error);
+    if (rc || config == CLT_CONFIG_NONE) return rc;
+    rc = s->evaluator->submit(s->evaluator_state, config, typical_best_s(s), error);
+    if (rc) return rc;
+  }
+}
+
+int clt_session_search(clt_session *s, clt_error *error) {
+  s->loop.on_answer = on_answer;
+  s->loop.may_begin = may_begin;
+  s->loop.user = s;
+  if (s->first == CLT_CONFIG_NONE && s->result->default_measurement.config != CLT_CONFIG_NONE) log_failed_default(s);
+  for (;;) {
+    clt_measurement m;
+    clt_error failure = {0};
+    /* Asking may take as long as training does. */
+    if (clt_now_s() - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
+    int rc = submit_all(s, error);
+    if (rc) return rc;
+    if (clt_session_stopping(s))
+      return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
+    if (s->loop.n_pending == 0) break;
+    rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
+    if (rc == CLT_E_AGAIN) continue;
+    if (rc) {
+      if (error && error->code == 0) *error = failure;
+      return rc;
+    }
+    rc = clt_loop_answer(&s->loop, &m, error);
+    clt_measurement_release(&m);
+    if (rc) return rc;
+  }
+  s->result->ending = clt_session_ending(s);
+  if (s->result->ending == CLT_ENDED_BY_TIME) s->result->stopped = true;
+  return CLT_OK;
 }
 
 /* "200 evaluations, none correct: 150 compile, 50 timeout" */
-static int fail_no_valid(const clt_session *session, clt_error *error) {
-  const clt_tune_result *result = session->result;
-  if (result->n_without_value > 0) return fail_no_value(session, error);
+static int fail_no_valid(const clt_session *s, clt_error *error) {
+  const clt_tune_result *result = s->result;
   char counts[256] = "";
   size_t used = 0;
+  if (result->n_without_value > 0)
+    return clt_fail(error, CLT_E_NO_VALID,
+                    "of %lld correct evaluations none has a value of the objective '%.200s' above 0",
+                    (long long)result->n_without_value, clt_objective_name(s->loop.objective));
   for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
-    if (result->by_invalidity[i] == 0 || used >= sizeof counts) continue;
-    used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%lld %s", used ? ", " : "",
-                             (long long)result->by_invalidity[i], clt_invalidity_name((clt_invalidity)i));
+    int64_t n = clt_tune_n_invalid(result, (clt_invalidity)i);
+    if (n == 0 || used >= sizeof counts) continue;
+    used += (size_t)snprintf(counts + used, sizeof counts - used, "%s%lld %s", used ? ", " : "", (long long)n,
+                             clt_invalidity_name((clt_invalidity)i));
   }
   return clt_fail(error, CLT_E_NO_VALID, "%lld evaluations, none correct%s%s", (long long)result->evaluations,
                   used ? ": " : "", counts);
 }
 
-static int run(clt_session *session, clt_error *error) {
-  int rc = clt_session_search(session, error);
-  if (rc == CLT_OK && session->result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(session, error);
-  if (rc == CLT_OK) rc = clt_session_finalists(session, error);
-  if (rc != CLT_E_STOPPED) return rc;
-  session->result->stopped = true;
-  session->result->ending = CLT_ENDED_ON_REQUEST;
-  return rc;
-}
-
-int clt_tune(clt_tune_result *result, const clt_tune_settings *settings, clt_error *error) {
-  clt_session session = {.settings = settings, .result = result, .first = CLT_CONFIG_NONE, .start_s = clt_now_s()};
-  result_init(result);
-  int rc = clt_session_open(&session, error);
-  if (rc == CLT_OK) rc = run(&session, error);
-  clt_session_close_evaluator(&session);
-  int summed = clt_session_summarise(&session, error);
-  clt_session_close(&session);
+int clt_tune(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error) {
+  clt_tune_settings copy;
+  *out = NULL;
+  int rc = clt_copy_settings(&copy, sizeof copy, settings, "clt_tune_settings", error);
+  if (rc) return rc;
+  clt_session s = {.settings = &copy, .result = clt_result_new(), .first = CLT_CONFIG_NONE, .start_s = clt_now_s()};
+  if (s.result == NULL) return clt_fail_memory(error);
+  rc = open_session(&s, error);
+  if (rc == CLT_OK) rc = clt_session_search(&s, error);
+  if (rc == CLT_OK && s.result->best.config == CLT_CONFIG_NONE) rc = fail_no_valid(&s, error);
+  if (rc == CLT_OK) rc = clt_session_finalists(&s, error);
+  if (rc == CLT_E_STOPPED) {
+    s.result->stopped = true;
+    s.result->ending = CLT_ENDED_ON_REQUEST;
+  }
+  if (s.evaluator_state) s.evaluator->close(s.evaluator_state); /* ends what is under way */
+  free(s.evaluator_state);
+  int summed = clt_session_summarise(&s, error);
+  free(s.evaluator_options);
+  free(s.ranked);
+  clt_loop_release(&s.loop);
+  clt_sources_release(&s.sources);
+  *out = s.result;
   return rc ? rc : summed;
 }

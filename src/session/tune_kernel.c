@@ -9,8 +9,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "opencl/launch.h"
+#include "session/session.h"
 
-#define DEFAULT_BUDGET 100
 #define RUNS 5
 #define RUNS_S 0.1     /* so long runs are repeated at most */
 #define FAR_BEHIND 2.0 /* a run that takes so many times the best is not repeated */
@@ -171,9 +171,10 @@ static int read_objective(tuner *u, clt_error *error) {
 
 static int prepare(tuner *u, clt_error *error) {
   const clt_kernel_tuning *t = u->t;
-  const clt_online_settings settings = {.instance = t->instance,
+  const clt_online_settings settings = {.struct_size = sizeof settings,
+                                        .instance = t->instance,
                                         .store = t->store,
-                                        .budget = t->budget > 0 ? t->budget : DEFAULT_BUDGET,
+                                        .budget = t->budget,
                                         .seed = t->seed,
                                         .objective = t->objective};
   if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
@@ -189,15 +190,18 @@ static int prepare(tuner *u, clt_error *error) {
 }
 
 int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_error *error) {
-  tuner u = {.t = tuning};
-  int rc = prepare(&u, error);
+  clt_kernel_tuning copy;
+  tuner u = {.t = &copy};
+  int rc = clt_copy_settings(&copy, sizeof copy, tuning, "clt_kernel_tuning", error);
+  if (rc) return rc;
+  rc = prepare(&u, error);
   if (rc == CLT_OK) {
     rc = search(&u, error);
     int restored = restore(&u, rc ? NULL : error);
     if (rc == CLT_OK) rc = restored;
   }
   if (rc == CLT_OK) rc = conclude(&u, error);
-  for (size_t i = 0; u.backups && i < tuning->n_arguments; i++)
+  for (size_t i = 0; u.backups && i < copy.n_arguments; i++)
     if (u.backups[i]) clReleaseMemObject(u.backups[i]);
   free(u.backups);
   clt_online_free(u.online);

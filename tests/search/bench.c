@@ -60,7 +60,7 @@ static void tell(bench *b, void *state, clt_config config) {
     m.n_runs = 1;
     b->best_s = fmin(b->best_s, time_s);
   }
-  assert_int_equal(b->type->tell(state, &m, NULL), 0);
+  assert_int_equal(b->type->tell(state, config, time_s, &m, NULL), 0);
   clt_measurement_release(&m);
 }
 
@@ -68,8 +68,7 @@ static void check_and_note(bench *b, clt_config config) {
   const clt_space *space = b->setup.space;
   assert_true(clt_space_contains(space, config));
   assert_true(clt_space_canonical(space, config) == config);
-  if (b->setup.first != CLT_CONFIG_NONE) assert_true(config != clt_space_canonical(space, b->setup.first));
-  for (size_t i = 0; i < b->setup.n_begun; i++) assert_true(b->setup.begun[i] != config);
+  for (size_t i = 0; i < b->setup.n_evaluated; i++) assert_true(b->setup.evaluated[i] != config);
   for (size_t i = 0; i < b->n_asked; i++) assert_true(b->asked[i] != config);
   assert_true(b->n_asked < BENCH_CAPACITY);
   b->asked[b->n_asked++] = config;
@@ -105,6 +104,13 @@ void bench_run(bench *b) {
   clt_error error = {0};
   void *state = calloc(1, b->type->state_size ? b->type->state_size : 1);
   void *options = calloc(1, b->type->options_size ? b->type->options_size : 1);
+  clt_config evaluated[16];
+  size_t n = 0;
+  if (b->has_first) evaluated[n++] = clt_space_canonical(b->setup.space, b->first);
+  for (size_t i = 0; i < b->n_warm_start; i++) evaluated[n++] = b->warm_start[i];
+  b->setup.has_default = b->has_first;
+  b->setup.evaluated = evaluated;
+  b->setup.n_evaluated = n;
   b->n_asked = b->n_failed = 0;
   b->best_s = INFINITY;
   assert_int_equal(clt_options_parse(options, b->type->options_size, b->type->options, b->type->n_options, b->settings,
@@ -113,10 +119,9 @@ void bench_run(bench *b) {
   int rc = b->type->init(state, &b->setup, options, &error);
   if (rc) print_message("%s\n", error.message);
   assert_int_equal(rc, 0);
-  if (b->setup.first != CLT_CONFIG_NONE) tell(b, state, b->setup.first);
-  for (size_t i = 0; i < b->setup.n_begun; i++) tell(b, state, b->setup.begun[i]);
+  for (size_t i = 0; i < n; i++) tell(b, state, evaluated[i]);
   loop(b, state);
-  memset(&b->report, 0, sizeof b->report);
+  b->report = (clt_search_report){.timed_beside = CLT_CONFIG_NONE};
   if (b->type->report) b->type->report(state, &b->report);
   b->type->fini(state);
   free(state);

@@ -27,6 +27,10 @@ typedef struct bench {
   const clt_setting *settings;
   size_t n_settings;
   bench_objective objective;
+  bool has_first; /* the default configuration */
+  clt_config first;
+  const clt_config *warm_start; /* n_warm_start, canonical */
+  size_t n_warm_start;
   size_t batch;
   size_t stop_after; /* requests, when the search is dropped; 0: goes to its end */
   bool shuffled;     /* answers come in random order, late ones too */
@@ -41,6 +45,16 @@ clt_space *bench_space(bool with_aliases);
 double bench_bowl(const clt_space *space, clt_config config);         /* optimum 1 ms inside the space */
 double bench_bowl_failing(const clt_space *space, clt_config config); /* the same, a region around large a*e fails */
 double bench_optimum_s(const clt_space *space, bench_objective objective);
+
+static inline void bench_begin_at(bench *b, clt_config config) {
+  b->has_first = true;
+  b->first = config;
+}
+
+/* What the searcher noted; NaN: nothing of that name. */
+static inline double bench_note(const bench *b, const char *name) {
+  return clt_note_value(b->report.notes, b->report.n_notes, name);
+}
 
 /* Runs a searcher to its end, checking each request: in the space, standing for itself, never evaluated before. */
 void bench_run(bench *b);

@@ -190,11 +190,7 @@ static void the_first_ants_go_where_it_is_desirable(void **state) {
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   size_t n_low = 0;
   bench b = {.type = clt_searcher_find("ants"),
-             .setup = {.space = clt_instance_space(instance),
-                       .instance = instance,
-                       .budget = 10,
-                       .first = CLT_CONFIG_NONE,
-                       .seed = 4},
+             .setup = {.space = clt_instance_space(instance), .instance = instance, .budget = 10, .seed = 4},
              .objective = NULL,
              .batch = 10};
   clt_config asked[10];
@@ -222,7 +218,7 @@ static double mean_log_time(const clt_space *space, const char *filter) {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     const clt_setting setting = {"filter", filter};
     bench b = {.type = clt_searcher_find("ants"),
-               .setup = {.space = space, .budget = 60, .first = CLT_CONFIG_NONE, .seed = seed},
+               .setup = {.space = space, .budget = 60, .seed = seed},
                .settings = &setting,
                .n_settings = 1,
                .objective = bench_bowl,

@@ -3,16 +3,11 @@
 #include "bench.h"
 
 static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
-  return (bench){.type = type,
-                 .setup = {.space = space,
-                           .budget = budget,
-                           .first = CLT_CONFIG_NONE,
-                           .seed = 7,
-                           .threads = 1,
-                           .tolerance = 0.02,
-                           .confidence = 0.9},
-                 .objective = bench_bowl,
-                 .batch = 1};
+  return (bench){
+      .type = type,
+      .setup = {.space = space, .budget = budget, .seed = 7, .threads = 1, .tolerance = 0.02, .confidence = 0.9},
+      .objective = bench_bowl,
+      .batch = 1};
 }
 
 static void the_table_names_each_searcher_once(void **state) {
@@ -27,6 +22,26 @@ static void the_table_names_each_searcher_once(void **state) {
   assert_null(clt_searcher_find("no such searcher"));
 }
 
+static void searchers_from_outside_are_registered_once(void **state) {
+  (void)state;
+  clt_error error = {0};
+  static clt_searcher_type mine;
+  mine = *clt_searcher_find("random");
+  size_t n = clt_n_searchers();
+  assert_int_equal(clt_searcher_register(&mine, &error), CLT_E_ARGUMENT); /* the name is taken */
+  mine.name = "mine";
+  mine.abi++;
+  assert_int_equal(clt_searcher_register(&mine, &error), CLT_E_ARGUMENT);
+  mine.abi--;
+  mine.tell = NULL;
+  assert_int_equal(clt_searcher_register(&mine, &error), CLT_E_ARGUMENT);
+  mine.tell = clt_searcher_find("random")->tell;
+  assert_int_equal(clt_n_searchers(), n);
+  assert_int_equal(clt_searcher_register(&mine, &error), CLT_OK);
+  assert_ptr_equal(clt_searcher_find("mine"), &mine);
+  assert_int_equal(clt_n_searchers(), n + 1);
+}
+
 static void budgets_are_used_up_and_not_exceeded(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
@@ -35,7 +50,7 @@ static void budgets_are_used_up_and_not_exceeded(void **state) {
       bench b = on_bench(clt_searcher_at(i), space, budget);
       bench_run(&b);
       assert_int_equal(b.n_asked, budget);
-      b.setup.first = clt_space_at(space, 5);
+      bench_begin_at(&b, clt_space_at(space, 5));
       bench_run(&b);
       assert_int_equal(b.n_asked, budget - 1);
     }
@@ -52,9 +67,9 @@ static void what_is_begun_with_counts_and_is_not_asked_for(void **state) {
     for (int64_t budget = 2; budget <= 60; budget = budget * 2 + 1) {
       bench b = on_bench(clt_searcher_at(i), space, budget);
       b.objective = bench_bowl_failing;
-      b.setup.first = clt_space_at(space, 5);
-      b.setup.begun = begun;
-      b.setup.n_begun = 3;
+      bench_begin_at(&b, clt_space_at(space, 5));
+      b.warm_start = begun;
+      b.n_warm_start = 3;
       b.batch = (size_t)budget;
       bench_run(&b);
       assert_int_equal(b.n_asked, budget > 4 ? budget - 4 : 0);
@@ -109,7 +124,7 @@ static void a_dropped_search_begins_again_in_the_same_way(void **state) {
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     bench dropped = on_bench(clt_searcher_at(i), space, 60);
     dropped.objective = bench_bowl_failing;
-    dropped.setup.first = clt_space_at(space, 9);
+    bench_begin_at(&dropped, clt_space_at(space, 9));
     bench again = dropped;
     dropped.stop_after = 40;
     bench_run(&dropped);
@@ -149,7 +164,7 @@ static void a_search_where_all_fails_ends(void **state) {
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     bench b = on_bench(clt_searcher_at(i), space, 40);
     b.objective = always_fails;
-    b.setup.first = clt_space_at(space, 0);
+    bench_begin_at(&b, clt_space_at(space, 0));
     bench_run(&b);
     assert_int_equal(b.n_failed, 40);
   }
@@ -178,6 +193,7 @@ static void stopping_early_leaks_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_table_names_each_searcher_once),
+      cmocka_unit_test(searchers_from_outside_are_registered_once),
       cmocka_unit_test(budgets_are_used_up_and_not_exceeded),
       cmocka_unit_test(what_is_begun_with_counts_and_is_not_asked_for),
       cmocka_unit_test(the_end_of_the_space_ends_the_search),

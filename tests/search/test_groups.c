@@ -45,9 +45,9 @@ static size_t evaluate(const char *groups, bench_objective objective, size_t bat
              .objective = objective,
              .batch = batch,
              .shuffled = shuffled};
-  b.setup.first = clt_instance_default(instance);
+  bench_begin_at(&b, clt_instance_default(instance));
   bench_run(&b);
-  double first_s = objective(b.setup.space, b.setup.first);
+  double first_s = objective(b.setup.space, b.first);
   *best_s = fmin(b.best_s, isnan(first_s) ? INFINITY : first_s);
   clt_instance_free(instance);
   clt_problem_free(problem);

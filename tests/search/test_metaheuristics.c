@@ -6,7 +6,7 @@ static const char *const names[] = {"hill-climb", "local", "annealing", "genetic
 
 static bench on_bench(const char *name, const clt_space *space, int64_t budget) {
   return (bench){.type = clt_searcher_find(name),
-                 .setup = {.space = space, .budget = budget, .first = CLT_CONFIG_NONE, .seed = 7, .threads = 1},
+                 .setup = {.space = space, .budget = budget, .seed = 7, .threads = 1},
                  .objective = bench_bowl_failing,
                  .batch = 1};
 }
@@ -37,7 +37,7 @@ static void requests_depend_on_neither_order_nor_lateness(void **state) {
   clt_space *space = bench_space(true);
   for (size_t i = 0; i < N_NAMES; i++) {
     bench a = on_bench(names[i], space, 300);
-    a.setup.first = clt_space_at(space, 77);
+    bench_begin_at(&a, clt_space_at(space, 77));
     a.batch = 6;
     bench b = a;
     b.shuffled = true;
@@ -67,7 +67,7 @@ static void tiny_spaces_end(void **state) {
       bench_run(&b);
       assert_int_equal(b.n_asked, k);
       if (k == 0) continue;
-      b.setup.first = 0;
+      bench_begin_at(&b, 0);
       bench_run(&b);
       assert_int_equal(b.n_asked, k - 1);
     }
@@ -111,7 +111,7 @@ static void the_default_is_where_they_begin(void **state) {
     const clt_setting cold[] = {{"temperature", "1e-6"}, {"final-temperature", "1e-6"}};
     bench b = on_bench(climbing[i], space, 11);
     b.objective = bench_bowl;
-    b.setup.first = best;
+    bench_begin_at(&b, best);
     b.settings = cold;
     b.n_settings = i == 1 ? 2 : 0;
     bench_run(&b);

@@ -47,8 +47,8 @@ static int follower_ask(void *state, size_t n, clt_config *out, size_t *n_out, c
 static size_t last_n_learnt, last_n_waits;
 static clt_config last_learnt[BENCH_CAPACITY];
 
-static int follower_tell(void *state, const clt_measurement *m, clt_error *error) {
-  return clt_steps_tell(&((follower *)state)->steps, m, error);
+static int follower_tell(void *state, clt_config config, double cost, const clt_measurement *m, clt_error *error) {
+  return clt_steps_tell(&((follower *)state)->steps, config, cost, m, error);
 }
 
 static void follower_fini(void *state) {
@@ -68,7 +68,7 @@ static const clt_searcher_type type = {.name = "follower",
 
 static bench on_bench(const clt_space *space, int64_t budget, size_t batch) {
   return (bench){.type = &type,
-                 .setup = {.space = space, .budget = budget, .first = CLT_CONFIG_NONE, .seed = 3},
+                 .setup = {.space = space, .budget = budget, .seed = 3},
                  .objective = bench_bowl_failing,
                  .batch = batch};
 }
@@ -94,25 +94,21 @@ static void nothing_is_learnt_earlier_than_the_window_allows(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   follower *f = calloc(1, sizeof *f);
-  clt_search_setup setup = {.space = space, .budget = 100, .first = CLT_CONFIG_NONE, .seed = 3};
+  clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
   clt_config asked[4], more[4];
   size_t n;
-  clt_measurement m;
   assert_int_equal(follower_init(f, &setup, NULL, NULL), 0);
   f->mark = 1;
   assert_int_equal(follower_ask(f, 4, asked, &n, NULL), 0);
   assert_int_equal(n, 4);
   assert_int_equal(follower_ask(f, 4, more, &n, NULL), 0);
   assert_int_equal(n, 0); /* all four are under way */
-  clt_measurement_init(&m, asked[1]);
-  m.time_s = 1e-3;
-  assert_int_equal(follower_tell(f, &m, NULL), 0);
+  assert_int_equal(follower_tell(f, asked[1], 1e-3, NULL, NULL), 0);
   assert_true(isnan(clt_steps_time(&f->steps, asked[1])));
   assert_false(clt_steps_is_new(&f->steps, asked[1]));
   assert_int_equal(follower_ask(f, 1, more, &n, NULL), 0);
   assert_int_equal(n, 0); /* asked[0] is missing */
-  m.config = asked[0];
-  assert_int_equal(follower_tell(f, &m, NULL), 0);
+  assert_int_equal(follower_tell(f, asked[0], 1e-3, NULL, NULL), 0);
   assert_int_equal(follower_ask(f, 1, more, &n, NULL), 0);
   assert_int_equal(n, 1);
   assert_int_equal(f->n_learnt, 1); /* asked[1] is known, but not due */
@@ -125,10 +121,10 @@ static void first_is_learnt_at_once(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   bench b = on_bench(space, 10, 4);
-  b.setup.first = clt_space_at(space, 5);
+  bench_begin_at(&b, clt_space_at(space, 5));
   bench_run(&b);
   assert_int_equal(b.n_asked, 9);
-  assert_int_equal(last_learnt[0], clt_space_canonical(space, b.setup.first));
+  assert_int_equal(last_learnt[0], clt_space_canonical(space, b.first));
   clt_space_free(space);
 }
 

@@ -2,16 +2,11 @@
 #include "bench.h"
 
 static bench surrogate(const clt_space *space, int64_t budget, uint64_t seed) {
-  return (bench){.type = clt_searcher_find("surrogate"),
-                 .setup = {.space = space,
-                           .budget = budget,
-                           .first = CLT_CONFIG_NONE,
-                           .seed = seed,
-                           .threads = 1,
-                           .tolerance = 0.02,
-                           .confidence = 0.9},
-                 .objective = bench_bowl,
-                 .batch = 1};
+  return (bench){
+      .type = clt_searcher_find("surrogate"),
+      .setup = {.space = space, .budget = budget, .seed = seed, .threads = 1, .tolerance = 0.02, .confidence = 0.9},
+      .objective = bench_bowl,
+      .batch = 1};
 }
 
 static void it_comes_close_with_few_evaluations(void **state) {
@@ -65,11 +60,11 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* What all configurations reach, by the true times. */
-static void know_all(const clt_space *space, clt_config *configs, float *speeds, double optimum_s) {
+static void know_all(const clt_space *space, clt_config *configs, float *log_costs) {
   size_t n = clt_space_valid(space);
   assert_int_equal(clt_space_enumerate(space, 0, n, configs), n);
   qsort(configs, n, sizeof *configs, ascending);
-  for (size_t i = 0; i < n; i++) speeds[i] = (float)(optimum_s / bench_bowl(space, configs[i]));
+  for (size_t i = 0; i < n; i++) log_costs[i] = (float)log(bench_bowl(space, configs[i]));
 }
 
 /* What is fastest elsewhere comes first; a source that is all noise costs no more than that. */
@@ -78,22 +73,22 @@ static void it_begins_with_what_is_fastest_elsewhere(void **state) {
   clt_space *space = bench_space(false);
   size_t n = clt_space_valid(space);
   clt_config *configs = malloc(n * sizeof *configs);
-  float *speeds = malloc(n * sizeof *speeds);
+  float *log_costs = malloc(n * sizeof *log_costs);
   double optimum_s = bench_optimum_s(space, bench_bowl);
-  know_all(space, configs, speeds, optimum_s);
-  const clt_search_source source = {"elsewhere", configs, speeds, n};
+  know_all(space, configs, log_costs);
+  const clt_search_source source = {"elsewhere", configs, log_costs, n};
   bench b = surrogate(space, 4, 1);
   b.setup.sources = &source;
   b.setup.n_sources = 1;
   bench_run(&b);
   assert_true(b.best_s == optimum_s);
-  for (size_t i = 0; i < n; i++) speeds[i] = (float)(configs[i] * 2654435761u % 1000) / 1000;
+  for (size_t i = 0; i < n; i++) log_costs[i] = -logf((float)(1 + configs[i] * 2654435761u % 1000) / 1000);
   b.setup.budget = 100;
   bench_run(&b);
   assert_int_equal(b.n_asked, 100);
   assert_true(b.best_s <= 1.2 * optimum_s);
   free(configs);
-  free(speeds);
+  free(log_costs);
   clt_space_free(space);
 }
 
@@ -110,23 +105,23 @@ static void it_follows_predictions_and_corrects_them(void **state) {
   clt_space *space = bench_space(false);
   size_t n = clt_space_valid(space);
   clt_config *configs = malloc(n * sizeof *configs);
-  float *speeds = malloc(n * sizeof *speeds);
+  float *log_costs = malloc(n * sizeof *log_costs);
   double optimum_s = bench_optimum_s(space, bench_bowl);
-  know_all(space, configs, speeds, optimum_s);
-  const clt_search_source source = {"a model", configs, speeds, n};
+  know_all(space, configs, log_costs);
+  const clt_search_source source = {"a model", configs, log_costs, n};
   bench b = surrogate(space, 1, 1);
   b.setup.sources = &source;
   b.setup.n_sources = 1;
   b.setup.predicted = true;
   bench_run(&b);
   assert_true(b.best_s == optimum_s);
-  for (size_t i = 0; i < n; i++) speeds[i] *= 0.7f + 0.3f * (float)(configs[i] * 2654435761u % 1000) / 1000;
+  for (size_t i = 0; i < n; i++) log_costs[i] -= logf(0.7f + 0.3f * (float)(configs[i] * 2654435761u % 1000) / 1000);
   b.setup.budget = 25;
   b.batch = 2;
   bench_run(&b);
   assert_true(b.best_s <= 1.1 * optimum_s);
   free(configs);
-  free(speeds);
+  free(log_costs);
   clt_space_free(space);
 }
 
@@ -138,11 +133,11 @@ static void it_learns_from_what_was_begun_with(void **state) {
   bench b = surrogate(space, 30, 1);
   b.stop_after = 1;
   bench_run(&b);
-  assert_true(b.report.fit_s == 0);
-  b.setup.begun = begun;
-  b.setup.n_begun = 8;
+  assert_true(bench_note(&b, "fit_s") == 0);
+  b.warm_start = begun;
+  b.n_warm_start = 8;
   bench_run(&b);
-  assert_true(b.report.fit_s > 0); /* and not a well-spread point */
+  assert_true(bench_note(&b, "fit_s") > 0); /* and not a well-spread point */
   clt_space_free(space);
 }
 

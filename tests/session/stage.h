@@ -21,26 +21,43 @@ struct scripted {
 };
 
 static inline int scripted_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  struct scripted *s = state;
+  struct scripted *s = *(struct scripted **)state;
   (void)error;
   for (*n_out = 0; *n_out < n && s->next < n_script;) out[(*n_out)++] = script[s->next++];
   return 0;
 }
 
-static inline int scripted_tell(void *state, const clt_measurement *measurement, clt_error *error) {
-  struct scripted *s = state;
-  (void)error;
-  s->told[s->n_told] = measurement->config;
-  s->told_s[s->n_told++] = measurement->time_s;
+static inline int scripted_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                                clt_error *error) {
+  struct scripted *s = *(struct scripted **)state;
+  (void)measurement, (void)error;
+  s->told[s->n_told] = config;
+  s->told_s[s->n_told++] = cost;
   return 0;
 }
 
-static inline void scripted_report(const void *state, clt_search_report *out) {
-  *out = ((const struct scripted *)state)->report;
+static struct scripted *next_scripted;
+
+static inline int scripted_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  (void)setup, (void)options, (void)error;
+  *(struct scripted **)state = next_scripted;
+  return 0;
 }
 
-static const clt_searcher_type scripted = {
-    .name = "scripted", .ask = scripted_ask, .tell = scripted_tell, .report = scripted_report};
+static inline void scripted_fini(void *state) { (void)state; }
+
+static inline void scripted_report(const void *state, clt_search_report *out) {
+  *out = (*(struct scripted *const *)state)->report;
+}
+
+static const clt_searcher_type scripted = {.abi = CLT_SEARCHER_ABI,
+                                           .name = "scripted",
+                                           .state_size = sizeof(struct scripted *),
+                                           .init = scripted_init,
+                                           .ask = scripted_ask,
+                                           .tell = scripted_tell,
+                                           .report = scripted_report,
+                                           .fini = scripted_fini};
 
 /* Times are bench_bowl's; answers the newest first, three at a time. Those in `fails` fail when compared, for the
  * reason, beginning with a comparison. The comparison `stopped_in` is stopped. */
@@ -112,38 +129,47 @@ static const clt_evaluator_type fake = {.abi = CLT_EVALUATOR_ABI,
 /* A session around them; everything is on the caller's stack but what clt_session_end frees. */
 struct stage {
   clt_tune_settings settings;
-  clt_tune_result result;
+  clt_tune_result *result;
   struct scripted searcher;
   struct fake evaluator;
   clt_session session;
+  const clt_config *warm_start; /* n_warm_start */
+  size_t n_warm_start;
 };
 
 static inline void begin(struct stage *stage, const clt_space *space) {
   memset(stage, 0, sizeof *stage);
   clt_tune_settings_init(&stage->settings);
-  clt_measurement_init(&stage->result.best, CLT_CONFIG_NONE);
-  clt_measurement_init(&stage->result.default_measurement, CLT_CONFIG_NONE);
-  clt_measurement_init(&stage->result.first_stage_best, CLT_CONFIG_NONE);
+  stage->result = clt_result_new();
+  stage->searcher.report.timed_beside = CLT_CONFIG_NONE;
   stage->evaluator.space = space;
   stage->session = (clt_session){.settings = &stage->settings,
-                                 .result = &stage->result,
-                                 .space = space,
+                                 .result = stage->result,
                                  .tolerance = 0.02,
-                                 .budget = INT64_MAX,
                                  .first = CLT_CONFIG_NONE,
                                  .evaluator = &fake,
                                  .limits = {3, 3},
                                  .evaluator_state = &stage->evaluator,
-                                 .searcher = &scripted,
-                                 .searcher_state = &stage->searcher};
+                                 .loop = {.space = space, .budget = INT64_MAX, .searcher = &scripted}};
+  assert_int_equal(clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, NULL, NULL), 0);
+}
+
+/* Evaluates the session's first and what the script says. */
+static inline int search_stage(struct stage *stage, clt_error *error) {
+  clt_search_loop *loop = &stage->session.loop;
+  next_scripted = &stage->searcher;
+  loop->has_default = stage->session.first != CLT_CONFIG_NONE;
+  loop->initial = calloc(1 + stage->n_warm_start, sizeof *loop->initial);
+  if (loop->has_default) loop->initial[loop->n_initial++] = stage->session.first;
+  for (size_t i = 0; i < stage->n_warm_start; i++) loop->initial[loop->n_initial++] = stage->warm_start[i];
+  int rc = clt_loop_start(loop, (clt_search_setup){.seed = 1}, error);
+  return rc ? rc : clt_session_search(&stage->session, error);
 }
 
 static inline void end(struct stage *stage) {
-  clt_known_release(&stage->session.known);
-  free(stage->session.queue);
-  free(stage->session.pending);
+  clt_loop_release(&stage->session.loop);
   free(stage->session.ranked);
-  clt_tune_result_release(&stage->result);
+  clt_tune_result_free(stage->result);
 }
 
 static inline clt_config config_of(const clt_space *space, const char *text) {

@@ -12,7 +12,7 @@ static void evaluate_many(struct stage *stage, const clt_space *space) {
   begin(stage, space);
   n_script = 0;
   for (int e = 1; e <= 12; e++) script[n_script++] = of_e(space, e);
-  assert_int_equal(clt_session_search(&stage->session, NULL), 0);
+  assert_int_equal(search_stage(stage, NULL), 0);
 }
 
 static void fails(struct stage *stage, clt_config config, clt_reason reason, size_t from) {
@@ -27,8 +27,8 @@ static void the_fastest_few_are_compared(void **state) {
   stage.settings.finalists = 3;
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_compared, 3);
-  assert_true(stage.result.best_is_finalist);
-  assert_true(stage.result.best.config == config_of(space, "a=16 b=4 c=0 d=0 e=7"));
+  assert_true(stage.result->best_is_finalist);
+  assert_true(stage.result->best.config == config_of(space, "a=16 b=4 c=0 d=0 e=7"));
   end(&stage);
   clt_space_free(space);
 }
@@ -43,8 +43,8 @@ static void a_rejected_finalist_makes_room_for_the_next_best(void **state) {
   fails(&stage, of_e(space, 6), CLT_REASON_WRONG_OUTPUT, 1);
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 2);
-  assert_true(stage.result.best.config == config_of(space, "a=16 b=4 c=0 d=0 e=8"));
-  assert_true(stage.result.best_is_finalist);
+  assert_true(stage.result->best.config == config_of(space, "a=16 b=4 c=0 d=0 e=8"));
+  assert_true(stage.result->best_is_finalist);
   end(&stage);
   clt_space_free(space);
 }
@@ -58,7 +58,7 @@ static void where_no_finalist_stands_verification_has_failed(void **state) {
   stage.settings.finalists = 5;
   for (size_t i = 0; i < n_script; i++) fails(&stage, script[i], CLT_REASON_WRONG_OUTPUT, 1);
   assert_int_equal(clt_session_finalists(&stage.session, &error), CLT_E_VERIFY);
-  assert_true(stage.result.best.config == CLT_CONFIG_NONE);
+  assert_true(stage.result->best.config == CLT_CONFIG_NONE);
   assert_non_null(strstr(error.message, "other data"));
   end(&stage);
   clt_space_free(space);
@@ -74,7 +74,7 @@ static void a_finalist_that_stands_is_not_forgotten_for_others_that_fail(void **
   fails(&stage, of_e(space, 7), CLT_REASON_RUN_CRASH, 2);
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 3);
-  assert_true(stage.result.best.config == of_e(space, 8));
+  assert_true(stage.result->best.config == of_e(space, 8));
   end(&stage);
   clt_space_free(space);
 }
@@ -95,7 +95,7 @@ static void the_window_does_not_move_while_the_fastest_stands(void **state) {
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 2); /* 6 and 8 are within, 5 and 9 are not */
   assert_int_equal(stage.evaluator.n_compared, 4);
-  assert_true(stage.result.best.config == of_e(space, 7));
+  assert_true(stage.result->best.config == of_e(space, 7));
   end(&stage);
   clt_space_free(space);
 }
@@ -108,13 +108,14 @@ static int count_any(void *user, clt_record_kind kind, const clt_measurement *me
 
 static size_t n_finalist_records(struct stage *stage, const clt_space *space) {
   size_t n = 0;
-  assert_int_equal(clt_store_each(stage->settings.store, &stage->session.key, space, count_any, &n, NULL, NULL), 0);
+  assert_int_equal(
+      clt_store_each(stage->session.loop.store, &stage->session.loop.key, space, count_any, &n, NULL, NULL), 0);
   return n;
 }
 
 static void open_memory_store(struct stage *stage) {
-  assert_int_equal(clt_store_open(&stage->settings.store, "memory", NULL, NULL), 0);
-  stage->session.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
+  assert_int_equal(clt_store_open(&stage->session.loop.store, "memory", NULL, NULL), 0);
+  stage->session.loop.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
 }
 
 static void out_of_memory_beside_others_is_no_failure(void **state) {
@@ -128,8 +129,8 @@ static void out_of_memory_beside_others_is_no_failure(void **state) {
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_comparisons, 1); /* it is not replaced */
   assert_int_equal(n_finalist_records(&stage, space), 2);
-  assert_true(stage.result.best.config == of_e(space, 6) || stage.result.best.config == of_e(space, 8));
-  clt_store_close(stage.settings.store);
+  assert_true(stage.result->best.config == of_e(space, 6) || stage.result->best.config == of_e(space, 8));
+  clt_store_close(stage.session.loop.store);
   end(&stage);
   clt_space_free(space);
 }
@@ -146,10 +147,10 @@ static void where_memory_suffices_for_no_finalist_the_search_is_believed(void **
       fails(&stage, of_e(space, e), wrong ? CLT_REASON_WRONG_OUTPUT : CLT_REASON_OUT_OF_MEMORY, 1);
     }
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
-    clt_config best = stage.result.best.config;
+    clt_config best = stage.result->best.config;
     assert_true(rejected ? best == of_e(space, 6) || best == of_e(space, 8) : best == of_e(space, 7));
-    assert_true(stage.result.best.time_s == bench_bowl(space, best));
-    assert_false(stage.result.best_is_finalist);
+    assert_true(stage.result->best.time_s == bench_bowl(space, best));
+    assert_false(stage.result->best_is_finalist);
     end(&stage);
   }
   clt_space_free(space);
@@ -164,18 +165,18 @@ static void companions_keep_what_is_known_of_them(void **state) {
     clt_config slow = config_of(space, "a=1 b=64 c=1 d=0 e=1"), sample = config_of(space, "a=1 b=64 c=1 d=0 e=2");
     begin(&stage, space);
     stage.session.first = slow;
-    stage.searcher.report = (clt_search_report){.has_first_stage_best = true, .first_stage_best = sample};
+    stage.searcher.report = (clt_search_report){.timed_beside = sample};
     script[0] = of_e(space, 7), script[1] = sample, n_script = 2;
-    assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+    assert_int_equal(search_stage(&stage, NULL), 0);
     stage.settings.finalists = 3;
     if (i > 0) fails(&stage, slow, reasons[i], 1), fails(&stage, sample, reasons[i], 1);
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
     assert_int_equal(stage.evaluator.n_compared, 3);
-    assert_int_equal(stage.result.has_default, reasons[i] != CLT_REASON_WRONG_OUTPUT);
-    assert_true(stage.result.default_measurement.config == slow);
-    assert_int_equal(clt_measurement_correct(&stage.result.default_measurement), stage.result.has_default);
-    assert_true(stage.result.first_stage_best.config == (i == 0 ? sample : CLT_CONFIG_NONE));
-    assert_true(stage.result.best.config == of_e(space, 7));
+    assert_int_equal(stage.result->has_default, reasons[i] != CLT_REASON_WRONG_OUTPUT);
+    assert_true(stage.result->default_measurement.config == slow);
+    assert_int_equal(clt_measurement_correct(&stage.result->default_measurement), stage.result->has_default);
+    assert_true(stage.result->timed_beside.config == (i == 0 ? sample : CLT_CONFIG_NONE));
+    assert_true(stage.result->best.config == of_e(space, 7));
     end(&stage);
   }
   clt_space_free(space);
@@ -193,10 +194,10 @@ static void stopped_among_the_finalists_the_search_is_believed(void **state) {
     stage.evaluator.stopped_in = stopped_in;
     fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
     assert_int_equal(clt_session_finalists(&stage.session, NULL), CLT_E_STOPPED);
-    clt_config best = stage.result.best.config;
+    clt_config best = stage.result->best.config;
     assert_true(stopped_in == 1 ? best == of_e(space, 7) : best == of_e(space, 6) || best == of_e(space, 8));
-    assert_true(stage.result.best.time_s == bench_bowl(space, best));
-    assert_false(stage.result.best_is_finalist);
+    assert_true(stage.result->best.time_s == bench_bowl(space, best));
+    assert_false(stage.result->best_is_finalist);
     end(&stage);
   }
   clt_space_free(space);
@@ -231,14 +232,14 @@ static void the_default_is_timed_side_by_side(void **state) {
   stage.session.first = config_of(space, "a=1 b=64 c=1 d=0 e=1");
   script[0] = config_of(space, "a=16 b=4 c=0 d=0 e=7");
   n_script = 1;
-  assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+  assert_int_equal(search_stage(&stage, NULL), 0);
   assert_true(stage.searcher.told[0] == stage.session.first);
-  assert_true(stage.result.has_default);
+  assert_true(stage.result->has_default);
   stage.settings.finalists = 5;
   assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
   assert_int_equal(stage.evaluator.n_compared, 2); /* far too slow for a finalist, but there */
-  assert_true(stage.result.default_measurement.config == stage.session.first);
-  assert_true(stage.result.best.config == script[0]);
+  assert_true(stage.result->default_measurement.config == stage.session.first);
+  assert_true(stage.result->best.config == script[0]);
   end(&stage);
   clt_space_free(space);
 }

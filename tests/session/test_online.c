@@ -31,7 +31,7 @@ static clt_online *begin(const clt_space *space, const char *searcher, int64_t b
   clt_online *online = NULL;
   clt_error error = {0};
   const clt_online_settings settings = {
-      .space = space, .searcher = searcher, .budget = budget, .seed = 1, .threads = 1};
+      .struct_size = sizeof settings, .space = space, .searcher = searcher, .budget = budget, .seed = 1, .threads = 1};
   if (clt_online_new(&online, &settings, &error)) fail_msg("%s", error.message);
   return online;
 }
@@ -72,8 +72,11 @@ static void an_application_finds_the_fastest_while_it_works(void **state) {
 static void another_objective_has_another_best(void **state) {
   (void)state;
   clt_space *space = make();
-  clt_online_settings settings = {
-      .space = space, .searcher = "exhaustive", .budget = 512, .objective = "minimise time_s * a"};
+  clt_online_settings settings = {.struct_size = sizeof settings,
+                                  .space = space,
+                                  .searcher = "exhaustive",
+                                  .budget = 512,
+                                  .objective = "minimise time_s * a"};
   clt_online *online = NULL;
   bool exploring = true;
   clt_config config = CLT_CONFIG_NONE;
@@ -128,10 +131,13 @@ static void mistakes_are_said(void **state) {
   assert_int_equal(clt_online_tell(online, config, 1, NULL), 0);
   assert_int_equal(clt_online_tell(online, config, 1, NULL), CLT_E_ARGUMENT); /* twice */
   clt_online_free(online);
-  const clt_online_settings wrong = {.space = space, .searcher = "luck"};
+  const clt_online_settings wrong = {.struct_size = sizeof wrong, .space = space, .searcher = "luck"};
   error = (clt_error){0};
   assert_int_equal(clt_online_new(&online, &wrong, &error), CLT_E_NOT_FOUND);
   assert_non_null(strstr(error.message, "luck"));
+  const clt_online_settings nothing = {.struct_size = sizeof nothing}, unsized = {.space = space};
+  assert_int_equal(clt_online_new(&online, &nothing, &error), CLT_E_ARGUMENT);
+  assert_int_equal(clt_online_new(&online, &unsized, &error), CLT_E_ARGUMENT);
   clt_space_free(space);
 }
 
@@ -183,7 +189,8 @@ static void what_the_store_knows_is_not_asked_again(void **state) {
   bool exploring;
   assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, &device, NULL), 0);
   assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
-  const clt_online_settings settings = {.instance = instance, .store = store, .searcher = "exhaustive", .seed = 1};
+  const clt_online_settings settings = {
+      .struct_size = sizeof settings, .instance = instance, .store = store, .searcher = "exhaustive", .seed = 1};
   for (int session = 0; session < 2; session++) {
     int n = 0;
     assert_int_equal(clt_online_new(&online, &settings, NULL), 0);

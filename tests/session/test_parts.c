@@ -12,11 +12,11 @@ static void an_alias_gets_the_result_of_what_it_stands_for(void **state) {
   script[0] = alias, script[1] = real, script[2] = other, script[3] = alias;
   n_script = 4;
   stage.settings.batch = 3;
-  assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+  assert_int_equal(search_stage(&stage, NULL), 0);
   assert_int_equal(stage.evaluator.n_submitted, 2);
-  assert_int_equal(stage.result.evaluations, 4);
-  assert_int_equal(stage.result.measured, 2);
-  assert_int_equal(stage.result.aliased, 2);
+  assert_int_equal(stage.result->evaluations, 4);
+  assert_int_equal(stage.result->measured, 2);
+  assert_int_equal(stage.result->aliased, 2);
   assert_int_equal(stage.searcher.n_told, 4);
   assert_int_equal(stage.session.n_ranked, 2);
   int n_alias = 0;
@@ -37,7 +37,7 @@ static void a_searcher_that_leaves_the_space_is_an_error(void **state) {
   begin(&stage, space);
   script[0] = config_of(space, "a=128 b=128 c=0 d=0 e=1");
   n_script = 1;
-  assert_int_equal(clt_session_search(&stage.session, &error), CLT_E_ARGUMENT);
+  assert_int_equal(search_stage(&stage, &error), CLT_E_ARGUMENT);
   assert_non_null(strstr(error.message, "scripted"));
   assert_int_equal(stage.evaluator.n_submitted, 0);
   end(&stage);
@@ -78,16 +78,16 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   add_failure(store, &key, space, b, CLT_RECORD_SEARCH, CLT_REASON_RUN_CRASH);
   add_record(store, &key, space, c, CLT_RECORD_FINALIST, 9);
   assert_int_equal(clt_known_load(&known, store, &key, space, NULL), 0);
-  assert_int_equal(clt_known_take(&known, a, &m), CLT_KNOWN_STORE);
+  assert_int_equal(clt_known_take(&known, a, &m), CLT_FROM_STORE);
   assert_true(m.time_s == 1.5 && m.n_runs == 1 && m.config == a);
   clt_measurement_release(&m);
-  assert_int_equal(clt_known_take(&known, a, &m), CLT_KNOWN_SESSION);
+  assert_int_equal(clt_known_take(&known, a, &m), CLT_FROM_SESSION);
   assert_true(m.time_s == 1.5);
   clt_measurement_release(&m);
-  assert_int_equal(clt_known_take(&known, b, &m), CLT_KNOWN_STORE);
+  assert_int_equal(clt_known_take(&known, b, &m), CLT_FROM_STORE);
   assert_int_equal(m.reason, CLT_REASON_RUN_CRASH);
   clt_measurement_release(&m);
-  assert_int_equal(clt_known_take(&known, c, &m), CLT_KNOWN_NOT);
+  assert_int_equal(clt_known_take(&known, c, &m), CLT_NOT_KNOWN);
   clt_known_release(&known);
   clt_store_close(store);
   clt_space_free(space);
@@ -95,7 +95,7 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
 
 static clt_measurement take(clt_known *known, clt_config config) {
   clt_measurement m;
-  assert_int_equal(clt_known_take(known, config, &m), CLT_KNOWN_STORE);
+  assert_int_equal(clt_known_take(known, config, &m), CLT_FROM_STORE);
   return m;
 }
 

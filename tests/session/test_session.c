@@ -18,7 +18,7 @@ static clt_tune_settings settings_for(const clt_space *space, const char *search
   return settings;
 }
 
-static int tune(clt_tune_result *result, const clt_tune_settings *settings) {
+static int tune(clt_tune_result **result, const clt_tune_settings *settings) {
   clt_error error = {0};
   int rc = clt_tune(result, settings, &error);
   if (rc && rc != CLT_E_STOPPED && rc != CLT_E_NO_VALID) print_message("%s\n", error.message);
@@ -31,10 +31,8 @@ static clt_store *memory_store(void) {
   return store;
 }
 
-static int64_t sum(const int64_t *counts, size_t n) {
-  int64_t total = 0;
-  for (size_t i = 0; i < n; i++) total += counts[i];
-  return total;
+static double note(const clt_tune_result *result, const char *name) {
+  return clt_note_value(result->search->notes, result->search->n_notes, name);
 }
 
 static void the_budget_is_used_up_exactly(void **state) {
@@ -44,18 +42,21 @@ static void the_budget_is_used_up_exactly(void **state) {
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     for (int k = 0; k < 2; k++) {
       clt_tune_settings settings = settings_for(space, clt_searcher_at(i)->name, 37);
-      clt_tune_result result;
+      clt_tune_result *result;
       settings.evaluator_settings = &capacities[k];
       settings.n_evaluator_settings = 1;
       assert_int_equal(tune(&result, &settings), 0);
-      assert_int_equal(result.evaluations, 37);
-      assert_int_equal(result.measured, 37);
-      assert_int_equal(sum(result.by_invalidity, CLT_N_INVALIDITIES), 37);
-      assert_int_equal(sum(result.by_reason, CLT_N_REASONS), 37);
-      assert_true(result.by_invalidity[CLT_CORRECT] > 0);
-      assert_true(result.median_s >= result.best.time_s);
-      assert_false(result.stopped);
-      clt_tune_result_release(&result);
+      assert_int_equal(result->evaluations, 37);
+      assert_int_equal(result->measured, 37);
+      int64_t by_reason = result->n_correct, by_invalidity = 0;
+      for (int r = 0; r < CLT_N_REASONS; r++) by_reason += clt_tune_n_failed(result, (clt_reason)r, NULL);
+      for (int v = 0; v < CLT_N_INVALIDITIES; v++) by_invalidity += clt_tune_n_invalid(result, (clt_invalidity)v);
+      assert_int_equal(by_reason, 37);
+      assert_int_equal(by_invalidity, 37);
+      assert_true(result->n_correct > 0);
+      assert_true(result->median_s >= result->best.time_s);
+      assert_false(result->stopped);
+      clt_tune_result_free(result);
     }
   }
   clt_space_free(space);
@@ -66,26 +67,64 @@ static void note_config(void *user, const clt_progress *now) {
   if (now->last) next[1 + next[0]++] = now->last->config;
 }
 
+static void only_what_is_like_the_recorded_searches_is_comparable(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  const clt_setting setting = {"population", "5"};
+  const clt_config warm = clt_space_canonical(space, clt_space_at(space, 3));
+  for (int i = 0; i < 6; i++) {
+    clt_tune_settings settings = settings_for(space, "genetic", i == 4 ? INT64_MAX : 30);
+    clt_tune_result *result;
+    settings.searcher_settings = &setting;
+    settings.n_searcher_settings = i == 1;
+    settings.begin_with = &warm;
+    settings.n_begin_with = i == 2;
+    settings.configurations = i == 3 ? &warm : NULL;
+    settings.n_configurations = 1;
+    settings.no_transfer = i == 5;
+    assert_int_equal(tune(&result, &settings), 0);
+    assert_int_equal(result->comparable, i == 0 || i == 5); /* 4: all was measured */
+    clt_tune_result_free(result);
+  }
+  clt_space_free(space);
+}
+
+static void settings_say_how_large_they_are(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_tune_settings settings = settings_for(space, "random", 5);
+  clt_tune_result *result;
+  settings.struct_size = 0;
+  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  assert_null(result);
+  settings.struct_size = sizeof settings + 8; /* of a later version, which may want more */
+  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  settings.struct_size = offsetof(clt_tune_settings, stop); /* of an earlier version */
+  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  clt_tune_result_free(result);
+  clt_space_free(space);
+}
+
 static void a_list_is_evaluated_in_its_order(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   clt_config list[20], seen[21] = {0};
   for (size_t i = 0; i < 20; i++) list[i] = clt_space_at(space, 900 - 41 * i);
   clt_tune_settings settings = settings_for(space, "random", 5);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.configurations = list;
   settings.n_configurations = 20;
   settings.progress = note_config;
   settings.user = seen;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result.evaluations, 20);
+  assert_int_equal(result->evaluations, 20);
   assert_int_equal(seen[0], 20);
   assert_memory_equal(seen + 1, list, sizeof list);
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
   settings.configurations = &(clt_config){clt_space_cartesian(space)};
   settings.n_configurations = 1;
   assert_int_equal(tune(&result, &settings), CLT_E_ARGUMENT);
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
   clt_space_free(space);
 }
 
@@ -95,21 +134,22 @@ static void a_second_run_measures_nothing(void **state) {
   clt_store *store = memory_store();
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     clt_tune_settings settings = settings_for(space, clt_searcher_at(i)->name, 80);
-    clt_tune_result first, second;
+    clt_tune_result *first, *second;
     settings.store = store;
     settings.seed = 10 + i;
     assert_int_equal(tune(&first, &settings), 0);
-    assert_int_equal(first.measured, 80);
+    assert_int_equal(first->measured, 80);
     assert_int_equal(tune(&second, &settings), 0);
-    assert_int_equal(second.measured, 0);
-    assert_int_equal(second.reused, 80);
-    assert_int_equal(second.evaluations, 80);
-    assert_true(first.best.config == second.best.config && first.best.time_s == second.best.time_s);
-    assert_int_equal(first.best.n_runs, second.best.n_runs);
-    assert_memory_equal(first.by_reason, second.by_reason, sizeof first.by_reason);
-    assert_true(first.median_s == second.median_s);
-    clt_tune_result_release(&first);
-    clt_tune_result_release(&second);
+    assert_int_equal(second->measured, 0);
+    assert_int_equal(second->reused, 80);
+    assert_int_equal(second->evaluations, 80);
+    assert_true(first->best.config == second->best.config && first->best.time_s == second->best.time_s);
+    assert_int_equal(first->best.n_runs, second->best.n_runs);
+    for (int r = 0; r < CLT_N_REASONS; r++)
+      assert_int_equal(clt_tune_n_failed(first, (clt_reason)r, NULL), clt_tune_n_failed(second, (clt_reason)r, NULL));
+    assert_true(first->median_s == second->median_s);
+    clt_tune_result_free(first);
+    clt_tune_result_free(second);
   }
   clt_store_close(store);
   clt_space_free(space);
@@ -120,13 +160,13 @@ static void what_is_known_is_measured_again_on_request(void **state) {
   clt_space *space = bench_space(false);
   clt_store *store = memory_store();
   clt_tune_settings settings = settings_for(space, "random", 20);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.store = store;
   settings.no_reuse = true;
   for (int i = 0; i < 2; i++) {
     assert_int_equal(tune(&result, &settings), 0);
-    assert_int_equal(result.measured, 20);
-    clt_tune_result_release(&result);
+    assert_int_equal(result->measured, 20);
+    clt_tune_result_free(result);
   }
   clt_store_close(store);
   clt_space_free(space);
@@ -151,16 +191,16 @@ static void a_stop_is_obeyed_and_the_result_filled(void **state) {
   clt_space *space = bench_space(false);
   struct stopper stopper = {.after = 12};
   clt_tune_settings settings = settings_for(space, "random", 100);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.progress = stop_after;
   settings.user = &stopper;
   settings.stop = &stopper.stop;
   assert_int_equal(tune(&result, &settings), CLT_E_STOPPED);
-  assert_true(result.stopped);
-  assert_int_equal(result.evaluations, 12);
+  assert_true(result->stopped);
+  assert_int_equal(result->evaluations, 12);
   assert_int_equal(stopper.n_results, 12);
-  assert_true(result.best.config != CLT_CONFIG_NONE);
-  clt_tune_result_release(&result);
+  assert_true(result->best.config != CLT_CONFIG_NONE);
+  clt_tune_result_free(result);
   clt_space_free(space);
 }
 
@@ -194,7 +234,7 @@ static void a_resumed_search_equals_an_uninterrupted_one(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   const clt_setting capacity = {"capacity", "4"};
-  clt_tune_result whole, part;
+  clt_tune_result *whole, *part;
   clt_store *store = memory_store(), *resumed = memory_store();
   clt_tune_settings settings = settings_for(space, "two-stage", 160);
   struct stopper stopper = {0};
@@ -209,18 +249,18 @@ static void a_resumed_search_equals_an_uninterrupted_one(void **state) {
   int rc = CLT_E_STOPPED, n_stops = 0;
   for (int64_t after = 30; rc == CLT_E_STOPPED; after += 30, n_stops++) {
     stopper = (struct stopper){.after = after};
-    if (after > 30) clt_tune_result_release(&part);
+    if (after > 30) clt_tune_result_free(part);
     rc = tune(&part, &settings);
   }
   assert_int_equal(rc, 0);
   assert_true(n_stops >= 5);
-  assert_int_equal(part.evaluations, whole.evaluations);
-  assert_true(part.best.config == whole.best.config && part.best.time_s == whole.best.time_s);
+  assert_int_equal(part->evaluations, whole->evaluations);
+  assert_true(part->best.config == whole->best.config && part->best.time_s == whole->best.time_s);
   struct seen a = records(store, space), b = records(resumed, space);
   assert_memory_equal(a.times, b.times, sizeof a.times);
   for (size_t i = 0; i < sizeof a.times; i++) assert_true(a.times[i] <= 1);
-  clt_tune_result_release(&whole);
-  clt_tune_result_release(&part);
+  clt_tune_result_free(whole);
+  clt_tune_result_free(part);
   clt_store_close(store);
   clt_store_close(resumed);
   clt_space_free(space);
@@ -238,14 +278,14 @@ static void the_time_limit_is_obeyed(void **state) {
   clt_space *space = bench_space(false);
   double limit_s = 2;
   clt_tune_settings settings = settings_for(space, "random", 1000);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.time_s = limit_s;
   settings.progress = dawdle;
   settings.user = &limit_s;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result.evaluations, 10);
-  assert_true(result.stopped);
-  clt_tune_result_release(&result);
+  assert_int_equal(result->evaluations, 10);
+  assert_true(result->stopped);
+  clt_tune_result_free(result);
   clt_space_free(space);
 }
 
@@ -256,21 +296,21 @@ static void aliases_are_not_measured_twice(void **state) {
   clt_space *space = bench_space(true);
   clt_store *store = memory_store();
   clt_tune_settings settings = settings_for(space, "exhaustive", 0);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.store = store;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result.valid, clt_space_valid(space));
-  assert_int_equal(result.measured, result.evaluations);
+  assert_int_equal(result->valid, clt_space_valid(space));
+  assert_int_equal(result->measured, result->evaluations);
   struct seen seen = records(store, space);
   int64_t n = 0;
-  for (clt_config config = 0; config < result.cartesian; config++) {
+  for (clt_config config = 0; config < result->cartesian; config++) {
     bool expected = clt_space_contains(space, config) && clt_space_canonical(space, config) == config;
     assert_int_equal(seen.times[config], expected);
     n += expected;
   }
-  assert_int_equal(result.measured, n);
-  assert_true(n < (int64_t)result.valid);
-  clt_tune_result_release(&result);
+  assert_int_equal(result->measured, n);
+  assert_true(n < (int64_t)result->valid);
+  clt_tune_result_free(result);
   clt_store_close(store);
   clt_space_free(space);
 }
@@ -283,19 +323,19 @@ static void two_stage_comes_close_to_the_optimum(void **state) {
   int close = 0;
   for (uint64_t seed = 1; seed <= 5; seed++) {
     clt_tune_settings settings = settings_for(space, "two-stage", 0);
-    clt_tune_result result;
+    clt_tune_result *result;
     settings.seed = seed;
     settings.evaluator_settings = synthetic;
     settings.n_evaluator_settings = 3;
     settings.searcher_settings = stages;
     settings.n_searcher_settings = 2;
     assert_int_equal(tune(&result, &settings), 0);
-    assert_int_equal(result.evaluations, 250);
-    assert_true(result.search.has_model && result.search.model.mean_relative_error > 0);
-    assert_int_equal(result.search.second_stage_measured, 50);
-    assert_true(2 * result.search.second_stage_failed < 50);
-    close += result.best.time_s < 1.1e-3;
-    clt_tune_result_release(&result);
+    assert_int_equal(result->evaluations, 250);
+    assert_true(result->search->has_model && result->search->model.mean_relative_error > 0);
+    assert_true(note(result, "second_stage_measured") == 50);
+    assert_true(2 * note(result, "second_stage_failed") < 50);
+    close += result->best.time_s < 1.1e-3;
+    clt_tune_result_free(result);
   }
   assert_true(close >= 4);
   clt_space_free(space);
@@ -312,20 +352,20 @@ static void finalists_are_timed_again_and_kept(void **state) {
   clt_space *space = bench_space(false);
   clt_store *store = memory_store();
   clt_tune_settings settings = settings_for(space, "random", 400);
-  clt_tune_result result;
+  clt_tune_result *result;
   clt_store_key key;
   int n = 0;
   settings.store = store;
   settings.finalists = 4;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_true(result.best_is_finalist);
-  assert_int_equal(result.evaluations, 400);
-  assert_true(result.best.n_runs >= 5 && result.best_spread >= 0);
-  assert_true(result.best.time_s == clt_median(result.best.runs_s, result.best.n_runs));
+  assert_true(result->best_is_finalist);
+  assert_int_equal(result->evaluations, 400);
+  assert_true(result->best.n_runs >= 5 && result->best_spread >= 0);
+  assert_true(result->best.time_s == clt_median(result->best.runs_s, result->best.n_runs));
   assert_int_equal(clt_store_each_key(store, true, count_key, &key, NULL), 0);
   assert_int_equal(clt_store_each(store, &key, space, count_finalists, &n, NULL, NULL), 0);
   assert_in_range(n, 1, 4);
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
   clt_store_close(store);
   clt_space_free(space);
 }
@@ -343,13 +383,13 @@ static void nothing_valid_is_said_so(void **state) {
   assert_int_equal(clt_space_new(&space, builder, NULL), 0);
   clt_space_builder_free(builder);
   clt_tune_settings settings = settings_for(space, "random", 10);
-  clt_tune_result result;
+  clt_tune_result *result;
   clt_error error = {0};
   assert_int_equal(clt_tune(&result, &settings, &error), CLT_E_NO_VALID);
-  assert_int_equal(result.cartesian, 2);
-  assert_int_equal(result.valid, 0);
+  assert_int_equal(result->cartesian, 2);
+  assert_int_equal(result->valid, 0);
   assert_non_null(strstr(error.message, "constraints"));
-  clt_tune_result_release(&result);
+  clt_tune_result_free(result);
   clt_space_free(space);
 }
 
@@ -357,7 +397,7 @@ static void unknown_names_are_refused(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   const clt_setting bad = {"smaples", "3"};
-  clt_tune_result result;
+  clt_tune_result *result;
   clt_tune_settings settings = settings_for(space, "no such", 10);
   assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_NOT_FOUND);
   settings = settings_for(space, "random", 10);
@@ -430,20 +470,20 @@ static void a_recording_is_searched(void **state) {
   clt_space *space = bench_space(false);
   clt_recording *recording = a_recording(space, false);
   clt_tune_settings settings = settings_for(NULL, "exhaustive", 0);
-  clt_tune_result result;
+  clt_tune_result *result;
   settings.evaluator = "replay";
   settings.recording = recording;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result.evaluations, clt_space_valid(space));
-  assert_true(result.best.time_s == clt_recording_optimum_s(recording));
-  clt_tune_result_release(&result);
+  assert_int_equal(result->evaluations, clt_space_valid(space));
+  assert_true(result->best.time_s == clt_recording_optimum_s(recording));
+  clt_tune_result_free(result);
   settings.searcher = "two-stage";
   settings.budget = 300;
   assert_int_equal(tune(&result, &settings), 0);
-  assert_int_equal(result.evaluations, 300);
-  assert_true(result.best.time_s <= 1.05 * clt_recording_optimum_s(recording));
-  assert_true(2 * result.search.second_stage_failed < result.search.second_stage_measured);
-  clt_tune_result_release(&result);
+  assert_int_equal(result->evaluations, 300);
+  assert_true(result->best.time_s <= 1.05 * clt_recording_optimum_s(recording));
+  assert_true(2 * note(result, "second_stage_failed") < note(result, "second_stage_measured"));
+  clt_tune_result_free(result);
   clt_recording_free(recording);
   clt_space_free(space);
 }
@@ -454,16 +494,16 @@ static void where_all_fails_the_reasons_are_counted(void **state) {
   clt_recording *recording = a_recording(space, true);
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     clt_tune_settings settings = settings_for(NULL, clt_searcher_at(i)->name, 50);
-    clt_tune_result result;
+    clt_tune_result *result;
     clt_error error = {0};
     settings.evaluator = "replay";
     settings.recording = recording;
     assert_int_equal(clt_tune(&result, &settings, &error), CLT_E_NO_VALID);
-    assert_int_equal(result.evaluations, 50);
-    assert_int_equal(result.by_invalidity[CLT_RUNTIME], 50);
-    assert_true(result.best.config == CLT_CONFIG_NONE);
+    assert_int_equal(result->evaluations, 50);
+    assert_int_equal(clt_tune_n_invalid(result, CLT_RUNTIME), 50);
+    assert_true(result->best.config == CLT_CONFIG_NONE);
     assert_non_null(strstr(error.message, "50 runtime"));
-    clt_tune_result_release(&result);
+    clt_tune_result_free(result);
   }
   clt_recording_free(recording);
   clt_space_free(space);
@@ -472,6 +512,8 @@ static void where_all_fails_the_reasons_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_budget_is_used_up_exactly),
+      cmocka_unit_test(only_what_is_like_the_recorded_searches_is_comparable),
+      cmocka_unit_test(settings_say_how_large_they_are),
       cmocka_unit_test(a_list_is_evaluated_in_its_order),
       cmocka_unit_test(a_second_run_measures_nothing),
       cmocka_unit_test(what_is_known_is_measured_again_on_request),

@@ -26,8 +26,10 @@ static const char kernel[] =
     "}\n";
 static const char problem_text[] =
     "{\"General\": {\"BenchmarkName\": \"twice\"}, \"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 256}],"
-    " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"block\", \"Type\": \"int\", \"Values\": [8, 16, 32, 64]}]},"
-    " \"KernelSpecification\": {\"KernelFile\": \"twice.cl\", \"KernelName\": \"twice\", \"GlobalSize\": {\"X\": \"n\"},"
+    " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"block\", \"Type\": \"int\", \"Values\": [8, 16, 32, "
+    "64]}]},"
+    " \"KernelSpecification\": {\"KernelFile\": \"twice.cl\", \"KernelName\": \"twice\", \"GlobalSize\": {\"X\": "
+    "\"n\"},"
     " \"LocalSize\": {\"X\": \"block\"}, \"Arguments\": ["
     "{\"Name\": \"x\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadWrite\", \"Size\": \"n\","
     " \"FillType\": \"Random\", \"FillValue\": 1},"
@@ -107,7 +109,8 @@ static int tune(application *a, clt_kernel_tuned *out, clt_store *store, size_t 
                 clt_error *error) {
   const cl_int n = N;
   const clt_host_argument arguments[] = {{sizeof a->x, &a->x, a->x}, {sizeof n, &n, NULL}, {0, NULL, NULL}};
-  const clt_kernel_tuning tuning = {.instance = a->instance,
+  const clt_kernel_tuning tuning = {.struct_size = sizeof tuning,
+                                    .instance = a->instance,
                                     .context = a->context,
                                     .device = a->device,
                                     .queue = a->queue,

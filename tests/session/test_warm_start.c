@@ -8,20 +8,18 @@ static void the_searcher_is_told_in_the_order_of_the_list(void **state) {
   struct stage stage;
   begin(&stage, space);
   clt_config begun[6];
-  clt_measurement told[6];
   for (size_t i = 0; i < 6; i++) begun[i] = clt_space_at(space, 900 - 101 * i);
   n_script = 1;
   script[0] = clt_space_at(space, 7);
-  stage.session.suggested = begun;
-  stage.session.suggested_told = told;
-  stage.session.n_suggested = 6;
-  assert_int_equal(clt_session_search(&stage.session, NULL), 0);
+  stage.warm_start = begun;
+  stage.n_warm_start = 6;
+  assert_int_equal(search_stage(&stage, NULL), 0);
   assert_int_equal(stage.searcher.n_told, 7); /* although the evaluator answers the newest first */
   for (size_t i = 0; i < 6; i++) {
     assert_true(stage.searcher.told[i] == begun[i]);
     assert_true(stage.searcher.told_s[i] == bench_bowl(space, begun[i]));
   }
-  assert_int_equal(stage.result.evaluations, 7);
+  assert_int_equal(stage.result->evaluations, 7);
   end(&stage);
   clt_space_free(space);
 }
@@ -39,10 +37,10 @@ static clt_model *fit(const clt_space *space) {
   return model;
 }
 
-static clt_tune_result tune(const clt_space *space, const clt_model *model, const char *searcher, int64_t budget) {
+static clt_tune_result *tune(const clt_space *space, const clt_model *model, const char *searcher, int64_t budget) {
   static const clt_setting objective = {"noise", "0"};
   clt_tune_settings settings;
-  clt_tune_result result;
+  clt_tune_result *result;
   clt_error error = {0};
   clt_tune_settings_init(&settings);
   settings.space = space;
@@ -58,27 +56,16 @@ static clt_tune_result tune(const clt_space *space, const clt_model *model, cons
   return result;
 }
 
-/* The first one, whatever recordings come after it. */
 static void a_model_is_a_source_for_who_transfers(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   clt_model *model = fit(space);
   const char *const searchers[] = {"random", "surrogate"};
   for (size_t i = 0; i < 2; i++) {
-    struct stage stage;
-    begin(&stage, space);
-    clt_session *s = &stage.session;
-    s->searcher = clt_searcher_find(searchers[i]);
-    stage.settings.model = model;
-    stage.result.valid = clt_space_valid(space);
-    assert_int_equal(clt_session_choose_suggestions(s, NULL), 0);
-    assert_int_equal(s->n_suggested, 8);
-    assert_int_equal(s->predicted, i == 1);
-    assert_int_equal(s->sources.n, i == 1);
-    clt_sources_release(&s->sources);
-    free(s->suggested);
-    free(s->suggested_told);
-    end(&stage);
+    clt_tune_result *result = tune(space, model, searchers[i], 10);
+    assert_int_equal(result->n_sources, i == 1);
+    assert_false(result->comparable);
+    clt_tune_result_free(result);
   }
   clt_model_free(model);
   clt_space_free(space);
@@ -90,10 +77,10 @@ static void no_evaluation_is_wasted_whatever_the_searcher(void **state) {
   clt_model *model = fit(space);
   for (size_t i = 0; i < clt_n_searchers(); i++) {
     for (int64_t budget = 3; budget <= 24; budget *= 2) {
-      clt_tune_result result = tune(space, model, clt_searcher_at(i)->name, budget);
-      assert_int_equal(result.evaluations, budget);
-      assert_int_equal(result.measured, budget);
-      clt_tune_result_release(&result);
+      clt_tune_result *result = tune(space, model, clt_searcher_at(i)->name, budget);
+      assert_int_equal(result->evaluations, budget);
+      assert_int_equal(result->measured, budget);
+      clt_tune_result_free(result);
     }
   }
   clt_model_free(model);

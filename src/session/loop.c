@@ -1,0 +1,231 @@
+/* The loop: ask, known already? measure, record, tell. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "problem/parts.h"
+#include "session/session.h"
+
+struct clt_initial_answer {
+  double cost;
+  clt_measurement measurement; /* without log */
+};
+
+/* --- opening --- */
+
+#define MAX_OPTION_NAMES 256
+
+/* Refuses options that no searcher and no evaluator has. Those of others than the chosen ones do no harm. */
+static int check_strategy(const clt_problem *problem, clt_error *error) {
+  const char *names[MAX_OPTION_NAMES];
+  size_t n = 0;
+  for (size_t i = 0; i < clt_n_searchers() + clt_n_evaluators(); i++) {
+    const clt_searcher_type *searcher = clt_searcher_at(i);
+    const clt_evaluator_type *evaluator = searcher ? NULL : clt_evaluator_at(i - clt_n_searchers());
+    const clt_option *table = searcher ? searcher->options : evaluator->options;
+    size_t n_table = searcher ? searcher->n_options : evaluator->n_options;
+    for (size_t k = 0; k < n_table && n < MAX_OPTION_NAMES; k++) names[n++] = table[k].name;
+  }
+  for (size_t i = 0; i < clt_problem_n_options(problem); i++) {
+    const char *name = clt_problem_option_at(problem, i).name;
+    bool found = false;
+    for (size_t k = 0; k < n && !found; k++) found = strcmp(names[k], name) == 0;
+    if (found) continue;
+    const char *near = clt_nearest_name(name, names, n);
+    return clt_key_fail(&problem->source, "Strategy", CLT_E_FORMAT, error,
+                        "no searcher and no evaluator has the option \"%s\"%s%s%s", name,
+                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+  }
+  return CLT_OK;
+}
+
+int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, size_t n_table, size_t options_size,
+                       const clt_problem *problem, const clt_setting *settings, size_t n_settings, clt_error *error) {
+  size_t n = 0, n_problem = problem ? clt_problem_n_options(problem) : 0;
+  clt_setting *all = clt_new_array(n_problem + n_settings, sizeof *all);
+  *out = clt_new_array(1, options_size);
+  int rc = all && *out ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && problem) rc = check_strategy(problem, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_problem; i++) {
+    clt_problem_option option = clt_problem_option_at(problem, i);
+    for (size_t k = 0; k < n_table; k++)
+      if (strcmp(table[k].name, option.name) == 0) all[n++] = (clt_setting){option.name, option.value};
+  }
+  for (size_t i = 0; rc == CLT_OK && i < n_settings; i++) all[n++] = settings[i];
+  if (rc == CLT_OK) rc = clt_options_parse(*out, options_size, table, n_table, all, n, error);
+  if (n_stated) *n_stated = n;
+  free(all);
+  return rc;
+}
+
+int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error) {
+  size_t size = *(const size_t *)settings;
+  if (size == 0 || size > bytes)
+    return clt_fail(error, CLT_E_ARGUMENT, "the struct_size of a %s is %zu: at most %zu, and not 0", type, size, bytes);
+  memset(out, 0, bytes);
+  memcpy(out, settings, size);
+  return CLT_OK;
+}
+
+int clt_loop_choose_searcher(clt_search_loop *l, const char *name, const clt_problem *problem,
+                             const clt_setting *settings, size_t n, clt_error *error) {
+  size_t n_stated;
+  l->searcher = clt_searcher_find(name);
+  if (l->searcher == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%.64s'", name);
+  int rc = clt_plugin_options(&l->options, &n_stated, l->searcher->options, l->searcher->n_options,
+                              l->searcher->options_size, problem, settings, n, error);
+  l->default_options = n_stated == 0;
+  return rc;
+}
+
+int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error) {
+  l->evaluated = clt_new_array(l->n_initial, sizeof *l->evaluated);
+  l->initial_answers = clt_new_array(l->n_initial, sizeof *l->initial_answers);
+  if (l->evaluated == NULL || l->initial_answers == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < l->n_initial; i++) l->evaluated[i] = clt_space_canonical(l->space, l->initial[i]);
+  setup.space = l->space;
+  setup.budget = l->budget;
+  setup.evaluated = l->evaluated;
+  setup.n_evaluated = l->n_initial;
+  setup.has_default = l->has_default;
+  l->state = clt_new_array(1, l->searcher->state_size);
+  if (l->state == NULL) return clt_fail_memory(error);
+  return l->searcher->init(l->state, &setup, l->options, error);
+}
+
+void clt_loop_release(clt_search_loop *l) {
+  if (l->state) l->searcher->fini(l->state);
+  free(l->state);
+  free(l->options);
+  clt_known_release(&l->known);
+  clt_objective_free(l->objective);
+  free(l->initial);
+  free(l->evaluated);
+  free(l->initial_answers);
+  free(l->queue);
+  free(l->pending);
+}
+
+/* --- telling --- */
+
+static int tell_searcher(clt_search_loop *l, clt_config config, double cost, const clt_measurement *m,
+                         clt_error *error) {
+  double start_s = clt_now_s();
+  int rc = l->list ? CLT_OK : l->searcher->tell(l->state, config, cost, m, error);
+  l->search_s += clt_now_s() - start_s;
+  return rc;
+}
+
+/* Initial ones are told once all are answered, in the order of the list, whatever the order of results. */
+static int answer_one(clt_search_loop *l, clt_config asked, size_t initial, const clt_measurement *m, clt_origin origin,
+                      clt_error *error) {
+  double cost = clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
+  int rc = CLT_OK;
+  if (initial == CLT_NOT_INITIAL) {
+    rc = tell_searcher(l, asked, cost, m, error);
+  } else {
+    l->initial_answers[initial] = (struct clt_initial_answer){cost, *m};
+    l->initial_answers[initial].measurement.log = NULL;
+  }
+  if (rc == CLT_OK) rc = l->on_answer(l->user, asked, cost, m, origin, error);
+  l->n_initial_answered += initial != CLT_NOT_INITIAL;
+  return rc;
+}
+
+/* --- asking --- */
+
+/* The next one to be evaluated; CLT_CONFIG_NONE: none now. */
+static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t *initial, clt_error *error) {
+  int rc = CLT_OK;
+  *out = CLT_CONFIG_NONE;
+  *initial = CLT_NOT_INITIAL;
+  if (l->n_initial_begun < l->n_initial) {
+    if (l->n_initial_begun == 1 && l->has_default && l->n_initial_answered == 0) return CLT_OK;
+    *initial = l->n_initial_begun++;
+    *out = l->initial[*initial];
+    return CLT_OK;
+  }
+  if (l->n_initial_answered < l->n_initial) return CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && !l->told_initial && i < l->n_initial; i++)
+    rc = tell_searcher(l, l->evaluated[i], l->initial_answers[i].cost, &l->initial_answers[i].measurement, error);
+  l->told_initial = true;
+  if (rc == CLT_OK && l->queue_next == l->n_queue) {
+    int64_t left = l->budget - l->n_begun;
+    size_t n = (int64_t)batch < left ? batch : (size_t)left;
+    l->n_queue = l->queue_next = 0;
+    if (clt_grow(&l->queue, &l->queue_capacity, n, sizeof *l->queue)) return clt_fail_memory(error);
+    double start_s = clt_now_s();
+    if (l->list == NULL) {
+      rc = l->searcher->ask(l->state, n, l->queue, &l->n_queue, error);
+    } else {
+      while (l->n_queue < n && l->list_next < l->n_list) l->queue[l->n_queue++] = l->list[l->list_next++];
+    }
+    l->search_s += clt_now_s() - start_s;
+  }
+  if (rc == CLT_OK && l->queue_next < l->n_queue) *out = l->queue[l->queue_next++];
+  return rc;
+}
+
+static bool is_pending(const clt_search_loop *l, clt_config canonical) {
+  for (size_t i = 0; i < l->n_pending; i++)
+    if (l->pending[i].canonical == canonical) return true;
+  return false;
+}
+
+int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *error) {
+  *out = CLT_CONFIG_NONE;
+  while (l->n_begun < l->budget && l->may_begin(l->user)) {
+    clt_config asked;
+    clt_measurement known;
+    size_t initial;
+    int rc = next_asked(l, batch, &asked, &initial, error);
+    if (rc || asked == CLT_CONFIG_NONE) return rc;
+    if (!clt_space_contains(l->space, asked))
+      return clt_fail(error, CLT_E_ARGUMENT, "%s asked for a configuration that is not in the space",
+                      l->list ? "the list" : l->searcher->name);
+    clt_config canonical = clt_space_canonical(l->space, asked);
+    clt_origin origin = clt_known_take(&l->known, canonical, &known);
+    l->n_begun++;
+    if (origin != CLT_NOT_KNOWN) {
+      rc = answer_one(l, asked, initial, &known, origin, error);
+      clt_measurement_release(&known);
+      if (rc) return rc;
+      continue;
+    }
+    bool waits = is_pending(l, canonical);
+    if (clt_grow(&l->pending, &l->pending_capacity, l->n_pending + 1, sizeof *l->pending))
+      return clt_fail_memory(error);
+    l->pending[l->n_pending++] = (clt_pending){asked, canonical, initial, !waits};
+    if (waits) continue;
+    l->n_measuring++;
+    return *out = canonical, CLT_OK;
+  }
+  return CLT_OK;
+}
+
+/* What was asked for first counts as measured, what waited for it as known. */
+int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *error) {
+  clt_origin origin = CLT_NOT_KNOWN;
+  size_t kept = 0, n = l->n_pending;
+  int rc = CLT_OK;
+  if (!is_pending(l, m->config))
+    return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
+  if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
+  if (rc == CLT_OK) rc = clt_known_add(&l->known, m, error);
+  for (size_t i = 0; i < n; i++) {
+    clt_pending pending = l->pending[i];
+    if (rc || pending.canonical != m->config) {
+      l->pending[kept++] = pending;
+      continue;
+    }
+    l->n_measuring -= pending.measuring;
+    rc = answer_one(l, pending.asked, pending.initial, m, origin, error);
+    origin = CLT_FROM_SESSION;
+  }
+  l->n_pending = kept;
+  return rc;
+}
