@@ -203,7 +203,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_
   settings.log = on_log;
   settings.user = l;
   settings.stop = cli_signals_flag();
-  int rc = clt_tune(&result, &settings, &error);
+  int rc = clt_tune_run(&result, &settings, &error);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     take_result(row, t, result, &error);
     json_t *line = result_line(t, &run->sweep->devices[device], &row->outcome, result);

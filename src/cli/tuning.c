@@ -114,7 +114,7 @@ int cli_tuning_sample(cli_tuning *t) {
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
-  int rc = clt_tune(&result, &tuning->settings, &error);
+  int rc = clt_tune_run(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
