@@ -2,7 +2,7 @@
  * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
  * before, warm (the model was loaded before) and cold. Arguments: number, folder. */
 #include <clatune/lookup.h>
-#include <clatune/predictor.h>
+#include "lookup/predictor.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

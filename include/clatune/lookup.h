@@ -20,7 +20,7 @@ extern "C" {
 typedef enum clt_tier {
   CLT_TIER_EXACT,             /* this kernel, these sizes, this device and driver */
   CLT_TIER_OTHER_DRIVER,      /* the same, measured with another version of the driver: stale */
-  CLT_TIER_PREDICTION,        /* that of a model of this kernel on this device (clatune/predictor.h), whose calibrated error is
+  CLT_TIER_PREDICTION,        /* that of a model of this kernel on this device, whose calibrated error is
                                  at most 10 % */
   CLT_TIER_NEAREST_SIZE,      /* this device, the sizes that are nearest (sum of |log(size / size)|) */
   CLT_TIER_SAME_ARCHITECTURE, /* another device of the same platform, vendor and type */

@@ -31,7 +31,7 @@ typedef enum clt_ending {
 } clt_ending;
 const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
 
-/* What a session leaves behind. Made by clt_tune_run and freed by clt_tune_result_free; members are only ever added at the
+/* What a session leaves behind. Made by clt_tune and freed by clt_tune_result_free; members are only ever added at the
  * end. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
@@ -112,7 +112,7 @@ typedef struct clt_tune_settings {
   const clt_config *begin_with; /* nullable: n_begin_with that are evaluated right after the default configuration; the
                                    searcher is told, and takes it from there */
   size_t n_begin_with;
-  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance (clatune/predictor.h).
+  const clt_model *model; /* nullable: one of times, fitted on other sizes and bound to the instance.
                              What it suggests is evaluated first, too, and a searcher that transfers learns from its
                              predictions instead of what the store knows of other sizes and devices. Borrowed */
   bool skip_default;      /* do not begin with the default configuration */
@@ -137,7 +137,7 @@ const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
 /* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the settings
  * were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct, CLT_E_VERIFY
  * where no finalist was right on other data. */
-int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
+int clt_tune(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
 void clt_tune_result_free(clt_tune_result *result); /* nullable */
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 #ifndef CLT_CLI_PORTABLE_H
 #define CLT_CLI_PORTABLE_H
 
-#include <clatune/portable.h>
+#include "lookup/portable.h"
 
 #include "cli/command.h"
 

@@ -1,4 +1,4 @@
-#include <clatune/predictor.h>
+#include "lookup/predictor.h"
 #include <clatune/sys/model.h>
 #include <math.h>
 #include <stdio.h>

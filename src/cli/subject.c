@@ -1,7 +1,7 @@
 #include "cli/subject.h"
 
 #include <clatune/lookup.h>
-#include <clatune/predictor.h>
+#include "lookup/predictor.h"
 #include <clatune/sys/evaluator.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include <clatune/predictor.h>
+#include "lookup/predictor.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

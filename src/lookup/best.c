@@ -1,43 +1,40 @@
-/* Which of a key's records is its best: what finalists came to goes before what the search saw, since their times are
- * medians of interleaved runs; of several records of a finalist the newest counts. But where the best finalists are not valid
- * here, those that are left may be slower than much that the search saw: the default, say, which is always among them. */
+/* Which of a key's records is its best. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
 #include "store/store.h"
 
-#define CLEARLY 0.8 /* of the best finalist's time in the search: what another one must be below to go before it */
+/* --- by time, or what ranks as time does ---
+ *
+ * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
+ * records of a finalist the newest counts. But where the best finalists are not valid here, those that are left may be
+ * slower than much that the search saw: the default, say, which is always among them. So a configuration that was
+ * clearly faster in the search than the best finalist was there goes before it; clearly, since a search picks its
+ * fastest by single measurements, whose noise makes the fastest of many look better than it is. */
+#define CLEARLY 0.8
 
-typedef struct choice {
-  clt_best best;    /* finalist */
-  clt_best fastest; /* in the search */
-  clt_config *seen; /* finalists */
-  size_t n_seen, capacity;
-} choice;
+typedef struct time_choice {
+  clt_best best;     /* finalist */
+  clt_best fastest;  /* in the search */
+  clt_map finalists; /* seen */
+} time_choice;
 
-static bool is_seen(const choice *c, clt_config config) {
-  for (size_t i = 0; i < c->n_seen; i++)
-    if (c->seen[i] == config) return true;
-  return false;
-}
-
-static int take_finalist(choice *c, const clt_measurement *m) {
-  if (is_seen(c, m->config)) return 0;
-  if (clt_grow(&c->seen, &c->capacity, c->n_seen + 1, sizeof *c->seen)) return CLT_E_MEMORY;
-  c->seen[c->n_seen++] = m->config;
-  if (clt_measurement_correct(m) && m->time_s < c->best.time_s) c->best = (clt_best){m->config, m->time_s, m->energy_J};
-  return 0;
-}
-
-static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
-  choice *c = user;
-  if (kind == CLT_RECORD_FINALIST) return take_finalist(c, m);
+static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
+  time_choice *c = user;
+  if (kind == CLT_RECORD_FINALIST) {
+    bool is_new;
+    if (clt_map_add(&c->finalists, m->config, &is_new) == NULL) return CLT_E_MEMORY;
+    if (is_new && clt_measurement_correct(m) && m->time_s < c->best.time_s)
+      c->best = (clt_best){m->config, m->time_s, m->energy_J};
+    return 0;
+  }
   bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
-    if (is_seen(c, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
+    if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
     c->fastest = (clt_best){m->config, m->time_s, m->energy_J};
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
@@ -46,12 +43,86 @@ static int take(void *user, clt_record_kind kind, const clt_measurement *m) {
   return 1;
 }
 
+/* --- by an objective that no index knows: all records are read ---
+ *
+ * As for time, what was run side by side goes before what the search saw; but that may have been for another objective,
+ * so only where it has the search's best among it, or something as good: a cost within 2 %, which is noise. */
+#define AS_GOOD 0.98
+
+/* A configuration: its newest record of either kind. */
+typedef struct candidate {
+  bool failed;             /* when it was last run */
+  double search, compared; /* costs; NaN: none */
+  clt_best searched_best, compared_best;
+} candidate;
+
+typedef struct cost_choice {
+  const clt_objective *objective;
+  clt_map places; /* of configurations among the candidates */
+  candidate *all;
+  size_t n, capacity;
+} cost_choice;
+
+/* One that lacks the energy says nothing of what was known before. */
+static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement *m) {
+  cost_choice *c = user;
+  double cost = clt_objective_cost(c->objective, m);
+  bool correct = clt_measurement_correct(m), is_new;
+  if (kind == CLT_RECORD_ATTEMPT || (correct && isnan(cost))) return 0;
+  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
+  uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
+  if (place == NULL) return CLT_E_MEMORY;
+  if (is_new) {
+    *place = c->n;
+    c->all[c->n++] = (candidate){.search = NAN, .compared = NAN};
+  }
+  candidate *i = &c->all[*place];
+  i->failed = !correct;
+  if (correct && kind == CLT_RECORD_SEARCH) {
+    i->search = cost;
+    i->searched_best = (clt_best){m->config, m->time_s, m->energy_J};
+  } else if (correct) {
+    i->compared = cost;
+    i->compared_best = (clt_best){m->config, m->time_s, m->energy_J};
+  }
+  return 0;
+}
+
+static clt_best choose_by_cost(const cost_choice *c) {
+  const candidate *compared = NULL, *searched = NULL;
+  for (size_t k = 0; k < c->n; k++) {
+    const candidate *i = &c->all[k];
+    if (i->failed) continue;
+    if (!isnan(i->compared) &&
+        (compared == NULL || i->compared < compared->compared ||
+         (i->compared == compared->compared && i->compared_best.config < compared->compared_best.config)))
+      compared = i;
+    if (!isnan(i->search) &&
+        (searched == NULL || i->search < searched->search ||
+         (i->search == searched->search && i->searched_best.config < searched->searched_best.config)))
+      searched = i;
+  }
+  if (compared == NULL && searched == NULL) return (clt_best){CLT_CONFIG_NONE, NAN, NAN};
+  if (compared == NULL) return searched->searched_best;
+  bool passed = searched && isnan(searched->compared) && !(AS_GOOD * compared->search <= searched->search);
+  return passed ? searched->searched_best : compared->compared_best;
+}
+
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                     const clt_objective *objective, clt_error *error) {
-  if (!clt_objective_ranks_by_time(objective)) return clt_best_by_cost(out, store, key, space, objective, error);
-  choice c = {.best = {CLT_CONFIG_NONE, INFINITY, NAN}, .fastest = {CLT_CONFIG_NONE, INFINITY, NAN}};
-  int rc = clt_store_best(store, key, space, take, &c, error);
-  free(c.seen);
-  if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
+  int rc;
+  if (clt_objective_ranks_by_time(objective)) {
+    const clt_best none = {CLT_CONFIG_NONE, INFINITY, NAN};
+    time_choice c = {.best = none, .fastest = none};
+    rc = clt_store_best(store, key, space, judge_by_time, &c, error);
+    if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
+    clt_map_release(&c.finalists);
+  } else {
+    cost_choice c = {.objective = objective};
+    rc = clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
+    if (rc == CLT_OK) *out = choose_by_cost(&c);
+    clt_map_release(&c.places);
+    free(c.all);
+  }
   return rc;
 }

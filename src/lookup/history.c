@@ -1,16 +1,10 @@
 /* What a store holds of a kernel at all sizes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "lookup/lookup.h"
-
-/* A key of the store that is of this kernel, perhaps. */
-typedef struct candidate {
-  clt_store_key key;
-  char *sizes;
-} candidate;
+#include "lookup/predictor.h"
+#include "lookup/related.h"
 
 struct clt_history {
   const clt_instance *own;
@@ -18,41 +12,6 @@ struct clt_history {
   clt_instance **instances; /* by size; NULL: the own one */
   size_t n_sizes, sizes_capacity, instances_capacity, n_rows;
 };
-
-typedef struct reading {
-  clt_history *history;
-  clt_store *store;
-  clt_store_key own;
-  candidate *candidates;
-  size_t n, capacity;
-} reading;
-
-/* --- finding the keys --- */
-
-static int note(void *user, const clt_store_description *d) {
-  reading *r = user;
-  const char *name = clt_problem_name(clt_instance_problem(r->history->own));
-  bool fits = strcmp(d->problem_name, name) == 0 && strcmp(d->key.device, r->own.device) == 0 &&
-              strcmp(d->key.driver, r->own.driver) == 0 && strcmp(d->key.problem, r->own.problem) != 0;
-  if (!fits) return 0;
-  if (clt_grow(&r->candidates, &r->capacity, r->n + 1, sizeof *r->candidates)) return CLT_E_MEMORY;
-  char *sizes = strdup(d->sizes);
-  if (sizes == NULL) return CLT_E_MEMORY;
-  r->candidates[r->n++] = (candidate){d->key, sizes};
-  return 0;
-}
-
-/* NULL in *out: it is not of today's kernel. */
-static int instance_of(clt_instance **out, const clt_instance *own, const candidate *c, clt_error *error) {
-  const clt_problem *problem = clt_instance_problem(own);
-  int rc = clt_stored_instance(out, problem, clt_instance_device(own), &c->key, c->sizes, error);
-  if (rc || *out == NULL || clt_space_same_parameters(clt_instance_space(*out), clt_instance_space(own))) return rc;
-  clt_instance_free(*out);
-  *out = NULL;
-  return CLT_OK;
-}
-
-/* --- reading one --- */
 
 typedef struct row_list {
   clt_row *rows;
@@ -67,59 +26,57 @@ static int collect_row(void *user, const clt_store_answer *answer) {
   return 0;
 }
 
-static int keep(clt_history *h, const clt_instance *instance, clt_row *rows, size_t n, clt_error *error) {
-  bool full = clt_grow(&h->sizes, &h->sizes_capacity, h->n_sizes + 1, sizeof *h->sizes) ||
-              clt_grow(&h->instances, &h->instances_capacity, h->n_sizes + 1, sizeof(clt_instance *));
-  if (full) return clt_fail_memory(error);
+/* Sizes without a measurement are left out: *kept. */
+static int read_key(clt_history *h, clt_store *store, const clt_store_key *key, const clt_instance *instance,
+                    bool *kept, clt_error *error) {
+  row_list list = {0};
+  int rc = clt_store_newest(store, key, clt_instance_space(instance), false, collect_row, &list, NULL, error);
+  *kept = rc == CLT_OK && list.n > 0;
+  if (*kept && (clt_grow(&h->sizes, &h->sizes_capacity, h->n_sizes + 1, sizeof *h->sizes) ||
+                clt_grow(&h->instances, &h->instances_capacity, h->n_sizes + 1, sizeof(clt_instance *)))) {
+    rc = clt_fail_memory(error);
+    *kept = false;
+  }
+  if (!*kept) return free(list.rows), rc;
   h->instances[h->n_sizes] = NULL;
-  h->sizes[h->n_sizes++] = (clt_rows_at){instance, rows, n};
-  h->n_rows += n;
+  h->sizes[h->n_sizes++] = (clt_rows_at){instance, list.rows, list.n};
+  h->n_rows += list.n;
   return CLT_OK;
 }
 
-/* Sizes without a measurement are left out. */
-static int read_key(reading *r, const clt_store_key *key, const clt_instance *instance, bool *kept, clt_error *error) {
-  row_list list = {0};
-  int rc = clt_store_newest(r->store, key, clt_instance_space(instance), false, collect_row, &list, NULL, error);
-  *kept = rc == CLT_OK && list.n > 0;
-  if (*kept) rc = keep(r->history, instance, list.rows, list.n, error);
-  if (rc || !*kept) free(list.rows);
-  return rc;
-}
-
-static int read_candidate(reading *r, candidate *c, clt_error *error) {
-  clt_instance *instance = NULL;
-  bool kept = false;
-  int rc = instance_of(&instance, r->history->own, c, error);
-  if (rc == CLT_OK && instance) rc = read_key(r, &c->key, instance, &kept, error);
-  if (rc || !kept)
-    clt_instance_free(instance);
-  else
-    r->history->instances[r->history->n_sizes - 1] = instance;
-  return rc;
-}
-
-static int read_all(reading *r, bool own_size, clt_error *error) {
-  bool kept;
-  int rc = clt_store_key_init(&r->own, r->history->own, error);
-  if (rc == CLT_OK) rc = read_key(r, &r->own, r->history->own, &kept, error);
-  if (rc || own_size) return rc;
-  rc = clt_store_each_key(r->store, false, note, r, error);
-  for (size_t i = 0; rc == CLT_OK && i < r->n; i++) rc = read_candidate(r, &r->candidates[i], error);
+/* Other sizes on the same device with the same driver, where they are of today's kernel. */
+static int read_other_sizes(clt_history *h, clt_store *store, const clt_store_key *own, clt_error *error) {
+  const clt_problem *problem = clt_instance_problem(h->own);
+  const clt_related_query query = {own, clt_problem_name(problem), "", false};
+  clt_related_list related = {0};
+  int rc = clt_related_add(&related, store, &query, error);
+  for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
+    const clt_related *r = &related.all[i];
+    clt_instance *instance = NULL;
+    bool kept = false;
+    if (!r->same_device || !r->same_driver) continue;
+    rc = clt_related_instance(&instance, r, problem, clt_instance_device(h->own), error);
+    if (rc == CLT_OK && instance && clt_space_same_parameters(clt_instance_space(instance), clt_instance_space(h->own)))
+      rc = read_key(h, store, &r->key, instance, &kept, error);
+    if (kept)
+      h->instances[h->n_sizes - 1] = instance;
+    else
+      clt_instance_free(instance);
+  }
+  clt_related_release(&related);
   return rc;
 }
 
 int clt_history_read(clt_history **out, clt_store *store, const clt_instance *instance, bool own_size,
                      clt_error *error) {
   clt_history *h = clt_new_array(1, sizeof *h);
+  clt_store_key own;
+  bool kept;
   if (h == NULL) return clt_fail_memory(error);
   h->own = instance;
-  reading r = {.history = h, .store = store};
-  int rc = read_all(&r, own_size, error);
-  for (size_t i = 0; i < r.n; i++) free(r.candidates[i].sizes);
-  free(r.candidates);
-  if (rc == CLT_E_MEMORY)
-    clt_fail_memory(error); /* from a visit, which has no error of its own; the first one stands */
+  int rc = clt_store_key_init(&own, instance, error);
+  if (rc == CLT_OK) rc = read_key(h, store, &own, instance, &kept, error);
+  if (rc == CLT_OK && !own_size) rc = read_other_sizes(h, store, &own, error);
   if (rc) return clt_history_free(h), rc;
   *out = h;
   return CLT_OK;

@@ -1,13 +1,14 @@
-/* The configuration of the least summed relative cost. */
+/* The configuration of the least summed relative cost over several places. */
 #include "lookup/portable.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "lookup/lookup.h"
 
 void clt_portable_release(clt_portable *p) {
   for (size_t i = 0; p->places && i < p->n_places; i++) {
@@ -23,67 +24,161 @@ void clt_portable_release(clt_portable *p) {
   *p = (clt_portable){0};
 }
 
-/* --- which places --- */
+/* --- what was measured, in one table --- */
 
-typedef struct gathering {
-  clt_portable_table table;
+typedef struct place {
+  clt_store_key key;
+  char *sizes;
+  clt_store *store; /* the one that it was found in first */
+  clt_instance *instance;
+  clt_objective *objective;
+  double *costs; /* by configuration: NaN where it was not measured, INFINITY where it fails or is not valid */
+  size_t capacity;
+  double best; /* the least cost; NaN: nothing succeeded */
+} place;
+
+typedef struct table {
+  clt_texts configurations;
+  place *places;
+  size_t n_places, capacity;
   const clt_portable_filter *filter;
   const char *objective;
-} gathering;
+} table;
 
-static bool device_fits(const clt_portable_filter *f, const char *device) {
-  for (size_t i = 0; i < f->n_devices; i++)
-    if (strcasestr(device, f->devices[i])) return true;
-  return f->n_devices == 0;
+static void release_place(place *p) {
+  clt_objective_free(p->objective);
+  clt_instance_free(p->instance);
+  free(p->sizes);
+  free(p->costs);
+  *p = (place){.best = NAN};
 }
 
-static bool size_fits(const clt_portable_filter *f, clt_size size) {
-  bool listed = false;
-  for (size_t i = 0; i < f->n_sizes; i++) {
-    if (strcmp(f->sizes[i].name, size.name) != 0) continue;
-    if (f->sizes[i].value == size.value) return true;
-    listed = true;
-  }
-  return !listed;
+static void release_table(table *t) {
+  for (size_t i = 0; i < t->n_places; i++) release_place(&t->places[i]);
+  free(t->places);
+  clt_texts_release(&t->configurations);
 }
 
-static int gather(void *user, clt_store *store, const clt_store_key *key, clt_instance **instance, const char *sizes,
-                  clt_error *error) {
-  gathering *g = user;
-  bool fits = g->filter == NULL || device_fits(g->filter, key->device);
-  for (size_t i = 0; fits && g->filter && i < clt_instance_n_sizes(*instance); i++)
-    fits = size_fits(g->filter, clt_instance_size(*instance, i));
-  if (!fits) return CLT_OK;
-  clt_instance *taken = *instance;
-  *instance = NULL;
-  return clt_portable_table_add(&g->table, store, key, taken, sizes, g->objective, error);
-}
-
-static int check_sizes(const clt_problem *problem, const clt_portable_filter *f, clt_error *error) {
-  for (size_t i = 0; f && i < f->n_sizes; i++) {
-    size_t k = 0, n = clt_problem_n_sizes(problem);
-    while (k < n && strcmp(clt_problem_size(problem, k).name, f->sizes[i].name) != 0) k++;
-    if (k == n)
-      return clt_fail(error, CLT_E_ARGUMENT, "'%s' has no problem parameter '%.64s'", clt_problem_name(problem),
-                      f->sizes[i].name);
-  }
+static int reserve_costs(place *p, size_t n) {
+  size_t before = p->capacity;
+  if (clt_grow(&p->costs, &p->capacity, n, sizeof *p->costs)) return CLT_E_MEMORY;
+  for (size_t i = before; i < p->capacity; i++) p->costs[i] = NAN;
   return CLT_OK;
+}
+
+typedef struct reading {
+  table *table;
+  place *place;
+} reading;
+
+/* What another store knew before stands. */
+static int collect_cost(void *user, const clt_store_answer *answer) {
+  const reading *r = user;
+  place *p = r->place;
+  if (answer->newest == NULL) return 0;
+  double cost = clt_measurement_correct(answer->newest) ? clt_objective_cost(p->objective, answer->newest) : INFINITY;
+  if (isnan(cost)) return 0;
+  char *text = clt_config_string(clt_instance_space(p->instance), answer->config);
+  size_t number = text ? clt_texts_add(&r->table->configurations, text) : CLT_NO_TEXT;
+  free(text);
+  if (number == CLT_NO_TEXT || reserve_costs(p, number + 1)) return CLT_E_MEMORY;
+  if (isnan(p->costs[number])) p->costs[number] = cost;
+  return 0;
+}
+
+static int read_costs(table *t, place *p, clt_store *store, clt_error *error) {
+  reading r = {t, p};
+  return clt_store_newest(store, &p->key, clt_instance_space(p->instance), false, collect_cost, &r, NULL, error);
+}
+
+static bool passes_filter(const clt_portable_filter *f, const char *device, const clt_instance *instance) {
+  bool fits = f->n_devices == 0;
+  for (size_t i = 0; i < f->n_devices && !fits; i++) fits = strcasestr(device, f->devices[i]) != NULL;
+  for (size_t k = 0; k < clt_instance_n_sizes(instance) && fits; k++) {
+    clt_size size = clt_instance_size(instance, k);
+    bool listed = false, equal = false;
+    for (size_t i = 0; i < f->n_sizes; i++) {
+      if (strcmp(f->sizes[i].name, size.name) != 0) continue;
+      listed = true;
+      equal = equal || f->sizes[i].value == size.value;
+    }
+    fits = equal || !listed;
+  }
+  return fits;
+}
+
+/* Keys come oldest first, the user's store before the system's. A later driver of the same store goes before an earlier
+ * one, one of another store does not. */
+static int add_place(void *user, const clt_related *found, clt_instance **instance, clt_error *error) {
+  table *t = user;
+  size_t i = 0;
+  if (t->filter && !passes_filter(t->filter, found->key.device, *instance)) return CLT_OK;
+  while (i < t->n_places &&
+         (strcmp(t->places[i].key.device, found->key.device) != 0 || strcmp(t->places[i].sizes, found->sizes) != 0))
+    i++;
+  if (i == t->n_places) {
+    if (clt_grow(&t->places, &t->capacity, i + 1, sizeof *t->places)) return clt_fail_memory(error);
+    t->places[t->n_places++] = (place){.best = NAN};
+  } else if (strcmp(t->places[i].key.driver, found->key.driver) == 0) {
+    return read_costs(t, &t->places[i], found->store, error);
+  } else if (t->places[i].store != found->store) {
+    return CLT_OK;
+  }
+  place *p = &t->places[i];
+  release_place(p);
+  p->key = found->key;
+  p->store = found->store;
+  p->instance = *instance;
+  *instance = NULL;
+  p->sizes = strdup(found->sizes);
+  int rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
+  return rc ? rc : read_costs(t, p, found->store, error);
+}
+
+/* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or
+ * stands for another one. */
+static int infer_cost(double *out, const table *t, const place *p, const char *configuration, clt_error *error) {
+  const clt_space *space = clt_instance_space(p->instance);
+  clt_config config, canonical;
+  *out = INFINITY;
+  if (clt_config_parse(&config, space, configuration, NULL) || !clt_space_contains(space, config)) return CLT_OK;
+  *out = NAN;
+  canonical = clt_space_canonical(space, config);
+  if (canonical == config) return CLT_OK;
+  char *text = clt_config_string(space, canonical);
+  if (text == NULL) return clt_fail_memory(error);
+  size_t number = clt_texts_find(&t->configurations, text);
+  if (number != CLT_NO_TEXT) *out = p->costs[number];
+  free(text);
+  return CLT_OK;
+}
+
+static int complete_table(table *t, clt_error *error) {
+  int rc = CLT_OK;
+  for (place *p = t->places; rc == CLT_OK && p < t->places + t->n_places; p++) {
+    if (reserve_costs(p, t->configurations.n)) return clt_fail_memory(error);
+    for (size_t i = 0; rc == CLT_OK && i < t->configurations.n; i++) {
+      if (isnan(p->costs[i])) rc = infer_cost(&p->costs[i], t, p, t->configurations.all[i], error);
+      if (isfinite(p->costs[i])) p->best = fmin(p->best, p->costs[i]);
+    }
+  }
+  return rc;
 }
 
 /* --- which configuration --- */
 
 typedef struct score {
-  const clt_portable_row *row;
-  size_t n_missing;
+  const char *configuration; /* NULL: none */
+  size_t number, n_missing;
   double sum, worst;
 } score;
 
 /* False: it fails somewhere, or was measured nowhere. */
-static bool judge(score *out, const clt_portable_table *t, const clt_portable_row *row) {
-  *out = (score){.row = row};
+static bool score_configuration(score *out, const table *t, size_t number) {
+  *out = (score){.configuration = t->configurations.all[number], .number = number};
   for (size_t i = 0; i < t->n_places; i++) {
-    double relative = row->costs[i] / t->places[i].best;
-    if (isinf(row->costs[i])) return false;
+    double cost = t->places[i].costs[number], relative = cost / t->places[i].best;
+    if (isinf(cost)) return false;
     out->n_missing += isnan(relative);
     if (isnan(relative)) continue;
     out->sum += relative;
@@ -92,52 +187,37 @@ static bool judge(score *out, const clt_portable_table *t, const clt_portable_ro
   return out->n_missing < t->n_places;
 }
 
-static bool better(const score *a, const score *b) {
-  if (b->row == NULL) return true;
+static bool is_better(const score *a, const score *b) {
+  if (b->configuration == NULL) return true;
   if (a->n_missing != b->n_missing) return a->n_missing < b->n_missing;
-  return a->sum != b->sum ? a->sum < b->sum : strcmp(a->row->text, b->row->text) < 0;
+  return a->sum != b->sum ? a->sum < b->sum : strcmp(a->configuration, b->configuration) < 0;
 }
 
 /* As good as the best where nothing is known. */
 static double bound(const score *s) { return s->sum + (double)s->n_missing; }
 
-static score find_best(const clt_portable_table *t, clt_portable *out) {
-  score best = {.row = NULL}, s;
-  for (const clt_portable_row *row = t->rows; row; row = row->hh.next) {
-    if (!judge(&s, t, row)) continue;
-    out->n_configurations++;
-    out->n_complete += s.n_missing == 0;
-    if (better(&s, &best)) best = s;
-  }
-  return best;
+static bool is_more_promising(const score *a, const score *b) {
+  if (b->configuration == NULL || bound(a) != bound(b)) return b->configuration == NULL || bound(a) < bound(b);
+  return strcmp(a->configuration, b->configuration) < 0;
 }
 
-static score find_open(const clt_portable_table *t, const score *best, clt_portable *out) {
-  score open = {.row = NULL}, s;
-  for (const clt_portable_row *row = t->rows; row; row = row->hh.next) {
-    if (row == best->row || !judge(&s, t, row) || s.n_missing == 0 || bound(&s) >= bound(best)) continue;
-    out->n_open++;
-    if (open.row == NULL || bound(&s) < bound(&open) ||
-        (bound(&s) == bound(&open) && strcmp(row->text, open.row->text) < 0))
-      open = s;
+static void choose(const table *t, clt_portable *out, score *best, score *open) {
+  score s;
+  *best = *open = (score){0};
+  for (size_t i = 0; i < t->configurations.n; i++) {
+    if (!score_configuration(&s, t, i)) continue;
+    out->n_configurations++;
+    out->n_complete += s.n_missing == 0;
+    if (is_better(&s, best)) *best = s;
   }
-  return open;
+  for (size_t i = 0; i < t->configurations.n && best->configuration; i++) {
+    if (i == best->number || !score_configuration(&s, t, i) || s.n_missing == 0 || bound(&s) >= bound(best)) continue;
+    out->n_open++;
+    if (is_more_promising(&s, open)) *open = s;
+  }
 }
 
 /* --- saying so --- */
-
-static char *missing_text(const clt_portable_table *t, const clt_portable_row *row) {
-  char *text = NULL;
-  size_t length, n = 0;
-  FILE *out = open_memstream(&text, &length);
-  if (out == NULL) return NULL;
-  for (size_t i = 0; i < t->n_places; i++) {
-    const clt_place *p = &t->places[i];
-    if (isnan(row->costs[i]))
-      fprintf(out, "%s%s%s%s", n++ ? "; " : "", p->key.device, p->sizes[0] ? ", " : "", p->sizes);
-  }
-  return fclose(out) ? free(text), NULL : text;
-}
 
 static bool has_word(const char *text, const char *word, size_t n) {
   for (const char *at = text; (at = strstr(at, word)); at++)
@@ -146,9 +226,9 @@ static bool has_word(const char *text, const char *word, size_t n) {
 }
 
 /* The words of `options` that `others` has, too; in place. */
-static int keep_common(char *options, const char *others) {
+static int keep_common_words(char *options, const char *others, clt_error *error) {
   char *copy = strdup(options), *rest = NULL, *end = options;
-  if (copy == NULL) return CLT_E_MEMORY;
+  if (copy == NULL) return clt_fail_memory(error);
   *end = '\0';
   for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
     size_t n = strlen(word);
@@ -161,7 +241,7 @@ static int keep_common(char *options, const char *others) {
   return CLT_OK;
 }
 
-static int find_options(char **out, const clt_portable_table *t, const char *configuration, clt_error *error) {
+static int common_options(char **out, const table *t, const char *configuration, clt_error *error) {
   char *common = NULL;
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < t->n_places; i++) {
@@ -170,7 +250,7 @@ static int find_options(char **out, const clt_portable_table *t, const char *con
     char *options = NULL;
     rc = clt_config_parse(&config, clt_instance_space(instance), configuration, error);
     if (rc == CLT_OK) rc = clt_instance_options(instance, config, &options, error);
-    if (rc == CLT_OK && common && keep_common(common, options)) rc = clt_fail_memory(error);
+    if (rc == CLT_OK && common) rc = keep_common_words(common, options, error);
     if (rc == CLT_OK && common == NULL) common = options, options = NULL;
     free(options);
   }
@@ -179,60 +259,67 @@ static int find_options(char **out, const clt_portable_table *t, const char *con
   return CLT_OK;
 }
 
-static int tell_places(clt_portable *out, const clt_portable_table *t, const clt_portable_row *row, clt_error *error) {
-  out->places = clt_new_array(t->n_places, sizeof *out->places);
-  if (out->places == NULL) return clt_fail_memory(error);
-  for (; out->n_places < t->n_places; out->n_places++) {
-    const clt_place *p = &t->places[out->n_places];
-    double cost = row->costs[out->n_places];
-    clt_portable_place *told = &out->places[out->n_places];
-    *told = (clt_portable_place){strdup(p->key.device),
-                                 strdup(p->key.driver),
-                                 strdup(p->sizes),
-                                 cost / p->best,
-                                 clt_objective_exchange(p->objective, cost),
-                                 clt_objective_exchange(p->objective, p->best)};
-    if (!told->device || !told->driver || !told->sizes) return out->n_places++, clt_fail_memory(error);
-  }
-  return CLT_OK;
-}
-
-static int answer(clt_portable *out, const clt_portable_table *t, clt_error *error) {
-  score best = find_best(t, out);
-  if (best.row == NULL)
+static int describe_answer(clt_portable *out, const table *t, clt_error *error) {
+  score best, open;
+  clt_text missing = {0};
+  choose(t, out, &best, &open);
+  if (best.configuration == NULL)
     return clt_fail(error, CLT_E_NO_VALID,
                     "every configuration that was measured fails at one of the %zu places, or is not valid there",
                     t->n_places);
-  score open = find_open(t, &best, out);
   out->n_missing = best.n_missing;
   out->sum_relative = best.sum;
   out->worst_relative = best.worst;
-  out->configuration = strdup(best.row->text);
-  if (open.row) out->open_configuration = strdup(open.row->text);
-  if (open.row) out->open_missing = missing_text(t, open.row);
-  if (!out->configuration || (open.row && (!out->open_configuration || !out->open_missing)))
-    return clt_fail_memory(error);
-  int rc = tell_places(out, t, best.row, error);
-  return rc ? rc : find_options(&out->options, t, best.row->text, error);
+  out->configuration = strdup(best.configuration);
+  out->places = clt_new_array(t->n_places, sizeof *out->places);
+  bool no_memory = out->configuration == NULL || out->places == NULL;
+  for (; !no_memory && out->n_places < t->n_places; out->n_places++) {
+    const place *p = &t->places[out->n_places];
+    double cost = p->costs[best.number];
+    clt_portable_place *answer = &out->places[out->n_places];
+    *answer = (clt_portable_place){strdup(p->key.device),
+                                   strdup(p->key.driver),
+                                   strdup(p->sizes),
+                                   cost / p->best,
+                                   clt_objective_exchange(p->objective, cost),
+                                   clt_objective_exchange(p->objective, p->best)};
+    no_memory = !answer->device || !answer->driver || !answer->sizes;
+  }
+  if (no_memory) return clt_fail_memory(error);
+  if (open.configuration) {
+    if ((out->open_configuration = strdup(open.configuration)) == NULL) return clt_fail_memory(error);
+    for (size_t i = 0; i < t->n_places; i++)
+      if (isnan(t->places[i].costs[open.number]))
+        clt_text_printf(&missing, "%s%s%s%s", missing.n ? "; " : "", t->places[i].key.device,
+                        t->places[i].sizes[0] ? ", " : "", t->places[i].sizes);
+    int rc = clt_text_take(&out->open_missing, &missing, error);
+    if (rc) return rc;
+  }
+  return common_options(&out->options, t, best.configuration, error);
 }
 
 int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
                          const clt_portable_filter *filter, clt_error *error) {
   clt_portable made = {0};
-  gathering g = {.filter = filter};
-  int rc = check_sizes(problem, filter, error);
-  if (rc) return rc;
+  table t = {.filter = filter};
+  for (size_t i = 0; filter && i < filter->n_sizes; i++) {
+    size_t k = 0, n = clt_problem_n_sizes(problem);
+    while (k < n && strcmp(clt_problem_size(problem, k).name, filter->sizes[i].name) != 0) k++;
+    if (k == n)
+      return clt_fail(error, CLT_E_ARGUMENT, "'%s' has no problem parameter '%.64s'", clt_problem_name(problem),
+                      filter->sizes[i].name);
+  }
   pthread_mutex_lock(&catalog->mutex);
-  g.objective = catalog->objective;
-  rc = clt_catalog_each_place(catalog, problem, gather, &g, error);
+  t.objective = catalog->objective;
+  int rc = clt_catalog_each_place(catalog, problem, add_place, &t, error);
   pthread_mutex_unlock(&catalog->mutex);
-  if (rc == CLT_OK && g.table.n_places == 0)
+  if (rc == CLT_OK && t.n_places == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND,
                   "the store knows nothing of '%s' at these sizes on these devices; 'clatune tune' makes it known",
                   clt_problem_name(problem));
-  if (rc == CLT_OK) rc = clt_portable_table_complete(&g.table, error);
-  if (rc == CLT_OK) rc = answer(&made, &g.table, error);
-  clt_portable_table_release(&g.table);
+  if (rc == CLT_OK) rc = complete_table(&t, error);
+  if (rc == CLT_OK) rc = describe_answer(&made, &t, error);
+  release_table(&t);
   if (rc) return clt_portable_release(&made), rc;
   *out = made;
   return CLT_OK;

@@ -1,5 +1,6 @@
-/* Models kept beside a store. */
-#include <clatune/predictor.h>
+/* Models kept beside a store, and in memory once they were loaded. */
+#include "lookup/predictor.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include "base/memory.h"
 #include "lookup/lookup.h"
 #include "store/store.h"
+
+/* --- beside a store --- */
 
 int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error) {
   char kernel[33];
@@ -68,5 +71,85 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
                   clt_problem_name(clt_instance_problem(instance)));
   if (rc == CLT_OK) rc = clt_model_load(out, clt_instance_space(instance), instance, path, error);
   free(path);
+  return rc;
+}
+
+/* --- in memory --- */
+
+struct clt_kept_model {
+  char *path;
+  struct stat file; /* as it was when it was read */
+  clt_model *model;
+  clt_owned owned; /* what the model speaks of between look-ups */
+};
+
+void clt_owned_release(clt_owned *owned) {
+  clt_instance_free(owned->instance);
+  clt_problem_free(owned->problem);
+  *owned = (clt_owned){0};
+}
+
+static void release_kept(clt_kept_model *k) {
+  clt_model_free(k->model);
+  clt_owned_release(&k->owned);
+  free(k->path);
+}
+
+void clt_kept_models_release(clt_kept_models *models) {
+  for (size_t i = 0; i < models->n; i++) release_kept(&models->all[i]);
+  free(models->all);
+  *models = (clt_kept_models){0};
+}
+
+static bool same_file(const struct stat *a, const struct stat *b) {
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+         a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* The one of that file as it is now; an older one is forgotten. */
+static clt_kept_model *find_kept(clt_kept_models *models, const char *path, const struct stat *file) {
+  for (size_t i = 0; i < models->n; i++) {
+    clt_kept_model *k = &models->all[i];
+    if (strcmp(k->path, path) != 0) continue;
+    if (same_file(&k->file, file)) return k;
+    release_kept(k);
+    *k = models->all[--models->n];
+    return NULL;
+  }
+  return NULL;
+}
+
+static int use_kept(clt_kept_model *k, const clt_instance *instance, clt_owned *owned, clt_model_use use, void *user,
+                    clt_error *error) {
+  if (clt_model_bind(k->model, instance, NULL)) return CLT_OK;
+  int rc = use(user, k->model, error);
+  if (owned == NULL) {
+    clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
+    return rc;
+  }
+  clt_owned_release(&k->owned);
+  k->owned = *owned;
+  *owned = (clt_owned){0};
+  return rc;
+}
+
+int clt_kept_models_use(clt_kept_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
+                        clt_model_use use, void *user, clt_error *error) {
+  struct stat file;
+  if (stat(path, &file)) return CLT_OK;
+  clt_kept_model *k = find_kept(models, path, &file);
+  if (k) return use_kept(k, instance, owned, use, user, error);
+  clt_kept_model fresh = {.file = file};
+  int rc = clt_model_load(&fresh.model, clt_instance_space(instance), instance, path, NULL);
+  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+  rc = use(user, fresh.model, error);
+  if (rc == CLT_OK && owned && (fresh.path = strdup(path)) != NULL &&
+      clt_grow(&models->all, &models->capacity, models->n + 1, sizeof *models->all) == CLT_OK) {
+    fresh.owned = *owned;
+    *owned = (clt_owned){0};
+    models->all[models->n++] = fresh;
+  } else {
+    release_kept(&fresh);
+  }
   return rc;
 }

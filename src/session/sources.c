@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "lookup/distance.h"
+#include "lookup/related.h"
 #include "session/session.h"
 
 /* How a recording's positions become those of the space. */
@@ -147,50 +147,13 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
 #define MOST 8           /* keys that are read */
 #define LEAST_CORRECT 10 /* measurements; from fewer nothing is learnt */
 
-/* A key of the store that may be of the same kernel. */
-struct candidate {
-  clt_store_key key;
-  char *sizes;
-  uint64_t n;
-  bool same_text, same_device; /* same_text: and the same sizes, input and reference */
-  double distance;             /* of the sizes */
-};
-
-struct candidates {
-  const clt_source_wish *wish;
-  struct candidate *all;
-  size_t n, capacity;
-};
-
-static bool same_key(const clt_store_key *a, const clt_store_key *b) {
-  return strcmp(a->problem, b->problem) == 0 && strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
-}
-
-static int note_key(void *user, const clt_store_description *d) {
-  struct candidates *c = user;
-  const clt_source_wish *w = c->wish;
-  bool same_text = strcmp(d->key.problem, w->own->problem) == 0;
-  bool same_name = w->problem_name[0] && strcmp(d->problem_name, w->problem_name) == 0;
-  if (same_key(&d->key, w->own) || d->n_records < LEAST_CORRECT || !(same_text || same_name)) return 0;
-  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
-  char *sizes = strdup(d->sizes);
-  if (sizes == NULL) return CLT_E_MEMORY;
-  c->all[c->n++] = (struct candidate){.key = d->key,
-                                      .sizes = sizes,
-                                      .n = d->n_records,
-                                      .same_text = same_text,
-                                      .same_device = strcmp(d->key.device, w->own->device) == 0,
-                                      .distance = clt_sizes_distance(w->sizes, d->sizes)};
-  return 0;
-}
-
 /* The same text before another one, this device before another one, near sizes before far ones, much before little. */
 static int by_worth(const void *a, const void *b) {
-  const struct candidate *x = a, *y = b;
+  const clt_related *x = a, *y = b;
   if (x->same_text != y->same_text) return y->same_text - x->same_text;
   if (x->same_device != y->same_device) return y->same_device - x->same_device;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-  if (x->n != y->n) return x->n < y->n ? 1 : -1;
+  if (x->n_records != y->n_records) return x->n_records < y->n_records ? 1 : -1;
   int order = strcmp(x->key.problem, y->key.problem);
   if (order == 0) order = strcmp(x->key.device, y->key.device);
   return order ? order : strcmp(x->key.driver, y->key.driver);
@@ -215,9 +178,8 @@ static int note_measurement(void *user, clt_record_kind kind, const clt_measurem
 }
 
 /* A key most of whose records the space cannot read is of a kernel with other parameters. */
-static int add_stored(clt_sources *out, const struct candidate *c, const clt_space *space,
-                      const clt_objective *objective, clt_store *store, clt_log_fn log, void *log_user,
-                      clt_error *error) {
+static int add_stored(clt_sources *out, const clt_related *c, const clt_space *space, const clt_objective *objective,
+                      clt_store *store, clt_log_fn log, void *log_user, clt_error *error) {
   struct reading reading = {.objective = objective};
   size_t n_foreign = 0;
   int rc = clt_store_each(store, &c->key, space, note_measurement, &reading, &n_foreign, error);
@@ -235,12 +197,15 @@ static int add_stored(clt_sources *out, const struct candidate *c, const clt_spa
 
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
-  struct candidates c = {.wish = wish};
-  int rc = clt_store_each_key(store, true, note_key, &c, error);
-  if (c.n) qsort(c.all, c.n, sizeof *c.all, by_worth);
-  for (size_t i = 0; rc == CLT_OK && i < c.n && i < MOST; i++)
-    rc = add_stored(out, &c.all[i], space, objective, store, log, log_user, error);
-  for (size_t i = 0; i < c.n; i++) free(c.all[i].sizes);
-  free(c.all);
+  const clt_related_query query = {wish->own, wish->problem_name, wish->sizes, true};
+  clt_related_list related = {0};
+  int rc = clt_related_add(&related, store, &query, error);
+  if (related.n) qsort(related.all, related.n, sizeof *related.all, by_worth);
+  for (size_t i = 0, n_read = 0; rc == CLT_OK && i < related.n && n_read < MOST; i++) {
+    if (related.all[i].n_records < LEAST_CORRECT) continue;
+    rc = add_stored(out, &related.all[i], space, objective, store, log, log_user, error);
+    n_read++;
+  }
+  clt_related_release(&related);
   return rc;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "clatune/predictor.h"
+#include "lookup/predictor.h"
 #include "fixture.h"
 
 #define N_SIZES 8

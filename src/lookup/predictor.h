@@ -1,17 +1,13 @@
-/* clatune/predictor.h - models of a kernel on a device, fitted on what a store holds of it at all sizes.
+/* lookup/predictor.h - models of a kernel on a device, fitted on what a store holds of it at all sizes.
  *
  * A predictor answers for sizes that nobody has measured. `clatune train` fits one and keeps it beside the store;
- * clt_catalog_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device and
- * driver. */
-#ifndef CLATUNE_PREDICTOR_H
-#define CLATUNE_PREDICTOR_H
+ * clt_catalog_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device
+ * and driver. */
+#ifndef CLT_LOOKUP_PREDICTOR_H
+#define CLT_LOOKUP_PREDICTOR_H
 
 #include <clatune/model.h>
 #include <clatune/store.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* What a store holds of a kernel: the newest measurement of each configuration, by size. */
 typedef struct clt_history clt_history;
@@ -40,7 +36,4 @@ int clt_predictor_path(char **out, const char *store_path, const clt_instance *i
 int clt_predictor_save(const clt_model *model, const char *store_path, const clt_instance *instance, clt_error *error);
 int clt_predictor_load(clt_model **out, const char *store_path, const clt_instance *instance, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
