@@ -69,16 +69,17 @@ typedef struct clt_phases {
   double wait_s;         /* waiting for the device */
 } clt_phases;
 
-/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s and energy_J are NaN. Fill
+/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are NaN. Fill
  * with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
 typedef struct clt_measurement {
   clt_config config;
   clt_reason reason;           /* CLT_REASON_NONE: correct */
-  double time_s;               /* what configurations are ranked by: the minimum of the runs; NaN if not correct */
+  double time_s;               /* seconds: the minimum of the runs; NaN if not correct, or if nobody knows */
   double runs_s[CLT_MAX_RUNS]; /* every timed run, in the order of execution, warm-up left out */
   size_t n_runs;
   clt_clock clock;
   clt_phases phases;
+  double figure;        /* what a program reports of itself, in the problem's unit; NaN for kernels and for times */
   double energy_J;      /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
   double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */

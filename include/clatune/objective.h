@@ -1,9 +1,9 @@
 /* clatune/objective.h - figures of merit: which of two configurations is better, and what is shown of one.
  *
- * A metric is an expression over what was measured (time_s, energy_J), the configuration, the sizes and the device
- * (docs/objectives.md). One of the metrics is the objective: it is minimised or maximised. What is stored is what was
- * measured; metrics are computed when it is read. An objective is immutable once made, and may be used by several
- * threads. */
+ * A metric is an expression over what was measured (time_s, energy_J, figure), the configuration, the sizes and the
+ * device (docs/objectives.md). One of the metrics is the objective: it is minimised or maximised. What is stored is
+ * what was measured; metrics are computed when it is read. An objective is immutable once made, and may be used by
+ * several threads. */
 #ifndef CLATUNE_OBJECTIVE_H
 #define CLATUNE_OBJECTIVE_H
 
@@ -16,11 +16,13 @@ extern "C" {
 
 typedef struct clt_objective clt_objective;
 
-/* The objective that text names: "time" (least time_s), "energy" (least energy_J), a metric of the problem's that
- * states a goal; or, for any expression and for a metric without a goal or with the other one, "minimise EXPRESSION" or
- * "maximise EXPRESSION". text NULL: the problem's "Objective", "time" where it has none. The instance must outlive the
- * objective. CLT_E_ARGUMENT where text is none of these, CLT_E_EXPRESSION where the expression does not compile. Free
- * with clt_objective_free. */
+/* The objective that text names: "time" (least time_s), "energy" (least energy_J), "figure" (what a program reports of
+ * itself, where that is no time; in its own unit, least or greatest as the problem file says), a metric of the
+ * problem's that states a goal; or, for any expression and for a metric without a goal or with the other one, "minimise
+ * EXPRESSION" or "maximise EXPRESSION". text "": the standard one, "figure" where there is one and else "time". text
+ * NULL: the problem's "Objective", the standard one where it has none. The instance must outlive the objective.
+ * CLT_E_ARGUMENT where text is none of these, CLT_E_EXPRESSION where the expression does not compile. Free with
+ * clt_objective_free. */
 int clt_objective_new(clt_objective **out, const clt_instance *instance, const char *text, clt_error *error);
 /* The same for configurations of a space that belongs to no problem (a recording's); sizes are copied, the space must
  * outlive the objective. */
@@ -33,9 +35,13 @@ const char *clt_objective_expression(const clt_objective *objective);
 const char *clt_objective_unit(const clt_objective *objective); /* "s", "J", "GFLOP/s"; "" where none is stated */
 clt_goal clt_objective_goal(const clt_objective *objective);    /* never CLT_GOAL_NOT_STATED */
 bool clt_objective_is_time(const clt_objective *objective);     /* it is "time" itself */
+/* It is what is optimised where nothing is stated: "figure" where the program reports one that is no time, else "time".
+ */
+bool clt_objective_is_standard(const clt_objective *objective);
 bool clt_objective_needs_energy(const clt_objective *objective);
-/* Whether of two configurations the faster one is always the better one: the objective reads neither configuration nor
- * energy, and gets worse as time_s grows. Then slow configurations can be given up early. */
+/* Whether of two configurations the faster one is always the better one: the objective's expression reads time_s and
+ * nothing else that varies, and consists of sums, products, quotients and powers that make it worse as time_s grows.
+ * Then slow configurations can be given up early. */
 bool clt_objective_ranks_by_time(const clt_objective *objective);
 
 /* The value for a correct measurement; NaN where there is none: it failed, lacks the energy, or the expression cannot
@@ -51,8 +57,8 @@ double clt_objective_cost_of(const clt_objective *objective, clt_config config, 
 /* From a value to its cost; it is its own inverse, so also back. */
 double clt_objective_exchange(const clt_objective *objective, double value_or_cost);
 
-/* All metrics: "time", "energy", the problem's, and the objective's expression where it has no name. The last two
- * parts of clt_metric may be "" and CLT_GOAL_NOT_STATED. */
+/* All metrics: "time", "energy", "figure" where there is one, the problem's, and the objective's expression where it
+ * has no name. The last two parts of clt_metric may be "" and CLT_GOAL_NOT_STATED. */
 size_t clt_objective_n_metrics(const clt_objective *objective);
 clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
 size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */

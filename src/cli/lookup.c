@@ -36,7 +36,7 @@ static int print_text(const clt_problem *problem, const clt_objective *objective
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
   if (isfinite(found->expected_time_s))
     printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
-  if (!clt_objective_is_time(objective))
+  if (!clt_objective_is_standard(objective))
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));
   putchar('\n');

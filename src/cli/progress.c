@@ -57,7 +57,7 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
                                (long long)clt_tune_n_invalid(now->so_far, (clt_invalidity)i));
   if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
-  if (clt_objective_is_time(progress->objective))
+  if (clt_objective_is_standard(progress->objective))
     cli_figure(best, progress->problem, now->so_far->best.time_s);
   else
     cli_value(best, progress->objective, now->best_value);

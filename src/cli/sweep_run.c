@@ -61,7 +61,7 @@ static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device,
   if (line == NULL) return NULL;
   json_object_set_new(line, "best_s", clt_json_real(o->best_s));
   json_object_set_new(line, "default_s", clt_json_real(o->default_s));
-  if (isfinite(o->best_value)) add_values(line, t->settings.objective, o);
+  if (isfinite(o->best_value)) add_values(line, *t->settings.objective ? t->settings.objective : "figure", o);
   json_object_set_new(line, "configuration", found ? cli_json_configuration(space, r->best.config) : json_null());
   json_object_set_new(line, "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null());
   json_object_set_new(
@@ -89,7 +89,7 @@ static void take_values(cli_outcome *out, const cli_sweep_tuning *t, const clt_t
   clt_objective *objective = NULL;
   if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
     return;
-  if (clt_objective_is_time(objective)) {
+  if (clt_objective_is_standard(objective)) {
     take_figures(out, t->cell.problem);
   } else {
     out->best_value = clt_objective_value(objective, &r->best);

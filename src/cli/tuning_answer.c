@@ -96,6 +96,11 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
+/* The searches that certainty was measured on were for time. */
+static bool has_certainty(const clt_objective *objective) {
+  return clt_objective_ranks_by_time(objective) || clt_objective_is_standard(objective);
+}
+
 void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_search_report *s = r->search;
   char wall[32], sure[200];
@@ -111,7 +116,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
     printf("best configuration  none%s\n", r->evaluations ? ": no configuration gave a right result" : " yet");
   } else {
     print_best(tuning, r);
-    if (clt_objective_is_time(tuning->objective))
+    if (clt_objective_is_standard(tuning->objective))
       print_speedup(tuning->subject.problem, r);
     else
       print_improvement(tuning->objective, r);
@@ -124,7 +129,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   if (s->has_model && noted(s, "second_stage_measured") > 0)
     printf("second stage        %lld measured, %lld of them failed\n", (long long)noted(s, "second_stage_measured"),
            (long long)noted(s, "second_stage_failed"));
-  if (clt_objective_ranks_by_time(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
+  if (has_certainty(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
   printf("took                %s\n", cli_time(wall, r->wall_s));
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
@@ -219,9 +224,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                       json_pack("{s:I, s:I, s:o}", "measured", noted(s, "second_stage_measured"), "failed",
                                 noted(s, "second_stage_failed"), "needed",
                                 chosen ? json_integer(noted(s, "second_stage_needed")) : json_null()));
-  json_object_set_new(
-      out, "certainty",
-      clt_objective_ranks_by_time(tuning->objective) ? cli_certainty_json(&tuning->settings, r) : json_null());
+  json_object_set_new(out, "certainty",
+                      has_certainty(tuning->objective) ? cli_certainty_json(&tuning->settings, r) : json_null());
   json_object_set_new(out, "phases",
                       json_pack("{s:o, s:o, s:o, s:o, s:o}", "build_s", clt_json_real(p->build_s), "first_launch_s",
                                 clt_json_real(p->first_launch_s), "runs_s", clt_json_real(p->runs_s), "verify_s",

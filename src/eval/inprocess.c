@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 #include "eval/evaluators.h"
 #include "opencl/executor.h"
 #include "worker/reference.h"

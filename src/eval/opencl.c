@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 #include "eval/evaluators.h"
 #include "opencl/timing.h"
 #include "problem/data.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/memory.h"
 
 #define MAX_LOG_BYTES 16384
 
@@ -13,6 +14,7 @@ void clt_measurement_init(clt_measurement *m, clt_config config) {
   m->reason = CLT_REASON_NONE;
   m->time_s = NAN;
   m->energy_J = NAN;
+  m->figure = NAN;
   m->max_abs_error = NAN;
 }
 
@@ -46,6 +48,99 @@ void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log
   m->reason = reason;
   m->time_s = NAN;
   m->energy_J = NAN;
+  m->figure = NAN;
 }
 
 bool clt_measurement_correct(const clt_measurement *m) { return m->reason == CLT_REASON_NONE; }
+
+/* --- reasons --- */
+
+static const struct {
+  clt_invalidity invalidity;
+  const char *name, *text;
+} reasons[CLT_N_REASONS] = {
+#define ROW(id, invalidity, name, text) [id] = {invalidity, name, text},
+    CLT_REASON_TABLE(ROW)
+#undef ROW
+};
+
+static const char *const invalidities[CLT_N_INVALIDITIES] = {
+#define ROW(id, name) [id] = name,
+    CLT_INVALIDITY_TABLE(ROW)
+#undef ROW
+};
+
+static clt_reason known_reason(clt_reason reason) {
+  return (unsigned)reason < CLT_N_REASONS ? reason : CLT_REASON_UNKNOWN;
+}
+
+clt_invalidity clt_reason_invalidity(clt_reason reason) { return reasons[known_reason(reason)].invalidity; }
+
+const char *clt_reason_name(clt_reason reason) { return reasons[known_reason(reason)].name; }
+
+const char *clt_reason_text(clt_reason reason) { return reasons[known_reason(reason)].text; }
+
+int clt_reason_parse(clt_reason *out, const char *name, clt_error *error) {
+  for (size_t i = 0; i < CLT_N_REASONS; i++) {
+    if (strcmp(reasons[i].name, name) == 0) return *out = (clt_reason)i, CLT_OK;
+  }
+  return clt_fail(error, CLT_E_NOT_FOUND, "there is no reason '%.64s' for a failure", name);
+}
+
+const char *clt_invalidity_name(clt_invalidity invalidity) {
+  return (unsigned)invalidity < CLT_N_INVALIDITIES ? invalidities[invalidity] : "unknown";
+}
+
+/* --- statistics --- */
+
+static int compare_numbers(const void *a, const void *b) {
+  double x, y;
+  memcpy(&x, a, sizeof x);
+  memcpy(&y, b, sizeof y);
+  return (x > y) - (x < y);
+}
+
+static double sorted_median(const double *sorted, size_t n) {
+  if (n == 0) return NAN;
+  double low = sorted[(n - 1) / 2], high = sorted[n / 2];
+  return low == high ? low : low * 0.5 + high * 0.5;
+}
+
+static size_t keep_numbers(double *values, size_t n) {
+  size_t n_numbers = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!isnan(values[i])) values[n_numbers++] = values[i];
+  return n_numbers;
+}
+
+/* The median of the values, or of |value - *centre| where centre is not NULL. */
+static double median_of(const double *values, size_t n, const double *centre) {
+  double small[CLT_MAX_RUNS], *scratch = n <= CLT_MAX_RUNS ? small : clt_new_array(n, sizeof *scratch);
+  if (scratch == NULL) return NAN;
+  for (size_t i = 0; i < n; i++) scratch[i] = centre ? fabs(values[i] - *centre) : values[i];
+  size_t n_numbers = keep_numbers(scratch, n);
+  qsort(scratch, n_numbers, sizeof *scratch, compare_numbers);
+  double median = sorted_median(scratch, n_numbers);
+  if (scratch != small) free(scratch);
+  return median;
+}
+
+double clt_median(const double *values, size_t n) { return median_of(values, n, NULL); }
+
+double clt_mad(const double *values, size_t n) {
+  double median = clt_median(values, n);
+  return median_of(values, n, &median);
+}
+
+bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
+  double first = INFINITY, second = INFINITY;
+  for (size_t i = 0; i < n; i++) {
+    if (runs_s[i] < first) {
+      second = first;
+      first = runs_s[i];
+    } else if (runs_s[i] < second) {
+      second = runs_s[i];
+    }
+  }
+  return second <= first * (1 + relative);
+}

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 #include "opencl/clock.h"
 #include "opencl/declarations.h"
 #include "opencl/devices.h"

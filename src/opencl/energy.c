@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 #include "opencl/prepared.h"
 
 #define GROUP_S 0.02 /* of runs, between two looks at the clock; and so often deadlines begin anew */

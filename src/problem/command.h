@@ -52,6 +52,9 @@ typedef struct clt_figure {
   clt_statistic statistic;
 } clt_figure;
 
+/* Whether the figure is a time in seconds: then it is the measurement's time_s, else its figure. */
+bool clt_figure_is_time(const clt_figure *figure);
+
 /* The batch protocol. input, output: files in the scratch folder; NULL: standard input and output. */
 typedef struct clt_batch {
   bool used;

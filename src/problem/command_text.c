@@ -16,8 +16,12 @@ bool clt_problem_larger_is_better(const clt_problem *problem) {
   return problem->command && problem->command->figure.larger_is_better;
 }
 
+bool clt_figure_is_time(const clt_figure *figure) {
+  return strcmp(figure->unit, "s") == 0 && !figure->larger_is_better;
+}
+
 bool clt_problem_figure_is_time(const clt_problem *problem) {
-  return strcmp(clt_problem_figure_unit(problem), "s") == 0 && !clt_problem_larger_is_better(problem);
+  return problem->command == NULL || clt_figure_is_time(&problem->command->figure);
 }
 
 double clt_problem_figure(const clt_problem *problem, double time_s) {

@@ -20,7 +20,7 @@ bool clt_is_metric_name(const char *text) {
 
 clt_metric_slots clt_metric_slots_of(void) {
   size_t first = CLT_MAX_PARAMETERS + clt_device_n_properties();
-  return (clt_metric_slots){first, first + 1, first + 2, first + 2 + CLT_MAX_METRICS};
+  return (clt_metric_slots){first, first + 1, first + 2, first + 3, first + 3 + CLT_MAX_METRICS};
 }
 
 static clt_symbol variable(const char *name, size_t slot) { return (clt_symbol){.name = name, .slot = (uint32_t)slot}; }
@@ -58,14 +58,15 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
   int rc =
       scope->instance ? instance_symbols(&known, &n, scope->instance, error) : plain_symbols(&known, &n, scope, error);
   if (rc) return rc;
-  all = clt_new_array(n + 2 + scope->n_above, sizeof *all);
+  all = clt_new_array(n + 3 + scope->n_above, sizeof *all);
   if (all == NULL) {
     free(known);
     return clt_fail_memory(error);
   }
-  for (size_t i = 0; i < scope->n_above; i++) all[i] = variable(scope->above[i].name, slots.metrics + i);
-  memcpy(all + scope->n_above, known, n * sizeof *all); /* of two of one name the later one holds */
-  n += scope->n_above;
+  all[0] = variable("figure", slots.figure); /* of two of one name the later one holds */
+  for (size_t i = 0; i < scope->n_above; i++) all[1 + i] = variable(scope->above[i].name, slots.metrics + i);
+  memcpy(all + 1 + scope->n_above, known, n * sizeof *all);
+  n += 1 + scope->n_above;
   all[n++] = variable("time_s", slots.time);
   all[n++] = variable("energy_J", slots.energy);
   rc = clt_expr_compile(out, text, all, n, error);

@@ -12,7 +12,7 @@
 /* What was measured, and the value of each metric, stand in slots of their own behind those of the parameters and of
  * the device's properties. */
 typedef struct clt_metric_slots {
-  size_t time, energy; /* time_s, energy_J */
+  size_t time, energy, figure; /* time_s, energy_J, figure */
   size_t metrics;      /* the first metric's */
   size_t n;            /* of all */
 } clt_metric_slots;

@@ -6,7 +6,7 @@
 
 /* The problem, where what a program says of itself is no time; NULL: time is one, or this is by another objective. */
 static const clt_problem *with_figure(const clt_report *r) {
-  if (r->instance == NULL || !clt_objective_is_time(r->objective)) return NULL;
+  if (r->instance == NULL || !clt_objective_is_standard(r->objective)) return NULL;
   const clt_problem *problem = clt_instance_problem(r->instance);
   return clt_problem_figure_is_time(problem) ? NULL : problem;
 }
@@ -19,7 +19,7 @@ clt_report_figure clt_report_figure_of(const clt_report *report) {
         .name = "figure", .unit = clt_problem_figure_unit(problem), .maximised = clt_problem_larger_is_better(problem)};
   return (clt_report_figure){.name = clt_objective_name(o),
                              .unit = clt_objective_unit(o),
-                             .is_time = clt_objective_is_time(o),
+                             .is_time = clt_objective_is_standard(o),
                              .in_seconds = strcmp(clt_objective_unit(o), "s") == 0,
                              .maximised = clt_objective_goal(o) == CLT_MAXIMISE};
 }

@@ -150,7 +150,7 @@ void clt_page_progress(const clt_page *page, size_t report) {
 /* --- the fastest --- */
 
 static bool any_finalist(const clt_report_view *v) {
-  if (!clt_objective_is_time(v->report->objective)) return false;
+  if (!clt_objective_is_standard(v->report->objective)) return false;
   for (size_t i = 0; i < v->n_fastest; i++)
     if (isfinite(v->report->rows.items[v->fastest[i]].final_s)) return true;
   return false;

@@ -66,7 +66,7 @@ static void put_device(FILE *out, const clt_report *r) {
 static void put_objective(FILE *out, const clt_report *r) {
   clt_report_figure f = clt_report_figure_of(r);
   if (f.is_time) return;
-  if (clt_objective_is_time(r->objective))
+  if (clt_objective_is_standard(r->objective))
     fprintf(out, "figure: %s%sthe %s the better\n", f.unit, f.unit[0] ? ", " : "", f.maximised ? "larger" : "smaller");
   else
     fprintf(out, "objective: %s %s%s%s%s\n", f.maximised ? "maximise" : "minimise", f.name, f.unit[0] ? " (" : "",
@@ -95,7 +95,7 @@ static int put_best(FILE *out, const clt_report_view *v, clt_error *error) {
   free(text);
   if (none) return CLT_OK;
   bool finalist = isfinite(r->rows.items[v->best].final_s) && clt_objective_ranks_by_time(r->objective);
-  bool own = !clt_objective_is_time(r->objective);
+  bool own = !clt_objective_is_standard(r->objective);
   fprintf(out, "%-20s", own ? "objective" : by_time(r) ? "time" : "figure");
   if (own) fprintf(out, "%s: ", clt_objective_name(r->objective));
   put_cost_plainly(out, r, clt_report_view_best_s(v));
@@ -152,7 +152,7 @@ static int put_row(FILE *out, const clt_report_view *v, size_t index, clt_error 
     fprintf(out, " %6.1f %% %s %s", 100 * row->spread, mark, text);
   else
     fprintf(out, "        - %s %s", mark, text);
-  if (isfinite(row->final_s) && clt_objective_is_time(v->report->objective)) {
+  if (isfinite(row->final_s) && clt_objective_is_standard(v->report->objective)) {
     fputs("  finalist", out);
     put_cost(out, v->report, row->final_s);
   }

@@ -383,7 +383,8 @@ static int open_session(clt_session *s, clt_error *error) {
 /* What others are given up against: not the luckiest run. By another objective a slow one may be the best. */
 static double typical_best_s(const clt_session *s) {
   const clt_measurement *best = &s->result->best;
-  if (best->config == CLT_CONFIG_NONE || !clt_objective_ranks_by_time(s->loop.objective)) return 0;
+  const clt_objective *o = s->loop.objective;
+  if (best->config == CLT_CONFIG_NONE || !(clt_objective_ranks_by_time(o) || clt_objective_is_standard(o))) return 0;
   return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
 }
 

@@ -1,5 +1,6 @@
 #include "space/expr.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,54 @@ bool clt_expr_mentions(const char *text, const char *prefix) {
     if (name && memcmp(text + token.begin, prefix, length) == 0) return true;
   } while (token.end < limit);
   return false;
+}
+
+/* --- trends --- */
+
+static clt_trend both_trends(clt_trend a, clt_trend b) {
+  if (a == CLT_TREND_CONSTANT || a == b) return b;
+  return b == CLT_TREND_CONSTANT ? a : CLT_TREND_NONE;
+}
+
+static clt_trend inverse_trend(clt_trend a) {
+  return a == CLT_TREND_RISING ? CLT_TREND_FALLING : a == CLT_TREND_FALLING ? CLT_TREND_RISING : a;
+}
+
+clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
+  clt_trend *nodes = clt_new_array(expr->n_nodes, sizeof *nodes), out = CLT_TREND_NONE;
+  if (nodes == NULL) return CLT_TREND_NONE;
+  for (size_t i = 0; i <= expr->n_nodes; i++) { /* the root is the last one */
+    const clt_node *node = i < expr->n_nodes ? &expr->nodes[i] : NULL;
+    clt_trend operands[2] = {CLT_TREND_NONE, CLT_TREND_NONE};
+    double numbers[2] = {NAN, NAN};
+    for (unsigned k = 0; k < 2 && k < (node ? clt_op_arity(node->op) : 1); k++) {
+      clt_operand o = node ? node->operands[k] : expr->root;
+      size_t at = clt_operand_index(o);
+      if (clt_operand_kind_of(o) == CLT_FROM_CONSTANT) numbers[k] = clt_value_number(expr->constants[at]);
+      operands[k] = clt_operand_kind_of(o) == CLT_FROM_NODE   ? nodes[at]
+                    : clt_operand_kind_of(o) == CLT_FROM_SLOT ? slots[at]
+                    : numbers[k] > 0                          ? CLT_TREND_CONSTANT
+                                                              : CLT_TREND_NONE;
+    }
+    if (node == NULL) {
+      out = operands[0];
+      break;
+    }
+    switch (node->op) {
+      case CLT_OP_PLUS:
+      case CLT_OP_FLOAT:
+      case CLT_OP_SQRT: nodes[i] = operands[0]; break;
+      case CLT_OP_ADD:
+      case CLT_OP_MULTIPLY: nodes[i] = both_trends(operands[0], operands[1]); break;
+      case CLT_OP_DIVIDE: nodes[i] = both_trends(operands[0], inverse_trend(operands[1])); break;
+      case CLT_OP_POWER:
+        nodes[i] = numbers[1] > 0 ? operands[0] : numbers[1] < 0 ? inverse_trend(operands[0]) : CLT_TREND_NONE;
+        break;
+      default: nodes[i] = CLT_TREND_NONE;
+    }
+  }
+  free(nodes);
+  return out;
 }
 
 /* --- evaluating --- */

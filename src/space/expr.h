@@ -38,6 +38,13 @@ int clt_expr_eval(const clt_expr *expr, const clt_value *slots, clt_value *out, 
 size_t clt_expr_n_slots(const clt_expr *expr);
 uint32_t clt_expr_slot(const clt_expr *expr, size_t index); /* index < n_slots */
 
+/* How a value that is above 0 changes as something grows: not simply (or it may be 0 or less), not at all, with it, or
+ * against it. */
+typedef enum clt_trend { CLT_TREND_NONE, CLT_TREND_CONSTANT, CLT_TREND_RISING, CLT_TREND_FALLING } clt_trend;
+
+/* The expression's trend, from those of its slots: what sums, products, quotients, powers and roots say for sure. */
+clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots);
+
 /* The text as it was given to clt_expr_compile; borrowed. */
 const char *clt_expr_text(const clt_expr *expr);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
 #define J_PER_MJ 1e-3

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 
 static char *folder;
 

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 
 #define FOLDER "/sys/class/powercap"
 #define ZONE "intel-rapl:"

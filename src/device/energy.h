@@ -1,9 +1,9 @@
-/* energy/energy.h - how much energy a device has taken so far, where the system counts it (docs/objectives.md#energy).
+/* device/energy.h - how much energy a device has taken so far, where the system counts it (docs/objectives.md#energy).
  *
  * A CPU is counted by Linux powercap (package and memory domains of all sockets: whatever else runs there is counted
  * too), an NVIDIA GPU by NVML. Nothing is subtracted for idling. */
-#ifndef CLT_ENERGY_ENERGY_H
-#define CLT_ENERGY_ENERGY_H
+#ifndef CLT_DEVICE_ENERGY_H
+#define CLT_DEVICE_ENERGY_H
 
 #include <clatune/device.h>
 

@@ -162,6 +162,10 @@ static void which_objectives_rank_by_time(void **state) {
                {"minimise waste", false, false}, /* the configuration is part of it */
                {"minimise 2 * waste", false, false},
                {"minimise time_s - 1", false, false}, /* has no cost for short ones */
+               {"minimise sqrt(time_s) * 2 + 1e-3", true, false},
+               {"maximise n / (time_s + 1) ** 2", true, false},
+               {"minimise (1 + time_s) / time_s", false, false},
+               {"minimise max(time_s, 1)", false, false},
                {"energy", false, true},
                {"edp", false, true},
                {"maximise 1 / edp", false, true}};
@@ -185,6 +189,58 @@ static void what_has_no_positive_value_has_no_cost(void **state) {
     assert_true(isnan(clt_objective_cost(o, &m)));
     clt_objective_free(o);
   }
+  drop(&s);
+}
+
+/* A problem of a program that reports something; `figure` is what stands in "Figure". */
+static subject make_program(const char *figure) {
+  subject s = {0};
+  clt_error error = {0};
+  char text[1024], path[600];
+  snprintf(
+      text, sizeof text,
+      "{\"General\": {\"BenchmarkName\": \"program\"}, \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\":"
+      " \"block\", \"Type\": \"int\", \"Values\": [8, 16]}]}, \"Command\": {\"Run\": [\"true\"], \"Figure\": {%s}}}",
+      figure);
+  write_text(folder, "program.json", text);
+  snprintf(path, sizeof path, "%s/program.json", folder);
+  if (clt_problem_load(&s.problem, path, &error) || clt_instance_new(&s.instance, s.problem, NULL, 0, NULL, &error))
+    fail_msg("%s: %s", error.key, error.message);
+  return s;
+}
+
+static void a_programs_own_figure_is_the_standard_objective(void **state) {
+  (void)state;
+  subject s = make_program("\"From\": \"output\", \"Unit\": \"points\", \"Better\": \"larger\"");
+  clt_objective *o = objective(&s, NULL), *by_time = objective(&s, "time"),
+                *metric = objective(&s, "minimise figure + 2");
+  clt_measurement m = measured(0, 0.5, NAN), old = measured(0, 1.0 / 40, NAN);
+  m.figure = 40;
+  assert_string_equal(clt_objective_name(o), "figure");
+  assert_string_equal(clt_objective_unit(o), "points");
+  assert_int_equal(clt_objective_goal(o), CLT_MAXIMISE);
+  assert_true(clt_objective_is_standard(o) && !clt_objective_is_time(o) && !clt_objective_ranks_by_time(o));
+  assert_true(clt_objective_value(o, &m) == 40 && clt_objective_cost(o, &m) == 1.0 / 40);
+  assert_true(clt_objective_value(by_time, &m) == 0.5 && !clt_objective_is_standard(by_time));
+  assert_true(clt_objective_value(metric, &m) == 42);
+  /* Records of before the figure had a field hold its cost. */
+  assert_true(fabs(clt_objective_value(o, &old) - 40) < 1e-12);
+  assert_true(fabs(clt_objective_cost(o, &old) - 1.0 / 40) < 1e-12);
+  assert_true(isnan(clt_objective_value(by_time, &old)));
+  clt_objective_free(o);
+  clt_objective_free(by_time);
+  clt_objective_free(metric);
+  drop(&s);
+  s = make_program("\"From\": \"memory\"");
+  o = objective(&s, "");
+  assert_int_equal(clt_objective_goal(o), CLT_MINIMISE);
+  assert_true(clt_objective_is_standard(o) && clt_objective_value(o, &old) == 1.0 / 40);
+  clt_objective_free(o);
+  drop(&s);
+  s = make_program("\"From\": \"output\", \"Unit\": \"ms\"");
+  o = objective(&s, NULL);
+  assert_true(clt_objective_is_standard(o) && clt_objective_is_time(o) && clt_objective_ranks_by_time(o));
+  clt_objective_free(o);
   drop(&s);
 }
 
@@ -254,6 +310,7 @@ int main(void) {
       WITH_FOLDER(an_expression_needs_its_goal),
       WITH_FOLDER(which_objectives_rank_by_time),
       WITH_FOLDER(what_has_no_positive_value_has_no_cost),
+      WITH_FOLDER(a_programs_own_figure_is_the_standard_objective),
       WITH_FOLDER(a_recording_has_sizes_and_parameters_but_no_metrics),
       WITH_FOLDER(mistakes_in_a_file_are_told_with_their_place),
   };

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "energy/energy.h"
+#include "device/energy.h"
 
 struct clt_energy_meter {
   const clt_energy_kind *kind;
