@@ -32,7 +32,7 @@ static void search(const char *name, const clt_space *space) {
   settings.finalists = 0;
   settings.threads = 1;
   double start_s = processor_s();
-  check(clt_tune(&result, &settings, &error), &error);
+  check(clt_tune_run(&result, &settings, &error), &error);
   double n = (double)result->evaluations;
   printf("%-40s %10llu valid  %8.2f ms an evaluation, of the processor %8.2f ms\n", name,
          (unsigned long long)result->valid, 1e3 * result->search_s / n, 1e3 * (processor_s() - start_s) / n);

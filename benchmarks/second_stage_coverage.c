@@ -50,7 +50,7 @@ static int run(tally *t, clt_tune_settings settings, const options *o, double op
     clt_tune_result *result;
     clt_error error = {0};
     settings.seed = (uint64_t)seed;
-    int rc = clt_tune(&result, &settings, &error);
+    int rc = clt_tune_run(&result, &settings, &error);
     if (rc && rc != CLT_E_NO_VALID) return fprintf(stderr, "%s\n", error.message), rc;
     count(t, result, optimum_s, o->tolerance);
     clt_tune_result_free(result);

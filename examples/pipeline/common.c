@@ -1,7 +1,11 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strcasestr */
+#endif
 #include "common.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 char *read_text(const char *folder, const char *name) {
   char path[1024];
@@ -20,13 +24,20 @@ int choose_device(cl_device_id *out) {
   clGetPlatformIDs(16, platforms, &n_platforms);
   for (cl_uint i = 0; i < n_platforms && i < 16; i++) {
     cl_device_id device;
-    clt_device_info info;
-    size_t index;
+    char platform[256] = "", version[256] = "", name[256] = "";
     if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) continue;
-    if (clt_device_describe(&info, device, NULL)) continue;
-    if (wanted && clt_device_select(&index, &info, 1, wanted, NULL)) continue;
+    clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof platform - 1, platform, NULL);
+    clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+    if (wanted && !strcasestr(platform, wanted) && !strcasestr(version, wanted) && !strcasestr(name, wanted)) continue;
     *out = device;
     return 0;
   }
   return 1;
+}
+
+size_t parameter(const clt_answer *answer, const char *name) {
+  double value = 1;
+  clt_answer_number(&value, answer, name, NULL);
+  return (size_t)value;
 }

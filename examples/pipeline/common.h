@@ -1,11 +1,16 @@
-/* What both programs need that is nobody's topic. */
+/* What both programs need that has nothing to do with tuning. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
-#include <clatune/opencl.h>
+#include <CL/cl.h>
+#include <clatune/clatune.h>
 
 /* The text of folder/name, malloc'ed; NULL: cannot be read. */
 char *read_text(const char *folder, const char *name);
 
-/* The device that CLATUNE_DEVICE names, else the first. Not 0: there is none. */
+/* The first device whose platform's or own name contains CLATUNE_DEVICE (in any case), else the first of all. Not 0:
+ * there is none. */
 int choose_device(cl_device_id *out);
+
+/* A tuning parameter of an answer as a size; 1 where it has none. */
+size_t parameter(const clt_answer *answer, const char *name);

@@ -1,8 +1,7 @@
-/* Tuning while working: a simulation runs one step after the other, and each step is also an experiment. No step is wasted: the
- * result of every one is used, whichever configuration made it.
+/* Tuning while working: a simulation runs one step after the other, and each step is also an experiment. No step is
+ * wasted: the result of every one is used, whichever configuration made it.
  *
  *     online FOLDER [STEPS]        FOLDER holds blur.cl and blur.json (examples/pipeline) */
-#include <clatune/online.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,7 @@ typedef struct simulation {
   cl_command_queue queue;
   cl_mem field[2];
   char *text;
-  const clt_instance *instance;
-  clt_config built; /* what kernel is of */
+  char built[512]; /* the options that kernel was built with */
   cl_kernel kernel;
   int n_steps; /* made; the field is the one of that parity */
 } simulation;
@@ -35,33 +33,27 @@ static double now_s(void) {
 }
 
 /* The kernel of a configuration; the last one is kept. */
-static cl_kernel kernel_of(simulation *s, clt_config config) {
-  if (s->kernel && s->built == config) return s->kernel;
-  char *options = NULL;
+static cl_kernel kernel_of(simulation *s, const clt_answer *answer) {
+  const char *options = clt_answer_text(answer, CLT_ANSWER_OPTIONS);
   cl_int status;
+  if (s->kernel && strcmp(s->built, options) == 0) return s->kernel;
   if (s->kernel) clReleaseKernel(s->kernel);
   s->kernel = NULL;
-  if (clt_instance_options(s->instance, config, &options, NULL)) return NULL;
   cl_program program = clCreateProgramWithSource(s->context, 1, (const char **)&s->text, NULL, &status);
   if (program && clBuildProgram(program, 1, &s->device, options, NULL, NULL) == CL_SUCCESS)
     s->kernel = clCreateKernel(program, "blur", &status);
   if (program) clReleaseProgram(program);
-  free(options);
-  s->built = config;
+  snprintf(s->built, sizeof s->built, "%s", options);
   return s->kernel;
 }
 
-static size_t parameter(const simulation *s, clt_config config, const char *name) {
-  const clt_space *space = clt_instance_space(s->instance);
-  return (size_t)clt_space_value(space, config, (size_t)clt_space_find_parameter(space, name)).integer;
-}
-
-/* One step, from one field to the other; its seconds, or a negative number where it failed. Compiling is no part of it. */
-static double step(simulation *s, clt_config config) {
-  cl_kernel kernel = kernel_of(s, config);
+/* One step, from one field to the other; its seconds, or a negative number where it failed. Compiling is no part of it.
+ */
+static double step(simulation *s, const clt_answer *answer) {
+  cl_kernel kernel = kernel_of(s, answer);
   if (kernel == NULL) return -1;
-  const size_t local[2] = {parameter(s, config, "wg_x"), parameter(s, config, "wg_y")};
-  const size_t tile = local[0] * parameter(s, config, "pixels");
+  const size_t local[2] = {parameter(answer, "wg_x"), parameter(answer, "wg_y")};
+  const size_t tile = local[0] * parameter(answer, "pixels");
   const size_t global[2] = {(WIDTH + tile - 1) / tile * local[0], (HEIGHT + local[1] - 1) / local[1] * local[1]};
   clSetKernelArg(kernel, 0, sizeof(cl_mem), &s->field[s->n_steps % 2]);
   clSetKernelArg(kernel, 1, sizeof(cl_mem), &s->field[1 - s->n_steps % 2]);
@@ -95,26 +87,24 @@ static void close_simulation(simulation *s) {
 }
 
 /* The first run of a kernel may compile; so a configuration that is explored runs twice, and both steps count. */
-static int simulate(simulation *s, clt_online *online, int n_steps) {
+static int simulate(simulation *s, clt_tuner *tuner, int n_steps) {
   clt_error error = {0};
+  clt_answer *answer = NULL;
   int n_explored = 0;
   while (s->n_steps < n_steps) {
-    clt_config config;
     bool exploring;
-    if (clt_online_ask(online, &config, &exploring, &error)) return fail(error.message);
-    double time_s = step(s, config);
-    if (exploring && time_s > 0) time_s = step(s, config);
+    clt_answer_free(answer);
+    answer = NULL;
+    if (clt_ask(&answer, tuner, &exploring, &error)) return fail(error.message);
+    double time_s = step(s, answer);
+    if (exploring && time_s > 0) time_s = step(s, answer);
     n_explored += exploring;
     if (!exploring && time_s < 0) return fail("a step failed");
-    if (!exploring) continue;
-    if (time_s > 0 ? clt_online_tell(online, config, time_s, &error)
-                   : clt_online_fail(online, config, CLT_REASON_RUN_ERROR, &error))
-      return fail(error.message);
+    if (exploring && clt_tell(tuner, answer, time_s, &error)) return fail(error.message);
   }
-  char text[256] = "";
-  clt_config best;
-  if (clt_online_best(online, &best, NULL)) clt_config_print(clt_instance_space(s->instance), best, text, sizeof text);
-  printf("%d steps, %d configurations tried; the fastest: %s\n", s->n_steps, n_explored, text);
+  printf("%d steps, %d configurations tried; the fastest: %s\n", s->n_steps, n_explored,
+         clt_answer_text(answer, CLT_ANSWER_CONFIGURATION));
+  clt_answer_free(answer);
   return 0;
 }
 
@@ -130,29 +120,20 @@ static int check(const simulation *s) {
 
 int main(int argc, char **argv) {
   const clt_size sizes[] = {{"width", WIDTH}, {"height", HEIGHT}};
+  const clt_tuner_options options = {.struct_size = sizeof options, .budget = 30, .seed = 1};
   simulation s = {0};
   char path[1024];
-  clt_device_info info;
-  clt_problem *problem = NULL;
-  clt_instance *instance = NULL;
-  clt_online *online = NULL;
+  clt_tuner *tuner = NULL;
   clt_error error = {0};
   int n_steps = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 200;
   if (argc < 2) return fail("usage: online FOLDER [STEPS]");
   snprintf(path, sizeof path, "%s/blur.json", argv[1]);
   if (choose_device(&s.device)) return fail("there is no such device");
-  if (clt_device_describe(&info, s.device, &error) || clt_problem_load(&problem, path, &error) ||
-      clt_instance_new(&instance, problem, sizes, 2, &info, &error))
-    return fail(error.message);
-  s.instance = instance;
-  const clt_online_settings settings = {.struct_size = sizeof settings, .instance = instance, .budget = 30, .seed = 1};
+  if (clt_open(&tuner, path, sizes, 2, s.device, &options, &error)) return fail(error.message);
   int rc = open_simulation(&s, argv[1]);
-  if (rc == 0 && clt_online_new(&online, &settings, &error)) rc = fail(error.message);
-  if (rc == 0) rc = simulate(&s, online, n_steps);
+  if (rc == 0) rc = simulate(&s, tuner, n_steps);
   if (rc == 0) rc = check(&s);
-  clt_online_free(online);
   close_simulation(&s);
-  clt_instance_free(instance);
-  clt_problem_free(problem);
+  clt_close(tuner);
   return rc;
 }

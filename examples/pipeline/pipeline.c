@@ -3,7 +3,6 @@
  * before, and every later start knows the result.
  *
  *     pipeline FOLDER [--tune]        FOLDER holds blur.cl and blur.json */
-#include <clatune/tune.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,60 +12,12 @@
 #define WIDTH 512
 #define HEIGHT 512
 
-static const clt_size sizes[] = {{"width", WIDTH}, {"height", HEIGHT}};
-
 static int fail(const char *what, long code) { return fprintf(stderr, "pipeline: %s (%ld)\n", what, code), 1; }
 
 static int fail_of(const clt_error *error) {
   char text[1024];
   clt_error_format(error, text, sizeof text);
   return fprintf(stderr, "pipeline: %s\n", text), 1;
-}
-
-/* --- what clatune is asked --- */
-
-/* In worker processes: whatever a candidate does, this program goes on. */
-static int tune(const char *problem_path, const clt_device_info *device) {
-  clt_problem *problem = NULL;
-  clt_instance *instance = NULL;
-  clt_store *store = NULL;
-  clt_tune_settings settings;
-  clt_tune_result *result;
-  clt_error error = {0};
-  int rc = clt_problem_load(&problem, problem_path, &error);
-  if (rc == 0) rc = clt_instance_new(&instance, problem, sizes, 2, device, &error);
-  if (rc == 0) rc = clt_store_open(&store, NULL, NULL, &error);
-  clt_tune_settings_init(&settings);
-  settings.instance = instance;
-  settings.store = store;
-  settings.budget = 40;
-  if (rc == 0) {
-    rc = clt_tune(&result, &settings, &error);
-    clt_tune_result_free(result);
-  }
-  clt_store_close(store);
-  clt_instance_free(instance);
-  clt_problem_free(problem);
-  return rc ? fail_of(&error) : 0;
-}
-
-static int look_up(clt_lookup_result *found, const char *problem_path, const clt_device_info *device) {
-  clt_catalog *catalog = NULL;
-  clt_error error = {0};
-  int rc = clt_catalog_open(&catalog, NULL, 0, &error);
-  if (rc == 0) rc = clt_catalog_lookup(catalog, found, problem_path, sizes, 2, device, &error);
-  clt_catalog_close(catalog);
-  return rc ? fail_of(&error) : 0;
-}
-
-/* The number of "name=N" in a configuration; the same parameters decide how the kernel is launched. */
-static size_t parameter(const clt_lookup_result *found, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = found->configuration; at; at = strchr(at, ' ')) {
-    at += *at == ' ';
-    if (strncmp(at, name, n) == 0 && at[n] == '=') return strtoul(at + n + 1, NULL, 10);
-  }
-  return 1;
 }
 
 /* --- the application --- */
@@ -119,10 +70,10 @@ static void close_pipeline(pipeline *p) {
 
 static size_t round_up(size_t x, size_t multiple) { return (x + multiple - 1) / multiple * multiple; }
 
-static int run(pipeline *p, const clt_lookup_result *found, float *image) {
+static int run(pipeline *p, const clt_answer *answer, float *image) {
   const size_t bytes = WIDTH * HEIGHT * sizeof(float), all = (size_t)WIDTH * HEIGHT;
-  const size_t local[2] = {parameter(found, "wg_x"), parameter(found, "wg_y")};
-  const size_t columns = round_up(WIDTH, local[0] * parameter(found, "pixels")) / parameter(found, "pixels");
+  const size_t local[2] = {parameter(answer, "wg_x"), parameter(answer, "wg_y")};
+  const size_t columns = round_up(WIDTH, local[0] * parameter(answer, "pixels")) / parameter(answer, "pixels");
   const size_t global[2] = {columns, round_up(HEIGHT, local[1])};
   cl_int status = clEnqueueWriteBuffer(p->queue, p->in, CL_TRUE, 0, bytes, image, 0, NULL, NULL);
   clSetKernelArg(p->blur, 0, sizeof p->in, &p->in);
@@ -142,27 +93,38 @@ static void paint(float *image) {
 }
 
 int main(int argc, char **argv) {
+  static const clt_size sizes[] = {{"width", WIDTH}, {"height", HEIGHT}};
   static float image[WIDTH * HEIGHT];
+  const clt_tuner_options options = {.struct_size = sizeof options, .budget = 40};
   char problem_path[1024];
   pipeline p = {0};
-  clt_lookup_result found;
-  clt_device_info info;
+  clt_tuner *tuner = NULL;
+  clt_answer *answer = NULL;
   clt_error error = {0};
   cl_device_id device;
   if (argc < 2) return fail("usage: pipeline FOLDER [--tune]", 2);
   snprintf(problem_path, sizeof problem_path, "%s/blur.json", argv[1]);
   if (choose_device(&device)) return fail("there is no such device", 0);
-  if (clt_device_describe(&info, device, &error)) return fail_of(&error);
-  if (argc > 2 && strcmp(argv[2], "--tune") == 0 && tune(problem_path, &info)) return 1;
-  if (look_up(&found, problem_path, &info)) return 1;
-  printf("%s: %s\n", clt_tier_name(found.tier), found.configuration);
+  if (clt_open(&tuner, problem_path, sizes, 2, device, &options, &error)) return fail_of(&error);
+
+  /* Tuning runs in worker processes: whatever a candidate does, this program goes on. The look-up then finds the
+   * result. */
+  int rc = 0;
+  if (argc > 2 && strcmp(argv[2], "--tune") == 0) rc = clt_tune(&answer, tuner, &error);
+  clt_answer_free(answer);
+  answer = NULL;
+  if (rc == 0) rc = clt_lookup(&answer, tuner, &error);
+  clt_close(tuner);
+  if (rc) return fail_of(&error);
+  printf("%s: %s\n", clt_answer_text(answer, CLT_ANSWER_SOURCE), clt_answer_text(answer, CLT_ANSWER_CONFIGURATION));
+
   paint(image);
-  int rc = open_pipeline(&p, device, argv[1], found.options);
-  if (rc == 0) rc = run(&p, &found, image);
+  rc = open_pipeline(&p, device, argv[1], clt_answer_text(answer, CLT_ANSWER_OPTIONS));
+  if (rc == 0) rc = run(&p, answer, image);
   size_t n_white = 0;
   for (size_t i = 0; i < (size_t)WIDTH * HEIGHT; i++) n_white += image[i] == 1.0f;
   if (rc == 0) printf("%zu of %d pixels are white\n", n_white, WIDTH * HEIGHT);
   close_pipeline(&p);
-  clt_lookup_result_release(&found);
+  clt_answer_free(answer);
   return rc;
 }

@@ -1,6 +1,6 @@
 /* clatune/replay.h - how good a searcher is: many tuning sessions on recorded spaces, without a device.
  *
- * Every run is a session like any other (clt_tune with the evaluator "replay"): one recording, one seed. A run is
+ * Every run is a session like any other (clt_tune_run with the evaluator "replay"): one recording, one seed. A run is
  * judged by the fraction of the optimum after k evaluations: the recording's least time / the least time among the
  * first k (by another objective: of costs, clatune/objective.h). Failed evaluations count; before the first correct one
  * the fraction is 0. */
@@ -49,7 +49,7 @@ typedef struct clt_replay_result {
   double tolerance;
 } clt_replay_result;
 
-/* Fails with CLT_E_STOPPED on request, and as clt_tune does; only CLT_E_NO_VALID of a run is no failure. Release with
+/* Fails with CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release with
  * clt_replay_result_release. */
 int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error);
 void clt_replay_result_release(clt_replay_result *result);

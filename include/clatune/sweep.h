@@ -1,7 +1,7 @@
 /* clatune/sweep.h - many tunings from one plan file (docs/plans.md): every device x problem x size x searcher x budget x seed.
  *
  * A *cell* is one tuning on one device. The plan lists the cells of a device; the caller has the devices, makes the
- * instance of a cell, and runs clt_tune with the settings that the cell gives:
+ * instance of a cell, and runs clt_tune_run with the settings that the cell gives:
  *
  *   clt_sweep_load(&sweep, "plan.json", &error);
  *   for (size_t i = 0; i < clt_sweep_n_cells(sweep); i++) {
@@ -10,7 +10,7 @@
  *     clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, device, &error);
  *     clt_sweep_settings(&settings, sweep, &cell, instance, NULL, &error);
  *     settings.store = store;
- *     clt_tune(&result, &settings, &error);
+ *     clt_tune_run(&result, &settings, &error);
  *     ...
  *   }
  *

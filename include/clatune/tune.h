@@ -31,7 +31,7 @@ typedef enum clt_ending {
 } clt_ending;
 const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
 
-/* What a session leaves behind. Made by clt_tune and freed by clt_tune_result_free; members are only ever added at the
+/* What a session leaves behind. Made by clt_tune_run and freed by clt_tune_result_free; members are only ever added at the
  * end. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
@@ -137,7 +137,7 @@ const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
 /* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the settings
  * were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct, CLT_E_VERIFY
  * where no finalist was right on other data. */
-int clt_tune(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
+int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
 void clt_tune_result_free(clt_tune_result *result); /* nullable */
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* clatune/tune_kernel.h - tunes a kernel in place: in the application's process, on its context, queue and buffers.
  *
- * Nothing is isolated: a candidate that crashes or hangs takes the application with it. Where that matters, clt_tune
+ * Nothing is isolated: a candidate that crashes or hangs takes the application with it. Where that matters, clt_tune_run
  * (clatune/tune.h) measures in worker processes, on data of its own. */
 #ifndef CLATUNE_TUNE_KERNEL_H
 #define CLATUNE_TUNE_KERNEL_H

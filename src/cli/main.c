@@ -7,8 +7,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep, cli_sample, cli_train, cli_predict,
-    cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify, cli_completion;
+extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,
+    cli_predict, cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify,
+    cli_completion;
 
 /* --- help --- */
 
@@ -100,8 +101,8 @@ static const cli_command cli_version = {
 /* --- all commands --- */
 
 static const cli_command *const commands[] = {
-    &cli_devices, &cli_init,    &cli_space,  &cli_tune,       &cli_sweep,  &cli_sample,
-    &cli_train,   &cli_predict, &cli_record, &cli_convert,    &cli_replay, &cli_report_command,
+    &cli_devices, &cli_init,    &cli_space,  &cli_tune,       &cli_sweep_command, &cli_sample,
+    &cli_train,   &cli_predict, &cli_record, &cli_convert,    &cli_replay,        &cli_report_command,
     &cli_lookup,  &cli_store,   &cli_verify, &cli_completion, &cli_version};
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -1,40 +1,35 @@
-#include <clatune/report.h>
+/* 'clatune report': stores, recordings and problem files as one report, in three forms. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/report_json.h"
-#include "cli/report_sources.h"
+#include "cli/subject.h"
+#include "report/report.h"
 
 #define DEFAULT_WIDTH 100
 #define MOST_WIDTH 160
-
-static int terminal_width(void) {
-  struct winsize size;
-  if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0) return DEFAULT_WIDTH;
-  return size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
-}
+#define MOST_TUNINGS 64
 
 /* --- the command, as it could be typed --- */
 
-static void put_word(FILE *out, const char *word) {
+static void add_word(clt_text *out, const char *word) {
   static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
   if (word[0] && word[strspn(word, plain)] == '\0') {
-    fprintf(out, " %s", word);
+    clt_text_printf(out, " %s", word);
     return;
   }
-  fputs(" '", out);
-  for (; *word; word++) {
-    if (*word == '\'')
-      fputs("'\\''", out);
-    else
-      fputc(*word, out);
-  }
-  fputc('\'', out);
+  clt_text_add(out, " '");
+  for (; *word; word++) clt_text_add(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+  clt_text_add(out, "'");
 }
 
 static bool takes_value(const cli_command *command, const char *flag) {
@@ -43,88 +38,211 @@ static bool takes_value(const cli_command *command, const char *flag) {
   return false;
 }
 
-static char *command_text(const cli_arguments *arguments) {
-  char *text = NULL;
-  size_t bytes;
-  FILE *out = open_memstream(&text, &bytes);
-  if (out == NULL) return NULL;
-  fprintf(out, "clatune %s", arguments->command->name);
-  for (size_t i = 0; i < arguments->n_positional; i++) put_word(out, arguments->positional[i]);
+static int command_text(char **out, const cli_arguments *arguments, clt_error *error) {
+  clt_text text = {0};
+  clt_text_printf(&text, "clatune %s", arguments->command->name);
+  for (size_t i = 0; i < arguments->n_positional; i++) add_word(&text, arguments->positional[i]);
   for (size_t i = 0; i < arguments->n_typed; i++) {
-    fprintf(out, " --%s", arguments->typed[i].name);
-    if (takes_value(arguments->command, arguments->typed[i].name)) put_word(out, arguments->typed[i].value);
+    clt_text_printf(&text, " --%s", arguments->typed[i].name);
+    if (takes_value(arguments->command, arguments->typed[i].name)) add_word(&text, arguments->typed[i].value);
   }
-  if (fclose(out) == 0) return text;
-  free(text);
-  return NULL;
+  return clt_text_take(out, &text, error);
+}
+
+/* --- what a file is --- */
+
+static const char store_mark[] = "SQLite format 3"; /* with its terminator */
+
+static bool is_store(const char *path) {
+  char begin[sizeof store_mark];
+  FILE *file = fopen(path, "rb");
+  bool yes = file && fread(begin, sizeof begin, 1, file) == 1 && memcmp(begin, store_mark, sizeof begin) == 0;
+  if (file) fclose(file);
+  return yes;
+}
+
+/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's
+ * says what it is. */
+static bool is_problem(const char *path) {
+  size_t n = strlen(path);
+  if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
+  return clt_problem_is_file(path);
+}
+
+static int too_many(void) {
+  return cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
+                   MOST_TUNINGS);
+}
+
+/* --- problems and recordings --- */
+
+static int add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
+  clt_store *store = NULL;
+  cli_subject subject;
+  clt_error error = {0};
+  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_KNOWN);
+  if (rc) return rc;
+  rc = cli_open_store_to_read(&store, arguments);
+  if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
+  if (rc == 0 && clt_report_add_instance(report, store, subject.instance, &error)) rc = cli_report(&error);
+  clt_store_close(store);
+  cli_subject_release(&subject);
+  return rc;
+}
+
+static int add_recording(clt_report *report, const char *path) {
+  clt_recording *recording = NULL;
+  clt_error error = {0};
+  if (clt_recording_load(&recording, path, &error) == CLT_OK) clt_report_add_recording(report, recording, &error);
+  clt_recording_free(recording);
+  return error.code ? cli_report(&error) : 0;
+}
+
+/* --- stores --- */
+
+typedef struct key_list {
+  const cli_arguments *arguments;
+  clt_store_description items[MOST_TUNINGS]; /* texts owned */
+  size_t n;
+  bool more;
+} key_list;
+
+static bool has_part(const char *text, const char *part) {
+  size_t n = strlen(part);
+  for (; *text; text++)
+    if (strncasecmp(text, part, n) == 0) return true;
+  return n == 0;
+}
+
+static bool has_word(const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+    if ((at == text || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' ')) return true;
+  return false;
+}
+
+static bool is_chosen(const cli_arguments *arguments, const clt_store_description *d) {
+  const char *problem = cli_text(arguments, "problem"), *device = cli_text(arguments, "device");
+  if (problem && strcmp(problem, d->problem_name) != 0) return false;
+  if (device && !has_part(d->key.device, device)) return false;
+  for (size_t i = 0; i < arguments->n_typed; i++)
+    if (strcmp(arguments->typed[i].name, "size") == 0 && !has_word(d->sizes, arguments->typed[i].value)) return false;
+  return true;
+}
+
+static int collect_key(void *user, const clt_store_description *d) {
+  key_list *list = user;
+  if (!is_chosen(list->arguments, d)) return 0;
+  if (list->n == MOST_TUNINGS) return list->more = true, 1;
+  clt_store_description copy = *d;
+  copy.problem_name = strdup(d->problem_name);
+  copy.problem_path = strdup(d->problem_path);
+  copy.sizes = strdup(d->sizes);
+  copy.device_json = strdup(d->device_json);
+  list->items[list->n++] = copy;
+  return copy.problem_name && copy.problem_path && copy.sizes && copy.device_json ? 0 : CLT_E_MEMORY;
+}
+
+static void release_keys(key_list *list) {
+  for (size_t i = 0; i < list->n; i++) {
+    free((char *)list->items[i].problem_name);
+    free((char *)list->items[i].problem_path);
+    free((char *)list->items[i].sizes);
+    free((char *)list->items[i].device_json);
+  }
+}
+
+static int add_store(clt_report *report, const cli_arguments *arguments, const char *path) {
+  clt_store *store = NULL;
+  clt_error error = {0};
+  key_list list = {.arguments = arguments};
+  size_t before = clt_report_n_tunings(report);
+  int rc = 0;
+  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_each_key(store, false, collect_key, &list, &error))
+    rc = cli_report(&error);
+  if (rc == 0 && (list.more || before + list.n > MOST_TUNINGS)) rc = too_many();
+  for (size_t i = 0; rc == 0 && i < list.n; i++) {
+    clt_error own = {0};
+    int added = clt_report_add_key(report, store, &list.items[i], &own);
+    if (added && added != CLT_E_NOT_FOUND) rc = cli_report(&own); /* not found: nothing but attempts */
+  }
+  if (rc == 0 && clt_report_n_tunings(report) == before)
+    rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices", path);
+  release_keys(&list);
+  clt_store_close(store);
+  return rc;
+}
+
+static int add_sources(clt_report *report, const cli_arguments *arguments) {
+  int rc = 0;
+  for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
+    const char *path = arguments->positional[i];
+    rc = is_store(path)                                 ? add_store(report, arguments, path)
+         : clt_report_n_tunings(report) == MOST_TUNINGS ? too_many()
+         : is_problem(path)                             ? add_problem(report, arguments, path)
+                                                        : add_recording(report, path);
+  }
+  return rc;
 }
 
 /* --- forms --- */
 
-static int print(const cli_report_sources *sources, const clt_report_options *options) {
+static int print_text(const clt_report *report) {
+  struct winsize size;
   clt_error error = {0};
-  for (size_t i = 0; i < sources->n; i++) {
-    char *text = NULL;
-    if (clt_report_text(&text, sources->reports[i], options, terminal_width(), &error)) return cli_report(&error);
-    printf("%s%s", i ? "\n" : "", text);
-    free(text);
-  }
+  char *text = NULL;
+  int width = DEFAULT_WIDTH;
+  if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    width = size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
+  if (clt_report_text(&text, report, width, &error)) return cli_report(&error);
+  fputs(text, stdout);
+  free(text);
   return CLI_FOUND;
 }
 
-static int print_json(const cli_report_sources *sources, const clt_report_options *options) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < sources->n; i++) {
-    clt_error error = {0};
-    json_t *one = cli_report_json(sources->reports[i], options, &error);
-    if (one == NULL && error.code) {
-      json_decref(list);
-      return cli_report(&error);
+/* For its owner alone: it names devices, paths and what was tuned. */
+static int write_page(const clt_report *report, const char *path, bool says) {
+  clt_error error = {0};
+  char *page = NULL;
+  clt_replacement file;
+  size_t n = clt_report_n_tunings(report);
+  int rc = clt_report_page(&page, report, &error);
+  if (rc == CLT_OK && (rc = clt_file_replace_open(&file, path, &error)) == CLT_OK) {
+    bool written = fchmod(file.fd, 0600) == 0;
+    for (size_t done = 0, bytes = strlen(page); written && done < bytes;) {
+      ssize_t more = write(file.fd, page + done, bytes - done);
+      written = more > 0;
+      if (written) done += (size_t)more;
     }
-    json_array_append_new(list, one);
+    if (written)
+      rc = clt_file_replace_commit(&file, &error);
+    else
+      clt_file_replace_abort(&file);
+    free(page);
+    if (!written) return cli_failure("cannot write '%s': %s", path, strerror(errno));
   }
-  return cli_print_json(json_pack("{s:s, s:o, s:I, s:o}", "version", CLATUNE_VERSION, "command",
-                                  cli_report_json_text(options->command), "seed", (json_int_t)options->seed, "tunings",
-                                  list));
-}
-
-static int set_objective(const cli_report_sources *sources, const char *objective) {
-  clt_error error = {0};
-  for (size_t i = 0; i < sources->n; i++)
-    if (clt_report_set_objective(sources->reports[i], objective, &error)) return cli_report(&error);
-  return 0;
-}
-
-static int write_page(const cli_report_sources *sources, const clt_report_options *options, const char *path,
-                      bool says) {
-  clt_error error = {0};
-  char *page = NULL, *note = NULL;
-  const clt_report *const *reports = (const clt_report *const *)sources->reports;
-  int rc = clt_report_page(&page, &note, reports, sources->n, options, &error);
-  if (rc == 0) rc = clt_report_page_write(path, page, &error);
-  if (rc == 0 && note) fprintf(stderr, "clatune: warning: the page has no plots: %s\n", note);
-  if (rc == 0 && says) printf("%s has the report of %zu tuning%s\n", path, sources->n, sources->n == 1 ? "" : "s");
-  free(page);
-  free(note);
-  return rc ? cli_report(&error) : CLI_FOUND;
+  if (rc) return cli_report(&error);
+  if (says) printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
+  return CLI_FOUND;
 }
 
 static int run_report(const cli_arguments *arguments) {
-  cli_report_sources sources = {0};
   const char *path = cli_text(arguments, "output");
-  char *command = command_text(arguments);
+  char *command = NULL;
+  clt_report *report = NULL;
+  clt_error error = {0};
   int64_t seed;
-  int rc = command ? cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX) : cli_failure("out of memory");
-  if (rc == 0) rc = cli_report_sources_init(&sources, arguments);
-  if (rc == 0) {
-    const clt_report_options options = {.seed = (uint64_t)seed, .command = command};
-    bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
-    rc = set_objective(&sources, cli_text(arguments, "objective"));
-    if (rc == 0 && path) rc = write_page(&sources, &options, path, !json);
-    if (rc == 0 && text) rc = print(&sources, &options);
-    if (rc == 0 && json) rc = print_json(&sources, &options);
-  }
-  cli_report_sources_release(&sources);
+  int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  if (rc) return rc;
+  if (command_text(&command, arguments, &error)) return cli_report(&error);
+  const clt_report_options options = {
+      .objective = cli_text(arguments, "objective"), .seed = (uint64_t)seed, .command = command};
+  bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
+  rc = clt_report_new(&report, &options, &error) ? cli_report(&error) : add_sources(report, arguments);
+  if (rc == 0 && path) rc = write_page(report, path, !json);
+  if (rc == 0 && text) rc = print_text(report);
+  if (rc == 0 && json) rc = cli_print_json(json_deep_copy(clt_report_document(report)));
+  clt_report_free(report);
   free(command);
   return rc;
 }
@@ -148,8 +266,7 @@ const cli_command cli_report_command = {
     .description =
         "Of a store: every problem on every device, or those that are chosen. Of a recording (T4 results, a cache\n"
         "file of Kernel Tuner, what CLTune, CLBlast's tuners, KTT or 'clatune record' wrote): what is in it. Of a\n"
-        "problem file: what the store holds of it at these sizes on this device. Several are compared. Plots are\n"
-        "made by gnuplot (Debian: gnuplot-nox); without it a page has none.",
+        "problem file: what the store holds of it at these sizes on this device. Several are compared.",
     CLI_FLAGS(flags),
     .n_positional = {1, 64},
     .run = run_report,

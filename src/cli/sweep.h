@@ -1,13 +1,45 @@
-/* cli/sweep.h - what `clatune sweep` works on: a row for every cell of the plan on every device. */
+/* cli/sweep.h - `clatune sweep`: a row for every cell of the plan on every device. */
 #ifndef CLT_CLI_SWEEP_H
 #define CLT_CLI_SWEEP_H
 
 #include <clatune/store.h>
 #include <clatune/sweep.h>
-#include <pthread.h>
+#include <jansson.h>
 
 #include "cli/command.h"
-#include "cli/sweep_results.h"
+
+/* --- the file of finished tunings: JSON lines, only ever appended to --- */
+
+/* What a finished tuning came to; NaN where there is none. */
+typedef struct cli_outcome {
+  double best_s, default_s, wall_s;
+  double best_value, default_value; /* of the plan's objective; NaN: that is time */
+  bool maximised;                   /* the objective */
+  int64_t evaluations, measured, left_out;
+} cli_outcome;
+
+typedef struct cli_results {
+  char *path;
+  json_t *lines; /* by key */
+  int fd;        /* -1: not open for writing */
+} cli_results;   /* path NULL: nothing */
+
+/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
+ * Returns 0, or an exit code after a message. */
+int cli_results_read(cli_results *out, char *path);
+
+/* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
+int cli_results_open(cli_results *results);
+
+/* Appends a line (reference stolen) and synchronises. Returns 0, or an exit code after a message. One thread at a time.
+ */
+int cli_results_append(cli_results *results, json_t *line);
+
+/* The outcome of a key; false where there is none. */
+bool cli_results_find(cli_outcome *out, const cli_results *results, const char *key);
+void cli_results_close(cli_results *results);
+
+/* --- the tunings --- */
 
 typedef enum cli_row_state { CLI_ROW_OPEN, CLI_ROW_FINISHED, CLI_ROW_FAILED } cli_row_state;
 
@@ -19,7 +51,7 @@ typedef struct cli_row {
   cli_outcome outcome;
 } cli_row;
 
-typedef struct cli_sweep_subject {
+typedef struct cli_sweep {
   clt_sweep *plan;
   clt_device_info *devices; /* those chosen */
   size_t n_devices;
@@ -30,15 +62,10 @@ typedef struct cli_sweep_subject {
   cli_results results;
   const char *store_path;
   bool no_store;
-} cli_sweep_subject;
+} cli_sweep;
 
-/* Loads the plan, chooses devices and cells, reads the results so far. Returns 0, or an exit code after a message;
- * release in either case. */
-int cli_sweep_subject_init(cli_sweep_subject *out, const cli_arguments *arguments);
-void cli_sweep_subject_release(cli_sweep_subject *subject);
-
-/* The row and the cell of a number below n_devices * n_cells. */
-cli_row *cli_sweep_row(const cli_sweep_subject *subject, size_t device, size_t cell);
+cli_row *cli_sweep_row(const cli_sweep *sweep, size_t device, size_t cell);
+clt_sweep_cell cli_sweep_cell(const cli_sweep *sweep, size_t cell);
 
 /* A cell on a device, made ready: release after use, also where it could not be made (the row then has failed). */
 typedef struct cli_sweep_tuning {
@@ -52,14 +79,20 @@ typedef struct cli_sweep_tuning {
 
 /* Makes instance (kept while device and sizes stay the same), settings and key of a row, and takes its outcome if the
  * results have it. Returns whether it is still to be tuned. */
-bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep_subject *subject, size_t device, size_t cell);
+bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t device, size_t cell);
 void cli_sweep_tuning_release(cli_sweep_tuning *tuning);
 void cli_sweep_fail(cli_row *row, const clt_error *error);
 
 /* Runs what is open, jobs devices at once (0: all). Returns 0 or the exit code of an interruption or a failure. */
-int cli_sweep_run(cli_sweep_subject *subject, int64_t jobs, bool quiet);
+int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet);
+
+/* What became of the tunings. */
+typedef struct cli_sweep_counts {
+  size_t total, found, failed, open, before; /* before: of those found and failed, by runs before this one */
+} cli_sweep_counts;
+cli_sweep_counts cli_sweep_count(const cli_sweep *sweep);
 
 /* Prints the table. format: text, json, csv or markdown. Returns 0 or an exit code. */
-int cli_sweep_print(const cli_sweep_subject *subject, const char *format, int stopped);
+int cli_sweep_print(const cli_sweep *sweep, const char *format, bool stopped);
 
 #endif

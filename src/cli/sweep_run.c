@@ -1,264 +1,321 @@
-/* Runs what is open of a sweep. Tunings on one physical device come one after the other, in a thread of their own. */
+/* Runs what is open of a sweep, and says on standard error how that gets on: a bar on a terminal, a line a tuning
+ * elsewhere. Tunings on one physical device come one after the other, in a thread of their own. */
 #include <clatune/objective.h>
+#include <clatune/sys/evaluator.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/sweep.h"
-#include "cli/sweep_progress.h"
 
+#define MAX_LANES 64
+#define TERMINAL_PERIOD_S 0.1
+
+/* A physical device. */
 typedef struct lane {
-  char key[256]; /* of the physical device */
+  struct runner *runner;
+  char key[256];
+  bool alone; /* runs when no other lane does */
   size_t *devices, n_devices;
+  size_t n_left, n_run;
+  double run_s;        /* that the run ones took */
+  char now[160];       /* the tuning under way; "": none */
+  int64_t done, total; /* its evaluations */
 } lane;
 
 typedef struct runner {
-  cli_sweep_subject *subject;
-  cli_sweep_progress progress;
-  lane lanes[CLI_MAX_LANES];
+  cli_sweep *sweep;
+  lane lanes[MAX_LANES];
   size_t n_lanes, next_lane;
-  pthread_mutex_t lock; /* of next_lane, rc and the results' file */
+  pthread_mutex_t lock; /* of all that changes here and of the results' file */
   int rc;               /* what ends the sweep: the results cannot be written */
+  cli_progress progress;
+  size_t n_finished, n_failed; /* also those of runs before */
+  double next_s;               /* when the bar is drawn again */
 } runner;
 
-/* What a session's callbacks are given. */
-typedef struct watcher {
-  cli_sweep_progress *progress;
-  size_t lane;
-} watcher;
+/* --- progress; under the lock --- */
 
-static void on_progress(void *user, const clt_progress *now) {
-  const watcher *w = user;
-  cli_sweep_progress_update(w->progress, w->lane, now);
+/* Seconds that are left: the lanes work side by side, but for those that work alone. A tuning takes as long as those on
+ * its lane did, or where there were none as those on any. NaN: nothing was run yet. */
+static double estimate_left_s(const runner *run) {
+  double together_s = 0, alone_s = 0, all_s = 0;
+  size_t n_all = 0;
+  for (size_t i = 0; i < run->n_lanes; i++) {
+    all_s += run->lanes[i].run_s;
+    n_all += run->lanes[i].n_run;
+  }
+  for (size_t i = 0; i < run->n_lanes; i++) {
+    const lane *l = &run->lanes[i];
+    if (l->n_left == 0) continue;
+    if (n_all == 0) return NAN;
+    double lane_s = (double)l->n_left * (l->n_run ? l->run_s / (double)l->n_run : all_s / (double)n_all);
+    if (l->alone)
+      alone_s += lane_s;
+    else
+      together_s = fmax(together_s, lane_s);
+  }
+  return together_s + alone_s;
 }
 
+static void draw_sweep_bar(runner *run) {
+  char text[400], left[32], failed[40] = "";
+  size_t n = run->n_finished + run->n_failed, total = run->sweep->n_devices * run->sweep->n_cells;
+  if (run->progress.quiet || !run->progress.terminal || clt_now_s() < run->next_s) return;
+  if (run->n_failed) snprintf(failed, sizeof failed, "  %zu failed", run->n_failed);
+  int used = snprintf(text, sizeof text, "%zu/%zu tunings%s  left %s", n, total, failed,
+                      cli_duration(left, estimate_left_s(run)));
+  for (size_t i = 0; i < run->n_lanes && used < (int)sizeof text; i++) {
+    const lane *l = &run->lanes[i];
+    if (l->now[0])
+      used += snprintf(text + used, sizeof text - (size_t)used, " | %s %lld/%lld", l->now, (long long)l->done,
+                       (long long)l->total);
+  }
+  cli_progress_bar(total ? (double)n / (double)total : 0, run->progress.colour, text);
+  run->progress.bar_shown = true;
+  run->next_s = clt_now_s() + TERMINAL_PERIOD_S;
+}
+
+static void on_progress(void *user, const clt_progress *now) {
+  lane *l = user;
+  pthread_mutex_lock(&l->runner->lock);
+  l->done = now->done;
+  l->total = now->total;
+  draw_sweep_bar(l->runner);
+  pthread_mutex_unlock(&l->runner->lock);
+}
+
+/* What a tuning tells by the way would drown the rest; warnings come with the tuning that they are of. */
 static void on_log(void *user, clt_log_level level, const char *text) {
-  const watcher *w = user;
-  cli_sweep_progress_log(w->progress, w->lane, (int)level, text);
+  lane *l = user;
+  if (level != CLT_LOG_WARNING) return;
+  pthread_mutex_lock(&l->runner->lock);
+  cli_progress_end(&l->runner->progress);
+  fprintf(stderr, "clatune: warning: %s: %s\n", l->now, text);
+  pthread_mutex_unlock(&l->runner->lock);
+}
+
+static void count_row(lane *l, const cli_row *row) {
+  runner *run = l->runner;
+  const cli_outcome *o = &row->outcome;
+  char best[32], took[32], left[32], gain[40] = "";
+  if (row->code)
+    run->n_failed++;
+  else
+    run->n_finished++;
+  if (l->n_left) l->n_left--;
+  if (row->now && row->state == CLI_ROW_FINISHED) {
+    l->n_run++;
+    l->run_s += o->wall_s;
+  }
+  if (row->now && !run->progress.quiet) {
+    cli_progress_end(&run->progress);
+    fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed,
+            run->sweep->n_devices * run->sweep->n_cells, l->now);
+    if (isfinite(o->default_s)) snprintf(gain, sizeof gain, ", %.3g over the default", o->default_s / o->best_s);
+    if (row->code)
+      fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
+    else
+      fprintf(stderr, "best %s%s; %lld evaluations, %lld measured, in %s; left %s\n", cli_time(best, o->best_s), gain,
+              (long long)o->evaluations, (long long)o->measured,
+              o->wall_s < 60 ? cli_time(took, o->wall_s) : cli_duration(took, o->wall_s),
+              cli_duration(left, estimate_left_s(run)));
+  }
+  l->now[0] = '\0';
+  draw_sweep_bar(run);
 }
 
 /* --- a tuning --- */
 
-static void add_values(json_t *line, const char *objective, const cli_outcome *o) {
-  json_object_set_new(line, "objective", json_string(objective));
-  json_object_set_new(line, "maximised", json_boolean(o->maximised));
-  json_object_set_new(line, "best_value", clt_json_real(o->best_value));
-  json_object_set_new(line, "default_value", clt_json_real(o->default_value));
-}
-
-static json_t *line_of(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
-                       const clt_tune_result *r) {
-  const clt_space *space = clt_instance_space(t->instance);
+static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
+                           const clt_tune_result *r) {
   bool found = r->best.config != CLT_CONFIG_NONE;
-  json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I}", "tuning", t->key, "device", device->name,
-                           "driver", device->driver_version, "problem", clt_problem_name(t->cell.problem), "sizes",
-                           cli_json_sizes(t->instance), "searcher", t->cell.label, "budget", (json_int_t)t->cell.budget,
-                           "seed", (json_int_t)t->cell.seed);
+  json_t *line =
+      json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o}", "tuning", t->key, "device", device->name,
+                "driver", device->driver_version, "problem", clt_problem_name(t->cell.problem), "sizes",
+                cli_json_sizes(t->instance), "searcher", t->cell.label, "budget", (json_int_t)t->cell.budget, "seed",
+                (json_int_t)t->cell.seed, "best_s", clt_json_real(o->best_s), "default_s", clt_json_real(o->default_s));
   if (line == NULL) return NULL;
-  json_object_set_new(line, "best_s", clt_json_real(o->best_s));
-  json_object_set_new(line, "default_s", clt_json_real(o->default_s));
-  if (isfinite(o->best_value)) add_values(line, *t->settings.objective ? t->settings.objective : "figure", o);
-  json_object_set_new(line, "configuration", found ? cli_json_configuration(space, r->best.config) : json_null());
-  json_object_set_new(line, "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null());
-  json_object_set_new(
-      line, "evaluations",
-      json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)o->evaluations, "measured", (json_int_t)o->measured,
-                "reused", (json_int_t)r->reused, "correct", (json_int_t)r->n_correct));
-  json_object_set_new(line, "left_out", json_integer((json_int_t)o->left_out));
-  json_object_set_new(line, "ended_by", json_string(clt_ending_name(r->ending)));
-  json_object_set_new(line, "search_s", clt_json_real(r->search_s));
-  json_object_set_new(line, "wall_s", clt_json_real(o->wall_s));
-  json_object_set_new(line, "finished_s", json_integer((json_int_t)time(NULL)));
-  json_object_set_new(line, "version", json_string(CLATUNE_VERSION));
+  json_t *values = json_pack(
+      "{s:s*, s:b, s:o, s:o}", "objective", *t->settings.objective ? t->settings.objective : "figure", "maximised",
+      o->maximised, "best_value", clt_json_real(o->best_value), "default_value", clt_json_real(o->default_value));
+  json_t *rest =
+      json_pack("{s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "configuration",
+                found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(),
+                "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations",
+                "total", (json_int_t)o->evaluations, "measured", (json_int_t)o->measured, "reused",
+                (json_int_t)r->reused, "correct", (json_int_t)r->n_correct, "left_out", (json_int_t)o->left_out,
+                "ended_by", clt_ending_name(r->ending), "search_s", clt_json_real(r->search_s), "wall_s",
+                clt_json_real(o->wall_s), "finished_s", (json_int_t)time(NULL), "version", CLATUNE_VERSION);
+  if (isfinite(o->best_value)) json_object_update(line, values);
+  json_object_update(line, rest);
+  json_decref(values);
+  json_decref(rest);
   return line;
 }
 
-/* What a program says of itself, where that is no time. */
-static void take_figures(cli_outcome *out, const clt_problem *problem) {
-  if (clt_problem_figure_is_time(problem)) return;
-  out->maximised = clt_problem_larger_is_better(problem);
-  out->best_value = clt_problem_figure(problem, out->best_s);
-  out->default_value = clt_problem_figure(problem, out->default_s);
-}
-
-static void take_values(cli_outcome *out, const cli_sweep_tuning *t, const clt_tune_result *r) {
-  clt_objective *objective = NULL;
-  if (r->best.config == CLT_CONFIG_NONE || clt_objective_new(&objective, t->instance, t->settings.objective, NULL))
-    return;
-  if (clt_objective_is_standard(objective)) {
-    take_figures(out, t->cell.problem);
-  } else {
-    out->best_value = clt_objective_value(objective, &r->best);
-    if (r->has_default) out->default_value = clt_objective_value(objective, &r->default_measurement);
-    out->maximised = clt_objective_goal(objective) == CLT_MAXIMISE;
-  }
-  clt_objective_free(objective);
-}
-
 static void take_result(cli_row *row, const cli_sweep_tuning *t, const clt_tune_result *r, const clt_error *error) {
+  cli_outcome *o = &row->outcome;
+  clt_objective *objective = NULL;
+  bool found = r->best.config != CLT_CONFIG_NONE;
   row->state = CLI_ROW_FINISHED;
   row->now = true;
-  row->outcome = (cli_outcome){.best_s = r->best.config == CLT_CONFIG_NONE ? NAN : r->best.time_s,
-                               .default_s = r->has_default ? r->default_measurement.time_s : NAN,
-                               .wall_s = fmax(r->wall_s, 1e-9),
-                               .best_value = NAN,
-                               .default_value = NAN,
-                               .evaluations = r->evaluations,
-                               .measured = r->measured,
-                               .left_out = (int64_t)t->n_left_out};
-  take_values(&row->outcome, t, r);
+  *o = (cli_outcome){.best_s = found ? r->best.time_s : NAN,
+                     .default_s = r->has_default ? r->default_measurement.time_s : NAN,
+                     .wall_s = fmax(r->wall_s, 1e-9),
+                     .best_value = NAN,
+                     .default_value = NAN,
+                     .evaluations = r->evaluations,
+                     .measured = r->measured,
+                     .left_out = (int64_t)t->n_left_out};
+  if (found && clt_objective_new(&objective, t->instance, t->settings.objective, NULL) == 0) {
+    if (!clt_objective_is_standard(objective)) {
+      o->best_value = clt_objective_value(objective, &r->best);
+      if (r->has_default) o->default_value = clt_objective_value(objective, &r->default_measurement);
+      o->maximised = clt_objective_goal(objective) == CLT_MAXIMISE;
+    } else if (!clt_problem_figure_is_time(t->cell.problem)) { /* what a program says of itself */
+      o->maximised = clt_problem_larger_is_better(t->cell.problem);
+      o->best_value = clt_problem_figure(t->cell.problem, o->best_s);
+      o->default_value = clt_problem_figure(t->cell.problem, o->default_s);
+    }
+    clt_objective_free(objective);
+  }
   if (error->code == 0) return;
   row->code = cli_exit_code(error->code);
   row->reason = strdup(error->message);
 }
 
-static void keep_result(runner *run, const cli_sweep_tuning *t, const clt_device_info *device, const cli_row *row,
-                        const clt_tune_result *r) {
-  json_t *line = line_of(t, device, &row->outcome, r);
-  pthread_mutex_lock(&run->lock);
-  int rc = cli_results_append(&run->subject->results, line);
-  if (run->rc == 0) run->rc = rc;
-  pthread_mutex_unlock(&run->lock);
-}
-
-static bool ends(runner *run) {
-  if (*cli_signals_flag()) return true;
-  pthread_mutex_lock(&run->lock);
-  bool failed = run->rc != 0;
-  pthread_mutex_unlock(&run->lock);
-  return failed;
-}
-
 /* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is
  * tried again by the next run. */
-static void tune(runner *run, watcher *w, cli_sweep_tuning *t, clt_store *store, size_t device, cli_row *row) {
-  const clt_device_info *info = &run->subject->devices[device];
+static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_t device, cli_row *row) {
+  runner *run = l->runner;
   clt_tune_settings settings = t->settings;
   clt_tune_result *result;
   clt_error error = {0};
   settings.store = store;
   settings.progress = on_progress;
   settings.log = on_log;
-  settings.user = w;
+  settings.user = l;
   settings.stop = cli_signals_flag();
-  int rc = clt_tune(&result, &settings, &error);
+  int rc = clt_tune_run(&result, &settings, &error);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     take_result(row, t, result, &error);
-    keep_result(run, t, info, row, result);
+    json_t *line = result_line(t, &run->sweep->devices[device], &row->outcome, result);
+    pthread_mutex_lock(&run->lock);
+    rc = cli_results_append(&run->sweep->results, line);
+    if (run->rc == 0) run->rc = rc;
+    pthread_mutex_unlock(&run->lock);
   } else if (rc != CLT_E_STOPPED) {
     cli_sweep_fail(row, &error);
   }
   clt_tune_result_free(result);
 }
 
-/* --- a lane --- */
+/* --- lanes --- */
 
-static void run_device(runner *run, watcher *w, clt_store *store, size_t device) {
+static void run_device(lane *l, clt_store *store, size_t device) {
+  runner *run = l->runner;
+  cli_sweep *s = run->sweep;
   cli_sweep_tuning t = {0};
-  for (size_t i = 0; i < run->subject->n_cells && !ends(run); i++) {
-    cli_row *row = cli_sweep_row(run->subject, device, i);
-    bool open = cli_sweep_prepare(&t, run->subject, device, i);
-    cli_sweep_progress_begin(w->progress, w->lane, &t.cell, &run->subject->devices[device]);
-    if (open) tune(run, w, &t, store, device, row);
-    if (row->state != CLI_ROW_OPEN) cli_sweep_progress_row(w->progress, w->lane, row);
+  for (size_t i = 0; i < s->n_cells && !*cli_signals_flag(); i++) {
+    cli_row *row = cli_sweep_row(s, device, i);
+    char text[256];
+    bool open = cli_sweep_prepare(&t, s, device, i);
+    clt_sweep_cell_print(&t.cell, text, sizeof text);
+    pthread_mutex_lock(&run->lock);
+    bool ended = run->rc != 0;
+    l->done = l->total = 0;
+    snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
+    pthread_mutex_unlock(&run->lock);
+    if (ended) break;
+    if (open) tune_row(l, &t, store, device, row);
+    pthread_mutex_lock(&run->lock);
+    if (row->state != CLI_ROW_OPEN) count_row(l, row);
+    pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);
 }
 
 /* A store serves one thread, so each lane has its own. */
-static void run_lane(runner *run, size_t index) {
-  watcher w = {&run->progress, index};
+static void run_lane(lane *l) {
+  runner *run = l->runner;
   clt_store *store = NULL;
   clt_error error = {0};
-  const lane *l = &run->lanes[index];
-  if (!run->subject->no_store && clt_store_open(&store, "sqlite", run->subject->store_path, &error)) {
+  if (!run->sweep->no_store && clt_store_open(&store, "sqlite", run->sweep->store_path, &error)) {
     pthread_mutex_lock(&run->lock);
     if (run->rc == 0) run->rc = cli_report(&error);
     pthread_mutex_unlock(&run->lock);
     return;
   }
-  for (size_t i = 0; i < l->n_devices; i++) run_device(run, &w, store, l->devices[i]);
+  for (size_t i = 0; i < l->n_devices; i++) run_device(l, store, l->devices[i]);
   clt_store_close(store);
 }
 
-/* --- all of them --- */
-
-static bool is_cpu(const lane *l) { return strcmp(l->key, "cpu") == 0; }
+static void *run_next_lanes(void *user) {
+  runner *run = user;
+  for (;;) {
+    pthread_mutex_lock(&run->lock);
+    while (run->next_lane < run->n_lanes && run->lanes[run->next_lane].alone) run->next_lane++;
+    size_t index = run->next_lane++;
+    pthread_mutex_unlock(&run->lock);
+    if (index >= run->n_lanes) return NULL;
+    run_lane(&run->lanes[index]);
+  }
+}
 
 static int add_to_lane(runner *run, size_t device) {
   char key[256];
   size_t i = 0;
-  clt_device_lock_key(&run->subject->devices[device], key, sizeof key);
+  clt_device_lock_key(&run->sweep->devices[device], key, sizeof key);
   while (i < run->n_lanes && strcmp(run->lanes[i].key, key) != 0) i++;
-  if (i == CLI_MAX_LANES) i--; /* shares one: slower, and right */
+  if (i == MAX_LANES) i--; /* shares one: slower, and right */
   lane *l = &run->lanes[i];
   size_t *longer = realloc(l->devices, (l->n_devices + 1) * sizeof *longer);
   if (longer == NULL) return cli_failure("out of memory");
   longer[l->n_devices] = device;
   l->devices = longer;
   l->n_devices++;
+  l->n_left += run->sweep->n_cells;
   if (i < run->n_lanes) return 0;
+  l->runner = run;
+  l->alone = strcmp(key, "cpu") == 0;
   memcpy(l->key, key, sizeof key);
   run->n_lanes++;
   return 0;
 }
 
-static int make_lanes(runner *run) {
-  for (size_t i = 0; i < run->subject->n_devices; i++) {
-    int rc = add_to_lane(run, i);
-    if (rc) return rc;
-  }
-  run->progress.n_lanes = run->n_lanes;
-  for (size_t i = 0; i < run->n_lanes; i++) {
-    run->progress.lanes[i].n_left = run->lanes[i].n_devices * run->subject->n_cells;
-    run->progress.lanes[i].alone = is_cpu(&run->lanes[i]);
-  }
-  return 0;
-}
-
-static void *take_lanes(void *user) {
-  runner *run = user;
-  for (;;) {
-    pthread_mutex_lock(&run->lock);
-    while (run->next_lane < run->n_lanes && is_cpu(&run->lanes[run->next_lane])) run->next_lane++;
-    size_t index = run->next_lane++;
-    pthread_mutex_unlock(&run->lock);
-    if (index >= run->n_lanes) return NULL;
-    run_lane(run, index);
-  }
-}
-
-/* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are done.
- */
-static void run_lanes(runner *run, size_t jobs) {
-  pthread_t threads[CLI_MAX_LANES];
-  size_t n = 0;
-  while (n + 1 < jobs && pthread_create(&threads[n], NULL, take_lanes, run) == 0) n++;
-  take_lanes(run);
-  while (n > 0) pthread_join(threads[--n], NULL);
-  for (size_t i = 0; i < run->n_lanes; i++)
-    if (is_cpu(&run->lanes[i])) run_lane(run, i);
-}
-
-int cli_sweep_run(cli_sweep_subject *subject, int64_t jobs, bool quiet) {
+int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
+  pthread_t threads[MAX_LANES];
+  size_t n_threads = 0;
   runner *run = calloc(1, sizeof *run);
   if (run == NULL) return cli_failure("out of memory");
-  run->subject = subject;
+  run->sweep = sweep;
   pthread_mutex_init(&run->lock, NULL);
-  cli_sweep_progress_init(&run->progress, subject->n_devices * subject->n_cells, quiet);
-  int rc = make_lanes(run);
-  if (rc == 0) rc = cli_results_open(&subject->results);
-  size_t at_once = jobs > 0 && (size_t)jobs < run->n_lanes ? (size_t)jobs : run->n_lanes;
+  cli_progress_init(&run->progress, quiet, NULL, NULL);
+  int rc = 0;
+  for (size_t i = 0; rc == 0 && i < sweep->n_devices; i++) rc = add_to_lane(run, i);
+  if (rc == 0) rc = cli_results_open(&sweep->results);
   cli_signals_install();
-  if (rc == 0) run_lanes(run, at_once);
-  if (rc == 0) rc = run->rc;
+  if (rc == 0) {
+    size_t at_once = jobs > 0 && (size_t)jobs < run->n_lanes ? (size_t)jobs : run->n_lanes;
+    while (n_threads + 1 < at_once && pthread_create(&threads[n_threads], NULL, run_next_lanes, run) == 0) n_threads++;
+    run_next_lanes(run);
+    while (n_threads > 0) pthread_join(threads[--n_threads], NULL);
+    /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
+     * done. */
+    for (size_t i = 0; i < run->n_lanes; i++)
+      if (run->lanes[i].alone) run_lane(&run->lanes[i]);
+    rc = run->rc;
+  }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
   for (size_t i = 0; i < run->n_lanes; i++) free(run->lanes[i].devices);
-  cli_sweep_progress_release(&run->progress);
+  cli_progress_end(&run->progress);
   pthread_mutex_destroy(&run->lock);
   free(run);
   return rc;

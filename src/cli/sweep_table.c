@@ -1,107 +1,234 @@
-#include "cli/sweep_table.h"
-
+/* A sweep in numbers: a line for every device, problem, size, searcher and budget, medians over seeds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows first .. first+n-1 of a device that differ in their seeds alone. */
-typedef struct group {
-  size_t device, first, n;
-} group;
+#include "cli/output.h"
+#include "cli/sweep.h"
 
-static clt_sweep_cell cell_of(const cli_sweep_subject *s, size_t index) {
-  clt_sweep_cell cell;
-  clt_sweep_cell_at(&cell, s->plan, s->cells[index]);
-  return cell;
-}
+typedef struct table_line {
+  const clt_device_info *device;
+  clt_sweep_cell cell;         /* the first one's */
+  size_t n, n_found, n_failed; /* tunings; the rest are open */
+  const char *reason;          /* of the first failure; NULL: none */
+  /* Medians over those that found something; NaN where none did. */
+  double best_s, default_s, speedup; /* speedup: default / best of the same tuning; by the objective */
+  double best_value, default_value;  /* of the objective, where that is not time */
+  double evaluations, wall_s;
+  double fraction; /* least cost on this device at this size by any tuning of the sweep / cost of this best */
+} table_line;
 
-static bool same_line(const clt_sweep_cell *a, const clt_sweep_cell *b) {
-  return a->size_set == b->size_set && a->budget == b->budget && strcmp(a->label, b->label) == 0;
-}
-
-static bool found(const cli_row *row) { return row->state == CLI_ROW_FINISHED && row->outcome.best_s > 0; }
+static bool has_found(const cli_row *row) { return row->state == CLI_ROW_FINISHED && row->outcome.best_s > 0; }
 
 /* What is compared: of times themselves, of values what is the less the better. */
-static double cost(const cli_outcome *o, double value, double time_s) {
+static double cost_of(const cli_outcome *o, double value, double time_s) {
   return isnan(o->best_value) ? time_s : o->maximised ? 1 / value : value;
 }
 
-static double best_cost(const cli_outcome *o) { return cost(o, o->best_value, o->best_s); }
-static double default_cost(const cli_outcome *o) { return cost(o, o->default_value, o->default_s); }
-
-/* The least cost at the sizes of a group, by whatever tuning: those stand together. */
-static double least_cost(const cli_sweep_subject *s, const group *g) {
-  size_t set = cell_of(s, g->first).size_set, i = g->first;
+/* The least cost at the sizes of a cell, by whatever tuning: those stand together. */
+static double least_cost(const cli_sweep *s, size_t device, size_t first) {
+  size_t set = cli_sweep_cell(s, first).size_set;
   double least = NAN;
-  while (i > 0 && cell_of(s, i - 1).size_set == set) i--;
-  for (; i < s->n_cells && cell_of(s, i).size_set == set; i++) {
-    const cli_row *row = cli_sweep_row(s, g->device, i);
-    if (found(row)) least = fmin(least, best_cost(&row->outcome));
+  while (first > 0 && cli_sweep_cell(s, first - 1).size_set == set) first--;
+  for (; first < s->n_cells && cli_sweep_cell(s, first).size_set == set; first++) {
+    const cli_row *row = cli_sweep_row(s, device, first);
+    if (has_found(row)) least = fmin(least, cost_of(&row->outcome, row->outcome.best_value, row->outcome.best_s));
   }
   return least;
 }
 
-typedef double (*figure)(const cli_outcome *outcome);
-static double best_of(const cli_outcome *o) { return o->best_s; }
-static double default_of(const cli_outcome *o) { return o->default_s; }
-static double best_value_of(const cli_outcome *o) { return o->best_value; }
-static double default_value_of(const cli_outcome *o) { return o->default_value; }
-static double speedup_of(const cli_outcome *o) { return default_cost(o) / best_cost(o); }
-static double evaluations_of(const cli_outcome *o) { return (double)o->evaluations; }
-static double wall_of(const cli_outcome *o) { return o->wall_s; }
+#define N_FIGURES 8
 
-/* scratch has room for g->n numbers. */
-static double median_of(const cli_sweep_subject *s, const group *g, figure f, double *scratch) {
-  size_t n = 0;
-  for (size_t i = 0; i < g->n; i++) {
-    const cli_row *row = cli_sweep_row(s, g->device, g->first + i);
-    if (found(row)) scratch[n++] = f(&row->outcome);
-  }
-  return clt_median(scratch, n);
-}
-
-static void count_group(cli_sweep_line *line, const cli_sweep_subject *s, const group *g) {
-  for (size_t i = 0; i < g->n; i++) {
-    const cli_row *row = cli_sweep_row(s, g->device, g->first + i);
+/* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure. */
+static void fill_line(table_line *line, const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
+  size_t found = 0;
+  double cost;
+  *line = (table_line){.device = &s->devices[device], .cell = cli_sweep_cell(s, first), .n = n};
+  for (size_t i = 0; i < n; i++) {
+    const cli_row *row = cli_sweep_row(s, device, first + i);
+    const cli_outcome *o = &row->outcome;
     bool failed = row->state != CLI_ROW_OPEN && row->code != 0;
     line->n_found += row->state == CLI_ROW_FINISHED && row->code == 0;
     line->n_failed += failed;
     if (failed && line->reason == NULL) line->reason = row->reason ? row->reason : "out of memory";
+    if (!has_found(row)) continue;
+    double best = cost_of(o, o->best_value, o->best_s), standard = cost_of(o, o->default_value, o->default_s);
+    const double figures[N_FIGURES] = {o->best_s,        o->default_s,           standard / best, o->best_value,
+                                       o->default_value, (double)o->evaluations, o->wall_s,       best};
+    for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = figures[f];
+    found++;
   }
+  double *const medians[N_FIGURES] = {&line->best_s,        &line->default_s,   &line->speedup, &line->best_value,
+                                      &line->default_value, &line->evaluations, &line->wall_s,  &cost};
+  for (size_t f = 0; f < N_FIGURES; f++) *medians[f] = clt_median(scratch + f * n, found);
+  line->fraction = least_cost(s, device, first) / cost;
 }
 
-static void fill(cli_sweep_line *line, const cli_sweep_subject *s, const group *g, double *scratch) {
-  *line = (cli_sweep_line){.device = &s->devices[g->device], .cell = cell_of(s, g->first), .n = g->n};
-  count_group(line, s, g);
-  line->best_s = median_of(s, g, best_of, scratch);
-  line->default_s = median_of(s, g, default_of, scratch);
-  line->speedup = median_of(s, g, speedup_of, scratch);
-  line->evaluations = median_of(s, g, evaluations_of, scratch);
-  line->wall_s = median_of(s, g, wall_of, scratch);
-  line->best_value = median_of(s, g, best_value_of, scratch);
-  line->default_value = median_of(s, g, default_value_of, scratch);
-  line->fraction = least_cost(s, g) / median_of(s, g, best_cost, scratch);
-}
-
-cli_sweep_line *cli_sweep_lines(const cli_sweep_subject *s, size_t *n) {
-  cli_sweep_line *lines = calloc(s->n_devices * s->n_cells + 1, sizeof *lines);
-  double *scratch = calloc(s->n_cells + 1, sizeof *scratch);
-  *n = 0;
+/* malloc'ed; NULL when out of memory. */
+static table_line *make_lines(const cli_sweep *s, size_t *n_lines) {
+  table_line *lines = calloc(s->n_devices * s->n_cells + 1, sizeof *lines);
+  double *scratch = calloc(s->n_cells + 1, N_FIGURES * sizeof *scratch);
+  *n_lines = 0;
   for (size_t d = 0; lines && scratch && d < s->n_devices; d++)
-    for (group g = {.device = d}; g.first < s->n_cells; g.first += g.n) {
-      clt_sweep_cell first = cell_of(s, g.first), next;
-      for (g.n = 1; g.first + g.n < s->n_cells; g.n++) {
-        next = cell_of(s, g.first + g.n);
-        if (!same_line(&first, &next)) break;
+    for (size_t first = 0, n; first < s->n_cells; first += n) {
+      clt_sweep_cell a = cli_sweep_cell(s, first);
+      for (n = 1; first + n < s->n_cells; n++) {
+        clt_sweep_cell b = cli_sweep_cell(s, first + n);
+        if (a.size_set != b.size_set || a.budget != b.budget || strcmp(a.label, b.label) != 0) break;
       }
-      fill(&lines[(*n)++], s, &g, scratch);
+      fill_line(&lines[(*n_lines)++], s, d, first, n, scratch);
     }
   if (scratch == NULL) free(lines), lines = NULL;
   free(scratch);
   return lines;
 }
 
-cli_sweep_counts cli_sweep_count(const cli_sweep_subject *s) {
+/* --- text and Markdown --- */
+
+#define N_COLUMNS 11
+#define FIELD 400
+
+typedef char row_of_fields[N_COLUMNS][FIELD];
+
+static const char *const titles[N_COLUMNS] = {"device", "problem",  "sizes",       "searcher", "budget", "seeds",
+                                              "best",   "speed-up", "evaluations", "of best",  "note"};
+
+static void put_number(char out[FIELD], const char *format, double x) {
+  snprintf(out, FIELD, isfinite(x) ? format : "-", x);
+}
+
+static void put_sizes(char out[FIELD], const clt_sweep_cell *cell) {
+  size_t used = 0;
+  snprintf(out, FIELD, "-");
+  for (size_t i = 0; i < cell->n_sizes && used < FIELD; i++)
+    used += (size_t)snprintf(out + used, FIELD - used, "%s%s=%lld", i ? " " : "", cell->sizes[i].name,
+                             (long long)cell->sizes[i].value);
+}
+
+static void describe_line(row_of_fields out, const table_line *line) {
+  size_t n_open = line->n - line->n_found - line->n_failed;
+  snprintf(out[0], FIELD, "%s", line->device->name);
+  snprintf(out[1], FIELD, "%s", clt_problem_name(line->cell.problem));
+  put_sizes(out[2], &line->cell);
+  snprintf(out[3], FIELD, "%s", line->cell.label);
+  snprintf(out[4], FIELD, line->cell.budget ? "%lld" : "-", (long long)line->cell.budget);
+  snprintf(out[5], FIELD, "%zu/%zu", line->n_found, line->n);
+  if (isfinite(line->best_value))
+    put_number(out[6], "%.4g", line->best_value);
+  else
+    cli_time(out[6], line->best_s);
+  put_number(out[7], "%.3g", line->speedup);
+  put_number(out[8], "%g", line->evaluations);
+  put_number(out[9], "%.3f", line->fraction);
+  if (line->n_failed) snprintf(out[10], FIELD, "%zu failed: %.300s", line->n_failed, line->reason);
+  size_t used = strlen(out[10]);
+  if (n_open) snprintf(out[10] + used, FIELD - used, "%s%zu to do", used ? "; " : "", n_open);
+  for (size_t c = 0; c < N_COLUMNS; c++)
+    for (char *p = out[c]; *p; p++)
+      if ((unsigned char)*p < ' ') *p = ' ';
+}
+
+/* Characters, not bytes. */
+static size_t width_of(const char *text) {
+  size_t n = 0;
+  for (; *text; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
+  return n;
+}
+
+/* The last column has no width; where it is empty, what comes before it needs no blanks. */
+static void print_text_table(row_of_fields *rows, size_t n) {
+  const size_t last = N_COLUMNS - 1;
+  size_t widths[N_COLUMNS];
+  for (size_t c = 0; c < N_COLUMNS; c++) {
+    widths[c] = strlen(titles[c]);
+    for (size_t i = 0; i < n; i++)
+      if (width_of(rows[i][c]) > widths[c]) widths[c] = width_of(rows[i][c]);
+  }
+  for (size_t c = 0; c < last; c++) printf("%-*s", (int)widths[c] + 2, titles[c]);
+  puts(titles[last]);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t c = 0; c < last; c++) {
+      bool padded = c + 1 < last || rows[i][last][0];
+      printf("%s%*s", rows[i][c], padded ? (int)(widths[c] + 2 - width_of(rows[i][c])) : 0, "");
+    }
+    puts(rows[i][last]);
+  }
+}
+
+static void print_markdown_table(row_of_fields *rows, size_t n) {
+  for (size_t c = 0; c < N_COLUMNS; c++) printf("| %s ", titles[c]);
+  puts("|");
+  for (size_t c = 0; c < N_COLUMNS; c++) printf("| --- ");
+  puts("|");
+  for (size_t i = 0; i < n; i++) {
+    for (size_t c = 0; c < N_COLUMNS; c++) {
+      printf("| ");
+      for (const char *text = rows[i][c]; *text; text++) {
+        if (*text == '|') putchar('\\');
+        putchar(*text);
+      }
+      putchar(' ');
+    }
+    puts("|");
+  }
+}
+
+/* --- CSV --- */
+
+static void print_quoted(const char *text) {
+  bool plain = text[strcspn(text, ",\"\r\n")] == '\0';
+  if (!plain) putchar('"');
+  for (; *text; text++) {
+    if (*text == '"') putchar('"');
+    putchar(*text);
+  }
+  if (!plain) putchar('"');
+}
+
+static void print_csv(const table_line *lines, size_t n) {
+  puts(
+      "device,driver,problem,sizes,searcher,budget,tunings,found,failed,best_s,default_s,speedup,evaluations,"
+      "fraction_of_best,wall_s,best_value,default_value,reason");
+  for (size_t i = 0; i < n; i++) {
+    const table_line *l = &lines[i];
+    char sizes[FIELD];
+    put_sizes(sizes, &l->cell);
+    const char *const texts[] = {l->device->name, l->device->driver_version, clt_problem_name(l->cell.problem), sizes,
+                                 l->cell.label};
+    for (size_t t = 0; t < 5; t++) {
+      print_quoted(texts[t]);
+      putchar(',');
+    }
+    printf("%lld,%zu,%zu,%zu,", (long long)l->cell.budget, l->n, l->n_found, l->n_failed);
+    const double numbers[] = {l->best_s,   l->default_s, l->speedup,    l->evaluations,
+                              l->fraction, l->wall_s,    l->best_value, l->default_value};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+      if (isfinite(numbers[k])) printf("%.9g", numbers[k]);
+      putchar(',');
+    }
+    print_quoted(l->reason ? l->reason : "");
+    putchar('\n');
+  }
+}
+
+/* --- JSON --- */
+
+static json_t *line_json(const table_line *l) {
+  json_t *sizes = json_object();
+  for (size_t i = 0; i < l->cell.n_sizes; i++)
+    json_object_set_new(sizes, l->cell.sizes[i].name, json_integer(l->cell.sizes[i].value));
+  return json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}",
+                   "device", l->device->name, "driver", l->device->driver_version, "problem",
+                   clt_problem_name(l->cell.problem), "sizes", sizes, "searcher", l->cell.label, "budget",
+                   (json_int_t)l->cell.budget, "tunings", (json_int_t)l->n, "found", (json_int_t)l->n_found, "failed",
+                   (json_int_t)l->n_failed, "best_s", clt_json_real(l->best_s), "default_s",
+                   clt_json_real(l->default_s), "best_value", clt_json_real(l->best_value), "default_value",
+                   clt_json_real(l->default_value), "speedup_over_default", clt_json_real(l->speedup), "evaluations",
+                   clt_json_real(l->evaluations), "fraction_of_best", clt_json_real(l->fraction), "wall_s",
+                   clt_json_real(l->wall_s), "reason", l->reason);
+}
+
+cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
   cli_sweep_counts c = {.total = s->n_devices * s->n_cells};
   for (size_t i = 0; i < c.total; i++) {
     const cli_row *row = &s->rows[i];
@@ -113,12 +240,37 @@ cli_sweep_counts cli_sweep_count(const cli_sweep_subject *s) {
   return c;
 }
 
-int cli_sweep_exit_code(const cli_sweep_subject *s) {
-  int code = 0;
-  for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
-    int other = s->rows[i].state == CLI_ROW_OPEN ? 0 : s->rows[i].code;
-    if (other && code && other != code) return CLI_FAILURE;
-    if (other) code = other;
+int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
+  size_t n;
+  int rc = 0;
+  cli_sweep_counts counts = cli_sweep_count(s);
+  table_line *lines = make_lines(s, &n);
+  row_of_fields *rows = calloc(n + 1, sizeof *rows);
+  if (lines == NULL || rows == NULL) {
+    rc = cli_failure("out of memory");
+  } else if (strcmp(format, "json") == 0) {
+    json_t *table = json_array();
+    for (size_t i = 0; i < n; i++) json_array_append_new(table, line_json(&lines[i]));
+    rc = cli_print_json(
+        json_pack("{s:s, s:s, s:{s:I, s:I, s:I, s:I, s:I}, s:O, s:o, s:b}", "plan", clt_sweep_name(s->plan), "results",
+                  s->results.path, "tunings", "total", (json_int_t)counts.total, "found", (json_int_t)counts.found,
+                  "failed", (json_int_t)counts.failed, "to_do", (json_int_t)counts.open, "before",
+                  (json_int_t)counts.before, "missing_devices", s->missing, "table", table, "stopped", stopped));
+  } else if (strcmp(format, "csv") == 0) {
+    print_csv(lines, n);
+  } else {
+    for (size_t i = 0; i < n; i++) describe_line(rows[i], &lines[i]);
+    bool text = strcmp(format, "text") == 0;
+    (text ? print_text_table : print_markdown_table)(rows, n);
+    if (text) {
+      printf("\n%zu tunings: %zu finished", counts.total, counts.found);
+      if (counts.before) printf(" (%zu before)", counts.before);
+      if (counts.failed) printf(", %zu failed", counts.failed);
+      if (counts.open) printf(", %zu to do (the same command goes on with them)", counts.open);
+      printf("\nresults in %s\n", s->results.path);
+    }
   }
-  return code == 0 && json_array_size(s->missing) ? CLI_NO_DEVICE : code;
+  free(rows);
+  free(lines);
+  return rc;
 }

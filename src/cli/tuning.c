@@ -1,6 +1,6 @@
 #include "cli/tuning.h"
 
-#include <clatune/report.h>
+#include <clatune/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ int cli_tuning_sample(cli_tuning *t) {
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
-  int rc = clt_tune(&result, &tuning->settings, &error);
+  int rc = clt_tune_run(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
@@ -130,21 +130,30 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
 
 /* --- a session that does not take place --- */
 
+static int count_answer(void *user, const clt_store_answer *answer) {
+  size_t *n = user;
+  if (answer->newest) ++*n;
+  return 0;
+}
+
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_subject subject;
   clt_objective *objective = NULL;
   clt_store *store = NULL;
-  clt_report *report = NULL;
+  clt_store_key key;
   clt_error error = {0};
+  size_t known = 0;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc) return rc;
   searcher = clt_tune_searcher(searcher, subject.problem);
   rc = cli_objective(&objective, arguments, subject.instance);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store_to_read(&store, arguments);
-  if (rc == 0 && store && clt_report_from_store(&report, store, subject.instance, &error)) rc = cli_report(&error);
   const clt_space *space = clt_instance_space(subject.instance);
+  if (rc == 0 && store &&
+      (clt_store_key_init(&key, subject.instance, &error) ||
+       clt_store_newest(store, &key, space, clt_objective_needs_energy(objective), count_answer, &known, NULL, &error)))
+    rc = cli_report(&error);
   clt_config standard = clt_instance_default(subject.instance);
-  size_t known = report ? clt_report_n_rows(report) : 0;
   if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack(
         "{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem", clt_problem_name(subject.problem),
@@ -170,7 +179,6 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
     free(text);
     free(options);
   }
-  clt_report_free(report);
   clt_store_close(store);
   clt_objective_free(objective);
   cli_subject_release(&subject);

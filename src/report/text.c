@@ -1,303 +1,330 @@
 /* A report for a terminal. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory.h"
-#include "report/report.h"
-#include "report/view.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/rows.h"
 
 #define LEAST_WIDTH 60
-#define TIME_COLUMNS 11
-#define VALUE_COLUMNS 12
+#define VALUE_COLUMNS 11 /* of a figure */
+#define LABEL_COLUMNS 12 /* of a parameter's value */
+#define MOST_LABELS 16
 
-static void put_time(FILE *out, double time_s) {
-  if (!isfinite(time_s)) {
-    fprintf(out, "%*s", TIME_COLUMNS, "-");
-    return;
+/* A tuning, and how its figures are written. */
+typedef struct sheet {
+  clt_text *out;
+  int width;
+  const json_t *json;
+  bool is_time, in_seconds, maximised;
+  const char *unit;
+} sheet;
+
+/* --- members --- */
+
+static double number_of(const json_t *object, const char *key) {
+  const json_t *member = json_object_get(object, key);
+  return json_is_number(member) ? json_number_value(member) : NAN;
+}
+
+static size_t count_of(const json_t *object, const char *key) {
+  return (size_t)json_integer_value(json_object_get(object, key));
+}
+
+static bool is_set(const json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
+
+/* A figure of a parameter's value, which for time has another name. */
+static double effect_of(const sheet *s, const json_t *value, bool median) {
+  return number_of(value, median ? (s->is_time ? "median_s" : "median") : s->is_time ? "least_s" : "best");
+}
+
+static const char *label_of(const json_t *value, char out[64]) {
+  if (json_is_string(value))
+    snprintf(out, 64, "%s", json_string_value(value));
+  else if (json_is_real(value))
+    snprintf(out, 64, "%.6g", json_real_value(value));
+  else if (json_is_boolean(value))
+    snprintf(out, 64, "%s", json_is_true(value) ? "true" : "false");
+  else
+    snprintf(out, 64, "%lld", (long long)json_integer_value(value));
+  return out;
+}
+
+/* --- figures --- */
+
+/* "1.234 ms"; a figure that is no time has its unit only where with_unit says so. */
+static void put_figure(const sheet *s, double value, bool with_unit) {
+  static const struct {
+    double seconds;
+    const char *name;
+  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  size_t u = 0;
+  if (s->in_seconds && isfinite(value)) {
+    while (u < 3 && value < units[u].seconds) u++;
+    clt_text_printf(s->out, "%.4g %s", value / units[u].seconds, units[u].name);
+  } else {
+    clt_text_printf(s->out, "%.4g%s%s", value, with_unit && s->unit[0] ? " " : "", with_unit ? s->unit : "");
   }
-  clt_report_view_unit unit = clt_report_view_unit_of(time_s);
-  fprintf(out, "%*.4g %-2s", TIME_COLUMNS - 3, time_s / unit.seconds, unit.name);
 }
 
-static bool by_time(const clt_report *r) { return clt_report_figure_of(r).is_time; }
-
-static void put_cost(FILE *out, const clt_report *r, double cost) {
-  double value = clt_report_value(r, cost);
-  if (clt_report_figure_of(r).in_seconds || !isfinite(value))
-    put_time(out, value);
-  else
-    fprintf(out, "%*.4g", TIME_COLUMNS, value);
+/* In a column: units stand below each other. */
+static void put_column(const sheet *s, double value) {
+  sheet cell = *s;
+  clt_text text = {0};
+  cell.out = &text;
+  if (isfinite(value)) put_figure(&cell, value, false);
+  bool short_unit = s->in_seconds && text.n > 2 && text.bytes[text.n - 2] == ' ';
+  if (short_unit) clt_text_add(&text, " ");
+  clt_text_printf(s->out, "%*s", VALUE_COLUMNS, isfinite(value) && text.bytes ? text.bytes : "-");
+  clt_text_release(&text);
 }
 
-/* The same outside of columns, with the unit. */
-static void put_cost_plainly(FILE *out, const clt_report *r, double cost) {
-  clt_report_figure figure = clt_report_figure_of(r);
-  double value = clt_report_value(r, cost);
-  clt_report_view_unit unit = {1, figure.unit};
-  if (figure.in_seconds) unit = clt_report_view_unit_of(value);
-  fprintf(out, "%.4g%s%s", value / unit.seconds, unit.name[0] ? " " : "", unit.name);
+/* How near a value is to the best one, as a bar. */
+static void put_bar(const sheet *s, double best, double value, int columns) {
+  double share = s->maximised ? value / best : best / value;
+  if (!isfinite(share)) return;
+  for (long i = lround(fmax(0, fmin(1, share)) * columns); i > 0; i--) clt_text_add(s->out, "#");
 }
 
-static void put_bar(FILE *out, double share, int columns) {
-  int n = (int)lround(fmax(0, fmin(1, share)) * columns);
-  for (int i = 0; i < n; i++) fputc('#', out);
+static double better_of(const sheet *s, double a, double b) { return s->maximised ? fmax(a, b) : fmin(a, b); }
+
+/* --- parts --- */
+
+static void put_head(const sheet *s, const json_t *document) {
+  const json_t *device = json_object_get(s->json, "device"), *objective = json_object_get(s->json, "objective");
+  const char *sizes = clt_json_string(s->json, "sizes"), *key = clt_json_string(s->json, "key");
+  const char *name = clt_json_string(objective, "name"), *command = clt_json_string(document, "command");
+  clt_text_printf(s->out, "%s\n%s%s%s%s", clt_json_string(s->json, "title"), sizes, sizes[0] ? "\n" : "", key,
+                  key[0] ? "\n" : "");
+  if (json_is_object(device))
+    clt_text_printf(s->out, "%s, %s, %s\n%zu compute units, local memory %zu KiB, work groups of at most %zu\n",
+                    clt_json_string(device, "name"), clt_json_string(device, "platform_name"),
+                    clt_json_string(device, "device_version"), count_of(device, "compute_units"),
+                    count_of(device, "local_memory_bytes") / 1024, count_of(device, "max_work_group_size"));
+  clt_text_printf(s->out, "\n%zu configurations, %zu correct, of %zu %s ones\n", count_of(s->json, "configurations"),
+                  count_of(s->json, "correct"), count_of(s->json, "valid"),
+                  is_set(s->json, "whole_space") ? "valid" : "known");
+  if (strcmp(name, "figure") == 0)
+    clt_text_printf(s->out, "figure: %s%sthe %s the better\n", s->unit, s->unit[0] ? ", " : "",
+                    s->maximised ? "larger" : "smaller");
+  else if (!s->is_time)
+    clt_text_printf(s->out, "objective: %s %s%s%s%s\n", clt_json_string(objective, "goal"), name,
+                    s->unit[0] ? " (" : "", s->unit, s->unit[0] ? ")" : "");
+  clt_text_printf(s->out, "clatune %s%s%s\n", clt_json_string(document, "version"), command[0] ? ": " : "", command);
 }
-
-static void put_value(FILE *out, clt_value value) {
-  char text[64];
-  fprintf(out, "%*.*s", VALUE_COLUMNS, VALUE_COLUMNS, clt_report_view_value(value, text, sizeof text));
-}
-
-/* --- the head --- */
-
-static void put_device(FILE *out, const clt_report *r) {
-  const clt_device_info *d = r->device_info;
-  if (r->sizes[0]) fprintf(out, "%s\n", r->sizes);
-  if (r->device[0]) fprintf(out, "%s\n", r->device);
-  if (d == NULL) return;
-  fprintf(out, "%s, %s, %s\n", d->name, d->platform_name, d->device_version);
-  fprintf(out, "%u compute units, local memory %llu KiB, work groups of at most %llu\n", d->compute_units,
-          (unsigned long long)(d->local_memory_bytes / 1024), (unsigned long long)d->max_work_group_size);
-}
-
-static void put_objective(FILE *out, const clt_report *r) {
-  clt_report_figure f = clt_report_figure_of(r);
-  if (f.is_time) return;
-  if (clt_objective_is_standard(r->objective))
-    fprintf(out, "figure: %s%sthe %s the better\n", f.unit, f.unit[0] ? ", " : "", f.maximised ? "larger" : "smaller");
-  else
-    fprintf(out, "objective: %s %s%s%s%s\n", f.maximised ? "maximise" : "minimise", f.name, f.unit[0] ? " (" : "",
-            f.unit, f.unit[0] ? ")" : "");
-}
-
-static void put_head(FILE *out, const clt_report *r, const clt_report_options *options) {
-  fprintf(out, "%s\n", r->title);
-  put_device(out, r);
-  fprintf(out, "\n%zu configurations, %zu correct, of %llu %s ones\n", r->rows.n, r->n_correct,
-          (unsigned long long)clt_space_valid(r->space), r->own_space ? "known" : "valid");
-  put_objective(out, r);
-  fprintf(out, "clatune %s%s%s\n", CLATUNE_VERSION, options->command ? ": " : "",
-          options->command ? options->command : "");
-}
-
-/* --- the best --- */
 
 /* As 'clatune tune' says it. */
-static int put_best(FILE *out, const clt_report_view *v, clt_error *error) {
-  const clt_report *r = v->report;
-  bool none = v->best == SIZE_MAX;
-  char *text = none ? NULL : clt_config_string(r->space, r->rows.items[v->best].config);
-  if (text == NULL && !none) return clt_fail_memory(error);
-  fprintf(out, "\nbest configuration  %s\n", none ? "none: no configuration was correct" : text);
-  free(text);
-  if (none) return CLT_OK;
-  bool finalist = isfinite(r->rows.items[v->best].final_s) && clt_objective_ranks_by_time(r->objective);
-  bool own = !clt_objective_is_standard(r->objective);
-  fprintf(out, "%-20s", own ? "objective" : by_time(r) ? "time" : "figure");
-  if (own) fprintf(out, "%s: ", clt_objective_name(r->objective));
-  put_cost_plainly(out, r, clt_report_view_best_s(v));
-  fprintf(out, "%s\n", finalist ? " (median of its runs against the other finalists)" : "");
-  return CLT_OK;
+static void put_best(const sheet *s) {
+  const json_t *best = json_object_get(s->json, "best"), *objective = json_object_get(s->json, "objective");
+  const char *name = clt_json_string(objective, "name");
+  bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
+  clt_text_printf(s->out, "\nbest configuration  %s\n",
+                  known ? clt_json_string(best, "text") : "none: no configuration was correct");
+  if (!known) return;
+  clt_text_printf(s->out, "%-20s%s%s", own ? "objective" : name, own ? name : "", own ? ": " : "");
+  put_figure(s, number_of(s->json, "best_value"), true);
+  clt_text_add(s->out,
+               is_set(s->json, "best_is_finalist") ? " (median of its runs against the other finalists)\n" : "\n");
 }
 
-/* --- failures --- */
-
-static void put_failures(FILE *out, const clt_report_view *v) {
-  size_t counts[CLT_N_REASONS] = {0};
-  const clt_report *r = v->report;
-  if (r->n_correct == r->rows.n) return;
-  fputs("\nFailures\n", out);
-  for (size_t i = 0; i < r->rows.n; i++) counts[r->rows.items[i].reason]++;
-  for (int reason = CLT_REASON_NONE + 1; reason < CLT_N_REASONS; reason++)
-    if (counts[reason])
-      fprintf(out, "%zu %s: %s\n", counts[reason], clt_reason_name((clt_reason)reason),
-              clt_reason_text((clt_reason)reason));
-  for (size_t i = 0; i < v->n_failing; i++) {
-    const clt_report_view_failing *f = &v->failing[i];
-    char text[64];
-    fprintf(out, "%zu of %zu with %s=%s\n", f->n_failed, f->n, f->parameter->parameter->name,
-            clt_report_view_value(f->parameter->parameter->values[f->value], text, sizeof text));
-  }
+static void put_failures(const sheet *s) {
+  json_t *reasons = json_object_get(s->json, "reasons"), *count, *item;
+  const char *name;
+  char label[64];
+  size_t i;
+  if (json_object_size(reasons) == 0) return;
+  clt_text_add(s->out, "\nFailures\n");
+  json_object_foreach(reasons, name, count)
+      clt_text_printf(s->out, "%lld %s: %s\n", (long long)json_integer_value(count), name,
+                      clt_json_string(json_object_get(s->json, "reason_texts"), name));
+  json_array_foreach(json_object_get(s->json, "failing"), i, item)
+      clt_text_printf(s->out, "%zu of %zu with %s=%s\n", count_of(item, "failed"), count_of(item, "rows"),
+                      clt_json_string(item, "parameter"), label_of(json_object_get(item, "value"), label));
 }
-
-/* --- rows --- */
 
 /* Each improvement, with how far it was still from the end. */
-static void put_progress(FILE *out, const clt_report_view *v, int width) {
-  fprintf(out, "\nThe best so far, over evaluations%s\n", v->spent_s > 0 ? " and seconds of measuring" : "");
-  if (v->in_order) fputs("(these are in the order of their numbers, not of a search)\n", out);
-  for (size_t i = 0; i < v->n_steps; i++) {
-    const clt_report_view_step *step = &v->steps[i];
-    int columns = width - 8 - TIME_COLUMNS - 4;
-    fprintf(out, "%8zu ", step->number);
-    if (v->spent_s > 0) fprintf(out, "%10.2f ", step->spent_s);
-    if (v->spent_s > 0) columns -= 11;
-    put_cost(out, v->report, step->best_s);
-    fputs("  ", out);
-    put_bar(out, v->steps[v->n_steps - 1].best_s / step->best_s, columns);
-    fputc('\n', out);
+static void put_progress(const sheet *s) {
+  const json_t *progress = json_object_get(s->json, "progress");
+  bool timed = number_of(s->json, "spent_s") > 0;
+  double last = number_of(json_array_get(progress, json_array_size(progress) - 1), "best_value");
+  json_t *step;
+  size_t i;
+  clt_text_printf(s->out, "\nThe best so far, over evaluations%s\n", timed ? " and seconds of measuring" : "");
+  if (is_set(s->json, "in_order")) clt_text_add(s->out, "(these are in the order of their numbers, not of a search)\n");
+  json_array_foreach(progress, i, step) {
+    clt_text_printf(s->out, "%8zu ", count_of(step, "evaluation"));
+    if (timed) clt_text_printf(s->out, "%10.2f ", number_of(step, "spent_s"));
+    put_column(s, number_of(step, "best_value"));
+    clt_text_add(s->out, "  ");
+    put_bar(s, last, number_of(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
+    clt_text_add(s->out, "\n");
   }
 }
 
-static int put_row(FILE *out, const clt_report_view *v, size_t index, clt_error *error) {
-  const clt_report_row *row = &v->report->rows.items[index];
-  const char *mark = index == v->best ? "*" : " ";
-  char *text = clt_config_string(v->report->space, row->config);
-  if (text == NULL) return clt_fail_memory(error);
-  put_cost(out, v->report, row->cost);
-  if (isfinite(row->spread))
-    fprintf(out, " %6.1f %% %s %s", 100 * row->spread, mark, text);
+static void put_row(const sheet *s, const json_t *row, bool is_best) {
+  double spread = number_of(row, "spread"), finalist_s = number_of(row, "finalist_s");
+  put_column(s, number_of(row, "value"));
+  if (isfinite(spread))
+    clt_text_printf(s->out, " %6.1f %% ", 100 * spread);
   else
-    fprintf(out, "        - %s %s", mark, text);
-  if (isfinite(row->final_s) && clt_objective_is_standard(v->report->objective)) {
-    fputs("  finalist", out);
-    put_cost(out, v->report, row->final_s);
+    clt_text_add(s->out, "        - ");
+  clt_text_printf(s->out, "%s %s", is_best ? "*" : " ", clt_json_string(row, "text"));
+  if (isfinite(finalist_s) && s->is_time) {
+    clt_text_add(s->out, "  finalist");
+    put_column(s, finalist_s);
   }
-  fputc('\n', out);
-  free(text);
-  return CLT_OK;
+  clt_text_add(s->out, "\n");
 }
 
 /* A finalist that was slow in the search may be the best, and yet not be among these. */
-static int put_fastest(FILE *out, const clt_report_view *v, clt_error *error) {
-  bool has_best = v->best == SIZE_MAX;
-  int rc = CLT_OK;
-  for (size_t i = 0; i < v->n_fastest; i++) has_best |= v->fastest[i] == v->best;
-  fprintf(out, "\nThe %zu %s%s%s\n", v->n_fastest, by_time(v->report) ? "fastest" : "best   ",
-          v->n_fastest ? "            spread" : "", has_best ? "" : "    and the best finalist");
-  for (size_t i = 0; rc == CLT_OK && i < v->n_fastest; i++) rc = put_row(out, v, v->fastest[i], error);
-  return rc || has_best ? rc : put_row(out, v, v->best, error);
+static void put_fastest(const sheet *s) {
+  const json_t *fastest = json_object_get(s->json, "fastest"), *best = json_object_get(s->json, "best");
+  size_t n = json_array_size(fastest), i, of_best = count_of(best, "evaluation");
+  bool has_best = !json_is_object(best);
+  json_t *row;
+  json_array_foreach(fastest, i, row) if (count_of(row, "evaluation") == of_best) has_best = true;
+  clt_text_printf(s->out, "\nThe %zu %s%s%s\n", n, s->is_time ? "fastest" : "best   ", n ? "            spread" : "",
+                  has_best ? "" : "    and the best finalist");
+  json_array_foreach(fastest, i, row) put_row(s, row, count_of(row, "evaluation") == of_best);
+  if (!has_best) put_row(s, best, true);
 }
 
-/* --- the model --- */
-
-static void put_fit(FILE *out, const clt_report_view *v) {
-  const clt_model_accuracy *a = &v->fit.accuracy;
-  fprintf(out, "\nA model of these %s\n", by_time(v->report) ? "times" : "values");
-  if (v->fit.n == 0) {
-    fprintf(out, "none: it takes %d correct configurations of different %s\n", CLT_REPORT_LEAST_ROWS,
-            by_time(v->report) ? "times" : "values");
+static void put_model(const sheet *s) {
+  const json_t *model = json_object_get(s->json, "model");
+  const char *what = s->is_time ? "times" : "values";
+  clt_text_printf(s->out, "\nA model of these %s\n", what);
+  if (!json_is_object(model)) {
+    clt_text_printf(s->out, "none: it takes %d correct configurations of different %s\n", CLT_REPORT_LEAST_ROWS, what);
     return;
   }
-  fprintf(out,
-          "errs by %.1f %% in the mean, by a factor of %.3g (one standard deviation), on %zu rows not trained on\n",
-          100 * a->mean_relative_error, exp(a->log_error_sd), v->fit.n);
+  clt_text_printf(
+      s->out, "errs by %.1f %% in the mean, by a factor of %.3g (one standard deviation), on %zu rows not trained on\n",
+      100 * number_of(model, "mean_relative_error"), exp(number_of(model, "log_error_sd")),
+      count_of(model, "predicted_rows"));
 }
 
-/* --- parameters --- */
-
-static void put_effect(FILE *out, const clt_report *r, const clt_report_view_parameter *p, int width) {
-  const clt_effect *e = &p->effect;
-  double least_median_s = NAN;
-  for (size_t v = 0; v < e->n_values; v++) least_median_s = fmin(least_median_s, e->values[v].median_s);
-  fprintf(out, "\n%s explains %.0f %% of the %s' spread\n", p->parameter->name,
-          isnan(e->importance) ? 0 : 100 * e->importance, by_time(r) ? "times" : "values");
-  fprintf(out, "%*s %6s %6s %*s %*s\n", VALUE_COLUMNS, "value", "rows", "fail", TIME_COLUMNS,
-          by_time(r) ? "least" : "best", TIME_COLUMNS, "median");
-  for (size_t i = 0; i < p->n_shown; i++) {
-    size_t v = p->shown[i];
-    const clt_effect_value *value = &e->values[v];
-    put_value(out, p->parameter->values[v]);
-    fprintf(out, " %6zu %6zu ", value->n, value->n_failed);
-    put_cost(out, r, value->least_s);
-    fputc(' ', out);
-    put_cost(out, r, value->median_s);
-    fputs(v == p->best ? " *" : "  ", out);
-    if (isfinite(value->median_s)) put_bar(out, least_median_s / value->median_s, width - 26 - 2 * TIME_COLUMNS - 5);
-    fputc('\n', out);
+static void put_effect(const sheet *s, const json_t *parameter) {
+  double importance = number_of(parameter, "importance"), best_median = NAN;
+  json_t *values = json_object_get(parameter, "values"), *value;
+  char label[64];
+  size_t i;
+  json_array_foreach(values, i, value) best_median = better_of(s, best_median, effect_of(s, value, true));
+  clt_text_printf(s->out, "\n%s explains %.0f %% of the %s' spread\n", clt_json_string(parameter, "name"),
+                  isnan(importance) ? 0 : 100 * importance, s->is_time ? "times" : "values");
+  clt_text_printf(s->out, "%*s %6s %6s %*s %*s\n", LABEL_COLUMNS, "value", "rows", "fail", VALUE_COLUMNS,
+                  s->is_time ? "least" : "best", VALUE_COLUMNS, "median");
+  json_array_foreach(values, i, value) {
+    if (!is_set(value, "shown")) continue;
+    clt_text_printf(s->out, "%*.*s %6zu %6zu ", LABEL_COLUMNS, LABEL_COLUMNS,
+                    label_of(json_object_get(value, "value"), label), count_of(value, "rows"),
+                    count_of(value, "failed"));
+    put_column(s, effect_of(s, value, false));
+    clt_text_add(s->out, " ");
+    put_column(s, effect_of(s, value, true));
+    clt_text_add(s->out, is_set(value, "of_best") ? " *" : "  ");
+    put_bar(s, best_median, effect_of(s, value, true), s->width - 26 - 2 * VALUE_COLUMNS - 5);
+    clt_text_add(s->out, "\n");
   }
 }
 
-/* Which of the shown values make the columns: as many as fit, the best configuration's among them. Returns how many. */
-static size_t choose_columns(size_t out[CLT_REPORT_VIEW_VALUES], const clt_report_view_parameter *across, int width) {
-  size_t fit = (size_t)((width - VALUE_COLUMNS) / (TIME_COLUMNS + 2)),
-         n = across->n_shown < fit ? across->n_shown : fit;
-  for (size_t i = 0; i < n; i++) out[i] = i;
-  for (size_t i = n; i < across->n_shown; i++)
-    if (across->shown[i] == across->best) out[n - 1] = i;
-  return n;
-}
+/* --- pairs --- */
 
-static size_t n_measured(const clt_report_view_parameter *p) {
-  size_t n = 0;
-  for (size_t v = 0; v < p->effect.n_values; v++) n += p->effect.values[v].n > 0;
-  return n;
-}
+/* The shown values of a parameter: their labels' values, and which of them is the best configuration's. */
+typedef struct axis {
+  const char *name;
+  const json_t *labels[MOST_LABELS];
+  size_t n, n_measured, best; /* best: n where none of them is */
+} axis;
 
-static void put_left_out(FILE *out, const clt_report_view_parameter *p, size_t n_put, const char *what) {
-  size_t n = n_measured(p) - n_put;
-  if (n) fprintf(out, "(%zu %s%s of %s left out)\n", n, what, n == 1 ? "" : "s", p->parameter->name);
-}
-
-static void put_pair_row(FILE *out, const clt_report_view *v, size_t d, size_t a, const size_t *columns, size_t n) {
-  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
-  put_value(out, down->parameter->values[down->shown[a]]);
-  for (size_t i = 0; i < n; i++) {
-    size_t b = columns[i];
-    bool best = down->shown[a] == down->best && across->shown[b] == across->best;
-    fputs(best ? " *" : "  ", out);
-    put_cost(out, v->report, (d ? clt_report_view_pair(v, b, a) : clt_report_view_pair(v, a, b))->least_s);
+static axis axis_of(const json_t *parameter) {
+  axis a = {.name = clt_json_string(parameter, "name")};
+  json_t *values = json_object_get(parameter, "values"), *value;
+  size_t i;
+  a.n_measured = json_array_size(values);
+  a.best = MOST_LABELS;
+  json_array_foreach(values, i, value) {
+    if (!is_set(value, "shown") || a.n == MOST_LABELS) continue;
+    if (is_set(value, "of_best")) a.best = a.n;
+    a.labels[a.n++] = json_object_get(value, "value");
   }
-  fputc('\n', out);
+  return a;
 }
 
-/* The one with fewer values across. */
-static void put_pairs(FILE *out, const clt_report_view *v, int width) {
-  if (v->pairs == NULL) return;
-  size_t d = v->parameters[0].n_shown < v->parameters[1].n_shown, columns[CLT_REPORT_VIEW_VALUES];
-  const clt_report_view_parameter *down = &v->parameters[d], *across = &v->parameters[!d];
-  size_t n = choose_columns(columns, across, width);
-  fprintf(out, "\nThe %s of each %s (down) and %s (across)\n", by_time(v->report) ? "least time" : "best value",
-          down->parameter->name, across->parameter->name);
-  put_left_out(out, across, n, "column");
-  put_left_out(out, down, down->n_shown, "row");
-  fprintf(out, "%*s", VALUE_COLUMNS, "");
-  for (size_t i = 0; i < n; i++) {
-    fputc(' ', out);
-    put_value(out, across->parameter->values[across->shown[columns[i]]]);
-  }
-  fputc('\n', out);
-  for (size_t a = 0; a < down->n_shown; a++) put_pair_row(out, v, d, a, columns, n);
+static void put_left_out(const sheet *s, const axis *a, size_t n_put, const char *what) {
+  size_t n = a->n_measured - n_put;
+  if (n) clt_text_printf(s->out, "(%zu %s%s of %s left out)\n", n, what, n == 1 ? "" : "s", a->name);
 }
 
-static void put_parameters(FILE *out, const clt_report_view *v, int width) {
-  for (size_t i = 0; i < v->n_parameters; i++) put_effect(out, v->report, &v->parameters[i], width);
-  put_pairs(out, v, width);
-  if (v->n_parameters)
-    fprintf(out, "\n* the best configuration is among these. Bars: %s of the median.\n",
-            by_time(v->report) ? "speed" : "merit");
+/* The parameter with fewer values across: as many as fit, the best configuration's among them. */
+static void put_pairs(const sheet *s, const json_t *first, const json_t *second) {
+  const json_t *pairs = json_object_get(s->json, "pairs"), *best = json_object_get(pairs, "best");
+  axis axes[2] = {axis_of(first), axis_of(second)};
+  bool turned = axes[0].n < axes[1].n;
+  const axis *down = &axes[turned], *across = &axes[!turned];
+  size_t fit = (size_t)((s->width - LABEL_COLUMNS) / (VALUE_COLUMNS + 2)), columns[MOST_LABELS];
+  size_t n = across->n < fit ? across->n : fit;
+  char label[64];
+  if (!json_is_object(pairs)) return;
+  for (size_t i = 0; i < n; i++) columns[i] = i;
+  if (across->best >= n && across->best < across->n) columns[n - 1] = across->best;
+  clt_text_printf(s->out, "\nThe %s of each %s (down) and %s (across)\n", s->is_time ? "least time" : "best value",
+                  down->name, across->name);
+  put_left_out(s, across, n, "column");
+  put_left_out(s, down, down->n, "row");
+  clt_text_printf(s->out, "%*s", LABEL_COLUMNS, "");
+  for (size_t i = 0; i < n; i++)
+    clt_text_printf(s->out, " %*.*s", LABEL_COLUMNS, LABEL_COLUMNS, label_of(across->labels[columns[i]], label));
+  clt_text_add(s->out, "\n");
+  for (size_t a = 0; a < down->n; a++) {
+    clt_text_printf(s->out, "%*.*s", LABEL_COLUMNS, LABEL_COLUMNS, label_of(down->labels[a], label));
+    for (size_t i = 0; i < n; i++) {
+      size_t b = columns[i];
+      const json_t *cell = json_array_get(json_array_get(best, turned ? b : a), turned ? a : b);
+      clt_text_add(s->out, a == down->best && b == across->best ? " *" : "  ");
+      put_column(s, json_is_number(cell) ? json_number_value(cell) : NAN);
+    }
+    clt_text_add(s->out, "\n");
+  }
 }
 
-int clt_report_text(char **out, const clt_report *report, const clt_report_options *options, int width,
-                    clt_error *error) {
-  clt_report_view view;
-  char *text = NULL;
-  size_t bytes;
-  int rc = clt_report_view_init(&view, report, options, error);
-  if (rc) return rc;
-  FILE *file = open_memstream(&text, &bytes);
-  if (file == NULL) {
-    clt_report_view_release(&view);
-    return clt_fail_memory(error);
+static void put_parameters(const sheet *s) {
+  const json_t *parameters = json_object_get(s->json, "parameters"), *ranking = json_object_get(s->json, "ranking");
+  const json_t *ranked[2] = {NULL, NULL};
+  json_t *index;
+  size_t i;
+  json_array_foreach(ranking, i, index) {
+    const json_t *parameter = json_array_get(parameters, (size_t)json_integer_value(index));
+    if (i < 2) ranked[i] = parameter;
+    put_effect(s, parameter);
   }
-  if (width < LEAST_WIDTH) width = LEAST_WIDTH;
-  put_head(file, report, options);
-  rc = put_best(file, &view, error);
-  put_failures(file, &view);
-  put_progress(file, &view, width);
-  if (rc == CLT_OK) rc = put_fastest(file, &view, error);
-  put_fit(file, &view);
-  put_parameters(file, &view, width);
-  bool failed = ferror(file) != 0;
-  if ((fclose(file) || failed) && rc == CLT_OK) rc = clt_fail_memory(error);
-  clt_report_view_release(&view);
-  if (rc) {
-    free(text);
-  } else {
-    *out = text;
+  if (ranked[1]) put_pairs(s, ranked[0], ranked[1]);
+  if (ranked[0])
+    clt_text_printf(s->out, "\n* the best configuration is among these. Bars: %s of the median.\n",
+                    s->is_time ? "speed" : "merit");
+}
+
+int clt_document_text(char **out, const json_t *document, int width, clt_error *error) {
+  clt_text text = {0};
+  json_t *tuning;
+  size_t i;
+  json_array_foreach(json_object_get(document, "tunings"), i, tuning) {
+    const json_t *objective = json_object_get(tuning, "objective");
+    sheet s = {.out = &text,
+               .width = width < LEAST_WIDTH ? LEAST_WIDTH : width,
+               .json = tuning,
+               .is_time = strcmp(clt_json_string(objective, "name"), "time") == 0,
+               .in_seconds = strcmp(clt_json_string(objective, "unit"), "s") == 0,
+               .maximised = strcmp(clt_json_string(objective, "goal"), "maximise") == 0,
+               .unit = clt_json_string(objective, "unit")};
+    if (i) clt_text_add(&text, "\n");
+    put_head(&s, document);
+    put_best(&s);
+    put_failures(&s);
+    put_progress(&s);
+    put_fastest(&s);
+    put_model(&s);
+    put_parameters(&s);
   }
-  return rc;
+  return clt_text_take(out, &text, error);
 }

@@ -76,7 +76,7 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   tune.learn_from = sources;
   clt_tune_result *result;
   clt_error failure = {0};
-  int rc = clt_tune(&result, &tune, &failure);
+  int rc = clt_tune_run(&result, &tune, &failure);
   if (result && result->evaluations) kept->search_s = result->search_s / (double)result->evaluations;
   if (result) {
     kept->n_notes = result->search->n_notes;

@@ -1,5 +1,5 @@
 /* session/session.h - what the files of this room share: the loop, what is known of configurations, prior data, and the
- * session of clt_tune. */
+ * session of clt_tune_run. */
 #ifndef CLT_SESSION_SESSION_H
 #define CLT_SESSION_SESSION_H
 

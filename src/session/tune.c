@@ -1,4 +1,4 @@
-/* clt_tune: what a session works with, how it is driven, and what ends it. */
+/* clt_tune_run: what a session works with, how it is driven, and what ends it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -449,7 +449,7 @@ static int fail_no_valid(const clt_session *s, clt_error *error) {
                   used ? ": " : "", counts);
 }
 
-int clt_tune(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error) {
+int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error) {
   clt_tune_settings copy;
   *out = NULL;
   int rc = clt_copy_settings(&copy, sizeof copy, settings, "clt_tune_settings", error);

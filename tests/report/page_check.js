@@ -50,7 +50,7 @@
       const svg = figure.querySelector("svg");
       if (!svg) { note("no plot", name(figure)); continue; }
       if (!svg.getAttribute("aria-label") || svg.getAttribute("role") !== "img") note("no name", name(figure));
-      if (!svg.querySelector("path,use,polygon")) note("empty plot", name(svg));
+      if (!svg.querySelector(".data path")) note("empty plot", name(svg));
       const frame = svg.getBoundingClientRect(), texts = all("text", svg), boxes = texts.map((t) => t.getBoundingClientRect());
       if (texts.length < 3) note("no axes", name(svg));
       texts.forEach((text, i) => {
@@ -92,8 +92,6 @@
     ids.filter((id, i) => ids.indexOf(id) !== i).forEach((id) => note("id twice", id));
     for (const a of document.querySelectorAll("a"))
       if (!document.getElementById(a.getAttribute("href").slice(1))) note("link to nowhere", a.getAttribute("href"));
-    for (const use of document.querySelectorAll("use"))
-      if (!document.getElementById(use.getAttribute("href").slice(1))) note("no such point", use.getAttribute("href"));
     let level = 0;
     for (const h of document.querySelectorAll("h1,h2,h3,h4")) {
       if (+h.tagName[1] > level + 1) note("heading skipped", name(h));
@@ -103,7 +101,8 @@
     if (!document.documentElement.lang) note("language", "none");
     for (const e of document.querySelectorAll("[src],link,[style*=url],image"))
       note("something from elsewhere", e.outerHTML.slice(0, 60));
-    if (document.scripts.length > 1) note("script", "the page has one");
+    const scripts = [...document.scripts].filter((s) => s.type !== "application/json");
+    if (scripts.length !== 2) note("script", scripts.length + " beside this one"); // the page's and this one
   }
 
   window.addEventListener("load", () => {
@@ -114,7 +113,8 @@
     structure();
     const facts = {found: [...new Set(found)], width: innerWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches,
       ground: getComputedStyle(document.body).backgroundColor, figures: all("figure").map((f) => f.querySelector("svg")?.ariaLabel),
-      tables: all("table").length, title: document.title};
+      tables: all("table").length, title: document.title,
+      text: document.body.innerText, images: document.images.length};
     const out = document.createElement("pre");
     out.id = "page-check";
     out.textContent = JSON.stringify(facts);

@@ -1,4 +1,4 @@
-/* Reports: rows, effects, text. */
+/* Reports: rows, effects, the document, text. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "clatune/report.h"
+#include "report/rows.h"
 
 /* A recording of a x b with 4 x 3 configurations: time 1 ms * a, whatever b; a=8 with b=3 fails. */
 static clt_recording *make_recording(char *folder) {
@@ -33,64 +33,106 @@ static clt_recording *make_recording(char *folder) {
   return recording;
 }
 
-static clt_report *make_report(char **folder, clt_recording **recording) {
-  clt_report *report = NULL;
+static const clt_report_options options = {.seed = 1, .threads = 1, .command = "clatune report 'a file'"};
+
+/* The rows of a recording of two parameters' effects. */
+static clt_tuning make_tuning(char **folder, clt_recording **recording) {
+  clt_tuning tuning;
   *folder = make_folder();
   *recording = make_recording(*folder);
-  assert_int_equal(clt_report_from_recording(&report, *recording, NULL), 0);
-  return report;
+  assert_int_equal(clt_tuning_of_recording(&tuning, NULL, *recording, NULL), 0);
+  return tuning;
 }
 
-static void end(char *folder, clt_recording *recording, clt_report *report) {
-  clt_report_free(report);
+static void end(char *folder, clt_recording *recording, clt_tuning *tuning) {
+  if (tuning) clt_tuning_release(tuning);
   clt_recording_free(recording);
   remove_folder(folder);
+}
+
+/* A file as a recording of the folder. */
+static clt_recording *load(const char *folder, const char *name, const char *text) {
+  clt_recording *recording = NULL;
+  char path[600];
+  write_text(folder, name, text);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
+  return recording;
+}
+
+static char *text_of(const clt_recording *recording, int width) {
+  clt_report *report = NULL;
+  char *text = NULL;
+  assert_int_equal(clt_report_new(&report, &options, NULL), 0);
+  assert_int_equal(clt_report_add_recording(report, recording, NULL), 0);
+  assert_int_equal(clt_report_text(&text, report, width, NULL), 0);
+  clt_report_free(report);
+  return text;
 }
 
 static void rows_and_the_fastest(void **state) {
   (void)state;
   char *folder;
   clt_recording *recording;
-  clt_report *report = make_report(&folder, &recording);
-  size_t fastest[4];
-  assert_int_equal(clt_report_n_rows(report), 12);
-  assert_int_equal(clt_report_n_correct(report), 11);
-  assert_string_equal(clt_report_device(report), "a card");
-  assert_int_equal(clt_report_fastest(report, fastest, 4), 4);
-  for (size_t i = 0; i < 4; i++) assert_true(clt_report_row_at(report, fastest[i])->time_s == (i < 3 ? 1e-3 : 2e-3));
-  assert_true(clt_report_row_at(report, 0)->spread == 0);
-  size_t all[20];
-  assert_int_equal(clt_report_fastest(report, all, 20), 11);
-  end(folder, recording, report);
+  clt_tuning t = make_tuning(&folder, &recording);
+  size_t fastest[4], all[20];
+  assert_int_equal(t.rows.n, 12);
+  assert_int_equal(t.n_correct, 11);
+  assert_string_equal(t.device, "a card");
+  assert_int_equal(clt_tuning_fastest(&t, fastest, 4), 4);
+  for (size_t i = 0; i < 4; i++) assert_true(t.rows.items[fastest[i]].time_s == (i < 3 ? 1e-3 : 2e-3));
+  assert_true(t.rows.items[0].spread == 0);
+  assert_int_equal(clt_tuning_fastest(&t, all, 20), 11);
+  end(folder, recording, &t);
+}
+
+/* The configurations' positions of a, of b, and of both. */
+static void groups_of(size_t a[12], size_t b[12], size_t both[12], const clt_tuning *t) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  for (size_t i = 0; i < 12; i++) {
+    clt_space_positions(t->space, t->rows.items[i].config, positions);
+    a[i] = positions[0];
+    b[i] = positions[1];
+    both[i] = a[i] * 3 + b[i];
+  }
 }
 
 static void effects(void **state) {
   (void)state;
   char *folder;
   clt_recording *recording;
-  clt_report *report = make_report(&folder, &recording);
-  clt_effect a, b;
-  assert_int_equal(clt_report_effect(&a, report, 0, NULL), 0);
-  assert_int_equal(clt_report_effect(&b, report, 1, NULL), 0);
-  assert_true(fabs(a.importance - 1) < 1e-12);
-  assert_true(b.importance < 0.1);
-  assert_int_equal(a.n_values, 4);
-  assert_true(a.values[2].median_s == 4e-3 && a.values[2].least_s == 4e-3 && a.values[2].n == 3);
-  assert_int_equal(a.values[3].n_failed, 1);
-  assert_int_equal(b.values[2].n_failed, 1);
-  clt_effect_release(&a);
-  clt_effect_release(&b);
-  end(folder, recording, report);
+  clt_tuning t = make_tuning(&folder, &recording);
+  clt_effect *a, *b, *pairs;
+  double of_a, of_b;
+  size_t as[12], bs[12], both[12];
+  groups_of(as, bs, both, &t);
+  assert_int_equal(clt_effects_new(&a, 4, &t, as, NULL), 0);
+  assert_int_equal(clt_effects_new(&b, 3, &t, bs, NULL), 0);
+  assert_int_equal(clt_effects_new(&pairs, 12, &t, both, NULL), 0);
+  assert_int_equal(clt_effects_importance(&of_a, 4, &t, as, NULL), 0);
+  assert_int_equal(clt_effects_importance(&of_b, 3, &t, bs, NULL), 0);
+  assert_true(fabs(of_a - 1) < 1e-12);
+  assert_true(of_b < 0.1);
+  assert_true(a[2].median == 4e-3 && a[2].least == 4e-3 && a[2].n == 3);
+  assert_true(a[3].n_failed == 1 && b[2].n_failed == 1);
+  /* 1, 2, 4, 8 ms: a quarter of the way between, as is customary. */
+  assert_true(fabs(b[0].lower_quartile - 1.75e-3) < 1e-12 && fabs(b[0].upper_quartile - 5e-3) < 1e-12);
+  assert_true(b[2].n == 4 && fabs(b[2].median - 2e-3) < 1e-12);
+  for (size_t i = 0; i < 12; i++) {
+    assert_true(pairs[i].n == 1 && pairs[i].n_failed == (i == 11));
+    assert_true(i == 11 ? isnan(pairs[i].least) : pairs[i].median == 1e-3 * (1 << i / 3));
+  }
+  free(a);
+  free(b);
+  free(pairs);
+  end(folder, recording, &t);
 }
-
-static const clt_report_options options = {.seed = 1, .threads = 1, .command = "clatune report 'a file'"};
 
 static void the_text_has_all_of_it(void **state) {
   (void)state;
-  char *folder, *text = NULL;
-  clt_recording *recording;
-  clt_report *report = make_report(&folder, &recording);
-  assert_int_equal(clt_report_text(&text, report, &options, 80, NULL), 0);
+  char *folder = make_folder();
+  clt_recording *recording = make_recording(folder);
+  char *text = text_of(recording, 80);
   static const char *const parts[] = {"card",
                                       "a card",
                                       "12 configurations, 11 correct",
@@ -108,57 +150,49 @@ static void the_text_has_all_of_it(void **state) {
   for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
     assert_true(strcspn(line, "\n") <= 100);
   free(text);
-  end(folder, recording, report);
-}
-
-static void quartiles_and_pairs(void **state) {
-  (void)state;
-  char *folder;
-  clt_recording *recording;
-  clt_report *report = make_report(&folder, &recording);
-  clt_effect b;
-  clt_effect_value *pairs = NULL;
-  assert_int_equal(clt_report_effect(&b, report, 1, NULL), 0);
-  /* 1, 2, 4, 8 ms: a quarter of the way between, as is customary. */
-  assert_true(fabs(b.values[0].lower_quartile_s - 1.75e-3) < 1e-12 &&
-              fabs(b.values[0].upper_quartile_s - 5e-3) < 1e-12);
-  assert_true(b.values[2].n == 4 && b.values[2].n_failed == 1 && fabs(b.values[2].median_s - 2e-3) < 1e-12);
-  clt_effect_release(&b);
-  assert_int_equal(clt_report_pairs(&pairs, report, 0, 1, NULL), 0);
-  for (size_t i = 0; i < 12; i++) {
-    assert_true(pairs[i].n == 1 && pairs[i].n_failed == (i == 11));
-    assert_true(i == 11 ? isnan(pairs[i].least_s) : pairs[i].median_s == 1e-3 * (1 << i / 3));
-  }
-  free(pairs);
-  end(folder, recording, report);
+  end(folder, recording, NULL);
 }
 
 static void rows_are_in_the_order_of_the_file(void **state) {
   (void)state;
-  char *folder = make_folder(), path[600];
-  clt_recording *recording = NULL;
-  clt_report *report = NULL;
-  write_text(folder, "o.json",
-             "{\"device_name\": \"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\"], \"tune_params\":"
-             " {\"a\": [1, 2, 3, 4]}, \"cache\": {\"3\": {\"a\": 3, \"time\": 3}, \"1\": {\"a\": 1, \"time\": 9}, "
-             "\"4\": {\"a\": 4, \"time\": 4},"
-             " \"again\": {\"a\": 1, \"time\": 1}}}");
-  snprintf(path, sizeof path, "%s/o.json", folder);
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
-  assert_int_equal(clt_report_from_recording(&report, recording, NULL), 0);
+  char *folder = make_folder();
+  clt_tuning t;
+  clt_recording *recording =
+      load(folder, "o.json",
+           "{\"device_name\": \"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\"], \"tune_params\":"
+           " {\"a\": [1, 2, 3, 4]}, \"cache\": {\"3\": {\"a\": 3, \"time\": 3}, \"1\": {\"a\": 1, \"time\": 9}, "
+           "\"4\": {\"a\": 4, \"time\": 4},"
+           " \"again\": {\"a\": 1, \"time\": 1}}}");
+  assert_int_equal(clt_tuning_of_recording(&t, NULL, recording, NULL), 0);
   const double times_s[] = {3e-3, 4e-3, 1e-3}; /* of one configuration the last counts, where it stands */
-  assert_int_equal(clt_report_n_rows(report), 3);
-  for (size_t i = 0; i < 3; i++) assert_true(clt_report_row_at(report, i)->time_s == times_s[i]);
-  end(folder, recording, report);
+  assert_int_equal(t.rows.n, 3);
+  for (size_t i = 0; i < 3; i++) assert_true(t.rows.items[i].time_s == times_s[i]);
+  end(folder, recording, &t);
+}
+
+/* What a terminal or a page would obey is not in the document. */
+static void texts_are_text(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *clean;
+  } cases[] = {
+      {"a<b>&\"'", "a<b>&\"'"}, {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+      {"\x1b[2J\n", "?[2J?"},   {"\xc0\xbc", "??"}, /* '<' in two bytes */
+      {"\xe2\x80\xaex", "?x"},                      /* right to left from here */
+      {"\xed\xa0\x80", "???"},                      /* half a pair */
+      {"\xf0\x9f", "??"},       {"", ""}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    json_t *json = clt_report_string(cases[i].text);
+    assert_string_equal(json_string_value(json), cases[i].clean);
+    json_decref(json);
+  }
 }
 
 /* a x b with 20 x 20 configurations, the best in the last column and row of a table that has room for neither. */
 static void the_pairs_keep_the_best_column_and_row(void **state) {
   (void)state;
-  char *folder = make_folder(), path[600], *written = NULL, *text = NULL;
+  char *folder = make_folder(), *written = NULL;
   size_t bytes;
-  clt_recording *recording = NULL;
-  clt_report *report = NULL;
   FILE *out = open_memstream(&written, &bytes);
   fputs("{\"device_name\": \"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], \"tune_params\": {",
         out);
@@ -170,11 +204,8 @@ static void the_pairs_keep_the_best_column_and_row(void **state) {
     fprintf(out, "\"%d\": {\"a\": %d, \"b\": %d, \"time\": %d}%s", i, 100 * (i / 20 + 1), 100 * (i % 20 + 1),
             i == 399 ? 1 : 2 + i / 20 + i % 20, i == 399 ? "}}" : ", ");
   fclose(out);
-  write_text(folder, "w.json", written);
-  snprintf(path, sizeof path, "%s/w.json", folder);
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
-  assert_int_equal(clt_report_from_recording(&report, recording, NULL), 0);
-  assert_int_equal(clt_report_text(&text, report, &options, 80, NULL), 0);
+  clt_recording *recording = load(folder, "w.json", written);
+  char *text = text_of(recording, 80);
   const char *table = strstr(text, "The least time of each"), *row = strstr(table, "\n        2000 ");
   assert_non_null(row);
   /* 80 columns: a label and five times. */
@@ -185,7 +216,7 @@ static void the_pairs_keep_the_best_column_and_row(void **state) {
   assert_memory_equal(row + 1 + length - 13, " *       1 ms", 13);
   free(text);
   free(written);
-  end(folder, recording, report);
+  end(folder, recording, NULL);
 }
 
 /* --- the model --- */
@@ -193,48 +224,48 @@ static void the_pairs_keep_the_best_column_and_row(void **state) {
 /* a x b with 8 x 8 configurations of time 1 ms * a * (1 + b / 10). */
 static void a_model_is_judged_by_rows_that_it_has_not_seen(void **state) {
   (void)state;
-  char *folder = make_folder(), path[600],
+  char *folder = make_folder(),
        text[8192] =
            "{\"device_name\": \"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"],"
            " \"tune_params\": {\"a\": [1, 2, 3, 4, 5, 6, 7, 8], \"b\": [1, 2, 3, 4, 5, 6, 7, 8]}, \"cache\": {";
-  clt_recording *recording = NULL;
-  clt_report *report = NULL;
-  clt_report_fit fit, again;
+  json_t *fit = NULL, *again = NULL;
+  clt_tuning t;
   for (int i = 0; i < 64; i++) {
     size_t n = strlen(text);
     snprintf(text + n, sizeof text - n, "\"%d\": {\"a\": %d, \"b\": %d, \"time\": %.3f}%s", i, i / 8 + 1, i % 8 + 1,
              (i / 8 + 1) * (1 + (i % 8 + 1) / 10.0), i == 63 ? "}}" : ", ");
   }
-  write_text(folder, "m.json", text);
-  snprintf(path, sizeof path, "%s/m.json", folder);
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
-  assert_int_equal(clt_report_from_recording(&report, recording, NULL), 0);
-  assert_int_equal(clt_report_fit_init(&fit, report, 7, 1, NULL), 0);
-  assert_int_equal(clt_report_fit_init(&again, report, 7, 1, NULL), 0);
-  assert_int_equal(fit.n, 64);
-  double sum = 0;
-  for (size_t i = 0; i < fit.n; i++) {
-    assert_true(fit.measured_s[i] == clt_report_row_at(report, i)->time_s);
-    assert_true(fit.predicted_s[i] == again.predicted_s[i]);
-    sum += fabs(fit.predicted_s[i] - fit.measured_s[i]) / fit.measured_s[i];
+  clt_recording *recording = load(folder, "m.json", text);
+  assert_int_equal(clt_tuning_of_recording(&t, NULL, recording, NULL), 0);
+  assert_int_equal(clt_report_fit(&fit, &t, &options, NULL), 0);
+  assert_int_equal(clt_report_fit(&again, &t, &options, NULL), 0);
+  assert_true(json_equal(fit, again));
+  const json_t *points = json_object_get(fit, "points"), *measured = json_object_get(points, "measured"),
+               *predicted = json_object_get(points, "predicted");
+  assert_int_equal(json_array_size(measured), 64);
+  double sum = 0, mean = json_number_value(json_object_get(fit, "mean_relative_error"));
+  for (size_t i = 0; i < 64; i++) {
+    double is = json_number_value(json_array_get(measured, i));
+    assert_true(is == t.rows.items[i].time_s);
+    sum += fabs(json_number_value(json_array_get(predicted, i)) - is) / is;
   }
-  assert_true(fabs(sum / 64 - fit.accuracy.mean_relative_error) < 1e-4);
-  assert_true(fit.accuracy.mean_relative_error < 0.2 && fit.accuracy.mean_relative_error > 0);
-  clt_report_fit_release(&fit);
-  clt_report_fit_release(&again);
-  end(folder, recording, report);
+  assert_true(fabs(sum / 64 - mean) < 1e-4);
+  assert_true(mean < 0.2 && mean > 0);
+  json_decref(fit);
+  json_decref(again);
+  end(folder, recording, &t);
 }
 
 static void too_few_rows_are_no_model(void **state) {
   (void)state;
   char *folder;
   clt_recording *recording;
-  clt_report *report = make_report(&folder, &recording);
-  clt_report_fit fit;
-  assert_int_equal(clt_report_fit_init(&fit, report, 1, 1, NULL), 0);
-  assert_int_equal(fit.n, 0);
-  clt_report_fit_release(&fit);
-  end(folder, recording, report);
+  clt_tuning t = make_tuning(&folder, &recording);
+  json_t *fit = NULL;
+  assert_int_equal(clt_report_fit(&fit, &t, &options, NULL), 0);
+  assert_true(json_is_null(fit));
+  json_decref(fit);
+  end(folder, recording, &t);
 }
 
 /* --- stores --- */
@@ -272,31 +303,31 @@ static void clear(stocked *s) {
 static void of_a_store_the_newest_counts(void **state) {
   (void)state;
   stocked s = stock();
-  clt_report *report = NULL;
+  clt_tuning t;
   const double times_s[] = {3, 2, 1};
   for (int i = 0; i < 3; i++) add(&s, CLT_RECORD_SEARCH, (clt_config)(i % 2), times_s[i]);
-  assert_int_equal(clt_report_from_store(&report, s.store, s.instance, NULL), 0);
-  assert_string_equal(clt_report_title(report), "add");
-  assert_int_equal(clt_report_n_rows(report), 2);
-  assert_true(clt_report_row_at(report, 0)->time_s == 2 && clt_report_row_at(report, 1)->time_s == 1);
-  assert_int_equal(clt_report_best(report), 1);
-  clt_report_free(report);
+  assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
+  assert_string_equal(t.title, "add");
+  assert_int_equal(t.rows.n, 2);
+  assert_true(t.rows.items[0].time_s == 2 && t.rows.items[1].time_s == 1);
+  assert_int_equal(clt_tuning_best(&t), 1);
+  clt_tuning_release(&t);
   clear(&s);
 }
 
 static void finalists_decide_which_is_the_best(void **state) {
   (void)state;
   stocked s = stock();
-  clt_report *report = NULL;
+  clt_tuning t;
   add(&s, CLT_RECORD_SEARCH, 0, 1);
   add(&s, CLT_RECORD_SEARCH, 1, 1.1);
   add(&s, CLT_RECORD_FINALIST, 0, 1);
   add(&s, CLT_RECORD_FINALIST, 0, 1.5);
   add(&s, CLT_RECORD_FINALIST, 1, 1.2);
-  assert_int_equal(clt_report_from_store(&report, s.store, s.instance, NULL), 0);
-  assert_true(clt_report_row_at(report, 0)->final_s == 1.5 && clt_report_row_at(report, 1)->final_s == 1.2);
-  assert_int_equal(clt_report_best(report), 1);
-  clt_report_free(report);
+  assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
+  assert_true(t.rows.items[0].final_s == 1.5 && t.rows.items[1].final_s == 1.2);
+  assert_int_equal(clt_tuning_best(&t), 1);
+  clt_tuning_release(&t);
   clear(&s);
 }
 
@@ -312,8 +343,9 @@ static void the_text_marks_the_best_finalist(void **state) {
   add(&s, CLT_RECORD_SEARCH, second, 1.1);
   add(&s, CLT_RECORD_FINALIST, first, 1.5);
   add(&s, CLT_RECORD_FINALIST, second, 1.2);
-  assert_int_equal(clt_report_from_store(&report, s.store, s.instance, NULL), 0);
-  assert_int_equal(clt_report_text(&text, report, &options, 80, NULL), 0);
+  assert_int_equal(clt_report_new(&report, &options, NULL), 0);
+  assert_int_equal(clt_report_add_instance(report, s.store, s.instance, NULL), 0);
+  assert_int_equal(clt_report_text(&text, report, 80, NULL), 0);
   char *second_text = clt_config_string(space, second);
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
@@ -334,14 +366,18 @@ static void of_a_key_alone_the_space_is_what_occurs(void **state) {
   clt_report *report = NULL;
   const clt_store_description description = {
       .key = s.key, .problem_name = "a\x1b[2Jdd", .sizes = "n=64", .device_json = "{broken"};
-  assert_int_equal(clt_report_from_key(&report, s.store, &description, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_report_new(&report, &options, NULL), 0);
+  assert_int_equal(clt_report_add_key(report, s.store, &description, NULL), CLT_E_NOT_FOUND);
   add(&s, CLT_RECORD_SEARCH, 1, 2);
-  assert_int_equal(clt_report_from_key(&report, s.store, &description, NULL), 0);
-  assert_int_equal(clt_space_valid(clt_report_space(report)), 1);
-  assert_int_equal(clt_space_value(clt_report_space(report), clt_report_row_at(report, 0)->config, 0).integer, 16);
-  assert_string_equal(clt_report_title(report), "a?[2Jdd");
-  assert_string_equal(clt_report_sizes(report), "n=64");
-  assert_null(clt_report_device_info(report));
+  assert_int_equal(clt_report_add_key(report, s.store, &description, NULL), 0);
+  assert_int_equal(clt_report_n_tunings(report), 1);
+  const json_t *t = json_array_get(json_object_get(clt_report_document(report), "tunings"), 0);
+  const json_t *configuration = json_object_get(json_object_get(t, "best"), "configuration");
+  assert_int_equal(json_integer_value(json_object_get(t, "valid")), 1);
+  assert_int_equal(json_integer_value(json_object_iter_value(json_object_iter((json_t *)configuration))), 16);
+  assert_string_equal(json_string_value(json_object_get(t, "title")), "a?[2Jdd");
+  assert_string_equal(json_string_value(json_object_get(t, "sizes")), "n=64");
+  assert_true(json_is_null(json_object_get(t, "device")));
   clt_report_free(report);
   clear(&s);
 }
@@ -351,7 +387,7 @@ int main(void) {
       cmocka_unit_test(rows_and_the_fastest),
       cmocka_unit_test(effects),
       cmocka_unit_test(the_text_has_all_of_it),
-      cmocka_unit_test(quartiles_and_pairs),
+      cmocka_unit_test(texts_are_text),
       cmocka_unit_test(rows_are_in_the_order_of_the_file),
       cmocka_unit_test(the_pairs_keep_the_best_column_and_row),
       cmocka_unit_test(a_model_is_judged_by_rows_that_it_has_not_seen),

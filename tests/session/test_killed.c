@@ -41,7 +41,7 @@ static void run_and_die(const char *searcher, const clt_space *space, const char
     clt_tune_settings settings = settings_for(searcher, space, store);
     settings.progress = die_at;
     settings.user = &measured;
-    clt_tune(&result, &settings, NULL);
+    clt_tune_run(&result, &settings, NULL);
     _exit(2);
   }
   assert_int_equal(waitpid(child, &status, 0), child);
@@ -58,11 +58,11 @@ static void expect_to_go_on(const char *searcher) {
   clt_tune_result *resumed, *whole;
   assert_int_equal(clt_store_open(&store, "sqlite", path, NULL), 0);
   clt_tune_settings settings = settings_for(searcher, space, store);
-  assert_int_equal(clt_tune(&resumed, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&resumed, &settings, NULL), 0);
   assert_int_equal(resumed->reused, 100);
   assert_int_equal(resumed->measured, BUDGET - 100);
   settings.store = NULL;
-  assert_int_equal(clt_tune(&whole, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&whole, &settings, NULL), 0);
   assert_true(whole->best.config == resumed->best.config && whole->best.time_s == resumed->best.time_s);
   for (int i = 0; i < CLT_N_REASONS; i++)
     assert_int_equal(clt_tune_n_failed(whole, (clt_reason)i, NULL), clt_tune_n_failed(resumed, (clt_reason)i, NULL));

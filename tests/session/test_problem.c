@@ -89,7 +89,7 @@ static void the_default_is_evaluated_first_and_once(void **state) {
     settings.searcher = clt_searcher_at(i)->name;
     settings.progress = note_first;
     settings.user = &log;
-    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
     assert_true(log.first == clt_instance_default(p.instance));
     assert_string_equal(log.phase, "default");
     assert_int_equal(log.n, 25);
@@ -112,7 +112,7 @@ static void the_default_can_be_left_out(void **state) {
   settings.skip_default = true;
   settings.progress = note_first;
   settings.user = &log;
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   assert_string_equal(log.phase, "sampling");
   assert_int_equal(result->evaluations, 25);
   assert_false(result->has_default);
@@ -129,7 +129,7 @@ static void a_default_against_the_constraints_is_not_measured(void **state) {
   settings.progress = note_first;
   settings.log = note_warning;
   settings.user = &log;
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   assert_string_equal(log.warning,
                       "the default configuration fails: violates a condition of the problem (condition): a * b <= 512");
   assert_int_equal(log.n_warned, 0);
@@ -158,7 +158,7 @@ static void a_default_that_fails_is_said_at_once(void **state) {
     settings.progress = note_first;
     settings.log = note_warning;
     settings.user = &log;
-    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
     assert_int_equal(log.warning[0] != 0, !result->has_default);
     if (!result->has_default) {
       n_failed++;
@@ -180,18 +180,18 @@ static void the_budget_comes_from_who_asks_for_one(void **state) {
   clt_tune_settings settings = settings_for(&modest);
   clt_tune_result *result;
   settings.budget = 0;
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   assert_int_equal(result->evaluations, 17);
   clt_tune_result_free(result);
   settings.searcher = "two-stage"; /* its own samples, and the default */
   settings.searcher_settings = samples;
   settings.n_searcher_settings = 2;
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   assert_int_equal(result->evaluations, 31);
   clt_tune_result_free(result);
   settings = settings_for(&silent);
   settings.budget = 0;
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   assert_int_equal(result->evaluations, 200);
   clt_tune_result_free(result);
   unload(&silent);
@@ -216,7 +216,7 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
   clt_tune_settings settings = settings_for(&p);
   settings.store = store;
   for (int64_t reused = 0; reused <= 25; reused += 25) {
-    assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+    assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
     assert_int_equal(result->reused, reused);
     clt_tune_result_free(result);
   }

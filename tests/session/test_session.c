@@ -20,7 +20,7 @@ static clt_tune_settings settings_for(const clt_space *space, const char *search
 
 static int tune(clt_tune_result **result, const clt_tune_settings *settings) {
   clt_error error = {0};
-  int rc = clt_tune(result, settings, &error);
+  int rc = clt_tune_run(result, settings, &error);
   if (rc && rc != CLT_E_STOPPED && rc != CLT_E_NO_VALID) print_message("%s\n", error.message);
   return rc;
 }
@@ -95,12 +95,12 @@ static void settings_say_how_large_they_are(void **state) {
   clt_tune_settings settings = settings_for(space, "random", 5);
   clt_tune_result *result;
   settings.struct_size = 0;
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
   assert_null(result);
   settings.struct_size = sizeof settings + 8; /* of a later version, which may want more */
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
   settings.struct_size = offsetof(clt_tune_settings, stop); /* of an earlier version */
-  assert_int_equal(clt_tune(&result, &settings, NULL), 0);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);
   clt_tune_result_free(result);
   clt_space_free(space);
 }
@@ -385,7 +385,7 @@ static void nothing_valid_is_said_so(void **state) {
   clt_tune_settings settings = settings_for(space, "random", 10);
   clt_tune_result *result;
   clt_error error = {0};
-  assert_int_equal(clt_tune(&result, &settings, &error), CLT_E_NO_VALID);
+  assert_int_equal(clt_tune_run(&result, &settings, &error), CLT_E_NO_VALID);
   assert_int_equal(result->cartesian, 2);
   assert_int_equal(result->valid, 0);
   assert_non_null(strstr(error.message, "constraints"));
@@ -399,16 +399,16 @@ static void unknown_names_are_refused(void **state) {
   const clt_setting bad = {"smaples", "3"};
   clt_tune_result *result;
   clt_tune_settings settings = settings_for(space, "no such", 10);
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_NOT_FOUND);
   settings = settings_for(space, "random", 10);
   settings.evaluator = "no such";
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_NOT_FOUND);
   settings = settings_for(space, "two-stage", 10);
   settings.searcher_settings = &bad;
   settings.n_searcher_settings = 1;
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
   settings = settings_for(NULL, "random", 10);
-  assert_int_equal(clt_tune(&result, &settings, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
   clt_space_free(space);
 }
 
@@ -498,7 +498,7 @@ static void where_all_fails_the_reasons_are_counted(void **state) {
     clt_error error = {0};
     settings.evaluator = "replay";
     settings.recording = recording;
-    assert_int_equal(clt_tune(&result, &settings, &error), CLT_E_NO_VALID);
+    assert_int_equal(clt_tune_run(&result, &settings, &error), CLT_E_NO_VALID);
     assert_int_equal(result->evaluations, 50);
     assert_int_equal(clt_tune_n_invalid(result, CLT_RUNTIME), 50);
     assert_true(result->best.config == CLT_CONFIG_NONE);

@@ -52,7 +52,7 @@ static clt_tune_result *tune(const clt_space *space, const clt_model *model, con
   settings.budget = budget;
   settings.threads = 1;
   settings.finalists = 0;
-  if (clt_tune(&result, &settings, &error)) fail_msg("%s", error.message);
+  if (clt_tune_run(&result, &settings, &error)) fail_msg("%s", error.message);
   return result;
 }
 

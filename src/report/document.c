@@ -1,0 +1,380 @@
+/* A tuning as JSON: what docs/report.md lists, and what the text and the page show. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "report/rows.h"
+
+#define FASTEST 10
+#define MOST_VALUES 16 /* of a parameter in plots and text; of longer lists those with the best costs */
+#define MOST_FAILING 12
+#define LEAST_FAILED_ROWS 3 /* of a value, before its share of failures means anything */
+#define MOST_PAIRS ((size_t)1 << 20)
+
+/* A parameter, and what its values come to. */
+typedef struct factor {
+  size_t index; /* in the space */
+  const clt_parameter *parameter;
+  clt_effect *effects; /* one a value */
+  double importance;
+  size_t shown[MOST_VALUES], n_shown; /* values that were measured, in the order of the list */
+  size_t best;                        /* the value of the best row, always among those shown; SIZE_MAX: none */
+} factor;
+
+typedef struct draft {
+  const clt_tuning *t;
+  size_t best; /* row; SIZE_MAX: none */
+  factor *factors;
+  size_t n_factors;
+  size_t *groups; /* scratch, one a row */
+  bool failed;    /* out of memory */
+} draft;
+
+/* --- parts --- */
+
+static void put(draft *d, json_t *object, const char *key, json_t *value) {
+  if (json_object_set_new(object, key, value)) d->failed = true;
+}
+
+static void append(draft *d, json_t *list, json_t *value) {
+  if (json_array_append_new(list, value)) d->failed = true;
+}
+
+/* The bytes of the character at the start of a text, its number in *character; 0: no UTF-8. */
+static int character_bytes(const unsigned char *text, uint32_t *character) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  int n = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+  if (n == 0) return 0;
+  uint32_t c = n == 1 ? text[0] : text[0] & (0xffu >> (n + 1));
+  for (int i = 1; i < n; i++) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    c = c << 6 | (text[i] & 0x3f);
+  }
+  if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
+  *character = c;
+  return n;
+}
+
+/* Controls, which a terminal would obey, and what would turn the direction of the text behind it. */
+static bool is_control(uint32_t c) {
+  return c < 32 || (c >= 127 && c < 160) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+json_t *clt_report_string(const char *text) {
+  clt_text clean = {0};
+  while (*text) {
+    uint32_t c = 0;
+    int n = character_bytes((const unsigned char *)text, &c);
+    if (n == 0 || is_control(c))
+      clt_text_add(&clean, "?");
+    else
+      clt_text_add_bytes(&clean, text, (size_t)n);
+    text += n ? n : 1;
+  }
+  json_t *json = clean.rc ? NULL : json_stringn(clean.n ? clean.bytes : "", clean.n);
+  clt_text_release(&clean);
+  return json;
+}
+
+static json_t *value_json(clt_value value) {
+  return value.type == CLT_STRING ? clt_report_string(value.text) : clt_json_value(value);
+}
+
+static json_t *cost_json(const draft *d, double cost) { return clt_json_real(clt_tuning_value(d->t, cost)); }
+
+static json_t *row_json(draft *d, size_t index) {
+  const clt_report_row *row = &d->t->rows.items[index];
+  const clt_space *space = d->t->space;
+  json_t *configuration = json_object();
+  char *text = clt_config_string(space, row->config);
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
+    put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
+  json_t *json = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
+                           clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
+                           clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "configuration",
+                           configuration, "text", text ? clt_report_string(text) : NULL);
+  free(text);
+  return json;
+}
+
+/* --- what parameters do --- */
+
+static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(t->space, t->rows.items[row].config, positions);
+  return positions[parameter];
+}
+
+/* Whether value v comes before w where not all can be shown: the best configuration's before all others. */
+static bool is_shown_before(const factor *f, size_t v, size_t w) {
+  double s = f->effects[v].least, t = f->effects[w].least;
+  if (v == f->best || w == f->best) return v == f->best;
+  if (isnan(s) || isnan(t)) return isnan(t) && !isnan(s);
+  return s < t;
+}
+
+static int by_position(const void *a, const void *b) {
+  const size_t *x = a, *y = b;
+  return (*x > *y) - (*x < *y);
+}
+
+/* Those of which one value alone was measured come last. */
+static int by_variety_and_importance(const void *a, const void *b) {
+  const factor *x = a, *y = b;
+  if ((x->n_shown > 1) != (y->n_shown > 1)) return x->n_shown > 1 ? -1 : 1;
+  double p = isnan(x->importance) ? -1 : x->importance, q = isnan(y->importance) ? -1 : y->importance;
+  if (p != q) return p > q ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+static int make_factor(draft *d, size_t index, clt_error *error) {
+  factor *f = &d->factors[index];
+  *f = (factor){.index = index, .parameter = clt_space_parameter(d->t->space, index), .best = SIZE_MAX};
+  for (size_t i = 0; i < d->t->rows.n; i++) d->groups[i] = position_of(d->t, i, index);
+  size_t n = f->parameter->n_values;
+  int rc = clt_effects_new(&f->effects, n, d->t, d->groups, error);
+  if (rc == CLT_OK) rc = clt_effects_importance(&f->importance, n, d->t, d->groups, error);
+  if (rc) return rc;
+  if (d->best != SIZE_MAX) f->best = d->groups[d->best];
+  for (size_t v = 0; v < n; v++) {
+    if (f->effects[v].n == 0) continue;
+    size_t at = f->n_shown < MOST_VALUES ? f->n_shown++ : MOST_VALUES;
+    if (at == MOST_VALUES && !is_shown_before(f, v, f->shown[--at])) continue;
+    for (; at > 0 && is_shown_before(f, v, f->shown[at - 1]); at--) f->shown[at] = f->shown[at - 1];
+    f->shown[at] = v;
+  }
+  if (f->n_shown) qsort(f->shown, f->n_shown, sizeof *f->shown, by_position);
+  return CLT_OK;
+}
+
+static json_t *parameter_json(draft *d, const factor *f) {
+  /* Times had names of their own before there were objectives. */
+  static const char *const names[2][4] = {{"best", "better_quartile", "median", "worse_quartile"},
+                                          {"least_s", "lower_quartile_s", "median_s", "upper_quartile_s"}};
+  bool is_time = d->t->figure == NULL && clt_objective_is_time(d->t->objective);
+  json_t *values = json_array();
+  for (size_t v = 0, shown = 0; v < f->parameter->n_values; v++) {
+    const clt_effect *e = &f->effects[v];
+    const double costs[] = {e->least, e->lower_quartile, e->median, e->upper_quartile};
+    if (e->n == 0) continue;
+    bool is_shown = shown < f->n_shown && f->shown[shown] == v;
+    shown += is_shown;
+    json_t *json =
+        json_pack("{s:o, s:I, s:I, s:b, s:b}", "value", value_json(f->parameter->values[v]), "rows", (json_int_t)e->n,
+                  "failed", (json_int_t)e->n_failed, "shown", is_shown, "of_best", v == f->best);
+    for (size_t i = 0; i < 4; i++) put(d, json, names[is_time][i], cost_json(d, costs[i]));
+    append(d, values, json);
+  }
+  return json_pack("{s:s, s:o, s:o}", "name", f->parameter->name, "importance", clt_json_real(f->importance), "values",
+                   values);
+}
+
+/* The two most important parameters together: a row a shown value of the first, a number a shown value of the second.
+ */
+static int pairs_json(json_t **out, draft *d, clt_error *error) {
+  size_t n;
+  clt_effect *effects;
+  *out = json_null();
+  if (d->n_factors < 2) return CLT_OK;
+  const factor *first = &d->factors[0], *second = &d->factors[1];
+  size_t n_second = second->parameter->n_values;
+  if (!clt_size_multiply(&n, first->parameter->n_values, n_second) || n > MOST_PAIRS) return CLT_OK;
+  for (size_t i = 0; i < d->t->rows.n; i++)
+    d->groups[i] = position_of(d->t, i, first->index) * n_second + position_of(d->t, i, second->index);
+  int rc = clt_effects_new(&effects, n, d->t, d->groups, error);
+  if (rc) return rc;
+  json_t *best = json_array(), *median = json_array();
+  for (size_t a = 0; a < first->n_shown; a++) {
+    json_t *best_row = json_array(), *median_row = json_array();
+    for (size_t b = 0; b < second->n_shown; b++) {
+      const clt_effect *e = &effects[first->shown[a] * n_second + second->shown[b]];
+      append(d, best_row, cost_json(d, e->least));
+      append(d, median_row, cost_json(d, e->median));
+    }
+    append(d, best, best_row);
+    append(d, median, median_row);
+  }
+  free(effects);
+  *out = json_pack("{s:[s, s], s:o, s:o}", "parameters", first->parameter->name, second->parameter->name, "best", best,
+                   "median", median);
+  return CLT_OK;
+}
+
+/* --- what fails --- */
+
+static json_t *reasons_json(draft *d, bool texts) {
+  json_int_t counts[CLT_N_REASONS] = {0};
+  json_t *reasons = json_object();
+  for (size_t i = 0; i < d->t->rows.n; i++) counts[d->t->rows.items[i].reason]++;
+  for (int r = CLT_REASON_NONE + 1; r < CLT_N_REASONS; r++)
+    if (counts[r])
+      put(d, reasons, clt_reason_name((clt_reason)r),
+          texts ? json_string(clt_reason_text((clt_reason)r)) : json_integer(counts[r]));
+  return reasons;
+}
+
+/* The values with which more fails than on the whole, the largest share first. */
+static json_t *failing_json(draft *d) {
+  struct {
+    const factor *f;
+    size_t value;
+    double share;
+  } most[MOST_FAILING];
+  size_t n_most = 0, n = d->t->rows.n;
+  double of_all = (double)(n - d->t->n_correct) / (double)n;
+  for (size_t i = 0; i < d->n_factors; i++) {
+    const factor *f = &d->factors[i];
+    for (size_t v = 0; v < f->parameter->n_values; v++) {
+      const clt_effect *e = &f->effects[v];
+      double share = e->n ? (double)e->n_failed / (double)e->n : 0;
+      if (e->n_failed < LEAST_FAILED_ROWS || share <= of_all) continue;
+      size_t at = n_most < MOST_FAILING ? n_most++ : MOST_FAILING;
+      if (at == MOST_FAILING && share <= most[--at].share) continue;
+      for (; at > 0 && share > most[at - 1].share; at--) most[at] = most[at - 1];
+      most[at].f = f, most[at].value = v, most[at].share = share;
+    }
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < n_most; i++) {
+    const clt_effect *e = &most[i].f->effects[most[i].value];
+    append(d, list,
+           json_pack("{s:s, s:o, s:I, s:I}", "parameter", most[i].f->parameter->name, "value",
+                     value_json(most[i].f->parameter->values[most[i].value]), "rows", (json_int_t)e->n, "failed",
+                     (json_int_t)e->n_failed));
+  }
+  return list;
+}
+
+/* --- the search --- */
+
+/* Each improvement, and some of all configurations for a plot; how long it took; whether rows are in the order of their
+ * numbers: a whole space, no search. */
+static void put_progress(draft *d, json_t *json) {
+  const clt_report_rows *rows = &d->t->rows;
+  json_t *progress = json_array(), *evaluation = json_array(), *seconds = json_array(), *value = json_array();
+  double best = INFINITY, spent_s = 0;
+  size_t stride = rows->n / CLT_REPORT_MOST_POINTS + 1;
+  bool in_order = rows->n > 2;
+  for (size_t i = 0; i < rows->n; i++) {
+    const clt_report_row *row = &rows->items[i];
+    spent_s += row->spent_s;
+    if (i && rows->items[i - 1].config > row->config) in_order = false;
+    if (i % stride == 0 && isfinite(row->cost)) {
+      append(d, evaluation, json_integer((json_int_t)i + 1));
+      append(d, seconds, clt_json_real(spent_s));
+      append(d, value, cost_json(d, row->cost));
+    }
+    if (!(row->cost < best)) continue;
+    best = row->cost;
+    append(d, progress,
+           json_pack("{s:I, s:o, s:o, s:o}", "evaluation", (json_int_t)i + 1, "best_s", clt_json_real(row->time_s),
+                     "best_value", cost_json(d, best), "spent_s", clt_json_real(spent_s)));
+  }
+  put(d, json, "progress", progress);
+  put(d, json, "points", json_pack("{s:o, s:o, s:o}", "evaluation", evaluation, "spent_s", seconds, "value", value));
+  put(d, json, "spent_s", clt_json_real(spent_s));
+  put(d, json, "in_order", json_boolean(in_order));
+}
+
+/* The best as a row, with what counts of it: its median as a finalist, where finalists decide. */
+static void put_best(draft *d, json_t *json) {
+  const clt_tuning *t = d->t;
+  size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
+  const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
+  bool as_finalist = best && isfinite(best->final_s) && clt_objective_ranks_by_time(t->objective);
+  double cost = as_finalist ? clt_objective_cost_of(t->objective, best->config, best->final_s, best->energy_J)
+                : best      ? best->cost
+                            : NAN;
+  json_t *list = json_array();
+  for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i]));
+  put(d, json, "best", best ? row_json(d, d->best) : json_null());
+  put(d, json, "best_value", cost_json(d, cost));
+  put(d, json, "best_is_finalist", json_boolean(as_finalist));
+  put(d, json, "fastest", list);
+}
+
+static int put_median(draft *d, json_t *json, clt_error *error) {
+  double *costs = clt_new_array(d->t->rows.n, sizeof *costs);
+  if (costs == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < d->t->rows.n; i++) costs[i] = d->t->rows.items[i].cost;
+  put(d, json, "median_value", cost_json(d, clt_median(costs, d->t->rows.n)));
+  free(costs);
+  return CLT_OK;
+}
+
+static json_t *objective_json(const clt_tuning *t) {
+  const clt_objective *o = t->objective;
+  bool largest = t->figure ? clt_problem_larger_is_better(t->figure) : clt_objective_goal(o) == CLT_MAXIMISE;
+  return json_pack("{s:o, s:o, s:s}", "name", clt_report_string(t->figure ? "figure" : clt_objective_name(o)), "unit",
+                   clt_report_string(t->figure ? clt_problem_figure_unit(t->figure) : clt_objective_unit(o)), "goal",
+                   largest ? "maximise" : "minimise");
+}
+
+static json_t *device_json(const clt_device_info *info) {
+  char *text = NULL;
+  if (info == NULL) return json_null();
+  if (clt_device_to_json(&text, info, NULL)) return NULL;
+  json_t *json = json_loads(text, 0, NULL), *value;
+  const char *key;
+  free(text);
+  json_object_foreach(json, key, value) {
+    if (json_is_string(value)) json_object_set_new(json, key, clt_report_string(json_string_value(value)));
+  }
+  return json;
+}
+
+/* --- all of it --- */
+
+int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {
+  size_t n_parameters = clt_space_n_parameters(tuning->space);
+  draft d = {.t = tuning,
+             .best = clt_tuning_best(tuning),
+             .factors = clt_new_array(n_parameters, sizeof *d.factors),
+             .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
+  json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *pairs = NULL, *model = NULL;
+  int rc = d.factors && d.groups ? CLT_OK : clt_fail_memory(error);
+  put(&d, json, "title", clt_report_string(tuning->title));
+  put(&d, json, "objective", objective_json(tuning));
+  put(&d, json, "sizes", clt_report_string(tuning->sizes));
+  put(&d, json, "key", clt_report_string(tuning->device));
+  put(&d, json, "device", device_json(tuning->device_info));
+  put(&d, json, "configurations", json_integer((json_int_t)tuning->rows.n));
+  put(&d, json, "correct", json_integer((json_int_t)tuning->n_correct));
+  put(&d, json, "valid", json_integer((json_int_t)clt_space_valid(tuning->space)));
+  put(&d, json, "whole_space", json_boolean(tuning->own_space == NULL));
+  put(&d, json, "reasons", reasons_json(&d, false));
+  put(&d, json, "reason_texts", reasons_json(&d, true));
+  put_best(&d, json);
+  put_progress(&d, json);
+  if (rc == CLT_OK) rc = put_median(&d, json, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_parameters; i++) {
+    rc = make_factor(&d, i, error);
+    if (rc == CLT_OK) append(&d, parameters, parameter_json(&d, &d.factors[i]));
+  }
+  if (rc == CLT_OK) {
+    qsort(d.factors, n_parameters, sizeof *d.factors, by_variety_and_importance);
+    while (d.n_factors < n_parameters && d.factors[d.n_factors].n_shown > 1)
+      append(&d, ranking, json_integer((json_int_t)d.factors[d.n_factors++].index));
+    rc = pairs_json(&pairs, &d, error);
+  }
+  put(&d, json, "parameters", parameters);
+  put(&d, json, "ranking", ranking);
+  if (rc == CLT_OK) put(&d, json, "pairs", pairs);
+  if (rc == CLT_OK) put(&d, json, "failing", failing_json(&d));
+  if (rc == CLT_OK) rc = clt_report_fit(&model, tuning, options, error);
+  if (rc == CLT_OK) put(&d, json, "model", model);
+  if (rc == CLT_OK && d.failed) rc = clt_fail_memory(error);
+  for (size_t i = 0; d.factors && i < n_parameters; i++) free(d.factors[i].effects);
+  free(d.factors);
+  free(d.groups);
+  if (rc)
+    json_decref(json);
+  else
+    *out = json;
+  return rc;
+}

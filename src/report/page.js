@@ -1,0 +1,383 @@
+// Draws the report from the document in the page. Everything of the document is put in as text (createTextNode) or as a
+// number: nothing of it is ever parsed as markup.
+"use strict";
+(() => {
+  const report = JSON.parse(document.getElementById("document").textContent), tunings = report.tunings;
+  const CURVES = 8; // colours
+  const NEAR = 1.05; // of the best: near enough to say when it was reached
+
+  // --- elements ---
+  function fill(element, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
+    element.append(...children.flat(9).filter((c) => c !== null && c !== undefined && c !== false));
+    return element;
+  }
+  const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+  const svg = (name, attributes, ...children) =>
+    fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+  const key = (kind) => el("span", {class: "key " + kind});
+  const code = (text) => el("code", null, text);
+  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const percent = (share, digits) => (100 * share).toFixed(digits) + "\u00a0%";
+  function bar(share) {
+    const inner = el("i");
+    inner.style.width = 100 * Math.max(0, Math.min(1, share)) + "%";
+    return el("span", {class: "bar", "aria-hidden": "true"}, inner);
+  }
+  // A cell: long texts may be broken.
+  const cell = (name, kind, ...content) => {
+    const long = content.join("").length > 24 && content.every((c) => typeof c === "string");
+    const attributes = {class: kind + (long ? " flow" : "")};
+    if (name === "th") attributes.scope = "row";
+    return el(name, attributes, content);
+  };
+  // columns: [title, class]; a table that may be wider than the page.
+  const table = (name, columns, rows, caption) =>
+    el("div", {class: "wide", role: "region", tabindex: 0, "aria-label": name}, el("table", null,
+      caption && el("caption", null, caption),
+      columns && el("thead", null, el("tr", null, columns.map(([title, kind]) =>
+        el("th", {scope: "col", class: kind || "", ...(title ? {} : {"aria-label": "as a bar"})}, title)))),
+      el("tbody", null, rows)));
+  const figure = (title, plot, ...more) =>
+    plot && el("figure", null, title && el("p", {class: "title"}, title), plot, more);
+
+  // --- figures: all of a tuning in one unit, with as many digits behind the point ---
+  const isTime = (t) => t.objective.name === "time";
+  const ratio = (t, worse, better) => t.objective.goal === "maximise" ? better / worse : worse / better;
+  function formOf(t, best) {
+    const form = {scale: 1, unit: t.objective.unit, digits: -1, name: t.objective.name};
+    if (form.unit === "s" && best > 0) {
+      const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]].find(([s]) => best >= s) || [1e-9, "ns"];
+      const least = best / scale;
+      Object.assign(form, {scale, unit, digits: least >= 100 ? 1 : least >= 10 ? 2 : 3});
+    }
+    const number = (v) => v === null || v === undefined ? "\u2013" :
+      form.digits < 0 ? String(Number(v.toPrecision(4))) : (v / form.scale).toFixed(form.digits);
+    form.put = number;
+    form.full = (v) => number(v) + (form.unit && v !== null ? "\u00a0" + form.unit : "");
+    form.title = form.name + (form.unit ? ", " + form.unit : "");
+    form.axis = form.name + (form.unit && form.unit !== form.name ? " in " + form.unit : "");
+    form.suffix = form.unit ? ", " + form.unit : "";
+    return form;
+  }
+  const label = (value) => typeof value === "number" ? String(Number(value.toPrecision(6))) : String(value);
+
+  // --- axes ---
+  const cut = (text, n) => text.length > n ? text.slice(0, n - 1) + "\u2026" : text;
+  const short = (x) => Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4 && x !== 0 ? x.toExponential() : String(Number(x.toPrecision(6)));
+  function logTicks(low, high) {
+    const decades = Math.log10(high / low), ticks = [];
+    const mantissas = decades > 2.5 ? [1] : decades > 1.1 ? [1, 2, 5] : [1, 1.5, 2, 3, 5, 7];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
+      for (const m of mantissas) {
+        const x = m * 10 ** power;
+        if (x >= low / 1.0001 && x <= high * 1.0001) ticks.push(x);
+      }
+    return ticks;
+  }
+  function evenTicks(low, high) {
+    const raw = (high - low) / 5, power = 10 ** Math.floor(Math.log10(raw)), ticks = [];
+    const step = power * [1, 2, 5, 10].find((m) => m * power >= raw * 0.999);
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high * 1.000001; i++) ticks.push(i * step);
+    return ticks;
+  }
+  // What is further out no clock has measured; it is not drawn.
+  const drawable = (x) => typeof x === "number" && x > 1e-30 && x < 1e30;
+  const scaleOf = (low, high, log, ticks) => ({low, high, ticks: ticks.map((x) => [x, short(x)]),
+    at: log ? (x) => Math.log(x / low) / Math.log(high / low) : (x) => (x - low) / (high - low)});
+  // An axis of values with some room at both ends: logarithmic where they are far apart.
+  function valueScale(values) {
+    const shown = values.filter(drawable);
+    let low = Math.min(...shown), high = Math.max(...shown);
+    if (!shown.length) low = high = 1;
+    if (high / low >= 3) {
+      const room = (high / low) ** 0.1;
+      return scaleOf(low / room, high * room, true, logTicks(low / room, high * room));
+    }
+    const room = high > low ? 0.08 * (high - low) : 0.1 * low;
+    low = Math.max(0, low - room);
+    return scaleOf(low, high + room, false, evenTicks(low, high + room));
+  }
+  const countScale = (most, log) => log ? scaleOf(1, most, true, logTicks(1, most)) : scaleOf(0, most, false, evenTicks(0, most));
+  const listScale = (labels) => ({at: (i) => (i + 0.6) / (labels.length + 0.2), list: true,
+    ticks: labels.map((text, i) => [i, cut(text, 14)])});
+
+  // A plot with axes at the left and below; draw(x, y) gives its content, x and y mapping to the drawing.
+  function plot(name, width, height, x, y, xTitle, yTitle, draw, right = 12) {
+    const longest = (s) => Math.max(...s.ticks.map(([, text]) => text.length), 1);
+    const left = 34 + 7.6 * longest(y), all = x.ticks.reduce((sum, [, text]) => sum + text.length + 1, 0);
+    const turned = x.list && all * 7.6 > width - left - right, under = (turned ? 12 + 6 * longest(x) : 22) + (xTitle ? 24 : 4);
+    const bottom = height - under, top = 12, px = (v) => left + x.at(v) * (width - left - right);
+    const py = (v) => bottom - y.at(v) * (bottom - top), content = draw(px, py);
+    if (!content) return null;
+    const grid = y.list ? [] : [...y.ticks.map(([v]) => `M${left} ${py(v).toFixed(1)}H${width - right}`),
+      ...(x.list ? [] : x.ticks.map(([v]) => `M${px(v).toFixed(1)} ${top}V${bottom}`))];
+    let last = -99;
+    const below = x.ticks.map(([v, text]) => {
+      const at = px(v), half = 3.8 * text.length;
+      if (turned) return svg("text", {transform: `translate(${at + 4} ${bottom + 10}) rotate(-50)`, "text-anchor": "end"}, text);
+      if (!x.list && (at - half < last + 4 || at + half > width)) return null;
+      last = at + half;
+      return svg("text", {x: at, y: bottom + 18, "text-anchor": "middle"}, text);
+    });
+    return svg("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name, fill: "currentColor"},
+      svg("path", {d: grid.join("") || "M0 0", stroke: "var(--grid)", fill: "none"}),
+      svg("path", {d: `M${left} ${top}V${bottom}H${width - right}`, stroke: "var(--axis)", fill: "none"}),
+      below, y.ticks.map(([v, text]) => svg("text", {x: left - 7, y: py(v) + 4.5, "text-anchor": "end"}, text)),
+      xTitle && svg("text", {x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle"}, cut(xTitle, 44)),
+      yTitle && svg("text", {transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"}, cut(yTitle, 32)),
+      svg("g", {class: "data"}, content));
+  }
+  const dots = (points, size, colour) => svg("path", {d: points.map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join(""),
+    stroke: colour, "stroke-width": size, "stroke-linecap": "round", fill: "none"});
+  const curve = (d, width, colour) => svg("path", {d, stroke: colour, "stroke-width": width, fill: "none"});
+  const ring = (x, y, colour) => svg("circle", {cx: x, cy: y, r: 7, fill: "none", stroke: colour, "stroke-width": 2.5});
+
+  // The best so far of one tuning with each configuration, or of several without; relative: over each one's own best.
+  function progressPlot(name, list, form, bySeconds, relative) {
+    const curves = list.slice(0, CURVES).map((t, i) => ({t, colour: `var(--p${i + 1})`}))
+      .filter(({t}) => t.progress.length && (!bySeconds || t.spent_s > 0));
+    if (!curves.length) return null;
+    const when = (step) => bySeconds ? step.spent_s : step.evaluation;
+    const values = [];
+    for (const c of curves) {
+      const best = c.t.progress[c.t.progress.length - 1].best_value;
+      const shown = (v) => relative ? ratio(c.t, v, best) : v / form.scale;
+      c.steps = c.t.progress.map((s) => [when(s), shown(s.best_value)]);
+      c.end = bySeconds ? c.t.spent_s : c.t.configurations;
+      const at = bySeconds ? c.t.points.spent_s : c.t.points.evaluation;
+      c.cloud = list.length > 1 ? [] : c.t.points.value.map((v, i) => [at[i], shown(v)]).filter(([, v]) => drawable(v));
+      values.push(...c.steps.map((s) => s[1]), ...c.cloud.map((s) => s[1]));
+    }
+    const most = Math.max(...curves.map((c) => c.end)), log = !bySeconds && most > 2000;
+    return plot(name, 430, 290, countScale(most, log), valueScale(values), bySeconds ? "seconds of measuring" : "evaluations",
+      relative ? "times worse than own best" : form.axis, (px, py) => curves.map((c) => [
+        c.cloud.length ? dots(c.cloud.map(([a, b]) => [px(a), py(b)]), 2.6, "var(--faint)") : null,
+        curve(c.steps.map(([a, b], i) => `${i ? "H" : "M"}${px(a).toFixed(1)} ${i ? "V" : ""}${py(b).toFixed(1)}`).join("") +
+          "H" + px(c.end).toFixed(1), 2.5, c.colour)]));
+  }
+  const shownOf = (parameter) => parameter.values.filter((v) => v.shown);
+  const costs = (t, v) => isTime(t) ? [v.least_s, v.lower_quartile_s, v.median_s, v.upper_quartile_s]
+    : [v.best, v.better_quartile, v.median, v.worse_quartile];
+
+  function effectPlot(t, parameter, form) {
+    const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t, v).map((c) => c === null ? null : c / form.scale)}));
+    const labels = shown.map((v) => label(v.value)), values = shown.flatMap((v) => [v.figures[0], v.figures[3]]);
+    if (!t.progress.length) return null;
+    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values), "", form.axis,
+      (px, py) => {
+        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best]).filter((v) => v.slice(1, 5).every(drawable));
+        return [known.map(([x, , low, , high]) => curve(`M${x} ${py(low)}V${py(high) - 0.1}`, 7, "var(--faint)")),
+          curve(known.map(([x, , , median], i) => `${i ? "L" : "M"}${x} ${py(median)}`).join("") || "M0 0", 2, "var(--p1)"),
+          dots(known.map(([x, , , median]) => [x, py(median)]), 6, "var(--p1)"),
+          known.map(([x, best]) => svg("path", {d: `M${x - 4} ${py(best) - 3.5}h8l-4 7z`, fill: "var(--p3)"})),
+          known.filter((v) => v[5]).map(([x, best]) => ring(x, py(best), "var(--best)"))];
+      });
+  }
+
+  const VIRIDIS = ["#fde725", "#8fd744", "#35b779", "#21908c", "#31688e", "#443a83", "#440154"]
+    .map((c) => [1, 3, 5].map((i) => parseInt(c.slice(i, i + 2), 16)));
+  function colourAt(share) {
+    const x = Math.max(0, Math.min(1, share)) * (VIRIDIS.length - 1), i = Math.min(Math.floor(x), VIRIDIS.length - 2);
+    return `rgb(${VIRIDIS[i].map((c, k) => Math.round(c + (x - i) * (VIRIDIS[i + 1][k] - c))).join(",")})`;
+  }
+  function pairsPlot(name, t, cells, parameters, form) {
+    const axes = parameters.map(shownOf), scales = axes.map((a) => listScale(a.map((v) => label(v.value))));
+    const values = cells.flat().filter((v) => v !== null).map((v) => v / form.scale), worst = t.objective.goal === "maximise";
+    if (!values.length) return null;
+    const scale = valueScale(values), colour = (v) => colourAt(worst ? 1 - scale.at(v) : scale.at(v));
+    const W = 430, H = 330, barX = W - 92, barTop = 14, barHeight = H - 80;
+    return plot(name, W, H, scales[0], scales[1], parameters[0].name, parameters[1].name, (px, py) => {
+      const w = px(1) - px(0), h = py(0) - py(1), ways = [];
+      cells.forEach((row, a) => row.forEach((v, b) => v !== null && ways.push(svg("path", {class: "cell", fill: colour(v / form.scale),
+        d: `M${px(a) - 0.48 * w} ${py(b) - 0.48 * h}h${0.96 * w}v${0.96 * h}h${-0.96 * w}z`}))));
+      const best = axes.map((a) => a.findIndex((v) => v.of_best));
+      const steps = [...Array(48).keys()].map((i) => svg("rect", {x: barX, width: 14, y: barTop + barHeight * (47 - i) / 48,
+        height: barHeight / 48 + 0.5, fill: colourAt(worst ? 1 - i / 47 : i / 47)}));
+      const marks = scale.ticks.map(([v, text]) => svg("text", {x: barX + 19, y: barTop + barHeight * (1 - scale.at(v)) + 4.5}, text));
+      return [ways, best.every((i) => i >= 0) ? ring(px(best[0]), py(best[1]), "#111") : null, steps, marks,
+        svg("text", {transform: `translate(${W - 6} ${barTop + barHeight / 2}) rotate(-90)`, "text-anchor": "middle"}, cut(form.axis, 32))];
+    }, 104);
+  }
+  function fitPlot(t, form) {
+    const points = t.model.points.measured.map((m, i) => [m / form.scale, t.model.points.predicted[i] / form.scale])
+      .filter((p) => p.every(drawable));
+    const scale = valueScale(points.flat()), unit = form.unit ? ", in " + form.unit : "";
+    return plot("Predicted over measured values of configurations that the model had not seen", 430, 350, scale, scale,
+      "measured" + unit, "predicted" + unit, (px, py) => [
+        curve(`M${px(scale.low)} ${py(scale.low)}L${px(scale.high)} ${py(scale.high)}`, 1.5, "var(--best)"),
+        dots(points.map(([a, b]) => [px(a), py(b)]), 3, "var(--p1)")]);
+  }
+
+  // --- parts of a tuning ---
+  const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value, t.progress[t.progress.length - 1].best_value) <= NEAR);
+  const ranked = (t) => t.ranking.map((i) => t.parameters[i]);
+
+  function facts(t, form) {
+    const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value, el("small", null, small)));
+    const failed = t.configurations - t.correct, list = [];
+    if (t.best) {
+      const gain = ratio(t, t.median_value, t.best.value);
+      list.push(fact("best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
+        t.best_is_finalist ? "median of its runs against the other finalists" : "in the search"),
+      fact("", isTime(t) ? "Faster than the median" : "Better than the median", gain.toFixed(gain < 10 ? 2 : 1) + "\u00d7",
+        `in the search; half of the correct ones ${isTime(t) ? "took longer than" : "are worse than"} ${form.full(t.median_value)}`));
+    }
+    list.push(fact("", "Configurations", count(t.configurations), t.whole_space ? `of ${count(t.valid)} valid ones` : "that the store has"),
+      fact("", "Failed", count(failed), percent(failed / t.configurations, 1) + " of them"));
+    if (t.model) list.push(fact("", "Model errs by", percent(t.model.mean_relative_error, 1), "in the mean, on rows not trained on"));
+    return [!isTime(t) && el("p", null, `To be ${t.objective.goal}d: ${form.title}.`), el("dl", {class: "facts"}, list),
+      t.best ? el("p", {class: "block"}, el("span", {class: "soft"}, "Best configuration "), code(t.best.text))
+        : el("p", null, "No configuration was correct.")];
+  }
+
+  function progress(t, form) {
+    const last = t.progress[t.progress.length - 1], near = stepNear(t), timed = t.spent_s > 0;
+    const caption = el("figcaption", null, key("k1"), "best so far ", key("faint"), "each configuration");
+    const rows = t.progress.map((s) => el("tr", null, cell("td", "n", count(s.evaluation)),
+      timed && cell("td", "n", s.spent_s.toFixed(2)), cell("td", "n", form.put(s.best_value))));
+    return [el("p", null, `The best was found at evaluation ${count(last.evaluation)} of ${count(t.configurations)}`,
+      near !== last && `; one within 5\u00a0% of it at evaluation ${count(near.evaluation)}`,
+      t.in_order && ". These are in the order of their numbers, not in that of a search",
+      timed && `. Measuring took ${Number(t.spent_s.toPrecision(4))} seconds, builds included`, "."),
+    el("div", {class: "figures"},
+      figure("Over evaluations", progressPlot("The best so far over the number of evaluations, with each configuration", [t], form, false), caption),
+      figure("Over time", progressPlot("The best so far over the seconds spent on measuring, with each configuration", [t], form, true),
+        caption.cloneNode(true))),
+    el("details", null, el("summary", null, `All improvements: ${t.progress.length}`), table("Improvements",
+      [["evaluation", "n"], ...(timed ? [["seconds", "n"]] : []), [form.title, "n"]], rows))];
+  }
+
+  function fastest(t, form) {
+    const finalists = isTime(t) && t.fastest.some((r) => r.finalist_s !== null);
+    const common = ranked(t).filter((p) => t.fastest.length > 1 &&
+      t.fastest.every((r) => r.configuration[p.name] === t.best.configuration[p.name]));
+    const columns = ranked(t).filter((p) => !common.includes(p));
+    const rows = t.fastest.map((r) => {
+      const best = r.evaluation === t.best.evaluation;
+      return el("tr", {class: best ? "best" : ""}, cell("th", "n", form.put(r.value)),
+        cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)), finalists && cell("td", "n", form.put(r.finalist_s)),
+        columns.map((p) => cell("td", "n" + (!best && r.configuration[p.name] === t.best.configuration[p.name] ? " same" : ""),
+          label(r.configuration[p.name]))));
+    });
+    return [el("p", null, "The spread is the median absolute deviation of a configuration's runs over their median. ",
+      finalists && "Finalists were run again at the end, in turns; their medians decide. ",
+      "Parameters stand in the order of their importance; values that the best has too are grey."),
+    common.length > 0 && el("p", null, "All of them have ",
+      code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),
+    table("The fastest configurations", [[form.title, "n"], ["spread", "n"], ...(finalists ? [["finalist, " + form.unit, "n"]] : []),
+      ...columns.map((p) => [p.name, "n"])], rows)];
+  }
+
+  function parameters(t, form) {
+    const importance = ranked(t).map((p) => {
+      const best = p.values.find((v) => v.of_best);
+      return el("tr", null, cell("th", "", p.name), cell("td", "n", percent(p.importance || 0, 0)), el("td", null, bar(p.importance || 0)),
+        cell("td", "n mark", best ? label(best.value) : ""));
+    });
+    const inNumbers = (p) => {
+      const shown = shownOf(p);
+      return el("details", null, el("summary", null, p.name + " in numbers"), table("A parameter's values",
+        [["value", "n"], ["rows", "n"], ["failed", "n"], ["best" + form.suffix, "n"], ["quarter", "n"], ["median", "n"], ["three quarters", "n"]],
+        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)), cell("td", "n", count(v.rows)),
+          cell("td", "n", count(v.failed)), costs(t, v).map((c) => cell("td", "n", form.put(c))))),
+        p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
+    };
+    return [el("p", null, "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them do " +
+      "only together is in neither's share. The rows are those that were measured: a search looks where it is good, so that only " +
+      "random samples and whole recordings speak for all configurations."),
+    table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"]], importance),
+    el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ", key("triangle"), "best ",
+      key("ring"), "the best configuration"),
+    el("div", {class: "small figures"}, ranked(t).map((p) => figure(p.name, effectPlot(t, p, form), inNumbers(p)) || inNumbers(p)))];
+  }
+
+  function pairs(t, form) {
+    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name), what = isTime(t) ? [" time", "Least"] : ["", "Best"];
+    return [el("p", null, "The two most important parameters, ", code(a), " and ", code(b),
+      ". The ring is on the best configuration; pairs without a correct measurement are empty."),
+    el("div", {class: "figures"},
+      figure(what[1] + what[0], pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two, form)),
+      figure("Median" + what[0], pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median, two, form)))];
+  }
+
+  function model(t, form) {
+    if (!t.model) return el("p", null, "There is no model: it takes 30 correct configurations that differ.");
+    return [el("p", null, "An ensemble of networks was trained on the rows, and each row predicted by those networks that had not seen it. " +
+      "Out of fold it errs by ", el("strong", null, percent(t.model.mean_relative_error, 1)), " in the mean; one standard deviation is a factor of " +
+      `${Number(Math.exp(t.model.log_error_sd).toPrecision(3))}. It had ${count(t.model.rows)} rows, ${count(t.model.failed_rows)} of them failed; ` +
+      `seed ${report.seed}.`), el("div", {class: "figures"}, figure("", fitPlot(t, form),
+      el("figcaption", null, "On the line, prediction and measurement agree.")))];
+  }
+
+  function failures(t) {
+    const share = (n, of) => [cell("td", "n", count(n)), cell("td", "n", percent(n / of, 1)), el("td", null, bar(n / of))];
+    const failed = t.configurations - t.correct;
+    return [table("Failures by reason", [["reason"], ["rows", "n"], ["share", "n"], [""], ["what it means"]],
+      Object.entries(t.reasons).map(([name, n]) => el("tr", null, cell("th", "", name), share(n, t.configurations),
+        el("td", {class: "flow"}, t.reason_texts[name])))),
+    t.failing.length > 0 && [el("p", null, `Values with which more fails than the ${percent(failed / t.configurations, 1)} of all:`),
+      table("Failures by parameter", [["parameter"], ["value", "n"], ["rows", "n"], ["failed", "n"], ["share", "n"], [""]],
+        t.failing.map((f) => el("tr", null, cell("th", "", f.parameter), cell("td", "n", label(f.value)), cell("td", "n", count(f.rows)),
+          share(f.failed, f.rows))))]];
+  }
+
+  function device(t) {
+    const d = t.device || {}, line = (name, text) => text && el("tr", null, cell("th", "", name), el("td", {class: "flow"}, text));
+    const number = (n, unit) => n > 0 && count(Math.floor(n)) + (unit ? "\u00a0" + unit : "");
+    return table("The device", null, [line("known as", t.key), line("name", d.name), line("vendor", d.vendor), line("platform", d.platform_name),
+      line("platform version", d.platform_version), line("device version", d.device_version), line("driver version", d.driver_version),
+      line("OpenCL C", d.opencl_c_version), line("compute units", number(d.compute_units)), line("clock", number(d.clock_mhz, "MHz")),
+      line("largest work group", number(d.max_work_group_size)), line("local memory", number(d.local_memory_bytes / 1024, "KiB")),
+      line("global memory", number(d.global_memory_bytes / 1048576, "MiB"))]);
+  }
+
+  // --- the page ---
+  // A tuning's parts: id, title, whether there is something to show, what writes it.
+  const PARTS = [["progress", "The best so far", (t) => t.progress.length > 0, progress],
+    ["fastest", (t) => isTime(t) ? "The ten fastest" : "The ten best", (t) => t.best, fastest],
+    ["parameters", "What parameters do", (t) => t.ranking.length > 0, parameters],
+    ["pairs", "Two parameters together", (t) => t.pairs && t.best, pairs],
+    ["model", "Predicted and measured", (t) => t.progress.length > 0, model],
+    ["failures", "What failed", (t) => t.correct < t.configurations, failures],
+    ["device", "The device", (t) => t.device || t.key, device]];
+  const titleOf = (part, t) => typeof part[1] === "string" ? part[1] : part[1](t);
+  const partsOf = (t) => PARTS.filter((part) => part[2](t));
+  const several = tunings.length > 1, title = several ? `${tunings.length} tunings compared` : tunings[0].title;
+  const subject = (t) => [t.sizes, t.device ? t.device.name : t.key].filter((s) => s).join(" \u00b7 ");
+  const item = (target, text) => el("li", null, el("a", {href: "#" + target}, text));
+
+  function comparison() {
+    const relative = tunings.some((t) => t.title !== tunings[0].title || t.sizes !== tunings[0].sizes);
+    const bests = tunings.map((t) => t.best_value).filter((v) => v !== null);
+    const form = formOf(tunings[0], Math.min(...bests));
+    const rows = tunings.map((t, i) => el("tr", null, el("th", {scope: "row", class: "flow"}, i < CURVES && key("k" + (i + 1)),
+      el("a", {href: "#r" + (i + 1)}, `${i + 1} ${t.title}`)), el("td", {class: "flow"}, t.sizes),
+    el("td", {class: "flow"}, t.device ? t.device.name : t.key), cell("td", "n", count(t.configurations)),
+    cell("td", "n", count(t.configurations - t.correct)), cell("td", "n", formOf(t, t.best_value).full(t.best_value)),
+    cell("td", "n", t.progress.length ? count(stepNear(t).evaluation) : "")));
+    return el("section", {"aria-labelledby": "compared"}, el("h2", {id: "compared"}, "Side by side"),
+      relative && el("p", null, "These are different problems or sizes: the curves show how many times worse than each tuning's own best."),
+      table("The tunings", [["tuning"], ["sizes"], ["device"], ["evaluations", "n"], ["failed", "n"], ["best", "n"], ["within 5\u00a0% after", "n"]], rows),
+      tunings.length > CURVES && el("p", null, `The plots show the first ${CURVES}.`),
+      el("div", {class: "figures"},
+        figure("Over evaluations", progressPlot("The best so far of each tuning over its evaluations", tunings, form, false, relative)),
+        figure("Over time", progressPlot("The best so far of each tuning over the seconds spent on measuring", tunings, form, true, relative))));
+  }
+
+  function tuning(t, i) {
+    const form = formOf(t, t.best_value), level = several ? "h3" : "h2";
+    return [several && el("h2", {id: "r" + (i + 1)}, `${i + 1} ${t.title}`), several && subject(t) && el("p", {class: "sub"}, subject(t)), facts(t, form),
+      partsOf(t).map((part) => el("section", {"aria-labelledby": `r${i + 1}-${part[0]}`},
+        el(level, {id: `r${i + 1}-${part[0]}`}, titleOf(part, t)), part[3](t, form)))];
+  }
+
+  document.title = title + " \u2013 clatune";
+  fill(document.getElementById("head"), null, [el("h1", null, title), !several && subject(tunings[0]) && el("p", {class: "sub"}, subject(tunings[0])),
+    el("nav", {"aria-label": "Contents"}, el("ul", null, several ? tunings.map((t, i) => item("r" + (i + 1), `${i + 1} ${t.title}`))
+      : partsOf(tunings[0]).map((part) => item("r1-" + part[0], titleOf(part, tunings[0]))), item("origin", "How this page was made")))]);
+  fill(document.getElementById("content"), null, [several && comparison(), tunings.map(tuning)]);
+  fill(document.getElementById("foot"), null, [el("section", {"aria-labelledby": "origin"}, el("h2", {id: "origin"}, "How this page was made"),
+    el("p", null, `By clatune ${report.version}. It needs nothing beside itself: no network, no font, no other file.`),
+    report.command && el("p", {class: "block"}, code(report.command)))]);
+})();

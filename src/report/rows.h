@@ -1,0 +1,82 @@
+/* report/rows.h - a tuning while its part of the document is made: its rows, and what they come to. */
+#ifndef CLT_REPORT_ROWS_H
+#define CLT_REPORT_ROWS_H
+
+#include <clatune/objective.h>
+
+#include "report/report.h"
+
+/* One configuration, in the order in which they were measured; of a recording, in that of its file. */
+typedef struct clt_report_row {
+  clt_config config;
+  clt_reason reason;
+  double time_s;   /* NaN if not correct */
+  double spread;   /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
+  double final_s;  /* as a finalist: the median of its interleaved runs at the end; NaN if it was none */
+  double spent_s;  /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
+  double energy_J; /* NaN: not measured */
+  double cost;     /* what it is ordered by: clt_objective_cost; NaN: none */
+} clt_report_row;
+
+typedef struct clt_report_rows {
+  clt_report_row *items;
+  size_t n, capacity;
+} clt_report_rows;
+
+typedef struct clt_tuning {
+  const clt_space *space;
+  clt_space *own_space; /* of what occurs; NULL: space is borrowed */
+  clt_objective *objective;
+  const clt_problem *figure; /* whose programs report a figure that is no time; NULL: none */
+  char *title, *device, *sizes;
+  clt_device_info *device_info; /* NULL: not known */
+  clt_report_rows rows, finalists;
+  size_t n_correct;
+} clt_tuning;
+
+/* See report.h. Release also on failure. */
+int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
+                           clt_error *error);
+int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
+                      const clt_store_description *description, clt_error *error);
+int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error);
+void clt_tuning_release(clt_tuning *tuning);
+
+double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
+/* The indices of the n best rows, the best first; returns how many there are. */
+size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
+/* The row of the best configuration: the finalist with the least final_s, else the fastest; by an objective that does
+ * not rank by time the best of the search. SIZE_MAX: none is correct. */
+size_t clt_tuning_best(const clt_tuning *tuning);
+
+/* What the rows of a group come to: costs, NaN where none is correct. */
+typedef struct clt_effect {
+  size_t n, n_failed;
+  double least, lower_quartile, median, upper_quartile;
+} clt_effect;
+
+/* effects.c: groups has an entry a row, each below n_groups; out is malloc'ed, n_groups entries. */
+int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
+                    clt_error *error);
+/* The share of the variance of log cost that the groups explain, 0 to 1 (the correlation ratio eta squared: Pearson,
+ * "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer than two correct rows.
+ */
+int clt_effects_importance(double *out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
+                           clt_error *error);
+
+/* A model (ensemble) of the rows, by what it says of rows that it was not trained on: the document's "model", JSON null
+ * where there are too few correct rows or all have the same cost. */
+#define CLT_REPORT_LEAST_ROWS 30
+#define CLT_REPORT_MOST_POINTS 1200 /* drawn of a cloud: more are a blot */
+int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
+
+/* document.c: text as text. Bytes that are no UTF-8 and characters that a terminal or a page would obey become "?". */
+json_t *clt_report_string(const char *text);
+/* The tuning's part of the document. */
+int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
+
+/* text.c, page.c */
+int clt_document_text(char **out, const json_t *document, int width, clt_error *error);
+extern const char clt_page_template[]; /* made by embed.py */
+int clt_document_page(char **out, const json_t *document, clt_error *error);
+#endif

@@ -1,0 +1,202 @@
+/* The ten functions of clatune/clatune.h, over sessions, online tuning and look-up. */
+#include <clatune/clatune.h>
+#include <clatune/lookup.h>
+#include <clatune/online.h>
+#include <clatune/opencl.h>
+#include <clatune/tune.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+
+struct clt_tuner {
+  pthread_mutex_t mutex; /* of what is opened when it is first needed: store and online */
+  clt_tuner_options options;
+  char *store_path, *objective, *searcher, *problem_path; /* the options' texts; nullable */
+  clt_size *sizes;                                        /* names borrowed from the problem */
+  size_t n_sizes;
+  clt_device_info device;
+  clt_problem *problem;
+  clt_instance *instance;
+  clt_catalog *catalog;
+  clt_store *store;
+  clt_online *online;
+};
+
+struct clt_answer {
+  clt_lookup_result result; /* the texts, and the expected time */
+  const char *source;
+  clt_config config; /* of clt_ask */
+};
+
+static int copy_text(char **out, const char *text, clt_error *error) {
+  if (text && (*out = strdup(text)) == NULL) return clt_fail_memory(error);
+  return CLT_OK;
+}
+
+int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
+             struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
+  if (options && (options->struct_size < sizeof(size_t) || options->struct_size > sizeof *options))
+    return clt_fail(error, CLT_E_ARGUMENT, "clt_tuner_options.struct_size is %zu; this library knows %zu bytes",
+                    options->struct_size, sizeof *options);
+  clt_tuner *t = calloc(1, sizeof *t);
+  if (t == NULL) return clt_fail_memory(error);
+  pthread_mutex_init(&t->mutex, NULL);
+  if (options) memcpy(&t->options, options, options->struct_size);
+  int rc = copy_text(&t->store_path, t->options.store, error);
+  if (rc == CLT_OK) rc = copy_text(&t->objective, t->options.objective, error);
+  if (rc == CLT_OK) rc = copy_text(&t->searcher, t->options.searcher, error);
+  if (rc == CLT_OK) rc = copy_text(&t->problem_path, problem_path, error);
+  if (rc == CLT_OK) rc = clt_device_describe(&t->device, device, error);
+  if (rc == CLT_OK) rc = clt_problem_load(&t->problem, problem_path, error);
+  if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
+
+  /* A look-up is remembered by path and sizes, all of them: that is what makes the second one a matter of microseconds. */
+  if (rc == CLT_OK) {
+    t->n_sizes = clt_instance_n_sizes(t->instance);
+    t->sizes = clt_new_array(t->n_sizes, sizeof *t->sizes);
+    if (t->sizes == NULL) rc = clt_fail_memory(error);
+    for (size_t i = 0; rc == CLT_OK && i < t->n_sizes; i++) t->sizes[i] = clt_instance_size(t->instance, i);
+  }
+  if (rc == CLT_OK) {
+    const char *stores[] = {t->store_path, clt_catalog_system_path()};
+    rc = t->store_path ? clt_catalog_open(&t->catalog, stores, 2, error) : clt_catalog_open(&t->catalog, NULL, 0, error);
+  }
+  if (rc == CLT_OK && t->objective) rc = clt_catalog_set_objective(t->catalog, t->objective, error);
+  if (rc) return clt_close(t), rc;
+  *out = t;
+  return CLT_OK;
+}
+
+void clt_close(clt_tuner *t) {
+  if (t == NULL) return;
+  clt_online_free(t->online);
+  clt_store_close(t->store);
+  clt_catalog_close(t->catalog);
+  clt_instance_free(t->instance);
+  clt_problem_free(t->problem);
+  free(t->store_path);
+  free(t->objective);
+  free(t->searcher);
+  free(t->problem_path);
+  free(t->sizes);
+  pthread_mutex_destroy(&t->mutex);
+  free(t);
+}
+
+int clt_lookup(clt_answer **out, clt_tuner *t, clt_error *error) {
+  clt_answer *answer = calloc(1, sizeof *answer);
+  if (answer == NULL) return clt_fail_memory(error);
+  int rc = clt_catalog_lookup(t->catalog, &answer->result, t->problem_path, t->sizes, t->n_sizes, &t->device, error);
+  if (rc) return free(answer), rc;
+  answer->config = CLT_CONFIG_NONE;
+  answer->source = clt_tier_name(answer->result.tier);
+  *out = answer;
+  return CLT_OK;
+}
+
+/* An answer of this device and these sizes. */
+static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, double time_s, const char *source,
+                      clt_error *error) {
+  clt_answer *answer = calloc(1, sizeof *answer);
+  if (answer == NULL) return clt_fail_memory(error);
+  clt_lookup_result *r = &answer->result;
+  char device[640];
+  clt_device_key(&t->device, device, sizeof device);
+  int rc = clt_instance_options(t->instance, config, &r->options, error);
+  r->configuration = clt_config_string(clt_instance_space(t->instance), config);
+  r->device = strdup(device);
+  r->sizes = clt_instance_sizes_text(t->instance);
+  r->expected_time_s = time_s;
+  answer->source = source;
+  answer->config = config;
+  if (rc == CLT_OK && !(r->configuration && r->device && r->sizes)) rc = clt_fail_memory(error);
+  if (rc) return clt_answer_free(answer), rc;
+  *out = answer;
+  return CLT_OK;
+}
+
+static int open_store(clt_tuner *t, clt_error *error) {
+  return t->store ? CLT_OK : clt_store_open(&t->store, NULL, t->store_path, error);
+}
+
+int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
+  clt_tune_settings settings;
+  clt_tune_result *result = NULL;
+  clt_tune_settings_init(&settings);
+  settings.instance = t->instance;
+  settings.budget = t->options.budget;
+  settings.time_s = t->options.time_limit_s;
+  settings.objective = t->objective;
+  settings.searcher = t->searcher;
+  settings.seed = t->options.seed;
+  pthread_mutex_lock(&t->mutex);
+  int rc = open_store(t, error);
+  settings.store = t->store;
+  if (rc == CLT_OK) rc = clt_tune_run(&result, &settings, error);
+  if (rc == CLT_OK) rc = new_answer(out, t, result->best.config, result->best.time_s, "tuned", error);
+  pthread_mutex_unlock(&t->mutex);
+  clt_tune_result_free(result);
+  return rc;
+}
+
+static int open_online(clt_tuner *t, clt_error *error) {
+  if (t->online) return CLT_OK;
+  const clt_online_settings settings = {.struct_size = sizeof settings,
+                                        .instance = t->instance,
+                                        .searcher = t->searcher,
+                                        .budget = t->options.budget,
+                                        .seed = t->options.seed,
+                                        .objective = t->objective,
+                                        .store = t->store};
+  return clt_online_new(&t->online, &settings, error);
+}
+
+int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
+  clt_config config = CLT_CONFIG_NONE, best;
+  double time_s = NAN;
+  bool proposed = false;
+  pthread_mutex_lock(&t->mutex);
+  int rc = open_store(t, error);
+  if (rc == CLT_OK) rc = open_online(t, error);
+  if (rc == CLT_OK) rc = clt_online_ask(t->online, &config, &proposed, error);
+  if (rc == CLT_OK && !proposed && !clt_online_best(t->online, &best, &time_s)) time_s = NAN;
+  if (rc == CLT_OK) rc = new_answer(out, t, config, time_s, proposed ? "proposed" : "best", error);
+  pthread_mutex_unlock(&t->mutex);
+  if (rc == CLT_OK) *exploring = proposed;
+  return rc;
+}
+
+int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *error) {
+  pthread_mutex_lock(&t->mutex);
+  int rc = t->online == NULL || answer->config == CLT_CONFIG_NONE
+               ? clt_fail(error, CLT_E_ARGUMENT, "only what clt_ask proposed can be told")
+           : time_s > 0 ? clt_online_tell(t->online, answer->config, time_s, error)
+                        : clt_online_fail(t->online, answer->config, CLT_REASON_RUN_ERROR, error);
+  pthread_mutex_unlock(&t->mutex);
+  return rc;
+}
+
+const char *clt_answer_text(const clt_answer *answer, clt_answer_field field) {
+  const char *text = field == CLT_ANSWER_OPTIONS         ? answer->result.options
+                     : field == CLT_ANSWER_CONFIGURATION ? answer->result.configuration
+                     : field == CLT_ANSWER_SOURCE        ? answer->source
+                     : field == CLT_ANSWER_DEVICE        ? answer->result.device
+                     : field == CLT_ANSWER_SIZES         ? answer->result.sizes
+                                                         : NULL;
+  return text ? text : "";
+}
+
+int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error) {
+  if (strcmp(name, "time_s") == 0) return *out = answer->result.expected_time_s, CLT_OK;
+  return clt_lookup_result_number(&answer->result, name, out, error);
+}
+
+void clt_answer_free(clt_answer *answer) {
+  if (answer == NULL) return;
+  clt_lookup_result_release(&answer->result);
+  free(answer);
+}
