@@ -43,9 +43,7 @@ typedef struct clt_command_state {
   size_t n_slots, capacity;
   bool overlap; /* runs may be under way at the same time */
   bool timing;  /* runs are exclusive, and it is their turn */
-  clt_lock lock;
-  double lock_wait_s;
-  bool lock_said;
+  clt_device_lock lock;
   clt_command_job *queue;
   size_t n_queue;
   clt_measurement *results;

@@ -150,7 +150,7 @@ static void take_answers(clt_command_state *s, const char *text, bool complete) 
 static void read_answers(clt_command_state *s, bool complete) {
   const char *file = s->context.command->batch.output;
   if (file == NULL) {
-    take_answers(s, program_of(s)->answers, complete);
+    take_answers(s, program_of(s)->answers.bytes, complete);
     return;
   }
   char *path = clt_path_join(s->batch.scratch, file), *text = NULL;
@@ -165,7 +165,7 @@ static void look_for_answers(clt_command_state *s) {
   clt_command_batch *b = &s->batch;
   const clt_program *p = program_of(s);
   size_t before = b->n_answered;
-  bool whole = s->context.command->batch.output || (p->n_answers > 0 && p->answers[p->n_answers - 1] == '\n');
+  bool whole = s->context.command->batch.output || (p->answers.n > 0 && p->answers.bytes[p->answers.n - 1] == '\n');
   read_answers(s, false);
   if (b->n_answered == before) return;
   if (whole && b->n_answered < b->n) b->streams = true;

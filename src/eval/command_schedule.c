@@ -9,30 +9,17 @@
 #include "base/fail.h"
 #include "eval/command.h"
 
-#define LOCK_RETRY_S 0.01
-#define LOCK_SAY_AFTER_S 1.0
-
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
   const clt_program_setup setup = {.worker_path = s->context.worker_path,
                                    .folder = slot->folder,
                                    .memory_limit_bytes = s->context.memory_limit_bytes,
                                    .terminal = s->batch.size && s->context.command->batch.output == NULL};
-  if (slot->program.link.alive && clt_process_gone(&slot->program.link.process)) clt_program_stop(&slot->program);
-  return slot->program.link.alive ? CLT_OK : clt_program_start(&slot->program, &setup, error);
+  if (slot->program.process.alive && clt_process_gone(&slot->program.process)) clt_program_stop(&slot->program);
+  return slot->program.process.alive ? CLT_OK : clt_program_start(&slot->program, &setup, error);
 }
 
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted) {
-  bool held = clt_lock_try(&s->lock, wanted);
-  if (held) {
-    s->lock_wait_s = 0;
-    return true;
-  }
-  if (s->lock_wait_s == 0) s->lock_wait_s = clt_now_s();
-  if (!s->lock_said && s->setup.log && clt_now_s() - s->lock_wait_s > LOCK_SAY_AFTER_S) {
-    s->setup.log(s->setup.log_user, CLT_LOG_INFO, "waiting for another tuner to finish a timing");
-    s->lock_said = true;
-  }
-  return false;
+  return clt_lock_try(&s->lock, wanted, s->setup.log, s->setup.log_user);
 }
 
 void clt_command_put_result(clt_command_state *s, clt_measurement *m) {
@@ -44,11 +31,11 @@ void clt_command_wait_for_events(clt_command_state *s, double timeout_s) {
   struct pollfd watched[CLT_COMMAND_MAX_SLOTS * CLT_PROGRAM_WATCHED];
   size_t n = 0;
   for (size_t i = 0; i < s->n_slots; i++) {
-    if (!s->slots[i].program.link.alive) continue;
+    if (!s->slots[i].program.process.alive) continue;
     clt_program_watch(&s->slots[i].program, watched + n);
     n += CLT_PROGRAM_WATCHED;
   }
-  if (s->lock_wait_s > 0) timeout_s = fmin(timeout_s, LOCK_RETRY_S);
+  if (s->lock.wait_s > 0) timeout_s = fmin(timeout_s, CLT_LOCK_RETRY_S);
   poll(watched, n, (int)ceil(fmin(timeout_s, 60) * 1e3));
 }
 

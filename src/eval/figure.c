@@ -141,7 +141,7 @@ static clt_reason take_number(double *out, const clt_figure *figure, const clt_p
     case CLT_FIGURE_CPU: *out = at_least_a_tick(end->user_s + end->system_s); break;
     case CLT_FIGURE_MEMORY: *out = end->memory_bytes; break;
     case CLT_FIGURE_FILE: return read_file(out, figure, scratch, why, capacity);
-    case CLT_FIGURE_OUTPUT: return clt_figure_read(out, figure, program->answers, why, capacity);
+    case CLT_FIGURE_OUTPUT: return clt_figure_read(out, figure, program->answers.bytes, why, capacity);
   }
   return CLT_REASON_NONE;
 }

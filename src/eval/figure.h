@@ -4,7 +4,7 @@
 
 #include <clatune/measurement.h>
 
-#include "eval/program.h"
+#include "worker/program.h"
 #include "problem/command.h"
 
 /* Fills *out with what the configuration is ranked by: positive, the less the better. Where there is none, returns the

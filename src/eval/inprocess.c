@@ -9,7 +9,6 @@
 #include "device/energy.h"
 #include "eval/evaluators.h"
 #include "opencl/executor.h"
-#include "worker/reference.h"
 
 typedef struct inprocess_options {
   int64_t min_runs, max_runs;

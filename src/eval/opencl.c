@@ -9,7 +9,7 @@
 #include "eval/evaluators.h"
 #include "opencl/timing.h"
 #include "problem/data.h"
-#include "worker/open_request.h"
+#include "worker/message.h"
 #include "worker/pool.h"
 
 #define MOST_WORKERS 16
@@ -178,7 +178,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   int rc = check_options(o, error);
   if (rc == 0 && setup->energy) rc = clt_energy_check(clt_instance_device(setup->instance), error);
   if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(setup->instance), error);
-  if (rc == 0) rc = clt_open_request_new(&s->open_request, setup->instance, error);
+  if (rc == 0) rc = clt_message_from_instance(&s->open_request, setup->instance, error);
   if (rc) return rc;
   clt_device_lock_key(clt_instance_device(setup->instance), s->lock_key, sizeof s->lock_key);
   warn_of_default_reference(setup);

@@ -73,4 +73,8 @@ void clt_prepared_free(clt_prepared *prepared);
  * configuration). */
 int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error);
 
+/* clt_data_new, and for references by a kernel or by the default configuration the run that makes them. */
+int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,
+                       clt_error *error);
+
 #endif

@@ -58,3 +58,21 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
   clt_measurement_release(&m);
   return rc;
 }
+
+int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,
+                       clt_error *error) {
+  clt_data *data = NULL;
+  clt_plan *plan = NULL;
+  clt_reference_kind kind = clt_instance_reference_kind(instance);
+  int rc = clt_data_new(&data, instance, seed, error);
+  if (rc) return rc;
+  if (kind == CLT_REFERENCE_KERNEL)
+    rc = clt_plan_new_reference(&plan, instance, error);
+  else if (kind == CLT_REFERENCE_DEFAULT)
+    rc = clt_plan_new(&plan, instance, clt_instance_reference_configuration(instance), error);
+  if (rc == 0 && plan) rc = clt_executor_reference(executor, plan, data, error);
+  clt_plan_free(plan);
+  if (rc) return clt_data_free(data), rc;
+  *out = data;
+  return CLT_OK;
+}

@@ -1,31 +1,72 @@
-#include "worker/ask.h"
-
+/* Questions to a worker of its own: which devices there are, what a kernel file holds. A driver or compiler may crash
+ * or hang. */
+#include <clatune/device.h>
+#include <clatune/inspect.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
-#include "worker/link.h"
+#include "base/memory.h"
+#include "worker/process.h"
 
 #define PATIENCE_S 60
+#define MAX_DEVICES 1024
 
-int clt_ask_worker(json_t **reply, json_t *request, clt_worker_phase phase, clt_error *error) {
-  clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
+/* Starts a worker, asks (request is taken over; NULL: out of memory), and ends it. CLT_E_WORKER where it ends or its
+ * time is up, or the error that it reports. */
+static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
+  const clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
   clt_run_folder folder = {NULL, -1};
-  clt_link link = {.alive = false};
-  char *path = NULL, *why = NULL;
+  clt_process process = {.alive = false};
+  clt_process_setup setup = {.path = NULL};
+  char *path = NULL;
   json_t *greeting = NULL;
   int rc = clt_worker_path(&path, error);
   if (rc == 0) rc = clt_run_folder_new(&folder, error);
-  if (rc == 0) rc = clt_link_start(&link, path, folder.path, 0, &limits, error);
-  if (rc == 0) rc = clt_link_await(&link, &greeting, error);
-  if (rc == 0) rc = clt_link_check_greeting(greeting, error);
-  if (rc == 0) rc = clt_link_request(&link, json_incref(request), phase, &limits, error);
-  if (rc == 0) rc = clt_link_await(&link, reply, error);
+  setup.path = path;
+  setup.folder = folder.path;
+  if (rc == 0) rc = clt_process_start(&process, &setup, &limits, error);
+  if (rc == 0) rc = clt_process_await(&process, &greeting, error);
+  if (rc == 0) rc = clt_process_check_greeting(greeting, error);
+  if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_AT_VERIFY, &limits, error);
+  if (rc == 0) rc = clt_process_await(&process, reply, error);
   json_decref(greeting);
   json_decref(request);
-  clt_link_stop(&link, false, &why);
+  clt_process_stop(&process, false, NULL);
   clt_run_folder_remove(&folder);
-  free(why);
   free(path);
+  return rc;
+}
+
+int clt_devices(clt_device_info **out, size_t *n, clt_error *error) {
+  json_t *reply = NULL;
+  int rc = ask_worker(&reply, json_pack("{s:s}", "request", "devices"), error);
+  if (rc) return rc;
+  const json_t *list = json_object_get(reply, "devices");
+  size_t count = json_array_size(list);
+  clt_device_info *devices = count <= MAX_DEVICES ? clt_new_array(count, sizeof *devices) : NULL;
+  if (!json_is_array(list) || count > MAX_DEVICES)
+    rc = clt_fail(error, CLT_E_FORMAT, "the worker's list of devices makes no sense");
+  else if (devices == NULL)
+    rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < count; i++) rc = clt_message_to_device(&devices[i], json_array_get(list, i), error);
+  json_decref(reply);
+  if (rc) return free(devices), rc;
+  *out = devices;
+  *n = count;
+  return CLT_OK;
+}
+
+int clt_inspect(clt_kernel_info **out, size_t *n, const clt_device_info *device, const char *text, const char *options,
+                clt_error *error) {
+  json_t *reply = NULL;
+  if (2 * strlen(text) > CLT_MAX_FRAME_BYTES) /* escaped */
+    return clt_fail(error, CLT_E_RANGE, "the kernel's text is larger than %d bytes", (int)CLT_MAX_FRAME_BYTES / 2);
+  json_t *request = json_pack("{s:s, s:i, s:i, s:o, s:s}", "request", "inspect", "platform", device->platform_index,
+                              "device", device->device_index, "text", clt_json_text(text), "options", options);
+  int rc = ask_worker(&reply, request, error);
+  if (rc == CLT_OK) rc = clt_message_to_kernels(out, n, json_object_get(reply, "kernels"), error);
+  json_decref(reply);
   return rc;
 }

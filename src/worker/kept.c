@@ -34,7 +34,7 @@ static int pump_or_stop(clt_pool *pool, clt_error *error) {
 static bool has_failed(const clt_kept *k) { return k->measurement.reason != CLT_REASON_NONE; }
 
 static bool is_ready(const clt_kept *k) {
-  return k->generation != 0 && k->generation == k->worker->generation && k->worker->link.alive;
+  return k->generation != 0 && k->generation == k->worker->generation && k->worker->process.alive;
 }
 
 static bool needs_preparing(const clt_kept *k) { return k->wanted && !has_failed(k) && !k->pending && !is_ready(k); }
@@ -46,17 +46,16 @@ static void put_out(clt_pool *pool, clt_kept *k) {
   k->measurement = k->answer;
   clt_measurement_init(&k->answer, CLT_CONFIG_NONE);
   k->generation = 0;
-  if (k->worker->link.alive && clt_pool_taints(k->measurement.reason)) clt_pool_replace(pool, k->worker);
+  if (k->worker->process.alive && clt_pool_taints(k->measurement.reason)) clt_pool_replace(pool, k->worker);
 }
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
   k->pending = false;
   if (outcome->unheard) return CLT_OK; /* lost with its worker, to be prepared again */
-  int rc = clt_pool_measurement(&k->answer, k->config, outcome, error);
+  int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   if (rc) return rc;
   if (outcome->reply) pool->setbacks = 0;
-  if (outcome->reply) clt_pool_attach_output(worker, &k->answer);
   return CLT_OK;
 }
 
@@ -65,8 +64,8 @@ static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_worker
   clt_deadlines limits = clt_pool_deadlines(pool, 0);
   k->pending = true;
   k->worker->done_data = k;
-  clt_process_forget_output(&k->worker->link.process);
-  return clt_pool_request(pool, k->worker, request, phase, &limits, load, note_answer, error);
+  clt_process_forget_output(&k->worker->process);
+  return clt_pool_request(k->worker, request, phase, &limits, load, note_answer, error);
 }
 
 static int await_answers(clt_pool *pool, clt_error *error) {
@@ -153,7 +152,7 @@ static int note_data(clt_pool *pool, clt_pool_worker *worker, const clt_outcome 
   clt_error why = {0};
   (void)error;
   call->pending = false;
-  call->failed = outcome->reply == NULL || strcmp(clt_message_string(outcome->reply, "reply"), "ok") != 0;
+  call->failed = outcome->reply == NULL || strcmp(clt_json_string(outcome->reply, "reply"), "ok") != 0;
   if (!call->failed) return CLT_OK;
   if (outcome->reply) clt_message_to_error(outcome->reply, &why);
   clt_pool_log(pool, CLT_LOG_WARNING, "finalists cannot be verified on other data: %s",
@@ -169,7 +168,7 @@ static int load_further_data(clt_pool *pool, clt_pool_worker *worker, bool *load
   *loaded = worker->further_generation == worker->generation;
   if (*loaded) return CLT_OK;
   worker->done_data = &call;
-  int rc = clt_pool_request(pool, worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made), CLT_AT_VERIFY,
+  int rc = clt_pool_request(worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made), CLT_AT_VERIFY,
                             &limits, CLT_LOAD_NOISE, note_data, error);
   while (rc == 0 && call.pending) rc = pump_or_stop(pool, error);
   *loaded = rc == 0 && !call.failed;
@@ -222,9 +221,10 @@ static void free_kept(clt_kept *kept, size_t n) {
 }
 
 void clt_pool_give_up_kept(clt_pool *pool) {
+  if (pool->n_kept == 0) return;
   for (size_t i = 0; i < pool->n_kept; i++) {
     clt_kept *k = &pool->kept[i];
-    bool in_flight = k->worker->link.busy && (k->worker->done == note_answer || k->worker->done == note_data);
+    bool in_flight = k->worker->process.busy && (k->worker->done == note_answer || k->worker->done == note_data);
     if (in_flight || is_ready(k)) clt_pool_replace(pool, k->worker);
   }
   free_kept(pool->kept, pool->n_kept);
@@ -277,6 +277,7 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
   if (n > pool->setup.n_workers * CLT_WORKER_SLOTS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n,
                     pool->setup.n_workers * CLT_WORKER_SLOTS);
+  if (n == 0) return clt_pool_give_up_kept(pool), CLT_OK;
   int rc = replace_list(pool, configs, n, error);
   if (rc) return rc;
   rc = prepare_wanted(pool, error);
@@ -292,8 +293,8 @@ int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measu
 }
 
 static int time_kept(clt_pool *pool, clt_kept *k, size_t n_runs, clt_measurement *out, clt_error *error) {
-  clt_worker_timing turn = {.min_runs = (int)n_runs,
-                            .max_runs = (int)n_runs,
+  clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
+                            .max_runs = (unsigned)n_runs,
                             .max_total_s = LONG_RUN_S,
                             .warm_up = true,
                             .energy_s = pool->setup.timing.energy_s};

@@ -6,22 +6,26 @@
 #define CLT_WORKER_LOCK_H
 
 #include <clatune/error.h>
+#include <clatune/log.h>
 #include <stdbool.h>
 
 typedef enum clt_lock_state { CLT_UNLOCKED, CLT_LOCK_SHARED, CLT_LOCK_EXCLUSIVE } clt_lock_state;
 
-typedef struct clt_lock {
+typedef struct clt_device_lock {
   int fd; /* -1: no lock wanted; everything is granted */
   clt_lock_state state;
   bool at_gate;
-} clt_lock;
+  double wait_s; /* since when it is wanted in vain; 0: it is not */
+  bool said;     /* that another tuner has it */
+} clt_device_lock;
 
-/* key: clt_device_lock_key; NULL: no lock. */
-int clt_lock_open(clt_lock *out, const char *key, clt_error *error);
-void clt_lock_close(clt_lock *lock);
+/* key: clt_device_lock_key; NULL: no lock. On failure everything is granted. */
+int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error);
+void clt_lock_close(clt_device_lock *lock);
 
 /* Changes the state at once, or returns false: try again. A lock that is shared is given up while it waits to be
- * exclusive. */
-bool clt_lock_try(clt_lock *lock, clt_lock_state wanted);
+ * exclusive. Who waits for long is told why (log is nullable). */
+bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user);
+#define CLT_LOCK_RETRY_S 0.01
 
 #endif

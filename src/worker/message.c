@@ -1,10 +1,97 @@
 #include "worker/message.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#define HEADER_BYTES 4
+#define CHUNK_BYTES 65536
+#define MAX_KERNELS 256
+#define MAX_SIZES 1024
+
+/* --- frames --- */
+
+void clt_frame_reader_release(clt_frame_reader *reader) {
+  free(reader->bytes);
+  memset(reader, 0, sizeof *reader);
+}
+
+clt_frame_input clt_frame_receive(clt_frame_reader *reader, int fd, bool wait) {
+  if (reader->n > CLT_MAX_FRAME_BYTES + HEADER_BYTES) return CLT_FRAME_NOTHING; /* to be taken, or refused, first */
+  if (clt_grow(&reader->bytes, &reader->capacity, reader->n + CHUNK_BYTES, 1)) return CLT_FRAME_CLOSED;
+  ssize_t got;
+  do {
+    got = recv(fd, reader->bytes + reader->n, CHUNK_BYTES, wait ? 0 : MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return CLT_FRAME_NOTHING;
+  if (got <= 0) return CLT_FRAME_CLOSED;
+  reader->n += (size_t)got;
+  return CLT_FRAME_BYTES;
+}
+
+int clt_frame_take(clt_frame_reader *reader, json_t **out, clt_error *error) {
+  const unsigned char *header = reader->bytes;
+  json_error_t why;
+  if (reader->n < HEADER_BYTES) return 0;
+  size_t n = (size_t)header[0] << 24 | (size_t)header[1] << 16 | (size_t)header[2] << 8 | header[3];
+  if (n > CLT_MAX_FRAME_BYTES)
+    return clt_fail(error, CLT_E_FORMAT, "a message of %zu bytes is longer than the %zu allowed", n,
+                    CLT_MAX_FRAME_BYTES);
+  if (reader->n < HEADER_BYTES + n) return 0;
+  json_t *message = json_loadb((const char *)reader->bytes + HEADER_BYTES, n, JSON_REJECT_DUPLICATES, &why);
+  reader->n -= HEADER_BYTES + n;
+  memmove(reader->bytes, reader->bytes + HEADER_BYTES + n, reader->n);
+  if (message == NULL && why.text[0] == '\0') return clt_fail_memory(error);
+  if (message == NULL) return clt_fail(error, CLT_E_FORMAT, "a message is not JSON: %s", why.text);
+  if (!json_is_object(message)) {
+    json_decref(message);
+    return clt_fail(error, CLT_E_FORMAT, "a message is not a JSON object");
+  }
+  *out = message;
+  return 1;
+}
+
+json_t *clt_frame_await(clt_frame_reader *reader, int fd) {
+  json_t *message = NULL;
+  int taken;
+  while ((taken = clt_frame_take(reader, &message, NULL)) == 0)
+    if (clt_frame_receive(reader, fd, true) == CLT_FRAME_CLOSED) return NULL;
+  return taken > 0 ? message : NULL;
+}
+
+char *clt_frame_bytes(size_t *n, const json_t *message) {
+  size_t length = json_dumpb(message, NULL, 0, JSON_COMPACT);
+  char *frame = length > 0 && length <= CLT_MAX_FRAME_BYTES ? malloc(HEADER_BYTES + length) : NULL;
+  if (frame == NULL) return NULL;
+  for (int i = 0; i < HEADER_BYTES; i++) frame[i] = (char)(length >> (24 - 8 * i) & 255);
+  json_dumpb(message, frame + HEADER_BYTES, length, JSON_COMPACT);
+  *n = HEADER_BYTES + length;
+  return frame;
+}
+
+int clt_frame_send(int fd, const json_t *message, clt_error *error) {
+  size_t n = 0, sent = 0;
+  char *frame = clt_frame_bytes(&n, message);
+  if (frame == NULL && json_dumpb(message, NULL, 0, JSON_COMPACT) <= CLT_MAX_FRAME_BYTES) return clt_fail_memory(error);
+  if (frame == NULL) return clt_fail(error, CLT_E_RANGE, "a message is too long to be sent");
+  while (sent < n) {
+    ssize_t got = send(fd, frame + sent, n - sent, MSG_NOSIGNAL);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    sent += (size_t)got;
+  }
+  free(frame);
+  return sent == n ? CLT_OK : clt_fail(error, CLT_E_WORKER, "cannot send a message: %s", strerror(errno));
+}
+
+/* --- phases, greetings, numbers --- */
 
 static const char *const phase_names[CLT_N_WORKER_PHASES] = {"build", "launch", "running", "verify", "done"};
 
@@ -16,24 +103,27 @@ int clt_worker_phase_parse(clt_worker_phase *out, const char *name) {
   return CLT_E_FORMAT;
 }
 
-json_t *clt_message_text(const char *text) {
-  json_t *out = json_string(text);
-  if (out) return out;
-  char *plain = strdup(text);
-  if (plain == NULL) return NULL;
-  for (char *c = plain; *c; c++)
-    if ((unsigned char)*c >= 0x80) *c = '?';
-  out = json_string(plain);
-  free(plain);
-  return out;
+json_t *clt_message_phase(clt_worker_phase phase) {
+  return json_pack("{s:s, s:s}", "reply", "phase", "phase", phase_names[phase]);
+}
+
+json_t *clt_message_hello(void) {
+  return json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLATUNE_VERSION);
+}
+
+int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,
+                        clt_error *error) {
+  const json_t *x = json_object_get(message, key);
+  if (!json_is_integer(x)) return clt_fail(error, CLT_E_FORMAT, "a message lacks the whole number '%s'", key);
+  int64_t value = json_integer_value(x);
+  if (value < min || value > max)
+    return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %lld", key, (long long)value);
+  *out = value;
+  return CLT_OK;
 }
 
 /* JSON has no NaN and no infinity: null and "inf" stand for them. */
-static json_t *number(double x) {
-  if (isnan(x)) return json_null();
-  if (isinf(x)) return json_string("inf");
-  return json_real(x);
-}
+static json_t *pack_number(double x) { return isinf(x) ? json_string("inf") : clt_json_real(x); }
 
 static int get_number(double *out, const json_t *object, const char *key, double min, clt_error *error) {
   const json_t *x = json_object_get(object, key);
@@ -50,117 +140,70 @@ static int get_number(double *out, const json_t *object, const char *key, double
   return CLT_OK;
 }
 
-const char *clt_message_string(const json_t *message, const char *key) {
-  const char *text = json_string_value(json_object_get(message, key));
-  return text ? text : "";
-}
-
-int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,
-                        clt_error *error) {
-  const json_t *x = json_object_get(message, key);
-  if (!json_is_integer(x)) return clt_fail(error, CLT_E_FORMAT, "a message lacks the whole number '%s'", key);
-  int64_t value = json_integer_value(x);
-  if (value < min || value > max)
-    return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %lld", key, (long long)value);
-  *out = value;
-  return CLT_OK;
-}
-
-json_t *clt_message_phase(clt_worker_phase phase) {
-  return json_pack("{s:s, s:s}", "reply", "phase", "phase", phase_names[phase]);
-}
-
-static json_t *runs_message(const clt_measurement *m) {
-  json_t *runs = json_array();
-  for (size_t i = 0; runs && i < m->n_runs; i++)
-    if (json_array_append_new(runs, number(m->runs_s[i]))) {
-      json_decref(runs);
-      return NULL;
-    }
-  return runs;
-}
+/* --- measurements --- */
 
 json_t *clt_message_from_measurement(const clt_measurement *m) {
   const clt_phases *p = &m->phases;
+  json_t *runs = json_array();
+  for (size_t i = 0; runs && i < m->n_runs; i++)
+    if (json_array_append_new(runs, pack_number(m->runs_s[i]))) return json_decref(runs), NULL;
   return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:o}", "config",
-                   (json_int_t)m->config, "reason", clt_reason_name(m->reason), "time_s", number(m->time_s), "energy_J",
-                   number(m->energy_J), "runs_s", runs_message(m), "clock",
-                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases", "build_s", number(p->build_s),
-                   "first_launch_s", number(p->first_launch_s), "runs_s", number(p->runs_s), "verify_s",
-                   number(p->verify_s), "wait_s", number(p->wait_s), "max_abs_error", number(m->max_abs_error), "log",
-                   m->log ? clt_message_text(m->log) : json_null());
-}
-
-static int get_phases(clt_phases *out, const json_t *object, clt_error *error) {
-  const struct {
-    const char *key;
-    double *slot;
-  } table[] = {{"build_s", &out->build_s},
-               {"first_launch_s", &out->first_launch_s},
-               {"runs_s", &out->runs_s},
-               {"verify_s", &out->verify_s},
-               {"wait_s", &out->wait_s}};
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    int rc = get_number(table[i].slot, object, table[i].key, 0, error);
-    if (rc) return rc;
-  }
-  return CLT_OK;
+                   (json_int_t)m->config, "reason", clt_reason_name(m->reason), "time_s", pack_number(m->time_s),
+                   "energy_J", pack_number(m->energy_J), "runs_s", runs, "clock",
+                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases", "build_s", pack_number(p->build_s),
+                   "first_launch_s", pack_number(p->first_launch_s), "runs_s", pack_number(p->runs_s), "verify_s",
+                   pack_number(p->verify_s), "wait_s", pack_number(p->wait_s), "max_abs_error",
+                   pack_number(m->max_abs_error), "log", m->log ? clt_json_text(m->log) : json_null());
 }
 
 static int get_runs(clt_measurement *out, const json_t *runs, clt_error *error) {
   if (!json_is_array(runs) || json_array_size(runs) > CLT_MAX_RUNS)
     return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is no list of at most %d numbers", CLT_MAX_RUNS);
-  for (size_t i = 0; i < json_array_size(runs); i++) {
-    const json_t *run = json_array_get(runs, i);
-    if (!json_is_number(run) || !(json_number_value(run) >= 0))
-      return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", i);
-    out->runs_s[i] = json_number_value(run);
-  }
   out->n_runs = json_array_size(runs);
-  return CLT_OK;
-}
-
-static int get_measurement(clt_measurement *out, const json_t *message, clt_error *error) {
-  clt_reason reason;
-  const char *log = json_string_value(json_object_get(message, "log"));
-  const char *name = clt_message_string(message, "reason");
-  if (clt_reason_parse(&reason, name, NULL))
-    return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
-  int rc = get_runs(out, json_object_get(message, "runs_s"), error);
-  if (rc == 0) rc = get_number(&out->max_abs_error, message, "max_abs_error", 0, error);
-  if (rc == 0) rc = get_phases(&out->phases, json_object_get(message, "phases"), error);
-  if (rc == 0) rc = get_number(&out->time_s, message, "time_s", 0, error);
-  if (rc == 0 && json_object_get(message, "energy_J")) rc = get_number(&out->energy_J, message, "energy_J", 0, error);
-  if (rc) return rc;
-  out->clock = strcmp(clt_message_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
-  if (reason != CLT_REASON_NONE) clt_measurement_fail(out, reason, log);
+  for (size_t i = 0; i < out->n_runs; i++) {
+    const json_t *run = json_array_get(runs, i);
+    out->runs_s[i] = json_is_number(run) ? json_number_value(run) : NAN;
+    if (!(out->runs_s[i] >= 0)) return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", i);
+  }
   return CLT_OK;
 }
 
 int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error) {
   int64_t config;
+  clt_reason reason;
+  const json_t *phases = json_object_get(message, "phases");
+  const char *name = clt_json_string(message, "reason"), *log = json_string_value(json_object_get(message, "log"));
   int rc = clt_message_integer(&config, message, "config", 0, INT64_MAX, error);
   if (rc) return rc;
+  if (clt_reason_parse(&reason, name, NULL))
+    return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
   clt_measurement m;
   clt_measurement_init(&m, (clt_config)config);
-  rc = get_measurement(&m, message, error);
-  if (rc) {
-    clt_measurement_release(&m);
-    return rc;
-  }
+  rc = get_runs(&m, json_object_get(message, "runs_s"), error);
+  if (rc == 0) rc = get_number(&m.max_abs_error, message, "max_abs_error", 0, error);
+  if (rc == 0) rc = get_number(&m.phases.build_s, phases, "build_s", 0, error);
+  if (rc == 0) rc = get_number(&m.phases.first_launch_s, phases, "first_launch_s", 0, error);
+  if (rc == 0) rc = get_number(&m.phases.runs_s, phases, "runs_s", 0, error);
+  if (rc == 0) rc = get_number(&m.phases.verify_s, phases, "verify_s", 0, error);
+  if (rc == 0) rc = get_number(&m.phases.wait_s, phases, "wait_s", 0, error);
+  if (rc == 0) rc = get_number(&m.time_s, message, "time_s", 0, error);
+  if (rc == 0 && json_object_get(message, "energy_J")) rc = get_number(&m.energy_J, message, "energy_J", 0, error);
+  if (rc) return clt_measurement_release(&m), rc;
+  m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
+  if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);
   *out = m;
   return CLT_OK;
 }
 
-json_t *clt_message_from_timing(const clt_worker_timing *t) {
-  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "min_runs", t->min_runs, "max_runs", t->max_runs,
-                   "max_total_s", number(t->max_total_s), "steady_relative", number(t->steady_relative), "best_s",
-                   number(t->best_s), "abandon_factor", number(t->abandon_factor), "warm_up", t->warm_up, "energy_s",
-                   number(t->energy_s));
+json_t *clt_message_from_timing(const clt_timing_policy *t) {
+  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "min_runs", (int)t->min_runs, "max_runs",
+                   (int)t->max_runs, "max_total_s", pack_number(t->max_total_s), "steady_relative",
+                   pack_number(t->steady_relative), "best_s", pack_number(t->best_s), "abandon_factor",
+                   pack_number(t->abandon_factor), "warm_up", t->warm_up, "energy_s", pack_number(t->energy_s));
 }
 
-int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_error *error) {
-  clt_worker_timing t = {.warm_up = json_is_true(json_object_get(message, "warm_up"))};
+int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error) {
+  clt_timing_policy t = {.warm_up = json_is_true(json_object_get(message, "warm_up"))};
   int64_t min_runs = 0, max_runs = 0;
   int rc = clt_message_integer(&max_runs, message, "max_runs", 1, CLT_MAX_RUNS, error);
   if (rc == 0) rc = clt_message_integer(&min_runs, message, "min_runs", 1, max_runs, error);
@@ -170,38 +213,196 @@ int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_err
   if (rc == 0) rc = get_number(&t.abandon_factor, message, "abandon_factor", 0, error);
   if (rc == 0 && json_object_get(message, "energy_s")) rc = get_number(&t.energy_s, message, "energy_s", 0, error);
   if (rc) return rc;
-  t.min_runs = (int)min_runs;
-  t.max_runs = (int)max_runs;
+  t.min_runs = (unsigned)min_runs;
+  t.max_runs = (unsigned)max_runs;
   *out = t;
   return CLT_OK;
 }
 
 int clt_message_add_quality(json_t *reply, double quality) {
-  return json_object_set_new(reply, "quality", number(quality));
+  return json_object_set_new(reply, "quality", pack_number(quality));
 }
 
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error) {
   double value = NAN;
-  if (json_object_get(reply, "quality")) {
-    int rc = get_number(&value, reply, "quality", -INFINITY, error);
-    if (rc == 0 && isinf(value)) rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'quality' is infinite");
-    if (rc) return rc;
-  }
-  *out = value;
-  return CLT_OK;
+  int rc = json_object_get(reply, "quality") ? get_number(&value, reply, "quality", -INFINITY, error) : CLT_OK;
+  if (rc == 0 && isinf(value)) rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'quality' is infinite");
+  if (rc == 0) *out = value;
+  return rc;
 }
 
 json_t *clt_message_from_error(const clt_error *error) {
   return json_pack("{s:s, s:i, s:o, s:o, s:i, s:o}", "reply", "error", "code", error->code, "message",
-                   clt_message_text(error->message), "file", clt_message_text(error->file), "line", error->line, "key",
-                   clt_message_text(error->key));
+                   clt_json_text(error->message), "file", clt_json_text(error->file), "line", error->line, "key",
+                   clt_json_text(error->key));
 }
 
 int clt_message_to_error(const json_t *message, clt_error *error) {
   int64_t code = CLT_E_WORKER, line = 0;
   if (clt_message_integer(&code, message, "code", CLT_E_UNSUPPORTED, -1, NULL)) code = CLT_E_WORKER;
   if (clt_message_integer(&line, message, "line", 0, INT32_MAX, NULL)) line = 0;
-  const char *file = clt_message_string(message, "file"), *key = clt_message_string(message, "key");
+  const char *file = clt_json_string(message, "file"), *key = clt_json_string(message, "key");
   return clt_fail_at(error, (int)code, *file ? file : NULL, (int)line, *key ? key : NULL, "%s",
-                     clt_message_string(message, "message"));
+                     clt_json_string(message, "message"));
+}
+
+/* --- kernels --- */
+
+json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
+  json_t *list = json_array();
+  for (size_t i = 0; list && i < n; i++) {
+    const clt_kernel_info *k = &kernels[i];
+    json_t *arguments = json_array();
+    for (size_t a = 0; arguments && a < k->n_arguments; a++) {
+      const clt_kernel_argument *arg = &k->arguments[a];
+      json_array_append_new(
+          arguments, json_pack("{s:o, s:o, s:i, s:b, s:b, s:b}", "name", clt_json_text(arg->name), "type",
+                               clt_json_text(arg->type), "address", (int)arg->address, "const", arg->is_const, "reads",
+                               arg->reads_image, "writes", arg->writes_image));
+    }
+    json_t *kernel =
+        json_pack("{s:o, s:[I,I,I], s:o}", "name", clt_json_text(k->name), "local", (json_int_t)k->local_size[0],
+                  (json_int_t)k->local_size[1], (json_int_t)k->local_size[2], "arguments", arguments);
+    bool whole = json_array_size(json_object_get(kernel, "arguments")) == k->n_arguments;
+    if (!whole) json_decref(kernel), kernel = NULL;
+    if (json_array_append_new(list, kernel)) return json_decref(list), NULL;
+  }
+  return list;
+}
+
+static int get_kernel(clt_kernel_info *out, const json_t *message, clt_error *error) {
+  const json_t *arguments = json_object_get(message, "arguments"), *local = json_object_get(message, "local");
+  const char *name = clt_json_string(message, "name");
+  if (!clt_is_name(name) || strlen(name) >= sizeof out->name || json_array_size(local) != 3 ||
+      json_array_size(arguments) > CLT_MAX_KERNEL_ARGUMENTS)
+    return clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
+  strcpy(out->name, name);
+  for (size_t d = 0; d < 3; d++) {
+    json_int_t size = json_integer_value(json_array_get(local, d));
+    out->local_size[d] = size > 0 ? (uint64_t)size : 0;
+  }
+  for (; out->n_arguments < json_array_size(arguments); out->n_arguments++) {
+    const json_t *from = json_array_get(arguments, out->n_arguments);
+    clt_kernel_argument *to = &out->arguments[out->n_arguments];
+    const char *argument = clt_json_string(from, "name"), *type = clt_json_string(from, "type");
+    int64_t address;
+    int rc = clt_message_integer(&address, from, "address", CLT_ADDRESS_GLOBAL, CLT_ADDRESS_PRIVATE, error);
+    if (rc) return rc;
+    if (!clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type)
+      return clt_fail(error, CLT_E_FORMAT, "the worker's argument '%.64s' has no usable name or type", argument);
+    strcpy(to->name, argument);
+    strcpy(to->type, type);
+    to->address = (clt_address)address;
+    to->is_const = json_is_true(json_object_get(from, "const"));
+    to->reads_image = json_is_true(json_object_get(from, "reads"));
+    to->writes_image = json_is_true(json_object_get(from, "writes"));
+  }
+  return CLT_OK;
+}
+
+int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error) {
+  size_t count = json_array_size(list);
+  if (!json_is_array(list) || count > MAX_KERNELS)
+    return clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
+  clt_kernel_info *kernels = clt_new_array(count, sizeof *kernels);
+  int rc = kernels ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < count; i++) rc = get_kernel(&kernels[i], json_array_get(list, i), error);
+  if (rc) return free(kernels), rc;
+  *out = kernels;
+  *n = count;
+  return CLT_OK;
+}
+
+/* --- devices and problems --- */
+
+json_t *clt_message_from_device(const clt_device_info *device) {
+  char *text = NULL;
+  json_t *out = clt_device_to_json(&text, device, NULL) ? NULL : json_loads(text, 0, NULL);
+  free(text);
+  return out;
+}
+
+int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error *error) {
+  char *text = json_dumps(message, JSON_COMPACT);
+  if (text == NULL) return clt_fail(error, CLT_E_FORMAT, "a message lacks the device");
+  int rc = clt_device_from_json(out, text, error);
+  free(text);
+  return rc;
+}
+
+/* The instance's key, and a hash over the parameters and their values, so that a configuration's number means the same
+ * on both sides. */
+static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
+  const clt_space *s = clt_instance_space(instance);
+  int rc = clt_instance_key(instance, key, error);
+  clt_hasher *hasher = rc ? NULL : clt_hasher_new();
+  if (hasher == NULL) return rc ? rc : clt_fail_memory(error);
+  for (size_t p = 0; p < clt_space_n_parameters(s); p++) {
+    const clt_parameter *parameter = clt_space_parameter(s, p);
+    clt_hasher_add_text(hasher, parameter->name);
+    for (size_t v = 0; v < parameter->n_values; v++) {
+      char text[512];
+      clt_value_print(parameter->values[v], text, sizeof text);
+      clt_hasher_add_text(hasher, text);
+    }
+  }
+  clt_hasher_hex(hasher, space);
+  clt_hasher_free(hasher);
+  return CLT_OK;
+}
+
+int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_error *error) {
+  char key[33], space[33];
+  const clt_device_info *device = clt_instance_device(instance);
+  const char *path = clt_problem_path(clt_instance_problem(instance));
+  if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "measuring needs a device");
+  int rc = make_marks(instance, key, space, error);
+  if (rc) return rc;
+  char *absolute = realpath(path, NULL);
+  if (absolute == NULL) return clt_fail_errno(error, CLT_E_IO, "find", path);
+  json_t *sizes = json_object();
+  for (size_t i = 0; sizes && i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    if (json_object_set_new(sizes, size.name, json_integer(size.value))) json_decref(sizes), sizes = NULL;
+  }
+  json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s}", "request", "open", "problem", clt_json_text(absolute),
+                              "sizes", sizes, "device", clt_message_from_device(device), "key", key, "space", space);
+  free(absolute);
+  if (request == NULL) return clt_fail_memory(error);
+  *out = request;
+  return CLT_OK;
+}
+
+int clt_message_to_instance(clt_problem **problem, clt_instance **instance, const json_t *request, clt_error *error) {
+  clt_problem *p = NULL;
+  clt_instance *i = NULL;
+  char key[33], space[33];
+  const char *name, *path = clt_json_string(request, "problem");
+  json_t *value, *members = json_object_get(request, "sizes");
+  size_t n_sizes = json_object_size(members), at = 0;
+  if (n_sizes > MAX_SIZES) return clt_fail(error, CLT_E_FORMAT, "a message has %zu sizes", n_sizes);
+  clt_size *sizes = clt_new_array(n_sizes, sizeof *sizes);
+  clt_device_info *device = clt_new_array(1, sizeof *device);
+  int rc = sizes && device ? CLT_OK : clt_fail_memory(error);
+  if (rc == 0) {
+    json_object_foreach(members, name, value) {
+      sizes[at++] = (clt_size){.name = name, .value = json_integer_value(value)};
+    }
+    rc = clt_message_to_device(device, json_object_get(request, "device"), error);
+  }
+  if (rc == 0) rc = clt_problem_load(&p, path, error);
+  if (rc == 0) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
+  if (rc == 0) rc = make_marks(i, key, space, error);
+  if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' or its kernel has changed since tuning began; start again", path);
+  free(sizes);
+  free(device);
+  if (rc) {
+    clt_instance_free(i);
+    clt_problem_free(p);
+    return rc;
+  }
+  *problem = p;
+  *instance = i;
+  return CLT_OK;
 }

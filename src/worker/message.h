@@ -1,10 +1,53 @@
-/* worker/message.h - what the messages between the tuner and its workers hold (docs/worker-protocol.md). What is received
- * is untrusted: everything is checked for type and range. */
+/* worker/message.h - messages between the tuner and its workers (docs/worker-protocol.md): a length (4 bytes,
+ * big-endian), then a JSON object.
+ *
+ * Both sides distrust each other's bytes (a kernel may have scribbled over its process): the length is checked before
+ * anything is read or parsed, and everything that a message holds for type and range. */
 #ifndef CLT_WORKER_MESSAGE_H
 #define CLT_WORKER_MESSAGE_H
 
+#include <clatune/inspect.h>
 #include <clatune/measurement.h>
+#include <clatune/problem.h>
 #include <jansson.h>
+
+#include "base/json.h"
+#include "opencl/timing.h"
+
+#define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
+#define CLT_PROTOCOL_VERSION 1
+#define CLT_WORKER_FD 3                /* the worker's end of the socket pair */
+#define CLT_COMMAND_TRADE "--commands" /* the argument of a worker that runs programs */
+#define CLT_WORKER_SLOTS 64            /* prepared configurations that a worker can keep */
+
+/* --- frames --- */
+
+/* Bytes received and not yet taken as messages. Zeroed before use. */
+typedef struct clt_frame_reader {
+  unsigned char *bytes;
+  size_t n, capacity;
+} clt_frame_reader;
+void clt_frame_reader_release(clt_frame_reader *reader);
+
+typedef enum clt_frame_input { CLT_FRAME_CLOSED = -1, CLT_FRAME_NOTHING = 0, CLT_FRAME_BYTES = 1 } clt_frame_input;
+
+/* Receives once from a socket. With wait: blocks until something comes. */
+clt_frame_input clt_frame_receive(clt_frame_reader *reader, int fd, bool wait);
+
+/* Takes the next whole message: 1 and *out (owned by the caller), 0 if there is none yet, CLT_E_FORMAT for a frame that
+ * is too long or no JSON object. */
+int clt_frame_take(clt_frame_reader *reader, json_t **out, clt_error *error);
+
+/* The next message, however long it takes to come; NULL where the other side is gone or sends nonsense. */
+json_t *clt_frame_await(clt_frame_reader *reader, int fd);
+
+/* Sends a message whole, without SIGPIPE. CLT_E_WORKER where nobody listens, CLT_E_RANGE where it is too long. */
+int clt_frame_send(int fd, const json_t *message, clt_error *error);
+
+/* The bytes of a message, malloc'ed; NULL when out of memory or too long. */
+char *clt_frame_bytes(size_t *n, const json_t *message);
+
+/* --- what messages hold. New references are NULL when out of memory --- */
 
 /* What a worker is at; deadlines and the blame for a crash depend on it. */
 typedef enum clt_worker_phase {
@@ -17,38 +60,39 @@ typedef enum clt_worker_phase {
 } clt_worker_phase;
 const char *clt_worker_phase_name(clt_worker_phase phase);
 int clt_worker_phase_parse(clt_worker_phase *out, const char *name); /* CLT_E_FORMAT: none */
-
-/* How a worker times a prepared configuration; see clt_timing_policy. */
-typedef struct clt_worker_timing {
-  int min_runs, max_runs;
-  double max_total_s, steady_relative, best_s, abandon_factor;
-  bool warm_up;
-  double energy_s; /* 0: energy is not measured */
-} clt_worker_timing;
-
-/* Text as JSON; bytes that are no UTF-8 become '?'. NULL when out of memory. */
-json_t *clt_message_text(const char *text);
-
-/* New references; NULL when out of memory. */
-json_t *clt_message_from_measurement(const clt_measurement *m);
-json_t *clt_message_from_timing(const clt_worker_timing *timing);
-json_t *clt_message_from_error(const clt_error *error);
 json_t *clt_message_phase(clt_worker_phase phase);
+
+json_t *clt_message_hello(void);
+
+/* A whole number of a message; CLT_E_FORMAT where it is missing, or of another type or range. */
+int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,
+                        clt_error *error);
+
+/* *out is initialised here, and owned by the caller on success. */
+json_t *clt_message_from_measurement(const clt_measurement *m);
+int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error);
+
+json_t *clt_message_from_timing(const clt_timing_policy *timing);
+int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error);
+
+/* clt_message_to_error sets *error as the other side had it and returns its code (never 0). */
+json_t *clt_message_from_error(const clt_error *error);
+int clt_message_to_error(const json_t *message, clt_error *error);
 
 /* Adds the figure of quality to the reply of who has made the data, and reads it: NaN where there is none. -1 when out
  * of memory; CLT_E_FORMAT for anything but a finite number, null or nothing. */
 int clt_message_add_quality(json_t *reply, double quality);
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error);
 
-/* *out is initialised here, and owned by the caller on success. */
-int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error);
-int clt_message_to_timing(clt_worker_timing *out, const json_t *message, clt_error *error);
-/* Sets *error as the other side had it and returns its code (never 0). */
-int clt_message_to_error(const json_t *message, clt_error *error);
+json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n);
+int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error);
 
-/* A member of an object, or "" / CLT_E_FORMAT where it is missing or of another type. */
-const char *clt_message_string(const json_t *message, const char *key);
-int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,
-                        clt_error *error);
+json_t *clt_message_from_device(const clt_device_info *device);
+int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error *error);
+
+/* What a worker has to know before it can serve: the problem, its sizes, the device, and marks by which it notices that
+ * the files have changed since the tuner read them (CLT_E_FORMAT). The instance needs a device. */
+int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_error *error);
+int clt_message_to_instance(clt_problem **problem, clt_instance **instance, const json_t *request, clt_error *error);
 
 #endif

@@ -1,6 +1,8 @@
 #include "worker/pool.h"
 
 #include <math.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,72 +11,61 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-/* --- making and ending --- */
+#define MAX_SETBACKS 3
+#define MOST_SAID 300 /* bytes of each end: more would not fit into a message */
 
-static int make_workers(clt_pool *pool, clt_error *error) {
-  pool->workers = clt_new_array(pool->setup.n_workers, sizeof *pool->workers);
-  if (pool->workers == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < pool->setup.n_workers; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "worker-%zu", i);
-    int rc = clt_run_folder_make(&pool->workers[i].folder, &pool->folder, name, error);
-    if (rc) return rc;
-  }
-  return CLT_OK;
-}
-
-static int make_queues(clt_pool *pool, clt_error *error) {
-  pool->capacity = pool->setup.n_workers * pool->n_slots;
-  pool->queue = clt_new_array(pool->capacity, sizeof *pool->queue);
-  pool->results = clt_new_array(pool->capacity, sizeof *pool->results);
-  return pool->queue && pool->results ? CLT_OK : clt_fail_memory(error);
-}
-
-/* A lock that cannot be made must not keep anybody from tuning. */
-static void open_lock(clt_pool *pool) {
-  clt_error why = {0};
-  if (clt_lock_open(&pool->lock, pool->setup.lock_key, &why))
-    clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
-                 why.message);
+void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  if (pool->setup.log == NULL) return;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  pool->setup.log(pool->setup.log_user, level, text);
 }
 
 int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error) {
-  if (setup->n_workers < 1 || setup->n_workers > CLT_POOL_MAX_WORKERS || setup->n_slots < 1 ||
-      setup->n_slots > CLT_POOL_MAX_SLOTS)
-    return clt_fail(error, CLT_E_ARGUMENT, "a pool of %zu workers with %zu places each cannot be made",
-                    setup->n_workers, setup->n_slots);
+  clt_error why = {0};
+  size_t n_workers = setup->n_workers, n_slots = setup->n_slots;
+  if (n_workers < 1 || n_workers > CLT_POOL_MAX_WORKERS || n_slots < 1 || n_slots > CLT_POOL_MAX_SLOTS)
+    return clt_fail(error, CLT_E_ARGUMENT, "a pool of %zu workers with %zu places each cannot be made", n_workers,
+                    n_slots);
   clt_pool *pool = clt_new_array(1, sizeof *pool);
   if (pool == NULL) return clt_fail_memory(error);
-  pool->setup = *setup;
-  pool->n_slots = setup->n_slots;
-  pool->lock.fd = -1;
+  *pool = (clt_pool){.setup = *setup, .n_slots = n_slots, .capacity = n_workers * n_slots, .lock = {.fd = -1}};
   int rc = clt_worker_path(&pool->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
-  if (rc == 0) rc = make_workers(pool, error);
-  if (rc == 0) rc = make_queues(pool, error);
-  if (rc == 0) open_lock(pool);
-  if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
-  if (rc) {
-    clt_pool_free(pool);
-    return rc;
+  if (rc == 0) {
+    pool->workers = clt_new_array(n_workers, sizeof *pool->workers);
+    pool->queue = clt_new_array(pool->capacity, sizeof *pool->queue);
+    pool->results = clt_new_array(pool->capacity, sizeof *pool->results);
+    if (!pool->workers || !pool->queue || !pool->results) rc = clt_fail_memory(error);
   }
+  for (size_t i = 0; rc == 0 && i < n_workers; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "worker-%zu", i);
+    rc = clt_run_folder_make(&pool->workers[i].folder, &pool->folder, name, error);
+  }
+  /* A lock that cannot be made must not keep anybody from tuning. */
+  if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key, &why))
+    clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
+                 why.message);
+  if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
+  if (rc) return clt_pool_free(pool), rc;
   *out = pool;
   return CLT_OK;
 }
 
-static void free_worker(clt_pool_worker *worker) {
-  char *why = NULL;
-  clt_link_stop(&worker->link, false, &why);
-  free(why);
-  free(worker->folder);
-  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++)
-    if (worker->slots[i].state != CLT_SLOT_EMPTY) clt_measurement_release(&worker->slots[i].job.measurement);
-}
-
 void clt_pool_free(clt_pool *pool) {
   if (pool == NULL) return;
-  if (pool->n_kept) clt_pool_give_up_kept(pool);
-  for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) free_worker(&pool->workers[i]);
+  clt_pool_give_up_kept(pool);
+  for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    clt_process_stop(&worker->process, false, NULL);
+    free(worker->folder);
+    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++)
+      if (worker->slots[k].state != CLT_SLOT_EMPTY) clt_measurement_release(&worker->slots[k].job.measurement);
+  }
   for (size_t i = 0; i < pool->n_results; i++) clt_measurement_release(&pool->results[i]);
   clt_lock_close(&pool->lock);
   clt_run_folder_remove(&pool->folder);
@@ -85,58 +76,269 @@ void clt_pool_free(clt_pool *pool) {
   free(pool);
 }
 
-/* --- for the evaluator --- */
+bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted) {
+  return clt_lock_try(&pool->lock, wanted, pool->setup.log, pool->setup.log_user);
+}
 
-size_t clt_pool_workers(const clt_pool *pool) { return pool->setup.n_workers; }
-size_t clt_pool_capacity(const clt_pool *pool) { return pool->capacity; }
+bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_STAGE_UP && !worker->process.busy; }
 
-int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
-  if (pool->n_submitted >= pool->capacity)
-    return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
-  if (pool->n_kept) clt_pool_give_up_kept(pool);
-  clt_pool_enqueue(pool, config, best_s);
-  pool->n_submitted++;
+/* --- requests --- */
+
+clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
+  const clt_pool_setup *s = &pool->setup;
+  double run_s = s->run_timeout_s;
+  if (s->run_timeout_factor > 0 && best_s > 0)
+    run_s = fmin(run_s, fmax(s->run_timeout_floor_s, s->run_timeout_factor * best_s));
+  return (clt_deadlines){.compile_s = s->compile_timeout_s, .run_s = run_s, .host_s = s->host_timeout_s};
+}
+
+int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+                     clt_load load, clt_outcome_fn done, clt_error *error) {
+  if (request == NULL) return clt_fail_memory(error);
+  worker->done = done;
+  worker->load = load;
+  worker->at_gate = false;
+  /* A worker that cannot be told anything is dead: the loop finds its end and bills it as any other. */
+  clt_process_request(&worker->process, request, phase, limits, NULL);
   return CLT_OK;
 }
 
-static void take_result(clt_pool *pool, clt_measurement *out) {
-  *out = pool->results[0];
-  pool->n_results--;
-  pool->n_submitted--;
-  memmove(pool->results, pool->results + 1, pool->n_results * sizeof *pool->results);
+static int finish_request(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  clt_outcome_fn done = worker->done;
+  worker->done = NULL;
+  worker->load = CLT_LOAD_NONE;
+  worker->at_gate = false;
+  return done ? done(pool, worker, outcome, error) : CLT_OK;
 }
 
-static int turn(clt_pool *pool, clt_measurement *out, double until_s, clt_error *error) {
-  bool quiet = pool->setup.quiet_builds;
-  /* On a CPU nothing may be timed while the caller is busy with a result, so timing begins only when there is none. */
-  int rc = clt_pool_schedule(pool, !quiet || pool->n_results == 0, error);
-  if (rc) return rc;
-  if (pool->n_results > 0 && !(quiet && clt_pool_times(pool))) {
-    take_result(pool, out);
-    return CLT_OK;
+int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error) {
+  /* Of a long text the middle goes, which is what a worker printed first: how it ended stands before that, and its last
+   * words come last. */
+  size_t n = strlen(why);
+  const char *last = n > 2 * MOST_SAID ? why + n - MOST_SAID : why, *line = strchr(last, '\n');
+  char *text = last == why
+                   ? strdup(why)
+                   : clt_format("%.*s\n...\n%s", (int)strcspn(why, "\n"), why, line && line[1] ? line + 1 : last);
+  int rc = text ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && ++pool->setbacks >= MAX_SETBACKS) {
+    rc = clt_fail(error, CLT_E_WORKER, "%s failed %d times in a row: %s", what, pool->setbacks, text);
+  } else if (rc == CLT_OK) {
+    clt_pool_log(pool, CLT_LOG_WARNING, "%s failed, trying again: %s", what, text);
   }
-  double left_s = until_s - clt_now_s();
-  rc = clt_pool_pump(pool, fmax(left_s, 0), error);
-  if (rc) return rc;
-  return pool->n_results == 0 && left_s <= 0 ? CLT_E_AGAIN : 1;
+  free(text);
+  return rc;
 }
 
-int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error) {
-  if (pool->broken) {
-    if (error && error->code == 0) *error = pool->broken_error;
-    return pool->broken;
+static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
+  char *why = NULL;
+  clt_process_stop(&worker->process, by_itself, &why);
+  clt_remove_tree(worker->folder, true);
+  clt_pool_requeue_ready(pool, worker, suspect);
+  return why;
+}
+
+void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
+  free(stop_process(pool, worker, false, false));
+  worker->stage = CLT_STAGE_DOWN;
+  worker->done = NULL;
+  worker->load = CLT_LOAD_NONE;
+  worker->at_gate = worker->makes_data = false;
+}
+
+/* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
+static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, clt_error *error) {
+  clt_process *process = &worker->process;
+  clt_worker_phase phase = process->phase;
+  bool compiling = phase == CLT_AT_BUILD || phase == CLT_AT_LAUNCH, busy = process->busy || worker->done;
+  clt_outcome outcome = {.unheard = !expired && !process->heard};
+  if (expired)
+    outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
+  else
+    outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
+  char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
+  worker->process.phase = phase;
+  char *text = clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_worker_phase_name(phase),
+                          why ? why : "");
+  outcome.text = text ? text : "out of memory";
+  int rc = busy ? finish_request(pool, worker, &outcome, error)
+                : clt_pool_setback(pool, "a worker that had nothing to do", outcome.text, error);
+  worker->stage = CLT_STAGE_DOWN;
+  free(why);
+  free(text);
+  return rc;
+}
+
+static int handle_messages(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
+  while (worker->process.alive) {
+    json_t *reply = NULL;
+    bool was_busy = worker->process.busy;
+    clt_process_event event = clt_process_next(&worker->process, &reply);
+    if (event == CLT_PROCESS_NOTHING) break;
+    if (event == CLT_PROCESS_ENDED || !was_busy) { /* one that speaks unasked is as good as dead */
+      json_decref(reply);
+      return lose_process(pool, worker, false, error);
+    }
+    if (event == CLT_PROCESS_PHASE) {
+      clt_pool_note_phase(worker);
+      continue;
+    }
+    int rc = finish_request(pool, worker, &(clt_outcome){.reply = reply}, error);
+    json_decref(reply);
+    if (rc) return rc;
   }
-  if (pool->n_submitted == 0) return CLT_E_AGAIN;
-  clt_error why = {0};
-  double until_s = clt_now_s() + timeout_s;
-  int rc;
-  do {
-    rc = turn(pool, out, until_s, &why);
-  } while (rc == 1);
-  if (rc && rc != CLT_E_AGAIN) {
-    pool->broken = rc;
-    pool->broken_error = why;
-    if (error && error->code == 0) *error = why;
+  return CLT_OK;
+}
+
+/* What has arrived is looked at before the clock is: the caller may have been away for long. */
+int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
+  struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
+  size_t n = 0, n_workers = pool->setup.n_workers;
+  double now_s = clt_now_s(), wait_s = pool->lock.wait_s > 0 ? fmin(timeout_s, CLT_LOCK_RETRY_S) : timeout_s;
+  for (size_t i = 0; i < n_workers; i++) {
+    const clt_process *process = &pool->workers[i].process;
+    if (!process->alive) continue;
+    clt_process_watch(process, watched + n);
+    n += CLT_PROCESS_WATCHED;
+    if (process->busy && process->paused_s == 0) wait_s = fmin(wait_s, process->deadline_s - now_s);
+  }
+  poll(watched, n, (int)ceil(fmin(fmax(wait_s, 0), 3600) * 1e3));
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < n_workers; i++)
+    if (pool->workers[i].process.alive) rc = handle_messages(pool, &pool->workers[i], error);
+  now_s = clt_now_s();
+  for (size_t i = 0; rc == 0 && i < n_workers; i++)
+    if (pool->workers[i].process.alive && clt_process_expired(&pool->workers[i].process, now_s))
+      rc = lose_process(pool, &pool->workers[i], true, error);
+  return rc;
+}
+
+/* --- measurements --- */
+
+bool clt_pool_taints(clt_reason reason) {
+  switch (reason) {
+    case CLT_REASON_LAUNCH:
+    case CLT_REASON_RUN_ERROR:
+    case CLT_REASON_RUN_CRASH:
+    case CLT_REASON_OUT_OF_BOUNDS:
+    case CLT_REASON_UNKNOWN: return true;
+    default: return false;
+  }
+}
+
+int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
+                         const clt_outcome *outcome, clt_error *error) {
+  const json_t *reply = outcome->reply;
+  const char *printed = worker->process.captured;
+  if (reply && strcmp(clt_json_string(reply, "reply"), "error") == 0) return clt_message_to_error(reply, error);
+  int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
+  if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;
+  if (rc) clt_measurement_init(out, config);
+  if (rc && reply) clt_measurement_fail(out, CLT_REASON_RUN_CRASH, "the worker's answer makes no sense");
+  if (rc && !reply) clt_measurement_fail(out, outcome->reason, outcome->text);
+  if (reply && out->reason != CLT_REASON_NONE && printed && *printed) {
+    char *log = clt_format("%s%sprinted meanwhile:\n%s", out->log ? out->log : "", out->log ? "\n" : "", printed);
+    if (log) clt_measurement_fail(out, out->reason, log);
+    free(log);
+  }
+  return CLT_OK;
+}
+
+/* --- bringing workers up: greeting, opening the device, loading the data that one of them makes --- */
+
+static clt_deadlines host_limits(const clt_pool *pool) {
+  double s = pool->setup.host_timeout_s;
+  return (clt_deadlines){.compile_s = s, .run_s = s, .host_s = s};
+}
+
+static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
+
+/* A start that failed by the worker's own word would fail again; one that crashed is tried some times. */
+static int fail_start(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, const char *what,
+                      clt_error *error) {
+  worker->makes_data = false;
+  return outcome->reply ? clt_message_to_error(outcome->reply, error)
+                        : clt_pool_setback(pool, what, outcome->text, error);
+}
+
+static bool is_ok(const clt_outcome *outcome) {
+  return outcome->reply && strcmp(clt_json_string(outcome->reply, "reply"), "ok") == 0;
+}
+
+static int finish_start(clt_pool_worker *worker) {
+  worker->stage = CLT_STAGE_UP;
+  clt_process_forget_output(&worker->process);
+  return CLT_OK;
+}
+
+json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
+  char folder[4096];
+  snprintf(folder, sizeof folder, "%s/data-%llu", pool->folder.path, (unsigned long long)seed);
+  return json_pack("{s:s, s:I, s:o, s:b}", "request", "data", "seed", (json_int_t)seed, "folder", clt_json_text(folder),
+                   "make", make);
+}
+
+static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  const char *what = "making the input and the reference";
+  /* Making data begins with what comes after kernels, so any other phase is the reference kernel's. */
+  clt_worker_phase phase = worker->process.phase;
+  if (worker->makes_data && outcome->reply == NULL && phase != CLT_AT_VERIFY && phase != CLT_AT_DONE)
+    what = "running the kernel that makes the reference";
+  if (!is_ok(outcome)) return fail_start(pool, worker, outcome, what, error);
+  if (worker->makes_data) {
+    clt_error why = {0};
+    double quality = NAN;
+    if (clt_message_to_quality(&quality, outcome->reply, &why)) {
+      clt_pool_replace(pool, worker); /* who answers nonsense is not to be trusted with the rest */
+      return clt_pool_setback(pool, what, why.message, error);
+    }
+    if (pool->setup.quality) *pool->setup.quality = quality;
+    pool->data_made = true;
+  }
+  worker->makes_data = false;
+  return finish_start(worker);
+}
+
+static int note_opened(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  if (!is_ok(outcome)) return fail_start(pool, worker, outcome, "opening the device in a worker", error);
+  worker->stage = CLT_STAGE_AWAITING_DATA;
+  return CLT_OK;
+}
+
+static int note_greeting(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  const clt_deadlines limits = host_limits(pool);
+  if (outcome->reply == NULL) return fail_start(pool, worker, outcome, "starting a worker", error);
+  int rc = clt_process_check_greeting(outcome->reply, error);
+  if (rc) return rc;
+  if (pool->setup.open == NULL) return finish_start(worker);
+  worker->stage = CLT_STAGE_OPENING;
+  return clt_pool_request(worker, json_deep_copy(pool->setup.open), CLT_AT_VERIFY, &limits, start_load(pool),
+                          note_opened, error);
+}
+
+int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
+  const clt_deadlines limits = host_limits(pool);
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (worker->stage == CLT_STAGE_DOWN) {
+      const clt_process_setup setup = {
+          .path = pool->worker_path, .folder = worker->folder, .memory_limit_bytes = pool->setup.memory_limit_bytes};
+      clt_remove_tree(worker->folder, true);
+      rc = clt_process_start(&worker->process, &setup, &limits, error);
+      if (rc) return rc;
+      worker->generation++;
+      worker->stage = CLT_STAGE_GREETING;
+      worker->done = note_greeting;
+      worker->load = start_load(pool);
+    } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
+      bool being_made = false;
+      for (size_t k = 0; k < pool->setup.n_workers; k++) being_made = being_made || pool->workers[k].makes_data;
+      if (!pool->data_made && being_made) continue;
+      worker->makes_data = !pool->data_made;
+      worker->stage = CLT_STAGE_LOADING;
+      rc = clt_pool_request(worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_AT_VERIFY, &limits,
+                            start_load(pool), note_loaded, error);
+    }
   }
   return rc;
 }

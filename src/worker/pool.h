@@ -1,15 +1,15 @@
 /* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time.
  *
- * Files: pool.c (making, submitting, waiting), pool_loop.c (requests and their ends), pool_start.c (bringing workers
- * up), pool_schedule.c (who does what next), pool_result.c (what becomes of a configuration), kept.c (finalists). */
+ * Files: pool.c (starting workers, requests and how they end), schedule.c (who does what next, and what becomes of a
+ * configuration), kept.c (finalists). */
 #ifndef CLT_WORKER_POOL_H
 #define CLT_WORKER_POOL_H
 
 #include <clatune/log.h>
 
 #include "base/file.h"
-#include "worker/link.h"
 #include "worker/lock.h"
+#include "worker/process.h"
 
 #define CLT_POOL_MAX_WORKERS 64
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */
@@ -23,7 +23,7 @@ typedef struct clt_pool_setup {
   double compile_timeout_s, run_timeout_s, host_timeout_s;
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
   int64_t memory_limit_bytes;
-  clt_worker_timing timing;
+  clt_timing_policy timing;
   double *quality; /* nullable: where the figure of quality goes once a worker has told it */
   /* As in clt_evaluator_setup. */
   int (*lost)(void *user, clt_config config, clt_error *error);
@@ -39,12 +39,11 @@ typedef struct clt_pool clt_pool;
 /* Starts the workers in the background. */
 int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error);
 void clt_pool_free(clt_pool *pool);
-size_t clt_pool_capacity(const clt_pool *pool);
-size_t clt_pool_workers(const clt_pool *pool);
+
+/* As clt_evaluator_type's; at most n_workers * n_slots may be submitted. Kept ones are also verified on the data of
+ * seed 2. */
 int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error);
 int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error);
-
-/* As clt_evaluator_type's; kept ones are also verified on the data of seed 2. */
 int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
 int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error);
@@ -60,10 +59,8 @@ typedef struct clt_job {
   clt_measurement measurement; /* of the preparation, once ready */
 } clt_job;
 
-typedef enum clt_slot_state { CLT_SLOT_EMPTY, CLT_SLOT_BUSY, CLT_SLOT_READY } clt_slot_state;
-
 typedef struct clt_slot {
-  clt_slot_state state;
+  enum { CLT_SLOT_EMPTY, CLT_SLOT_BUSY, CLT_SLOT_READY } state;
   clt_job job;
 } clt_slot;
 
@@ -82,7 +79,7 @@ typedef enum clt_load { CLT_LOAD_NONE, CLT_LOAD_NOISE, CLT_LOAD_TIMING } clt_loa
 typedef struct clt_pool_worker clt_pool_worker;
 
 /* How a request ended: with a reply, or without (NULL), then reason and text say why. All borrowed. A worker that ended
- * before it reported anything of a request may have ended of something else. */
+ * before it reported anything of a request (unheard) may have ended of something else. */
 typedef struct clt_outcome {
   const json_t *reply;
   bool unheard;
@@ -92,7 +89,7 @@ typedef struct clt_outcome {
 typedef int (*clt_outcome_fn)(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
 
 struct clt_pool_worker {
-  clt_link link;
+  clt_process process;
   char *folder;
   clt_stage stage;
   bool makes_data;
@@ -112,66 +109,49 @@ struct clt_pool {
   clt_pool_setup setup;
   char *worker_path;
   clt_run_folder folder;
-  clt_lock lock;
-  double lock_wait_s; /* since when it waits for the lock; 0: it does not */
-  bool lock_said;
-  bool data_made;
-  int setbacks; /* workers that ended through no configuration's fault, in a row */
-  bool timing;  /* the phase of timing: everything that is ready is timed before more is prepared */
-  size_t n_slots;
+  clt_device_lock lock;
+  bool data_made, further_made; /* of the search and of the finalists */
+  int setbacks;                 /* workers that ended through no configuration's fault, in a row */
+  bool timing;                  /* everything that is ready is timed before more is prepared */
+  size_t n_slots;               /* at present: fewer where memory is short */
   clt_pool_worker *workers;
   clt_job *queue; /* to be prepared, the oldest first */
-  size_t n_queue;
   clt_measurement *results;
-  size_t n_results;
-  size_t n_submitted, capacity;
+  size_t n_queue, n_results, n_submitted, capacity;
   clt_kept *kept;
   size_t n_kept;
-  bool further_made; /* the finalists' data */
-  int broken;        /* a result code: the pool cannot go on */
+  int broken; /* a result code: the pool cannot go on */
   clt_error broken_error;
 };
 
-/* pool_loop.c */
+/* pool.c */
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int clt_pool_start_workers(clt_pool *pool, clt_error *error); /* all that are down; does not wait for them */
+json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
+/* Sends a request; done is called when it has ended, however it ended. The request is taken over. */
+int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+                     clt_load load, clt_outcome_fn done, clt_error *error);
+clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
 /* Handles what has happened, waiting at most timeout_s for something to happen. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
-/* Sends a request; done is called when it has ended, however it ended. The request is taken over. */
-int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_worker_phase phase,
-                     const clt_deadlines *limits, clt_load load, clt_outcome_fn done, clt_error *error);
-/* Ends a worker's process; what it had prepared is queued again. */
-void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
-clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
-bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
-
-/* pool_start.c */
-int clt_pool_start_workers(clt_pool *pool, clt_error *error); /* all that are down; does not wait for them */
 /* One more worker failed by itself: CLT_E_WORKER when that happens too often. */
 int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_error *error);
-json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
-
-/* pool_schedule.c */
-int clt_pool_schedule(clt_pool *pool, bool may_time, clt_error *error);
-void clt_pool_note_phase(clt_pool_worker *worker); /* it has told a new phase */
+/* Ends a worker's process; what it had prepared is queued again. */
+void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
 bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
-bool clt_pool_noisy(const clt_pool *pool);         /* something would disturb a timing */
-bool clt_pool_times(const clt_pool *pool);         /* something is being timed */
+bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
+/* Turns an outcome into a measurement of config, with what a failing one printed. A worker's own error is returned. */
+int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
+                         const clt_outcome *outcome, clt_error *error);
+bool clt_pool_taints(clt_reason reason); /* whether a process that did this is not to be trusted with more */
+
+/* schedule.c */
+void clt_pool_note_phase(clt_pool_worker *worker); /* it has told a new phase */
+/* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone. */
+void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
 
 /* kept.c */
 void clt_pool_give_up_kept(clt_pool *pool); /* ends the processes that hold them */
-
-/* pool_result.c */
-int clt_pool_prepared(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
-int clt_pool_timed(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error);
-/* Behind all others; at once a failure where it ended workers in earlier sessions. */
-void clt_pool_enqueue(clt_pool *pool, clt_config config, double best_s);
-/* suspect: it may be the reason why its worker is gone. */
-void clt_pool_requeue(clt_pool *pool, clt_slot *slot, bool suspect);
-/* Turns an outcome into a measurement of config. A worker's own error is returned as such. */
-int clt_pool_measurement(clt_measurement *out, clt_config config, const clt_outcome *outcome, clt_error *error);
-/* Whether a process that did this is not to be trusted with more. */
-bool clt_pool_taints(clt_reason reason);
-void clt_pool_attach_output(const clt_pool_worker *worker, clt_measurement *m);
 
 #endif

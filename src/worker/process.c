@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,79 +14,76 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "worker/frame.h"
+#include "base/spawn.h"
+#include "base/text.h"
+#include "worker/worker_place.h" /* made by meson: CLATUNE_LIBEXECDIR */
 
+#define PROGRAM "clatune-worker"
 #define SEND_PATIENCE_S 10
 #define END_PATIENCE_MS 5000
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
+#define CAPTURE_BYTES 16384
 
 extern char **environ;
 
-/* --- the environment --- */
-
-static bool is_ours(const char *entry) {
-  static const char *const names[] = {"POCL_CACHE_DIR=", "POCL_SIGFPE_HANDLER=", "TMPDIR="};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strncmp(entry, names[i], strlen(names[i])) == 0) return true;
-  return false;
-}
-
-static void free_environment(char **environment, char **ours) {
-  for (int i = 0; i < 3; i++) free(ours[i]);
-  free(environment);
-}
-
-/* The caller's environment with our entries at its end; the others are borrowed. */
-static char **new_environment(const char *folder, char *ours[3]) {
-  size_t n = 0, kept = 0;
-  while (environ && environ[n]) n++;
-  char **out = clt_new_array(n + 4, sizeof *out);
-  ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", folder);
-  ours[1] = clt_format("TMPDIR=%s", folder);
-  ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
-  if (out == NULL || !ours[0] || !ours[1] || !ours[2]) {
-    free_environment(out, ours);
-    return NULL;
+int clt_worker_path(char **out, clt_error *error) {
+  /* Beside the executable, in the build tree of the command line and of the tests, in an installed tree that was moved;
+   * for the programs of others: lib/libclatune.so, or lib/<architecture>/libclatune.so, in a tree that was moved. */
+  static const char *const near_program[] = {PROGRAM,
+                                             "../worker/child/" PROGRAM,
+                                             "../../src/worker/child/" PROGRAM,
+                                             "../src/worker/child/" PROGRAM,
+                                             "../libexec/" PROGRAM,
+                                             NULL};
+  static const char *const near_library[] = {"src/worker/child/" PROGRAM, "../libexec/" PROGRAM,
+                                             "../../libexec/" PROGRAM, NULL};
+  const char *given = getenv("CLATUNE_WORKER"), *installed = CLATUNE_LIBEXECDIR "/" PROGRAM;
+  char *path = NULL;
+  if (given && *given) {
+    if (access(given, X_OK))
+      return clt_fail_errno(error, CLT_E_WORKER, "run the worker that CLATUNE_WORKER names,", given);
+    path = strdup(given);
+    return path ? (*out = path, CLT_OK) : clt_fail_memory(error);
   }
-  for (size_t i = 0; i < n; i++)
-    if (!is_ours(environ[i])) out[kept++] = environ[i];
-  for (int i = 0; i < 3; i++) out[kept++] = ours[i];
-  return out;
+  path = clt_find_near_program(near_program, X_OK);
+  if (path == NULL) path = clt_find_near_library(near_library, X_OK);
+  if (path == NULL && access(installed, X_OK) == 0 && (path = strdup(installed)) == NULL) return clt_fail_memory(error);
+  if (path == NULL)
+    return clt_fail(error, CLT_E_WORKER,
+                    "cannot find the program '" PROGRAM "' beside the executable or in '" CLATUNE_LIBEXECDIR
+                    "'; name it in CLATUNE_WORKER");
+  *out = path;
+  return CLT_OK;
 }
 
 /* --- starting --- */
 
-/* A descriptor that cannot be in the way of the worker's own 0 to 3. */
-static int move_up(int *fd) {
-  int moved = fcntl(*fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-  if (moved < 0) return -1;
-  close(*fd);
-  *fd = moved;
-  return 0;
-}
-
-static void close_pair(int pair[2]) {
-  for (int i = 0; i < 2; i++)
-    if (pair[i] >= 0) close(pair[i]);
-}
-
-/* The two ends of what a worker is connected by; -1: closed, or given away. */
+/* What a worker is connected by: our ends, then the worker's; -1: none, or given away. */
 typedef struct channels {
-  int sockets[2], output[2], answers[2]; /* ours, then the worker's */
+  int sockets[2], output[2], answers[2];
 } channels;
 
-static const channels no_channels = {{-1, -1}, {-1, -1}, {-1, -1}};
-
-static int cannot(clt_error *error, const char *what) {
+static int fail_to_make(clt_error *error, const char *what) {
   return clt_fail(error, CLT_E_WORKER, "cannot make a %s for a worker: %s", what, strerror(errno));
 }
 
+/* Ours does not block; the worker's cannot be in the way of its own descriptors, 0 to 3. */
+static int set_up_ends(int ends[2]) {
+  int moved = fcntl(ends[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+  if (moved < 0) return -1;
+  close(ends[1]);
+  ends[1] = moved;
+  return fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+
 static int open_pipe(int ends[2], clt_error *error) {
-  if (pipe2(ends, O_CLOEXEC) == 0) return CLT_OK;
+  if (pipe2(ends, O_CLOEXEC) == 0) return set_up_ends(ends) ? fail_to_make(error, "pipe") : CLT_OK;
   ends[0] = ends[1] = -1;
-  return cannot(error, "pipe");
+  return fail_to_make(error, "pipe");
 }
 
 /* Bytes pass as they are: nobody shall find "\r\n" at a line's end. */
@@ -96,112 +93,217 @@ static int open_terminal(int ends[2], clt_error *error) {
   ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (ends[0] >= 0 && grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
     ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (ends[1] < 0 || tcgetattr(ends[1], &raw)) return cannot(error, "terminal");
+  if (ends[1] < 0 || tcgetattr(ends[1], &raw)) return fail_to_make(error, "terminal");
   cfmakeraw(&raw);
-  return tcsetattr(ends[1], TCSANOW, &raw) ? cannot(error, "terminal") : CLT_OK;
-}
-
-static int open_answers(int ends[2], clt_answers answers, clt_error *error) {
-  if (answers == CLT_ANSWERS_WITH_ERRORS) return CLT_OK;
-  int rc = answers == CLT_ANSWERS_IN_PIPE ? open_pipe(ends, error) : open_terminal(ends, error);
-  if (rc) return rc;
-  return move_up(&ends[1]) || fcntl(ends[0], F_SETFL, O_NONBLOCK) ? cannot(error, "pipe") : CLT_OK;
+  return tcsetattr(ends[1], TCSANOW, &raw) || set_up_ends(ends) ? fail_to_make(error, "terminal") : CLT_OK;
 }
 
 static int open_channels(channels *c, clt_answers answers, clt_error *error) {
   struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->sockets)) {
     c->sockets[0] = c->sockets[1] = -1;
-    return cannot(error, "socket");
+    return fail_to_make(error, "socket");
   }
+  int moved = fcntl(c->sockets[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+  if (moved < 0 || setsockopt(c->sockets[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience)) {
+    if (moved >= 0) close(moved);
+    return fail_to_make(error, "socket");
+  }
+  close(c->sockets[1]);
+  c->sockets[1] = moved;
   int rc = open_pipe(c->output, error);
-  if (rc) return rc;
-  if (move_up(&c->sockets[1]) || move_up(&c->output[1]) || fcntl(c->output[0], F_SETFL, O_NONBLOCK) ||
-      setsockopt(c->sockets[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience))
-    return clt_fail(error, CLT_E_WORKER, "cannot prepare a worker's descriptors: %s", strerror(errno));
-  return open_answers(c->answers, answers, error);
-}
-
-static void close_channels(channels *c) {
-  close_pair(c->sockets);
-  close_pair(c->output);
-  close_pair(c->answers);
-}
-
-static int set_actions(posix_spawn_file_actions_t *actions, const channels *c) {
-  int printed = c->answers[1] >= 0 ? c->answers[1] : c->output[1];
-  int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, printed, STDOUT_FILENO);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, c->output[1], STDERR_FILENO);
-  if (rc == 0) rc = posix_spawn_file_actions_adddup2(actions, c->sockets[1], CLT_WORKER_FD);
+  if (rc == 0 && answers == CLT_ANSWERS_IN_PIPE) rc = open_pipe(c->answers, error);
+  if (rc == 0 && answers == CLT_ANSWERS_ON_TERMINAL) rc = open_terminal(c->answers, error);
   return rc;
 }
 
-static int set_attributes(posix_spawnattr_t *attributes) {
-  sigset_t all, none;
-  sigfillset(&all);
-  sigemptyset(&none);
-  int rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  if (rc == 0) rc = posix_spawnattr_setpgroup(attributes, 0);
-  if (rc == 0) rc = posix_spawnattr_setsigdefault(attributes, &all);
-  if (rc == 0) rc = posix_spawnattr_setsigmask(attributes, &none);
-  return rc;
-}
-
-static int spawn(pid_t *pid, const char *path, char **arguments, char **environment, const channels *c) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  int rc = posix_spawn_file_actions_init(&actions);
-  if (rc) return rc;
-  rc = posix_spawnattr_init(&attributes);
-  if (rc == 0) {
-    rc = set_actions(&actions, c);
-    if (rc == 0) rc = set_attributes(&attributes);
-    if (rc == 0) rc = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  return rc;
-}
-
+/* The caller's environment but for what every worker has of its own. */
 static int spawn_worker(pid_t *pid, const clt_process_setup *setup, const channels *c, clt_error *error) {
-  char parent[32], memory[32], *ours[3] = {NULL, NULL, NULL};
-  snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
-  snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
-  char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
-  char **environment = new_environment(setup->folder, ours);
-  if (environment == NULL) return clt_fail_memory(error);
-  int failure = spawn(pid, setup->path, arguments, environment, c);
-  free_environment(environment, ours);
-  if (failure) return clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
-  return CLT_OK;
+  char parent[32], memory[32], *ours[3];
+  size_t n = 0, kept = 0;
+  while (environ && environ[n]) n++;
+  char **environment = clt_new_array(n + 4, sizeof *environment);
+  ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", setup->folder);
+  ours[1] = clt_format("TMPDIR=%s", setup->folder);
+  ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
+  int rc = environment && ours[0] && ours[1] && ours[2] ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; i < n; i++)
+      if (!clt_starts_with(environ[i], "POCL_CACHE_DIR=") && !clt_starts_with(environ[i], "TMPDIR=") &&
+          !clt_starts_with(environ[i], "POCL_SIGFPE_HANDLER="))
+        environment[kept++] = environ[i];
+    memcpy(environment + kept, ours, sizeof ours);
+    snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
+    snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
+    char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
+    const clt_spawn spawn = {.program = setup->path,
+                             .arguments = arguments,
+                             .environment = environment,
+                             .out = c->answers[1] >= 0 ? c->answers[1] : c->output[1],
+                             .err = c->output[1],
+                             .extra_fd = c->sockets[1],
+                             .extra_as = CLT_WORKER_FD,
+                             .own_group = true};
+    int failure = clt_spawn_start(pid, &spawn);
+    if (failure) rc = clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
+  }
+  for (int i = 0; i < 3; i++) free(ours[i]);
+  free(environment);
+  return rc;
 }
 
-int clt_process_launch(clt_process *process, const clt_process_setup *setup, clt_error *error) {
-  channels c = no_channels;
+static void close_fd(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
+                      clt_error *error) {
+  channels c = {{-1, -1}, {-1, -1}, {-1, -1}};
   pid_t pid = 0;
-  char *captured = clt_new_array(CLT_CAPTURE_BYTES + 1, 1);
+  *process = (clt_process){.alive = false};
+  char *captured = clt_new_array(CAPTURE_BYTES + 1, 1);
   int rc = captured ? open_channels(&c, setup->answers, error) : clt_fail_memory(error);
   if (rc == 0) rc = spawn_worker(&pid, setup, &c, error);
-  if (rc) goto done;
-  *process = (clt_process){.pid = pid,
-                           .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                           .socket = c.sockets[0],
-                           .output = c.output[0],
-                           .answers = c.answers[0],
-                           .captured = captured};
-  c.sockets[0] = c.output[0] = c.answers[0] = -1;
-  captured = NULL;
-done:
-  close_channels(&c);
+  if (rc == 0) {
+    *process = (clt_process){.alive = true,
+                             .pid = pid,
+                             .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                             .socket = c.sockets[0],
+                             .output = c.output[0],
+                             .answers = c.answers[0],
+                             .captured = captured,
+                             .busy = true,
+                             .limits = *limits,
+                             .deadline_s = clt_now_s() + limits->host_s};
+    c.sockets[0] = c.output[0] = c.answers[0] = -1;
+    captured = NULL;
+  }
+  for (int i = 0; i < 2; i++) {
+    close_fd(&c.sockets[i]);
+    close_fd(&c.output[i]);
+    close_fd(&c.answers[i]);
+  }
   free(captured);
   return rc;
 }
 
-int clt_process_start(clt_process *process, const char *path, const char *folder, int64_t memory_limit_bytes,
-                      clt_error *error) {
-  clt_process_setup setup = {.path = path, .folder = folder, .memory_limit_bytes = memory_limit_bytes};
-  return clt_process_launch(process, &setup, error);
+/* --- requests and what is said to them --- */
+
+int clt_process_tell(clt_process *process, json_t *message, clt_error *error) {
+  if (message == NULL) return clt_fail_memory(error);
+  int rc = clt_frame_send(process->socket, message, error);
+  json_decref(message);
+  return rc;
+}
+
+static double allowed_s(const clt_deadlines *limits, clt_worker_phase phase) {
+  switch (phase) {
+    case CLT_AT_BUILD:
+    case CLT_AT_LAUNCH: return limits->compile_s;
+    case CLT_AT_RUNNING: return limits->run_s;
+    default: return limits->host_s;
+  }
+}
+
+int clt_process_request(clt_process *process, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+                        clt_error *error) {
+  process->busy = true;
+  process->heard = false;
+  process->phase = phase;
+  process->limits = *limits;
+  process->paused_s = 0;
+  process->deadline_s = clt_now_s() + allowed_s(limits, phase);
+  return clt_process_tell(process, request, error);
+}
+
+clt_process_event clt_process_next(clt_process *process, json_t **reply) {
+  json_t *message = NULL;
+  clt_process_drain(process);
+  for (int taken = 0; taken == 0;) {
+    taken = clt_frame_take(&process->reader, &message, NULL);
+    if (taken < 0) return process->garbled = true, CLT_PROCESS_ENDED;
+    if (taken > 0) break;
+    /* Asked before reading, so that its last words are heard. Its socket alone would not tell: a child may hold it. */
+    bool gone = clt_process_gone(process);
+    clt_frame_input input = clt_frame_receive(&process->reader, process->socket, false);
+    if (input == CLT_FRAME_CLOSED || (gone && input == CLT_FRAME_NOTHING)) return CLT_PROCESS_ENDED;
+    if (input == CLT_FRAME_NOTHING) return CLT_PROCESS_NOTHING;
+  }
+  if (strcmp(clt_json_string(message, "reply"), "phase") != 0) {
+    process->busy = false;
+    *reply = message;
+    return CLT_PROCESS_REPLY;
+  }
+  clt_worker_phase phase;
+  int rc = clt_worker_phase_parse(&phase, clt_json_string(message, "phase"));
+  json_decref(message);
+  if (rc) return process->garbled = true, CLT_PROCESS_ENDED;
+  /* Compiling goes on in the first launch, so LAUNCH after BUILD has no new deadline. */
+  if (phase != CLT_AT_LAUNCH || process->phase != CLT_AT_BUILD)
+    process->deadline_s = clt_now_s() + allowed_s(&process->limits, phase);
+  process->phase = phase;
+  process->heard = true;
+  return CLT_PROCESS_PHASE;
+}
+
+int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
+  for (;;) {
+    json_t *message = NULL;
+    clt_process_event event = clt_process_next(process, &message);
+    if (event == CLT_PROCESS_REPLY && strcmp(clt_json_string(message, "reply"), "error") == 0) {
+      int rc = clt_message_to_error(message, error);
+      json_decref(message);
+      return rc;
+    }
+    if (event == CLT_PROCESS_REPLY) return *reply = message, CLT_OK;
+    double left_s = process->deadline_s - clt_now_s();
+    if (event == CLT_PROCESS_ENDED || (event == CLT_PROCESS_NOTHING && left_s <= 0)) {
+      bool ended = event == CLT_PROCESS_ENDED;
+      char *why = NULL;
+      clt_process_stop(process, ended, &why);
+      int rc = clt_fail(error, CLT_E_WORKER, "%s: %s", ended ? "the worker gave no answer" : "the worker took too long",
+                        why ? why : "out of memory");
+      free(why);
+      return rc;
+    }
+    if (event == CLT_PROCESS_NOTHING) {
+      struct pollfd watched[CLT_PROCESS_WATCHED];
+      clt_process_watch(process, watched);
+      poll(watched, CLT_PROCESS_WATCHED, (int)fmin(ceil(left_s * 1e3), 1e6));
+    }
+  }
+}
+
+int clt_process_check_greeting(const json_t *greeting, clt_error *error) {
+  int64_t protocol = 0;
+  const char *version = clt_json_string(greeting, "version");
+  if (strcmp(clt_json_string(greeting, "reply"), "hello") != 0 ||
+      clt_message_integer(&protocol, greeting, "protocol", 0, INT32_MAX, NULL))
+    return clt_fail(error, CLT_E_WORKER, "the program that should be clatune-worker is something else");
+  if (protocol != CLT_PROTOCOL_VERSION || strcmp(version, CLATUNE_VERSION) != 0)
+    return clt_fail(error, CLT_E_WORKER,
+                    "clatune-worker is of version %.32s (protocol %d), this is %s (protocol %d); install both from one "
+                    "build, or name the right one in CLATUNE_WORKER",
+                    version, (int)protocol, CLATUNE_VERSION, CLT_PROTOCOL_VERSION);
+  return CLT_OK;
+}
+
+/* --- time --- */
+
+void clt_process_pause(clt_process *process) {
+  if (process->paused_s == 0) process->paused_s = clt_now_s();
+}
+
+void clt_process_resume(clt_process *process, double grace_s) {
+  double now_s = clt_now_s();
+  if (process->paused_s != 0) process->deadline_s += now_s - process->paused_s;
+  process->deadline_s = fmax(process->deadline_s, now_s + grace_s);
+  process->paused_s = 0;
+}
+
+bool clt_process_expired(const clt_process *process, double now_s) {
+  return process->busy && process->paused_s == 0 && now_s >= process->deadline_s;
 }
 
 void clt_process_watch(const clt_process *process, struct pollfd *out) {
@@ -217,26 +319,21 @@ bool clt_process_gone(const clt_process *process) {
 
 /* --- what it prints --- */
 
-static void keep_tail(clt_process *process) {
-  if (process->n_captured < CLT_CAPTURE_BYTES) return;
-  process->n_captured = CLT_CAPTURE_BYTES / 2;
-  memmove(process->captured, process->captured + CLT_CAPTURE_BYTES / 2, CLT_CAPTURE_BYTES / 2);
-}
-
+/* Of what is too much the first half goes. */
 void clt_process_drain(clt_process *process) {
   ssize_t got = 1;
   while (process->output >= 0 && got > 0) {
-    keep_tail(process);
+    if (process->n_captured == CAPTURE_BYTES) {
+      process->n_captured = CAPTURE_BYTES / 2;
+      memmove(process->captured, process->captured + CAPTURE_BYTES / 2, CAPTURE_BYTES / 2);
+    }
     do {
-      got = read(process->output, process->captured + process->n_captured, CLT_CAPTURE_BYTES - process->n_captured);
+      got = read(process->output, process->captured + process->n_captured, CAPTURE_BYTES - process->n_captured);
     } while (got < 0 && errno == EINTR);
     if (got > 0) process->n_captured += (size_t)got;
   }
   process->captured[process->n_captured] = 0;
-  if (process->output >= 0 && got == 0) {
-    close(process->output);
-    process->output = -1;
-  }
+  if (got == 0) close_fd(&process->output);
 }
 
 void clt_process_forget_output(clt_process *process) {
@@ -247,78 +344,55 @@ void clt_process_forget_output(clt_process *process) {
 
 /* --- ending --- */
 
-/* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
-static bool reap(const clt_process *process, int *status) {
-  struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
-  int ready = 1;
-  if (process->pid_fd >= 0) {
-    do {
-      ready = poll(&ended, 1, END_PATIENCE_MS);
-    } while (ready < 0 && errno == EINTR);
-  }
-  if (ready == 0) return false;
-  pid_t got;
-  do {
-    got = waitpid(process->pid, status, 0);
-  } while (got < 0 && errno == EINTR);
-  return got == process->pid;
-}
-
-static void close_fd(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
 void clt_process_dismiss(clt_process *process, double patience_s) {
   struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
   close_fd(&process->socket);
-  if (process->pid == 0 || process->pid_fd < 0) return;
+  if (!process->alive || process->pid_fd < 0) return;
   while (poll(&ended, 1, (int)(patience_s * 1e3)) < 0 && errno == EINTR) continue;
 }
 
-bool clt_process_end(clt_process *process, int *status) {
-  *status = 0;
-  if (process->pid == 0) return true;
+void clt_process_stop(clt_process *process, bool by_itself, char **why) {
+  char ending[64];
+  int status = 0, ready = 1;
+  if (why) *why = NULL;
+  if (!process->alive) return;
   kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
-  bool ended = reap(process, status);
+  /* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
+  if (process->pid_fd >= 0) {
+    struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
+    do ready = poll(&ended, 1, END_PATIENCE_MS);
+    while (ready < 0 && errno == EINTR);
+  }
+  bool ended = ready != 0 && clt_spawn_wait(&status, process->pid);
   clt_process_drain(process);
+  clt_status_text(status, ending, sizeof ending);
+  if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
+  if (process->garbled) strcpy(ending, "sent what is no message");
+  size_t n = process->n_captured;
+  while (n > 0 && process->captured[n - 1] == '\n') n--;
+  if (why)
+    *why = clt_format("the worker %s%s%.*s", ending, n > 0 ? "; it had printed:\n" : "", (int)n, process->captured);
   close_fd(&process->output);
   close_fd(&process->answers);
   close_fd(&process->socket);
   close_fd(&process->pid_fd);
-  process->pid = 0;
-  return ended;
-}
-
-void clt_process_release(clt_process *process) {
-  int status;
-  if (process == NULL) return;
-  clt_process_end(process, &status);
+  clt_frame_reader_release(&process->reader);
   free(process->captured);
-  memset(process, 0, sizeof *process);
+  *process = (clt_process){.alive = false};
 }
 
-static const char *signal_name(int number) {
+void clt_status_text(int status, char *out, size_t capacity) {
   static const struct {
     int number;
     const char *name;
   } table[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
                {SIGILL, "SIGILL"},   {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"},
                {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGPIPE, "SIGPIPE"}, {SIGSYS, "SIGSYS"}};
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (table[i].number == number) return table[i].name;
-  return NULL;
-}
-
-void clt_process_status_text(int status, char *out, size_t capacity) {
   if (!WIFSIGNALED(status)) {
     snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
     return;
   }
-  const char *name = signal_name(WTERMSIG(status));
-  if (name) {
-    snprintf(out, capacity, "was killed by %s", name);
-  } else {
-    snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
-  }
+  snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (table[i].number == WTERMSIG(status)) snprintf(out, capacity, "was killed by %s", table[i].name);
 }

@@ -1,25 +1,37 @@
-/* worker/process.h - one worker process: started with posix_spawn in a process group of its own, a socket for messages, a
- * pipe for what it prints, and its certain end. */
+/* worker/process.h - one worker process: started in a process group of its own, with a socket for messages and pipes
+ * for what it prints; the request that it is at and when its time is up; and its certain end. */
 #ifndef CLT_WORKER_PROCESS_H
 #define CLT_WORKER_PROCESS_H
 
-#include <clatune/error.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#define CLT_CAPTURE_BYTES 16384
+#include "worker/message.h"
+
+/* How long the phases of a request may take. */
+typedef struct clt_deadlines {
+  double compile_s; /* until RUNNING */
+  double run_s;     /* from each RUNNING */
+  double host_s;    /* everything else: starting, data, verification */
+} clt_deadlines;
 
 typedef struct clt_process {
-  pid_t pid; /* 0: none */
-  int pid_fd;
+  bool alive; /* there is a process */
+  pid_t pid;
+  int pid_fd;     /* -1: the kernel has none */
   int socket;     /* messages; closed on exec, sends give up after some seconds */
   int output;     /* what it prints, non-blocking; -1: it has closed it */
   int answers;    /* its standard output where that is apart from `output`, non-blocking; otherwise -1 */
-  char *captured; /* the last CLT_CAPTURE_BYTES printed, terminated */
+  char *captured; /* the last 16 KiB printed, terminated */
   size_t n_captured;
+  clt_frame_reader reader;
+  bool busy;    /* a request (or the greeting) is awaited */
+  bool heard;   /* the request: a phase of it was reported */
+  bool garbled; /* it sent what is no message */
+  clt_worker_phase phase;
+  clt_deadlines limits;
+  double deadline_s; /* on clt_now_s's clock */
+  double paused_s;   /* since when the deadline stands still; 0: it runs */
 } clt_process;
 
 /* Where standard output goes: with errors into `output`, into a pipe of its own, or into a terminal of its own, in
@@ -27,44 +39,69 @@ typedef struct clt_process {
 typedef enum clt_answers { CLT_ANSWERS_WITH_ERRORS, CLT_ANSWERS_IN_PIPE, CLT_ANSWERS_ON_TERMINAL } clt_answers;
 
 typedef struct clt_process_setup {
-  const char *path, *folder;
-  int64_t memory_limit_bytes;
-  const char *trade; /* a further argument; NULL: none */
+  const char *path;           /* of the program, clt_worker_path */
+  const char *folder;         /* its private folder, must exist; caches and temporary files go there */
+  int64_t memory_limit_bytes; /* 0: none */
+  const char *trade;          /* a further argument; NULL: none */
   clt_answers answers;
 } clt_process_setup;
 
-/* As clt_process_start, with all that can be chosen. */
-int clt_process_launch(clt_process *process, const clt_process_setup *setup, clt_error *error);
+/* Where the worker program is: $CLATUNE_WORKER, beside the executable or in the build tree or in libexec next to it,
+ * the installed place. *out is malloc'ed. CLT_E_WORKER with what was tried. */
+int clt_worker_path(char **out, clt_error *error);
 
-/* Starts the worker program at `path`. folder: its private folder, must exist; caches and temporary files go there.
- * memory_limit_bytes 0: none. */
-int clt_process_start(clt_process *process, const char *path, const char *folder, int64_t memory_limit_bytes,
+/* Starts a worker; its greeting is awaited within limits->host_s. */
+int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
                       clt_error *error);
 
-/* Whether the process has ended by itself; false where the kernel cannot tell. */
+/* Sends a request (a new reference, taken over also on failure; NULL: out of memory) that begins at `phase`. */
+int clt_process_request(clt_process *process, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+                        clt_error *error);
+/* Sends a message that is no request. */
+int clt_process_tell(clt_process *process, json_t *message, clt_error *error);
+
+typedef enum clt_process_event {
+  CLT_PROCESS_NOTHING,
+  CLT_PROCESS_PHASE, /* process->phase is new */
+  CLT_PROCESS_REPLY, /* the request is answered */
+  CLT_PROCESS_ENDED, /* it closed its end, or sent what is no message */
+} clt_process_event;
+
+/* The next thing that the worker said; never blocks. *reply is owned by the caller, set with CLT_PROCESS_REPLY only. */
+clt_process_event clt_process_next(clt_process *process, json_t **reply);
+
+/* Waits for the answer to the request in flight: CLT_E_WORKER where the worker ends or its time is up, or the error
+ * that the worker reports. */
+int clt_process_await(clt_process *process, json_t **reply, clt_error *error);
+
+/* Whether a greeting is one of this version; CLT_E_WORKER says what to do. */
+int clt_process_check_greeting(const json_t *greeting, clt_error *error);
+
+/* The deadline stands still while a worker waits for the device. After it at least grace_s are left. */
+void clt_process_pause(clt_process *process);
+void clt_process_resume(clt_process *process, double grace_s);
+bool clt_process_expired(const clt_process *process, double now_s);
+
+/* Whether it has ended by itself; false where the kernel cannot tell. */
 bool clt_process_gone(const clt_process *process);
 
 /* Fills what poll has to watch: messages, output, end. */
 #define CLT_PROCESS_WATCHED 3
 void clt_process_watch(const clt_process *process, struct pollfd *out);
 
-/* Takes what was printed. */
+/* Takes what was printed; forgets it. */
 void clt_process_drain(clt_process *process);
 void clt_process_forget_output(clt_process *process);
 
 /* Closes its socket, which asks it to end, and waits as long as patience_s. */
 void clt_process_dismiss(clt_process *process, double patience_s);
 
-/* Kills the process group, reaps the process, takes what it printed last (process->captured stays) and closes
- * everything. *status is as from waitpid. False where the kernel would not let it end within some seconds. */
-bool clt_process_end(clt_process *process, int *status);
-void clt_process_release(clt_process *process); /* end, and free; NULL-safe, idempotent */
+/* Kills the process with its group and releases everything; does nothing where there is none. *why (nullable) says how
+ * it ended where it did so by itself, and what it printed; malloc'ed, or NULL when there is nothing to say or out of
+ * memory. */
+void clt_process_stop(clt_process *process, bool by_itself, char **why);
 
-/* "was killed by SIGSEGV", "exited with status 1". */
-void clt_process_status_text(int status, char *out, size_t capacity);
-
-/* Where the worker program is: $CLATUNE_WORKER, beside the executable or in the build tree or in libexec next to it,
- * the installed place. *out is malloc'ed. CLT_E_WORKER with what was tried. */
-int clt_worker_path(char **out, clt_error *error);
+/* "was killed by SIGSEGV", "exited with status 1", of a status as from waitpid. */
+void clt_status_text(int status, char *out, size_t capacity);
 
 #endif

@@ -36,6 +36,9 @@ def check(path, room):
         other = room_of_include(name)
         if other and not fits(room, other):
             problems.append(f"{path}:{number}: room '{room}' includes '{name}' of '{other}'")
+        # The tuner's end of the workers makes no OpenCL call; the table of timing defaults is none.
+        if room == "worker" and path.parent.name != "child" and other == "opencl" and name != "opencl/timing.h":
+            problems.append(f"{path}:{number}: '{name}' in the library's end of the workers; only src/worker/child uses OpenCL")
     return problems
 
 

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/frame.h"
-#include "worker/child/command.h"
-#include "worker/child/fault.h"
-#include "worker/child/limits.h"
-#include "worker/child/serve.h"
+#include "worker/child/child.h"
+#include "worker/message.h"
 
 static long long option(int n, char **arguments, const char *name) {
   size_t length = strlen(name);

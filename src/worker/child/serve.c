@@ -1,43 +1,43 @@
-#include "worker/child/serve.h"
-
+/* Builds, runs and verifies configurations, and keeps some of them prepared. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
-#include "worker/kernel_message.h"
+#include "opencl/executor.h"
 #include "opencl/inspect.h"
-#include "worker/child/fault.h"
-#include "worker/child/slots.h"
+#include "worker/child/child.h"
+#include "worker/message.h"
+
+#define DATA_SETS 4
+
+typedef struct prepared_slot {
+  clt_plan *plan;
+  clt_prepared *prepared; /* NULL: empty */
+  clt_measurement measurement;
+} prepared_slot;
 
 typedef struct server {
   int fd;
   clt_frame_reader reader;
-  clt_worker *worker;
   bool gate;  /* the first launch of this request waits for leave */
   bool ended; /* the parent is gone */
+  clt_problem *problem;
+  clt_instance *instance;
+  clt_executor *executor;
+  clt_data *data[DATA_SETS]; /* by seed - 1 */
+  uint64_t source_hash;      /* of the kernel's text as it was first read; 0: not read yet */
+  prepared_slot slots[CLT_WORKER_SLOTS];
 } server;
 
-static void reply(server *s, json_t *message) {
+static void send_reply(server *s, json_t *message) {
   if (message == NULL || clt_frame_send(s->fd, message, NULL)) s->ended = true;
   json_decref(message);
-}
-
-static json_t *receive(server *s) {
-  json_t *message = NULL;
-  int taken;
-  while ((taken = clt_frame_take(&s->reader, &message, NULL)) == 0)
-    if (clt_frame_receive(&s->reader, s->fd, true) == CLT_FRAME_CLOSED) return NULL;
-  return taken > 0 ? message : NULL;
-}
-
-/* A parent that goes away while a worker waits here needs no answer any more. */
-static void await_leave(server *s) {
-  json_t *message = receive(s);
-  if (message == NULL || strcmp(clt_message_string(message, "request"), "go") != 0) _Exit(1);
-  json_decref(message);
-  s->gate = false;
 }
 
 static void on_phase(void *user, clt_phase phase) {
@@ -48,39 +48,32 @@ static void on_phase(void *user, clt_phase phase) {
                                            [CLT_PHASE_DONE] = CLT_AT_DONE};
   server *s = user;
   if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults_again();
-  reply(s, clt_message_phase(names[phase]));
-  if (phase == CLT_PHASE_LAUNCH && s->gate) await_leave(s);
+  send_reply(s, clt_message_phase(names[phase]));
+  if (phase != CLT_PHASE_LAUNCH || !s->gate) return;
+  /* A parent that goes away while a worker waits here needs no answer any more. */
+  json_t *message = clt_frame_await(&s->reader, s->fd);
+  if (message == NULL || strcmp(clt_json_string(message, "request"), "go") != 0) _Exit(1);
+  json_decref(message);
+  s->gate = false;
 }
 
-/* --- the requests --- */
+static json_t *ok(void) { return json_pack("{s:s}", "reply", "ok"); }
 
-static int device_list(json_t **out, clt_error *error) {
-  clt_device_info *devices = NULL;
-  size_t n = 0;
-  json_t *list = json_array();
-  int rc = list ? clt_opencl_devices(&devices, &n, error) : clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    char *text = NULL;
-    rc = clt_device_to_json(&text, &devices[i], error);
-    if (rc == 0 && json_array_append_new(list, json_loads(text, 0, NULL))) rc = clt_fail_memory(error);
-    free(text);
-  }
-  free(devices);
-  if (rc) {
-    json_decref(list);
-    return rc;
-  }
-  *out = list;
-  return CLT_OK;
-}
+/* --- without a problem --- */
 
 static int serve_devices(server *s, const json_t *request, json_t **out, clt_error *error) {
-  json_t *list;
+  clt_device_info *devices = NULL;
+  size_t n = 0;
   (void)s;
   (void)request;
-  int rc = device_list(&list, error);
-  if (rc == 0) *out = json_pack("{s:s, s:o}", "reply", "devices", "devices", list);
-  return rc;
+  json_t *list = json_array();
+  int rc = list ? clt_opencl_devices(&devices, &n, error) : clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < n; i++)
+    if (json_array_append_new(list, clt_message_from_device(&devices[i]))) rc = clt_fail_memory(error);
+  free(devices);
+  if (rc) return json_decref(list), rc;
+  *out = json_pack("{s:s, s:o}", "reply", "devices", "devices", list);
+  return CLT_OK;
 }
 
 static int serve_inspect(server *s, const json_t *request, json_t **out, clt_error *error) {
@@ -91,89 +84,185 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
   int rc = clt_message_integer(&platform, request, "platform", 0, INT32_MAX, error);
   if (rc == 0) rc = clt_message_integer(&device, request, "device", 0, INT32_MAX, error);
   if (rc == 0)
-    rc = clt_opencl_inspect(&kernels, &n, (int)platform, (int)device, clt_message_string(request, "text"),
-                            clt_message_string(request, "options"), error);
+    rc = clt_opencl_inspect(&kernels, &n, (int)platform, (int)device, clt_json_string(request, "text"),
+                            clt_json_string(request, "options"), error);
   if (rc == 0) *out = json_pack("{s:s, s:o}", "reply", "kernels", "kernels", clt_message_from_kernels(kernels, n));
   free(kernels);
   return rc;
 }
 
-static json_t *ok(void) { return json_pack("{s:s}", "reply", "ok"); }
+/* --- the problem and its data --- */
 
 static int serve_open(server *s, const json_t *request, json_t **out, clt_error *error) {
-  int rc = clt_worker_open(s->worker, request, on_phase, s, error);
-  if (rc == 0) *out = ok();
+  if (s->executor) return clt_fail(error, CLT_E_ARGUMENT, "the worker is open already");
+  int rc = clt_message_to_instance(&s->problem, &s->instance, request, error);
+  if (rc) return rc;
+  const clt_device_info *wanted = clt_instance_device(s->instance);
+  rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
+  if (rc) return rc;
+  /* The parent chose this place from a list that another process made. */
+  const clt_device_info *found = clt_executor_device(s->executor);
+  if (strcmp(wanted->name, found->name) != 0 || strcmp(wanted->driver_version, found->driver_version) != 0)
+    return clt_fail(error, CLT_E_DEVICE, "device %d:%d is '%s', but '%s' was chosen; list the devices again",
+                    wanted->platform_index, wanted->device_index, found->name, wanted->name);
+  clt_executor_on_phase(s->executor, on_phase, s);
+  *out = ok();
+  return CLT_OK;
+}
+
+/* The figure of quality last, so that what a module's function does to the arrays reaches nobody. */
+static int make_data(server *s, uint64_t seed, const char *folder, double *quality, clt_error *error) {
+  clt_data *data = NULL;
+  clt_remove_tree(folder, false); /* of a worker that did not finish */
+  if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
+  int rc = clt_reference_data(&data, s->executor, s->instance, seed, error);
+  if (rc == 0) rc = clt_data_save(data, folder, error);
+  if (rc == 0 && seed == 1) rc = clt_data_quality(quality, s->instance, data, error);
+  clt_data_free(data);
   return rc;
 }
 
 static int serve_data(server *s, const json_t *request, json_t **out, clt_error *error) {
+  int64_t seed;
   double quality = NAN;
-  int rc = clt_worker_load(s->worker, request, &quality, error);
+  const char *folder = clt_json_string(request, "folder");
+  if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker is not open");
+  int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
+  if (rc) return rc;
+  clt_data **slot = &s->data[seed - 1];
+  clt_data_free(*slot);
+  *slot = NULL;
+  if (json_is_true(json_object_get(request, "make"))) rc = make_data(s, (uint64_t)seed, folder, &quality, error);
+  if (rc == 0) rc = clt_data_map(slot, s->instance, (uint64_t)seed, folder, error);
   if (rc) return rc;
   *out = ok();
-  if (!isnan(quality) && clt_message_add_quality(*out, quality)) rc = clt_fail_memory(error);
-  return rc;
+  return !isnan(quality) && clt_message_add_quality(*out, quality) ? clt_fail_memory(error) : CLT_OK;
 }
 
-static int serve_release(server *s, const json_t *request, json_t **out, clt_error *error) {
-  int rc = clt_worker_release(s->worker, request, error);
-  if (rc == 0) *out = ok();
-  return rc;
-}
+/* --- prepared configurations --- */
 
-typedef int (*measure_fn)(clt_worker *worker, const json_t *request, clt_measurement *out, clt_error *error);
-
-static int measure(server *s, const json_t *request, measure_fn step, json_t **out, clt_error *error) {
-  clt_measurement m;
-  s->gate = json_is_true(json_object_get(request, "gate"));
-  int rc = step(s->worker, request, &m, error);
-  s->gate = false;
+static int find_slot(prepared_slot **out, server *s, const json_t *request, bool prepared, clt_error *error) {
+  int64_t slot;
+  int rc = clt_message_integer(&slot, request, "slot", 0, CLT_WORKER_SLOTS - 1, error);
   if (rc) return rc;
-  *out = json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(&m));
-  clt_measurement_release(&m);
+  if (s->executor == NULL || s->data[0] == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "the worker has no device or no data");
+  if (prepared && s->slots[slot].prepared == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "nothing is prepared in slot %d", (int)slot);
+  *out = &s->slots[slot];
   return CLT_OK;
 }
 
+/* The compiler's cache would fill the disk. It can go only while no program is held. */
+static void empty_slot(server *s, prepared_slot *slot) {
+  const char *cache = getenv("POCL_CACHE_DIR");
+  clt_prepared_free(slot->prepared);
+  clt_plan_free(slot->plan);
+  clt_measurement_release(&slot->measurement);
+  memset(slot, 0, sizeof *slot);
+  for (size_t i = 0; i < CLT_WORKER_SLOTS; i++)
+    if (s->slots[i].prepared) return;
+  if (cache) clt_remove_tree(cache, true);
+}
+
+static int serve_release(server *s, const json_t *request, json_t **out, clt_error *error) {
+  prepared_slot *slot = NULL;
+  int rc = find_slot(&slot, s, request, true, error);
+  if (rc) return rc;
+  empty_slot(s, slot);
+  *out = ok();
+  return CLT_OK;
+}
+
+static json_t *reply_measurement(const clt_measurement *m) {
+  return json_pack("{s:s, s:o}", "reply", "measurement", "measurement", clt_message_from_measurement(m));
+}
+
 static int serve_prepare(server *s, const json_t *request, json_t **out, clt_error *error) {
-  return measure(s, request, clt_worker_prepare, out, error);
+  prepared_slot *slot = NULL;
+  int64_t config;
+  int rc = find_slot(&slot, s, request, false, error);
+  if (rc == 0) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
+  if (rc) return rc;
+  if (slot->prepared) empty_slot(s, slot);
+  clt_measurement *m = &slot->measurement;
+  clt_measurement_init(m, (clt_config)config);
+  rc = clt_executor_plan(&slot->plan, s->instance, (clt_config)config, m, error);
+  if (rc == 0 && slot->plan) {
+    /* A kernel saved in the middle of a tuning would be measured under the old one's name. */
+    uint64_t hash = clt_hash64(slot->plan->source, strlen(slot->plan->source));
+    if (s->source_hash == 0) s->source_hash = hash;
+    if (s->source_hash != hash)
+      rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
+                    clt_problem_path(s->problem));
+  }
+  s->gate = json_is_true(json_object_get(request, "gate"));
+  if (rc == 0 && slot->plan) rc = clt_executor_prepare(s->executor, &slot->prepared, slot->plan, s->data[0], m, error);
+  s->gate = false;
+  if (rc == 0) *out = reply_measurement(m);
+  if (rc || slot->prepared == NULL) empty_slot(s, slot);
+  return rc;
 }
 
 static int serve_time(server *s, const json_t *request, json_t **out, clt_error *error) {
-  return measure(s, request, clt_worker_time, out, error);
+  prepared_slot *slot = NULL;
+  clt_timing_policy timing;
+  clt_spread spread = {0};
+  int rc = find_slot(&slot, s, request, true, error);
+  if (rc == 0) rc = clt_message_to_timing(&timing, json_object_get(request, "timing"), error);
+  if (rc) return rc;
+  slot->measurement.n_runs = 0;
+  slot->measurement.phases.runs_s = 0;
+  if (clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_spread_begin(&spread);
+  rc = clt_executor_time(s->executor, slot->prepared, &timing, &slot->measurement, error);
+  clt_spread_end(&spread);
+  if (rc == 0) *out = reply_measurement(&slot->measurement);
+  bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && slot->measurement.reason == CLT_REASON_NONE;
+  if (!keep) empty_slot(s, slot);
+  return rc;
 }
 
 static int serve_verify(server *s, const json_t *request, json_t **out, clt_error *error) {
-  return measure(s, request, clt_worker_verify, out, error);
+  prepared_slot *slot = NULL;
+  int64_t seed;
+  clt_measurement m;
+  int rc = find_slot(&slot, s, request, true, error);
+  if (rc == 0) rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
+  if (rc) return rc;
+  if (s->data[seed - 1] == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker has no data of that seed");
+  clt_measurement_init(&m, slot->measurement.config);
+  rc = clt_executor_verify(s->executor, slot->prepared, s->data[seed - 1], &m, error);
+  if (rc == 0) *out = reply_measurement(&m);
+  clt_measurement_release(&m);
+  return rc;
 }
 
-static const struct {
-  const char *name;
-  int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
-} table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open}, {"data", serve_data},
-             {"prepare", serve_prepare}, {"time", serve_time}, {"verify", serve_verify},
-             {"release", serve_release}};
+/* --- the loop --- */
 
-static void serve(server *s, const json_t *request) {
+static void serve_request(server *s, const json_t *request) {
+  static const struct {
+    const char *name;
+    int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
+  } table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open},
+               {"data", serve_data},       {"prepare", serve_prepare}, {"time", serve_time},
+               {"verify", serve_verify},   {"release", serve_release}};
   clt_error error = {0};
   json_t *answer = NULL;
-  const char *name = clt_message_string(request, "request");
-  int rc = CLT_E_ARGUMENT;
+  const char *name = clt_json_string(request, "request");
   size_t i = 0, n = sizeof table / sizeof *table;
   while (i < n && strcmp(table[i].name, name) != 0) i++;
-  if (i < n) {
-    rc = table[i].serve(s, request, &answer, &error);
-  } else {
-    clt_fail(&error, rc, "there is no request '%s'", name);
-  }
+  int rc = i < n ? table[i].serve(s, request, &answer, &error)
+                 : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
   if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
-  reply(s, rc ? clt_message_from_error(&error) : answer);
+  send_reply(s, rc ? clt_message_from_error(&error) : answer);
 }
 
 int clt_worker_serve(int fd) {
-  server s = {.fd = fd, .worker = clt_new_array(1, sizeof(clt_worker))};
-  if (s.worker == NULL) return 1;
-  reply(&s,
-        json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLATUNE_VERSION));
-  for (json_t *request; !s.ended && (request = receive(&s)); json_decref(request)) serve(&s, request);
+  server *s = clt_new_array(1, sizeof *s);
+  if (s == NULL) return 1;
+  s->fd = fd;
+  send_reply(s, clt_message_hello());
+  for (json_t *request; !s->ended && (request = clt_frame_await(&s->reader, fd)); json_decref(request))
+    serve_request(s, request);
   return 0;
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "worker/child/spread.h"
+#include "worker/child/child.h"
 
 #define N 4
 

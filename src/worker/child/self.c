@@ -1,20 +1,107 @@
-#include "worker/child/fault.h"
-
+/* What the worker does to its own process: limits, its threads' processors, and the last words of a fault. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "worker/frame.h"
+#include "base/memory.h"
+#include "worker/child/child.h"
 #include "worker/message.h"
+
+/* --- limits --- */
+
+#ifdef __SANITIZE_ADDRESS__
+#define LIMITED false /* its shadow alone is more than any limit */
+#else
+#define LIMITED true
+#endif
+
+int clt_worker_follow(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return getppid() == parent; /* it may have died before */
+}
+
+void clt_worker_limit(int64_t memory_bytes) {
+  const struct rlimit none = {0, 0}, memory = {(rlim_t)memory_bytes, (rlim_t)memory_bytes};
+  setrlimit(RLIMIT_CORE, &none);
+  /* RLIMIT_DATA and not RLIMIT_AS: drivers reserve far more addresses than they use. */
+  if (LIMITED && memory_bytes > 0) setrlimit(RLIMIT_DATA, &memory);
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    ssize_t written = write(fd, "800", 3);
+    (void)written;
+    close(fd);
+  }
+  fcntl(CLT_WORKER_FD, F_SETFD, FD_CLOEXEC);
+  close_range(CLT_WORKER_FD + 1, ~0U, 0);
+}
+
+/* --- processors --- */
+
+struct clt_spread_thread {
+  pid_t id;
+  cpu_set_t before;
+};
+
+static int by_thread_id(const void *a, const void *b) {
+  const clt_spread_thread *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Whether the thread may use what the process may, and is none of ours. */
+static bool is_free(clt_spread_thread *thread, const cpu_set_t *allowed) {
+  return thread->id > 0 && thread->id != gettid() &&
+         sched_getaffinity(thread->id, sizeof thread->before, &thread->before) == 0 &&
+         CPU_EQUAL(&thread->before, allowed);
+}
+
+static void find_threads(clt_spread *out, const cpu_set_t *allowed) {
+  size_t capacity = 0;
+  DIR *folder = opendir("/proc/self/task");
+  if (folder == NULL) return;
+  for (const struct dirent *entry; (entry = readdir(folder));) {
+    if (clt_grow(&out->threads, &capacity, out->n + 1, sizeof *out->threads)) break;
+    out->threads[out->n].id = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (is_free(&out->threads[out->n], allowed)) out->n++;
+  }
+  closedir(folder);
+  if (out->n) qsort(out->threads, out->n, sizeof *out->threads, by_thread_id);
+}
+
+void clt_spread_begin(clt_spread *out) {
+  cpu_set_t allowed, one;
+  int processor = -1;
+  *out = (clt_spread){0};
+  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < 2) return;
+  find_threads(out, &allowed);
+  for (size_t i = 0; i < out->n; i++) {
+    do processor = (processor + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET(processor, &allowed));
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    sched_setaffinity(out->threads[i].id, sizeof one, &one);
+  }
+}
+
+void clt_spread_end(clt_spread *spread) {
+  for (size_t i = 0; i < spread->n; i++)
+    sched_setaffinity(spread->threads[i].id, sizeof spread->threads[i].before, &spread->threads[i].before);
+  free(spread->threads);
+  *spread = (clt_spread){0};
+}
+
+/* --- faults --- */
 
 /* Made ready beforehand: a signal handler may not allocate. Set once, before there are threads. */
 static struct {
@@ -130,23 +217,6 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   signal(number, SIG_DFL);
 }
 
-static void make_frame(void) {
-  json_t *message = clt_message_phase(CLT_AT_RUNNING);
-  char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-  size_t n = text ? strlen(text) : 0;
-  char *frame = malloc(n + 4);
-  if (text && frame) {
-    for (int i = 0; i < 4; i++) frame[i] = (char)(n >> (24 - 8 * i) & 255);
-    memcpy(frame + 4, text, n); /* no string: NOLINT(bugprone-not-null-terminated-result) */
-    ready.frame = frame;
-    ready.frame_bytes = n + 4;
-  } else {
-    free(frame);
-  }
-  free(text);
-  json_decref(message);
-}
-
 void clt_worker_watch_faults_again(void) {
   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -159,6 +229,8 @@ void clt_worker_watch_faults(int fd) {
   ready.fd = fd;
   if (cache) mkdir(cache, 0700); /* else it has no real path yet */
   ready.cache = cache ? realpath(cache, NULL) : NULL;
-  make_frame();
+  json_t *message = clt_message_phase(CLT_AT_RUNNING);
+  ready.frame = clt_frame_bytes(&ready.frame_bytes, message);
+  json_decref(message);
   clt_worker_watch_faults_again();
 }

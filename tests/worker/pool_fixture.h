@@ -77,7 +77,7 @@ static inline void measure_all(clt_pool *pool, const clt_config *configs, size_t
   while (received < n) {
     clt_error error = {0};
     clt_measurement m;
-    for (; submitted < n && under_way < clt_pool_capacity(pool); submitted++, under_way++)
+    for (; submitted < n && under_way < pool->capacity; submitted++, under_way++)
       assert_int_equal(clt_pool_submit(pool, configs[submitted], 0, NULL), 0);
     if (clt_pool_wait(pool, &m, 60, &error)) fail_msg("%s", error.message);
     received++, under_way--;

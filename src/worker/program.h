@@ -1,15 +1,14 @@
-/* eval/program.h - a process of clatune-worker that runs programs for us, one at a time: started in a process group of
+/* worker/program.h - a process of clatune-worker that runs programs for us, one at a time: started in a process group of
  * their own, timed, ended with all that they started when their time is up, and when we are gone. */
-#ifndef CLT_EVAL_PROGRAM_H
-#define CLT_EVAL_PROGRAM_H
+#ifndef CLT_WORKER_PROGRAM_H
+#define CLT_WORKER_PROGRAM_H
 
-#include "worker/link.h"
+#include "base/text.h"
+#include "worker/process.h"
 
 typedef struct clt_program {
-  clt_link link;
-  char *answers; /* standard output of the present program, terminated; of much, the end */
-  size_t n_answers, capacity;
-  bool cut; /* its beginning is not there any more */
+  clt_process process;
+  clt_text answers; /* standard output of the present program; of much, the end */
 } clt_program;
 
 typedef struct clt_program_setup {
@@ -36,7 +35,7 @@ typedef struct clt_program_end {
 
 /* Starts the worker and awaits its greeting. */
 int clt_program_start(clt_program *program, const clt_program_setup *setup, clt_error *error);
-void clt_program_stop(clt_program *program); /* ends what runs; idempotent */
+void clt_program_stop(clt_program *program); /* ends what runs; again does nothing */
 
 int clt_program_begin(clt_program *program, const clt_program_run *run, clt_error *error);
 /* Asks for the end of what runs; clt_program_poll tells when that has come. */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "worker/child/fault.h"
+#include "worker/child/child.h"
 
 enum { N_THREADS = 8 };
 
@@ -101,7 +101,7 @@ static void threads_that_fault_together_speak_once(void **state) {
     assert_int_equal(run(0, printed, sizeof printed - 1, &told), SIGSEGV);
     assert_int_equal(told, 0); /* no kernel was running */
     assert_ptr_equal(strstr(printed, "fault in /"), printed);
-    assert_non_null(strstr(printed, "test-eval-fault\n"));
+    assert_non_null(strstr(printed, "test-worker-fault\n"));
     assert_ptr_equal(strchr(printed, '\n'), printed + strlen(printed) - 1);
   }
 }

@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "worker/frame.h"
 #include "worker/message.h"
 #include "fake_worker.h"
-#include "worker/child/limits.h"
+#include "worker/child/child.h"
 
 static clt_frame_reader reader;
 static clt_config prepared[CLT_WORKER_SLOTS];
@@ -168,7 +167,7 @@ static void verify(const json_t *request) {
 }
 
 static void serve(const json_t *request) {
-  const char *what = clt_message_string(request, "request"), *start = getenv("FAKE_START");
+  const char *what = clt_json_string(request, "request"), *start = getenv("FAKE_START");
   if (strcmp(what, "prepare") == 0) {
     prepare(request);
     return;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "worker/link.h"
+#include "worker/process.h"
 
 /* --- faults --- */
 
@@ -211,7 +211,7 @@ static void more_than_the_capacity_is_refused(void **state) {
   fixture *f = *state;
   clt_pool_setup setup = pool_setup(f);
   clt_pool *pool = open_pool(&setup);
-  assert_int_equal(clt_pool_capacity(pool), 4);
+  assert_int_equal(pool->capacity, 4);
   for (clt_config i = 0; i < 4; i++) assert_int_equal(clt_pool_submit(pool, 100 * i, 0, NULL), 0);
   assert_int_equal(clt_pool_submit(pool, 900, 0, NULL), CLT_E_ARGUMENT);
   clt_pool_free(pool);
@@ -303,12 +303,12 @@ static void waiting_for_leave_to_launch_is_not_compiling(void **state) {
   fixture *f = *state;
   clt_measurement m[2];
   clt_pool_setup setup = pool_setup(f);
-  clt_lock other;
+  clt_device_lock other;
   clt_measurement early;
   setup.quiet_builds = false;
   setup.compile_timeout_s = 0.5;
   assert_int_equal(clt_lock_open(&other, "cpu", NULL), 0);
-  assert_true(clt_lock_try(&other, CLT_LOCK_EXCLUSIVE));
+  assert_true(clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL));
   clt_pool *pool = open_pool(&setup);
   assert_int_equal(clt_pool_submit(pool, 100, 0, NULL), 0);
   assert_int_equal(clt_pool_wait(pool, &early, 1.5, NULL), CLT_E_AGAIN); /* another tuner has the device */

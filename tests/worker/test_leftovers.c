@@ -65,35 +65,35 @@ static void links_are_removed_and_not_followed(void **state) {
 }
 
 static void exclusive_use_excludes_and_is_not_starved(void **state) {
-  clt_lock a, b, c;
+  clt_device_lock a, b, c;
   (void)state;
-  clt_lock *all[] = {&a, &b, &c};
+  clt_device_lock *all[] = {&a, &b, &c};
   for (int i = 0; i < 3; i++) assert_int_equal(clt_lock_open(all[i], "gpu-1", NULL), 0);
-  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED));
-  assert_true(clt_lock_try(&b, CLT_LOCK_SHARED));
-  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE)); /* b gives up its share and waits at the gate */
-  assert_false(clt_lock_try(&c, CLT_LOCK_SHARED));    /* so nobody new comes to share */
-  assert_false(clt_lock_try(&c, CLT_LOCK_EXCLUSIVE));
-  assert_true(clt_lock_try(&a, CLT_UNLOCKED));
-  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED));
-  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE));
-  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED));
+  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));
+  assert_true(clt_lock_try(&b, CLT_LOCK_SHARED, NULL, NULL));
+  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, NULL, NULL)); /* b gives up its share and waits at the gate */
+  assert_false(clt_lock_try(&c, CLT_LOCK_SHARED, NULL, NULL));    /* so nobody new comes to share */
+  assert_false(clt_lock_try(&c, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  assert_true(clt_lock_try(&a, CLT_UNLOCKED, NULL, NULL));
+  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));
+  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  assert_false(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));
   clt_lock_close(&b); /* or its process dies */
-  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED));
-  assert_true(clt_lock_try(&c, CLT_LOCK_SHARED));
+  assert_true(clt_lock_try(&a, CLT_LOCK_SHARED, NULL, NULL));
+  assert_true(clt_lock_try(&c, CLT_LOCK_SHARED, NULL, NULL));
   clt_lock_close(&a);
   clt_lock_close(&c);
 }
 
 static void locks_of_different_devices_are_independent(void **state) {
-  clt_lock a, b, none;
+  clt_device_lock a, b, none;
   (void)state;
   assert_int_equal(clt_lock_open(&a, "name a/b", NULL), 0);
   assert_int_equal(clt_lock_open(&b, "name a.b", NULL), 0);
   assert_int_equal(clt_lock_open(&none, NULL, NULL), 0);
-  assert_true(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE));
-  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE));
-  assert_true(clt_lock_try(&none, CLT_LOCK_EXCLUSIVE));
+  assert_true(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  assert_true(clt_lock_try(&none, CLT_LOCK_EXCLUSIVE, NULL, NULL));
   clt_lock_close(&a);
   clt_lock_close(&b);
 }
@@ -101,7 +101,7 @@ static void locks_of_different_devices_are_independent(void **state) {
 static void a_lock_that_somebody_else_laid_out_is_refused(void **state) {
   fixture *f = *state;
   char path[200];
-  clt_lock lock;
+  clt_device_lock lock;
   clt_error error = {0};
   snprintf(path, sizeof path, "%s/clatune", f->folder);
   assert_int_equal(symlink("/tmp", path), 0);

@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "worker/frame.h"
 #include "worker/message.h"
 
 static void feed(clt_frame_reader *reader, const void *bytes, size_t n) {

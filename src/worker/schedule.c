@@ -1,0 +1,262 @@
+/* Who does what next, and what becomes of a configuration. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "worker/pool.h"
+
+#define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker */
+#define MAX_RETRIES 2      /* for other reasons */
+#define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
+
+/* --- what becomes of a configuration --- */
+
+static void deliver_result(clt_pool *pool, clt_measurement *m) { pool->results[pool->n_results++] = *m; }
+
+static void give_up_config(clt_pool *pool, clt_config config) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+  deliver_result(pool, &m);
+}
+
+static void empty_slot(clt_slot *slot) {
+  clt_measurement_release(&slot->job.measurement);
+  slot->state = CLT_SLOT_EMPTY;
+}
+
+/* To the front: it has waited longest. A suspect that is lost again is what the workers die of. */
+static void requeue_slot(clt_pool *pool, clt_slot *slot, bool suspect) {
+  clt_job job = slot->job;
+  job.ready_s = 0;
+  empty_slot(slot);
+  if (suspect && ++job.attempts >= MAX_ATTEMPTS) {
+    give_up_config(pool, job.config);
+    return;
+  }
+  /* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
+  if (suspect && pool->setup.lost) {
+    clt_error why = {0};
+    int rc = pool->setup.lost(pool->setup.attempts_user, job.config, &why);
+    if (rc && !pool->broken) pool->broken = rc, pool->broken_error = why;
+  }
+  memmove(pool->queue + 1, pool->queue, pool->n_queue * sizeof *pool->queue);
+  pool->queue[0] = job;
+  pool->n_queue++;
+}
+
+void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
+  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++)
+    if (worker->slots[i].state == CLT_SLOT_READY) requeue_slot(pool, &worker->slots[i], suspect);
+}
+
+/* Out of memory because much is prepared at once is not the configuration's fault. */
+static bool try_with_less(clt_pool *pool, clt_slot *slot, clt_measurement *m) {
+  bool others = false;
+  for (size_t i = 0; i < pool->setup.n_workers; i++)
+    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++) {
+      const clt_slot *other = &pool->workers[i].slots[k];
+      others = others || (other != slot && other->state == CLT_SLOT_READY);
+    }
+  if (m->reason != CLT_REASON_OUT_OF_MEMORY || !others || ++slot->job.retries >= MAX_RETRIES) return false;
+  if (pool->n_slots > 1) clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
+  pool->n_slots = 1;
+  clt_measurement_release(m);
+  requeue_slot(pool, slot, false);
+  return true;
+}
+
+/* The end of a preparation, and of a timing. */
+static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  clt_slot *slot = &worker->slots[worker->slot];
+  clt_measurement m;
+  clt_error why = {0};
+  bool timed = slot->job.ready_s > 0;
+  if (outcome->unheard && slot->job.attempts + 1 < MAX_ATTEMPTS) return requeue_slot(pool, slot, true), CLT_OK;
+  if (clt_pool_measurement(&m, worker, slot->job.config, outcome, &why)) {
+    /* The worker could not do its own work: once more with another process, then give up. */
+    int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
+    if (rc || ++slot->job.retries >= MAX_RETRIES) {
+      if (error && error->code == 0) *error = why;
+      return why.code;
+    }
+    requeue_slot(pool, slot, false);
+    clt_pool_replace(pool, worker);
+    return CLT_OK;
+  }
+  if (!timed && outcome->reply) pool->setbacks = 0;
+  if (!timed && m.reason == CLT_REASON_NONE) {
+    slot->job.measurement = m;
+    slot->job.ready_s = clt_now_s();
+    slot->state = CLT_SLOT_READY;
+    return CLT_OK;
+  }
+  if (!timed && try_with_less(pool, slot, &m)) return CLT_OK;
+  if (timed) {
+    const clt_phases *before = &slot->job.measurement.phases;
+    if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */
+    m.phases.wait_s = before->wait_s;
+  }
+  empty_slot(slot);
+  deliver_result(pool, &m);
+  if (outcome->reply && clt_pool_taints(m.reason)) clt_pool_replace(pool, worker);
+  return CLT_OK;
+}
+
+/* --- preparing --- */
+
+static bool any_load(const clt_pool *pool, clt_load load) {
+  for (size_t i = 0; i < pool->setup.n_workers; i++)
+    if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
+  return false;
+}
+
+static clt_slot *find_slot(clt_pool_worker *worker, size_t n, int state) {
+  for (size_t i = 0; i < n; i++)
+    if ((int)worker->slots[i].state == state) return &worker->slots[i];
+  return NULL;
+}
+
+/* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
+static bool may_join(const clt_pool_worker *worker, const clt_job *job) {
+  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++) {
+    const clt_slot *other = &worker->slots[i];
+    if (other->state == CLT_SLOT_READY && (job->attempts > 0 || other->job.attempts > 0)) return false;
+  }
+  return true;
+}
+
+static int prepare_queued(clt_pool *pool, clt_error *error) {
+  bool quiet = pool->setup.quiet_builds, wanted = pool->n_queue > 0;
+  for (size_t i = 0; i < pool->setup.n_workers; i++) wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
+  if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
+  int rc = clt_pool_start_workers(pool, error);
+  for (size_t i = 0; rc == 0 && pool->n_queue > 0 && i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    clt_slot *slot = find_slot(worker, pool->n_slots, CLT_SLOT_EMPTY);
+    if (!clt_pool_idle(worker) || slot == NULL || !may_join(worker, &pool->queue[0])) continue;
+    slot->state = CLT_SLOT_BUSY;
+    slot->job = pool->queue[0];
+    clt_measurement_init(&slot->job.measurement, slot->job.config);
+    pool->n_queue--;
+    memmove(pool->queue, pool->queue + 1, pool->n_queue * sizeof *pool->queue);
+    worker->slot = (size_t)(slot - worker->slots);
+    clt_process_forget_output(&worker->process);
+    clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
+    json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)worker->slot,
+                                "config", (json_int_t)slot->job.config, "gate", !quiet);
+    rc = clt_pool_request(worker, request, CLT_AT_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_NONE, note_measured,
+                          error);
+  }
+  return rc;
+}
+
+/* Where compiling alone disturbs nobody, launches wait for leave. Noted before the clock is looked at: who waits at the
+ * gate while the caller is away is not compiling. */
+void clt_pool_note_phase(clt_pool_worker *worker) {
+  bool gated = worker->done == note_measured && worker->load == CLT_LOAD_NONE;
+  if (!gated || worker->process.phase != CLT_AT_LAUNCH) return;
+  clt_process_pause(&worker->process);
+  worker->at_gate = true;
+}
+
+static void let_launch(clt_pool *pool) {
+  for (size_t i = 0; i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (!worker->at_gate || pool->timing || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
+    worker->at_gate = false;
+    worker->load = CLT_LOAD_NOISE;
+    clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, pool->setup.compile_timeout_s));
+    clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
+  }
+}
+
+/* --- timing --- */
+
+/* A worker that could time something at once; a busy one's prepared configurations have to wait for it. */
+static clt_pool_worker *find_ready(const clt_pool *pool) {
+  for (size_t i = 0; i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (clt_pool_idle(worker) && find_slot(worker, CLT_POOL_MAX_SLOTS, CLT_SLOT_READY)) return worker;
+  }
+  return NULL;
+}
+
+static int time_next(clt_pool *pool, clt_error *error) {
+  clt_pool_worker *worker = find_ready(pool);
+  if (worker == NULL || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING)) return CLT_OK;
+  if (!clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
+  clt_slot *slot = find_slot(worker, CLT_POOL_MAX_SLOTS, CLT_SLOT_READY);
+  clt_timing_policy timing = pool->setup.timing;
+  timing.best_s = timing.abandon_factor > 0 ? slot->job.best_s : 0;
+  clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
+  slot->state = CLT_SLOT_BUSY;
+  slot->job.measurement.phases.wait_s += clt_now_s() - slot->job.ready_s;
+  worker->slot = (size_t)(slot - worker->slots);
+  json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)worker->slot, "keep", 0,
+                              "timing", clt_message_from_timing(&timing));
+  return clt_pool_request(worker, request, CLT_AT_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
+}
+
+/* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the
+ * caller is busy with a result. On other devices compiling goes on while something is timed, and launches wait. */
+static int schedule_next(clt_pool *pool, clt_error *error) {
+  bool quiet = pool->setup.quiet_builds;
+  int rc = CLT_OK;
+  if (pool->timing && !any_load(pool, CLT_LOAD_TIMING) && find_ready(pool) == NULL) pool->timing = false;
+  if (quiet && !pool->timing) {
+    rc = prepare_queued(pool, error);
+    pool->timing = rc == 0 && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
+  }
+  if (!quiet) pool->timing = pool->timing || find_ready(pool);
+  if (rc == 0 && pool->timing && (!quiet || pool->n_results == 0)) rc = time_next(pool, error);
+  if (rc == 0 && !quiet) rc = prepare_queued(pool, error);
+  if (!quiet) let_launch(pool);
+  /* Where nothing of ours needs the device, others may have it. */
+  bool needed =
+      pool->lock.wait_s > 0 || pool->timing || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING);
+  if (!needed) clt_pool_lock(pool, CLT_UNLOCKED);
+  return rc;
+}
+
+/* --- for the evaluator --- */
+
+int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
+  const clt_pool_setup *s = &pool->setup;
+  if (pool->n_submitted >= pool->capacity)
+    return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
+  clt_pool_give_up_kept(pool);
+  pool->n_submitted++;
+  unsigned attempts = s->attempts ? s->attempts(s->attempts_user, config) : 0;
+  if (attempts >= MAX_ATTEMPTS)
+    give_up_config(pool, config);
+  else
+    pool->queue[pool->n_queue++] = (clt_job){.config = config, .best_s = best_s, .attempts = attempts};
+  return CLT_OK;
+}
+
+int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error) {
+  clt_error why = {0};
+  double until_s = clt_now_s() + timeout_s;
+  int rc = pool->broken;
+  if (rc == 0 && pool->n_submitted == 0) return CLT_E_AGAIN;
+  while (rc == 0) {
+    rc = schedule_next(pool, &why);
+    if (rc) break;
+    if (pool->n_results > 0 && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) {
+      *out = pool->results[0];
+      pool->n_results--;
+      pool->n_submitted--;
+      memmove(pool->results, pool->results + 1, pool->n_results * sizeof *pool->results);
+      return CLT_OK;
+    }
+    double left_s = until_s - clt_now_s();
+    rc = clt_pool_pump(pool, fmax(left_s, 0), &why);
+    if (rc == 0 && pool->n_results == 0 && left_s <= 0) return CLT_E_AGAIN;
+  }
+  if (!pool->broken) pool->broken = rc, pool->broken_error = why;
+  if (error && error->code == 0) *error = pool->broken_error;
+  return pool->broken;
+}
