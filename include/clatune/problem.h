@@ -92,20 +92,10 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
 /* Whether a resource's expression mentions a tuning parameter (by index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
-/* KernelSpecification.Desirability (docs/problem-format.md): how promising a configuration is before anything was
- * measured, the larger the better; for the searcher `ants`. NaN where there is none or it cannot be evaluated. */
-bool clt_instance_has_desirability(const clt_instance *instance); /* false also where it needs a device not chosen */
-double clt_instance_desirability(const clt_instance *instance, clt_config config);
-
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */
 
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
-
-/* Whether the kernel's file lets the parameters be what -D says: CLT_E_FORMAT with file and line where it defines a tuning parameter
- * or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS"). What it includes is not
- * looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */
-int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
 
 /* What the figure that configurations are ranked by is counted in: "s" for kernels and whenever it is a time. Where the
  * larger is the better, clt_measurement.time_s and runs_s hold its inverse. */
@@ -117,27 +107,6 @@ bool clt_problem_figure_is_time(const clt_problem *problem);
 
 /* The figure, in its unit, that a measurement's time_s stands for. */
 double clt_problem_figure(const clt_problem *problem, double time_s);
-
-/* Whether a file looks like a problem's: JSON with a kernel or a command, or a configuration file of Giles' tuner. */
-bool clt_problem_is_file(const char *path);
-
-/* --- how a problem wants to be searched --- */
-
-/* "Strategy": a searcher's name (NULL: not stated), and options of searchers and evaluators, by the names they have on the
- * command line. What a caller sets goes before. */
-typedef struct clt_problem_option {
-  const char *name, *value;
-} clt_problem_option;
-const char *clt_problem_searcher(const clt_problem *problem);
-size_t clt_problem_n_options(const clt_problem *problem);
-clt_problem_option clt_problem_option_at(const clt_problem *problem, size_t index);
-
-/* "ConfigurationSpace.Groups", a tree: given the parameters of a group and of those above it, the best values in each of
- * the groups below it do not depend on the others'. Group 0 is the outermost, parents come before their children. 0
- * groups: none are stated. */
-size_t clt_problem_n_groups(const clt_problem *problem);
-size_t clt_problem_group_parent(const clt_problem *problem, size_t group);
-size_t clt_problem_group_of(const clt_problem *problem, size_t parameter); /* where there are groups; of a parameter of the space */
 
 #ifdef __cplusplus
 }

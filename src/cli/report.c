@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "problem/parts.h"
 #include "report/report.h"
 
 #define DEFAULT_WIDTH 100

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "problem/plan.h"
 #include "store/store.h"
 
 /* --- devices --- */

@@ -3,10 +3,10 @@
 #define CLT_CLI_SWEEP_H
 
 #include <clatune/store.h>
-#include <clatune/sweep.h>
 #include <jansson.h>
 
 #include "cli/command.h"
+#include "sweep/sweep.h"
 
 /* --- the file of finished tunings: JSON lines, only ever appended to --- */
 

@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "problem/command_files.h"
 
 #define CHUNK_BYTES ((size_t)1 << 26)
 

@@ -1,13 +1,12 @@
 /* problem/command.h - a problem whose configurations are evaluated by running programs (docs/commands.md): what its
- * section "Command" says, and its texts for one configuration. */
+ * section "Command" says, its files, and its texts for one configuration. */
 #ifndef CLT_PROBLEM_COMMAND_H
 #define CLT_PROBLEM_COMMAND_H
 
 #include "problem/parts.h"
 
 #define CLT_MAX_COMMAND_WORDS 4096     /* of one command, once "{options}" is expanded */
-#define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is looked at; of a figure's file \
-                                        */
+#define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is read; of a figure's file */
 
 /* Words with expressions in braces. Places that are known only when it runs stand in them as CLT_PLACE_MARK and a
  * letter of clt_command_place. */
@@ -24,7 +23,7 @@ typedef enum clt_command_place {
 typedef struct clt_command_line {
   clt_compiler_option *words;
   size_t n;
-  char *key;
+  const char *key;
 } clt_command_line;
 
 typedef enum clt_figure_source {
@@ -43,10 +42,10 @@ typedef enum clt_statistic { CLT_STATISTIC_MINIMUM, CLT_STATISTIC_MEDIAN, CLT_ST
  * better; its inverse where larger_is_better. */
 typedef struct clt_figure {
   clt_figure_source source;
-  char *file;    /* in the scratch folder */
-  char *member;  /* "a.b.0": of the JSON text; NULL: not JSON */
-  char *pattern; /* POSIX extended; NULL: none */
-  char *unit;    /* "s" where it is a time */
+  const char *file;    /* in the scratch folder */
+  const char *member;  /* "a.b.0": of the JSON text; NULL: not JSON */
+  const char *pattern; /* POSIX extended; NULL: none */
+  const char *unit;    /* "s" where it is a time */
   double scale;
   bool larger_is_better;
   clt_statistic statistic;
@@ -58,7 +57,7 @@ bool clt_figure_is_time(const clt_figure *figure);
 /* The batch protocol. input, output: files in the scratch folder; NULL: standard input and output. */
 typedef struct clt_batch {
   bool used;
-  char *input, *output;
+  const char *input, *output;
 } clt_batch;
 
 typedef enum clt_parameters_form {
@@ -73,11 +72,11 @@ typedef struct clt_command {
   clt_command_line *build;
   size_t n_build;
   clt_command_line run, check; /* check.n 0: none */
-  char **files, **links;       /* as written, seen from the problem's folder */
+  const char **files, **links; /* as written, seen from the problem's folder */
   size_t n_files, n_links;
-  bool whole_folder;     /* everything in the problem's folder is copied */
-  char *environment;     /* what precedes the names of the variables; NULL: none are set */
-  char *parameters_file; /* in the scratch folder; NULL: none */
+  bool whole_folder;           /* everything in the problem's folder is copied */
+  const char *environment;     /* what precedes the names of the variables; NULL: none are set */
+  const char *parameters_file; /* in the scratch folder; NULL: none */
   clt_parameters_form parameters_form;
   clt_figure figure;
   clt_batch batch;
@@ -104,11 +103,16 @@ int clt_command_parameters(const clt_instance *instance, clt_config config, char
 
 void clt_words_free(char **words);
 
-/* Reads the section. Nothing there: problem->command stays NULL. */
-int clt_load_command(clt_problem *problem, const clt_node *root, clt_error *error);
-int clt_load_figure(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error);
-int clt_load_command_files(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error);
-void clt_command_free(clt_command *command);
+/* Visits "Files" and what is in them, in an order that depends on names alone; relative: where a file lies in the
+ * scratch folder, path: where it comes from. Folders come before what is in them. Of a whole folder ("*") hidden files,
+ * stores, folders of runs, the problem file and, where there is something to build, ELF files are left out. Anything
+ * but 0 ends the walk. */
+typedef int (*clt_file_visitor)(void *user, const char *relative, const char *path, bool folder, clt_error *error);
+int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, void *user, clt_error *error);
+
+/* Where a file that is listed as `written` lies in the scratch folder: there too, or by its last name where that would
+ * be outside. Borrowed from written. */
+const char *clt_name_in_scratch(const char *written);
 
 /* Adds what the measurements of a command depend on to a hash. */
 int clt_command_hash(clt_hasher *hasher, const clt_instance *instance, clt_error *error);

@@ -11,8 +11,8 @@ typedef struct clt_array {
   clt_element element;
   size_t extent[3];
   size_t bytes;
-  bool input;    /* its content is given to the kernel */
-  bool verified; /* has a reference */
+  bool input;      /* its content is given to the kernel */
+  bool verified;   /* has a reference */
   void *data;      /* input content; owned unless mapped */
   void *reference; /* right result; owned unless mapped */
   bool mapped;
@@ -27,19 +27,22 @@ typedef struct clt_data {
 
 /* Where the reference comes from. */
 typedef enum clt_reference_kind {
-  CLT_REFERENCE_NONE, CLT_REFERENCE_KERNEL, CLT_REFERENCE_MODULE, CLT_REFERENCE_FILE,
+  CLT_REFERENCE_NONE,
+  CLT_REFERENCE_KERNEL,
+  CLT_REFERENCE_MODULE,
+  CLT_REFERENCE_FILE,
   CLT_REFERENCE_DEFAULT /* none given: the default configuration's own result is the reference, and that is said */
 } clt_reference_kind;
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
 
-/* With CLT_REFERENCE_DEFAULT, the configuration whose result is taken for right: the default one, or the first valid one
- * where the default violates a constraint. */
+/* With CLT_REFERENCE_DEFAULT, the configuration whose result is taken for right: the default one, or the first valid
+ * one where the default violates a constraint. */
 clt_config clt_instance_reference_configuration(const clt_instance *instance);
 
-/* Generates the inputs (seed 1: the usual ones; other seeds: further data for the finalists' second verification; inputs
- * from files are the same for all seeds). References are filled for kinds MODULE and FILE; for KERNEL and DEFAULT the
- * caller runs the reference plan and fills clt_array.reference (malloc'ed) itself. A file reference holds for seed 1 only:
- * for others `verified` is cleared. */
+/* Generates the inputs (seed 1: the usual ones; other seeds: further data for the finalists' second verification;
+ * inputs from files are the same for all seeds). References are filled for kinds MODULE and FILE; for KERNEL and
+ * DEFAULT the caller runs the reference plan and fills clt_array.reference (malloc'ed) itself. A file reference holds
+ * for seed 1 only: for others `verified` is cleared. */
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
@@ -59,8 +62,8 @@ int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, co
 void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical);
 void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *stored);
 
-/* Compares a logical result with the reference. Returns true if every element is within tolerance; *max_abs_error is the
- * largest difference (NaN counted as infinite) and *where the index of the first wrong element. */
+/* Compares a logical result with the reference. Returns true if every element is within tolerance; *max_abs_error is
+ * the largest difference (NaN counted as infinite) and *where the index of the first wrong element. */
 bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where);
 
 #endif

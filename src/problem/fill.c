@@ -1,140 +1,130 @@
 /* Content of logical arrays. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "problem/parts.h"
 
-#define MAX_DATA_BYTES ((size_t)1 << 40)
+/* An array's memory, number by number. */
+typedef struct filling {
+  const clt_array *array;
+  clt_element_base base;
+  char *data;
+  size_t step;       /* bytes of a component */
+  size_t n_stored;   /* components of an element as they are stored: 4 for 3 */
+  size_t n_elements; /* of all dimensions */
+  bool is_real;
+  double top; /* the largest number that content made here has: 1, or what small integers can hold, or 255 */
+} filling;
 
-/* Seeds differ by array, so that two random inputs are not the same. */
-static clt_rng generator_of(const clt_fill *fill, const clt_array *array, uint64_t seed) {
-  clt_rng rng;
-  clt_rng_init(&rng, seed ^ clt_hash64(array->name, strlen(array->name)) ^ ((uint64_t)fill->seed << 32));
-  return rng;
+static void store_at(const filling *f, size_t component, double number) {
+  clt_store_number(f->data + component * f->step, f->base, number);
 }
 
-static size_t n_elements(const clt_array *array) { return array->bytes / array->element.bytes; }
-
-/* The components of an element as they are stored: 4 for 3. */
-static size_t n_stored(const clt_array *array) {
-  return array->element.bytes / clt_element_base_bytes(array->element.base);
+static void store_element(const filling *f, size_t element, clt_value value) {
+  for (size_t c = 0; c < f->n_stored; c++)
+    clt_store_value(f->data + (element * f->n_stored + c) * f->step, f->base, value);
 }
 
-static bool is_real(const clt_array *array) { return array->element.base >= CLT_ELEMENT_HALF; }
-
-/* The largest number that content made here has: 1, or what small integers can hold, or 255. */
-static double top_of(const clt_array *array) {
-  switch (array->element.base) {
-    case CLT_ELEMENT_CHAR: return INT8_MAX;
-    case CLT_ELEMENT_SHORT: return INT16_MAX;
-    case CLT_ELEMENT_USHORT: return UINT16_MAX;
-    default: return is_real(array) ? 1 : UINT8_MAX;
-  }
-}
-
-static int fill_constant(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
-                         clt_error *error) {
-  clt_value value = {.type = CLT_INT, .integer = 0};
-  size_t step = clt_element_base_bytes(array->element.base);
-  int rc = fill->value == CLT_NO_EXPRESSION ? CLT_OK : clt_evaluate(instance, fill->value, NULL, &value, error);
-  if (rc) return rc;
-  if (value.type == CLT_STRING)
-    return clt_fail(error, CLT_E_EXPRESSION, "argument '%s' cannot be filled with a text", array->name);
-  for (size_t i = 0; i < array->bytes; i += step) clt_store_value((char *)data + i, array->element.base, value);
-  return CLT_OK;
-}
-
-static void fill_uniform(const clt_array *array, void *data, clt_rng *rng, double bound) {
-  size_t step = clt_element_base_bytes(array->element.base);
-  for (size_t i = 0; i < array->bytes; i += step) {
+static void fill_uniform(const filling *f, clt_rng *rng, double bound) {
+  for (size_t i = 0; i < f->n_elements * f->n_stored; i++) {
     double unit = clt_rng_unit(rng);
-    clt_store_number((char *)data + i, array->element.base, is_real(array) ? unit * bound : floor(unit * (bound + 1)));
+    store_at(f, i, f->is_real ? unit * bound : floor(unit * (bound + 1)));
   }
-}
-
-static int fill_random(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
-                       uint64_t seed, clt_error *error) {
-  clt_rng rng = generator_of(fill, array, seed);
-  double bound = top_of(array);
-  int rc = fill->value == CLT_NO_EXPRESSION ? CLT_OK : clt_evaluate_number(instance, fill->value, NULL, &bound, error);
-  if (rc == CLT_OK) fill_uniform(array, data, &rng, bound);
-  return rc;
 }
 
 /* 0, 1, 2 ... in integers (wrapping around), 0 to 1 in reals. */
-static void fill_ramp(const clt_array *array, void *data) {
-  size_t step = clt_element_base_bytes(array->element.base), stored = n_stored(array), n = n_elements(array);
-  double modulus = top_of(array) + 1;
-  for (size_t i = 0; i < n; i++) {
-    double x = is_real(array) ? (double)i / (double)n : step < 4 ? fmod((double)i, modulus) : (double)i;
-    for (size_t c = 0; c < stored; c++)
-      clt_store_number((char *)data + (i * stored + c) * step, array->element.base, x);
+static void fill_ramp(const filling *f) {
+  for (size_t i = 0; i < f->n_elements; i++) {
+    double x = f->is_real ? (double)i / (double)f->n_elements : f->step < 4 ? fmod((double)i, f->top + 1) : (double)i;
+    for (size_t c = 0; c < f->n_stored; c++) store_at(f, i * f->n_stored + c, x);
   }
 }
 
 /* A shaded background, discs, bars and a little noise: smooth regions and edges, 0 to 1. */
-static double picture(double x, double y, double z, size_t component, double shift) {
+static double picture_at(double x, double y, double z, size_t component, double shift) {
   double shade = 0.25 + 0.25 * sin(5 * x + shift) * cos(4 * y + 3 * z + (double)component);
   double disc = hypot(hypot(fmod(3 * x + shift, 1) - 0.5, fmod(3 * y, 1) - 0.5), fmod(2 * z, 1) - 0.25) < 0.3 ? 0.3 : 0;
   double bar = fmod(11 * (x + y) + shift, 1) < 0.2 ? 0.12 : 0;
   return shade + disc + bar;
 }
 
-static void fill_picture(const clt_array *array, void *data, clt_rng *rng) {
-  size_t step = clt_element_base_bytes(array->element.base), stored = n_stored(array);
-  double top = top_of(array), shift = 6.283185307179586 * clt_rng_unit(rng);
-  char *at = data;
-  for (size_t z = 0; z < array->extent[2]; z++)
-    for (size_t y = 0; y < array->extent[1]; y++)
-      for (size_t x = 0; x < array->extent[0]; x++)
-        for (size_t c = 0; c < stored; c++, at += step) {
-          double value = picture((double)x / (double)array->extent[0], (double)y / (double)array->extent[1],
-                                 (double)z / (double)array->extent[2], c, shift);
-          value += 0.05 * clt_rng_unit(rng);
-          clt_store_number(at, array->element.base, is_real(array) ? value : floor(value * top));
+static void fill_picture(const filling *f, clt_rng *rng) {
+  const size_t *n = f->array->extent;
+  double shift = 6.283185307179586 * clt_rng_unit(rng);
+  size_t at = 0;
+  for (size_t z = 0; z < n[2]; z++)
+    for (size_t y = 0; y < n[1]; y++)
+      for (size_t x = 0; x < n[0]; x++)
+        for (size_t c = 0; c < f->n_stored; c++) {
+          double value =
+              picture_at((double)x / (double)n[0], (double)y / (double)n[1], (double)z / (double)n[2], c, shift) +
+              0.05 * clt_rng_unit(rng);
+          store_at(f, at++, f->is_real ? value : floor(value * f->top));
         }
 }
 
-static void fill_built_in(const clt_fill *fill, const clt_array *array, void *data, uint64_t seed) {
-  clt_rng rng = generator_of(fill, array, seed);
-  if (strcmp(fill->function, "ramp") == 0) {
-    fill_ramp(array, data);
-  } else if (strcmp(fill->function, "noise") == 0) {
-    fill_uniform(array, data, &rng, top_of(array));
-  } else {
-    fill_picture(array, data, &rng);
-  }
-}
-
-/* T1's generators: an expression over the element's index i. */
-static int fill_formula(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
-                        clt_error *error) {
-  size_t step = clt_element_base_bytes(array->element.base), stored = n_stored(array), n = n_elements(array);
-  for (size_t i = 0; i < n; i++) {
-    clt_value index = {.type = CLT_INT, .integer = (int64_t)i}, value;
-    int rc = clt_evaluate(instance, fill->value, &index, &value, error);
-    if (rc) return rc;
-    if (value.type == CLT_STRING)
-      return clt_fail(error, CLT_E_EXPRESSION, "argument '%s' cannot be filled with a text", array->name);
-    for (size_t c = 0; c < stored; c++)
-      clt_store_value((char *)data + (i * stored + c) * step, array->element.base, value);
-  }
-  return CLT_OK;
-}
-
-static int fill_raw(const clt_fill *fill, const clt_array *array, void *data, clt_error *error) {
+static int fill_raw(const filling *f, const char *path, clt_error *error) {
   char *bytes = NULL;
   size_t n;
-  int rc = clt_file_read(&bytes, &n, fill->file, MAX_DATA_BYTES, error);
+  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
   if (rc) return rc;
-  if (n == array->bytes) {
-    memcpy(data, bytes, n);
+  if (n == f->array->bytes)
+    memcpy(f->data, bytes, n);
+  else
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes; argument '%s' needs %zu", path, n, f->array->name,
+                  f->array->bytes);
+  free(bytes);
+  return rc;
+}
+
+/* Reads a number of a PGM's header, with white space and comments before it. NULL at the end. */
+static const char *header_number(const char *at, const char *end, size_t *out) {
+  while (at < end && (isspace((unsigned char)*at) || *at == '#')) {
+    if (*at == '#')
+      while (at < end && *at != '\n') at++;
+    else
+      at++;
+  }
+  if (at == end || !isdigit((unsigned char)*at)) return NULL;
+  for (*out = 0; at < end && isdigit((unsigned char)*at); at++) {
+    *out = *out * 10 + (size_t)(*at - '0');
+    if (*out > UINT32_MAX) return NULL;
+  }
+  return at;
+}
+
+/* Binary PGM ("P5") with 8 or 16 bits, as the netpbm manual describes it. Reals get 0 to 1, integers the grey value. */
+static int fill_pgm(const filling *f, const char *path, clt_error *error) {
+  const clt_array *array = f->array;
+  char *bytes = NULL;
+  size_t n, header[3], raster_bytes = 0; /* width, height, largest value */
+  if (array->element.components != 1)
+    return clt_fail(error, CLT_E_FORMAT, "'%s' is grey; argument '%s' has %d components", path, array->name,
+                    array->element.components);
+  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
+  if (rc) return rc;
+  const char *end = bytes + n, *at = n >= 3 && bytes[0] == 'P' && bytes[1] == '5' ? bytes + 2 : NULL;
+  for (int i = 0; at && i < 3; i++) at = header_number(at, end, &header[i]);
+  bool fits = at && at < end && isspace((unsigned char)*at) && header[2] >= 1 && header[2] <= 65535 &&
+              clt_size_multiply(&raster_bytes, header[0], header[1]) &&
+              clt_size_multiply(&raster_bytes, raster_bytes, header[2] > 255 ? 2 : 1) &&
+              raster_bytes <= (size_t)(end - at - 1);
+  if (!fits) {
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is no complete binary PGM file (P5)", path);
+  } else if (header[0] != array->extent[0] || header[1] != array->extent[1] || array->extent[2] != 1) {
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' is %zu x %zu; argument '%s' is %zu x %zu x %zu", path, header[0],
+                  header[1], array->name, array->extent[0], array->extent[1], array->extent[2]);
   } else {
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes; argument '%s' needs %zu", fill->file, n, array->name,
-                  array->bytes);
+    const unsigned char *raster = (const unsigned char *)at + 1;
+    for (size_t i = 0; i < f->n_elements; i++) {
+      unsigned grey = header[2] > 255 ? raster[2 * i] * 256u + raster[2 * i + 1] : raster[i];
+      store_at(f, i, f->is_real ? (double)grey / (double)header[2] : grey);
+    }
   }
   free(bytes);
   return rc;
@@ -145,25 +135,66 @@ static int fill_by_module(const clt_fill *fill, const clt_array *array, const cl
   int rc = clt_module_find_function(&function, fill->module, fill->function, error);
   if (rc) return rc;
   if (function(call) != 0)
-    return clt_fail(
-        error, CLT_E_IO,
-        "the generator '%s' of '%s' failed to fill argument '%s': it may not support these problem sizes",
-        fill->function, fill->module, array->name);
+    return clt_fail(error, CLT_E_IO,
+                    "the generator '%s' of '%s' failed to fill argument '%s': it may not support these problem sizes",
+                    fill->function, fill->module, array->name);
   return CLT_OK;
 }
 
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error) {
+  clt_element_base base = array->element.base;
+  size_t step = clt_element_base_bytes(base);
+  const filling f = {.array = array,
+                     .base = base,
+                     .data = data,
+                     .step = step,
+                     .n_stored = array->element.bytes / step,
+                     .n_elements = array->bytes / array->element.bytes,
+                     .is_real = base >= CLT_ELEMENT_HALF,
+                     .top = base >= CLT_ELEMENT_HALF     ? 1
+                            : base == CLT_ELEMENT_CHAR   ? INT8_MAX
+                            : base == CLT_ELEMENT_SHORT  ? INT16_MAX
+                            : base == CLT_ELEMENT_USHORT ? UINT16_MAX
+                                                         : UINT8_MAX};
+  clt_calculation e = {instance, NULL, error, CLT_OK};
+  clt_value value = {.type = CLT_INT};
+  double bound = f.top;
+  clt_rng rng; /* seeds differ by array, so that two random inputs are not the same */
+  clt_rng_init(&rng, call->seed ^ clt_hash64(array->name, strlen(array->name)) ^ ((uint64_t)fill->seed << 32));
   switch (fill->kind) {
     case CLT_FILL_NONE:
     case CLT_FILL_REPETITION: return CLT_OK;
-    case CLT_FILL_CONSTANT: return fill_constant(instance, fill, array, data, error);
-    case CLT_FILL_RANDOM: return fill_random(instance, fill, array, data, call->seed, error);
-    case CLT_FILL_BUILT_IN: fill_built_in(fill, array, data, call->seed); return CLT_OK;
-    case CLT_FILL_FORMULA: return fill_formula(instance, fill, array, data, error);
+    case CLT_FILL_CONSTANT:
+      if (fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&e, fill->value);
+      for (size_t i = 0; i < f.n_elements && e.rc == CLT_OK && value.type != CLT_STRING; i++)
+        store_element(&f, i, value);
+      break;
+    case CLT_FILL_FORMULA:
+      for (size_t i = 0; i < f.n_elements && e.rc == CLT_OK && value.type != CLT_STRING; i++) {
+        clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
+        e.slots = &index;
+        value = clt_evaluate(&e, fill->value);
+        store_element(&f, i, value);
+      }
+      break;
+    case CLT_FILL_RANDOM:
+      if (fill->value != CLT_NO_EXPRESSION) bound = clt_evaluate_number(&e, fill->value);
+      if (e.rc == CLT_OK) fill_uniform(&f, &rng, bound);
+      break;
+    case CLT_FILL_BUILT_IN:
+      if (strcmp(fill->function, "ramp") == 0)
+        fill_ramp(&f);
+      else if (strcmp(fill->function, "noise") == 0)
+        fill_uniform(&f, &rng, f.top);
+      else
+        fill_picture(&f, &rng);
+      break;
     case CLT_FILL_MODULE: return fill_by_module(fill, array, call, error);
-    case CLT_FILL_RAW: return fill_raw(fill, array, data, error);
-    case CLT_FILL_PGM: return clt_pgm_read(fill->file, array, data, error);
+    case CLT_FILL_RAW: return fill_raw(&f, fill->file, error);
+    case CLT_FILL_PGM: return fill_pgm(&f, fill->file, error);
   }
-  return CLT_OK;
+  if (value.type == CLT_STRING)
+    return clt_fail(error, CLT_E_EXPRESSION, "argument '%s' cannot be filled with a text", array->name);
+  return e.rc;
 }

@@ -1,6 +1,5 @@
-/* Giles' configuration file: NAME = value, or NAME = { value } over several lines; '#' begins a comment. */
-#include "problem/giles.h"
-
+/* Giles' configuration file (docs/commands.md), and the JSON that it stands for: NAME = value, or NAME = { value } over
+ * several lines; '#' begins a comment. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,10 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "problem/giles_parts.h"
+#include "problem/parts.h"
+
+#define MAX_NAMES 64
+#define MAX_DEPTH 15
 
 static const char *const known_names[] = {"PARAMS",
                                           "PARAMETERS_FILE",
@@ -23,17 +25,47 @@ static const char *const known_names[] = {"PARAMS",
                                           "BUDGET"};
 #define N_KNOWN (sizeof known_names / sizeof *known_names)
 
+/* The value is without its outer braces. */
+typedef struct giles_entry {
+  const char *name, *value;
+  int line;
+} giles_entry;
+
+/* After the first mistake (rc is no longer 0) nothing more is done. Texts belong to the source. */
+typedef struct giles {
+  clt_source *source;
+  clt_error *error;
+  int rc;
+  giles_entry *entries;
+  size_t n, capacity;
+  const char *declared[MAX_NAMES]; /* in PARAMS, in order */
+  size_t n_declared;
+  const char *at; /* scanning */
+  int line;
+} giles;
+
+#define GILES_FAIL(g, line, name, ...) \
+  ((g)->rc = (g)->rc ? (g)->rc : clt_fail_at((g)->error, CLT_E_FORMAT, (g)->source->path, line, name, __VA_ARGS__))
+#define GILES_FAIL_ENTRY(g, entry, ...) GILES_FAIL(g, (entry)->line, (entry)->name, __VA_ARGS__)
+
+static char *keep_text(giles *g, char *text) {
+  char *kept = clt_source_keep(g->source, text, g->error);
+  if (kept == NULL && g->rc == CLT_OK) g->rc = CLT_E_MEMORY;
+  return kept;
+}
+
+/* A result of jansson: 0, or out of memory. */
+static void check_json(giles *g, int result) {
+  if (result && g->rc == CLT_OK) g->rc = clt_fail_memory(g->error);
+}
+
+static const giles_entry *find_entry(const giles *g, const char *name) {
+  for (size_t i = 0; i < g->n; i++)
+    if (strcmp(g->entries[i].name, name) == 0) return &g->entries[i];
+  return NULL;
+}
+
 /* --- scanning --- */
-
-static bool begins_comment(const char *text, const char *at) {
-  return *at == '#' && (at == text || isspace((unsigned char)at[-1]));
-}
-
-/* Comments become spaces, so that nobody else has to know them. */
-static void blank_comments(char *text) {
-  for (char *at = text; *at; at++)
-    if (begins_comment(text, at)) memset(at, ' ', strcspn(at, "\n"));
-}
 
 bool clt_is_giles(const char *text) {
   const char *at = text;
@@ -44,88 +76,61 @@ bool clt_is_giles(const char *text) {
   return isalpha((unsigned char)*at) || *at == '_';
 }
 
-typedef struct scanner {
-  giles *g;
-  const char *at;
-  int line;
-} scanner;
-
-static void skip_space(scanner *s) {
-  for (; isspace((unsigned char)*s->at) || *s->at == ';'; s->at++) s->line += *s->at == '\n';
-}
-
-static int fail_here(const scanner *s, clt_error *error, const char *what) {
-  return clt_fail_at(error, CLT_E_FORMAT, s->g->source->path, s->line, NULL, "%s", what);
-}
-
-static char *trimmed(const char *text, size_t n) {
+static char *trimmed(giles *g, const char *text, size_t n) {
   while (n > 0 && isspace((unsigned char)*text)) text++, n--;
-  while (n > 0 && (isspace((unsigned char)text[n - 1]))) n--;
-  return strndup(text, n);
+  while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
+  return keep_text(g, strndup(text, n));
 }
 
-/* The text between a brace and the one that closes it. */
-static int scan_braces(scanner *s, char **out, clt_error *error) {
-  const char *begin = s->at + 1;
-  int depth = 0, first = s->line;
-  for (; *s->at; s->at++) {
-    s->line += *s->at == '\n';
-    depth += (*s->at == '{') - (*s->at == '}');
+/* The rest of the line, or what stands between a brace and the one that closes it. */
+static const char *scan_value(giles *g) {
+  g->at += strspn(g->at, " \t");
+  if (*g->at != '{') {
+    size_t n = strcspn(g->at, "\n"), kept = n;
+    while (kept > 0 && strchr(" \t\r;", g->at[kept - 1])) kept--;
+    g->at += n;
+    return trimmed(g, g->at - n, kept);
+  }
+  const char *begin = g->at + 1;
+  int depth = 0, first = g->line;
+  for (; *g->at; g->at++) {
+    g->line += *g->at == '\n';
+    depth += (*g->at == '{') - (*g->at == '}');
     if (depth == 0) break;
   }
-  if (*s->at == 0) return s->line = first, fail_here(s, error, "the '{' is never closed");
-  *out = trimmed(begin, (size_t)(s->at - begin));
-  s->at++;
-  return *out ? CLT_OK : clt_fail_memory(error);
+  if (*g->at == 0) return GILES_FAIL(g, first, NULL, "the '{' is never closed"), NULL;
+  g->at++;
+  return trimmed(g, begin, (size_t)(g->at - 1 - begin));
 }
 
-static int scan_value(scanner *s, char **out, clt_error *error) {
-  s->at += strspn(s->at, " \t");
-  if (*s->at == '{') return scan_braces(s, out, error);
-  size_t n = strcspn(s->at, "\n");
-  size_t kept = n;
-  while (kept > 0 && strchr(" \t\r;", s->at[kept - 1])) kept--;
-  *out = trimmed(s->at, kept);
-  s->at += n;
-  return *out ? CLT_OK : clt_fail_memory(error);
-}
-
-static int scan_entry(scanner *s, giles_entry *entry, clt_error *error) {
-  size_t n = 0;
-  while (isalnum((unsigned char)s->at[n]) || s->at[n] == '_') n++;
-  entry->line = s->line;
-  if (n == 0) return fail_here(s, error, "needs a name: NAME = value");
-  entry->name = strndup(s->at, n);
-  if (entry->name == NULL) return clt_fail_memory(error);
-  s->at += n + strspn(s->at + n, " \t");
-  if (*s->at != '=') return fail_here(s, error, "needs a '=' behind the name");
-  s->at++;
-  return scan_value(s, &entry->value, error);
-}
-
-static int scan(giles *g, char *text, clt_error *error) {
-  scanner s = {.g = g, .at = text, .line = 1};
-  blank_comments(text);
-  for (skip_space(&s); *s.at; skip_space(&s)) {
-    if (clt_grow(&g->entries, &g->capacity, g->n + 1, sizeof *g->entries)) return clt_fail_memory(error);
-    giles_entry *entry = &g->entries[g->n++];
-    *entry = (giles_entry){NULL, NULL, 0};
-    int rc = scan_entry(&s, entry, error);
-    if (rc) return rc;
-    if (giles_find(g, entry->name) != entry)
-      return giles_fail(g, entry, error, "\"%s\" is there already, on line %d", entry->name,
-                        giles_find(g, entry->name)->line);
+static void scan_entries(giles *g) {
+  char *text = keep_text(g, strdup(g->source->text));
+  if (text == NULL) return;
+  for (char *at = text; *at; at++) /* comments become spaces, so that nobody else has to know them */
+    if (*at == '#' && (at == text || isspace((unsigned char)at[-1]))) memset(at, ' ', strcspn(at, "\n"));
+  g->at = text;
+  g->line = 1;
+  while (g->rc == CLT_OK) {
+    for (; isspace((unsigned char)*g->at) || *g->at == ';'; g->at++) g->line += *g->at == '\n';
+    if (*g->at == 0) return;
+    giles_entry entry = {.line = g->line};
+    size_t n = 0;
+    while (isalnum((unsigned char)g->at[n]) || g->at[n] == '_') n++;
+    if (n == 0) GILES_FAIL(g, g->line, NULL, "needs a name: NAME = value");
+    entry.name = keep_text(g, strndup(g->at, n));
+    g->at += n + strspn(g->at + n, " \t");
+    if (*g->at != '=') GILES_FAIL(g, g->line, NULL, "needs a '=' behind the name");
+    if (g->rc) return;
+    g->at++;
+    entry.value = scan_value(g);
+    const giles_entry *other = find_entry(g, entry.name);
+    if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is there already, on line %d", entry.name, other->line);
+    if (clt_grow(&g->entries, &g->capacity, g->n + 1, sizeof *g->entries)) g->rc = clt_fail_memory(g->error);
+    if (g->rc == CLT_OK) g->entries[g->n++] = entry;
   }
-  return CLT_OK;
 }
 
-/* --- names --- */
-
-giles_entry *giles_find(const giles *g, const char *name) {
-  for (size_t i = 0; i < g->n; i++)
-    if (g->entries[i].name && strcmp(g->entries[i].name, name) == 0) return &g->entries[i];
-  return NULL;
-}
+/* --- PARAMS --- */
 
 static bool is_known(const char *name) {
   for (size_t i = 0; i < N_KNOWN; i++)
@@ -133,125 +138,285 @@ static bool is_known(const char *name) {
   return false;
 }
 
-static bool is_declared(const giles *g, const char *name) {
-  for (size_t i = 0; i < g->n_declared; i++)
-    if (strcmp(g->declared[i], name) == 0) return true;
-  return false;
-}
-
-/* What a name without meaning may stand for: a parameter without values, or a key that is missing. */
-static int no_such_name(const giles *g, const giles_entry *entry, clt_error *error) {
-  const char *absent[GILES_MAX_NAMES + N_KNOWN];
-  size_t n = 0;
-  for (size_t i = 0; i < g->n_declared; i++)
-    if (giles_find(g, g->declared[i]) == NULL) absent[n++] = g->declared[i];
-  for (size_t i = 0; i < N_KNOWN; i++)
-    if (giles_find(g, known_names[i]) == NULL) absent[n++] = known_names[i];
-  const char *near = clt_nearest_name(entry->name, absent, n);
-  return giles_fail(g, entry, error, "\"%s\" is neither a key nor a parameter of PARAMS%s%s%s", entry->name,
-                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
-}
-
-static int check_names(const giles *g, clt_error *error) {
-  const giles_entry *params = giles_find(g, "PARAMS");
-  for (size_t i = 0; i < g->n; i++)
-    if (!is_known(g->entries[i].name) && !is_declared(g, g->entries[i].name))
-      return no_such_name(g, &g->entries[i], error);
-  for (size_t i = 0; i < g->n_declared; i++)
-    if (giles_find(g, g->declared[i]) == NULL)
-      return giles_fail(g, params, error, "\"%s\" has no values: write %s = {1, 2, 4}", g->declared[i], g->declared[i]);
-  return CLT_OK;
-}
-
-/* --- PARAMS --- */
-
-static int declare(giles *g, const giles_entry *params, const char *name, size_t n, json_t *group, clt_error *error) {
-  char *copy = strndup(name, n);
-  if (copy == NULL) return clt_fail_memory(error);
-  if (g->n_declared < GILES_MAX_NAMES)
-    g->declared[g->n_declared++] = copy;
-  else
-    return free(copy), giles_fail(g, params, error, "has more than %d parameters", GILES_MAX_NAMES);
-  if (!clt_is_name(copy))
-    return giles_fail(g, params, error, "\"%s\" cannot be a name: use letters, digits and _", copy);
-  if (is_known(copy)) return giles_fail(g, params, error, "\"%s\" is a key and cannot be a parameter", copy);
-  return json_array_append_new(group, json_string(copy)) ? clt_fail_memory(error) : CLT_OK;
+static void declare_parameter(giles *g, const giles_entry *params, const char *name, size_t n, json_t *group) {
+  const char *copy = keep_text(g, strndup(name, n));
+  if (g->n_declared == MAX_NAMES) GILES_FAIL_ENTRY(g, params, "has more than %d parameters", MAX_NAMES);
+  if (g->rc) return;
+  g->declared[g->n_declared++] = copy;
+  if (!clt_is_name(copy)) GILES_FAIL_ENTRY(g, params, "\"%s\" cannot be a name: use letters, digits and _", copy);
+  if (is_known(copy)) GILES_FAIL_ENTRY(g, params, "\"%s\" is a key and cannot be a parameter", copy);
+  if (g->rc == CLT_OK) check_json(g, json_array_append_new(group, json_string(copy)));
 }
 
 /* A list up to its '}', or the end; *at is left there. */
-static int parse_group(giles *g, const giles_entry *params, const char **at, json_t *group, int depth,
-                       clt_error *error) {
-  int rc = CLT_OK;
-  while (rc == CLT_OK && **at && **at != '}') {
+static void parse_group(giles *g, const giles_entry *params, const char **at, json_t *group, int depth) {
+  while (g->rc == CLT_OK && **at && **at != '}') {
     size_t n = strcspn(*at, "{}, \t\r\n");
     if (n > 0) {
-      rc = declare(g, params, *at, n, group, error);
+      declare_parameter(g, params, *at, n, group);
       *at += n;
     } else if (**at != '{') {
       ++*at;
-    } else if (depth == GILES_MAX_DEPTH) {
-      rc = giles_fail(g, params, error, "has more than %d groups in each other", GILES_MAX_DEPTH);
+    } else if (depth == MAX_DEPTH) {
+      GILES_FAIL_ENTRY(g, params, "has more than %d groups in each other", MAX_DEPTH);
     } else {
       json_t *inner = json_array();
       ++*at;
-      rc = parse_group(g, params, at, inner, depth + 1, error);
+      parse_group(g, params, at, inner, depth + 1);
       if (**at == '}') ++*at;
-      if (json_array_append_new(group, inner) && rc == CLT_OK) rc = clt_fail_memory(error);
+      check_json(g, json_array_append_new(group, inner));
     }
   }
-  return rc;
 }
 
-static int parse_params(giles *g, json_t *groups, clt_error *error) {
-  const giles_entry *params = giles_find(g, "PARAMS");
-  if (params == NULL)
-    return clt_fail_at(error, CLT_E_FORMAT, g->source->path, 1, NULL, "needs PARAMS = {name, name, {name, name}}");
-  const char *at = params->value;
-  int rc = parse_group(g, params, &at, groups, 0, error);
-  if (rc == CLT_OK && g->n_declared == 0) rc = giles_fail(g, params, error, "needs the name of a parameter");
-  return rc ? rc : check_names(g, error);
-}
-
-/* --- the whole --- */
-
-int giles_note_line(giles *g, const char *key, const giles_entry *entry, clt_error *error) {
-  clt_source *source = g->source;
-  if (clt_grow(&source->lines, &source->lines_capacity, source->n_lines + 1, sizeof *source->lines))
-    return clt_fail_memory(error);
-  char *copy = strdup(key);
-  if (copy == NULL) return clt_fail_memory(error);
-  source->lines[source->n_lines++] = (clt_key_line){copy, entry->line};
-  return CLT_OK;
-}
-
-static void release(giles *g) {
+/* Every entry is a key or has been declared, and all that was declared has values. */
+static void check_names(giles *g, const giles_entry *params) {
+  const char *absent[MAX_NAMES + N_KNOWN];
+  size_t n_absent = 0;
+  for (size_t i = 0; i < g->n_declared; i++)
+    if (find_entry(g, g->declared[i]) == NULL) absent[n_absent++] = g->declared[i];
+  const char *without_values = n_absent ? absent[0] : NULL;
+  for (size_t i = 0; i < N_KNOWN; i++)
+    if (find_entry(g, known_names[i]) == NULL) absent[n_absent++] = known_names[i];
   for (size_t i = 0; i < g->n; i++) {
-    free(g->entries[i].name);
-    free(g->entries[i].value);
+    bool declared = is_known(g->entries[i].name);
+    for (size_t k = 0; k < g->n_declared; k++) declared = declared || strcmp(g->declared[k], g->entries[i].name) == 0;
+    if (declared) continue;
+    const char *near = clt_nearest_name(g->entries[i].name, absent, n_absent);
+    GILES_FAIL_ENTRY(g, &g->entries[i], "\"%s\" is neither a key nor a parameter of PARAMS%s%s%s", g->entries[i].name,
+                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
-  for (size_t i = 0; i < g->n_declared; i++) free(g->declared[i]);
-  free(g->entries);
+  if (without_values)
+    GILES_FAIL_ENTRY(g, params, "\"%s\" has no values: write %s = {1, 2, 4}", without_values, without_values);
 }
 
-/* JSON holds nothing else. */
-static int check_text(const clt_source *source, clt_error *error) {
-  json_t *text = json_string(source->text);
+static void parse_params(giles *g, json_t *groups) {
+  const giles_entry *params = find_entry(g, "PARAMS");
+  if (params == NULL) GILES_FAIL(g, 1, NULL, "needs PARAMS = {name, name, {name, name}}");
+  if (g->rc) return;
+  const char *at = params->value;
+  parse_group(g, params, &at, groups, 0);
+  if (g->n_declared == 0) GILES_FAIL_ENTRY(g, params, "needs the name of a parameter");
+  if (g->rc == CLT_OK) check_names(g, params);
+}
+
+/* --- pieces of a value --- */
+
+/* A text without spaces around it and its quotes. as_value: what is not quoted and a number becomes one. */
+static json_t *piece_json(const char *text, size_t n, bool as_value) {
+  while (n > 0 && isspace((unsigned char)*text)) text++, n--;
+  while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
+  bool quoted = n >= 2 && (*text == '"' || *text == '\'') && text[n - 1] == *text;
+  char *copy = quoted ? strndup(text + 1, n - 2) : strndup(text, n), *end = copy;
+  json_t *json = NULL;
+  if (as_value && copy && *copy && !quoted) {
+    long long whole = strtoll(copy, &end, 10);
+    if (*end == 0) {
+      json = json_integer(whole);
+    } else {
+      double real = strtod(copy, &end);
+      if (*end == 0 && copy[strspn(copy, "+-.0123456789eE")] == 0) json = json_real(real);
+    }
+  }
+  if (json == NULL && copy) json = json_string(copy);
+  free(copy);
+  return json;
+}
+
+/* Pieces between commas, or between spaces where there is no comma. */
+static void split_value(giles *g, json_t *out, const giles_entry *entry, bool as_values) {
+  const char *between = strchr(entry->value, ',') ? "," : " \t\r\n", *at = entry->value;
+  while (g->rc == CLT_OK && *at) {
+    size_t n = strcspn(at, between);
+    bool empty = strspn(at, " \t\r\n") >= n;
+    if (empty && *between == ',')
+      GILES_FAIL_ENTRY(g, entry, "lacks something between two commas, or at the end");
+    else if (!empty)
+      check_json(g, json_array_append_new(out, piece_json(at, n, as_values)));
+    at += n;
+    at += *at != 0;
+  }
+}
+
+/* One word of a command: quotes keep spaces together, and go. */
+static void read_word(giles *g, const giles_entry *entry, const char **at, json_t *words) {
+  static const char *const signs[] = {"|", "||", "&", "&&", ">", ">>", "<", "2>", "2>&1", "&>"};
+  size_t plain = strcspn(*at, " \t\r\n;'\"");
+  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+    if (strlen(signs[i]) == plain && strncmp(*at, signs[i], plain) == 0)
+      GILES_FAIL_ENTRY(g, entry, "'%s' needs a shell, and there is none: put the commands into a script", signs[i]);
+  clt_text text = {0};
+  char quote = 0, *word = NULL;
+  for (; **at && (quote || !(isspace((unsigned char)**at) || **at == ';')); ++*at) {
+    if (quote ? **at == quote : **at == '"' || **at == '\'')
+      quote = quote ? 0 : **at;
+    else
+      clt_text_add_bytes(&text, *at, 1);
+  }
+  if (quote) GILES_FAIL_ENTRY(g, entry, "the quote %c is never closed", quote);
+  if (g->rc == CLT_OK) g->rc = clt_text_take(&word, &text, g->error);
+  if (g->rc == CLT_OK) check_json(g, json_array_append_new(words, json_string(word)));
+  clt_text_release(&text);
+  free(word);
+}
+
+/* "make; ./executable" -> [["make"], ["./executable"]] */
+static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
+  const char *at = entry->value;
+  while (g->rc == CLT_OK && *at) {
+    json_t *words = json_array();
+    while (g->rc == CLT_OK && *at && *at != ';') {
+      if (isspace((unsigned char)*at))
+        at++;
+      else
+        read_word(g, entry, &at, words);
+    }
+    at += *at == ';';
+    if (json_array_size(words) > 0) check_json(g, json_array_append(out, words));
+    json_decref(words);
+  }
+  if (json_array_size(out) == 0) GILES_FAIL_ENTRY(g, entry, "needs a command");
+}
+
+/* --- what the entries become --- */
+
+/* Says where a member of the JSON comes from. */
+static void note_line(giles *g, const char *key, const giles_entry *entry) {
+  clt_source *source = g->source;
+  if (g->rc) return;
+  if (clt_grow(&source->lines, &source->lines_capacity, source->n_lines + 1, sizeof *source->lines)) {
+    g->rc = clt_fail_memory(g->error);
+    return;
+  }
+  const char *copy = keep_text(g, strdup(key));
+  if (copy) source->lines[source->n_lines++] = (clt_key_line){copy, entry->line};
+}
+
+/* Takes json over as a member of object: object.key, of which `place` is the whole key. */
+static void set_member(giles *g, json_t *object, const char *key, json_t *json, const char *place,
+                       const giles_entry *entry) {
+  check_json(g, json_object_set_new(object, key, json));
+  note_line(g, place, entry);
+}
+
+static void add_space(giles *g, json_t *groups, json_t *root) {
+  json_t *list = json_array(), *space = json_pack("{s:o, s:O}", "TuningParameters", list, "Groups", groups);
+  set_member(g, root, "ConfigurationSpace", space, "ConfigurationSpace.Groups", find_entry(g, "PARAMS"));
+  for (size_t i = 0; g->rc == CLT_OK && i < g->n_declared; i++) {
+    const giles_entry *entry = find_entry(g, g->declared[i]);
+    char key[64];
+    snprintf(key, sizeof key, "ConfigurationSpace.TuningParameters[%zu]", i);
+    note_line(g, key, entry);
+    json_t *values = entry->value[0] == '[' ? json_string(entry->value) : json_array();
+    if (json_is_array(values)) split_value(g, values, entry, true);
+    check_json(g, json_array_append_new(list, json_pack("{s:s, s:o}", "Name", entry->name, "Values", values)));
+  }
+  const giles_entry *entry = find_entry(g, "CONDITIONS");
+  if (entry == NULL || g->rc) return;
+  json_t *conditions = json_array();
+  for (const char *at = entry->value; *at; at += *at != 0) { /* between ';', as conditions may hold commas */
+    size_t n = strcspn(at, ";");
+    if (strspn(at, " \t\r\n") < n) check_json(g, json_array_append_new(conditions, piece_json(at, n, false)));
+    at += n;
+  }
+  set_member(g, space, "Conditions", conditions, "ConfigurationSpace.Conditions", entry);
+}
+
+/* Whatever the makefile needs lies beside the file, unless that says more. */
+static void add_command(giles *g, json_t *root) {
+  static const struct {
+    const char *name, *member, *place;
+    bool list;
+  } texts[] = {{"PARAMETERS_FILE", "ParametersFile", "Command.ParametersFile", false},
+               {"PARAMETERS_FORMAT", "ParametersFormat", "Command.ParametersFormat", false},
+               {"FILES", "Files", "Command.Files", true},
+               {"LINKS", "Links", "Command.Links", true}};
+  const giles_entry *evaluation = find_entry(g, "EVALUATION"), *check = find_entry(g, "CHECK"),
+                    *figure = find_entry(g, "FIGURE_OF_MERIT_FILE");
+  json_t *command = json_pack("{s:s}", "Files", "*");
+  check_json(g, json_object_set_new(root, "Command", command));
+  if (evaluation == NULL) GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
+  if (g->rc) return;
+  json_t *commands = json_array(); /* the last one is run, those before it build */
+  split_commands(g, commands, evaluation);
+  size_t n = json_array_size(commands);
+  if (g->rc == CLT_OK)
+    set_member(g, command, "Run", json_incref(json_array_get(commands, n - 1)), "Command.Run", evaluation);
+  if (g->rc == CLT_OK) json_array_remove(commands, n - 1);
+  if (g->rc == CLT_OK && n > 1) check_json(g, json_object_set(command, "Build", commands));
+  note_line(g, "Command.Build", evaluation);
+  json_decref(commands);
+  if (check && g->rc == CLT_OK) {
+    commands = json_array();
+    split_commands(g, commands, check);
+    if (json_array_size(commands) > 1) GILES_FAIL_ENTRY(g, check, "needs a single command");
+    if (g->rc == CLT_OK)
+      set_member(g, command, "Check", json_incref(json_array_get(commands, 0)), "Command.Check", check);
+    json_decref(commands);
+  }
+  if (figure && g->rc == CLT_OK) {
+    json_t *file = piece_json(figure->value, strlen(figure->value), false);
+    set_member(g, command, "Figure", json_pack("{s:s, s:o}", "From", "file", "File", file), "Command.Figure", figure);
+  }
+  for (size_t i = 0; g->rc == CLT_OK && i < sizeof texts / sizeof *texts; i++) {
+    const giles_entry *entry = find_entry(g, texts[i].name);
+    if (entry == NULL) continue;
+    json_t *json = texts[i].list ? json_array() : piece_json(entry->value, strlen(entry->value), false);
+    if (texts[i].list) split_value(g, json, entry, false);
+    set_member(g, command, texts[i].member, json, texts[i].place, entry);
+  }
+}
+
+/* "brute_force parallel:4" */
+static void add_strategy(giles *g, json_t *root) {
+  const giles_entry *entry = find_entry(g, "STRATEGY");
+  if (entry == NULL || g->rc) return;
+  json_t *words = json_array(), *options = json_object();
+  split_value(g, words, entry, false);
+  const char *name = json_string_value(json_array_get(words, 0));
+  if (name == NULL || strchr(name, ':'))
+    GILES_FAIL_ENTRY(g, entry, "needs the name of a strategy first, such as brute_force");
+  for (size_t i = 1; g->rc == CLT_OK && i < json_array_size(words); i++) {
+    const char *word = json_string_value(json_array_get(words, i)), *colon = strchr(word, ':');
+    if (colon == NULL)
+      GILES_FAIL_ENTRY(g, entry, "needs name:value in place of \"%s\"", word);
+    else
+      check_json(g, json_object_setn_new(options, word, (size_t)(colon - word), json_string(colon + 1)));
+  }
+  if (g->rc == CLT_OK) {
+    const char *searcher = strcmp(name, "brute_force") == 0 ? "exhaustive" : name;
+    set_member(g, root, "Strategy", json_pack("{s:s, s:O}", "Searcher", searcher, "Options", options), "Strategy",
+               entry);
+  }
+  json_decref(words);
+  json_decref(options);
+}
+
+static void add_budget(giles *g, json_t *root) {
+  const giles_entry *entry = find_entry(g, "BUDGET");
+  if (entry == NULL || g->rc) return;
+  json_t *value = piece_json(entry->value, strlen(entry->value), true);
+  set_member(g, root, "Budget", json_pack("[{s:s, s:o}]", "Type", "ConfigurationCount", "BudgetValue", value), "Budget",
+             entry);
+}
+
+int clt_giles_parse(clt_source *source, clt_error *error) {
+  giles g = {.source = source, .error = error};
+  json_t *text = json_string(source->text), *groups = json_array(), *root = json_object();
+  if (text == NULL) GILES_FAIL(&g, 0, NULL, "is not UTF-8 text"); /* JSON holds nothing else */
+  if (groups == NULL || root == NULL) check_json(&g, -1);
+  scan_entries(&g);
+  parse_params(&g, groups);
+  if (g.rc == CLT_OK) add_space(&g, groups, root);
+  if (g.rc == CLT_OK) add_command(&g, root);
+  add_strategy(&g, root);
+  add_budget(&g, root);
   json_decref(text);
-  return text ? CLT_OK : clt_fail_at(error, CLT_E_FORMAT, source->path, 0, NULL, "is not UTF-8 text");
-}
-
-int clt_giles_parse(json_t **out, clt_source *source, clt_error *error) {
-  giles g = {.source = source};
-  char *text = strdup(source->text);
-  json_t *groups = json_array(), *root = NULL;
-  int rc = check_text(source, error);
-  if (rc == CLT_OK) rc = text && groups ? scan(&g, text, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = parse_params(&g, groups, error);
-  if (rc == CLT_OK) rc = giles_to_json(&g, groups, &root, error);
   json_decref(groups);
-  free(text);
-  release(&g);
-  if (rc) return json_decref(root), rc;
-  *out = root;
-  return CLT_OK;
+  free(g.entries);
+  if (g.rc == CLT_OK)
+    source->root = root;
+  else
+    json_decref(root);
+  return g.rc;
 }

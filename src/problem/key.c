@@ -1,23 +1,141 @@
-/* The store's key of an instance. */
+/* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
+#include <clatune/inspect.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
 
-#define MAX_DATA_BYTES ((size_t)1 << 40)
+#define MAX_INCLUDED 256 /* files in one hash */
 
+/* --- the kernel's text --- */
+
+int clt_kernel_read(const clt_problem *problem, const char *file, char **text, char **folder, clt_error *error) {
+  char *path = clt_problem_file(problem, file);
+  char *above = clt_format("%s/../%s", problem->folder, file);
+  int rc = path && above ? CLT_OK : clt_fail_memory(error);
+  bool is_above = rc == CLT_OK && file[0] != '/' && access(path, R_OK) != 0 && access(above, R_OK) == 0;
+  const char *chosen = is_above ? above : path;
+  if (rc == CLT_OK) rc = clt_file_read(text, NULL, chosen, CLT_MAX_TEXT_BYTES, error);
+  if (rc == CLT_OK && folder && (*folder = clt_path_folder(chosen)) == NULL) {
+    free(*text);
+    *text = NULL; /* callers free it */
+    rc = clt_fail_memory(error);
+  }
+  free(path);
+  free(above);
+  return rc;
+}
+
+int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
+  clt_define *defines = NULL;
+  char *text = NULL;
+  size_t n = 0;
+  if (problem->command) return CLT_OK;
+  int rc = clt_kernel_read(problem, problem->kernel_file, &text, NULL, NULL);
+  if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
+  rc = clt_defines(&defines, &n, text, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    const clt_define *define = &defines[i];
+    const char *name = define->name, *kind = NULL;
+    for (size_t k = 0; k < problem->n_passed; k++)
+      if (strcmp(problem->sizes[k].name, name) == 0) kind = "problem parameter";
+    if (clt_problem_parameter_index(problem, name) >= 0) kind = "tuning parameter";
+    if (kind && !define->conditional && !define->guarded)
+      rc = clt_fail(error, CLT_E_FORMAT,
+                    "%s:%d: '#define %s%s%s' overrides the %s '%s'; put '#ifndef %s' before it and '#endif' after it",
+                    problem->kernel_file, define->line, name, define->value[0] && !define->has_arguments ? " " : "",
+                    define->value, kind, name, name);
+  }
+  free(defines);
+  free(text);
+  return rc;
+}
+
+/* The included files on the way: names that were seen, so that none is read twice. */
+typedef struct includes {
+  clt_hasher *hasher;
+  const char *const *paths;
+  size_t n_paths;
+  char *seen[MAX_INCLUDED];
+  size_t n_seen;
+} includes;
+
+static int hash_text_and_includes(includes *state, const char *text, const char *folder, clt_error *error);
+
+/* Adds an included file if it lies in the folder; *found says whether. */
+static int hash_included(includes *state, const char *folder, const char *name, bool *found, clt_error *error) {
+  char *joined = clt_path_join(folder, name), *path = joined ? realpath(joined, NULL) : NULL, *text = NULL;
+  free(joined);
+  if (path == NULL) return CLT_OK;
+  *found = true;
+  bool seen = state->n_seen == MAX_INCLUDED;
+  for (size_t i = 0; i < state->n_seen; i++) seen = seen || strcmp(state->seen[i], path) == 0;
+  if (seen) return free(path), CLT_OK;
+  state->seen[state->n_seen++] = path;
+  int rc = clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, error);
+  char *inner = rc == CLT_OK ? clt_path_folder(path) : NULL;
+  if (rc == CLT_OK) rc = inner ? hash_text_and_includes(state, text, inner, error) : clt_fail_memory(error);
+  free(inner);
+  free(text);
+  return rc;
+}
+
+/* The name in an include directive at the start of a line, or NULL. malloc'ed. */
+static char *included_name(const char *line) {
+  line += strspn(line, " \t");
+  if (*line++ != '#') return NULL;
+  line += strspn(line, " \t");
+  if (!clt_starts_with(line, "include")) return NULL;
+  line += 7 + strspn(line + 7, " \t");
+  if (*line++ != '"') return NULL;
+  size_t n = strcspn(line, "\"\n");
+  return line[n] == '"' && n > 0 ? strndup(line, n) : NULL;
+}
+
+static int hash_text_and_includes(includes *state, const char *text, const char *folder, clt_error *error) {
+  int rc = CLT_OK;
+  clt_hasher_add_text(state->hasher, text);
+  for (const char *line = text; rc == CLT_OK && line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    char *name = included_name(line);
+    bool found = false;
+    if (name) rc = hash_included(state, folder, name, &found, error);
+    for (size_t i = 0; name && rc == CLT_OK && !found && i < state->n_paths; i++)
+      rc = hash_included(state, state->paths[i], name, &found, error);
+    free(name);
+  }
+  return rc;
+}
+
+int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *folder, const char *const *include_paths,
+                           size_t n_include_paths, clt_error *error) {
+  includes *state = clt_new_array(1, sizeof *state);
+  if (state == NULL) return clt_fail_memory(error);
+  *state = (includes){.hasher = hasher, .paths = include_paths, .n_paths = n_include_paths};
+  int rc = hash_text_and_includes(state, text, folder, error);
+  for (size_t i = 0; i < state->n_seen; i++) free(state->seen[i]);
+  free(state);
+  return rc;
+}
+
+/* --- the key --- */
+
+/* After the first failure (rc is no longer 0) the hash is of no use. The order of what is added, and the types of
+ * numbers, are those of the keys in stores. */
 typedef struct key {
-  const clt_instance *instance;
   const clt_problem *problem;
   clt_hasher *hasher;
   clt_error *error;
-  bool sizes;
+  int rc;
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
+
+static void add_integer(key *k, int64_t x) { clt_hasher_add(k->hasher, &x, sizeof x); }
 
 static void add_expression(key *k, clt_expression_id id) {
   add_text(k, id == CLT_NO_EXPRESSION ? "" : k->problem->expressions[id].text);
@@ -28,41 +146,31 @@ static void add_extent(key *k, const clt_extent *extent) {
   for (size_t d = 0; d < extent->n; d++) add_expression(k, extent->id[d]);
 }
 
-static void add_integer(key *k, int64_t x) { clt_hasher_add(k->hasher, &x, sizeof x); }
-
-static int add_kernel(key *k, const char *file) {
+static void add_kernel(key *k, const char *file) {
+  const clt_problem *problem = k->problem;
   char *text = NULL, *folder = NULL;
-  int rc = clt_kernel_read(k->problem, file, &text, &folder, k->error);
-  if (rc == CLT_OK)
-    rc = clt_hash_with_includes(k->hasher, text, folder, k->problem->include_paths, k->problem->n_include_paths,
-                                k->error);
+  if (k->rc) return;
+  k->rc = clt_kernel_read(problem, file, &text, &folder, k->error);
+  if (k->rc == CLT_OK)
+    k->rc = clt_hash_with_includes(k->hasher, text, folder, problem->include_paths, problem->n_include_paths, k->error);
   free(text);
   free(folder);
-  return rc;
 }
 
-/* A module's text with what it includes. */
-static int add_module(key *k, const char *path) {
-  char *text = NULL, *folder = clt_path_folder(path);
+/* A file's bytes; of a module's text also what it includes. path NULL: none. */
+static void add_file(key *k, const char *path, bool module) {
+  char *bytes = NULL, *folder = NULL;
   size_t n = 0;
-  int rc = folder ? clt_file_read(&text, &n, path, CLT_MAX_TEXT_BYTES, k->error) : clt_fail_memory(k->error);
-  if (rc == CLT_OK && memchr(text, 0, n)) {
-    clt_hasher_add(k->hasher, text, n);
-  } else if (rc == CLT_OK) {
-    rc = clt_hash_with_includes(k->hasher, text, folder, NULL, 0, k->error);
+  if (k->rc || path == NULL) return;
+  k->rc = clt_file_read(&bytes, &n, path, module ? CLT_MAX_TEXT_BYTES : CLT_MAX_DATA_BYTES, k->error);
+  if (k->rc == CLT_OK && (!module || memchr(bytes, 0, n))) {
+    clt_hasher_add(k->hasher, bytes, n);
+  } else if (k->rc == CLT_OK) {
+    folder = clt_path_folder(path);
+    k->rc = folder ? clt_hash_with_includes(k->hasher, bytes, folder, NULL, 0, k->error) : clt_fail_memory(k->error);
   }
-  free(text);
-  free(folder);
-  return rc;
-}
-
-static int add_data_file(key *k, const char *path) {
-  char *bytes = NULL;
-  size_t n = 0;
-  int rc = clt_file_read(&bytes, &n, path, MAX_DATA_BYTES, k->error);
-  if (rc == CLT_OK) clt_hasher_add(k->hasher, bytes, n);
   free(bytes);
-  return rc;
+  free(folder);
 }
 
 static void add_options(key *k, const clt_compiler_option *options, size_t n) {
@@ -85,18 +193,16 @@ static void add_launch(key *k, const clt_launch *launch) {
   for (size_t i = 0; i < launch->n_args; i++) add_text(k, launch->args[i]);
 }
 
-static int add_fill(key *k, const clt_fill *fill) {
-  int rc = CLT_OK;
+static void add_fill(key *k, const clt_fill *fill) {
   add_integer(k, fill->kind);
   add_integer(k, fill->seed);
   add_expression(k, fill->value);
   add_text(k, fill->function);
-  if (fill->module) rc = add_module(k, fill->module);
-  if (rc == CLT_OK && fill->file) rc = add_data_file(k, fill->file);
-  return rc;
+  add_file(k, fill->module, true);
+  add_file(k, fill->file, false);
 }
 
-static int add_argument(key *k, const clt_argument *argument) {
+static void add_argument(key *k, const clt_argument *argument) {
   add_text(k, argument->name);
   add_integer(k, argument->kind);
   add_integer(k, argument->access);
@@ -113,64 +219,55 @@ static int add_argument(key *k, const clt_argument *argument) {
     clt_hasher_add(k->hasher, &argument->absolute_tolerance, sizeof argument->absolute_tolerance);
     clt_hasher_add(k->hasher, &argument->relative_tolerance, sizeof argument->relative_tolerance);
   }
-  return add_fill(k, &argument->fill);
+  add_fill(k, &argument->fill);
 }
 
-/* Without a reference, the configuration whose result is taken for right. */
-static int add_reference_configuration(key *k) {
-  char *text = clt_config_string(clt_instance_space(k->instance), clt_instance_reference_configuration(k->instance));
-  if (text == NULL) return clt_fail_memory(k->error);
-  add_text(k, text);
-  free(text);
-  return CLT_OK;
-}
-
-static int add_reference(key *k) {
+static void add_reference(key *k, const clt_instance *instance) {
   const clt_reference *reference = &k->problem->reference;
-  int rc = CLT_OK;
   add_integer(k, reference->kind);
   add_text(k, reference->function);
-  if (reference->kind == CLT_REFERENCE_DEFAULT) rc = add_reference_configuration(k);
-  if (reference->kind == CLT_REFERENCE_MODULE) rc = add_module(k, reference->module);
+  if (reference->kind == CLT_REFERENCE_DEFAULT) { /* the configuration whose result is taken for right */
+    char *text = clt_config_string(clt_instance_space(instance), clt_instance_reference_configuration(instance));
+    if (text == NULL && k->rc == CLT_OK) k->rc = clt_fail_memory(k->error);
+    add_text(k, text);
+    free(text);
+  }
+  if (reference->kind == CLT_REFERENCE_MODULE) add_file(k, reference->module, true);
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
     add_options(k, reference->options, reference->n_options);
-    rc = add_kernel(k, reference->kernel_file);
+    add_kernel(k, reference->kernel_file);
   }
-  for (size_t i = 0; rc == CLT_OK && i < reference->n_arrays; i++) {
+  for (size_t i = 0; k->rc == CLT_OK && i < reference->n_arrays; i++) {
     add_text(k, reference->arrays[i].target);
-    rc = add_fill(k, &reference->arrays[i].fill);
-  }
-  return rc;
-}
-
-static void add_sizes(key *k) {
-  for (size_t i = 0; k->sizes && i < k->problem->n_sizes; i++) {
-    add_text(k, k->problem->sizes[i].name);
-    add_integer(k, k->instance->sizes[i]);
+    add_fill(k, &reference->arrays[i].fill);
   }
 }
 
-static int add_everything(key *k) {
-  const clt_problem *problem = k->problem;
-  if (problem->command) return add_sizes(k), clt_command_hash(k->hasher, k->instance, k->error);
-  add_text(k, "clatune instance 2");
-  int rc = add_kernel(k, problem->kernel_file);
-  for (size_t i = 0; i < problem->n_launches; i++) add_launch(k, &problem->launches[i]);
-  add_options(k, problem->options, problem->n_options);
-  add_text(k, problem->opencl_standard);
-  add_sizes(k);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) rc = add_argument(k, &problem->arguments[i]);
-  return rc ? rc : add_reference(k);
-}
-
-static int make_key(const clt_instance *instance, bool sizes, char out[33], clt_error *error) {
-  key k = {instance, instance->problem, clt_hasher_new(), error, sizes};
+static int make_key(const clt_instance *instance, bool with_sizes, char out[33], clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  key k = {problem, clt_hasher_new(), error, CLT_OK};
   if (k.hasher == NULL) return clt_fail_memory(error);
-  int rc = add_everything(&k);
-  if (rc == CLT_OK) clt_hasher_hex(k.hasher, out);
+  if (problem->command == NULL) {
+    add_text(&k, "clatune instance 2");
+    add_kernel(&k, problem->kernel_file);
+    for (size_t i = 0; i < problem->n_launches; i++) add_launch(&k, &problem->launches[i]);
+    add_options(&k, problem->options, problem->n_options);
+    add_text(&k, problem->opencl_standard);
+  }
+  for (size_t i = 0; with_sizes && i < problem->n_sizes; i++) {
+    add_text(&k, problem->sizes[i].name);
+    add_integer(&k, instance->sizes[i]);
+  }
+  if (problem->command) {
+    k.rc = clt_command_hash(k.hasher, instance, error);
+  } else {
+    for (size_t i = 0; k.rc == CLT_OK && i < problem->n_arguments; i++) add_argument(&k, &problem->arguments[i]);
+    if (k.rc == CLT_OK) add_reference(&k, instance);
+  }
+  if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
-  return rc;
+  return k.rc;
 }
 
 int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error) {

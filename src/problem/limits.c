@@ -7,21 +7,21 @@
 #include "base/memory.h"
 #include "problem/parts.h"
 
+/* After the first failure (rc is no longer 0) nothing is added. */
 typedef struct limits {
   const clt_instance *instance;
   clt_space_builder *builder;
   clt_symbol *symbols;
   size_t n_symbols;
   clt_error *error;
+  int rc;
 } limits;
 
-static const char *text_of(const limits *l, clt_expression_id id) { return clt_expr_text(l->instance->compiled[id]); }
-
-static const char *optional_text(const limits *l, clt_expression_id id) {
-  return id == CLT_NO_EXPRESSION ? NULL : text_of(l, id);
+/* NULL: no expression. */
+static const char *text_of(const limits *l, clt_expression_id id) {
+  return id == CLT_NO_EXPRESSION ? NULL : clt_expr_text(l->instance->compiled[id]);
 }
 
-/* A constraint that holds for every configuration is no use to anybody. */
 static bool always_holds(const limits *l, const char *text) {
   clt_expr *compiled = NULL;
   clt_value value;
@@ -32,194 +32,138 @@ static bool always_holds(const limits *l, const char *text) {
   return holds;
 }
 
-/* "condition" has to hold where `when` does (NULL: always). Takes the ownership of condition (NULL: out of memory). */
-static int require(const limits *l, const char *when, char *condition, const char *message) {
-  char *text = condition;
-  if (condition && when) {
-    text = clt_format("not (%s) or (%s)", when, condition);
-    free(condition);
-  }
-  if (text == NULL) return clt_fail_memory(l->error);
-  int rc = always_holds(l, text) ? CLT_OK
-                                 : clt_space_builder_constraint(l->builder, text, CLT_DEVICE_LIMIT, message, l->error);
-  free(text);
-  return rc;
+/* condition has to hold where `when` does (NULL: always); what holds for every configuration is left out. */
+static void require(limits *l, const char *when, const char *condition, const char *message) {
+  char *guarded = when ? clt_format("not (%s) or (%s)", when, condition) : strdup(condition);
+  if (guarded == NULL && l->rc == CLT_OK) l->rc = clt_fail_memory(l->error);
+  if (l->rc == CLT_OK && !always_holds(l, guarded))
+    l->rc = clt_space_builder_constraint(l->builder, guarded, CLT_DEVICE_LIMIT, message, l->error);
+  free(guarded);
 }
 
-/* text <= bound; a bound of 0 is unknown. */
-static int at_most(const limits *l, const char *when, const char *text, uint64_t bound, const char *what,
-                   const char *unit) {
-  char message[300];
-  if (bound == 0 || bound > INT64_MAX) return CLT_OK;
+/* The number that was written to text has to be at most bound; 0 is an unknown one. Empties the text. */
+static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
+                            const char *unit) {
+  char message[300], *number = NULL, *condition = NULL;
   snprintf(message, sizeof message, "%s at most %llu%s", what, (unsigned long long)bound, unit);
-  return require(l, when, clt_format("(%s) <= %llu", text, (unsigned long long)bound), message);
+  int rc = clt_text_take(&number, text, l->error);
+  if (rc == CLT_OK && (condition = clt_format("(%s) <= %llu", number, (unsigned long long)bound)) == NULL)
+    rc = clt_fail_memory(l->error);
+  if (l->rc == CLT_OK) l->rc = rc;
+  if (l->rc == CLT_OK && bound > 0 && bound <= INT64_MAX) require(l, when, condition, message);
+  free(number);
+  free(condition);
 }
 
-/* Where a launch takes place: where "When" holds and "Repeat" is not 0. *out: NULL for always, malloc'ed. */
-static int launch_guard(const limits *l, const clt_launch *launch, char **out) {
-  const char *when = optional_text(l, launch->when), *repeat = optional_text(l, launch->repeat);
-  *out = NULL;
-  if (repeat && always_holds(l, repeat)) repeat = NULL;
-  if (when == NULL && repeat == NULL) return CLT_OK;
-  *out = when && repeat ? clt_format("(%s) and (%s)", when, repeat) : strdup(when ? when : repeat);
-  return *out ? CLT_OK : clt_fail_memory(l->error);
+/* The number of elements of a stored argument along a dimension, border included. */
+static void write_side(const limits *l, clt_text *out, const clt_argument *argument, size_t d) {
+  if (d < argument->border.n)
+    clt_text_printf(out, "((%s) + 2 * (%s))", text_of(l, argument->size.id[d]), text_of(l, argument->border.id[d]));
+  else
+    clt_text_printf(out, "(%s)", text_of(l, argument->size.id[d]));
 }
 
-static int limit_work_group(const limits *l, const clt_launch *launch, const char *when) {
-  const clt_device_info *device = &l->instance->device;
-  static const char *const names[] = {"work-group size in x", "work-group size in y", "work-group size in z"};
-  const clt_extent *local = &launch->local;
-  int rc = CLT_OK;
-  for (size_t d = 0; rc == CLT_OK && d < local->n && d < 3; d++)
-    rc = at_most(l, when, text_of(l, local->id[d]), device->max_work_item_sizes[d], names[d], "");
-  if (rc || local->n == 0) return rc;
-  char *product =
-      clt_format("(%s) * (%s) * (%s)", text_of(l, local->id[0]), local->n > 1 ? text_of(l, local->id[1]) : "1",
-                 local->n > 2 ? text_of(l, local->id[2]) : "1");
-  if (product == NULL) return clt_fail_memory(l->error);
-  rc = at_most(l, when, product, device->max_work_group_size, "work-group size", "");
-  free(product);
-  return rc;
+/* Its size, in multiples of unit. */
+static void write_size(const limits *l, clt_text *out, const clt_argument *argument, size_t unit) {
+  clt_text_printf(out, "%zu", unit);
+  for (size_t d = 0; d < argument->size.n; d++) {
+    clt_text_add(out, " * ");
+    write_side(l, out, argument, d);
+  }
 }
 
-static bool takes(const clt_launch *launch, const char *name) {
-  if (launch->all_args) return true;
+static bool takes_argument(const clt_launch *launch, const char *name) {
   for (size_t i = 0; i < launch->n_args; i++)
     if (strcmp(launch->args[i], name) == 0) return true;
-  return false;
+  return launch->all_args;
 }
 
-/* Writes the number of elements of a stored argument, border included, as an expression. */
-static void write_elements(const limits *l, FILE *out, const clt_argument *argument) {
-  fputc('1', out);
-  for (size_t d = 0; d < argument->size.n; d++) {
-    if (d < argument->border.n) {
-      fprintf(out, " * ((%s) + 2 * (%s))", text_of(l, argument->size.id[d]), text_of(l, argument->border.id[d]));
-    } else {
-      fprintf(out, " * (%s)", text_of(l, argument->size.id[d]));
+static void limit_launch(limits *l, const clt_launch *launch) {
+  static const char *const names[] = {"work-group size in x", "work-group size in y", "work-group size in z"};
+  const clt_device_info *device = &l->instance->device;
+  const clt_problem *problem = l->instance->problem;
+  const clt_extent *local = &launch->local;
+  /* It takes place where "When" holds and "Repeat" is not 0. */
+  const char *when = text_of(l, launch->when), *repeat = text_of(l, launch->repeat);
+  clt_text text = {0};
+  char *both = NULL;
+  if (repeat && always_holds(l, repeat)) repeat = NULL;
+  if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
+  when = both ? both : when ? when : repeat;
+  for (size_t d = 0; d < local->n; d++) {
+    clt_text_add(&text, text_of(l, local->id[d]));
+    require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "");
+  }
+  for (size_t d = 0; d < local->n; d++) clt_text_printf(&text, "%s(%s)", d ? " * " : "", text_of(l, local->id[d]));
+  if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "");
+  size_t n = 0; /* arguments of local memory, which count together */
+  for (size_t i = 0; i < problem->n_arguments; i++) {
+    const clt_argument *argument = &problem->arguments[i];
+    if (argument->kind != CLT_ARG_LOCAL || !takes_argument(launch, argument->name)) continue;
+    clt_text_add(&text, n++ ? " + (" : "(");
+    write_size(l, &text, argument, argument->element.bytes);
+    if (argument->when != CLT_NO_EXPRESSION) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
+    clt_text_add(&text, ")");
+  }
+  if (n) require_at_most(l, when, &text, device->local_memory_bytes, "local memory", " bytes");
+  clt_text_release(&text);
+  free(both);
+}
+
+static void limit_image(limits *l, const clt_argument *argument) {
+  static const char *const sides[] = {"width", "height", "depth"};
+  const clt_device_info *device = &l->instance->device;
+  const uint64_t bounds[2][3] = {{device->image2d_max_width, device->image2d_max_height, 0},
+                                 {device->image3d_max_width, device->image3d_max_height, device->image3d_max_depth}};
+  const char *when = text_of(l, argument->when);
+  clt_text text = {0};
+  char what[200];
+  if (!device->images) {
+    snprintf(what, sizeof what, "image '%.100s': the device has no images", argument->name);
+    require(l, when, "0 == 1", what);
+  } else if (argument->kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
+    snprintf(what, sizeof what, "image '%.100s': elements", argument->name);
+    write_size(l, &text, argument, 1);
+    require_at_most(l, when, &text, device->image1d_buffer_max_width, what, "");
+  } else {
+    for (size_t d = 0; d < argument->size.n; d++) {
+      snprintf(what, sizeof what, "image '%.100s': %s", argument->name, sides[d]);
+      write_side(l, &text, argument, d);
+      require_at_most(l, when, &text, bounds[argument->kind == CLT_ARG_IMAGE3D][d], what, "");
     }
   }
 }
 
-static void write_bytes(const limits *l, FILE *out, const clt_argument *argument) {
-  fprintf(out, "%zu * ", argument->element.bytes);
-  write_elements(l, out, argument);
-}
-
-/* All arguments of local memory of a launch together. */
-static int limit_local_arguments(const limits *l, const clt_launch *launch, const char *when) {
-  const clt_problem *problem = l->instance->problem;
-  char *sum = NULL;
-  size_t bytes = 0, n = 0;
-  FILE *out = open_memstream(&sum, &bytes);
-  if (out == NULL) return clt_fail_memory(l->error);
-  for (size_t i = 0; i < problem->n_arguments; i++) {
-    const clt_argument *argument = &problem->arguments[i];
-    if (argument->kind != CLT_ARG_LOCAL || !takes(launch, argument->name)) continue;
-    fputs(n++ ? " + (" : "(", out);
-    write_bytes(l, out, argument);
-    if (argument->when != CLT_NO_EXPRESSION) fprintf(out, " if (%s) else 0", text_of(l, argument->when));
-    fputc(')', out);
-  }
-  int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(l->error);
-  if (rc == CLT_OK && n > 0)
-    rc = at_most(l, when, sum, l->instance->device.local_memory_bytes, "local memory", " bytes");
-  free(sum);
-  return rc;
-}
-
-static int limit_launch(const limits *l, const clt_launch *launch) {
-  char *when = NULL;
-  int rc = launch_guard(l, launch, &when);
-  if (rc == CLT_OK) rc = limit_work_group(l, launch, when);
-  if (rc == CLT_OK) rc = limit_local_arguments(l, launch, when);
-  free(when);
-  return rc;
-}
-
-static int limit_bytes(const limits *l, const clt_argument *argument) {
+static void limit_argument(limits *l, const clt_argument *argument) {
   const clt_device_info *device = &l->instance->device;
   uint64_t bound = device->max_allocation_bytes;
-  char what[200], *text = NULL;
-  size_t bytes = 0;
-  FILE *out = open_memstream(&text, &bytes);
-  if (out == NULL) return clt_fail_memory(l->error);
-  write_bytes(l, out, argument);
-  int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(l->error);
   bool constant = argument->kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
+  clt_text text = {0};
+  char what[200];
+  if (clt_arg_is_image(argument->kind)) limit_image(l, argument);
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
   snprintf(what, sizeof what, "argument '%.100s': %s memory", argument->name, constant ? "constant" : "allocated");
-  if (rc == CLT_OK) rc = at_most(l, optional_text(l, argument->when), text, bound, what, " bytes");
-  free(text);
-  return rc;
-}
-
-static int limit_image_side(const limits *l, const clt_argument *argument, size_t d, uint64_t bound) {
-  static const char *const sides[] = {"width", "height", "depth"};
-  char what[200];
-  const char *size = text_of(l, argument->size.id[d]);
-  char *text =
-      d < argument->border.n ? clt_format("(%s) + 2 * (%s)", size, text_of(l, argument->border.id[d])) : strdup(size);
-  if (text == NULL) return clt_fail_memory(l->error);
-  snprintf(what, sizeof what, "image '%.100s': %s", argument->name, sides[d]);
-  int rc = at_most(l, optional_text(l, argument->when), text, bound, what, "");
-  free(text);
-  return rc;
-}
-
-/* All elements stand in one row. */
-static int limit_image_buffer(const limits *l, const clt_argument *argument) {
-  char what[200], *text = NULL;
-  size_t bytes = 0;
-  FILE *out = open_memstream(&text, &bytes);
-  if (out == NULL) return clt_fail_memory(l->error);
-  write_elements(l, out, argument);
-  int rc = fclose(out) == 0 ? CLT_OK : clt_fail_memory(l->error);
-  snprintf(what, sizeof what, "image '%.100s': elements", argument->name);
-  if (rc == CLT_OK)
-    rc = at_most(l, optional_text(l, argument->when), text, l->instance->device.image1d_buffer_max_width, what, "");
-  free(text);
-  return rc;
-}
-
-static int limit_image(const limits *l, const clt_argument *argument) {
-  const clt_device_info *device = &l->instance->device;
-  const uint64_t sides[2][3] = {{device->image2d_max_width, device->image2d_max_height, 0},
-                                {device->image3d_max_width, device->image3d_max_height, device->image3d_max_depth}};
-  char message[200];
-  int rc = CLT_OK;
-  snprintf(message, sizeof message, "image '%.100s': the device has no images", argument->name);
-  if (!device->images) return require(l, optional_text(l, argument->when), strdup("0 == 1"), message);
-  if (argument->kind == CLT_ARG_IMAGE1D_BUFFER) return limit_image_buffer(l, argument);
-  for (size_t d = 0; rc == CLT_OK && d < argument->size.n && d < 3; d++)
-    rc = limit_image_side(l, argument, d, sides[argument->kind == CLT_ARG_IMAGE3D][d]);
-  return rc;
-}
-
-static int limit_argument(const limits *l, const clt_argument *argument) {
-  int rc = CLT_OK;
-  if (!clt_holds_data(argument)) return CLT_OK;
-  if (clt_arg_is_image(argument->kind)) rc = limit_image(l, argument);
-  return rc ? rc : limit_bytes(l, argument);
-}
-
-static int limit_resource(const limits *l, const clt_resource *resource) {
-  const clt_device_info *device = &l->instance->device;
-  if (strcmp(resource->name, "LocalMemoryBytes") == 0)
-    return at_most(l, NULL, text_of(l, resource->value), device->local_memory_bytes, "local memory", " bytes");
-  if (strcmp(resource->name, "WorkGroupSize") == 0)
-    return at_most(l, NULL, text_of(l, resource->value), device->max_work_group_size, "work-group size", "");
-  return CLT_OK;
+  write_size(l, &text, argument, argument->element.bytes);
+  require_at_most(l, text_of(l, argument->when), &text, bound, what, " bytes");
 }
 
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error) {
   const clt_problem *problem = instance->problem;
   limits l = {.instance = instance, .builder = builder, .error = error};
   if (!instance->has_device) return CLT_OK;
-  int rc = clt_instance_symbols(instance, &l.symbols, &l.n_symbols, error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++) rc = limit_launch(&l, &problem->launches[i]);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) rc = limit_argument(&l, &problem->arguments[i]);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_resources; i++) rc = limit_resource(&l, &problem->resources[i]);
+  l.rc = clt_instance_symbols(instance, &l.symbols, &l.n_symbols, error);
+  for (size_t i = 0; l.rc == CLT_OK && i < problem->n_launches; i++) limit_launch(&l, &problem->launches[i]);
+  for (size_t i = 0; l.rc == CLT_OK && i < problem->n_arguments; i++)
+    if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
+  for (size_t i = 0; l.rc == CLT_OK && i < problem->n_resources; i++) {
+    const clt_resource *resource = &problem->resources[i];
+    bool local = strcmp(resource->name, "LocalMemoryBytes") == 0;
+    clt_text text = {0};
+    if (!local && strcmp(resource->name, "WorkGroupSize") != 0) continue;
+    clt_text_add(&text, text_of(&l, resource->value));
+    require_at_most(&l, NULL, &text, local ? instance->device.local_memory_bytes : instance->device.max_work_group_size,
+                    local ? "local memory" : "work-group size", local ? " bytes" : "");
+  }
   free(l.symbols);
-  return rc;
+  return l.rc;
 }

@@ -1,223 +1,406 @@
+/* The problem file from top to bottom: everything but the kernel (load_kernel.c) and the command (load_command.c). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "problem/command.h"
-#include "problem/giles.h"
 #include "problem/metric.h"
 #include "problem/parts.h"
-#include "problem/todo.h"
+#include "space/lex.h"
 
-static bool ends_in(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n > m && strcmp(text + n - m, end) == 0;
+#define TO_DO "TODO" /* what `clatune init` leaves to its user begins with it */
+#define MAX_DEPTH 32
+#define MAX_GROUPS 256
+#define MAX_GROUP_DEPTH 16
+
+/* --- what is still to be filled in --- */
+
+typedef struct open_ends {
+  clt_node first;
+  size_t n;
+  char others[512]; /* "line 12, line 14" */
+} open_ends;
+
+static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
+  const char *name, *text = json_string_value(node->json);
+  json_t *member;
+  if (depth > MAX_DEPTH) return;
+  if (text && clt_starts_with(text, TO_DO)) {
+    size_t used = strlen(found->others);
+    if (found->n++ == 0)
+      found->first = *node;
+    else
+      snprintf(found->others + used, sizeof found->others - used, "%s%d", used ? ", " : "",
+               clt_json_line(node->reading->source->text, node->key));
+  }
+  for (size_t i = 0; i < json_array_size(node->json); i++) {
+    clt_node item = clt_node_item(node, i);
+    find_open_ends(found, &item, depth + 1);
+  }
+  json_object_foreach((json_t *)node->json, name, member) {
+    if (!clt_is_name(name)) continue; /* a comment */
+    clt_node below = clt_node_member(node, name);
+    find_open_ends(found, &below, depth + 1);
+  }
 }
 
+static void check_open_ends(const clt_node *root) {
+  open_ends found = {0};
+  find_open_ends(&found, root, 0);
+  if (found.n > 0)
+    clt_node_fail(&found.first, "still to be filled in: %s%s%s", json_string_value(found.first.json),
+                  found.others[0] ? "; and what stands on line " : "", found.others);
+}
+
+/* --- General, Budget --- */
+
+/* KTT writes one object, Kernel Tuner a list of them. */
+static void load_budget(clt_problem *problem, const clt_node *root) {
+  clt_node budget = clt_node_member(root, "Budget");
+  size_t n = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
+  for (size_t i = 0; i < n; i++) {
+    clt_node entry = json_is_object(budget.json) ? budget : clt_node_item(&budget, i);
+    if (!clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false)) return;
+    int type =
+        clt_read_choice(&entry, "Type", CLT_NAMES("ConfigurationCount", "TuningDuration", "ConfigurationFraction"), 1);
+    double count = clt_read_number(&entry, "BudgetValue", 0);
+    clt_node value = clt_node_member(&entry, "BudgetValue");
+    if (type != 0) continue;
+    if (!(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
+    if (clt_node_ok(root)) problem->budget = (int64_t)count;
+  }
+}
+
+static void load_general(clt_problem *problem, const clt_node *root) {
+  clt_node general = clt_node_member(root, "General");
+  if (general.json &&
+      clt_read_object(
+          &general,
+          CLT_NAMES("BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile", "OutputFormat"), false))
+    problem->name = clt_read_text(&general, "BenchmarkName");
+}
+
+/* --- parameters --- */
+
+static bool name_is_taken(const clt_problem *problem, const char *name) {
+  for (size_t i = 0; i < problem->n_sizes; i++)
+    if (strcmp(problem->sizes[i].name, name) == 0) return true;
+  return clt_problem_parameter_index(problem, name) >= 0;
+}
+
+/* Reads the "Name" of a parameter: a C name that no other has. */
+static const char *load_name(const clt_problem *problem, const clt_node *node) {
+  const char *name = clt_read_required_text(node, "Name");
+  clt_node place = clt_node_member(node, "Name");
+  if (!clt_node_ok(node)) return NULL;
+  if (!clt_is_name(name)) {
+    clt_node_fail(&place, "\"%s\" cannot be a name: use letters, digits and _", name);
+  } else if (clt_is_keyword(name, strlen(name))) {
+    clt_node_fail(&place, "\"%s\" cannot be a name, as it has a meaning in expressions; use another one", name);
+  } else if (name_is_taken(problem, name)) {
+    clt_node_fail(&place, "there are two parameters of the name \"%s\"", name);
+  }
+  return name;
+}
+
+static void load_sizes(clt_problem *problem, const clt_node *root, const clt_node *benchmark_config) {
+  clt_node list = clt_node_member(root, "ProblemParameters");
+  size_t n = clt_read_list(&list);
+  problem->sizes = clt_node_new(root, n + json_object_size(benchmark_config->json), sizeof *problem->sizes);
+  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+    clt_node node = clt_node_item(&list, i), standard = clt_node_member(&node, "Default");
+    clt_problem_parameter size;
+    if (!clt_read_object(&node, CLT_NAMES("Name", "Default", "Min", "Max"), true)) return;
+    if (standard.json == NULL) clt_node_fail(&node, "needs a \"Default\"");
+    size.standard = clt_read_integer(&node, "Default", 0);
+    size.min = clt_read_integer(&node, "Min", INT64_MIN);
+    size.max = clt_read_integer(&node, "Max", INT64_MAX);
+    if (size.standard < size.min || size.standard > size.max)
+      clt_node_fail(&standard, "lies outside of \"Min\" and \"Max\"");
+    size.name = load_name(problem, &node);
+    if (clt_node_ok(root)) problem->sizes[problem->n_sizes++] = size;
+  }
+  problem->n_passed = problem->n_sizes;
+}
+
+/* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; nobody sets them and they are not passed on. */
+static void load_benchmark_config(clt_problem *problem, const clt_node *config) {
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)config->json, name, value) {
+    bool usable = clt_is_name(name) && !clt_is_keyword(name, strlen(name));
+    if (clt_node_ok(config) && json_is_integer(value) && usable && !name_is_taken(problem, name))
+      problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
+          .name = name, .standard = json_integer_value(value), .min = INT64_MIN, .max = INT64_MAX};
+  }
+}
+
+static void load_parameters(clt_problem *problem, const clt_node *space) {
+  clt_node list = clt_node_member(space, "TuningParameters");
+  size_t n = clt_read_list(&list);
+  if (list.json == NULL)
+    clt_node_fail(space, "needs \"TuningParameters\"");
+  else if (n == 0)
+    clt_node_fail(&list, "needs a tuning parameter");
+  else if (n > CLT_MAX_PARAMETERS)
+    clt_node_fail(&list, "has %zu tuning parameters; at most %d are possible", n, CLT_MAX_PARAMETERS);
+  problem->parameters = clt_node_new(&list, n, sizeof *problem->parameters);
+  for (size_t i = 0; i < n && clt_node_ok(space); i++) {
+    clt_node node = clt_node_item(&list, i), values = clt_node_member(&node, "Values");
+    clt_tuning_parameter parameter = {0};
+    const json_t *standard = json_object_get(node.json, "Default");
+    if (!clt_read_object(&node, CLT_NAMES("Name", "Type", "Values", "Default"), false)) return;
+    parameter.name = load_name(problem, &node);
+    parameter.key = clt_node_keep(&node, strdup(values.key));
+    parameter.type = clt_read_text(&node, "Type");
+    if (values.json == NULL) {
+      clt_node_fail(&node, "needs \"Values\"");
+    } else if (json_is_string(values.json)) {
+      parameter.values = clt_expand_problem_size(problem, json_string_value(values.json), &values);
+    } else if (!json_is_array(values.json)) {
+      clt_node_fail(&values, "needs a list, or a text such as \"[1, 2, 4]\"");
+    } else {
+      parameter.list = values.json;
+      if (json_array_size(values.json) == 0) clt_node_fail(&values, "needs a value");
+    }
+    /* Some T1 files put the default into a list of one. */
+    if (json_is_array(standard)) standard = json_array_get(standard, 0);
+    parameter.standard = json_is_null(standard) ? NULL : standard;
+    if (clt_node_ok(space)) problem->parameters[problem->n_parameters++] = parameter;
+  }
+}
+
+static void load_conditions(clt_problem *problem, const clt_node *space) {
+  clt_node list = clt_node_member(space, "Conditions");
+  size_t n = clt_read_list(&list);
+  problem->conditions = clt_node_new(&list, n, sizeof *problem->conditions);
+  for (size_t i = 0; i < n && clt_node_ok(space); i++) {
+    clt_node node = clt_node_item(&list, i), expression = node;
+    if (!json_is_string(node.json)) {
+      if (!clt_read_object(&node, CLT_NAMES("Expression", "Parameters"), false)) return;
+      expression = clt_node_member(&node, "Expression");
+      if (expression.json == NULL) clt_node_fail(&node, "needs an \"Expression\"");
+    }
+    problem->conditions[problem->n_conditions++] = clt_add_expression(problem, &expression);
+  }
+}
+
+static void load_aliases(clt_problem *problem, const clt_node *space) {
+  clt_node list = clt_node_member(space, "Aliases");
+  size_t n = clt_read_list(&list);
+  problem->aliases = clt_node_new(&list, n, sizeof *problem->aliases);
+  for (size_t i = 0; i < n && clt_node_ok(space); i++) {
+    clt_node node = clt_node_item(&list, i), when = clt_node_member(&node, "When");
+    clt_node value = clt_node_member(&node, "Value");
+    clt_alias *alias = &problem->aliases[problem->n_aliases++];
+    if (!clt_read_object(&node, CLT_NAMES("When", "Parameter", "Value"), true)) return;
+    if (when.json == NULL) clt_node_fail(&node, "needs a \"When\"");
+    if (value.json == NULL) clt_node_fail(&node, "needs a \"Value\"");
+    alias->value = value.json;
+    alias->key = clt_node_keep(&node, strdup(node.key));
+    alias->when = clt_add_expression(problem, &when);
+    alias->parameter = clt_read_required_text(&node, "Parameter");
+  }
+}
+
+/* --- ConfigurationSpace.Groups, Strategy --- */
+
+#define UNGROUPED SIZE_MAX
+
+static void place_parameter(clt_problem *problem, size_t group, const clt_node *node) {
+  const char *name = json_string_value(node->json), *names[CLT_MAX_PARAMETERS];
+  int index = clt_problem_parameter_index(problem, name);
+  if (index < 0) {
+    for (size_t i = 0; i < problem->n_parameters; i++) names[i] = problem->parameters[i].name;
+    const char *near = clt_nearest_name(name, names, problem->n_parameters);
+    clt_node_fail(node, "there is no tuning parameter \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+                  near ? near : "", near ? "\"?" : "");
+  } else if (problem->group_of[index] != UNGROUPED) {
+    clt_node_fail(node, "\"%s\" stands in two groups", name);
+  } else {
+    problem->group_of[index] = group;
+  }
+}
+
+static void load_group(clt_problem *problem, size_t parent, const clt_node *list, int depth) {
+  size_t group = problem->n_groups;
+  if (group == MAX_GROUPS || depth > MAX_GROUP_DEPTH) {
+    clt_node_fail(list, "there are more than %d groups, or %d of them in each other", MAX_GROUPS, MAX_GROUP_DEPTH);
+    return;
+  }
+  problem->group_parents[group] = parent;
+  problem->n_groups++;
+  for (size_t i = 0; i < json_array_size(list->json) && clt_node_ok(list); i++) {
+    clt_node item = clt_node_item(list, i);
+    if (json_is_array(item.json))
+      load_group(problem, group, &item, depth + 1);
+    else if (json_is_string(item.json))
+      place_parameter(problem, group, &item);
+    else
+      clt_node_fail(&item, "needs the name of a tuning parameter, or a list of them");
+  }
+}
+
+static void load_groups(clt_problem *problem, const clt_node *space) {
+  clt_node list = clt_node_member(space, "Groups");
+  clt_read_list(&list);
+  if (list.json == NULL || !clt_node_ok(space)) return;
+  problem->group_parents = clt_node_new(&list, MAX_GROUPS, sizeof *problem->group_parents);
+  problem->group_of = clt_node_new(&list, problem->n_parameters, sizeof *problem->group_of);
+  if (!clt_node_ok(space)) return;
+  for (size_t i = 0; i < problem->n_parameters; i++) problem->group_of[i] = UNGROUPED;
+  load_group(problem, 0, &list, 0);
+  for (size_t i = 0; i < problem->n_parameters; i++)
+    if (problem->group_of[i] == UNGROUPED)
+      clt_node_fail(&list, "\"%s\" stands in no group", problem->parameters[i].name);
+}
+
+static void load_space(clt_problem *problem, const clt_node *root) {
+  clt_node space = clt_node_member(root, "ConfigurationSpace"), config = clt_node_member(root, "BenchmarkConfig");
+  if (space.json == NULL) clt_node_fail(root, "needs a \"ConfigurationSpace\"");
+  if (!clt_read_object(&space, CLT_NAMES("TuningParameters", "Conditions", "Aliases", "Groups"), false)) return;
+  load_sizes(problem, root, &config);
+  load_parameters(problem, &space);
+  load_benchmark_config(problem, &config);
+  load_conditions(problem, &space);
+  load_aliases(problem, &space);
+  load_groups(problem, &space);
+}
+
+static void load_strategy(clt_problem *problem, const clt_node *root) {
+  clt_node node = clt_node_member(root, "Strategy"), options = clt_node_member(&node, "Options");
+  const char *name;
+  json_t *value;
+  if (node.json == NULL || !clt_read_object(&node, CLT_NAMES("Searcher", "Options"), true)) return;
+  problem->searcher = clt_read_text(&node, "Searcher");
+  if (options.json == NULL || !clt_read_object(&options, NULL, false)) return;
+  problem->search_options = clt_node_new(&options, json_object_size(options.json), sizeof *problem->search_options);
+  json_object_foreach((json_t *)options.json, name, value) {
+    clt_node here = clt_node_member(&options, name);
+    const char *text = json_string_value(value);
+    if (!(text || json_is_number(value) || json_is_boolean(value)))
+      clt_node_fail(&here, "needs a text, a number, or true or false");
+    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
+    if (text == NULL && clt_node_ok(root))
+      text = clt_node_keep(&here, json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)));
+    if (clt_node_ok(root)) problem->search_options[problem->n_search_options++] = (clt_problem_option){name, text};
+  }
+}
+
+/* --- Metrics, Objective --- */
+
+static void check_metric_name(const clt_problem *problem, const char *metric, const clt_node *entry) {
+  clt_node name = clt_node_member(entry, "Name");
+  if (!clt_node_ok(entry)) return;
+  if (!clt_is_metric_name(metric))
+    clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
+  if (strcmp(metric, "time") == 0 || strcmp(metric, "energy") == 0)
+    clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric);
+  for (size_t i = 0; i < problem->n_metrics; i++)
+    if (strcmp(problem->metrics[i].name, metric) == 0) clt_node_fail(&name, "there are two metrics \"%s\"", metric);
+}
+
+static void load_metrics(clt_problem *problem, const clt_node *root) {
+  clt_node list = clt_node_member(root, "Metrics");
+  problem->objective = clt_read_text(root, "Objective");
+  size_t n = clt_read_list(&list);
+  if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu entries; %d are possible", n, CLT_MAX_METRICS);
+  problem->metrics = clt_node_new(&list, n, sizeof *problem->metrics);
+  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+    clt_node entry = clt_node_item(&list, i);
+    clt_metric metric;
+    if (!clt_read_object(&entry, CLT_NAMES("Name", "Expression", "Unit", "Goal"), true)) return;
+    metric.name = clt_read_required_text(&entry, "Name");
+    check_metric_name(problem, metric.name, &entry);
+    const char *text = clt_read_required_text(&entry, "Expression"), *unit = clt_read_text(&entry, "Unit");
+    metric.unit = unit ? unit : "";
+    int goal = clt_read_choice(&entry, "Goal", CLT_NAMES("Minimise", "Maximise", "Minimize", "Maximize"), -1);
+    metric.goal = goal < 0 ? CLT_GOAL_NOT_STATED : goal % 2 ? CLT_MAXIMISE : CLT_MINIMISE;
+    metric.expression = text ? clt_expand_problem_size(problem, text, &entry) : NULL;
+    if (clt_node_ok(root)) problem->metrics[problem->n_metrics++] = metric;
+  }
+}
+
+/* --- the whole --- */
+
 /* What people type by mistake is the kernel in place of the file that describes it. */
-static int read_source(clt_problem *problem, clt_error *error) {
+static int read_source(clt_problem *problem, const char *path, clt_error *error) {
   clt_error mistake = {0};
-  const char *path = problem->source.path;
-  int rc = clt_source_read(&problem->source, &problem->root, CLT_MAX_TEXT_BYTES, &mistake);
-  if (rc == CLT_E_FORMAT && (ends_in(path, ".cl") || ends_in(path, ".ocl")))
+  int rc = clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
+  if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl")))
     return clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
-  if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text))
-    return clt_giles_parse(&problem->root, &problem->source, error);
+  if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text)) return clt_giles_parse(&problem->source, error);
   if (rc && error && error->code == 0) *error = mistake;
   return rc;
 }
 
-static int load_budget_entry(clt_problem *problem, const clt_node *entry, clt_error *error) {
-  static const char *const types[] = {"ConfigurationCount", "TuningDuration", "ConfigurationFraction"};
-  static const char *const known[] = {"Type", "BudgetValue"};
-  const clt_source *source = &problem->source;
-  int type = 1;
-  double count = 0;
-  int rc = clt_node_object(source, entry, error);
-  if (rc == CLT_OK) rc = clt_node_known(source, entry, known, 2, false, error);
-  if (rc == CLT_OK) rc = clt_node_choice(&type, source, entry, "Type", types, 3, error);
-  if (rc == CLT_OK) rc = clt_node_number(&count, source, entry, "BudgetValue", error);
-  if (rc || type != 0) return rc;
-  if (!(count >= 1 && count <= 1e15)) {
-    clt_node value = clt_node_member(entry, "BudgetValue");
-    return clt_node_fail(source, &value, error, "needs a number of configurations, at least 1");
+/* General.BenchmarkName, else the file's name without folder and ending for a command, else the kernel's. */
+static void name_problem(clt_problem *problem, const clt_node *root) {
+  if (!clt_node_ok(root) || (problem->name && problem->name[0])) return;
+  if (problem->command == NULL) {
+    problem->name = problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel;
+    return;
   }
-  problem->budget = (int64_t)count;
-  return CLT_OK;
-}
-
-/* KTT writes one object, Kernel Tuner a list of them. */
-static int load_budget(clt_problem *problem, const clt_node *root, clt_error *error) {
-  clt_node budget = clt_node_member(root, "Budget");
-  int rc = CLT_OK;
-  if (budget.json == NULL) return CLT_OK;
-  if (json_is_object(budget.json)) return load_budget_entry(problem, &budget, error);
-  rc = clt_node_list(&problem->source, &budget, error);
-  for (size_t i = 0; rc == CLT_OK && i < json_array_size(budget.json); i++) {
-    clt_node entry = clt_node_item(&budget, i);
-    rc = load_budget_entry(problem, &entry, error);
-  }
-  return rc;
-}
-
-static int load_general(clt_problem *problem, const clt_node *root, clt_error *error) {
-  static const char *const known[] = {"BenchmarkName", "FormatVersion", "LoggingLevel",
-                                      "TimeUnit",      "OutputFile",    "OutputFormat"};
-  clt_node general = clt_node_member(root, "General");
-  if (general.json == NULL) return CLT_OK;
-  int rc = clt_node_object(&problem->source, &general, error);
-  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &general, known, 6, false, error);
-  if (rc == CLT_OK) rc = clt_node_text(&problem->name, &problem->source, &general, "BenchmarkName", false, error);
-  return rc;
-}
-
-/* A file's name without folder and ending. */
-static char *stem(const char *path) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-  return dot && dot > name ? strndup(name, (size_t)(dot - name)) : strdup(name);
-}
-
-static int name_it(clt_problem *problem, clt_error *error) {
-  if (problem->name && problem->name[0]) return CLT_OK;
-  free(problem->name);
-  problem->name = problem->command       ? stem(problem->source.path)
-                  : problem->kernel_name ? strdup(problem->kernel_name)
-                                         : strdup(problem->launches[0].kernel);
-  return problem->name ? CLT_OK : clt_fail_memory(error);
+  const char *path = problem->source.path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *dot = strrchr(name, '.');
+  problem->name = clt_node_keep(root, dot && dot > name ? strndup(name, (size_t)(dot - name)) : strdup(name));
 }
 
 static int load_sections(clt_problem *problem, clt_error *error) {
-  static const char *const known[] = {"General",
-                                      "ProblemParameters",
-                                      "ConfigurationSpace",
-                                      "KernelSpecification",
-                                      "Command",
-                                      "Strategy",
-                                      "ReferenceArguments",
-                                      "Reference",
-                                      "Budget",
-                                      "Search",
-                                      "BenchmarkConfig",
-                                      "Metrics",
-                                      "Objective"};
-  clt_node root = {.json = problem->root}, kernel = clt_node_member(&root, "KernelSpecification");
-  int rc = clt_node_object(&problem->source, &root, error);
-  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &root, known, sizeof known / sizeof *known, false, error);
-  if (rc == CLT_OK) rc = load_general(problem, &root, error);
-  if (rc == CLT_OK) rc = load_budget(problem, &root, error);
-  if (rc == CLT_OK) rc = clt_load_problem_size(problem, &kernel, error); /* before all that may speak of it */
-  if (rc == CLT_OK) rc = clt_load_parameters(problem, &root, error);
-  if (rc == CLT_OK) rc = clt_load_command(problem, &root, error);
-  if (rc == CLT_OK && problem->command == NULL) rc = clt_load_kernel(problem, &root, error);
-  if (rc == CLT_OK && problem->command == NULL) rc = clt_load_reference(problem, &root, &kernel, error);
-  if (rc == CLT_OK) rc = clt_load_strategy(problem, &root, error);
-  if (rc == CLT_OK) rc = clt_load_metrics(problem, &root, error);
-  if (rc == CLT_OK) rc = name_it(problem, error);
-  return rc;
+  clt_reading reading = {&problem->source, error, CLT_OK};
+  clt_node root = clt_node_root(&reading);
+  check_open_ends(&root);
+  clt_read_object(
+      &root,
+      CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command", "Strategy",
+                "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig", "Metrics", "Objective"),
+      false);
+  load_general(problem, &root);
+  load_budget(problem, &root);
+  clt_load_problem_size(problem, &root);
+  load_space(problem, &root);
+  clt_load_command(problem, &root);
+  if (clt_node_ok(&root) && problem->command == NULL) {
+    clt_load_kernel(problem, &root);
+    clt_load_reference(problem, &root);
+  }
+  load_strategy(problem, &root);
+  load_metrics(problem, &root);
+  name_problem(problem, &root);
+  return reading.rc;
 }
 
 /* Compiles everything once with the default sizes, so that mistakes in expressions and values show at once. */
-static int check(const clt_problem *problem, clt_error *error) {
-  clt_instance instance = {.problem = problem, .sizes = clt_new_array(problem->n_sizes, sizeof(int64_t))};
-  if (instance.sizes == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < problem->n_sizes; i++) instance.sizes[i] = problem->sizes[i].standard;
-  int rc = clt_instance_compile(&instance, error);
-  if (rc == CLT_OK) rc = clt_metrics_check(&instance, error);
-  for (size_t i = 0; instance.compiled && i < problem->n_expressions; i++) clt_expr_free(instance.compiled[i]);
-  for (size_t i = 0; instance.values && i < problem->n_parameters; i++) free(instance.values[i]);
-  free(instance.compiled);
-  free(instance.values);
-  free(instance.n_values);
-  free(instance.sizes);
+static int check_expressions(const clt_problem *problem, clt_error *error) {
+  clt_instance *instance = NULL;
+  int rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, error);
+  if (rc == CLT_OK) rc = clt_metrics_check(instance, error);
+  clt_instance_free(instance);
   return rc;
 }
 
 int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   clt_problem *problem = calloc(1, sizeof *problem);
   if (problem == NULL) return clt_fail_memory(error);
-  problem->source.path = strdup(path);
-  problem->folder = clt_path_folder(path);
-  int rc = problem->source.path && problem->folder ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = read_source(problem, error);
-  if (rc == CLT_OK) rc = clt_todo_check(&problem->source, problem->root, error);
+  problem->problem_size = CLT_NO_EXTENT;
+  problem->desirability = CLT_NO_EXPRESSION;
+  int rc = read_source(problem, path, error);
+  problem->root = problem->source.root;
+  if (rc == CLT_OK) problem->folder = clt_source_keep(&problem->source, clt_path_folder(path), error);
+  if (rc == CLT_OK && problem->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = load_sections(problem, error);
-  if (rc == CLT_OK) rc = check(problem, error);
-  if (rc == CLT_OK) {
+  if (rc == CLT_OK) rc = check_expressions(problem, error);
+  if (rc == CLT_OK)
     *out = problem;
-  } else {
+  else
     clt_problem_free(problem);
-  }
   return rc;
 }
 
-const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
-
-bool clt_problem_has_reference(const clt_problem *problem) {
-  return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
-}
-
-bool clt_problem_is_file(const char *path) {
-  char *text = NULL;
-  if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
-  json_t *json = json_loads(text, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") ||
-             (clt_is_giles(text) && strstr(text, "PARAMS"));
-  json_decref(json);
-  free(text);
-  return yes;
-}
-
-const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
-
-static size_t n_passed(const clt_problem *problem) {
-  size_t n = 0;
-  while (n < problem->n_sizes && problem->sizes[n].passed) n++;
-  return n;
-}
-
-size_t clt_problem_n_sizes(const clt_problem *problem) { return n_passed(problem); }
-
-clt_size clt_problem_size(const clt_problem *problem, size_t index) {
-  return (clt_size){problem->sizes[index].name, problem->sizes[index].standard};
-}
-
-int64_t clt_problem_budget(const clt_problem *problem) { return problem->budget; }
-
-char *clt_problem_file(const clt_problem *problem, const char *name) { return clt_path_join(problem->folder, name); }
-
-const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0) return &problem->arguments[i];
-  return NULL;
-}
-
-const char *clt_problem_quality_name(const clt_problem *problem) { return problem->reference.quality.name; }
-
-const char *clt_problem_quality_unit(const clt_problem *problem) {
-  const char *unit = problem->reference.quality.unit;
-  return unit ? unit : "";
-}
-
-size_t clt_problem_n_entries(const clt_problem *problem, const char *name) {
-  size_t n = 0;
-  for (size_t i = 0; i < problem->n_arguments; i++) n += strcmp(problem->arguments[i].name, name) == 0;
-  return n;
-}
-
-bool clt_holds_data(const clt_argument *argument) {
-  return argument->kind != CLT_ARG_SCALAR && argument->kind != CLT_ARG_SAMPLER && argument->kind != CLT_ARG_LOCAL;
-}
-
-const clt_fill *clt_problem_fill(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].fill.kind != CLT_FILL_NONE)
-      return &problem->arguments[i].fill;
-  return NULL;
-}
-
-bool clt_is_verified(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].output) return true;
-  return false;
+void clt_problem_free(clt_problem *problem) {
+  if (problem == NULL) return;
+  free(problem->expressions);
+  clt_source_release(&problem->source);
+  free(problem);
 }

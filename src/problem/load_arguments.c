@@ -1,252 +1,346 @@
-/* The kernel's arguments. */
-#include <stdio.h>
+/* The kernel's arguments, where their content comes from, and where the right results come from. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/memory.h"
 #include "problem/parts.h"
 
-static const char *const known_keys[] = {
-    "Name",       "Type",       "MemoryType", "MemType",           "AccessType",       "Size",
-    "TypeSize",   "FillType",   "FillValue",  "DataSource",        "RandomSeed",       "Generator",
-    "Module",     "When",       "Border",     "BorderMode",        "ChannelType",      "Output",
-    "Normalised", "Addressing", "Filter",     "AbsoluteTolerance", "RelativeTolerance"};
+/* --- content --- */
 
-enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, IMAGE1D_BUFFER, SAMPLER, LOCAL, SYMBOL };
-enum { GLOBAL_MEMORY, CONSTANT_MEMORY, LOCAL_MEMORY };
-
-static int load_kind(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const types[] = {"Scalar",        "Vector",  "Image2D", "Image3D",
-                                      "Image1DBuffer", "Sampler", "Local",   "Symbol"};
-  static const char *const memories[] = {"Global", "Constant", "Local"};
-  static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,         CLT_ARG_BUFFER,  CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
-                                       CLT_ARG_IMAGE1D_BUFFER, CLT_ARG_SAMPLER, CLT_ARG_LOCAL,   CLT_ARG_BUFFER};
-  int type = -1, memory = GLOBAL_MEMORY;
-  int rc = clt_node_choice(&type, &problem->source, node, "MemoryType", types, 8, error);
-  if (rc == CLT_OK) rc = clt_node_choice(&memory, &problem->source, node, "MemType", memories, 3, error);
-  if (rc) return rc;
-  clt_node place = clt_node_member(node, "MemoryType");
-  if (type < 0) return clt_node_fail(&problem->source, node, error, "needs a \"MemoryType\"");
-  if (type == SYMBOL)
-    return clt_key_fail(&problem->source, place.key, CLT_E_UNSUPPORTED, error,
-                        "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
-  argument->kind = kinds[type];
-  if (type == VECTOR && memory == CONSTANT_MEMORY) argument->kind = CLT_ARG_CONSTANT;
-  if (type == VECTOR && memory == LOCAL_MEMORY) argument->kind = CLT_ARG_LOCAL;
-  return CLT_OK;
+static void load_fill_module(clt_problem *problem, clt_fill *fill, const clt_node *node) {
+  clt_node own = clt_node_member(node, "Module"), generator = clt_node_member(node, "Generator");
+  const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
+  const char *name = json_string_value(own.json ? own.json : shared), *function = fill->function;
+  bool built_in = strcmp(function, "ramp") == 0 || strcmp(function, "noise") == 0 || strcmp(function, "image") == 0;
+  fill->kind = own.json == NULL && built_in ? CLT_FILL_BUILT_IN : CLT_FILL_MODULE;
+  if (fill->kind == CLT_FILL_BUILT_IN) return;
+  if (own.json && name == NULL)
+    clt_node_fail(&own, "needs the name of a file");
+  else if (name == NULL)
+    clt_node_fail(&generator, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
+                  function);
+  else
+    fill->module = clt_node_keep(node, clt_problem_file(problem, name));
 }
 
-/* T1's names of element types, and OpenCL's. A bool is a byte, as kernels cannot take one. */
-static const char *opencl_type(const char *type) {
+static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
+  enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, REPETITION, SCRIPT, BINARY_HDF, ABSENT };
+  clt_node value = clt_node_member(node, "FillValue"), function = clt_node_member(node, "Generator"),
+           source = clt_node_member(node, "DataSource"), place = clt_node_member(node, "FillType");
+  int type = clt_read_choice(
+      node, "FillType",
+      CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"),
+      value.json      ? CONSTANT
+      : function.json ? GENERATOR
+                      : ABSENT);
+  clt_fill fill = {.value = CLT_NO_EXPRESSION, .seed = clt_read_integer(node, "RandomSeed", 0)};
+  if (!clt_node_ok(node)) return fill;
+  switch (type) {
+    case CONSTANT:
+    case RANDOM:
+      fill.kind = type == CONSTANT ? CLT_FILL_CONSTANT : CLT_FILL_RANDOM;
+      fill.value = clt_add_expression(problem, &value);
+      break;
+    case GENERATOR: /* a function, or as in T1 an expression over the element's index */
+      if (function.json == NULL && source.json) {
+        fill.kind = CLT_FILL_FORMULA;
+        fill.value = clt_add_expression(problem, &source);
+        if (clt_node_ok(node)) problem->expressions[fill.value].of_index = true;
+      } else if ((fill.function = clt_read_required_text(node, "Generator")) && clt_node_ok(node)) {
+        load_fill_module(problem, &fill, node);
+      }
+      break;
+    case BINARY_RAW:
+    case PGM: {
+      const char *file = clt_read_required_text(node, "DataSource");
+      fill.kind = type == PGM ? CLT_FILL_PGM : CLT_FILL_RAW;
+      if (clt_node_ok(node)) fill.file = clt_node_keep(node, clt_problem_file(problem, file));
+      break;
+    }
+    case REPETITION: fill.kind = CLT_FILL_REPETITION; break;
+    case SCRIPT:
+      clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                       "FillType \"Script\" would execute code from the file; use \"Generator\" with a C function, or "
+                       "\"BinaryRaw\"");
+      break;
+    case BINARY_HDF:
+      clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                       "FillType \"BinaryHDF\" is not supported; store the data as \"BinaryRaw\"");
+      break;
+    default: break;
+  }
+  return fill;
+}
+
+/* --- arguments --- */
+
+static void load_argument_kind(clt_argument *argument, const clt_node *node) {
+  enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, IMAGE1D_BUFFER, SAMPLER, LOCAL, SYMBOL };
+  static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,         CLT_ARG_BUFFER,  CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
+                                       CLT_ARG_IMAGE1D_BUFFER, CLT_ARG_SAMPLER, CLT_ARG_LOCAL,   CLT_ARG_BUFFER};
+  static const clt_arg_kind memories[] = {CLT_ARG_BUFFER, CLT_ARG_CONSTANT, CLT_ARG_LOCAL};
+  clt_node place = clt_node_member(node, "MemoryType");
+  int type = clt_read_choice(
+      node, "MemoryType",
+      CLT_NAMES("Scalar", "Vector", "Image2D", "Image3D", "Image1DBuffer", "Sampler", "Local", "Symbol"), -1);
+  int memory = clt_read_choice(node, "MemType", CLT_NAMES("Global", "Constant", "Local"), 0);
+  if (type < 0)
+    clt_node_fail(node, "needs a \"MemoryType\"");
+  else if (type == SYMBOL)
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
+  else
+    argument->kind = type == VECTOR ? memories[memory] : kinds[type];
+}
+
+static void load_element(clt_argument *argument, const clt_node *node) {
+  /* T1's names of element types, and OpenCL's. A bool is a byte, as kernels cannot take one. */
   static const char *const pairs[][2] = {{"bool", "uchar"},    {"int8", "char"},      {"uint8", "uchar"},
                                          {"int16", "short"},   {"uint16", "ushort"},  {"int32", "int"},
                                          {"uint32", "uint"},   {"int64", "long"},     {"uint64", "ulong"},
                                          {"float32", "float"}, {"float64", "double"}, {"custom", "uchar"}};
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    if (strcmp(type, pairs[i][0]) == 0) return pairs[i][1];
-  return type;
-}
-
-static int load_element(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  char *type = NULL;
   clt_node place = clt_node_member(node, "Type");
-  if (argument->kind == CLT_ARG_SAMPLER) return CLT_OK;
-  int rc = clt_node_text(&type, &problem->source, node, "Type", true, error);
-  if (rc) return rc;
-  if (clt_element_parse(&argument->element, opencl_type(type)) != CLT_OK)
-    rc = clt_node_fail(&problem->source, &place, error, "\"%s\" is no type of OpenCL, such as float, uchar4 or int",
-                       type);
-  free(type);
-  return rc;
+  if (argument->kind == CLT_ARG_SAMPLER) return;
+  const char *type = clt_read_required_text(node, "Type"), *name = type;
+  if (!clt_node_ok(node)) return;
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
+  if (clt_element_parse(&argument->element, name) != CLT_OK)
+    clt_node_fail(&place, "\"%s\" is no type of OpenCL, such as float, uchar4 or int", type);
 }
 
-/* Elements of T1's type "custom" have TypeSize bytes. */
-static int multiply_by_type_size(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  const char *type = json_string_value(json_object_get(node->json, "Type"));
-  int64_t bytes = 0;
-  if (type == NULL || strcmp(type, "custom") != 0 || argument->size.n == 0) return CLT_OK;
-  int rc = clt_node_integer(&bytes, &problem->source, node, "TypeSize", error);
-  if (rc) return rc;
-  if (bytes < 1) return clt_node_fail(&problem->source, node, error, "needs a \"TypeSize\" for the type \"custom\"");
-  clt_expression *size = &problem->expressions[argument->size.id[0]];
-  char *text = clt_format("(%s) * %lld", size->text, (long long)bytes);
-  if (text == NULL) return clt_fail_memory(error);
-  free(size->text);
-  size->text = text;
-  return CLT_OK;
-}
-
-static int check_dimensions(const clt_problem *problem, const clt_argument *argument, const clt_node *node,
-                            clt_error *error) {
-  clt_node size = clt_node_member(node, "Size");
-  size_t wanted = argument->kind == CLT_ARG_IMAGE2D ? 2 : argument->kind == CLT_ARG_IMAGE3D ? 3 : argument->size.n;
-  if (argument->size.n == 0) return clt_node_fail(&problem->source, node, error, "needs a \"Size\"");
-  if (argument->size.n != wanted)
-    return clt_node_fail(&problem->source, &size, error, "needs %zu sizes, x first, as the image has", wanted);
-  if (argument->border.n > argument->size.n)
-    return clt_node_fail(&problem->source, node, error, "has a \"Border\" of more dimensions than the \"Size\"");
-  return CLT_OK;
-}
-
-static int load_extents(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const modes[] = {"Zero", "Clamp"};
+static void load_argument_extents(clt_problem *problem, clt_argument *argument, const clt_node *node) {
   clt_node size = clt_node_member(node, "Size"), border = clt_node_member(node, "Border");
-  int mode = 0;
-  if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return CLT_OK;
-  int rc = clt_add_extent(problem, &argument->size, &size, error);
-  if (rc == CLT_OK) rc = clt_add_extent(problem, &argument->border, &border, error);
-  if (rc == CLT_OK) rc = clt_node_choice(&mode, &problem->source, node, "BorderMode", modes, 2, error);
-  if (rc == CLT_OK) rc = check_dimensions(problem, argument, node, error);
-  if (rc == CLT_OK) rc = multiply_by_type_size(problem, argument, node, error);
-  for (size_t d = 0; rc == CLT_OK && d < argument->size.n; d++)
+  const char *type = json_string_value(json_object_get(node->json, "Type"));
+  if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return;
+  argument->size = clt_add_extent(problem, &size);
+  argument->border = clt_add_extent(problem, &border);
+  argument->border_mode = (clt_border_mode)clt_read_choice(node, "BorderMode", CLT_NAMES("Zero", "Clamp"), 0);
+  size_t n = argument->size.n, wanted = argument->kind == CLT_ARG_IMAGE2D   ? 2
+                                        : argument->kind == CLT_ARG_IMAGE3D ? 3
+                                                                            : n;
+  if (n == 0) clt_node_fail(node, "needs a \"Size\"");
+  if (n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
+  if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
+  if (type && strcmp(type, "custom") == 0) { /* elements have TypeSize bytes */
+    int64_t bytes = clt_read_integer(node, "TypeSize", 0);
+    if (bytes < 1) clt_node_fail(node, "needs a \"TypeSize\" for the type \"custom\"");
+    if (!clt_node_ok(node)) return;
+    clt_expression *first = &problem->expressions[argument->size.id[0]];
+    first->text = clt_node_keep(node, clt_format("(%s) * %lld", first->text, (long long)bytes));
+  }
+  for (size_t d = 0; d < n && clt_node_ok(node); d++)
     problem->expressions[argument->size.id[d]].of_values = argument->kind != CLT_ARG_LOCAL;
-  argument->border_mode = mode == 0 ? CLT_BORDER_ZERO : CLT_BORDER_CLAMP;
-  return rc;
 }
 
-static bool is_integer_up_to_16_bits(clt_element element) { return element.base <= CLT_ELEMENT_USHORT; }
-
-static int load_image(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const channels[] = {"Native", "Normalised"};
+static void load_image(clt_argument *argument, const clt_node *node) {
   clt_element element = argument->element;
   clt_node type = clt_node_member(node, "Type"), place = clt_node_member(node, "ChannelType");
-  int channel = 0;
-  if (!clt_arg_is_image(argument->kind)) return CLT_OK;
+  if (!clt_arg_is_image(argument->kind)) return;
   if (element.components != 1 && element.components != 2 && element.components != 4)
-    return clt_node_fail(&problem->source, &type, error, "the texels of an image have 1, 2 or 4 components");
+    clt_node_fail(&type, "the texels of an image have 1, 2 or 4 components");
   if (element.base == CLT_ELEMENT_LONG || element.base == CLT_ELEMENT_ULONG || element.base == CLT_ELEMENT_DOUBLE)
-    return clt_node_fail(&problem->source, &type, error, "an image cannot hold components of 64 bits");
-  int rc = clt_node_choice(&channel, &problem->source, node, "ChannelType", channels, 2, error);
-  if (rc == CLT_OK && channel == 1 && !is_integer_up_to_16_bits(element))
-    rc = clt_node_fail(&problem->source, &place, error, "only integers of 8 or 16 bits can be normalised");
-  argument->channel = channel == 0 ? CLT_CHANNEL_NATIVE : CLT_CHANNEL_NORMALISED;
-  return rc;
+    clt_node_fail(&type, "an image cannot hold components of 64 bits");
+  argument->channel = (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
+  if (argument->channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
+    clt_node_fail(&place, "only integers of 8 or 16 bits can be normalised");
 }
 
-static int load_sampler(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const addressing[] = {"Clamp", "ClampToEdge"}, *const filters[] = {"Nearest", "Linear"};
-  int clamp_to_edge = 0, linear = 0;
-  if (argument->kind != CLT_ARG_SAMPLER) return CLT_OK;
-  int rc = clt_node_flag(&argument->sampler_normalised, &problem->source, node, "Normalised", error);
-  if (rc == CLT_OK) rc = clt_node_choice(&clamp_to_edge, &problem->source, node, "Addressing", addressing, 2, error);
-  if (rc == CLT_OK) rc = clt_node_choice(&linear, &problem->source, node, "Filter", filters, 2, error);
-  argument->sampler_clamp_to_edge = clamp_to_edge;
-  argument->sampler_linear = linear;
-  return rc;
-}
-
-static int load_access(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  static const char *const accesses[] = {"ReadOnly", "WriteOnly", "ReadWrite"};
-  int access = argument->kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY;
-  int rc = clt_node_choice(&access, &problem->source, node, "AccessType", accesses, 3, error);
-  argument->access = (clt_access)access;
-  argument->output = clt_holds_data(argument) && argument->access != CLT_READ_ONLY;
-  if (rc == CLT_OK) rc = clt_node_flag(&argument->output, &problem->source, node, "Output", error);
-  argument->output = argument->output && clt_holds_data(argument);
-  return rc;
-}
-
-static int load_tolerances(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
+static void load_tolerances(clt_argument *argument, const clt_node *node) {
   clt_element_base base = argument->element.base;
   bool real = base >= CLT_ELEMENT_HALF, half = base == CLT_ELEMENT_HALF;
   argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
-  argument->absolute_tolerance = !real ? 0 : half ? 1e-3 : 1e-6;
-  argument->relative_tolerance = !real ? 0 : half ? 1e-2 : 1e-4;
-  int rc = clt_node_number(&argument->absolute_tolerance, &problem->source, node, "AbsoluteTolerance", error);
-  if (rc == CLT_OK)
-    rc = clt_node_number(&argument->relative_tolerance, &problem->source, node, "RelativeTolerance", error);
-  if (rc == CLT_OK && !(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
-    rc = clt_node_fail(&problem->source, node, error, "has a tolerance below 0");
-  return rc;
+  argument->absolute_tolerance = clt_read_number(node, "AbsoluteTolerance", !real ? 0 : half ? 1e-3 : 1e-6);
+  argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", !real ? 0 : half ? 1e-2 : 1e-4);
+  if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
+    clt_node_fail(node, "has a tolerance below 0");
 }
 
-static int load_content(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
-  int rc = clt_load_fill(problem, &argument->fill, node, error);
-  if (rc) return rc;
-  bool repetition = argument->fill.kind == CLT_FILL_REPETITION;
-  if (repetition && (argument->kind != CLT_ARG_SCALAR || argument->element.base >= CLT_ELEMENT_HALF))
-    return clt_node_fail(&problem->source, node, error,
-                         "has the \"FillType\" \"Repetition\", which only whole scalars have");
-  if (repetition) return CLT_OK;
-  if (argument->kind == CLT_ARG_SCALAR && argument->fill.kind != CLT_FILL_CONSTANT)
-    return clt_node_fail(&problem->source, node, error, "needs a \"FillValue\", as scalars do");
-  if (argument->kind == CLT_ARG_SCALAR && argument->fill.value == CLT_NO_EXPRESSION)
-    return clt_node_fail(&problem->source, node, error, "needs a \"FillValue\"");
-  return CLT_OK;
-}
-
-static int load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node, clt_error *error) {
+static void load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node) {
   clt_node when = clt_node_member(node, "When");
-  int rc = clt_node_text(&argument->name, &problem->source, node, "Name", false, error);
-  if (rc == CLT_OK && argument->name == NULL &&
-      (argument->name = clt_format("argument%zu", problem->n_arguments - 1)) == NULL)
-    rc = clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_add_expression(problem, &argument->when, &when, error);
-  if (rc == CLT_OK) rc = load_kind(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_element(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_extents(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_image(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_sampler(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_access(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_tolerances(problem, argument, node, error);
-  if (rc == CLT_OK) rc = load_content(problem, argument, node, error);
-  return rc;
+  argument->name = clt_read_text(node, "Name");
+  if (argument->name == NULL) argument->name = clt_node_keep(node, clt_format("argument%zu", problem->n_arguments - 1));
+  argument->key = clt_node_keep(node, strdup(node->key));
+  argument->size = argument->border = CLT_NO_EXTENT;
+  argument->when = clt_add_expression(problem, &when);
+  load_argument_kind(argument, node);
+  load_element(argument, node);
+  load_argument_extents(problem, argument, node);
+  load_image(argument, node);
+  if (argument->kind == CLT_ARG_SAMPLER) {
+    argument->sampler_normalised = clt_read_flag(node, "Normalised", false);
+    argument->sampler_clamp_to_edge = clt_read_choice(node, "Addressing", CLT_NAMES("Clamp", "ClampToEdge"), 0);
+    argument->sampler_linear = clt_read_choice(node, "Filter", CLT_NAMES("Nearest", "Linear"), 0);
+  }
+  argument->access = (clt_access)clt_read_choice(node, "AccessType", CLT_NAMES("ReadOnly", "WriteOnly", "ReadWrite"),
+                                                 argument->kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY);
+  argument->output = clt_read_flag(node, "Output", argument->access != CLT_READ_ONLY) && clt_holds_data(argument);
+  load_tolerances(argument, node);
+  argument->fill = load_fill(problem, node);
+  bool scalar = argument->kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
+  if (repetition && (!scalar || argument->element.base >= CLT_ELEMENT_HALF))
+    clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
+  else if (scalar && !repetition && argument->fill.kind != CLT_FILL_CONSTANT)
+    clt_node_fail(node, "needs a \"FillValue\", as scalars do");
+  else if (scalar && !repetition && argument->fill.value == CLT_NO_EXPRESSION)
+    clt_node_fail(node, "needs a \"FillValue\"");
 }
 
-static bool same_text(const clt_problem *problem, const clt_extent *a, const clt_extent *b) {
+static bool same_extent(const clt_problem *problem, const clt_extent *a, const clt_extent *b) {
   for (size_t d = 0; d < a->n && d < b->n; d++)
     if (strcmp(problem->expressions[a->id[d]].text, problem->expressions[b->id[d]].text) != 0) return false;
   return a->n == b->n;
 }
 
-/* Entries of one name are the same data in different places. */
-static int check_entries(const clt_problem *problem, clt_error *error) {
-  for (size_t i = 1; i < problem->n_arguments; i++) {
-    const clt_argument *argument = &problem->arguments[i], *first = clt_problem_argument(problem, argument->name);
-    if (first == argument) continue;
-    if (!clt_holds_data(first) || !clt_holds_data(argument))
-      return clt_key_fail(&problem->source, argument->key, CLT_E_FORMAT, error,
-                          "\"%s\" stands twice; only vectors and images may have several entries", argument->name);
-    if (first->element.base != argument->element.base || first->element.components != argument->element.components ||
-        !same_text(problem, &first->size, &argument->size))
-      return clt_key_fail(&problem->source, argument->key, CLT_E_FORMAT, error,
-                          "the entries of \"%s\" need the same \"Type\" and \"Size\"", argument->name);
-  }
-  return CLT_OK;
+/* Entries of one name are the same data in different places. What a kernel reads must come from somewhere; scratch
+ * memory (read-write, not verified) need not. */
+static void check_argument(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
+  const clt_argument *first = clt_problem_argument(problem, argument->name);
+  const char *name = argument->name;
+  if (first != argument && (!clt_holds_data(first) || !clt_holds_data(argument)))
+    clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
+  if (first->element.base != argument->element.base || first->element.components != argument->element.components ||
+      !same_extent(problem, &first->size, &argument->size))
+    clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
 }
 
-/* What a kernel reads must come from somewhere; scratch memory (read-write, not verified) need not. */
-static int check_content(const clt_problem *problem, clt_error *error) {
-  for (size_t i = 0; i < problem->n_arguments; i++) {
-    const clt_argument *argument = &problem->arguments[i];
-    bool read = argument->access == CLT_READ_ONLY || (argument->access == CLT_READ_WRITE && argument->output);
-    if (!clt_holds_data(argument) || !read || clt_problem_fill(problem, argument->name)) continue;
-    return clt_key_fail(&problem->source, argument->key, CLT_E_FORMAT, error,
-                        "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
-                        "\"ReadWrite\", \"Output\": 0",
-                        argument->name);
-  }
-  return CLT_OK;
+static void check_content(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
+  bool read = argument->access == CLT_READ_ONLY || (argument->access == CLT_READ_WRITE && argument->output);
+  if (clt_holds_data(argument) && read && clt_problem_fill(problem, argument->name) == NULL)
+    clt_node_fail(node,
+                  "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
+                  "\"ReadWrite\", \"Output\": 0",
+                  argument->name);
 }
 
-int clt_load_arguments(clt_problem *problem, const clt_node *kernel, clt_error *error) {
+void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
   clt_node list = clt_node_member(kernel, "Arguments");
-  size_t n = json_array_size(list.json);
-  int rc = list.json ? clt_node_list(&problem->source, &list, error) : CLT_OK;
-  if (rc) return rc;
-  problem->arguments = clt_new_array(n, sizeof *problem->arguments);
-  if (problem->arguments == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+  size_t n = clt_read_list(&list);
+  problem->arguments = clt_node_new(&list, n, sizeof *problem->arguments);
+  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
     clt_node node = clt_node_item(&list, i);
-    clt_argument *argument = &problem->arguments[problem->n_arguments++];
-    if ((argument->key = strdup(node.key)) == NULL) return clt_fail_memory(error);
-    rc = clt_node_object(&problem->source, &node, error);
-    if (rc == CLT_OK)
-      rc = clt_node_known(&problem->source, &node, known_keys, sizeof known_keys / sizeof *known_keys, false, error);
-    if (rc == CLT_OK) rc = load_argument(problem, argument, &node, error);
+    if (!clt_read_object(&node,
+                         CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
+                                   "FillType", "FillValue", "DataSource", "RandomSeed", "Generator", "Module", "When",
+                                   "Border", "BorderMode", "ChannelType", "Output", "Normalised", "Addressing",
+                                   "Filter", "AbsoluteTolerance", "RelativeTolerance"),
+                         false))
+      return;
+    problem->n_arguments++;
+    load_argument(problem, &problem->arguments[i], &node);
   }
-  if (rc == CLT_OK) rc = check_entries(problem, error);
-  if (rc == CLT_OK) rc = check_content(problem, error);
-  return rc;
+  for (size_t pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
+      clt_node node = clt_node_item(&list, i);
+      (pass == 0 ? check_argument : check_content)(problem, &problem->arguments[i], &node);
+    }
+}
+
+/* --- reference --- */
+
+static void load_reference_kernel(clt_problem *problem, const clt_node *node) {
+  clt_reference *reference = &problem->reference;
+  clt_node options = clt_node_member(node, "CompilerOptions");
+  const clt_launch standard = {.global = CLT_NO_EXTENT,
+                               .local = CLT_NO_EXTENT,
+                               .divisor = CLT_NO_EXTENT,
+                               .all_args = true,
+                               .repeat = CLT_NO_EXPRESSION,
+                               .when = CLT_NO_EXPRESSION};
+  reference->kind = CLT_REFERENCE_KERNEL;
+  clt_read_object(node,
+                  CLT_NAMES("KernelFile", "KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
+                            "CompilerOptions", "Quality"),
+                  true);
+  const char *file = clt_read_text(node, "KernelFile");
+  reference->kernel_file = file ? file : problem->kernel_file;
+  clt_load_options(problem, &reference->options, &reference->n_options, &options);
+  clt_load_launch(problem, &reference->launch, &standard, node);
+}
+
+/* Without a "Module" of its own, the function is in the reference's. */
+static void load_quality(clt_problem *problem, const clt_node *reference) {
+  clt_node node = clt_node_member(reference, "Quality");
+  clt_quality quality = {.module = problem->reference.module};
+  if (node.json == NULL || !clt_read_object(&node, CLT_NAMES("Module", "Function", "Name", "Unit"), true)) return;
+  quality.function = clt_read_required_text(&node, "Function");
+  quality.name = clt_read_required_text(&node, "Name");
+  quality.unit = clt_read_text(&node, "Unit");
+  const char *module = quality.module ? clt_read_text(&node, "Module") : clt_read_required_text(&node, "Module");
+  if (module && clt_node_ok(&node)) quality.module = clt_node_keep(&node, clt_problem_file(problem, module));
+  problem->reference.quality = quality;
+}
+
+static void load_reference_array(clt_problem *problem, const clt_node *node) {
+  clt_reference_array *array = &problem->reference.arrays[problem->reference.n_arrays++];
+  clt_node place = clt_node_member(node, "TargetName");
+  if (!clt_read_object(node,
+                       CLT_NAMES("Name", "TargetName", "FillType", "FillValue", "DataSource", "RandomSeed",
+                                 "ValidationMethod", "ValidationThreshold", "Generator", "Module"),
+                       false))
+    return;
+  array->target = clt_read_required_text(node, "TargetName");
+  if (!clt_node_ok(node)) return;
+  const clt_argument *target = clt_problem_argument(problem, array->target);
+  if (target == NULL || target->kind == CLT_ARG_SCALAR || target->kind == CLT_ARG_LOCAL)
+    clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
+  array->fill = load_fill(problem, node);
+  if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
+    clt_node_fail(node, "needs a \"FillType\" that gives the right result: \"BinaryRaw\"");
+  int method = clt_read_choice(
+      node, "ValidationMethod",
+      CLT_NAMES("AbsoluteDifference", "SideBySideComparison", "RelativeDifference", "SideBySideRelativeComparison"), 0);
+  double threshold = clt_read_number(node, "ValidationThreshold", -1);
+  for (size_t i = 0; threshold >= 0 && i < problem->n_arguments; i++) {
+    clt_argument *argument = &problem->arguments[i];
+    if (strcmp(argument->name, array->target) != 0) continue;
+    argument->relative_tolerance = method < 2 ? 0 : threshold;
+    if (method < 2)
+      argument->absolute_tolerance = threshold;
+    else if (!argument->absolute_is_stated)
+      argument->absolute_tolerance = 0;
+  }
+}
+
+static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
+  size_t n = clt_read_list(list);
+  clt_reference *reference = &problem->reference;
+  if (n == 0) return;
+  reference->kind = CLT_REFERENCE_FILE;
+  reference->arrays = clt_node_new(list, n, sizeof *reference->arrays);
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i);
+    load_reference_array(problem, &node);
+  }
+  for (size_t i = 0; i < problem->n_arguments && clt_node_ok(list); i++) { /* only what has a reference is verified */
+    problem->arguments[i].output = false;
+    for (size_t k = 0; k < n; k++)
+      if (strcmp(problem->arguments[i].name, reference->arrays[k].target) == 0) problem->arguments[i].output = true;
+  }
+}
+
+void clt_load_reference(clt_problem *problem, const clt_node *root) {
+  clt_node node = clt_node_member(root, "Reference"), list = clt_node_member(root, "ReferenceArguments");
+  clt_node kernel = clt_node_member(root, "KernelSpecification");
+  clt_reference *reference = &problem->reference;
+  if (list.json == NULL) list = clt_node_member(&kernel, "ReferenceArguments");
+  reference->kind = CLT_REFERENCE_DEFAULT;
+  if (node.json && json_array_size(list.json) > 0)
+    clt_node_fail(&node, "there is a \"ReferenceArguments\" as well; keep one of them");
+  if (node.json && clt_read_object(&node, NULL, false)) {
+    if (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile")) {
+      load_reference_kernel(problem, &node);
+    } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
+      reference->kind = CLT_REFERENCE_MODULE;
+      reference->function = clt_read_required_text(&node, "Function");
+      const char *module = clt_read_required_text(&node, "Module");
+      if (clt_node_ok(&node)) reference->module = clt_node_keep(&node, clt_problem_file(problem, module));
+    }
+    load_quality(problem, &node);
+  } else if (list.json) {
+    load_reference_arrays(problem, &list);
+  }
+  for (size_t i = 0; i < problem->n_arguments; i++)
+    if (problem->arguments[i].output) return;
+  reference->kind = CLT_REFERENCE_NONE;
+  if (reference->quality.name) clt_node_fail(&node, "has a \"Quality\", but no argument is verified");
 }

@@ -1,46 +1,29 @@
 /* The section "Command". */
-#include <ctype.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "base/fail.h"
 #include "base/text.h"
-#include "base/memory.h"
 #include "problem/command.h"
 
-static const char *const known_keys[] = {"Build",          "Run",
-                                         "Check",          "Shell",
-                                         "Files",          "Links",
-                                         "Environment",    "EnvironmentPrefix",
-                                         "ParametersFile", "ParametersFormat",
-                                         "Figure",         "Batch",
-                                         "Resources",      "Desirability"};
+/* --- words --- */
 
-/* --- places --- */
-
-static const struct {
-  const char *name;
-  clt_command_place place;
-} places[] = {{"{scratch}", CLT_PLACE_SCRATCH}, {"{folder}", CLT_PLACE_FOLDER}, {"{parameters}", CLT_PLACE_PARAMETERS},
-              {"{input}", CLT_PLACE_INPUT},     {"{output}", CLT_PLACE_OUTPUT}, {"{options}", CLT_PLACE_OPTIONS}};
-
-/* A parameter or size of that name goes before the place. */
-static bool is_declared(const clt_problem *problem, const char *braced) {
-  size_t n = strlen(braced) - 2;
-  for (size_t i = 0; i < problem->n_parameters; i++)
-    if (strlen(problem->parameters[i].name) == n && strncmp(problem->parameters[i].name, braced + 1, n) == 0)
-      return true;
-  for (size_t i = 0; i < problem->n_sizes; i++)
-    if (strlen(problem->sizes[i].name) == n && strncmp(problem->sizes[i].name, braced + 1, n) == 0) return true;
-  return false;
-}
-
-/* The place that begins here; its length in *length. 0: none. */
+/* The place whose name begins here, unless a parameter or size of that name goes before it; 0: none. */
 static char place_at(const clt_problem *problem, const char *text, size_t *length) {
+  static const struct {
+    const char *name;
+    clt_command_place place;
+  } places[] = {{"scratch", CLT_PLACE_SCRATCH}, {"folder", CLT_PLACE_FOLDER}, {"parameters", CLT_PLACE_PARAMETERS},
+                {"input", CLT_PLACE_INPUT},     {"output", CLT_PLACE_OUTPUT}, {"options", CLT_PLACE_OPTIONS}};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    *length = strlen(places[i].name);
-    if (strncmp(text, places[i].name, *length) == 0 && !is_declared(problem, places[i].name))
-      return (char)places[i].place;
+    const char *name = places[i].name;
+    size_t n = strlen(name);
+    bool taken = clt_problem_parameter_index(problem, name) >= 0;
+    for (size_t k = 0; k < problem->n_sizes; k++) taken = taken || strcmp(problem->sizes[k].name, name) == 0;
+    if (text[0] != '{' || strncmp(text + 1, name, n) != 0 || text[n + 1] != '}' || taken) continue;
+    *length = n + 2;
+    return (char)places[i].place;
   }
   return 0;
 }
@@ -50,8 +33,9 @@ static void mark_places(const clt_problem *problem, char *text) {
   char *out = text;
   while (*text) {
     size_t length = 0;
-    char place = *text == '{' && text[1] != '{' ? place_at(problem, text, &length) : 0;
-    if (*text == '{' && text[1] == '{') *out++ = *text++;
+    bool escaped = text[0] == '{' && text[1] == '{';
+    char place = escaped ? 0 : place_at(problem, text, &length);
+    if (escaped) *out++ = *text++;
     if (place) {
       *out++ = CLT_PLACE_MARK;
       *out++ = place;
@@ -63,132 +47,99 @@ static void mark_places(const clt_problem *problem, char *text) {
   *out = 0;
 }
 
-static const char *misplaced(const char *text) {
-  const char mark[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
-  const char *found = strstr(text, mark);
-  return found && strlen(text) > 2 ? found : NULL;
-}
-
-/* --- commands --- */
-
-static int load_word(clt_problem *problem, clt_compiler_option *word, const clt_node *node, bool shell,
-                     clt_error *error) {
-  static const char *const known[] = {"Word", "When"};
+static void load_word(clt_problem *problem, clt_compiler_option *word, const clt_node *node, bool shell) {
+  static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   clt_node text = *node;
-  int rc = CLT_OK;
   word->when = CLT_NO_EXPRESSION;
   if (json_is_object(node->json)) {
     clt_node when = clt_node_member(node, "When");
     text = clt_node_member(node, "Word");
-    rc = clt_node_known(&problem->source, node, known, 2, true, error);
-    if (rc == CLT_OK) rc = clt_add_expression(problem, &word->when, &when, error);
+    clt_read_object(node, CLT_NAMES("Word", "When"), true);
+    word->when = clt_add_expression(problem, &when);
   }
-  if (rc) return rc;
-  if (!json_is_string(text.json))
-    return clt_node_fail(&problem->source, node, error, "needs a text, or {\"Word\": ..., \"When\": ...}");
-  if (strchr(json_string_value(text.json), CLT_PLACE_MARK))
-    return clt_node_fail(&problem->source, node, error, "must not hold the character 1");
-  word->text = strdup(json_string_value(text.json));
-  if (word->text == NULL) return clt_fail_memory(error);
-  mark_places(problem, word->text);
-  if (!shell && misplaced(word->text))
-    return clt_node_fail(&problem->source, node, error,
-                         "\"{options}\" stands for several words; make it one of its own");
-  return clt_load_holes(problem, word, &text, error);
+  const char *written = json_string_value(text.json);
+  if (written == NULL)
+    clt_node_fail(node, "needs a text, or {\"Word\": ..., \"When\": ...}");
+  else if (strchr(written, CLT_PLACE_MARK))
+    clt_node_fail(node, "must not hold the character 1");
+  if (!clt_node_ok(node)) return;
+  char *marked = clt_node_keep(node, strdup(written));
+  if (marked == NULL) return;
+  mark_places(problem, marked);
+  word->text = marked;
+  if (!shell && strstr(marked, options) && strcmp(marked, options) != 0)
+    clt_node_fail(node, "\"{options}\" stands for several words; make it one of its own");
+  else
+    clt_load_holes(problem, word, &text);
 }
 
 /* With a shell, a command is one text that the shell splits. */
-static int load_line(clt_problem *problem, clt_command_line *line, const clt_node *node, bool shell, clt_error *error) {
-  const clt_source *source = &problem->source;
+static void load_line(clt_problem *problem, clt_command_line *line, const clt_node *node) {
+  bool shell = problem->command->shell;
   size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
-  if (shell && !json_is_string(node->json))
-    return clt_node_fail(source, node, error, "needs a text for the shell, as \"Shell\" is set");
+  if (shell && !json_is_string(node->json)) clt_node_fail(node, "needs a text for the shell, as \"Shell\" is set");
   if (!shell && !json_is_array(node->json))
-    return clt_node_fail(source, node, error,
-                         "needs a list of words: [\"make\", \"-s\"]; or set \"Shell\": true for a text");
-  if (n == 0) return clt_node_fail(source, node, error, "needs a program");
-  line->words = clt_new_array(n, sizeof *line->words);
-  line->key = strdup(node->key);
-  if (line->words == NULL || line->key == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    clt_node_fail(node, "needs a list of words: [\"make\", \"-s\"]; or set \"Shell\": true for a text");
+  if (n == 0) clt_node_fail(node, "needs a program");
+  line->words = clt_node_new(node, n, sizeof *line->words);
+  line->key = clt_node_keep(node, strdup(node->key));
+  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
     clt_node word = shell ? *node : clt_node_item(node, i);
-    line->n = i + 1;
-    rc = load_word(problem, &line->words[i], &word, shell, error);
+    load_word(problem, &line->words[line->n++], &word, shell);
   }
-  return rc;
 }
 
-/* One command, or a list of them. */
-static int load_build(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  clt_node node = clt_node_member(section, "Build");
-  if (node.json == NULL) return CLT_OK;
-  const json_t *first = json_array_get(node.json, 0);
-  bool several = command->shell ? json_is_array(node.json) : json_is_array(first);
-  size_t n = several ? json_array_size(node.json) : 1;
-  command->build = clt_new_array(n, sizeof *command->build);
-  if (command->build == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    clt_node line = several ? clt_node_item(&node, i) : node;
-    command->n_build = i + 1;
-    rc = load_line(problem, &command->build[i], &line, command->shell, error);
+static void load_lines(clt_problem *problem, const clt_node *section) {
+  clt_command *command = problem->command;
+  clt_node build = clt_node_member(section, "Build"), run = clt_node_member(section, "Run"),
+           check = clt_node_member(section, "Check");
+  if (build.json) { /* one command, or a list of them */
+    bool several = command->shell ? json_is_array(build.json) : json_is_array(json_array_get(build.json, 0));
+    size_t n = several ? json_array_size(build.json) : 1;
+    command->build = clt_node_new(section, n, sizeof *command->build);
+    for (size_t i = 0; i < n && clt_node_ok(section); i++) {
+      clt_node line = several ? clt_node_item(&build, i) : build;
+      load_line(problem, &command->build[command->n_build++], &line);
+    }
   }
-  return rc;
+  if (run.json == NULL) clt_node_fail(section, "needs a \"Run\"");
+  if (clt_node_ok(section)) load_line(problem, &command->run, &run);
+  if (clt_node_ok(section) && check.json) load_line(problem, &command->check, &check);
 }
 
-static int load_run(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  clt_node run = clt_node_member(section, "Run"), check = clt_node_member(section, "Check");
-  if (run.json == NULL) return clt_node_fail(&problem->source, section, error, "needs a \"Run\"");
-  int rc = load_line(problem, &command->run, &run, command->shell, error);
-  if (rc == CLT_OK && check.json) rc = load_line(problem, &command->check, &check, command->shell, error);
-  return rc;
-}
+/* --- files --- */
 
-/* --- how the configuration is handed over --- */
-
-static int load_environment(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  bool wanted = true;
-  clt_node prefix = clt_node_member(section, "EnvironmentPrefix");
-  int rc = clt_node_flag(&wanted, &problem->source, section, "Environment", error);
-  if (rc == CLT_OK)
-    rc = clt_node_text(&command->environment, &problem->source, section, "EnvironmentPrefix", false, error);
-  if (rc) return rc;
-  if (command->environment && !clt_is_name(command->environment))
-    return clt_node_fail(&problem->source, &prefix, error, "needs the beginning of a variable's name");
-  if (command->environment && !wanted)
-    return clt_node_fail(&problem->source, &prefix, error, "makes no sense without \"Environment\"");
-  if (wanted && command->environment == NULL && (command->environment = strdup("")) == NULL)
-    return clt_fail_memory(error);
-  return CLT_OK;
-}
-
-/* Whether a path stays in the folder that it is seen from. */
-static bool stays_inside(const char *path) {
-  if (path[0] == 0 || path[0] == '/') return false;
-  for (const char *at = path; at; at = strchr(at, '/')) {
-    at += *at == '/';
-    if (strncmp(at, "..", 2) == 0 && (at[2] == 0 || at[2] == '/')) return false;
+static void load_file_names(clt_problem *problem, const char ***out, size_t *n_out, const clt_node *list) {
+  size_t n = clt_read_list(list);
+  *out = clt_node_new(list, n, sizeof **out);
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i);
+    const char *name = json_string_value(node.json);
+    struct stat status;
+    if (name == NULL || name[0] == 0) {
+      clt_node_fail(&node, "needs the path of a file");
+      return;
+    }
+    char *path = clt_node_keep(&node, clt_problem_file(problem, name));
+    if (path && stat(path, &status) != 0) clt_node_fail(&node, "there is no file \"%s\"", name);
+    (*out)[(*n_out)++] = name;
   }
-  return true;
 }
 
-static int load_inner_path(char **out, clt_problem *problem, const clt_node *parent, const char *name,
-                           clt_error *error) {
+/* A file in the folder that the program runs in: its path must not lead out of that. */
+static const char *read_inner_path(const clt_node *parent, const char *name) {
   clt_node node = clt_node_member(parent, name);
-  int rc = clt_node_text(out, &problem->source, parent, name, false, error);
-  if (rc == CLT_OK && *out && !stays_inside(*out))
-    rc = clt_node_fail(&problem->source, &node, error,
-                       "needs the name of a file in the folder that the program runs in");
-  return rc;
+  const char *path = clt_read_text(parent, name);
+  bool leaves = path && (path[0] == 0 || path[0] == '/');
+  for (const char *at = path; at && !leaves; at = strchr(at, '/')) {
+    at += *at == '/';
+    leaves = strncmp(at, "..", 2) == 0 && (at[2] == 0 || at[2] == '/');
+  }
+  if (leaves) clt_node_fail(&node, "needs the name of a file in the folder that the program runs in");
+  return path;
 }
 
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n > m && strcmp(text + n - m, end) == 0;
-}
-
-static clt_parameters_form usual_form(const char *file) {
+static void load_parameters_file(clt_command *command, const clt_node *section) {
   static const struct {
     const char *end;
     clt_parameters_form form;
@@ -197,65 +148,122 @@ static clt_parameters_form usual_form(const char *file) {
                {".cl", CLT_PARAMETERS_DEFINES},     {".inc", CLT_PARAMETERS_DEFINES},
                {".json", CLT_PARAMETERS_JSON},      {".mk", CLT_PARAMETERS_ASSIGNMENTS},
                {".sh", CLT_PARAMETERS_ASSIGNMENTS}, {".env", CLT_PARAMETERS_ASSIGNMENTS}};
+  const char *file = command->parameters_file = read_inner_path(section, "ParametersFile");
+  if (file == NULL) return;
+  int form = CLT_PARAMETERS_LINES;
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    if (ends_with(file, forms[i].end)) return forms[i].form;
-  return CLT_PARAMETERS_LINES;
-}
-
-static int load_parameters_file(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  static const char *const forms[] = {"Defines", "Assignments", "Lines", "JSON"};
-  int rc = load_inner_path(&command->parameters_file, problem, section, "ParametersFile", error);
-  if (rc || command->parameters_file == NULL) return rc;
-  int form = (int)usual_form(command->parameters_file);
-  rc = clt_node_choice(&form, &problem->source, section, "ParametersFormat", forms, 4, error);
+    if (clt_ends_with(file, forms[i].end)) form = (int)forms[i].form;
+  form = clt_read_choice(section, "ParametersFormat", CLT_NAMES("Defines", "Assignments", "Lines", "JSON"), form);
   command->parameters_form = (clt_parameters_form)form;
-  return rc;
 }
 
-static int load_batch(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  static const char *const known[] = {"Input", "Output"};
+static void load_environment(clt_command *command, const clt_node *section) {
+  clt_node prefix = clt_node_member(section, "EnvironmentPrefix");
+  bool wanted = clt_read_flag(section, "Environment", true);
+  const char *text = clt_read_text(section, "EnvironmentPrefix");
+  if (text && !clt_is_name(text)) clt_node_fail(&prefix, "needs the beginning of a variable's name");
+  if (text && !wanted) clt_node_fail(&prefix, "makes no sense without \"Environment\"");
+  command->environment = text ? text : wanted ? "" : NULL;
+}
+
+static void load_batch(clt_command *command, const clt_node *section) {
   clt_node batch = clt_node_member(section, "Batch");
-  if (batch.json == NULL) return CLT_OK;
+  if (batch.json == NULL) return;
   command->batch.used = true;
-  int rc = clt_node_object(&problem->source, &batch, error);
-  if (rc == CLT_OK) rc = clt_node_known(&problem->source, &batch, known, 2, true, error);
-  if (rc == CLT_OK) rc = load_inner_path(&command->batch.input, problem, &batch, "Input", error);
-  if (rc == CLT_OK) rc = load_inner_path(&command->batch.output, problem, &batch, "Output", error);
-  if (rc) return rc;
+  clt_read_object(&batch, CLT_NAMES("Input", "Output"), true);
+  command->batch.input = read_inner_path(&batch, "Input");
+  command->batch.output = read_inner_path(&batch, "Output");
   if (command->check.n)
-    return clt_node_fail(&problem->source, section, error,
-                         "has \"Check\" beside \"Batch\": the program itself says what is invalid");
+    clt_node_fail(section, "has \"Check\" beside \"Batch\": the program itself says what is invalid");
   if (command->parameters_file)
-    return clt_node_fail(&problem->source, section, error,
-                         "has \"ParametersFile\" beside \"Batch\": a batch is handed over in its input");
-  free(command->environment); /* of which configuration? */
-  command->environment = NULL;
-  return CLT_OK;
+    clt_node_fail(section, "has \"ParametersFile\" beside \"Batch\": a batch is handed over in its input");
+  command->environment = NULL; /* of which configuration? */
 }
 
-static int load_members(clt_problem *problem, clt_command *command, const clt_node *section, clt_error *error) {
-  int rc = clt_node_flag(&command->shell, &problem->source, section, "Shell", error);
-  if (rc == CLT_OK) rc = load_build(problem, command, section, error);
-  if (rc == CLT_OK) rc = load_run(problem, command, section, error);
-  if (rc == CLT_OK) rc = clt_load_command_files(problem, command, section, error);
-  if (rc == CLT_OK) rc = load_environment(problem, command, section, error);
-  if (rc == CLT_OK) rc = load_parameters_file(problem, command, section, error);
-  if (rc == CLT_OK) rc = load_batch(problem, command, section, error);
-  if (rc == CLT_OK) rc = clt_load_figure(problem, command, section, error);
-  return rc ? rc : clt_load_hints(problem, section, error);
+/* --- what a run is judged by --- */
+
+static void check_pattern(const clt_node *node, const char *pattern) {
+  char why[200];
+  regex_t compiled;
+  int mistake = regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE);
+  if (mistake == 0) {
+    regfree(&compiled);
+  } else if (mistake == REG_ESPACE) {
+    clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  } else {
+    regerror(mistake, &compiled, why, sizeof why);
+    clt_node_fail(node, "is no extended regular expression: %s", why);
+  }
 }
 
-int clt_load_command(clt_problem *problem, const clt_node *root, clt_error *error) {
-  clt_node section = clt_node_member(root, "Command"), kernel = clt_node_member(root, "KernelSpecification");
-  if (section.json == NULL) return CLT_OK;
-  if (kernel.json)
-    return clt_node_fail(&problem->source, &section, error,
-                         "stands beside \"KernelSpecification\"; one of them has to go");
-  int rc = clt_node_object(&problem->source, &section, error);
-  if (rc == CLT_OK)
-    rc = clt_node_known(&problem->source, &section, known_keys, sizeof known_keys / sizeof *known_keys, true, error);
-  if (rc) return rc;
-  problem->command = clt_new_array(1, sizeof *problem->command);
-  if (problem->command == NULL) return clt_fail_memory(error);
-  return load_members(problem, problem->command, &section, error);
+/* A time's unit says what it has to be multiplied by; others are only printed. */
+static void load_unit(clt_figure *figure, const clt_node *node, bool is_read) {
+  static const struct {
+    const char *name;
+    double scale;
+  } times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+  clt_node unit = clt_node_member(node, "Unit");
+  const char *usual = figure->source == CLT_FIGURE_MEMORY ? "bytes" : "s", *stated;
+  if (unit.json && !is_read) clt_node_fail(&unit, "is \"%s\" here; it can be chosen where the figure is read", usual);
+  stated = clt_read_text(node, "Unit");
+  figure->unit = stated ? stated : usual;
+  figure->scale = 1;
+  for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++)
+    if (strcmp(stated, times[i].name) == 0) figure->scale = times[i].scale, figure->unit = usual;
+}
+
+static void load_figure(clt_command *command, const clt_node *section) {
+  clt_node node = clt_node_member(section, "Figure"), file = clt_node_member(&node, "File"),
+           member = clt_node_member(&node, "Key"), pattern = clt_node_member(&node, "Pattern"),
+           from = clt_node_member(&node, "From");
+  clt_figure *figure = &command->figure;
+  if (node.json)
+    clt_read_object(&node, CLT_NAMES("From", "File", "Key", "Pattern", "Unit", "Better", "Statistic"), true);
+  figure->source = (clt_figure_source)clt_read_choice(
+      &node, "From", CLT_NAMES("wall", "user", "system", "cpu", "memory", "file", "output"), CLT_FIGURE_WALL);
+  figure->larger_is_better = clt_read_choice(&node, "Better", CLT_NAMES("smaller", "larger"), 0) == 1;
+  figure->statistic =
+      (clt_statistic)clt_read_choice(&node, "Statistic", CLT_NAMES("minimum", "median", "mean"), CLT_STATISTIC_MINIMUM);
+  if (command->batch.used) figure->source = CLT_FIGURE_OUTPUT;
+  bool is_read = figure->source == CLT_FIGURE_FILE || figure->source == CLT_FIGURE_OUTPUT;
+  figure->file = clt_read_text(&node, "File");
+  figure->member = clt_read_text(&node, "Key");
+  figure->pattern = clt_read_text(&node, "Pattern");
+  if (figure->source == CLT_FIGURE_FILE && figure->file == NULL) clt_node_fail(&node, "needs a \"File\"");
+  if (figure->source != CLT_FIGURE_FILE && figure->file)
+    clt_node_fail(&file, "makes sense with \"From\": \"file\" only");
+  if (!is_read && (figure->member || figure->pattern))
+    clt_node_fail(figure->member ? &member : &pattern, "makes sense with \"From\": \"file\" or \"output\" only");
+  if (figure->member && figure->pattern) clt_node_fail(&pattern, "stands beside \"Key\"; one of them has to go");
+  if (figure->pattern && clt_node_ok(&node)) check_pattern(&pattern, figure->pattern);
+  if (command->batch.used && (from.json || figure->file || figure->member || figure->pattern))
+    clt_node_fail(&node, "cannot be chosen with \"Batch\", but for \"Unit\" and \"Better\""); /* the answers hold it */
+  load_unit(figure, &node, is_read);
+}
+
+/* --- the section --- */
+
+void clt_load_command(clt_problem *problem, const clt_node *root) {
+  clt_node section = clt_node_member(root, "Command"), kernel = clt_node_member(root, "KernelSpecification"),
+           files = clt_node_member(&section, "Files"), links = clt_node_member(&section, "Links");
+  if (section.json == NULL || !clt_node_ok(root)) return;
+  if (kernel.json) clt_node_fail(&section, "stands beside \"KernelSpecification\"; one of them has to go");
+  clt_read_object(&section,
+                  CLT_NAMES("Build", "Run", "Check", "Shell", "Files", "Links", "Environment", "EnvironmentPrefix",
+                            "ParametersFile", "ParametersFormat", "Figure", "Batch", "Resources", "Desirability"),
+                  true);
+  clt_command *command = problem->command = clt_node_new(&section, 1, sizeof *problem->command);
+  if (!clt_node_ok(root)) return;
+  command->shell = clt_read_flag(&section, "Shell", false);
+  load_lines(problem, &section);
+  if (json_is_string(files.json) && strcmp(json_string_value(files.json), "*") == 0)
+    command->whole_folder = true;
+  else
+    load_file_names(problem, &command->files, &command->n_files, &files);
+  load_file_names(problem, &command->links, &command->n_links, &links);
+  load_environment(command, &section);
+  load_parameters_file(command, &section);
+  load_batch(command, &section);
+  load_figure(command, &section);
+  clt_load_hints(problem, &section);
 }

@@ -1,84 +1,290 @@
-/* KernelSpecification: the kernel, its options and resources. */
+/* KernelSpecification: the kernel, its options and resources, and what is launched. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-#include "base/memory.h"
+#include "base/text.h"
 #include "problem/parts.h"
 
-static const char *const known_keys[] = {
-    "Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard", "GlobalSize",
-    "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ", "Arguments", "Launches",
-    "Resources", "Desirability", "ReferenceArguments",
-    /* T1's, of no meaning here: */
-    "BenchmarkName", "Device", "Profiling", "SharedMemory", "SimulationInput", "KernelTypeNames", "Stream", "Misc"};
+#define MAX_NAMES 64
 
-static int check_language(const clt_problem *problem, const clt_node *kernel, clt_error *error) {
-  clt_node language = clt_node_member(kernel, "Language");
-  const char *name = json_string_value(language.json);
-  if (language.json == NULL || (name && strcasecmp(name, "OpenCL") == 0)) return CLT_OK;
-  if (name == NULL) return clt_node_fail(&problem->source, &language, error, "needs a string");
-  return clt_key_fail(&problem->source, language.key, CLT_E_UNSUPPORTED, error,
-                      "\"%s\" is not supported: the kernel must be written in \"OpenCL\"", name);
+/* --- options with expressions in braces --- */
+
+/* Adds the expression of every "{...}"; "{{" stands for a brace. */
+void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node) {
+  size_t n_braces = 0;
+  for (const char *at = option->text; *at; at++) n_braces += *at == '{';
+  option->holes = clt_node_new(node, n_braces, sizeof *option->holes);
+  for (const char *at = strchr(option->text, '{'); at && clt_node_ok(node); at = strchr(at, '{')) {
+    if (at[1] == '{') {
+      at += 2;
+      continue;
+    }
+    const char *end = strchr(at, '}');
+    if (end == NULL) {
+      clt_node_fail(node, "lacks a '}'; write '{{' for a brace itself");
+      return;
+    }
+    char *text = clt_node_keep(node, strndup(at + 1, (size_t)(end - at - 1)));
+    if (text) option->holes[option->n_holes++] = clt_add_expression_text(problem, text, node);
+    at = end;
+  }
 }
 
-int clt_load_problem_size(clt_problem *problem, const clt_node *kernel, clt_error *error) {
-  clt_node size = clt_node_member(kernel, "ProblemSize");
-  clt_extent extent = {0};
-  int rc = clt_add_extent(problem, &extent, &size, error);
-  if (rc == CLT_OK) problem->problem_size = extent;
-  return rc;
+void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n_out, const clt_node *list) {
+  size_t n = clt_read_list(list);
+  *out = clt_node_new(list, n, sizeof **out);
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i), text = node;
+    clt_compiler_option *option = &(*out)[(*n_out)++];
+    option->when = CLT_NO_EXPRESSION;
+    if (json_is_object(node.json)) {
+      clt_node when = clt_node_member(&node, "When");
+      text = clt_node_member(&node, "Option");
+      clt_read_object(&node, CLT_NAMES("Option", "When"), true);
+      option->when = clt_add_expression(problem, &when);
+    }
+    option->text = json_string_value(text.json);
+    if (option->text == NULL) clt_node_fail(&node, "needs an option, or {\"Option\": ..., \"When\": ...}");
+    if (clt_node_ok(list)) clt_load_holes(problem, option, &text);
+  }
 }
 
-static int load_resources(clt_problem *problem, const clt_node *kernel, clt_error *error) {
-  clt_node object = clt_node_member(kernel, "Resources");
+static void load_include_paths(clt_problem *problem, const clt_node *kernel) {
+  clt_node list = clt_node_member(kernel, "IncludePaths");
+  size_t n = clt_read_list(&list);
+  problem->include_paths = clt_node_new(&list, n, sizeof *problem->include_paths);
+  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
+    clt_node node = clt_node_item(&list, i);
+    const char *path = json_string_value(node.json);
+    if (path == NULL)
+      clt_node_fail(&node, "needs the path of a folder");
+    else
+      problem->include_paths[problem->n_include_paths++] = clt_node_keep(&node, clt_problem_file(problem, path));
+  }
+}
+
+/* --- launches --- */
+
+static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block_size_z"};
+
+/* "LocalSize", or what is Kernel Tuner's custom: parameters of these names are the local size. */
+static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) {
+  clt_node node = clt_node_member(kernel, "LocalSize");
+  clt_extent local = CLT_NO_EXTENT;
+  size_t n = 0;
+  if (json_object_get(kernel->json, "LocalSize")) return clt_add_extent(problem, &node);
+  for (size_t d = 0; d < 3; d++)
+    if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0) n = d + 1;
+  if (n == 0 && problem->problem_size.n > 0) n = 1;
+  for (; local.n < n && clt_node_ok(kernel); local.n++) {
+    bool known = clt_problem_parameter_index(problem, block_sizes[local.n]) >= 0 || problem->problem_size.n > 0;
+    local.id[local.n] = clt_add_expression_text(problem, known ? block_sizes[local.n] : "1", kernel);
+  }
+  return local;
+}
+
+/* The product of the texts of a list, or one expression. */
+static clt_expression_id load_divisor(clt_problem *problem, const clt_node *node) {
+  clt_text product = {0};
+  char *text = NULL;
+  if (!json_is_array(node->json)) return clt_add_expression(problem, node);
+  for (size_t i = 0; i < json_array_size(node->json); i++) {
+    clt_node item = clt_node_item(node, i);
+    const char *factor = json_string_value(item.json);
+    if (factor)
+      clt_text_printf(&product, "%s(%s)", i ? " * " : "", factor);
+    else if (json_is_integer(item.json))
+      clt_text_printf(&product, "%s(%lld)", i ? " * " : "", (long long)json_integer_value(item.json));
+    else
+      clt_node_fail(&item, "needs a number or an expression in quotes");
+  }
+  clt_text_take(&text, &product, node->reading->error);
+  text = clt_node_keep(node, text);
+  return clt_node_ok(node) ? clt_add_expression_text(problem, text, node) : CLT_NO_EXPRESSION;
+}
+
+/* Kernel Tuner divides by the block size where no divisors are given. */
+static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
+  static const char *const names[] = {"GridDivX", "GridDivY", "GridDivZ"};
+  clt_extent divisor = CLT_NO_EXTENT;
+  divisor.n = problem->problem_size.n;
+  for (size_t d = 0; d < divisor.n && clt_node_ok(kernel); d++) {
+    clt_node node = clt_node_member(kernel, names[d]);
+    bool empty = node.json == NULL || (json_is_array(node.json) && json_array_size(node.json) == 0);
+    if (!empty)
+      divisor.id[d] = load_divisor(problem, &node);
+    else if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0)
+      divisor.id[d] = clt_add_expression_text(problem, block_sizes[d], kernel);
+  }
+  return divisor;
+}
+
+/* How a "GlobalSize" counts: as "GlobalSizeType" says, or else as before. */
+static clt_grid_kind load_grid_kind(const clt_node *node, clt_grid_kind before) {
+  int grid = clt_read_choice(node, "GlobalSizeType", CLT_NAMES("OpenCL", "CUDA", "Vulkan"), before == CLT_GRID_GROUPS);
+  return grid == 0 ? CLT_GRID_ITEMS : CLT_GRID_GROUPS;
+}
+
+static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
+  if (launch->global.n == 0) clt_node_fail(node, "needs a \"GlobalSize\"");
+  if (launch->grid == CLT_GRID_GROUPS && launch->local.n == 0)
+    clt_node_fail(node, "needs a \"LocalSize\", as the global size counts work-groups");
+}
+
+static void load_argument_names(clt_problem *problem, clt_launch *launch, const clt_node *list) {
+  size_t n = clt_read_list(list), n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
+  launch->all_args = false;
+  launch->args = clt_node_new(list, n, sizeof *launch->args);
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i);
+    const char *name = json_string_value(node.json), *names[MAX_NAMES];
+    if (name == NULL) {
+      clt_node_fail(&node, "needs the name of an argument");
+    } else if (clt_problem_argument(problem, name) == NULL) {
+      for (size_t k = 0; k < n_known; k++) names[k] = problem->arguments[k].name;
+      const char *near = clt_nearest_name(name, names, n_known);
+      clt_node_fail(&node, "there is no argument \"%s\"%s%s%s", name, near ? "; did you mean \"" : "", near ? near : "",
+                    near ? "\"?" : "");
+    } else {
+      launch->args[launch->n_args++] = name;
+    }
+  }
+}
+
+/* One launch: what its entry does not state is that of the standard one. */
+void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node) {
+  clt_node global = clt_node_member(node, "GlobalSize"), local = clt_node_member(node, "LocalSize"),
+           args = clt_node_member(node, "Arguments"), repeat = clt_node_member(node, "Repeat"),
+           when = clt_node_member(node, "When");
+  clt_launch launch = *standard;
+  launch.key = clt_node_keep(node, strdup(node->key));
+  const char *kernel = launch.kernel ? clt_read_text(node, "KernelName") : clt_read_required_text(node, "KernelName");
+  if (kernel) launch.kernel = kernel;
+  launch.stated = load_grid_kind(node, launch.stated);
+  if (global.json) launch.global = clt_add_extent(problem, &global);
+  if (global.json || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
+  if (json_object_get(node->json, "LocalSize")) launch.local = clt_add_extent(problem, &local);
+  check_launch_sizes(&launch, node);
+  if (args.json) load_argument_names(problem, &launch, &args);
+  if (repeat.json) launch.repeat = clt_add_expression(problem, &repeat);
+  launch.when = clt_add_expression(problem, &when);
+  *out = launch;
+}
+
+static void load_launch_entry(clt_problem *problem, const clt_launch *standard, const clt_node *node) {
+  if (clt_read_object(
+          node, CLT_NAMES("KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments", "Repeat", "When"),
+          true))
+    clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, node);
+}
+
+/* Launches that are repeated together are kept as a row of launches that share a number and "Repeat". */
+static void load_launch_group(clt_problem *problem, const clt_launch *standard, const clt_node *node) {
+  clt_node list = clt_node_member(node, "Launches"), repeat = clt_node_member(node, "Repeat");
+  clt_launch shared = *standard;
+  clt_read_object(node, CLT_NAMES("Launches", "Repeat"), true);
+  size_t n = clt_read_list(&list);
+  if (n == 0) clt_node_fail(&list, "needs a launch");
+  shared.repeat = clt_add_expression(problem, &repeat);
+  shared.group = problem->n_launches + 1;
+  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
+    clt_node member = clt_node_item(&list, i), own_repeat = clt_node_member(&member, "Repeat"),
+             inner = clt_node_member(&member, "Launches");
+    if (!clt_read_object(&member, NULL, false)) return;
+    if (own_repeat.json || inner.json)
+      clt_node_fail(own_repeat.json ? &own_repeat : &inner,
+                    "cannot stand in a group of launches, which is repeated as a whole");
+    load_launch_entry(problem, &shared, &member);
+  }
+}
+
+static void load_launches(clt_problem *problem, const clt_node *kernel) {
+  clt_node list = clt_node_member(kernel, "Launches"), global = clt_node_member(kernel, "GlobalSize");
+  /* The launch that KernelSpecification itself describes. */
+  clt_launch standard = {.kernel = problem->kernel_name,
+                         .global = CLT_NO_EXTENT,
+                         .divisor = CLT_NO_EXTENT,
+                         .all_args = true,
+                         .repeat = CLT_NO_EXPRESSION,
+                         .when = CLT_NO_EXPRESSION};
+  standard.grid = standard.stated = load_grid_kind(kernel, CLT_GRID_ITEMS);
+  standard.local = load_local_size(problem, kernel);
+  if (problem->problem_size.n > 0) {
+    standard.grid = CLT_GRID_DIVIDED;
+    standard.global = problem->problem_size;
+    standard.divisor = load_divisors(problem, kernel);
+  } else {
+    standard.global = clt_add_extent(problem, &global);
+  }
+  if (list.json == NULL) {
+    if (standard.kernel == NULL) clt_node_fail(kernel, "needs a \"KernelName\"");
+    check_launch_sizes(&standard, kernel);
+    standard.key = clt_node_keep(kernel, strdup(kernel->key));
+    problem->launches = clt_node_new(kernel, 1, sizeof *problem->launches);
+    if (clt_node_ok(kernel)) problem->launches[problem->n_launches++] = standard;
+    return;
+  }
+  size_t n = clt_read_list(&list), capacity = n;
+  if (n == 0) clt_node_fail(&list, "needs a launch");
+  for (size_t i = 0; i < n; i++) capacity += json_array_size(json_object_get(json_array_get(list.json, i), "Launches"));
+  problem->launches = clt_node_new(&list, capacity, sizeof *problem->launches);
+  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
+    clt_node node = clt_node_item(&list, i), inner = clt_node_member(&node, "Launches");
+    if (!clt_read_object(&node, NULL, false)) return;
+    if (inner.json)
+      load_launch_group(problem, &standard, &node);
+    else
+      load_launch_entry(problem, &standard, &node);
+  }
+}
+
+/* --- the section --- */
+
+void clt_load_problem_size(clt_problem *problem, const clt_node *root) {
+  clt_node kernel = clt_node_member(root, "KernelSpecification"), size = clt_node_member(&kernel, "ProblemSize");
+  problem->problem_size = clt_add_extent(problem, &size);
+}
+
+void clt_load_hints(clt_problem *problem, const clt_node *section) {
+  clt_node object = clt_node_member(section, "Resources"), desirability = clt_node_member(section, "Desirability");
   const char *name;
   json_t *value;
-  if (object.json == NULL) return CLT_OK;
-  int rc = clt_node_object(&problem->source, &object, error);
-  if (rc) return rc;
-  problem->resources = clt_new_array(json_object_size(object.json), sizeof *problem->resources);
-  if (problem->resources == NULL) return clt_fail_memory(error);
-  json_object_foreach((json_t *)object.json, name, value) {
-    clt_resource *resource = &problem->resources[problem->n_resources];
-    clt_node node = clt_node_member(&object, name);
-    if (node.json == NULL || !isalpha((unsigned char)name[0])) continue; /* absent, and a comment */
-    if ((resource->name = strdup(name)) == NULL) return clt_fail_memory(error);
-    problem->n_resources++;
-    if ((rc = clt_add_expression(problem, &resource->value, &node, error)) != CLT_OK) return rc;
+  if (object.json && clt_read_object(&object, NULL, false)) {
+    problem->resources = clt_node_new(&object, json_object_size(object.json), sizeof *problem->resources);
+    json_object_foreach((json_t *)object.json, name, value) {
+      clt_node node = clt_node_member(&object, name);
+      if (node.json && isalpha((unsigned char)name[0]) && clt_node_ok(section)) /* others are comments */
+        problem->resources[problem->n_resources++] = (clt_resource){name, clt_add_expression(problem, &node)};
+    }
   }
-  return CLT_OK;
+  problem->desirability = clt_add_expression(problem, &desirability);
 }
 
-static int load_desirability(clt_problem *problem, const clt_node *kernel, clt_error *error) {
-  clt_node node = clt_node_member(kernel, "Desirability");
-  return clt_add_expression(problem, &problem->desirability, &node, error);
-}
-
-int clt_load_hints(clt_problem *problem, const clt_node *section, clt_error *error) {
-  int rc = load_resources(problem, section, error);
-  return rc ? rc : load_desirability(problem, section, error);
-}
-
-int clt_load_kernel(clt_problem *problem, const clt_node *root, clt_error *error) {
-  const clt_source *source = &problem->source;
-  clt_node kernel = clt_node_member(root, "KernelSpecification");
-  clt_node options = clt_node_member(&kernel, "CompilerOptions");
-  if (kernel.json == NULL)
-    return clt_node_fail(source, root, error, "needs a \"KernelSpecification\", or a \"Command\"");
-  int rc = clt_node_object(source, &kernel, error);
-  if (rc == CLT_OK)
-    rc = clt_node_known(source, &kernel, known_keys, sizeof known_keys / sizeof *known_keys, false, error);
-  if (rc == CLT_OK) rc = check_language(problem, &kernel, error);
-  if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_file, source, &kernel, "KernelFile", true, error);
-  if (rc == CLT_OK) rc = clt_node_text(&problem->kernel_name, source, &kernel, "KernelName", false, error);
-  if (rc == CLT_OK) rc = clt_node_text(&problem->opencl_standard, source, &kernel, "OpenCLStandard", false, error);
-  if (rc == CLT_OK) rc = clt_load_options(problem, &problem->options, &problem->n_options, &options, error);
-  if (rc == CLT_OK) rc = clt_load_paths(problem, &kernel, error);
-  if (rc == CLT_OK) rc = clt_load_arguments(problem, &kernel, error);
-  if (rc == CLT_OK) rc = clt_load_launches(problem, &kernel, error);
-  if (rc == CLT_OK) rc = clt_load_hints(problem, &kernel, error);
-  return rc;
+void clt_load_kernel(clt_problem *problem, const clt_node *root) {
+  clt_node kernel = clt_node_member(root, "KernelSpecification"), language = clt_node_member(&kernel, "Language"),
+           options = clt_node_member(&kernel, "CompilerOptions");
+  if (kernel.json == NULL) clt_node_fail(root, "needs a \"KernelSpecification\", or a \"Command\"");
+  if (!clt_read_object(
+          &kernel,
+          CLT_NAMES("Language", "KernelFile", "KernelName", "CompilerOptions", "IncludePaths", "OpenCLStandard",
+                    "GlobalSize", "LocalSize", "GlobalSizeType", "ProblemSize", "GridDivX", "GridDivY", "GridDivZ",
+                    "Arguments", "Launches", "Resources", "Desirability", "ReferenceArguments",
+                    /* T1's, of no meaning here: */ "BenchmarkName", "Device", "Profiling", "SharedMemory",
+                    "SimulationInput", "KernelTypeNames", "Stream", "Misc"),
+          false))
+    return;
+  const char *name = clt_read_text(&kernel, "Language");
+  if (name && strcasecmp(name, "OpenCL") != 0)
+    clt_node_fail_as(&language, CLT_E_UNSUPPORTED, "\"%s\" is not supported: the kernel must be written in \"OpenCL\"",
+                     name);
+  problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
+  problem->kernel_name = clt_read_text(&kernel, "KernelName");
+  problem->opencl_standard = clt_read_text(&kernel, "OpenCLStandard");
+  clt_load_options(problem, &problem->options, &problem->n_options, &options);
+  load_include_paths(problem, &kernel);
+  clt_load_arguments(problem, &kernel);
+  load_launches(problem, &kernel);
+  clt_load_hints(problem, &kernel);
 }

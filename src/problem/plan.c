@@ -1,3 +1,5 @@
+/* Plans: build options, arguments and launches of one configuration, or of the reference kernel. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,56 +8,183 @@
 #include "problem/parts.h"
 
 #define ABSENT SIZE_MAX
+#define MAX_SIZE 0x1p53
+#define MAX_REPEAT 1000000000
 
 bool clt_arg_is_image(clt_arg_kind kind) {
   return kind == CLT_ARG_IMAGE2D || kind == CLT_ARG_IMAGE3D || kind == CLT_ARG_IMAGE1D_BUFFER;
 }
 
-static int stored_bytes(const clt_instance *instance, const clt_argument *argument, clt_plan_arg *out,
-                        clt_error *error) {
-  size_t bytes = argument->element.bytes;
-  for (size_t d = 0; d < 3; d++) {
-    size_t side;
-    if (__builtin_add_overflow(out->extent[d], out->border[d], &side) ||
-        __builtin_add_overflow(side, out->border[d], &side) || !clt_size_multiply(&bytes, bytes, side))
-      return clt_key_fail(&instance->problem->source, argument->key, CLT_E_RANGE, error, "\"%s\" exceeds 2^64 bytes",
-                          argument->name);
-  }
-  out->bytes = bytes;
-  return CLT_OK;
+/* Notes something wrong at a key. */
+#define FAIL_AT(e, key, code, ...) \
+  ((e)->rc = (e)->rc ? (e)->rc : clt_key_fail(&(e)->instance->problem->source, key, code, (e)->error, __VA_ARGS__))
+
+/* NULL where something failed before, or memory runs out now. */
+static void *new_array(clt_calculation *e, size_t n, size_t element_bytes) {
+  void *array = e->rc ? NULL : clt_new_array(n, element_bytes);
+  if (array == NULL && e->rc == CLT_OK) e->rc = clt_fail_memory(e->error);
+  return array;
 }
 
-static int plan_scalar(const clt_instance *instance, const clt_argument *argument, const clt_value *slots,
-                       clt_plan_arg *out, clt_error *error) {
+static char *copy_text(clt_calculation *e, const char *text) {
+  char *copy = e->rc ? NULL : strdup(text);
+  if (copy == NULL && e->rc == CLT_OK) e->rc = clt_fail_memory(e->error);
+  return copy;
+}
+
+/* --- global and local sizes --- */
+
+static void plan_sizes(clt_calculation *e, const clt_launch *launch, clt_plan_launch *out) {
+  size_t global[3] = {1, 1, 1}, local[3];
+  for (size_t d = 0; d < launch->global.n; d++) { /* "width / tile" is rounded up */
+    double number = clt_evaluate_number(e, launch->global.id[d]);
+    if (!(number >= 0 && number <= MAX_SIZE))
+      clt_calculation_fail(e, launch->global.id[d], CLT_E_RANGE, "needs a number from 0 to 2^53 and gives %.10g",
+                           number);
+    else
+      global[d] = (size_t)ceil(number);
+  }
+  clt_evaluate_extent(e, &launch->local, 0, 1, local);
+  for (size_t d = 0; d < 3 && e->rc == CLT_OK; d++) {
+    if (launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d] != CLT_NO_EXPRESSION) {
+      double divisor = clt_evaluate_number(e, launch->divisor.id[d]);
+      if (!(divisor > 0)) clt_calculation_fail(e, launch->divisor.id[d], CLT_E_RANGE, "needs a divisor above 0");
+      if (e->rc == CLT_OK) global[d] = (size_t)ceil((double)global[d] / divisor);
+    }
+    if (local[d] == 0) continue; /* for the driver to refuse */
+    size_t groups = launch->grid == CLT_GRID_ITEMS ? global[d] / local[d] + (global[d] % local[d] != 0) : global[d];
+    if (!clt_size_multiply(&global[d], groups, local[d]))
+      FAIL_AT(e, launch->key, CLT_E_RANGE, "the global size exceeds 2^64");
+  }
+  out->n_dimensions = (unsigned)(launch->global.n > launch->local.n ? launch->global.n : launch->local.n);
+  out->has_local = launch->local.n > 0;
+  for (size_t d = 0; d < 3; d++) out->global[d] = global[d], out->local[d] = out->has_local ? local[d] : 0;
+}
+
+/* --- build options --- */
+
+void clt_expand_option(clt_text *out, clt_calculation *e, const clt_compiler_option *option) {
+  size_t hole = 0;
+  for (const char *at = option->text; *at && e->rc == CLT_OK; at++) {
+    if (*at != '{' || at[1] == '{') {
+      clt_text_add_bytes(out, at, 1);
+      at += *at == '{';
+    } else {
+      clt_text_add_value(out, clt_evaluate(e, option->holes[hole++]));
+      at = strchr(at, '}');
+    }
+  }
+}
+
+static void add_options(clt_text *out, clt_calculation *e, const clt_compiler_option *list, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const char *text = list[i].text;
+    /* T1 files carry options of the CUDA compiler along, which no OpenCL compiler takes. */
+    bool foreign = text[0] == 0 || clt_starts_with(text, "-std=c++") || clt_starts_with(text, "-std=gnu++");
+    if (!clt_evaluate_when(e, list[i].when) || foreign) continue;
+    clt_expand_option(out, e, &list[i]);
+    clt_text_add(out, " ");
+  }
+}
+
+/* -D of every parameter, what Kernel Tuner's kernels count on, the problem's options, `more`, and where to include
+ * from; without a space at the end. */
+static void add_build_options(clt_text *out, clt_calculation *e, const clt_compiler_option *more, size_t n_more) {
+  static const char *const names[2][3] = {{"grid_size_x", "grid_size_y", "grid_size_z"},
+                                          {"block_size_x", "block_size_y", "block_size_z"}};
+  const clt_instance *instance = e->instance;
+  const clt_problem *problem = instance->problem;
+  for (size_t i = 0; i < clt_n_defines(instance); i++) {
+    clt_text_printf(out, "-D%s=", clt_define_name(instance, i));
+    clt_text_add_value(out, clt_define_value(instance, e->slots, i));
+    clt_text_add(out, " ");
+  }
+  if (problem->problem_size.n > 0) { /* the grid in work-groups, and the block where it is no parameter */
+    clt_plan_launch sizes;
+    plan_sizes(e, &problem->launches[0], &sizes);
+    for (size_t d = 0; d < 3; d++) {
+      size_t local = sizes.local[d] ? sizes.local[d] : 1, values[2] = {sizes.global[d] / local, local};
+      for (size_t i = 0; i < 2; i++)
+        if (clt_problem_parameter_index(problem, names[i][d]) < 0)
+          clt_text_printf(out, "-D%s=%zu ", names[i][d], values[i]);
+    }
+    if (clt_problem_parameter_index(problem, "kernel_tuner") < 0) clt_text_add(out, "-Dkernel_tuner=1 ");
+  }
+  add_options(out, e, problem->options, problem->n_options);
+  add_options(out, e, more, n_more);
+  for (size_t i = 0; i < problem->n_include_paths; i++) {
+    const char *quote = strchr(problem->include_paths[i], ' ') ? "\"" : "";
+    clt_text_printf(out, "-I%s%s%s ", quote, problem->include_paths[i], quote);
+  }
+  if (problem->opencl_standard) clt_text_printf(out, "-cl-std=%s ", problem->opencl_standard);
+  if (out->n > 0) out->bytes[--out->n] = 0;
+}
+
+int clt_instance_options(const clt_instance *instance, clt_config config, char **out, clt_error *error) {
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_calculation e = {instance, slots, error, CLT_OK};
+  clt_text text = {0};
+  clt_instance_slots(instance, config, slots);
+  add_build_options(&text, &e, NULL, 0);
+  if (e.rc == CLT_OK) return clt_text_take(out, &text, error);
+  clt_text_release(&text);
+  return e.rc;
+}
+
+/* The kernel's text and the options to build it with. Kernels that include files find those beside them. */
+static void plan_source(clt_calculation *e, clt_plan *plan, const char *file, const clt_compiler_option *more,
+                        size_t n_more) {
+  clt_text options = {0};
+  char *folder = NULL;
+  add_build_options(&options, e, more, n_more);
+  if (e->rc == CLT_OK) e->rc = clt_kernel_read(e->instance->problem, file, &plan->source, &folder, e->error);
+  plan->source_file = copy_text(e, file);
+  if (e->rc == CLT_OK && strstr(plan->source, "include")) {
+    const char *quote = strchr(folder, ' ') ? "\"" : "";
+    clt_text_printf(&options, " -I%s%s%s", quote, folder, quote);
+  }
+  if (e->rc == CLT_OK) e->rc = clt_text_take(&plan->options, &options, e->error);
+  clt_text_release(&options);
+  free(folder);
+}
+
+/* --- arguments --- */
+
+static void plan_scalar(clt_calculation *e, const clt_argument *argument, clt_plan_arg *out) {
+  size_t step = clt_element_base_bytes(argument->element.base);
   clt_value value = {.type = CLT_INT};
   out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
-  int rc = out->is_repetition ? CLT_OK : clt_evaluate(instance, argument->fill.value, slots, &value, error);
-  if (rc) return rc;
-  if (value.type == CLT_STRING)
-    return clt_key_fail(&instance->problem->source, argument->key, CLT_E_EXPRESSION, error,
-                        "\"FillValue\" needs a number");
-  size_t step = clt_element_base_bytes(argument->element.base);
-  for (int i = 0; i < argument->element.components; i++)
-    clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
   out->bytes = argument->element.bytes;
-  return CLT_OK;
+  if (!out->is_repetition) value = clt_evaluate(e, argument->fill.value);
+  if (value.type == CLT_STRING) FAIL_AT(e, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
+  for (int i = 0; i < argument->element.components && e->rc == CLT_OK; i++)
+    clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
 }
 
-static int plan_extents(const clt_instance *instance, const clt_argument *argument, const clt_value *slots,
-                        clt_plan_arg *out, clt_error *error) {
+static void plan_vector(clt_calculation *e, const clt_argument *argument, clt_plan_arg *out) {
+  const clt_problem *problem = e->instance->problem;
+  bool filled = clt_holds_data(argument) && clt_problem_fill(problem, argument->name);
+  bool data = filled || (clt_holds_data(argument) && clt_is_verified(problem, argument->name));
   /* What has content is the same for all configurations. */
-  bool data = clt_holds_data(argument) && (clt_problem_fill(instance->problem, argument->name) ||
-                                           clt_is_verified(instance->problem, argument->name));
-  int rc = clt_evaluate_extent(instance, &argument->size, data ? NULL : slots, 1, 1, out->extent, error);
-  if (rc == CLT_OK) rc = clt_evaluate_extent(instance, &argument->border, slots, 0, 0, out->border, error);
-  return rc ? rc : stored_bytes(instance, argument, out, error);
+  clt_calculation size = {e->instance, data ? NULL : e->slots, e->error, e->rc};
+  clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
+  e->rc = size.rc;
+  clt_evaluate_extent(e, &argument->border, 0, 0, out->border);
+  out->has_data = filled;
+  out->verified = argument->output && problem->reference.kind != CLT_REFERENCE_NONE;
+  out->bytes = argument->element.bytes;
+  for (size_t d = 0; d < 3 && e->rc == CLT_OK; d++) {
+    size_t side;
+    if (__builtin_add_overflow(out->extent[d], out->border[d], &side) ||
+        __builtin_add_overflow(side, out->border[d], &side) || !clt_size_multiply(&out->bytes, out->bytes, side))
+      FAIL_AT(e, argument->key, CLT_E_RANGE, "\"%s\" exceeds 2^64 bytes", argument->name);
+  }
 }
 
-/* Fills out with what an argument is for one configuration. */
-static int plan_arg(const clt_instance *instance, const clt_argument *argument, const clt_value *slots,
-                    clt_plan_arg *out, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  *out = (clt_plan_arg){.kind = argument->kind,
+static void plan_argument(clt_calculation *e, const clt_argument *argument, clt_plan *plan) {
+  clt_plan_arg *out = &plan->args[plan->n_args++];
+  *out = (clt_plan_arg){.name = copy_text(e, argument->name),
+                        .kind = argument->kind,
                         .access = argument->access,
                         .element = argument->element,
                         .extent = {1, 1, 1},
@@ -64,187 +193,116 @@ static int plan_arg(const clt_instance *instance, const clt_argument *argument, 
                         .sampler_normalised = argument->sampler_normalised,
                         .sampler_clamp_to_edge = argument->sampler_clamp_to_edge,
                         .sampler_linear = argument->sampler_linear};
-  if ((out->name = strdup(argument->name)) == NULL) return clt_fail_memory(error);
-  if (argument->kind == CLT_ARG_SAMPLER) return CLT_OK;
-  if (argument->kind == CLT_ARG_SCALAR) return plan_scalar(instance, argument, slots, out, error);
-  out->has_data = clt_holds_data(argument) && clt_problem_fill(problem, argument->name);
-  out->verified = argument->output && problem->reference.kind != CLT_REFERENCE_NONE;
-  return plan_extents(instance, argument, slots, out, error);
+  if (argument->kind == CLT_ARG_SCALAR)
+    plan_scalar(e, argument, out);
+  else if (argument->kind != CLT_ARG_SAMPLER)
+    plan_vector(e, argument, out);
 }
 
-/* Makes the arguments that exist; places[i] is where the problem's argument i went, or ABSENT. */
-static int plan_args(const clt_instance *instance, const clt_value *slots, clt_plan *plan, size_t *places,
-                     clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  plan->args = clt_new_array(problem->n_arguments, sizeof *plan->args);
-  if (plan->args == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < problem->n_arguments; i++) {
-    bool exists = false;
-    int rc = clt_evaluate_when(instance, problem->arguments[i].when, slots, &exists, error);
-    places[i] = exists ? plan->n_args : ABSENT;
-    if (rc == CLT_OK && exists)
-      rc = plan_arg(instance, &problem->arguments[i], slots, &plan->args[plan->n_args++], error);
-    if (rc) return rc;
-  }
-  return CLT_OK;
-}
+/* --- launches --- */
 
-/* The plan's arguments of one name, in the order of the entries. */
-static void take_name(const clt_problem *problem, const char *name, const size_t *places, clt_plan_launch *out) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (places[i] != ABSENT && strcmp(problem->arguments[i].name, name) == 0) out->args[out->n_args++] = places[i];
-}
-
-static int launch_args(const clt_problem *problem, const clt_launch *launch, const size_t *places, clt_plan_launch *out,
-                       clt_error *error) {
-  size_t capacity = problem->n_arguments * (launch->n_args + 1);
-  out->args = clt_new_array(capacity, sizeof *out->args);
-  if (out->args == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; launch->all_args && i < problem->n_arguments; i++)
-    if (places[i] != ABSENT) out->args[out->n_args++] = places[i];
-  for (size_t i = 0; i < launch->n_args; i++) take_name(problem, launch->args[i], places, out);
-  return CLT_OK;
-}
-
-static int plan_launch(const clt_instance *instance, const clt_launch *launch, const clt_value *slots,
-                       const size_t *places, clt_plan *plan, clt_error *error) {
-  bool runs = false;
+/* places[i]: which of the plan's arguments the problem's argument i is, or ABSENT. */
+static void plan_launch(clt_calculation *e, const clt_launch *launch, const size_t *places, clt_plan *plan) {
+  const clt_problem *problem = e->instance->problem;
+  bool runs = clt_evaluate_when(e, launch->when);
   size_t repeat = 1;
-  int rc = clt_evaluate_when(instance, launch->when, slots, &runs, error);
-  if (rc == CLT_OK && launch->repeat != CLT_NO_EXPRESSION)
-    rc = clt_evaluate_count(instance, launch->repeat, slots, 0, &repeat, error);
-  if (rc || !runs || repeat == 0) return rc;
-  if (repeat > 1000000000)
-    return clt_key_fail(&instance->problem->source, launch->key, CLT_E_RANGE, error, "repeats %zu times", repeat);
+  if (runs && launch->repeat != CLT_NO_EXPRESSION) repeat = clt_evaluate_count(e, launch->repeat, 0);
+  if (repeat > MAX_REPEAT) FAIL_AT(e, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
+  if (e->rc || !runs || repeat == 0) return;
   clt_plan_launch *out = &plan->launches[plan->n_launches++];
-  out->repeat = (unsigned)repeat;
-  out->together = 1;
-  if ((out->kernel = strdup(launch->kernel)) == NULL) return clt_fail_memory(error);
-  rc = clt_launch_sizes(instance, launch, slots, out, error);
-  return rc ? rc : launch_args(instance->problem, launch, places, out, error);
+  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .kernel = copy_text(e, launch->kernel)};
+  plan_sizes(e, launch, out);
+  out->args = new_array(e, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
+  size_t n_lists = launch->all_args ? 1 : launch->n_args;
+  for (size_t k = 0; k < n_lists && e->rc == CLT_OK; k++) /* entries of a name in their order */
+    for (size_t i = 0; i < problem->n_arguments; i++)
+      if (places[i] != ABSENT && (launch->all_args || strcmp(problem->arguments[i].name, launch->args[k]) == 0))
+        out->args[out->n_args++] = places[i];
 }
 
-static int plan_launches(const clt_instance *instance, const clt_value *slots, const size_t *places, clt_plan *plan,
-                         clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  size_t head = 0, head_group = 0;
-  int rc = CLT_OK;
-  plan->launches = clt_new_array(problem->n_launches, sizeof *plan->launches);
-  if (plan->launches == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_launches; i++) {
+static void plan_configuration(clt_calculation *e, clt_plan *plan) {
+  const clt_problem *problem = e->instance->problem;
+  size_t head = 0, head_group = 0, *places = new_array(e, problem->n_arguments, sizeof *places);
+  plan->args = new_array(e, problem->n_arguments, sizeof *plan->args);
+  plan->launches = new_array(e, problem->n_launches, sizeof *plan->launches);
+  for (size_t i = 0; i < problem->n_arguments && e->rc == CLT_OK; i++) {
+    bool exists = clt_evaluate_when(e, problem->arguments[i].when);
+    places[i] = exists ? plan->n_args : ABSENT;
+    if (exists) plan_argument(e, &problem->arguments[i], plan);
+  }
+  for (size_t i = 0; i < problem->n_launches && e->rc == CLT_OK; i++) {
     const size_t before = plan->n_launches, group = problem->launches[i].group;
-    rc = plan_launch(instance, &problem->launches[i], slots, places, plan, error);
-    if (rc || plan->n_launches == before) continue;
+    plan_launch(e, &problem->launches[i], places, plan);
+    if (plan->n_launches == before) continue;
     if (group > 0 && group == head_group)
       plan->launches[head].together++;
     else
       head = before, head_group = group;
   }
-  if (rc == CLT_OK && plan->n_launches == 0)
-    rc = clt_key_fail(&problem->source, "KernelSpecification.Launches", CLT_E_RANGE, error,
-                      "no launch is left for this configuration");
-  return rc;
-}
-
-/* Kernels that include files find those beside them. */
-static int read_source(const clt_problem *problem, const char *file, clt_plan *plan, clt_error *error) {
-  char *folder = NULL;
-  int rc = clt_kernel_read(problem, file, &plan->source, &folder, error);
-  if (rc == CLT_OK && (plan->source_file = strdup(file)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && strstr(plan->source, "include")) {
-    const char *quote = strchr(folder, ' ') ? "\"" : "";
-    char *options = clt_format("%s -I%s%s%s", plan->options, quote, folder, quote);
-    if (options == NULL) rc = clt_fail_memory(error);
-    if (options) free(plan->options), plan->options = options;
-  }
-  free(folder);
-  return rc;
-}
-
-static int fill_plan(const clt_instance *instance, clt_plan *plan, const clt_value *slots, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  size_t *places = clt_new_array(problem->n_arguments, sizeof *places);
-  if (places == NULL) return clt_fail_memory(error);
-  int rc = clt_options_text(instance, slots, NULL, 0, &plan->options, error);
-  if (rc == CLT_OK) rc = plan_args(instance, slots, plan, places, error);
-  if (rc == CLT_OK) rc = plan_launches(instance, slots, places, plan, error);
-  if (rc == CLT_OK) rc = read_source(problem, problem->kernel_file, plan, error);
+  if (plan->n_launches == 0)
+    FAIL_AT(e, "KernelSpecification.Launches", CLT_E_RANGE, "no launch is left for this configuration");
+  plan_source(e, plan, problem->kernel_file, NULL, 0);
   free(places);
-  return rc;
-}
-
-int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
-  clt_value slots[CLT_MAX_PARAMETERS];
-  if (config >= clt_space_cartesian(instance->space))
-    return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
-  clt_plan *plan = calloc(1, sizeof *plan);
-  if (plan == NULL) return clt_fail_memory(error);
-  plan->config = config;
-  clt_instance_slots(instance, config, slots);
-  int rc = fill_plan(instance, plan, slots, error);
-  if (rc == CLT_OK) {
-    *out = plan;
-  } else {
-    clt_plan_free(plan);
-  }
-  return rc;
 }
 
 /* An argument as the reference kernel sees it: without its border, and a buffer where there is a choice. */
-static int reference_arg(const clt_instance *instance, const char *name, const clt_value *slots, clt_plan *plan,
-                         clt_error *error) {
-  const clt_problem *problem = instance->problem;
+static void plan_reference_argument(clt_calculation *e, const char *name, clt_plan *plan) {
+  const clt_problem *problem = e->instance->problem;
   clt_argument argument = *clt_problem_argument(problem, name);
   argument.border.n = 0;
   if (clt_problem_n_entries(problem, name) > 1) argument.kind = CLT_ARG_BUFFER;
   argument.output = clt_is_verified(problem, name);
   plan->launches[0].args[plan->launches[0].n_args++] = plan->n_args;
-  return plan_arg(instance, &argument, slots, &plan->args[plan->n_args++], error);
+  plan_argument(e, &argument, plan);
 }
 
-static int reference_args(const clt_instance *instance, const clt_value *slots, clt_plan *plan, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  const clt_launch *launch = &problem->reference.launch;
+static void plan_reference(clt_calculation *e, clt_plan *plan) {
+  const clt_problem *problem = e->instance->problem;
+  const clt_reference *reference = &problem->reference;
+  const clt_launch *launch = &reference->launch;
   size_t n = problem->n_arguments + launch->n_args;
-  int rc = CLT_OK;
-  plan->args = clt_new_array(n, sizeof *plan->args);
-  plan->launches[0].args = clt_new_array(n, sizeof *plan->launches[0].args);
-  if (plan->args == NULL || plan->launches[0].args == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
+  plan->args = new_array(e, n, sizeof *plan->args);
+  plan->launches = new_array(e, 1, sizeof *plan->launches);
+  if (e->rc) return;
+  plan->n_launches = 1;
+  plan->launches[0] =
+      (clt_plan_launch){.repeat = 1, .kernel = copy_text(e, launch->kernel), .args = new_array(e, n, sizeof(size_t))};
+  for (size_t i = 0; e->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
     if (clt_problem_argument(problem, problem->arguments[i].name) == &problem->arguments[i])
-      rc = reference_arg(instance, problem->arguments[i].name, slots, plan, error);
-  for (size_t i = 0; rc == CLT_OK && i < launch->n_args; i++)
-    rc = reference_arg(instance, launch->args[i], slots, plan, error);
-  return rc;
+      plan_reference_argument(e, problem->arguments[i].name, plan);
+  for (size_t i = 0; e->rc == CLT_OK && i < launch->n_args; i++) plan_reference_argument(e, launch->args[i], plan);
+  plan_sizes(e, launch, &plan->launches[0]);
+  plan_source(e, plan, reference->kernel_file, reference->options, reference->n_options);
+}
+
+/* --- the whole --- */
+
+static int make_plan(clt_plan **out, const clt_instance *instance, clt_config config, bool of_reference,
+                     clt_error *error) {
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_calculation e = {instance, slots, error, CLT_OK};
+  clt_plan *plan = calloc(1, sizeof *plan);
+  if (plan == NULL) return clt_fail_memory(error);
+  clt_instance_slots(instance, config, slots);
+  plan->config = of_reference ? CLT_CONFIG_NONE : config;
+  (of_reference ? plan_reference : plan_configuration)(&e, plan);
+  if (e.rc == CLT_OK)
+    *out = plan;
+  else
+    clt_plan_free(plan);
+  return e.rc;
+}
+
+int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
+  if (config >= clt_space_cartesian(instance->space))
+    return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
+  return make_plan(out, instance, config, false, error);
 }
 
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error) {
-  const clt_reference *reference = &instance->problem->reference;
-  clt_value slots[CLT_MAX_PARAMETERS];
-  if (reference->kind != CLT_REFERENCE_KERNEL)
+  if (instance->problem->reference.kind != CLT_REFERENCE_KERNEL)
     return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no reference kernel");
-  clt_plan *plan = calloc(1, sizeof *plan);
-  if (plan == NULL) return clt_fail_memory(error);
-  plan->config = CLT_CONFIG_NONE;
-  clt_instance_slots(instance, clt_instance_default(instance), slots);
-  plan->launches = clt_new_array(1, sizeof *plan->launches);
-  int rc = plan->launches ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    plan->n_launches = 1;
-    plan->launches[0].repeat = 1;
-    if ((plan->launches[0].kernel = strdup(reference->launch.kernel)) == NULL) rc = clt_fail_memory(error);
-  }
-  if (rc == CLT_OK)
-    rc = clt_options_text(instance, slots, reference->options, reference->n_options, &plan->options, error);
-  if (rc == CLT_OK) rc = reference_args(instance, slots, plan, error);
-  if (rc == CLT_OK) rc = clt_launch_sizes(instance, &reference->launch, slots, &plan->launches[0], error);
-  if (rc == CLT_OK) rc = read_source(instance->problem, reference->kernel_file, plan, error);
-  if (rc == CLT_OK) {
-    *out = plan;
-  } else {
-    clt_plan_free(plan);
-  }
-  return rc;
+  return make_plan(out, instance, clt_instance_default(instance), true, error);
 }
 
 void clt_plan_free(clt_plan *plan) {

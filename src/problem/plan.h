@@ -13,7 +13,8 @@ typedef enum clt_arg_kind {
   CLT_ARG_IMAGE2D,
   CLT_ARG_IMAGE3D,
   CLT_ARG_SAMPLER,
-  CLT_ARG_IMAGE1D_BUFFER /* an image that is a view of a buffer: any number of dimensions, one behind the other. Stored keys count on the order */
+  CLT_ARG_IMAGE1D_BUFFER /* an image that is a view of a buffer: any number of dimensions, one behind the other. Stored
+                            keys count on the order */
 } clt_arg_kind;
 
 /* Whether a kernel reads it as an image. */
@@ -22,15 +23,24 @@ bool clt_arg_is_image(clt_arg_kind kind);
 typedef enum clt_access { CLT_READ_ONLY, CLT_WRITE_ONLY, CLT_READ_WRITE } clt_access;
 
 typedef enum clt_element_base {
-  CLT_ELEMENT_CHAR, CLT_ELEMENT_UCHAR, CLT_ELEMENT_SHORT, CLT_ELEMENT_USHORT, CLT_ELEMENT_INT, CLT_ELEMENT_UINT,
-  CLT_ELEMENT_LONG, CLT_ELEMENT_ULONG, CLT_ELEMENT_HALF, CLT_ELEMENT_FLOAT, CLT_ELEMENT_DOUBLE
+  CLT_ELEMENT_CHAR,
+  CLT_ELEMENT_UCHAR,
+  CLT_ELEMENT_SHORT,
+  CLT_ELEMENT_USHORT,
+  CLT_ELEMENT_INT,
+  CLT_ELEMENT_UINT,
+  CLT_ELEMENT_LONG,
+  CLT_ELEMENT_ULONG,
+  CLT_ELEMENT_HALF,
+  CLT_ELEMENT_FLOAT,
+  CLT_ELEMENT_DOUBLE
 } clt_element_base;
 
 /* An OpenCL C scalar or vector type: "float4" is {FLOAT, 4}; float3 is stored as 4. */
 typedef struct clt_element {
   clt_element_base base;
-  int components;  /* 1, 2, 3, 4, 8, 16 */
-  size_t bytes;    /* stored size of one element */
+  int components; /* 1, 2, 3, 4, 8, 16 */
+  size_t bytes;   /* stored size of one element */
 } clt_element;
 
 int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT if it is no such type */
@@ -53,12 +63,12 @@ typedef struct clt_plan_arg {
   size_t border[3];
   clt_border_mode border_mode;
   clt_image_channel channel;
-  size_t bytes;                        /* stored size; of a scalar, of local memory */
-  unsigned char scalar[128];           /* a scalar's bytes */
+  size_t bytes;              /* stored size; of a scalar, of local memory */
+  unsigned char scalar[128]; /* a scalar's bytes */
   bool is_repetition; /* the scalar is set before each launch: how many times it has run before, in this evaluation */
   bool sampler_normalised, sampler_clamp_to_edge, sampler_linear;
-  bool has_data;  /* content comes from the data set of this name (inputs); otherwise poison is written */
-  bool verified;  /* compared with the reference data of this name after a run */
+  bool has_data; /* content comes from the data set of this name (inputs); otherwise poison is written */
+  bool verified; /* compared with the reference data of this name after a run */
 } clt_plan_arg;
 
 typedef struct clt_plan_launch {
@@ -66,18 +76,19 @@ typedef struct clt_plan_launch {
   unsigned n_dimensions;
   size_t global[3]; /* in work-items, OpenCL's way, a multiple of local where that is given */
   size_t local[3];
-  bool has_local;   /* false: left to the driver */
-  size_t *args;     /* indices into clt_plan.args, in argument order */
+  bool has_local; /* false: left to the driver */
+  size_t *args;   /* indices into clt_plan.args, in argument order */
   size_t n_args;
-  unsigned repeat;  /* >= 1 */
-  size_t together;  /* this launch and so many less one behind it are repeated as one, and so share `repeat`; 0 stands for 1 */
+  unsigned repeat; /* >= 1 */
+  size_t together; /* this launch and so many less one behind it are repeated as one, and so share `repeat`; 0 stands
+                      for 1 */
 } clt_plan_launch;
 
 typedef struct clt_plan {
   clt_config config;
-  char *source;  /* kernel text, one program */
+  char *source;      /* kernel text, one program */
   char *source_file; /* as the problem file names it, for the compiler's messages; NULL: none */
-  char *options; /* build options, -D of every parameter included */
+  char *options;     /* build options, -D of every parameter included */
   clt_plan_arg *args;
   size_t n_args;
   clt_plan_launch *launches;
@@ -87,9 +98,14 @@ typedef struct clt_plan {
 /* Makes the plan of a configuration. Expressions that fail name the key in the error. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
 
-/* The plan of the reference kernel (Reference.Kernel...), or CLT_E_NOT_FOUND if the reference is none. Its arguments have
- * no borders; its verified outputs are the reference data. */
+/* The plan of the reference kernel (Reference.Kernel...), or CLT_E_NOT_FOUND if the reference is none. Its arguments
+ * have no borders; its verified outputs are the reference data. */
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
 void clt_plan_free(clt_plan *plan);
+
+/* Whether the kernel's file lets the parameters be what -D says: CLT_E_FORMAT with file and line where it defines a
+ * tuning parameter or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS").
+ * What it includes is not looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */
+int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
 
 #endif

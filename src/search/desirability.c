@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "problem/guidance.h"
 
 #define SAMPLE 2000
 #define LEAST 0.01

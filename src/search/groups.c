@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "problem/guidance.h"
 #include "search/searchers.h"
 
 #define HASH_NONFATAL_OOM 1

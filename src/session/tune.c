@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "problem/guidance.h"
 #include "session/session.h"
 #include "space/hash.h"
 

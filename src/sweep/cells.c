@@ -1,22 +1,34 @@
-/* The cells of a plan, by number: size outermost, then searcher, budget, seed. */
+/* The cells of a plan by number: size outermost, then searcher, budget, seed; the devices that a text stands for; and
+ * the settings of a cell's tuning. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
-#include "sweep/sweep.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "space/hash.h"
+#include "sweep/plan.h"
 
 const char *clt_sweep_name(const clt_sweep *sweep) {
   return sweep->name && sweep->name[0] ? sweep->name : sweep->source.path;
 }
 
-const char *clt_sweep_path(const clt_sweep *sweep) { return sweep->source.path; }
+bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
+  return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
+}
+
 size_t clt_sweep_n_cells(const clt_sweep *sweep) { return sweep->n_cells; }
 size_t clt_sweep_n_devices(const clt_sweep *sweep) { return sweep->n_devices; }
 const char *clt_sweep_device(const clt_sweep *sweep, size_t index) { return sweep->devices[index]; }
 
-static const clt_sweep_problem *problem_of(const clt_sweep *sweep, size_t index) {
-  size_t low = 0, high = sweep->n_problems; /* the last whose first cell is not behind the index */
+/* The problem of a cell, its set of sizes, its searcher, and its number among the searcher's cells. */
+static const clt_sweep_problem *locate_cell(const clt_sweep *sweep, size_t index, size_t *set,
+                                            const clt_sweep_searcher **searcher, size_t *within) {
+  size_t low = 0, high = sweep->n_problems; /* the last problem whose first cell is not behind the index */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     if (sweep->problems[middle].first_cell <= index)
@@ -24,32 +36,26 @@ static const clt_sweep_problem *problem_of(const clt_sweep *sweep, size_t index)
     else
       high = middle;
   }
-  return &sweep->problems[low];
-}
-
-static size_t cells_of(const clt_sweep_axes *axes, const clt_sweep_searcher *searcher) {
-  return searcher->searcher ? axes->n_budgets * axes->n_seeds : 1;
-}
-
-/* The searcher of cell `within` of a set of sizes, which becomes its number among the searcher's cells. */
-static const clt_sweep_searcher *find_searcher(const clt_sweep_axes *axes, size_t *within) {
-  const clt_sweep_searcher *searcher = axes->searchers;
-  while (*within >= cells_of(axes, searcher)) *within -= cells_of(axes, searcher++);
-  return searcher;
-}
-
-static const clt_sweep_searcher *locate(const clt_sweep_problem *p, size_t index, size_t *set, size_t *within) {
-  size_t of_set = p->n_cells / p->n_sets;
+  const clt_sweep_problem *p = &sweep->problems[low];
+  const clt_sweep_axes *axes = &p->axes;
+  size_t of_set = p->n_cells / p->n_sets, rest = (index - p->first_cell) % of_set;
+  const clt_sweep_searcher *at = axes->searchers;
+  for (;; at++) {
+    size_t of_searcher = at->searcher ? axes->n_budgets * axes->n_seeds : 1;
+    if (rest < of_searcher) break;
+    rest -= of_searcher;
+  }
   *set = (index - p->first_cell) / of_set;
-  *within = (index - p->first_cell) % of_set;
-  return find_searcher(&p->axes, within);
+  *searcher = at;
+  *within = rest;
+  return p;
 }
 
 void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index) {
-  const clt_sweep_problem *p = problem_of(sweep, index);
-  const clt_sweep_axes *axes = &p->axes;
   size_t set, within;
-  const clt_sweep_searcher *searcher = locate(p, index, &set, &within);
+  const clt_sweep_searcher *searcher;
+  const clt_sweep_problem *p = locate_cell(sweep, index, &set, &searcher, &within);
+  const clt_sweep_axes *axes = &p->axes;
   *out = (clt_sweep_cell){.index = index,
                           .problem = p->problem,
                           .sizes = p->sizes + set * p->n_sizes,
@@ -57,15 +63,10 @@ void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index
                           .size_set = p->first_set + set,
                           .label = searcher->label,
                           .searcher = searcher->searcher,
-                          .searcher_settings = searcher->options.settings,
-                          .n_searcher_settings = searcher->options.n,
+                          .searcher_settings = searcher->settings,
+                          .n_searcher_settings = searcher->n_settings,
                           .budget = searcher->searcher ? axes->budgets[within / axes->n_seeds] : 0,
                           .seed = (uint64_t)axes->seeds[within % axes->n_seeds]};
-}
-
-const clt_sweep_searcher *clt_sweep_searcher_of(const clt_sweep *sweep, const clt_sweep_cell *cell) {
-  size_t set, within;
-  return locate(problem_of(sweep, cell->index), cell->index, &set, &within);
 }
 
 /* snprintf behind what is there; returns the length needed in all. */
@@ -85,24 +86,192 @@ int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity)
 
 /* --- devices --- */
 
-static bool is_kind(const char *text, const char *kind) { return strcasecmp(text, kind) == 0; }
-
-static bool is_of_kind(const clt_device_info *device, const char *text) {
-  return is_kind(text, "all") || (device->type == CLT_DEVICE_CPU && is_kind(text, "cpu")) ||
-         (device->type == CLT_DEVICE_GPU && is_kind(text, "gpu")) ||
-         (device->type == CLT_DEVICE_ACCELERATOR && is_kind(text, "accelerator"));
-}
-
 int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
                      clt_error *error) {
-  size_t found = 0;
-  for (size_t i = 0; i < n; i++)
-    if (is_of_kind(&devices[i], text)) out[found++] = i;
-  if (found == 0) {
-    int rc = clt_device_select(out, devices, n, text, error);
-    if (rc) return rc;
-    found = 1;
+  size_t n_found = 0;
+  for (size_t i = 0; i < n; i++) {
+    const char *kind = devices[i].type == CLT_DEVICE_CPU           ? "cpu"
+                       : devices[i].type == CLT_DEVICE_GPU         ? "gpu"
+                       : devices[i].type == CLT_DEVICE_ACCELERATOR ? "accelerator"
+                                                                   : "all";
+    if (strcasecmp(text, "all") == 0 || strcasecmp(text, kind) == 0) out[n_found++] = i;
   }
-  *n_out = found;
+  *n_out = n_found ? n_found : 1;
+  return n_found ? CLT_OK : clt_device_select(out, devices, n, text, error);
+}
+
+/* --- listed configurations: what is not named has its default --- */
+
+typedef struct config_list {
+  const clt_space *space;
+  uint32_t standard[CLT_MAX_PARAMETERS]; /* positions of the defaults */
+  clt_config *configs;
+  size_t n, n_left_out;
+} config_list;
+
+static int set_position(const config_list *list, uint32_t *positions, const char *name, const json_t *json,
+                        clt_error *error) {
+  int p = clt_space_find_parameter(list->space, name);
+  clt_value value = {.type = CLT_STRING, .text = ""};
+  if (p < 0) {
+    const char *names[CLT_MAX_PARAMETERS];
+    size_t n = clt_space_n_parameters(list->space);
+    for (size_t i = 0; i < n; i++) names[i] = clt_space_parameter(list->space, i)->name;
+    const char *near = clt_nearest_name(name, names, n);
+    return clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter '%s'%s%s%s", name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  }
+  const clt_parameter *parameter = clt_space_parameter(list->space, (size_t)p);
+  clt_json_to_value(&value, json);
+  for (size_t v = 0; v < parameter->n_values; v++)
+    if (clt_value_equal(parameter->values[v], value)) return positions[p] = (uint32_t)v, CLT_OK;
+  char text[128];
+  clt_value_print(value, text, sizeof text);
+  return clt_fail(error, CLT_E_NOT_FOUND, "'%s' is not a value of '%s'", text, name);
+}
+
+static void append_config(config_list *l, const uint32_t *positions) {
+  clt_config config = clt_space_from_positions(l->space, positions);
+  if (clt_space_contains(l->space, config))
+    l->configs[l->n++] = config;
+  else
+    l->n_left_out++;
+}
+
+static int list_items(config_list *l, const json_t *items, clt_error *error) {
+  size_t n = json_array_size(items);
+  l->configs = clt_new_array(n, sizeof *l->configs);
+  if (l->configs == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    const json_t *item = json_array_get(items, i), *inner = json_object_get(item, "configuration");
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    const char *name;
+    json_t *value;
+    clt_error cause = {0};
+    memcpy(positions, l->standard, sizeof positions);
+    json_object_foreach((json_t *)(json_is_object(inner) ? inner : item), name, value) {
+      int rc = set_position(l, positions, name, value, &cause);
+      if (rc) return clt_fail(error, rc, "configuration %zu: %s", i, cause.message);
+    }
+    append_config(l, positions);
+  }
+  return CLT_OK;
+}
+
+static int list_grid(config_list *l, const json_t *grid, clt_error *error) {
+  size_t total = 1;
+  const char *name;
+  json_t *values;
+  json_object_foreach((json_t *)grid, name, values) total *= json_array_size(values);
+  l->configs = clt_new_array(total, sizeof *l->configs);
+  if (l->configs == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < total; i++) {
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    size_t before = total, rest = i;
+    memcpy(positions, l->standard, sizeof positions);
+    json_object_foreach((json_t *)grid, name, values) { /* the last one fastest */
+      before /= json_array_size(values);
+      int rc = set_position(l, positions, name, json_array_get(values, rest / before), error);
+      if (rc) return rc;
+      rest %= before;
+    }
+    append_config(l, positions);
+  }
+  return CLT_OK;
+}
+
+/* *out is malloc'ed. */
+static int list_configurations(clt_config **out, size_t *n, size_t *n_left_out, const clt_sweep_searcher *searcher,
+                               const clt_instance *instance, clt_error *error) {
+  config_list l = {.space = clt_instance_space(instance)};
+  clt_space_positions(l.space, clt_instance_default(instance), l.standard);
+  int rc =
+      searcher->configurations ? list_items(&l, searcher->configurations, error) : list_grid(&l, searcher->grid, error);
+  if (rc == CLT_OK && l.n == 0)
+    rc = clt_fail(error, CLT_E_NO_VALID, "none of the %zu listed configurations satisfies the constraints",
+                  l.n_left_out);
+  if (rc) return free(l.configs), rc;
+  *out = l.configs;
+  *n = l.n;
+  *n_left_out = l.n_left_out;
+  return CLT_OK;
+}
+
+/* --- settings --- */
+
+int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt_sweep_cell *cell,
+                       const clt_instance *instance, size_t *n_left_out, clt_error *error) {
+  clt_tune_settings s = sweep->tuning;
+  clt_config *configurations = NULL;
+  size_t left_out = 0;
+  s.instance = instance;
+  s.evaluator = clt_tune_evaluator(sweep->evaluator, cell->problem);
+  s.evaluator_settings = sweep->evaluator_settings;
+  s.n_evaluator_settings = sweep->n_evaluator_settings;
+  s.searcher = cell->searcher ? cell->searcher : "exhaustive"; /* which is not asked where configurations are listed */
+  s.searcher_settings = cell->searcher_settings;
+  s.n_searcher_settings = cell->n_searcher_settings;
+  s.budget = cell->budget;
+  s.seed = cell->seed;
+  if (cell->searcher == NULL) {
+    const clt_sweep_searcher *searcher;
+    size_t set, within;
+    locate_cell(sweep, cell->index, &set, &searcher, &within);
+    int rc = list_configurations(&configurations, &s.n_configurations, &left_out, searcher, instance, error);
+    if (rc) return rc;
+    s.configurations = configurations;
+  }
+  if (n_left_out) *n_left_out = left_out;
+  *out = s;
+  return CLT_OK;
+}
+
+void clt_sweep_settings_release(clt_tune_settings *settings) {
+  free((clt_config *)settings->configurations);
+  settings->configurations = NULL;
+  settings->n_configurations = 0;
+}
+
+static void hash_options(clt_hasher *hasher, const char *name, const clt_setting *settings, size_t n) {
+  clt_hasher_add_text(hasher, name);
+  clt_hasher_add(hasher, &n, sizeof n);
+  for (size_t i = 0; i < n; i++) {
+    clt_hasher_add_text(hasher, settings[i].name);
+    clt_hasher_add_text(hasher, settings[i].value);
+  }
+}
+
+/* What decides what is measured, or what is said of it. Not the threads, the batch or the workers: they change when. */
+static void hash_settings(clt_hasher *hasher, const clt_tune_settings *s) {
+  const int64_t counts[] = {s->budget,      (int64_t)s->seed, s->finalists,    s->stagnation,
+                            s->no_transfer, s->no_reuse,      s->skip_default, (int64_t)s->n_configurations};
+  const double numbers[] = {s->time_s, s->space_fraction, s->target, s->tolerance, s->confidence};
+  clt_hasher_add(hasher, counts, sizeof counts);
+  clt_hasher_add(hasher, numbers, sizeof numbers);
+  if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
+  if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
+  const char *objective = s->objective ? s->objective : clt_problem_objective(clt_instance_problem(s->instance));
+  if (objective) clt_hasher_add_text(hasher, *objective ? objective : "time"); /* of the time when it was called so */
+  hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
+  hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);
+}
+
+int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error) {
+  clt_store_key key;
+  int rc = clt_store_key_init(&key, settings->instance, error);
+  if (rc) return rc;
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) return clt_fail_memory(error);
+  const clt_space *space = clt_instance_space(settings->instance);
+  uint64_t valid = clt_space_valid(space);
+  clt_hasher_add_text(hasher, "tuning 1");
+  clt_hasher_add_text(hasher, key.problem);
+  clt_hasher_add_text(hasher, key.device);
+  clt_hasher_add_text(hasher, key.driver);
+  clt_space_hash(hasher, space);
+  clt_hasher_add(hasher, &valid, sizeof valid);
+  hash_settings(hasher, settings);
+  clt_hasher_hex(hasher, out);
+  clt_hasher_free(hasher);
   return CLT_OK;
 }

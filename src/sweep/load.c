@@ -4,190 +4,386 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
-#include "sweep/sweep.h"
+#include "space/expr.h"
+#include "sweep/plan.h"
 
-static int read_devices(clt_sweep *sweep, const clt_node *root, clt_error *error) {
-  clt_node list = clt_node_member(root, "Devices");
-  const clt_source *source = &sweep->source;
-  if (list.json == NULL) return CLT_OK;
-  bool one = json_is_string(list.json);
-  int rc = one ? CLT_OK : clt_node_list(source, &list, error);
-  size_t n = one ? 1 : json_array_size(list.json);
-  if (rc == CLT_OK && (n == 0 || n > CLT_MAX_SWEEP_DEVICES))
-    rc = clt_node_fail(source, &list, error, "needs 1 to %d devices", CLT_MAX_SWEEP_DEVICES);
-  if (rc) return rc;
-  sweep->devices = clt_new_array(n, sizeof *sweep->devices);
-  if (sweep->devices == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    clt_node item = one ? list : clt_node_item(&list, i);
-    const char *text = json_string_value(item.json);
-    if (text == NULL || text[0] == '\0')
-      return clt_node_fail(source, &item, error, "needs a text, such as \"all\", \"gpu\" or part of a device's name");
-    if ((sweep->devices[i] = strdup(text)) == NULL) return clt_fail_memory(error);
-    sweep->n_devices++;
+#define MAX_DEVICES 64
+#define MAX_PROBLEMS 1024
+#define MAX_SEARCHERS 64
+#define MAX_NUMBERS 10000 /* seeds, budgets */
+#define MAX_CELLS 1000000
+#define MAX_PLUG_INS 64
+
+/* One thing or a list of them: their number, and each by its index. */
+static size_t count_items(const clt_node *node, size_t most, const char *what) {
+  size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
+  if (n == 0 || n > most) clt_node_fail(node, "needs 1 to %zu %s", most, what);
+  return clt_node_ok(node) ? n : 0;
+}
+
+static clt_node item_at(const clt_node *node, size_t index) {
+  return json_is_array(node->json) ? clt_node_item(node, index) : *node;
+}
+
+/* --- numbers and options --- */
+
+int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int64_t max, size_t most) {
+  clt_error cause = {0};
+  clt_value *values = NULL;
+  size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
+  if (node->json == NULL || !clt_node_ok(node)) return NULL;
+  if (json_is_string(node->json))
+    clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
+  int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
+  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
+    clt_node item = item_at(node, i);
+    if (values)
+      numbers[i] = values[i].integer;
+    else if (!clt_json_whole(&numbers[i], item.json))
+      clt_node_fail(&item, json_is_array(node->json)
+                               ? "needs a whole number"
+                               : "needs a whole number, a list of them, or a text such as \"range(1, 11)\"");
   }
-  return CLT_OK;
+  free(values);
+  if (n == 0) clt_node_fail(node, "must not be empty");
+  if (n > most) clt_node_fail(node, "has %zu numbers; there may be %zu", n, most);
+  for (size_t i = 0; i < n && clt_node_ok(node); i++)
+    if (numbers[i] < min || numbers[i] > max)
+      clt_node_fail(node, "%lld lies outside of %lld to %lld", (long long)numbers[i], (long long)min, (long long)max);
+  *n_out = n;
+  return numbers;
+}
+
+/* {"name": value, ...} as settings, in texts as on the command line. They are parsed once with the plug-in's table, so
+ * that mistakes show before anything is measured. */
+static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_option *table, size_t n_table,
+                                 size_t size) {
+  const char *name;
+  json_t *value;
+  clt_error cause = {0};
+  if (node->json && !clt_read_object(node, NULL, false)) return NULL;
+  clt_setting *settings = clt_node_new(node, json_object_size(node->json), sizeof *settings);
+  void *parsed = clt_node_new(node, 1, size);
+  json_object_foreach((json_t *)node->json, name, value) {
+    clt_node here = clt_node_member(node, name);
+    const char *text = json_string_value(value);
+    if (!text && !json_is_boolean(value) && !json_is_number(value))
+      clt_node_fail(&here, "needs a number, a text, true or false");
+    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
+    if (!clt_node_ok(node)) return NULL;
+    if (json_is_integer(value))
+      text = clt_node_keep(&here, clt_format("%lld", (long long)json_integer_value(value)));
+    else if (json_is_real(value))
+      text = clt_node_keep(&here, clt_format("%.17g", json_real_value(value)));
+    settings[(*n_out)++] = (clt_setting){name, text};
+  }
+  if (clt_node_ok(node) && clt_options_parse(parsed, size, table, n_table, settings, *n_out, &cause))
+    clt_node_wrap(node, CLT_E_FORMAT, &cause);
+  return settings;
+}
+
+static void no_such_plug_in(const clt_node *node, const char *kind, const char *name, const char *const *names,
+                            size_t n) {
+  const char *near = clt_nearest_name(name, names, n);
+  if (near)
+    clt_node_fail(node, "there is no %s \"%s\"; did you mean \"%s\"?", kind, name, near);
+  else
+    clt_node_fail(node, "there is no %s \"%s\" (see 'clatune tune --help')", kind, name);
+}
+
+/* --- searchers --- */
+
+static void read_plug_in(clt_sweep_searcher *out, const clt_node *node, const clt_node *options) {
+  const clt_searcher_type *type = clt_searcher_find(out->searcher);
+  clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Searcher");
+  if (type == NULL) {
+    const char *names[MAX_PLUG_INS];
+    size_t n = clt_n_searchers() < MAX_PLUG_INS ? clt_n_searchers() : MAX_PLUG_INS;
+    for (size_t i = 0; i < n; i++) names[i] = clt_searcher_at(i)->name;
+    no_such_plug_in(&place, "searcher", out->searcher, names, n);
+  } else {
+    out->settings = read_options(&out->n_settings, options, type->options, type->n_options, type->options_size);
+  }
+}
+
+static void check_configurations(const clt_node *list) {
+  size_t n = clt_read_list(list);
+  if (n == 0 || n > CLT_MAX_SWEEP_LISTED) clt_node_fail(list, "needs 1 to %d configurations", CLT_MAX_SWEEP_LISTED);
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node item = clt_node_item(list, i);
+    if (!json_is_object(item.json)) clt_node_fail(&item, "needs a configuration: {\"name\": value, ...}");
+  }
+}
+
+/* A list, or the path of a file with one. */
+static const json_t *read_configurations(clt_sweep *sweep, const clt_node *node) {
+  const char *name = json_string_value(node->json);
+  if (name == NULL) return check_configurations(node), node->json;
+  clt_source source = {0};
+  clt_reading reading = {&source, node->reading->error, CLT_OK};
+  char *path = clt_node_keep(node, clt_path_join(sweep->folder, name));
+  if (path == NULL) return NULL;
+  reading.rc = clt_source_read(&source, path, CLT_MAX_PLAN_BYTES, reading.error);
+  clt_node list = clt_node_root(&reading);
+  if (reading.rc == CLT_OK) check_configurations(&list);
+  const json_t *configurations = source.root;
+  if (reading.rc == CLT_OK && json_array_append(sweep->kept, source.root)) reading.rc = clt_fail_memory(reading.error);
+  clt_source_release(&source);
+  if (clt_node_ok(node)) node->reading->rc = reading.rc;
+  return configurations;
+}
+
+/* The values of one parameter of a grid: a scalar, a list of them, or a text as of T1 ("[2**i for i in range(4)]"). A
+ * text that is no list is the value itself. */
+static json_t *grid_values(const json_t *json) {
+  clt_value *values = NULL;
+  size_t n = 0;
+  if (json_is_array(json)) return json_incref((json_t *)json);
+  json_t *list = json_array();
+  const char *text = json_string_value(json);
+  if (text && clt_values_parse(&values, &n, text, NULL, NULL, 0, NULL) == CLT_OK) {
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, clt_json_value(values[i]));
+  } else {
+    json_array_append(list, (json_t *)json);
+  }
+  free(values);
+  return list;
+}
+
+static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
+  const char *name;
+  json_t *value, *grid = json_object();
+  size_t total = 1;
+  if (json_array_append_new(sweep->kept, grid)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  if (!clt_read_object(node, NULL, false)) return NULL;
+  json_object_foreach((json_t *)node->json, name, value) {
+    clt_node here = clt_node_member(node, name);
+    clt_value scalar;
+    json_t *list = here.json ? grid_values(here.json) : NULL;
+    size_t n = json_array_size(list);
+    bool good = n > 0 && n <= CLT_MAX_SWEEP_LISTED && (total *= n) <= CLT_MAX_SWEEP_LISTED;
+    for (size_t i = 0; good && i < n; i++) good = clt_json_to_value(&scalar, json_array_get(list, i));
+    if (!good)
+      clt_node_fail(&here, "needs a value, or a list of values; all combinations are at most %d", CLT_MAX_SWEEP_LISTED);
+    if (!good) return json_decref(list), NULL;
+    if (json_object_set_new(grid, name, list)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  }
+  if (json_object_size(grid) == 0) clt_node_fail(node, "must not be empty");
+  return grid;
+}
+
+static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_node *node) {
+  clt_node none = {.reading = node->reading}, list = clt_node_member(node, "Configurations"),
+           grid = clt_node_member(node, "Grid"), options = clt_node_member(node, "Options");
+  if (json_is_string(node->json)) {
+    out->searcher = json_string_value(node->json);
+    read_plug_in(out, node, &none);
+  } else if (clt_read_object(node, CLT_NAMES("Name", "Searcher", "Options", "Configurations", "Grid"), true)) {
+    out->label = clt_read_text(node, "Name");
+    out->searcher = clt_read_text(node, "Searcher");
+    if ((list.json != NULL) + (grid.json != NULL) + (out->searcher != NULL) != 1)
+      clt_node_fail(node, "needs one of \"Searcher\", \"Configurations\" and \"Grid\"");
+    if (options.json && !out->searcher) clt_node_fail(&options, "belongs to a \"Searcher\"");
+    if (!clt_node_ok(node)) return;
+    if (out->searcher)
+      read_plug_in(out, node, &options);
+    else if (list.json)
+      out->configurations = read_configurations(sweep, &list);
+    else
+      out->grid = read_grid(sweep, &grid);
+  }
+  if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
+}
+
+static void read_searchers(clt_sweep_axes *out, clt_sweep *sweep, const clt_node *parent) {
+  clt_node list = clt_node_member(parent, "Searchers");
+  if (list.json == NULL || !clt_node_ok(parent)) return;
+  size_t n = count_items(&list, MAX_SEARCHERS, "searchers");
+  out->searchers = clt_node_new(&list, n, sizeof *out->searchers);
+  for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
+    clt_node item = item_at(&list, i);
+    read_searcher(&out->searchers[out->n_searchers++], sweep, &item);
+    for (size_t k = 0; k < i; k++) /* labels tell searchers apart in tables */
+      if (strcmp(out->searchers[i].label, out->searchers[k].label) == 0)
+        clt_node_fail(&list, "\"%s\" stands twice; give one of them another \"Name\"", out->searchers[i].label);
+  }
 }
 
 /* --- what a problem is tuned by --- */
 
-static int check_distinct(const int64_t *numbers, size_t n, const clt_source *source, const clt_node *node,
-                          clt_error *error) {
-  for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < i; k++)
-      if (numbers[i] == numbers[k])
-        return clt_node_fail(source, node, error, "%lld stands twice", (long long)numbers[i]);
-  return CLT_OK;
-}
-
-static int read_numbers(int64_t **out, size_t *n, bool *own, const clt_source *source, const clt_node *parent,
-                        const char *name, int64_t min, clt_error *error) {
+static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const char *name, int64_t min) {
   clt_node node = clt_node_member(parent, name);
-  int rc = clt_sweep_numbers(out, n, source, &node, min, INT64_MAX, CLT_MAX_SWEEP_NUMBERS, error);
-  *own = node.json != NULL;
-  return rc ? rc : check_distinct(*out, *n, source, &node, error);
+  int64_t *numbers = clt_sweep_numbers(n, &node, min, INT64_MAX, MAX_NUMBERS);
+  for (size_t i = 0; i < *n && clt_node_ok(parent); i++)
+    for (size_t k = 0; k < i; k++)
+      if (numbers[i] == numbers[k]) clt_node_fail(&node, "%lld stands twice", (long long)numbers[i]);
+  return numbers;
 }
 
-static int read_axes(clt_sweep_axes *out, const clt_sweep *sweep, const clt_node *parent, clt_error *error) {
-  const clt_source *source = &sweep->source;
-  int rc = clt_sweep_read_searchers(out, sweep, parent, error);
-  if (rc == CLT_OK)
-    rc = read_numbers(&out->budgets, &out->n_budgets, &out->own_budgets, source, parent, "Budgets", 1, error);
-  if (rc == CLT_OK) rc = read_numbers(&out->seeds, &out->n_seeds, &out->own_seeds, source, parent, "Seeds", 0, error);
-  return rc;
-}
-
-static void release_axes(clt_sweep_axes *axes) {
-  if (axes->own_searchers) clt_sweep_searchers_free(axes->searchers, axes->n_searchers);
-  if (axes->own_budgets) free(axes->budgets);
-  if (axes->own_seeds) free(axes->seeds);
-}
-
-static int one_number(int64_t **out, size_t *n, bool *own, int64_t number, clt_error *error) {
-  if (*n > 0) return CLT_OK;
-  *out = clt_new_array(1, sizeof **out);
-  if (*out == NULL) return clt_fail_memory(error);
-  **out = number;
-  *n = 1;
-  *own = true;
-  return CLT_OK;
+/* What is not stated is inherited. */
+static clt_sweep_axes read_axes(clt_sweep *sweep, const clt_node *parent, const clt_sweep_axes *usual) {
+  clt_sweep_axes axes = {0};
+  read_searchers(&axes, sweep, parent);
+  axes.budgets = read_distinct_numbers(&axes.n_budgets, parent, "Budgets", 1);
+  axes.seeds = read_distinct_numbers(&axes.n_seeds, parent, "Seeds", 0);
+  if (axes.n_searchers == 0) axes.searchers = usual->searchers, axes.n_searchers = usual->n_searchers;
+  if (axes.n_budgets == 0) axes.budgets = usual->budgets, axes.n_budgets = usual->n_budgets;
+  if (axes.n_seeds == 0) axes.seeds = usual->seeds, axes.n_seeds = usual->n_seeds;
+  return axes;
 }
 
 /* What a plan does not say: the usual searcher, seed 1, as many evaluations as a tuning without a budget has. */
-static int complete(clt_sweep_axes *axes, clt_error *error) {
-  int rc = one_number(&axes->budgets, &axes->n_budgets, &axes->own_budgets, 0, error);
-  if (rc == CLT_OK) rc = one_number(&axes->seeds, &axes->n_seeds, &axes->own_seeds, 1, error);
-  if (rc || axes->n_searchers > 0) return rc;
-  axes->searchers = clt_new_array(1, sizeof *axes->searchers);
-  if (axes->searchers == NULL) return clt_fail_memory(error);
-  axes->own_searchers = true;
-  axes->n_searchers = 1;
-  axes->searchers[0].label = strdup(CLT_DEFAULT_SEARCHER);
-  axes->searchers[0].searcher = strdup(CLT_DEFAULT_SEARCHER);
-  return axes->searchers[0].label && axes->searchers[0].searcher ? CLT_OK : clt_fail_memory(error);
-}
-
-static void inherit(clt_sweep_axes *axes, const clt_sweep_axes *from) {
-  if (!axes->own_searchers) axes->searchers = from->searchers, axes->n_searchers = from->n_searchers;
-  if (!axes->own_budgets) axes->budgets = from->budgets, axes->n_budgets = from->n_budgets;
-  if (!axes->own_seeds) axes->seeds = from->seeds, axes->n_seeds = from->n_seeds;
+static clt_sweep_axes usual_axes(const clt_node *root) {
+  clt_sweep_searcher *searcher = clt_node_new(root, 1, sizeof *searcher);
+  int64_t *numbers = clt_node_new(root, 2, sizeof *numbers);
+  if (!clt_node_ok(root)) return (clt_sweep_axes){0};
+  searcher->label = searcher->searcher = CLT_DEFAULT_SEARCHER;
+  numbers[1] = 1;
+  return (clt_sweep_axes){searcher, 1, numbers, numbers + 1, 1, 1};
 }
 
 /* --- problems --- */
 
-static int load_problem(clt_sweep_problem *out, const clt_sweep *sweep, const clt_node *node, clt_error *error) {
+static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node *node) {
   clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Problem");
   const char *name = json_string_value(place.json);
   clt_error cause = {0};
-  if (name == NULL || name[0] == '\0')
-    return clt_node_fail(&sweep->source, node, error, "needs a \"Problem\": the path of a problem file");
-  char *path = clt_path_join(sweep->folder, name);
-  if (path == NULL) return clt_fail_memory(error);
-  int rc = clt_problem_load(&out->problem, path, &cause);
-  free(path);
-  if (rc) return clt_key_wrap(&sweep->source, place.key, rc, error, &cause);
-  out->n_sizes = clt_problem_n_sizes(out->problem);
-  return CLT_OK;
-}
-
-static int count_cells(clt_sweep_problem *p, clt_sweep *sweep, const clt_node *node, clt_error *error) {
-  const clt_sweep_axes *axes = &p->axes;
   size_t of_set = 0;
-  for (size_t i = 0; i < axes->n_searchers; i++)
-    of_set += axes->searchers[i].searcher ? axes->n_budgets * axes->n_seeds : 1;
+  if (!json_is_string(node->json) &&
+      !clt_read_object(node, CLT_NAMES("Problem", "Sizes", "Searchers", "Budgets", "Seeds"), true))
+    return;
+  if (name == NULL || name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
+  char *path = clt_node_ok(node) ? clt_node_keep(node, clt_path_join(sweep->folder, name)) : NULL;
+  if (path == NULL) return;
+  clt_node_wrap(&place, clt_problem_load(&p->problem, path, &cause), &cause);
+  if (!clt_node_ok(node)) return;
+  p->n_sizes = clt_problem_n_sizes(p->problem);
+  clt_sweep_read_sizes(p, node);
+  p->axes = read_axes(sweep, node, &sweep->axes);
+  for (size_t i = 0; i < p->axes.n_searchers; i++)
+    of_set += p->axes.searchers[i].searcher ? p->axes.n_budgets * p->axes.n_seeds : 1;
   p->first_cell = sweep->n_cells;
-  p->first_set = sweep->n_problems > 1 ? p[-1].first_set + p[-1].n_sets : 0;
-  if (of_set > CLT_MAX_SWEEP_CELLS || p->n_sets * of_set > CLT_MAX_SWEEP_CELLS - sweep->n_cells)
-    return clt_node_fail(&sweep->source, node, error, "the plan has more than %d tunings a device",
-                         CLT_MAX_SWEEP_CELLS);
+  p->first_set = p > sweep->problems ? p[-1].first_set + p[-1].n_sets : 0;
+  if (of_set > MAX_CELLS || p->n_sets * of_set > MAX_CELLS - sweep->n_cells)
+    clt_node_fail(node, "the plan has more than %d tunings a device", MAX_CELLS);
   p->n_cells = p->n_sets * of_set;
   sweep->n_cells += p->n_cells;
-  return CLT_OK;
+  if (clt_problem_is_command(p->problem) != clt_sweep_is_of_commands(sweep))
+    clt_node_fail(node, "a plan is of kernels or of programs, not of both; make it two");
 }
 
-static int read_problem(clt_sweep_problem *out, clt_sweep *sweep, const clt_node *node, clt_error *error) {
-  static const char *const known[] = {"Problem", "Sizes", "Searchers", "Budgets", "Seeds"};
-  const clt_source *source = &sweep->source;
-  int rc = CLT_OK;
-  if (!json_is_string(node->json)) rc = clt_node_object(source, node, error);
-  if (rc == CLT_OK && !json_is_string(node->json)) rc = clt_node_known(source, node, known, 5, true, error);
-  if (rc == CLT_OK) rc = load_problem(out, sweep, node, error);
-  if (rc == CLT_OK) rc = clt_sweep_read_sizes(out, source, node, error);
-  if (rc == CLT_OK) rc = read_axes(&out->axes, sweep, node, error);
-  inherit(&out->axes, &sweep->axes);
-  return rc ? rc : count_cells(out, sweep, node, error);
-}
+/* --- evaluator, devices, tuning --- */
 
-static int read_problems(clt_sweep *sweep, const clt_node *root, clt_error *error) {
-  clt_node list = clt_node_member(root, "Problems");
-  bool one = list.json && !json_is_array(list.json);
-  size_t n = one ? 1 : json_array_size(list.json);
-  if (list.json == NULL) return clt_node_fail(&sweep->source, root, error, "needs \"Problems\"");
-  if (n == 0 || n > CLT_MAX_SWEEP_PROBLEMS)
-    return clt_node_fail(&sweep->source, &list, error, "needs 1 to %d problems", CLT_MAX_SWEEP_PROBLEMS);
-  sweep->problems = clt_new_array(n, sizeof *sweep->problems);
-  if (sweep->problems == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    clt_node item = one ? list : clt_node_item(&list, i);
-    sweep->n_problems++;
-    rc = read_problem(&sweep->problems[i], sweep, &item, error);
-    if (rc == CLT_OK && clt_problem_is_command(sweep->problems[i].problem) != clt_sweep_is_of_commands(sweep))
-      rc = clt_node_fail(&sweep->source, &item, error, "a plan is of kernels or of programs, not of both; make it two");
+static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
+  clt_node node = clt_node_member(root, "Evaluator"), name = node, options = {.reading = root->reading};
+  if (node.json == NULL || !clt_node_ok(root)) return;
+  if (json_is_string(node.json)) {
+    sweep->evaluator = json_string_value(node.json);
+  } else {
+    if (!clt_read_object(&node, CLT_NAMES("Evaluator", "Options"), true)) return;
+    name = clt_node_member(&node, "Evaluator");
+    options = clt_node_member(&node, "Options");
+    sweep->evaluator = clt_read_text(&node, "Evaluator");
   }
-  return rc;
+  if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
+  const clt_evaluator_type *type = clt_evaluator_find(sweep->evaluator);
+  if (type == NULL) {
+    const char *names[MAX_PLUG_INS];
+    size_t n = clt_n_evaluators() < MAX_PLUG_INS ? clt_n_evaluators() : MAX_PLUG_INS;
+    for (size_t i = 0; i < n; i++) names[i] = clt_evaluator_at(i)->name;
+    no_such_plug_in(&name, "evaluator", sweep->evaluator, names, n);
+  } else {
+    sweep->evaluator_settings =
+        read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);
+  }
 }
 
-bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
-  return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
+static void read_devices(clt_sweep *sweep, const clt_node *root) {
+  clt_node list = clt_node_member(root, "Devices");
+  if (list.json == NULL || !clt_node_ok(root)) return;
+  if (!json_is_string(list.json)) clt_read_list(&list);
+  size_t n = count_items(&list, MAX_DEVICES, "devices");
+  sweep->devices = clt_node_new(&list, n, sizeof *sweep->devices);
+  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+    clt_node item = item_at(&list, i);
+    const char *text = json_string_value(item.json);
+    if (text == NULL || text[0] == '\0')
+      clt_node_fail(&item, "needs a text, such as \"all\", \"gpu\" or part of a device's name");
+    sweep->devices[sweep->n_devices++] = text;
+  }
 }
 
-/* --- the file --- */
+static double read_number_within(const clt_node *parent, const char *name, double otherwise, double min, double max) {
+  clt_node node = clt_node_member(parent, name);
+  double number = clt_read_number(parent, name, otherwise);
+  if (node.json && !(number >= min && number <= max)) clt_node_fail(&node, "needs a number from %g to %g", min, max);
+  return number;
+}
+
+/* The limits of a search and the like, as `clatune tune` has them. */
+static void read_tuning(clt_sweep *sweep, const clt_node *root) {
+  clt_tune_settings *s = &sweep->tuning;
+  clt_node node = clt_node_member(root, "Tuning"), objective = clt_node_member(&node, "Objective");
+  clt_tune_settings_init(s);
+  s->objective = ""; /* the standard one, whatever the problems say: tables compare what is alike */
+  s->no_transfer = true;
+  if (node.json == NULL ||
+      !clt_read_object(&node,
+                       CLT_NAMES("Finalists", "Time", "SpaceFraction", "Target", "Stagnation", "Tolerance",
+                                 "Confidence", "Batch", "Threads", "Transfer", "Fresh", "SkipDefault", "Objective"),
+                       true))
+    return;
+  s->finalists = (unsigned)clt_read_integer_within(&node, "Finalists", s->finalists, 0, 1000);
+  s->stagnation = clt_read_integer_within(&node, "Stagnation", s->stagnation, 1, INT64_MAX);
+  s->batch = (size_t)clt_read_integer_within(&node, "Batch", 0, 1, 1000000);
+  s->threads = (unsigned)clt_read_integer_within(&node, "Threads", 0, 1, 1024);
+  s->time_s = read_number_within(&node, "Time", s->time_s, 0.001, 1e9);
+  s->space_fraction = read_number_within(&node, "SpaceFraction", s->space_fraction, 1e-12, 1);
+  s->target = read_number_within(&node, "Target", s->target, 1e-12, 1e9);
+  s->tolerance = read_number_within(&node, "Tolerance", s->tolerance, 1e-6, 1);
+  s->confidence = read_number_within(&node, "Confidence", s->confidence, 0.01, 0.9999);
+  s->no_transfer = !clt_read_flag(&node, "Transfer", false);
+  s->no_reuse = clt_read_flag(&node, "Fresh", s->no_reuse);
+  s->skip_default = clt_read_flag(&node, "SkipDefault", s->skip_default);
+  if (objective.json == NULL) return;
+  s->objective = json_string_value(objective.json);
+  if (s->objective == NULL) clt_node_fail(&objective, "needs a text, as --objective does");
+}
+
+/* --- the whole --- */
 
 static int read_sections(clt_sweep *sweep, clt_error *error) {
-  static const char *const known[] = {"Name",    "Devices", "Problems",  "Searchers",
-                                      "Budgets", "Seeds",   "Evaluator", "Tuning"};
-  const clt_source *source = &sweep->source;
-  clt_node root = {.json = sweep->root};
-  int rc = clt_node_object(source, &root, error);
-  if (rc == CLT_OK) rc = clt_node_known(source, &root, known, sizeof known / sizeof *known, true, error);
-  if (rc == CLT_OK) rc = clt_node_text(&sweep->name, source, &root, "Name", false, error);
-  if (rc == CLT_OK) rc = read_devices(sweep, &root, error);
-  if (rc == CLT_OK) rc = clt_sweep_read_evaluator(sweep, &root, error);
-  if (rc == CLT_OK) rc = clt_sweep_read_tuning(sweep, &root, error);
-  if (rc == CLT_OK) rc = read_axes(&sweep->axes, sweep, &root, error);
-  if (rc == CLT_OK) rc = complete(&sweep->axes, error);
-  return rc ? rc : read_problems(sweep, &root, error);
+  clt_reading reading = {&sweep->source, error, CLT_OK};
+  clt_node root = clt_node_root(&reading), problems = clt_node_member(&root, "Problems");
+  if (!clt_read_object(&root,
+                       CLT_NAMES("Name", "Devices", "Problems", "Searchers", "Budgets", "Seeds", "Evaluator", "Tuning"),
+                       true))
+    return reading.rc;
+  sweep->name = clt_read_text(&root, "Name");
+  read_devices(sweep, &root);
+  read_evaluator(sweep, &root);
+  read_tuning(sweep, &root);
+  const clt_sweep_axes usual = usual_axes(&root);
+  sweep->axes = read_axes(sweep, &root, &usual);
+  if (problems.json == NULL) clt_node_fail(&root, "needs \"Problems\"");
+  size_t n = count_items(&problems, MAX_PROBLEMS, "problems");
+  sweep->problems = clt_node_new(&problems, n, sizeof *sweep->problems);
+  for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
+    clt_node item = item_at(&problems, i);
+    read_problem(&sweep->problems[sweep->n_problems++], sweep, &item);
+  }
+  return reading.rc;
 }
 
 int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) {
   clt_sweep *sweep = calloc(1, sizeof *sweep);
   if (sweep == NULL) return clt_fail_memory(error);
-  sweep->source.path = strdup(path);
-  sweep->folder = clt_path_folder(path);
-  int rc = sweep->source.path && sweep->folder ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_source_read(&sweep->source, &sweep->root, CLT_MAX_PLAN_BYTES, error);
+  sweep->kept = json_array();
+  int rc = sweep->kept ? clt_source_read(&sweep->source, path, CLT_MAX_PLAN_BYTES, error) : clt_fail_memory(error);
+  if (rc == CLT_OK) sweep->folder = clt_source_keep(&sweep->source, clt_path_folder(path), error);
+  if (rc == CLT_OK && sweep->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = read_sections(sweep, error);
   if (rc == CLT_OK)
     *out = sweep;
@@ -198,21 +394,8 @@ int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) {
 
 void clt_sweep_free(clt_sweep *sweep) {
   if (sweep == NULL) return;
-  for (size_t i = 0; i < sweep->n_problems; i++) {
-    release_axes(&sweep->problems[i].axes);
-    free(sweep->problems[i].sizes);
-    clt_problem_free(sweep->problems[i].problem);
-  }
-  for (size_t i = 0; i < sweep->n_devices; i++) free(sweep->devices[i]);
-  release_axes(&sweep->axes);
-  clt_sweep_options_release(&sweep->evaluator_options);
-  free(sweep->devices);
-  free(sweep->problems);
-  free(sweep->evaluator);
-  free(sweep->name);
-  free(sweep->folder);
-  free(sweep->source.path);
-  free(sweep->source.text);
-  json_decref(sweep->root);
+  for (size_t i = 0; i < sweep->n_problems; i++) clt_problem_free(sweep->problems[i].problem);
+  json_decref(sweep->kept);
+  clt_source_release(&sweep->source);
   free(sweep);
 }

@@ -1,91 +1,87 @@
-/* sweep/sweep.h - what a loaded plan is made of; shared by the files of this room. */
+/* sweep/sweep.h - many tunings from one plan file (docs/plans.md): every device x problem x size x searcher x budget x
+ * seed.
+ *
+ * A *cell* is one tuning on one device. The plan lists the cells of a device; the caller has the devices, makes the
+ * instance of a cell, and runs clt_tune with the settings that the cell gives:
+ *
+ *   clt_sweep_load(&sweep, "plan.json", &error);
+ *   for (size_t i = 0; i < clt_sweep_n_cells(sweep); i++) {
+ *     clt_sweep_cell cell;
+ *     clt_sweep_cell_at(&cell, sweep, i);
+ *     clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, device, &error);
+ *     clt_sweep_settings(&settings, sweep, &cell, instance, NULL, &error);
+ *     settings.store = store;
+ *     clt_tune(&result, &settings, &error);
+ *     ...
+ *   }
+ *
+ * A plan names problem files, so it is trusted as they are: as a Makefile. A clt_sweep is immutable once loaded and may
+ * be read from several threads. */
 #ifndef CLT_SWEEP_SWEEP_H
 #define CLT_SWEEP_SWEEP_H
 
-#include <clatune/sweep.h>
+#include <clatune/tune.h>
 
-#include "base/json.h"
+typedef struct clt_sweep clt_sweep;
 
-#define CLT_MAX_PLAN_BYTES ((size_t)16 << 20)
-#define CLT_MAX_SWEEP_DEVICES 64
-#define CLT_MAX_SWEEP_PROBLEMS 1024
-#define CLT_MAX_SWEEP_SEARCHERS 64
-#define CLT_MAX_SWEEP_NUMBERS 10000 /* seeds, budgets */
-#define CLT_MAX_SWEEP_SIZES 100000  /* sets of sizes of a problem */
-#define CLT_MAX_SWEEP_CELLS 1000000
-#define CLT_MAX_SWEEP_LISTED 100000 /* listed configurations of a searcher */
+/* One tuning, but for the device. All of it is borrowed from the sweep. */
+typedef struct clt_sweep_cell {
+  size_t index;
+  const clt_problem *problem;
+  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order */
+  size_t n_sizes;
+  size_t size_set;   /* cells of one device with the same number have the same problem and sizes; they stand together */
+  const char *label; /* what the searcher is called in tables: the plan's "Name", else the searcher's own */
+  const char *searcher; /* NULL: the configurations are listed */
+  const clt_setting *searcher_settings;
+  size_t n_searcher_settings;
+  int64_t budget; /* as in clt_tune_settings; 0 where the configurations are listed */
+  uint64_t seed;
+} clt_sweep_cell;
 
-/* Options as texts. */
-typedef struct clt_sweep_options {
-  clt_setting *settings; /* names are borrowed from the plan's JSON, values are owned */
-  size_t n;
-} clt_sweep_options;
+/* Reads a plan and the problem files that it names; random sizes are drawn. Mistakes are reported with file, line and
+ * key (CLT_E_FORMAT, CLT_E_RANGE, CLT_E_NOT_FOUND, ...). No kernel is read and no device is asked for. */
+int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error);
+void clt_sweep_free(clt_sweep *sweep);
 
-typedef struct clt_sweep_searcher {
-  char *label, *searcher; /* searcher NULL: listed */
-  clt_sweep_options options;
-  json_t *configurations; /* owned: a list of objects; NULL: none */
-  json_t *grid;           /* owned: an object of lists of scalars; NULL: none */
-} clt_sweep_searcher;
+const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else its path */
+const char *clt_sweep_path(const clt_sweep *sweep);
 
-/* What a problem is tuned by. */
-typedef struct clt_sweep_axes {
-  clt_sweep_searcher *searchers;
-  size_t n_searchers;
-  int64_t *budgets, *seeds;
-  size_t n_budgets, n_seeds;
-  bool own_searchers, own_budgets, own_seeds; /* the others are borrowed from the plan's */
-} clt_sweep_axes;
+/* Whether its problems are programs (docs/commands.md) and not kernels: then the only device is the machine itself
+ * (clt_device_host). */
+bool clt_sweep_is_of_commands(const clt_sweep *sweep);
 
-typedef struct clt_sweep_problem {
-  clt_problem *problem;
-  clt_size *sizes; /* n_sets x n_sizes; names are borrowed from the problem */
-  size_t n_sets, n_sizes;
-  clt_sweep_axes axes;
-  size_t first_cell, n_cells, first_set;
-} clt_sweep_problem;
+/* The cells of each device, at most a million: index < n_cells. */
+size_t clt_sweep_n_cells(const clt_sweep *sweep);
+void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index);
 
-struct clt_sweep {
-  clt_source source;
-  char *folder, *name;
-  json_t *root;
-  char **devices;
-  size_t n_devices;
-  clt_sweep_problem *problems;
-  size_t n_problems, n_cells;
-  clt_sweep_axes axes;
-  char *evaluator; /* NULL: what the problems are for */
-  clt_sweep_options evaluator_options;
-  clt_tune_settings tuning; /* limits and the like; the objective is borrowed from root */
-};
+/* "convolution width=512 height=512 surrogate budget=100 seed=1": a cell for people. Returns the length needed, as
+ * snprintf does. */
+int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity);
 
-/* numbers.c: whole numbers from min to max: one, a list, or a text as of T1 ("range(1, 11)"); at most `most`. Absent:
- * *n is 0. *out is malloc'ed. */
-int clt_sweep_numbers(int64_t **out, size_t *n, const clt_source *source, const clt_node *node, int64_t min,
-                      int64_t max, size_t most, clt_error *error);
+/* The texts of "Devices", in order; none where the plan leaves the choice to its user. */
+size_t clt_sweep_n_devices(const clt_sweep *sweep);
+const char *clt_sweep_device(const clt_sweep *sweep, size_t index);
 
-/* options.c: {"name": value, ...} as settings. Nothing there is none. */
-int clt_sweep_read_options(clt_sweep_options *out, const clt_source *source, const clt_node *node, clt_error *error);
-void clt_sweep_options_release(clt_sweep_options *options);
+/* All devices that a plan's text stands for: "all", and the types "cpu", "gpu" and "accelerator", may stand for
+ * several, any other text for the one that clt_device_select finds. Writes their indices, ascending, to out (n of them
+ * at most) and their number to *n_out. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where another text fits several.
+ */
+int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices, size_t n, const char *text,
+                     clt_error *error);
 
-/* searchers.c: "Searchers" and "Evaluator". */
-int clt_sweep_read_searchers(clt_sweep_axes *out, const clt_sweep *sweep, const clt_node *parent, clt_error *error);
-int clt_sweep_read_evaluator(clt_sweep *sweep, const clt_node *root, clt_error *error);
-void clt_sweep_searchers_free(clt_sweep_searcher *searchers, size_t n);
+/* The settings of a cell's tuning: everything but the store, and what watches and stops it. The instance is that of the
+ * cell's problem and sizes, on a device. Release with clt_sweep_settings_release; what is not owned by the settings is
+ * borrowed from sweep and instance. *n_left_out (nullable) is how many of the listed configurations are not valid on
+ * this device at these sizes. CLT_E_NO_VALID where none of them is, CLT_E_NOT_FOUND where one has a parameter or a
+ * value that the problem lacks. */
+int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt_sweep_cell *cell,
+                       const clt_instance *instance, size_t *n_left_out, clt_error *error);
+void clt_sweep_settings_release(clt_tune_settings *settings);
 
-/* tuning.c: "Tuning". */
-int clt_sweep_read_tuning(clt_sweep *sweep, const clt_node *root, clt_error *error);
-
-/* sizes.c, draws.c: "Sizes" of a problem, whose problem and n_sizes are set. */
-int clt_sweep_read_sizes(clt_sweep_problem *out, const clt_source *source, const clt_node *parent, clt_error *error);
-int clt_sweep_draw(clt_config **out, size_t *n, const clt_space *space, size_t count, size_t skip, uint64_t seed,
-                   clt_error *error);
-
-/* configurations.c: the listed configurations of a searcher that are valid. *out is malloc'ed. */
-int clt_sweep_configurations(clt_config **out, size_t *n, size_t *n_left_out, const clt_sweep_searcher *searcher,
-                             const clt_instance *instance, clt_error *error);
-
-/* The searcher of a cell (cells.c). */
-const clt_sweep_searcher *clt_sweep_searcher_of(const clt_sweep *sweep, const clt_sweep_cell *cell);
+/* What tells a finished tuning from others: a hash (32 hex digits) over the instance's key in the store (kernel, sizes,
+ * data), the device and its driver, the space, and the settings that clt_sweep_settings has filled. Reads the kernel
+ * file. */
+int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error);
 
 #endif

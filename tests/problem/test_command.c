@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "problem/command.h"
-#include "problem/command_files.h"
 
 #define SPACE                                                                              \
   "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 2]}," \

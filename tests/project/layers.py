@@ -13,7 +13,7 @@ HEADERS = {"clatune": "session", "error": "base", "value": "base", "rng": "base"
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
            "recording": "format", "t4": "format", "kernel_tuner": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "certainty": "search", "inspect": "device", "online": "session", "tune_kernel": "session", "lookup": "lookup", "opencl": "lookup",
-           "tune": "session", "replay": "session", "sweep": "sweep"}
+           "tune": "session", "replay": "session"}
 
 def room_of_include(name):
     if name.startswith("clatune/"):

@@ -1,6 +1,7 @@
 /* Pheromones, the regression tree, desirability, and the ants that use them. */
 #include "../problem/scratch.h"
 #include "bench.h"
+#include "problem/guidance.h"
 #include "search/desirability.h"
 #include "search/pheromones.h"
 #include "search/regression_tree.h"

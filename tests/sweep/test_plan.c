@@ -1,7 +1,7 @@
 /* Plans: what their cells are, and that every mistake is reported with its line, its key and the mend. */
 #include "../problem/scratch.h"
 
-#include <clatune/sweep.h>
+#include "sweep/sweep.h"
 
 static const char problem_json[] =
     "{\"General\": {\"BenchmarkName\": \"bank\"},\n"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/reader.h"
 
 static const char text[] =
     "{\n"

@@ -1,0 +1,349 @@
+#include "base/reader.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/memory.h"
+
+#define MAX_KNOWN 64 /* members of one object */
+
+/* --- the file --- */
+
+int clt_source_read(clt_source *source, const char *path, size_t max_bytes, clt_error *error) {
+  json_error_t mistake;
+  size_t n;
+  if ((source->path = strdup(path)) == NULL) return clt_fail_memory(error);
+  int rc = clt_file_read(&source->text, &n, path, max_bytes, error);
+  if (rc) return rc;
+  source->root = json_loadb(source->text, n, JSON_REJECT_DUPLICATES, &mistake);
+  if (source->root == NULL && mistake.text[0] == '\0') return clt_fail_memory(error);
+  if (source->root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, mistake.line, NULL, "%s", mistake.text);
+  return CLT_OK;
+}
+
+void clt_source_release(clt_source *source) {
+  for (size_t i = 0; i < source->n_blocks; i++) free(source->blocks[i]);
+  free(source->blocks);
+  free(source->lines);
+  free(source->path);
+  free(source->text);
+  json_decref(source->root);
+}
+
+void *clt_source_keep(clt_source *source, void *block, clt_error *error) {
+  if (block == NULL || clt_grow(&source->blocks, &source->blocks_capacity, source->n_blocks + 1, sizeof(void *))) {
+    free(block);
+    clt_fail_memory(error);
+    return NULL;
+  }
+  return source->blocks[source->n_blocks++] = block;
+}
+
+/* --- lines: a light scanner that knows strings, brackets and commas, and believes the rest --- */
+
+typedef struct scanner {
+  const char *at;
+  int line;
+} scanner;
+
+static void skip_space(scanner *s) {
+  for (; *s->at && strchr(" \t\r\n", *s->at); s->at++)
+    if (*s->at == '\n') s->line++;
+}
+
+/* Leaves the scanner behind the closing quote. */
+static void skip_string(scanner *s) {
+  for (s->at++; *s->at && *s->at != '"'; s->at++) {
+    if (*s->at == '\\' && s->at[1]) s->at++;
+    if (*s->at == '\n') s->line++;
+  }
+  if (*s->at) s->at++;
+}
+
+/* Skips a value of any kind and the comma behind it; false where there is none. */
+static bool skip_value(scanner *s) {
+  int depth = 0;
+  for (; *s->at; s->at++) {
+    char c = *s->at;
+    if (c == '"') {
+      skip_string(s);
+      s->at--;
+      continue;
+    }
+    if (depth == 0 && (c == ',' || c == '}' || c == ']')) break;
+    if (c == '\n') s->line++;
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (depth == 0 && (c == '}' || c == ']')) {
+      s->at++;
+      break;
+    }
+  }
+  skip_space(s);
+  if (*s->at != ',') return false;
+  s->at++;
+  skip_space(s);
+  return true;
+}
+
+/* Moves into the member of an object that the path begins with; returns the rest of the path, NULL: no such member. */
+static const char *enter_member(scanner *s, const char *path) {
+  s->at++;
+  skip_space(s);
+  while (*s->at == '"') {
+    int line = s->line;
+    const char *name = s->at + 1;
+    skip_string(s);
+    size_t n = (size_t)(s->at - name - 1);
+    bool here = strncmp(path, name, n) == 0 && (path[n] == 0 || path[n] == '.' || path[n] == '[');
+    skip_space(s);
+    if (*s->at != ':') return NULL;
+    s->at++;
+    skip_space(s);
+    if (here) {
+      if (path[n] == 0) s->line = line;
+      return path + n + (path[n] == '.');
+    }
+    if (!skip_value(s)) return NULL;
+  }
+  return NULL;
+}
+
+/* The same for the item of a list: "[2]...". */
+static const char *enter_item(scanner *s, const char *path) {
+  char *end;
+  unsigned long index = strtoul(path + 1, &end, 10);
+  if (*end != ']') return NULL;
+  s->at++;
+  skip_space(s);
+  for (unsigned long i = 0; i < index; i++)
+    if (*s->at == ']' || *s->at == 0 || !skip_value(s)) return NULL;
+  return end[1] == '.' ? end + 2 : end + 1;
+}
+
+int clt_json_line(const char *text, const char *key) {
+  scanner s = {text, 1};
+  int line = 0;
+  skip_space(&s);
+  while (key && *key) {
+    bool item = *key == '[';
+    if (*s.at != (item ? '[' : '{')) break;
+    int before = s.line;
+    scanner inside = s;
+    key = item ? enter_item(&inside, key) : enter_member(&inside, key);
+    line = key ? inside.line : line ? line : before;
+    if (key) s = inside;
+  }
+  return line;
+}
+
+/* --- mistakes --- */
+
+/* The line of a key, or of the longest part of it that has one. */
+static int line_of_key(const clt_source *source, const char *key) {
+  size_t longest = 0;
+  int line = 0;
+  if (source->lines == NULL) return clt_json_line(source->text, key);
+  for (size_t i = 0; i < source->n_lines; i++) {
+    size_t n = strlen(source->lines[i].key);
+    bool above = strncmp(key, source->lines[i].key, n) == 0 && (key[n] == 0 || key[n] == '.' || key[n] == '[');
+    if (!above || n < longest) continue;
+    longest = n;
+    line = source->lines[i].line;
+  }
+  return line;
+}
+
+static int fail_at_key(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
+                       va_list arguments) {
+  char message[sizeof error->message];
+  if (error == NULL) return code;
+  vsnprintf(message, sizeof message, format, arguments);
+  return clt_fail_at(error, code, source->path, line_of_key(source, key), key, "%s", message);
+}
+
+int clt_key_fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail_at_key(source, key, code, error, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+int clt_key_wrap(const clt_source *source, const char *key, int code, clt_error *error, const clt_error *cause) {
+  if (error == NULL || error->code) return code;
+  if (cause->file[0]) {
+    *error = *cause;
+    return code;
+  }
+  return clt_key_fail(source, key, code, error, "%s", cause->message[0] ? cause->message : clt_error_text(code));
+}
+
+bool clt_node_ok(const clt_node *node) { return node->reading->rc == CLT_OK; }
+
+int clt_node_fail(const clt_node *node, const char *format, ...) {
+  clt_reading *reading = node->reading;
+  va_list arguments;
+  if (reading->rc) return reading->rc;
+  va_start(arguments, format);
+  reading->rc = fail_at_key(reading->source, node->key, CLT_E_FORMAT, reading->error, format, arguments);
+  va_end(arguments);
+  return CLT_E_FORMAT;
+}
+
+int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) {
+  clt_reading *reading = node->reading;
+  va_list arguments;
+  if (reading->rc) return reading->rc;
+  va_start(arguments, format);
+  reading->rc = fail_at_key(reading->source, node->key, code, reading->error, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+int clt_node_wrap(const clt_node *node, int code, const clt_error *cause) {
+  clt_reading *reading = node->reading;
+  if (reading->rc || code == CLT_OK) return reading->rc;
+  return reading->rc = clt_key_wrap(reading->source, node->key, code, reading->error, cause);
+}
+
+void *clt_node_new(const clt_node *node, size_t n, size_t element_bytes) {
+  return clt_node_keep(node, clt_new_array(n, element_bytes));
+}
+
+char *clt_node_keep(const clt_node *node, char *text) {
+  char *kept = clt_source_keep(node->reading->source, text, node->reading->error);
+  if (kept == NULL && clt_node_ok(node)) node->reading->rc = CLT_E_MEMORY;
+  return kept;
+}
+
+/* --- nodes --- */
+
+static clt_node node_at(const clt_node *parent, const json_t *json) {
+  return (clt_node){.json = json_is_null(json) ? NULL : json, .reading = parent->reading};
+}
+
+clt_node clt_node_root(clt_reading *reading) { return (clt_node){.json = reading->source->root, .reading = reading}; }
+
+clt_node clt_node_member(const clt_node *parent, const char *name) {
+  clt_node node = node_at(parent, json_object_get(parent->json, name));
+  snprintf(node.key, sizeof node.key, "%.*s%s%s", (int)sizeof node.key / 2, parent->key, parent->key[0] ? "." : "",
+           name);
+  return node;
+}
+
+clt_node clt_node_item(const clt_node *parent, size_t index) {
+  clt_node node = node_at(parent, json_array_get(parent->json, index));
+  snprintf(node.key, sizeof node.key, "%.*s[%zu]", (int)sizeof node.key / 2, parent->key, index);
+  return node;
+}
+
+bool clt_read_object(const clt_node *node, const char *const *known, bool strict) {
+  const char *name;
+  json_t *value;
+  if (clt_node_ok(node) && !json_is_object(node->json)) clt_node_fail(node, "needs an object: { ... }");
+  if (known == NULL) return clt_node_ok(node);
+  json_object_foreach((json_t *)node->json, name, value) {
+    const char *absent[MAX_KNOWN];
+    size_t n_absent = 0, i = 0;
+    while (known[i] && strcmp(known[i], name) != 0) i++;
+    if (known[i] || !isalpha((unsigned char)name[0])) continue; /* others than names are comments */
+    for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
+      if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
+    const char *near = clt_nearest_name(name, absent, n_absent);
+    clt_node here = clt_node_member(node, name);
+    if (near)
+      clt_node_fail(&here, "there is no key \"%s\"; did you mean \"%s\"?", name, near);
+    else if (strict)
+      clt_node_fail(&here, "there is no key \"%s\"", name);
+  }
+  return clt_node_ok(node);
+}
+
+size_t clt_read_list(const clt_node *node) {
+  if (!clt_node_ok(node) || node->json == NULL) return 0;
+  if (!json_is_array(node->json)) clt_node_fail(node, "needs a list: [ ... ]");
+  return json_array_size(node->json);
+}
+
+/* The member, where it is there and nothing is wrong yet. */
+static bool find_member(clt_node *out, const clt_node *parent, const char *name) {
+  *out = clt_node_member(parent, name);
+  return clt_node_ok(parent) && out->json;
+}
+
+const char *clt_read_text(const clt_node *parent, const char *name) {
+  clt_node node;
+  if (!find_member(&node, parent, name)) return NULL;
+  if (!json_is_string(node.json)) clt_node_fail(&node, "needs a string");
+  return json_string_value(node.json);
+}
+
+const char *clt_read_required_text(const clt_node *parent, const char *name) {
+  clt_node node;
+  const char *text = clt_read_text(parent, name);
+  if (!find_member(&node, parent, name)) return clt_node_fail(parent, "needs a \"%s\"", name), NULL;
+  if (text[0] == 0) clt_node_fail(&node, "must not be empty");
+  return text;
+}
+
+bool clt_read_flag(const clt_node *parent, const char *name, bool otherwise) {
+  clt_node node;
+  if (!find_member(&node, parent, name)) return otherwise;
+  json_int_t number = json_integer_value(node.json);
+  if (!json_is_boolean(node.json) && !(json_is_integer(node.json) && (number == 0 || number == 1)))
+    clt_node_fail(&node, "needs true or false, or 1 or 0");
+  return json_is_true(node.json) || number == 1;
+}
+
+bool clt_json_whole(int64_t *out, const json_t *json) {
+  double real = json_real_value(json);
+  if (json_is_integer(json)) return *out = json_integer_value(json), true;
+  if (!json_is_real(json) || !(real >= -0x1p53 && real <= 0x1p53) || real != (double)(int64_t)real) return false;
+  return *out = (int64_t)real, true;
+}
+
+int64_t clt_read_integer(const clt_node *parent, const char *name, int64_t otherwise) {
+  clt_node node;
+  int64_t number = otherwise;
+  if (find_member(&node, parent, name) && !clt_json_whole(&number, node.json))
+    clt_node_fail(&node, "needs a whole number");
+  return number;
+}
+
+int64_t clt_read_integer_within(const clt_node *parent, const char *name, int64_t otherwise, int64_t min, int64_t max) {
+  clt_node node;
+  int64_t number = clt_read_integer(parent, name, otherwise);
+  if (find_member(&node, parent, name) && (number < min || number > max))
+    clt_node_fail(&node, "needs a whole number from %lld to %lld", (long long)min, (long long)max);
+  return number;
+}
+
+double clt_read_number(const clt_node *parent, const char *name, double otherwise) {
+  clt_node node;
+  if (!find_member(&node, parent, name)) return otherwise;
+  if (!json_is_number(node.json)) clt_node_fail(&node, "needs a number");
+  return json_number_value(node.json);
+}
+
+int clt_read_choice(const clt_node *parent, const char *name, const char *const *choices, int otherwise) {
+  clt_node node;
+  char list[400] = "";
+  const char *text = clt_read_text(parent, name);
+  if (!find_member(&node, parent, name)) return otherwise;
+  for (int i = 0; choices[i]; i++)
+    if (strcasecmp(text, choices[i]) == 0) return i;
+  for (size_t i = 0, used = 0; choices[i] && used < sizeof list; i++)
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
+                             i == 0           ? ""
+                             : choices[i + 1] ? ", "
+                                              : " or ",
+                             choices[i]);
+  clt_node_fail(&node, "needs %s, not \"%s\"", list, text);
+  return otherwise;
+}
