@@ -152,14 +152,7 @@ static void put_each(FILE *out, const clt_problem *problem, const char *configur
   free(text);
 }
 
-/* --- JSON and CMake --- */
-
-json_t *cli_json_found(const clt_instance *instance, const clt_lookup_result *found) {
-  const clt_space *space = clt_instance_space(instance);
-  clt_config config;
-  bool known = clt_config_parse(&config, space, found->configuration, NULL) == 0;
-  return known ? cli_json_configuration(space, config) : json_null();
-}
+/* --- CMake --- */
 
 /* A bracket argument takes its text as it is; the text must not end it. */
 static void put_set(FILE *out, const clt_problem *problem, const char *name, const char *value) {

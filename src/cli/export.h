@@ -3,17 +3,13 @@
 #define CLT_CLI_EXPORT_H
 
 #include <clatune/lookup.h>
-#include <jansson.h>
 #include <stdio.h>
-
-/* The configuration of an answer, as cli_json_configuration has it: a new reference. */
-json_t *cli_json_found(const clt_instance *instance, const clt_lookup_result *found);
 
 /* What a header holds of one device and size. */
 typedef struct cli_export_entry {
   char *device, *driver; /* the device's name as OpenCL has it, and its driver's version */
   char *configuration;
-  char *options; /* without the problem parameters */
+  char *options;  /* without the problem parameters */
   int64_t *sizes; /* in the problem's order */
   char **values;  /* of the tuning parameters, in the space's order, as they stand behind -Dname= */
   double time_s;
@@ -37,7 +33,8 @@ int cli_export_add(cli_export *export, const clt_instance *instance, const clt_l
 void cli_export_release(cli_export *export);
 
 /* A C header: a table to choose from at run time (clatune_<name>_find), the build options of an entry at any sizes
- * (clatune_<name>_options), and macros for the entry that the compiler is told (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. */
+ * (clatune_<name>_options), and macros for the entry that the compiler is told (-DCLATUNE_<NAME>_ENTRY=0). Texts are
+ * quoted so that none of them can end its string or comment. */
 int cli_export_header(FILE *out, const clt_problem *problem, const cli_export *export);
 
 /* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. CMake

@@ -95,6 +95,12 @@ json_t *cli_json_configuration(const clt_space *space, clt_config config) {
   return out;
 }
 
+json_t *cli_json_configuration_text(const clt_instance *instance, const char *text) {
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config;
+  return clt_config_parse(&config, space, text, NULL) ? json_null() : cli_json_configuration(space, config);
+}
+
 json_t *cli_json_sizes(const clt_instance *instance) {
   json_t *out = json_object();
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {

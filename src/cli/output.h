@@ -41,6 +41,7 @@ int cli_outfile_end(clt_replacement *out, int rc);
 int cli_print_json(json_t *json);
 
 json_t *cli_json_configuration(const clt_space *space, clt_config config);
+json_t *cli_json_configuration_text(const clt_instance *instance, const char *text); /* of "a=1 b=2"; null: unknown */
 json_t *cli_json_sizes(const clt_instance *instance);
 json_t *cli_json_device(const clt_device_info *device); /* null where there is none */
 json_t *cli_json_best_options(const clt_instance *instance, clt_config config);

@@ -1,10 +1,69 @@
+/* clatune record and clatune convert: results in a file. */
+#include <clatune/kernel_tuner.h>
+#include <clatune/t4.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "cli/file_format.h"
 #include "cli/tuning.h"
+
+#define FLAG_FILE_FORMAT \
+  { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }
+
+/* The typed --format, T4 or a cache file of Kernel Tuner. Returns 0, or CLI_USAGE after a message. */
+static int is_t4_wanted(bool *out, const cli_arguments *arguments) {
+  static const char *const names[] = {"t4", "kernel-tuner"};
+  const char *name = names[0];
+  int rc = cli_format(&name, arguments, names, 2);
+  *out = strcmp(name, "t4") == 0;
+  return rc;
+}
+
+/* --- convert --- */
+
+static int run_convert(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "output");
+  bool as_t4;
+  clt_recording *recording = NULL;
+  clt_error error = {0};
+  if (path == NULL) return cli_usage("'clatune convert' needs -o FILE: where to write");
+  int rc = is_t4_wanted(&as_t4, arguments);
+  if (rc) return rc;
+  if (clt_recording_load(&recording, arguments->positional[0], &error) ||
+      (as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(path, recording, &error)) {
+    rc = cli_report(&error);
+  } else if (cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations",
+                                  (json_int_t)clt_recording_size(recording), "kernel", clt_recording_kernel(recording),
+                                  "device", clt_recording_device(recording)));
+  } else {
+    printf("%zu configurations are in %s\n", clt_recording_size(recording), path);
+  }
+  clt_recording_free(recording);
+  return rc;
+}
+
+static const cli_flag convert_flags[] = {
+    {"output", "FILE", "where to write, compressed if the name ends in .gz; also -o FILE"},
+    FLAG_FILE_FORMAT,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .summary = "writes other tuners' results as T4 or as a cache file of Kernel Tuner",
+    .synopsis = "FILE -o FILE [--format t4|kernel-tuner]",
+    .description =
+        "Reads results in any form that is known (T4, Kernel Tuner's cache files, CLTune, CLBlast's tuners, KTT, what\n"
+        "'clatune record' wrote; plain or gzip), told by their content, and writes them in another one.",
+    CLI_FLAGS(convert_flags),
+    .n_positional = {1, 1},
+    .run = run_convert,
+};
+
+/* --- record --- */
 
 /* What the store holds of the whole space. */
 typedef struct stored {
@@ -21,7 +80,7 @@ static int collect_answer(void *user, const clt_store_answer *answer) {
 }
 
 /* Writes what the store has. Returns 0, or an exit code after a message. */
-static int write_recording(const cli_tuning *tuning, cli_file_format format, const char *path, size_t *n) {
+static int write_recording(const cli_tuning *tuning, bool as_t4, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
   clt_store_key key;
@@ -33,7 +92,8 @@ static int write_recording(const cli_tuning *tuning, cli_file_format format, con
   if (rc == 0 && (results = calloc(s.n + 1, sizeof *results)) == NULL) rc = clt_fail_memory(&error);
   for (size_t i = 0; rc == 0 && i < s.n; i++)
     results[i] = (clt_t4_result){.measurement = &s.measurements[i], .objective = tuning->objective};
-  if (rc == 0 && s.n > 0) rc = cli_file_write(format, path, instance, results, s.n, &error);
+  if (rc == 0 && s.n > 0)
+    rc = (as_t4 ? clt_t4_write_recording : clt_kernel_tuner_write)(path, instance, results, s.n, &error);
   *n = s.n;
   free(results);
   free(s.measurements);
@@ -51,13 +111,13 @@ static int run_record(const cli_arguments *arguments) {
   if (cli_given(arguments, "no-store")) return cli_usage("'clatune record' needs a store");
   if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "exhaustive", false);
   if (cli_given(arguments, "stored-only") && !cli_has_store(arguments)) return cli_no_store(arguments);
-  cli_file_format format;
-  int rc = cli_file_format_of(&format, arguments);
+  bool as_t4;
+  int rc = is_t4_wanted(&as_t4, arguments);
   if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "exhaustive");
   if (rc) return rc;
   rc = cli_tuning_sample(&tuning);
   if (rc == 0 && !cli_given(arguments, "stored-only")) rc = cli_tuning_run(&tuning, NULL, false);
-  if (rc == 0 || rc == CLI_NO_VALID) rc = write_recording(&tuning, format, path, &n);
+  if (rc == 0 || rc == CLI_NO_VALID) rc = write_recording(&tuning, as_t4, path, &n);
   unsigned long long valid = clt_space_valid(clt_instance_space(tuning.subject.instance));
   if (rc == 0 && cli_given(arguments, "json"))
     rc = cli_print_json(
@@ -68,9 +128,9 @@ static int run_record(const cli_arguments *arguments) {
   return rc;
 }
 
-static const cli_flag flags[] = {
+static const cli_flag record_flags[] = {
     {"output", "FILE", "where to write the recording, compressed if the name ends in .gz; also -o FILE"},
-    CLI_FLAG_FILE_FORMAT,
+    FLAG_FILE_FORMAT,
     {"stored-only", NULL, "measures nothing: writes what the store has"},
     CLI_TUNING_FLAGS};
 
@@ -81,7 +141,7 @@ const cli_command cli_record = {
     .description =
         "Measures every valid configuration that the store does not have yet, then writes a recording: T4 results\n"
         "with the problem's ConfigurationSpace, for trying searchers and models without the device. Resumable.",
-    CLI_FLAGS(flags),
+    CLI_FLAGS(record_flags),
     .evaluator_options = true,
     .n_positional = {1, 1},
     .run = run_record,

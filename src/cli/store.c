@@ -1,48 +1,251 @@
-#include <clatune/store.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "cli/command.h"
-#include "cli/output.h"
-#include "cli/subject.h"
-#include "cli/store.h"
 #include "store/store.h"
 
-static int check(const char *path, bool as_json) {
+#include <clatune/lookup.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/store.h"
+#include "cli/subject.h"
+
+#define SECONDS_A_DAY 86400
+
+/* --- what is in it --- */
+
+static int run_where(const cli_arguments *arguments) {
+  clt_error error = {0};
+  char *path = NULL;
+  int rc = 0;
+  if (clt_store_place(&path, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  if (cli_given(arguments, "json"))
+    rc = cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", clt_catalog_system_path()));
+  else
+    puts(path);
+  free(path);
+  return rc;
+}
+
+static int list_key(void *user, const clt_store_description *d) {
+  json_t *list = user;
+  if (list)
+    return json_array_append_new(
+               list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file",
+                               d->problem_path, "sizes", d->sizes, "device", d->key.device, "driver", d->key.driver,
+                               "key", d->key.problem, "records", (json_int_t)d->n_records))
+               ? CLT_E_MEMORY
+               : 0;
+  printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
+         (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
+  return 0;
+}
+
+static int run_list(const cli_arguments *arguments) {
+  clt_error error = {0};
+  clt_store *store = NULL;
+  int rc = cli_open_store_to_read(&store, arguments);
+  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  if (rc == 0 && store == NULL) cli_note_no_store(arguments);
+  if (rc == 0 && store && clt_store_each_key(store, true, list_key, list, &error)) rc = cli_report(&error);
+  clt_store_close(store);
+  if (rc == 0 && list) return cli_print_json(list);
+  json_decref(list);
+  return rc;
+}
+
+static int show_result(void *user, const clt_instance *instance, const clt_lookup_result *found) {
+  json_t *list = user;
+  const char *driver = clt_instance_device(instance)->driver_version;
+  char time[32];
+  if (list)
+    return json_array_append_new(list, json_pack("{s:o, s:s, s:s, s:o, s:s, s:o}", "sizes", cli_json_sizes(instance),
+                                                 "device", found->device, "driver", driver, "configuration",
+                                                 cli_json_configuration_text(instance, found->configuration), "options",
+                                                 found->options, "time_s", clt_json_real(found->expected_time_s)))
+               ? CLT_E_MEMORY
+               : 0;
+  printf("%s%s%s, driver %s\n  %s  %s\n", found->sizes, found->sizes[0] ? " on " : "", found->device, driver,
+         cli_time(time, found->expected_time_s), found->configuration);
+  return 0;
+}
+
+/* Whether what was typed for a problem is its file. Anything else is a name. */
+static bool is_problem_file(const char *typed) { return strchr(typed, '/') || clt_ends_with(typed, ".json"); }
+
+typedef struct named_file {
+  const char *name;
+  char *path; /* NULL: not found */
+} named_file;
+
+static int find_problem_file(void *user, const clt_store_description *d) {
+  named_file *file = user;
+  if (strcmp(d->problem_name, file->name) != 0 || access(d->problem_path, R_OK) != 0) return 0;
+  free(file->path);
+  return (file->path = strdup(d->problem_path)) ? 0 : CLT_E_MEMORY;
+}
+
+static int run_show(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "store");
+  clt_catalog *catalog = NULL;
+  clt_problem *problem = NULL;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  if (arguments->n_positional < 2)
+    return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
+  if (!cli_has_store(arguments)) cli_note_no_store(arguments);
+  json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
+  /* A name is that of a problem that the store knows with the file that it was measured from. */
+  named_file file = {.name = arguments->positional[1]};
+  if (!is_problem_file(file.name) && clt_store_open_to_read(&store, NULL, path, NULL) == 0)
+    clt_store_each_key(store, false, find_problem_file, &file, NULL);
+  clt_store_close(store);
+  int rc = clt_problem_load(&problem, file.path ? file.path : file.name, &error);
+  if (rc == 0) rc = clt_catalog_open(&catalog, path ? &path : NULL, path != NULL, &error);
+  if (rc == 0) rc = clt_catalog_each(catalog, problem, show_result, list, &error);
+  clt_catalog_close(catalog);
+  clt_problem_free(problem);
+  free(file.path);
+  if (rc == 0 && list) return cli_print_json(list);
+  json_decref(list);
+  return rc ? cli_report(&error) : 0;
+}
+
+/* --- what passes between stores, and what is taken out of one --- */
+
+/* Released with free((char *)out->problem_name), also after a failure. */
+static int read_selection(clt_store_selection *out, const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "problem");
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  int64_t days;
+  *out = (clt_store_selection){.device = cli_text(arguments, "device")};
+  int rc = cli_integer(&days, arguments, "older-than", 0, 1, 100000);
+  if (rc) return rc;
+  if (cli_given(arguments, "older-than")) out->before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
+  if (typed == NULL) return 0;
+  if (is_problem_file(typed) && clt_problem_load(&problem, typed, &error)) return cli_report(&error);
+  out->problem_name = strdup(problem ? clt_problem_name(problem) : typed);
+  clt_problem_free(problem);
+  return out->problem_name ? 0 : cli_failure("out of memory");
+}
+
+static int print_count(const cli_arguments *arguments, const char *key, const char *text, uint64_t n,
+                       const char *path) {
+  if (cli_given(arguments, "json")) return cli_print_json(json_pack("{s:I, s:s}", key, (json_int_t)n, "store", path));
+  printf("%llu measurements %s %s\n", (unsigned long long)n, text, path);
+  return 0;
+}
+
+/* Adds what is selected of a store to another one, and how many records that were to n. */
+static int merge_stores(const cli_arguments *arguments, const char *into_path, const char *from_path, uint64_t *n) {
+  clt_store *into = NULL, *from = NULL;
+  clt_store_selection selection;
+  clt_error error = {0};
+  uint64_t n_added = 0;
+  int rc = read_selection(&selection, arguments);
+  if (rc == 0 &&
+      (clt_store_open_to_read(&from, NULL, from_path, &error) || clt_store_open(&into, NULL, into_path, &error) ||
+       clt_store_merge(into, from, &selection, &n_added, &error)))
+    rc = cli_report(&error);
+  *n += n_added;
+  clt_store_close(into);
+  clt_store_close(from);
+  free((char *)selection.problem_name);
+  return rc;
+}
+
+static int run_export(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "output");
+  uint64_t n = 0;
+  if (path == NULL) return cli_usage("'clatune store export' needs -o FILE: the store to write");
+  if (access(path, F_OK) == 0) return cli_usage("'%s' exists already; 'clatune store import' adds to a store", path);
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
+  int rc = merge_stores(arguments, path, cli_text(arguments, "store"), &n);
+  if (rc == 0 && n == 0) {
+    remove(path);
+    return cli_failure("nothing in the store fits; 'clatune store list' shows names and devices");
+  }
+  return rc ? rc : print_count(arguments, "exported", "are in", n, path);
+}
+
+static int run_import(const cli_arguments *arguments) {
+  cli_import_count count = {0};
+  clt_error error = {0};
+  char *place = NULL;
+  int rc = 0;
+  if (arguments->n_positional < 2)
+    return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
+  for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++) {
+    const char *path = arguments->positional[i];
+    rc = cli_is_recording(path) ? cli_store_import_recording(arguments, path, &count)
+                                : merge_stores(arguments, cli_text(arguments, "store"), path, &count.added);
+  }
+  if (rc) return rc;
+  if (clt_store_place(&place, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  if (count.foreign)
+    fprintf(stderr, "clatune: left out: %llu configurations that the problem does not have on this device\n",
+            (unsigned long long)count.foreign);
+  rc = print_count(arguments, "added", "were added to", count.added, place);
+  free(place);
+  return rc;
+}
+
+static int run_prune(const cli_arguments *arguments) {
+  bool dry_run = cli_given(arguments, "dry-run");
+  clt_store_selection selection;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  uint64_t n = 0;
+  if (!cli_given(arguments, "problem") && !cli_given(arguments, "device") && !cli_given(arguments, "older-than"))
+    return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
+  int rc = read_selection(&selection, arguments);
+  if (rc == 0 && (clt_store_open(&store, NULL, cli_text(arguments, "store"), &error) ||
+                  clt_store_prune(store, &selection, dry_run, &n, &error)))
+    rc = cli_report(&error);
+  else if (rc == 0)
+    rc = print_count(arguments, dry_run ? "would_remove" : "removed",
+                     dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
+  free((char *)selection.problem_name);
+  clt_store_close(store);
+  return rc;
+}
+
+/* --- its file --- */
+
+static int run_check(const cli_arguments *arguments) {
   clt_error error = {0};
   bool whole;
-  if (clt_store_check(&whole, path, &error)) return cli_report(&error);
-  if (as_json) {
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
+  if (clt_store_check(&whole, cli_text(arguments, "store"), &error)) return cli_report(&error);
+  if (cli_given(arguments, "json"))
     cli_print_json(json_pack("{s:b}", "whole", whole));
-  } else {
+  else
     puts(whole ? "the store is whole" : "the store is damaged; 'clatune store repair' saves what can be read");
-  }
   return whole ? CLI_FOUND : CLI_STORE_UNUSABLE;
 }
 
-static int repair(const char *path, bool as_json) {
+static int run_repair(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_store_repair_report report;
-  if (clt_store_repair(&report, path, &error)) return cli_report(&error);
+  if (!cli_has_store(arguments)) return cli_no_store(arguments);
+  if (clt_store_repair(&report, cli_text(arguments, "store"), &error)) return cli_report(&error);
   bool damaged = report.set_aside[0] != '\0';
-  if (as_json)
+  if (cli_given(arguments, "json"))
     return cli_print_json(json_pack("{s:b, s:I, s:I, s:s?}", "damaged", damaged, "saved", (json_int_t)report.n_saved,
                                     "lost", (json_int_t)report.n_lost, "set_aside", damaged ? report.set_aside : NULL));
-  if (!damaged) return puts("the store is whole; nothing was done"), CLI_FOUND;
-  printf("saved %llu measurements, lost %llu; the damaged file is now %s\n", (unsigned long long)report.n_saved,
-         (unsigned long long)report.n_lost, report.set_aside);
+  if (damaged)
+    printf("saved %llu measurements, lost %llu; the damaged file is now %s\n", (unsigned long long)report.n_saved,
+           (unsigned long long)report.n_lost, report.set_aside);
+  else
+    puts("the store is whole; nothing was done");
   return CLI_FOUND;
 }
 
-static int run_check(const cli_arguments *arguments) {
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  return check(cli_text(arguments, "store"), cli_given(arguments, "json"));
-}
-
-static int run_repair(const cli_arguments *arguments) {
-  if (!cli_has_store(arguments)) return cli_no_store(arguments);
-  return repair(cli_text(arguments, "store"), cli_given(arguments, "json"));
-}
+/* --- the command --- */
 
 #define SELECTION " problem device older-than "
 
@@ -51,55 +254,49 @@ static const struct {
   size_t max_positional; /* its own name included */
   const char *flags;     /* beside those that all take */
   int (*run)(const cli_arguments *arguments);
-} actions[] = {{"where", 1, "", cli_store_where},
-               {"list", 1, "", cli_store_list},
-               {"show", 2, "", cli_store_show},
-               {"export", 1, " output" SELECTION, cli_store_export},
-               {"import", 64, " of size" SELECTION, cli_store_import},
-               {"merge", 64, SELECTION, cli_store_import},
-               {"prune", 1, " dry-run" SELECTION, cli_store_prune},
-               {"check", 1, "", run_check},
-               {"repair", 1, "", run_repair}};
-
-/* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
-static int check_flags(const cli_arguments *arguments, const char *what, const char *flags) {
-  static const char everywhere[] = " store json quiet help ";
-  for (size_t i = 0; i < arguments->n_typed; i++) {
-    char word[64], padded[96];
-    snprintf(word, sizeof word, " %s ", arguments->typed[i].name);
-    snprintf(padded, sizeof padded, "%s ", flags);
-    if (strstr(everywhere, word) == NULL && strstr(padded, word) == NULL)
-      return cli_usage("'clatune store %s' takes no option '--%s'", what, arguments->typed[i].name);
-  }
-  return 0;
-}
-
-static int no_action(const char *what) {
-  const char *names[sizeof actions / sizeof *actions];
-  char guess[CLI_GUESS_BYTES];
-  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) names[i] = actions[i].name;
-  return cli_usage("'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'%s",
-                   what, cli_guess(guess, "", what, names, sizeof actions / sizeof *actions));
-}
+} actions[] = {{"where", 1, " ", run_where},
+               {"list", 1, " ", run_list},
+               {"show", 2, " ", run_show},
+               {"export", 1, " output" SELECTION, run_export},
+               {"import", 64, " of size" SELECTION, run_import},
+               {"merge", 64, SELECTION, run_import},
+               {"prune", 1, " dry-run" SELECTION, run_prune},
+               {"check", 1, " ", run_check},
+               {"repair", 1, " ", run_repair}};
+#define N_ACTIONS (sizeof actions / sizeof *actions)
 
 static int run_store(const cli_arguments *arguments) {
-  const char *what = arguments->positional[0];
-  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-    if (strcmp(actions[i].name, what) != 0) continue;
-    if (arguments->n_positional > actions[i].max_positional)
-      return cli_usage("'clatune store %s' does not know what to do with '%s'", what,
-                       arguments->positional[actions[i].max_positional]);
-    int rc = check_flags(arguments, what, actions[i].flags);
-    return rc ? rc : actions[i].run(arguments);
+  static const char everywhere[] = " store json quiet help ";
+  const char *what = arguments->positional[0], *names[N_ACTIONS];
+  char guess[CLI_GUESS_BYTES];
+  size_t i = 0;
+  while (i < N_ACTIONS && strcmp(actions[i].name, what) != 0) i++;
+  if (i == N_ACTIONS) {
+    for (i = 0; i < N_ACTIONS; i++) names[i] = actions[i].name;
+    return cli_usage(
+        "'clatune store' can where, list, show, export, import, merge, prune, check and repair, not '%s'%s", what,
+        cli_guess(guess, "", what, names, N_ACTIONS));
   }
-  return no_action(what);
+  if (arguments->n_positional > actions[i].max_positional)
+    return cli_usage("'clatune store %s' does not know what to do with '%s'", what,
+                     arguments->positional[actions[i].max_positional]);
+  /* A flag that an action would pass over in silence is refused: 'import --dry-run' must not import. */
+  for (size_t k = 0; k < arguments->n_typed; k++) {
+    char word[64];
+    snprintf(word, sizeof word, " %s ", arguments->typed[k].name);
+    if (strstr(everywhere, word) == NULL && strstr(actions[i].flags, word) == NULL)
+      return cli_usage("'clatune store %s' takes no option '--%s'", what, arguments->typed[k].name);
+  }
+  return actions[i].run(arguments);
 }
 
 static const cli_flag flags[] = {
     CLI_FLAG_STORE,
     {"output", "FILE", "export: the store to write; also -o FILE"},
     {"problem", "NAME|FILE", "export, import, prune: of this problem alone, by its name or its file"},
-    {"device", "NAME", "export, import, prune: of devices with this in their key; import of a recording that does not say it: the device"},
+    {"device", "NAME",
+     "export, import, prune: of devices with this in their key; import of a recording that does not say it: the "
+     "device"},
     {"of", "FILE", "import of a recording: the problem file that it is of"},
     {"size", "NAME=N", "import of a recording: a problem parameter that it does not say; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},
@@ -115,7 +312,8 @@ const cli_command cli_store = {
         "where: prints the path. list: what was measured, where, how often. show: the best of each device and size.\n"
         "export: writes a store with what is selected. import, merge: adds what other stores hold and this one does\n"
         "not; doing it again adds nothing. With --of, import also takes recordings: T4 results, cache files of Kernel\n"
-        "Tuner, what CLTune, CLBlast's tuners, KTT and 'clatune record' wrote. prune: removes what is selected, for good.\n"
+        "Tuner, what CLTune, CLBlast's tuners, KTT and 'clatune record' wrote. prune: removes what is selected, for "
+        "good.\n"
         "check: says whether the file is whole (exit code 6 if it is not).\n"
         "repair: copies every measurement that can still be read into a new file; the damaged one is set aside\n"
         "beside it. No other program may use the store meanwhile.",

@@ -1,16 +1,14 @@
 /* What other tuners measured, or this one wrote to a file, as measurements of a problem in the store. */
-#include <clatune/store.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
 #include "cli/output.h"
-#include "cli/subject.h"
 #include "cli/store.h"
+#include "cli/subject.h"
 #include "store/store.h"
-
-#define NOT_LISTED UINT32_MAX
 
 bool cli_is_recording(const char *path) {
   unsigned char start[2] = {0};
@@ -22,14 +20,11 @@ bool cli_is_recording(const char *path) {
 
 /* --- the instance that it is of --- */
 
-/* Whether the file says of itself which device and driver it was measured with. */
-static bool knows_device(clt_device_info *out, const clt_recording *recording) {
-  return clt_device_from_json(out, clt_recording_device_json(recording), NULL) == 0 && out->platform_name[0] &&
-         out->driver_version[0];
-}
-
-static int choose_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
-  if (!knows_device(out, recording)) return cli_choose_device(out, arguments);
+/* The device that the file says of itself; where it does not, the typed one. */
+static int choose_device_of(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
+  bool known = clt_device_from_json(out, clt_recording_device_json(recording), NULL) == 0 && out->platform_name[0] &&
+               out->driver_version[0];
+  if (!known) return cli_choose_device(out, arguments);
   if (!cli_given(arguments, "device")) return 0;
   return cli_usage("'%s' says itself that it was measured on %s; it is imported without --device",
                    clt_recording_name(recording), out->name);
@@ -41,32 +36,24 @@ static bool has_size(const clt_problem *problem, const char *name) {
   return false;
 }
 
-/* The recording's, then the typed ones. */
-static int choose_sizes(clt_size **out, size_t *n, const clt_problem *problem, const clt_recording *recording,
-                        const clt_size *typed, size_t n_typed) {
-  clt_size *sizes = calloc(clt_recording_n_sizes(recording) + n_typed + 1, sizeof *sizes);
-  if (sizes == NULL) return cli_failure("out of memory");
-  *n = 0;
-  for (size_t i = 0; i < clt_recording_n_sizes(recording); i++) {
-    clt_size size = clt_recording_problem_size(recording, i);
-    bool is_typed = false;
-    for (size_t k = 0; k < n_typed; k++) is_typed |= strcmp(typed[k].name, size.name) == 0;
-    if (!is_typed && has_size(problem, size.name)) sizes[(*n)++] = size;
-  }
-  for (size_t k = 0; k < n_typed; k++) sizes[(*n)++] = typed[k];
-  *out = sizes;
-  return 0;
-}
-
+/* At the recording's sizes, then the typed ones. */
 static int instantiate(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
                        const cli_arguments *arguments) {
   clt_device_info device;
   clt_size *typed = NULL, *sizes = NULL;
   size_t n_typed = 0, n = 0;
   clt_error error = {0};
-  int rc = choose_device(&device, recording, arguments);
+  int rc = choose_device_of(&device, recording, arguments);
   if (rc == 0) rc = cli_sizes(&typed, &n_typed, arguments);
-  if (rc == 0) rc = choose_sizes(&sizes, &n, problem, recording, typed, n_typed);
+  if (rc == 0 && (sizes = calloc(clt_recording_n_sizes(recording) + n_typed + 1, sizeof *sizes)) == NULL)
+    rc = cli_failure("out of memory");
+  for (size_t i = 0; rc == 0 && i < clt_recording_n_sizes(recording); i++) {
+    clt_size size = clt_recording_problem_size(recording, i);
+    bool is_typed = false;
+    for (size_t k = 0; k < n_typed; k++) is_typed |= strcmp(typed[k].name, size.name) == 0;
+    if (!is_typed && has_size(problem, size.name)) sizes[n++] = size;
+  }
+  for (size_t k = 0; rc == 0 && k < n_typed; k++) sizes[n++] = typed[k];
   if (rc == 0 && clt_instance_new(out, problem, sizes, n, &device, &error)) rc = cli_report(&error);
   free(sizes);
   free(typed);
@@ -75,8 +62,9 @@ static int instantiate(clt_instance **out, const clt_problem *problem, const clt
 
 /* --- from the recording's configurations to the problem's --- */
 
+#define NOT_LISTED UINT32_MAX
+
 typedef struct translation {
-  const char *name; /* the recording's */
   const clt_space *from, *to;
   int column[CLT_MAX_PARAMETERS];         /* of a parameter of `to`: its number in `from`; -1: it has a single value */
   uint32_t *position[CLT_MAX_PARAMETERS]; /* of each of its values in `from`: the position in `to`, or NOT_LISTED */
@@ -88,35 +76,28 @@ static uint32_t position_of(const clt_parameter *parameter, clt_value value) {
   return NOT_LISTED;
 }
 
-static int translate_parameter(translation *t, size_t p) {
-  const clt_parameter *to = clt_space_parameter(t->to, p);
-  t->column[p] = clt_space_find_parameter(t->from, to->name);
-  if (t->column[p] < 0 && to->n_values == 1) return 0;
-  if (t->column[p] < 0)
-    return cli_failure("'%s' does not say what '%s' was: it is of another problem", t->name, to->name);
-  const clt_parameter *from = clt_space_parameter(t->from, (size_t)t->column[p]);
-  t->position[p] = calloc(from->n_values, sizeof *t->position[p]);
-  if (t->position[p] == NULL) return cli_failure("out of memory");
-  for (size_t i = 0; i < from->n_values; i++) t->position[p][i] = position_of(to, from->values[i]);
-  return 0;
-}
-
-/* What has a single value, as CLBlast's PRECISION, need not be a parameter here. */
-static int check_others(const translation *t) {
+static int translation_init(translation *t, const clt_recording *recording, const clt_space *to) {
+  const char *name = clt_recording_name(recording);
+  *t = (translation){.from = clt_recording_space(recording), .to = to};
+  /* What has a single value, as CLBlast's PRECISION, need not be a parameter here. */
   for (size_t p = 0; p < clt_space_n_parameters(t->from); p++) {
     const clt_parameter *from = clt_space_parameter(t->from, p);
-    if (from->n_values > 1 && clt_space_find_parameter(t->to, from->name) < 0)
-      return cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem", t->name,
+    if (from->n_values > 1 && clt_space_find_parameter(to, from->name) < 0)
+      return cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem", name,
                          from->name);
   }
+  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
+    const clt_parameter *parameter = clt_space_parameter(to, p);
+    t->column[p] = clt_space_find_parameter(t->from, parameter->name);
+    if (t->column[p] < 0 && parameter->n_values == 1) continue;
+    if (t->column[p] < 0)
+      return cli_failure("'%s' does not say what '%s' was: it is of another problem", name, parameter->name);
+    const clt_parameter *from = clt_space_parameter(t->from, (size_t)t->column[p]);
+    t->position[p] = calloc(from->n_values, sizeof *t->position[p]);
+    if (t->position[p] == NULL) return cli_failure("out of memory");
+    for (size_t i = 0; i < from->n_values; i++) t->position[p][i] = position_of(parameter, from->values[i]);
+  }
   return 0;
-}
-
-static int translation_init(translation *t, const clt_recording *recording, const clt_space *to) {
-  *t = (translation){.name = clt_recording_name(recording), .from = clt_recording_space(recording), .to = to};
-  int rc = check_others(t);
-  for (size_t p = 0; rc == 0 && p < clt_space_n_parameters(to); p++) rc = translate_parameter(t, p);
-  return rc;
 }
 
 static void translation_release(translation *t) {
@@ -124,7 +105,7 @@ static void translation_release(translation *t) {
 }
 
 /* False where the problem does not have it. */
-static bool translate(clt_config *out, const translation *t, clt_config config) {
+static bool translate_config(clt_config *out, const translation *t, clt_config config) {
   uint32_t from[CLT_MAX_PARAMETERS], to[CLT_MAX_PARAMETERS] = {0};
   clt_space_positions(t->from, config, from);
   for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
@@ -135,106 +116,50 @@ static bool translate(clt_config *out, const translation *t, clt_config config) 
   return clt_space_contains(t->to, *out);
 }
 
-/* --- what is stored already --- */
-
-typedef struct fact {
-  clt_config config;
-  clt_reason reason;
-  double time_s; /* 0: failed */
-} fact;
-
-typedef struct fact_list {
-  fact *facts;
-  size_t n, capacity;
-} fact_list;
-
-static fact fact_of(const clt_measurement *m, clt_config config) {
-  return (fact){config, m->reason, clt_measurement_correct(m) ? m->time_s : 0};
-}
-
-static int compare_facts(const void *a, const void *b) {
-  const fact *x = a, *y = b;
-  if (x->config != y->config) return x->config > y->config ? 1 : -1;
-  if (x->reason != y->reason) return x->reason > y->reason ? 1 : -1;
-  return (x->time_s > y->time_s) - (x->time_s < y->time_s);
-}
-
-static int note(void *user, clt_record_kind kind, const clt_measurement *m) {
-  fact_list *list = user;
-  if (kind != CLT_RECORD_SEARCH) return 0;
-  if (list->n == list->capacity) {
-    size_t capacity = list->capacity ? 2 * list->capacity : 256;
-    fact *grown = realloc(list->facts, capacity * sizeof *grown);
-    if (grown == NULL) return CLT_E_MEMORY;
-    list->facts = grown;
-    list->capacity = capacity;
-  }
-  list->facts[list->n++] = fact_of(m, m->config);
-  return 0;
-}
-
 /* --- adding --- */
 
-/* Collected in memory and merged, so that the store takes all of it or nothing. */
-static int collect(clt_store *memory, const clt_store_key *key, const translation *t, const clt_recording *recording,
-                   const fact_list *known, cli_import_count *count, clt_error *error) {
-  int rc = 0;
-  for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
-    clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
-    if (!translate(&m.config, t, m.config)) {
-      count->foreign++;
-      continue;
-    }
-    const fact wanted = fact_of(&m, m.config);
-    if (known->n && bsearch(&wanted, known->facts, known->n, sizeof wanted, compare_facts)) continue;
-    rc = clt_store_add(memory, key, t->to, CLT_RECORD_SEARCH, &m, error);
-  }
-  return rc;
+/* What tells results apart: the configuration, how it ended and how long it took. */
+static uint64_t result_hash(const clt_measurement *m) {
+  struct {
+    uint64_t config, reason;
+    double time_s;
+  } result = {m->config, (uint64_t)m->reason, clt_measurement_correct(m) ? m->time_s : 0};
+  return clt_hash64(&result, sizeof result);
 }
 
-static int describe(clt_store *memory, const clt_store_key *key, const clt_instance *instance, clt_error *error) {
+static int note_stored_result(void *user, clt_record_kind kind, const clt_measurement *m) {
+  if (kind != CLT_RECORD_SEARCH) return 0;
+  return clt_map_add(user, result_hash(m), NULL) ? 0 : CLT_E_MEMORY;
+}
+
+/* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
+static int add_results(clt_store *store, const clt_instance *instance, const translation *t,
+                       const clt_recording *recording, cli_import_count *count, clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
   char *sizes = clt_instance_sizes_text(instance), *device = NULL;
-  int rc = clt_device_to_json(&device, clt_instance_device(instance), error);
-  if (rc == 0 && sizes)
-    rc = clt_store_describe(memory, key, clt_problem_name(problem), clt_problem_path(problem), sizes, device, error);
-  free(device);
-  free(sizes);
-  return rc;
-}
-
-static int add_all(clt_store *store, const clt_instance *instance, const translation *t, const clt_recording *recording,
-                   cli_import_count *count, clt_error *error) {
   clt_store_key key;
   clt_store *memory = NULL;
-  fact_list known = {0};
+  clt_map stored = {0};
   uint64_t added = 0;
   int rc = clt_store_key_init(&key, instance, error);
-  if (rc == 0) rc = clt_store_each(store, &key, t->to, note, &known, NULL, error);
+  if (rc == 0) rc = clt_store_each(store, &key, t->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_open(&memory, "memory", NULL, error);
-  if (known.n) qsort(known.facts, known.n, sizeof *known.facts, compare_facts);
-  if (rc == 0) rc = collect(memory, &key, t, recording, &known, count, error);
-  if (rc == 0) rc = describe(memory, &key, instance, error);
+  for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
+    clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
+    if (!translate_config(&m.config, t, m.config))
+      count->foreign++;
+    else if (clt_map_find(&stored, result_hash(&m)) == NULL)
+      rc = clt_store_add(memory, &key, t->to, CLT_RECORD_SEARCH, &m, error);
+  }
+  if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
+  if (rc == 0 && sizes)
+    rc = clt_store_describe(memory, &key, clt_problem_name(problem), clt_problem_path(problem), sizes, device, error);
   if (rc == 0) rc = clt_store_merge(store, memory, NULL, &added, error);
   count->added += added;
   clt_store_close(memory);
-  free(known.facts);
-  return rc;
-}
-
-static int import_into(const cli_arguments *arguments, const clt_problem *problem, const clt_recording *recording,
-                       cli_import_count *count) {
-  clt_instance *instance = NULL;
-  clt_store *store = NULL;
-  translation t = {0};
-  clt_error error = {0};
-  int rc = instantiate(&instance, problem, recording, arguments);
-  if (rc == 0) rc = translation_init(&t, recording, clt_instance_space(instance));
-  if (rc == 0) rc = cli_open_store(&store, arguments);
-  if (rc == 0 && add_all(store, instance, &t, recording, count, &error)) rc = cli_report(&error);
-  translation_release(&t);
-  clt_store_close(store);
-  clt_instance_free(instance);
+  clt_map_release(&stored);
+  free(device);
+  free(sizes);
   return rc;
 }
 
@@ -242,12 +167,21 @@ int cli_store_import_recording(const cli_arguments *arguments, const char *path,
   const char *problem_path = cli_text(arguments, "of");
   clt_problem *problem = NULL;
   clt_recording *recording = NULL;
+  clt_instance *instance = NULL;
+  clt_store *store = NULL;
+  translation t = {0};
   clt_error error = {0};
   int rc = 0;
   if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
   if (clt_problem_load(&problem, problem_path, &error) || clt_recording_load(&recording, path, &error))
     rc = cli_report(&error);
-  if (rc == 0) rc = import_into(arguments, problem, recording, count);
+  if (rc == 0) rc = instantiate(&instance, problem, recording, arguments);
+  if (rc == 0) rc = translation_init(&t, recording, clt_instance_space(instance));
+  if (rc == 0) rc = cli_open_store(&store, arguments);
+  if (rc == 0 && add_results(store, instance, &t, recording, count, &error)) rc = cli_report(&error);
+  translation_release(&t);
+  clt_store_close(store);
+  clt_instance_free(instance);
   clt_recording_free(recording);
   clt_problem_free(problem);
   return rc;
