@@ -47,7 +47,8 @@
   function formOf(t, best) {
     const form = {scale: 1, unit: t.objective.unit, digits: -1, name: t.objective.name};
     if (form.unit === "s" && best > 0) {
-      const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]].find(([s]) => best >= s) || [1e-9, "ns"];
+      const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]].find(([s]) => best >= s) || [1e-9,
+        "ns"];
       const least = best / scale;
       Object.assign(form, {scale, unit, digits: least >= 100 ? 1 : least >= 10 ? 2 : 3});
     }
@@ -64,7 +65,8 @@
 
   // --- axes ---
   const cut = (text, n) => text.length > n ? text.slice(0, n - 1) + "\u2026" : text;
-  const short = (x) => Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4 && x !== 0 ? x.toExponential() : String(Number(x.toPrecision(6)));
+  const short = (x) => Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4 && x !== 0 ? x.toExponential()
+    : String(Number(x.toPrecision(6)));
   function logTicks(low, high) {
     const decades = Math.log10(high / low), ticks = [];
     const mantissas = decades > 2.5 ? [1] : decades > 1.1 ? [1, 2, 5] : [1, 1.5, 2, 3, 5, 7];
@@ -98,7 +100,8 @@
     low = Math.max(0, low - room);
     return scaleOf(low, high + room, false, evenTicks(low, high + room));
   }
-  const countScale = (most, log) => log ? scaleOf(1, most, true, logTicks(1, most)) : scaleOf(0, most, false, evenTicks(0, most));
+  const countScale = (most, log) => log ? scaleOf(1, most, true, logTicks(1, most))
+    : scaleOf(0, most, false, evenTicks(0, most));
   const listScale = (labels) => ({at: (i) => (i + 0.6) / (labels.length + 0.2), list: true,
     ticks: labels.map((text, i) => [i, cut(text, 14)])});
 
@@ -106,7 +109,8 @@
   function plot(name, width, height, x, y, xTitle, yTitle, draw, right = 12) {
     const longest = (s) => Math.max(...s.ticks.map(([, text]) => text.length), 1);
     const left = 34 + 7.6 * longest(y), all = x.ticks.reduce((sum, [, text]) => sum + text.length + 1, 0);
-    const turned = x.list && all * 7.6 > width - left - right, under = (turned ? 12 + 6 * longest(x) : 22) + (xTitle ? 24 : 4);
+    const turned = x.list && all * 7.6 > width - left - right;
+    const under = (turned ? 12 + 6 * longest(x) : 22) + (xTitle ? 24 : 4);
     const bottom = height - under, top = 12, px = (v) => left + x.at(v) * (width - left - right);
     const py = (v) => bottom - y.at(v) * (bottom - top), content = draw(px, py);
     if (!content) return null;
@@ -115,7 +119,8 @@
     let last = -99;
     const below = x.ticks.map(([v, text]) => {
       const at = px(v), half = 3.8 * text.length;
-      if (turned) return svg("text", {transform: `translate(${at + 4} ${bottom + 10}) rotate(-50)`, "text-anchor": "end"}, text);
+      if (turned) return svg("text", {transform: `translate(${at + 4} ${bottom + 10}) rotate(-50)`,
+        "text-anchor": "end"}, text);
       if (!x.list && (at - half < last + 4 || at + half > width)) return null;
       last = at + half;
       return svg("text", {x: at, y: bottom + 18, "text-anchor": "middle"}, text);
@@ -125,10 +130,12 @@
       svg("path", {d: `M${left} ${top}V${bottom}H${width - right}`, stroke: "var(--axis)", fill: "none"}),
       below, y.ticks.map(([v, text]) => svg("text", {x: left - 7, y: py(v) + 4.5, "text-anchor": "end"}, text)),
       xTitle && svg("text", {x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle"}, cut(xTitle, 44)),
-      yTitle && svg("text", {transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"}, cut(yTitle, 32)),
+      yTitle && svg("text", {transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle"},
+        cut(yTitle, 32)),
       svg("g", {class: "data"}, content));
   }
-  const dots = (points, size, colour) => svg("path", {d: points.map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join(""),
+  const dots = (points, size, colour) => svg("path", {d: points.map(([a,
+    b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join(""),
     stroke: colour, "stroke-width": size, "stroke-linecap": "round", fill: "none"});
   const curve = (d, width, colour) => svg("path", {d, stroke: colour, "stroke-width": width, fill: "none"});
   const ring = (x, y, colour) => svg("circle", {cx: x, cy: y, r: 7, fill: "none", stroke: colour, "stroke-width": 2.5});
@@ -150,10 +157,12 @@
       values.push(...c.steps.map((s) => s[1]), ...c.cloud.map((s) => s[1]));
     }
     const most = Math.max(...curves.map((c) => c.end)), log = !bySeconds && most > 2000;
-    return plot(name, 430, 290, countScale(most, log), valueScale(values), bySeconds ? "seconds of measuring" : "evaluations",
+    return plot(name, 430, 290, countScale(most, log), valueScale(values),
+      bySeconds ? "seconds of measuring" : "evaluations",
       relative ? "times worse than own best" : form.axis, (px, py) => curves.map((c) => [
         c.cloud.length ? dots(c.cloud.map(([a, b]) => [px(a), py(b)]), 2.6, "var(--faint)") : null,
-        curve(c.steps.map(([a, b], i) => `${i ? "H" : "M"}${px(a).toFixed(1)} ${i ? "V" : ""}${py(b).toFixed(1)}`).join("") +
+        curve(c.steps.map(([a, b], i) =>
+          `${i ? "H" : "M"}${px(a).toFixed(1)} ${i ? "V" : ""}${py(b).toFixed(1)}`).join("") +
           "H" + px(c.end).toFixed(1), 2.5, c.colour)]));
   }
   const shownOf = (parameter) => parameter.values.filter((v) => v.shown);
@@ -161,14 +170,18 @@
     : [v.best, v.better_quartile, v.median, v.worse_quartile];
 
   function effectPlot(t, parameter, form) {
-    const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t, v).map((c) => c === null ? null : c / form.scale)}));
+    const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t,
+      v).map((c) => c === null ? null : c / form.scale)}));
     const labels = shown.map((v) => label(v.value)), values = shown.flatMap((v) => [v.figures[0], v.figures[3]]);
     if (!t.progress.length) return null;
-    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values), "", form.axis,
+    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values), "",
+      form.axis,
       (px, py) => {
-        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best]).filter((v) => v.slice(1, 5).every(drawable));
+        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best]).filter((v) => v.slice(1,
+          5).every(drawable));
         return [known.map(([x, , low, , high]) => curve(`M${x} ${py(low)}V${py(high) - 0.1}`, 7, "var(--faint)")),
-          curve(known.map(([x, , , median], i) => `${i ? "L" : "M"}${x} ${py(median)}`).join("") || "M0 0", 2, "var(--p1)"),
+          curve(known.map(([x, , , median], i) => `${i ? "L" : "M"}${x} ${py(median)}`).join("") || "M0 0", 2,
+            "var(--p1)"),
           dots(known.map(([x, , , median]) => [x, py(median)]), 6, "var(--p1)"),
           known.map(([x, best]) => svg("path", {d: `M${x - 4} ${py(best) - 3.5}h8l-4 7z`, fill: "var(--p3)"})),
           known.filter((v) => v[5]).map(([x, best]) => ring(x, py(best), "var(--best)"))];
@@ -183,20 +196,25 @@
   }
   function pairsPlot(name, t, cells, parameters, form) {
     const axes = parameters.map(shownOf), scales = axes.map((a) => listScale(a.map((v) => label(v.value))));
-    const values = cells.flat().filter((v) => v !== null).map((v) => v / form.scale), worst = t.objective.goal === "maximise";
+    const values = cells.flat().filter((v) => v !== null).map((v) => v / form.scale),
+      worst = t.objective.goal === "maximise";
     if (!values.length) return null;
     const scale = valueScale(values), colour = (v) => colourAt(worst ? 1 - scale.at(v) : scale.at(v));
     const W = 430, H = 330, barX = W - 92, barTop = 14, barHeight = H - 80;
     return plot(name, W, H, scales[0], scales[1], parameters[0].name, parameters[1].name, (px, py) => {
       const w = px(1) - px(0), h = py(0) - py(1), ways = [];
-      cells.forEach((row, a) => row.forEach((v, b) => v !== null && ways.push(svg("path", {class: "cell", fill: colour(v / form.scale),
+      cells.forEach((row, a) => row.forEach((v, b) => v !== null && ways.push(svg("path", {class: "cell",
+        fill: colour(v / form.scale),
         d: `M${px(a) - 0.48 * w} ${py(b) - 0.48 * h}h${0.96 * w}v${0.96 * h}h${-0.96 * w}z`}))));
       const best = axes.map((a) => a.findIndex((v) => v.of_best));
-      const steps = [...Array(48).keys()].map((i) => svg("rect", {x: barX, width: 14, y: barTop + barHeight * (47 - i) / 48,
+      const steps = [...Array(48).keys()].map((i) => svg("rect", {x: barX, width: 14,
+        y: barTop + barHeight * (47 - i) / 48,
         height: barHeight / 48 + 0.5, fill: colourAt(worst ? 1 - i / 47 : i / 47)}));
-      const marks = scale.ticks.map(([v, text]) => svg("text", {x: barX + 19, y: barTop + barHeight * (1 - scale.at(v)) + 4.5}, text));
+      const marks = scale.ticks.map(([v, text]) => svg("text", {x: barX + 19,
+        y: barTop + barHeight * (1 - scale.at(v)) + 4.5}, text));
       return [ways, best.every((i) => i >= 0) ? ring(px(best[0]), py(best[1]), "#111") : null, steps, marks,
-        svg("text", {transform: `translate(${W - 6} ${barTop + barHeight / 2}) rotate(-90)`, "text-anchor": "middle"}, cut(form.axis, 32))];
+        svg("text", {transform: `translate(${W - 6} ${barTop + barHeight / 2}) rotate(-90)`, "text-anchor": "middle"},
+          cut(form.axis, 32))];
     }, 104);
   }
   function fitPlot(t, form) {
@@ -210,22 +228,28 @@
   }
 
   // --- parts of a tuning ---
-  const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value, t.progress[t.progress.length - 1].best_value) <= NEAR);
+  const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value,
+    t.progress[t.progress.length - 1].best_value) <= NEAR);
   const ranked = (t) => t.ranking.map((i) => t.parameters[i]);
 
   function facts(t, form) {
-    const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value, el("small", null, small)));
+    const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value,
+      el("small", null, small)));
     const failed = t.configurations - t.correct, list = [];
     if (t.best) {
       const gain = ratio(t, t.median_value, t.best.value);
       list.push(fact("best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
         t.best_is_finalist ? "median of its runs against the other finalists" : "in the search"),
-      fact("", isTime(t) ? "Faster than the median" : "Better than the median", gain.toFixed(gain < 10 ? 2 : 1) + "\u00d7",
-        `in the search; half of the correct ones ${isTime(t) ? "took longer than" : "are worse than"} ${form.full(t.median_value)}`));
+      fact("", isTime(t) ? "Faster than the median" : "Better than the median",
+        gain.toFixed(gain < 10 ? 2 : 1) + "\u00d7",
+        "in the search; half of the correct ones " + (isTime(t) ? "took longer than " : "are worse than ") +
+        form.full(t.median_value)));
     }
-    list.push(fact("", "Configurations", count(t.configurations), t.whole_space ? `of ${count(t.valid)} valid ones` : "that the store has"),
+    list.push(fact("", "Configurations", count(t.configurations), t.whole_space ? `of ${count(t.valid)} valid ones`
+      : "that the store has"),
       fact("", "Failed", count(failed), percent(failed / t.configurations, 1) + " of them"));
-    if (t.model) list.push(fact("", "Model errs by", percent(t.model.mean_relative_error, 1), "in the mean, on rows not trained on"));
+    if (t.model) list.push(fact("", "Model errs by", percent(t.model.mean_relative_error, 1),
+      "in the mean, on rows not trained on"));
     return [!isTime(t) && el("p", null, `To be ${t.objective.goal}d: ${form.title}.`), el("dl", {class: "facts"}, list),
       t.best ? el("p", {class: "block"}, el("span", {class: "soft"}, "Best configuration "), code(t.best.text))
         : el("p", null, "No configuration was correct.")];
@@ -241,8 +265,10 @@
       t.in_order && ". These are in the order of their numbers, not in that of a search",
       timed && `. Measuring took ${Number(t.spent_s.toPrecision(4))} seconds, builds included`, "."),
     el("div", {class: "figures"},
-      figure("Over evaluations", progressPlot("The best so far over the number of evaluations, with each configuration", [t], form, false), caption),
-      figure("Over time", progressPlot("The best so far over the seconds spent on measuring, with each configuration", [t], form, true),
+      figure("Over evaluations", progressPlot("The best so far over the number of evaluations, with each configuration",
+        [t], form, false), caption),
+      figure("Over time", progressPlot("The best so far over the seconds spent on measuring, with each configuration",
+        [t], form, true),
         caption.cloneNode(true))),
     el("details", null, el("summary", null, `All improvements: ${t.progress.length}`), table("Improvements",
       [["evaluation", "n"], ...(timed ? [["seconds", "n"]] : []), [form.title, "n"]], rows))];
@@ -256,8 +282,10 @@
     const rows = t.fastest.map((r) => {
       const best = r.evaluation === t.best.evaluation;
       return el("tr", {class: best ? "best" : ""}, cell("th", "n", form.put(r.value)),
-        cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)), finalists && cell("td", "n", form.put(r.finalist_s)),
-        columns.map((p) => cell("td", "n" + (!best && r.configuration[p.name] === t.best.configuration[p.name] ? " same" : ""),
+        cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)), finalists && cell("td", "n",
+          form.put(r.finalist_s)),
+        columns.map((p) => cell("td", "n" + (!best && r.configuration[p.name] === t.best.configuration[p.name] ? " same"
+          : ""),
           label(r.configuration[p.name]))));
     });
     return [el("p", null, "The spread is the median absolute deviation of a configuration's runs over their median. ",
@@ -265,70 +293,94 @@
       "Parameters stand in the order of their importance; values that the best has too are grey."),
     common.length > 0 && el("p", null, "All of them have ",
       code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),
-    table("The fastest configurations", [[form.title, "n"], ["spread", "n"], ...(finalists ? [["finalist, " + form.unit, "n"]] : []),
+    table("The fastest configurations", [[form.title, "n"], ["spread", "n"], ...(finalists ? [["finalist, " + form.unit,
+      "n"]] : []),
       ...columns.map((p) => [p.name, "n"])], rows)];
   }
 
   function parameters(t, form) {
     const importance = ranked(t).map((p) => {
       const best = p.values.find((v) => v.of_best);
-      return el("tr", null, cell("th", "", p.name), cell("td", "n", percent(p.importance || 0, 0)), el("td", null, bar(p.importance || 0)),
+      return el("tr", null, cell("th", "", p.name), cell("td", "n", percent(p.importance || 0, 0)), el("td", null,
+        bar(p.importance || 0)),
         cell("td", "n mark", best ? label(best.value) : ""));
     });
     const inNumbers = (p) => {
       const shown = shownOf(p);
       return el("details", null, el("summary", null, p.name + " in numbers"), table("A parameter's values",
-        [["value", "n"], ["rows", "n"], ["failed", "n"], ["best" + form.suffix, "n"], ["quarter", "n"], ["median", "n"], ["three quarters", "n"]],
-        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)), cell("td", "n", count(v.rows)),
+        [["value", "n"], ["rows", "n"], ["failed", "n"], ["best" + form.suffix, "n"], ["quarter", "n"], ["median", "n"],
+          ["three quarters", "n"]],
+        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)), cell("td", "n",
+          count(v.rows)),
           cell("td", "n", count(v.failed)), costs(t, v).map((c) => cell("td", "n", form.put(c))))),
         p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
     };
-    return [el("p", null, "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them do " +
-      "only together is in neither's share. The rows are those that were measured: a search looks where it is good, so that only " +
+    return [el("p", null,
+      "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them " +
+      "do only together is in neither's share. The rows are those that were measured: a search looks where it is good, " +
+      "so that only " +
       "random samples and whole recordings speak for all configurations."),
     table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"]], importance),
-    el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ", key("triangle"), "best ",
+    el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ", key("triangle"),
+      "best ",
       key("ring"), "the best configuration"),
-    el("div", {class: "small figures"}, ranked(t).map((p) => figure(p.name, effectPlot(t, p, form), inNumbers(p)) || inNumbers(p)))];
+    el("div", {class: "small figures"}, ranked(t).map((p) => figure(p.name, effectPlot(t, p, form),
+      inNumbers(p)) || inNumbers(p)))];
   }
 
   function pairs(t, form) {
-    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name), what = isTime(t) ? [" time", "Least"] : ["", "Best"];
+    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name), what = isTime(t) ? [" time", "Least"] : ["",
+      "Best"];
     return [el("p", null, "The two most important parameters, ", code(a), " and ", code(b),
       ". The ring is on the best configuration; pairs without a correct measurement are empty."),
     el("div", {class: "figures"},
-      figure(what[1] + what[0], pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two, form)),
-      figure("Median" + what[0], pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median, two, form)))];
+      figure(what[1] + what[0], pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two,
+        form)),
+      figure("Median" + what[0], pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median,
+        two, form)))];
   }
 
   function model(t, form) {
     if (!t.model) return el("p", null, "There is no model: it takes 30 correct configurations that differ.");
-    return [el("p", null, "An ensemble of networks was trained on the rows, and each row predicted by those networks that had not seen it. " +
-      "Out of fold it errs by ", el("strong", null, percent(t.model.mean_relative_error, 1)), " in the mean; one standard deviation is a factor of " +
-      `${Number(Math.exp(t.model.log_error_sd).toPrecision(3))}. It had ${count(t.model.rows)} rows, ${count(t.model.failed_rows)} of them failed; ` +
+    return [el("p", null,
+      "An ensemble of networks was trained on the rows, and each row predicted by those networks that had not seen " +
+      "it. " +
+      "Out of fold it errs by ", el("strong", null, percent(t.model.mean_relative_error, 1)),
+        " in the mean; one standard deviation is a factor of " +
+      `${Number(Math.exp(t.model.log_error_sd).toPrecision(3))}. It had ${count(t.model.rows)} rows, ` +
+      `${count(t.model.failed_rows)} of them failed; ` +
       `seed ${report.seed}.`), el("div", {class: "figures"}, figure("", fitPlot(t, form),
       el("figcaption", null, "On the line, prediction and measurement agree.")))];
   }
 
   function failures(t) {
-    const share = (n, of) => [cell("td", "n", count(n)), cell("td", "n", percent(n / of, 1)), el("td", null, bar(n / of))];
+    const share = (n, of) => [cell("td", "n", count(n)), cell("td", "n", percent(n / of, 1)), el("td", null,
+      bar(n / of))];
     const failed = t.configurations - t.correct;
     return [table("Failures by reason", [["reason"], ["rows", "n"], ["share", "n"], [""], ["what it means"]],
       Object.entries(t.reasons).map(([name, n]) => el("tr", null, cell("th", "", name), share(n, t.configurations),
         el("td", {class: "flow"}, t.reason_texts[name])))),
-    t.failing.length > 0 && [el("p", null, `Values with which more fails than the ${percent(failed / t.configurations, 1)} of all:`),
-      table("Failures by parameter", [["parameter"], ["value", "n"], ["rows", "n"], ["failed", "n"], ["share", "n"], [""]],
-        t.failing.map((f) => el("tr", null, cell("th", "", f.parameter), cell("td", "n", label(f.value)), cell("td", "n", count(f.rows)),
+    t.failing.length > 0 && [el("p", null,
+      `Values with which more fails than the ${percent(failed / t.configurations, 1)} of all:`),
+      table("Failures by parameter", [["parameter"], ["value", "n"], ["rows", "n"], ["failed", "n"], ["share", "n"],
+        [""]],
+        t.failing.map((f) => el("tr", null, cell("th", "", f.parameter), cell("td", "n", label(f.value)), cell("td",
+          "n", count(f.rows)),
           share(f.failed, f.rows))))]];
   }
 
   function device(t) {
-    const d = t.device || {}, line = (name, text) => text && el("tr", null, cell("th", "", name), el("td", {class: "flow"}, text));
+    const d = t.device || {}, line = (name, text) => text && el("tr", null, cell("th", "", name), el("td",
+      {class: "flow"}, text));
     const number = (n, unit) => n > 0 && count(Math.floor(n)) + (unit ? "\u00a0" + unit : "");
-    return table("The device", null, [line("known as", t.key), line("name", d.name), line("vendor", d.vendor), line("platform", d.platform_name),
-      line("platform version", d.platform_version), line("device version", d.device_version), line("driver version", d.driver_version),
-      line("OpenCL C", d.opencl_c_version), line("compute units", number(d.compute_units)), line("clock", number(d.clock_mhz, "MHz")),
-      line("largest work group", number(d.max_work_group_size)), line("local memory", number(d.local_memory_bytes / 1024, "KiB")),
+    return table("The device", null, [line("known as", t.key), line("name", d.name), line("vendor", d.vendor),
+      line("platform", d.platform_name),
+      line("platform version", d.platform_version), line("device version", d.device_version), line("driver version",
+        d.driver_version),
+      line("OpenCL C", d.opencl_c_version), line("compute units", number(d.compute_units)), line("clock",
+        number(d.clock_mhz, "MHz")),
+      line("largest work group", number(d.max_work_group_size)), line("local memory",
+        number(d.local_memory_bytes / 1024, "KiB")),
       line("global memory", number(d.global_memory_bytes / 1048576, "MiB"))]);
   }
 
@@ -351,33 +403,43 @@
     const relative = tunings.some((t) => t.title !== tunings[0].title || t.sizes !== tunings[0].sizes);
     const bests = tunings.map((t) => t.best_value).filter((v) => v !== null);
     const form = formOf(tunings[0], Math.min(...bests));
-    const rows = tunings.map((t, i) => el("tr", null, el("th", {scope: "row", class: "flow"}, i < CURVES && key("k" + (i + 1)),
+    const rows = tunings.map((t, i) => el("tr", null, el("th", {scope: "row", class: "flow"},
+      i < CURVES && key("k" + (i + 1)),
       el("a", {href: "#r" + (i + 1)}, `${i + 1} ${t.title}`)), el("td", {class: "flow"}, t.sizes),
     el("td", {class: "flow"}, t.device ? t.device.name : t.key), cell("td", "n", count(t.configurations)),
     cell("td", "n", count(t.configurations - t.correct)), cell("td", "n", formOf(t, t.best_value).full(t.best_value)),
     cell("td", "n", t.progress.length ? count(stepNear(t).evaluation) : "")));
     return el("section", {"aria-labelledby": "compared"}, el("h2", {id: "compared"}, "Side by side"),
-      relative && el("p", null, "These are different problems or sizes: the curves show how many times worse than each tuning's own best."),
-      table("The tunings", [["tuning"], ["sizes"], ["device"], ["evaluations", "n"], ["failed", "n"], ["best", "n"], ["within 5\u00a0% after", "n"]], rows),
+      relative && el("p", null,
+        "These are different problems or sizes: the curves show how many times worse than each tuning's own best."),
+      table("The tunings", [["tuning"], ["sizes"], ["device"], ["evaluations", "n"], ["failed", "n"], ["best", "n"],
+        ["within 5\u00a0% after", "n"]], rows),
       tunings.length > CURVES && el("p", null, `The plots show the first ${CURVES}.`),
       el("div", {class: "figures"},
-        figure("Over evaluations", progressPlot("The best so far of each tuning over its evaluations", tunings, form, false, relative)),
-        figure("Over time", progressPlot("The best so far of each tuning over the seconds spent on measuring", tunings, form, true, relative))));
+        figure("Over evaluations", progressPlot("The best so far of each tuning over its evaluations", tunings, form,
+          false, relative)),
+        figure("Over time", progressPlot("The best so far of each tuning over the seconds spent on measuring", tunings,
+          form, true, relative))));
   }
 
   function tuning(t, i) {
     const form = formOf(t, t.best_value), level = several ? "h3" : "h2";
-    return [several && el("h2", {id: "r" + (i + 1)}, `${i + 1} ${t.title}`), several && subject(t) && el("p", {class: "sub"}, subject(t)), facts(t, form),
+    return [several && el("h2", {id: "r" + (i + 1)}, `${i + 1} ${t.title}`), several && subject(t) && el("p",
+      {class: "sub"}, subject(t)), facts(t, form),
       partsOf(t).map((part) => el("section", {"aria-labelledby": `r${i + 1}-${part[0]}`},
         el(level, {id: `r${i + 1}-${part[0]}`}, titleOf(part, t)), part[3](t, form)))];
   }
 
   document.title = title + " \u2013 clatune";
-  fill(document.getElementById("head"), null, [el("h1", null, title), !several && subject(tunings[0]) && el("p", {class: "sub"}, subject(tunings[0])),
-    el("nav", {"aria-label": "Contents"}, el("ul", null, several ? tunings.map((t, i) => item("r" + (i + 1), `${i + 1} ${t.title}`))
-      : partsOf(tunings[0]).map((part) => item("r1-" + part[0], titleOf(part, tunings[0]))), item("origin", "How this page was made")))]);
+  fill(document.getElementById("head"), null, [el("h1", null, title), !several && subject(tunings[0]) && el("p",
+    {class: "sub"}, subject(tunings[0])),
+    el("nav", {"aria-label": "Contents"}, el("ul", null, several ? tunings.map((t, i) => item("r" + (i + 1),
+      `${i + 1} ${t.title}`))
+      : partsOf(tunings[0]).map((part) => item("r1-" + part[0], titleOf(part, tunings[0]))), item("origin",
+        "How this page was made")))]);
   fill(document.getElementById("content"), null, [several && comparison(), tunings.map(tuning)]);
-  fill(document.getElementById("foot"), null, [el("section", {"aria-labelledby": "origin"}, el("h2", {id: "origin"}, "How this page was made"),
+  fill(document.getElementById("foot"), null, [el("section", {"aria-labelledby": "origin"}, el("h2", {id: "origin"},
+    "How this page was made"),
     el("p", null, `By clatune ${report.version}. It needs nothing beside itself: no network, no font, no other file.`),
     report.command && el("p", {class: "block"}, code(report.command)))]);
 })();

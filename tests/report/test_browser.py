@@ -82,6 +82,13 @@ class Browser(unittest.TestCase):
         self.assertIn("What comes of each value of wg_x", look["figures"])
         self.assertIn("raycasting", look["title"])
 
+    def test_by_an_objective(self):
+        look = self.look(self.report(RECORDED / "raycasting-rusticl-64.json.gz", "--objective", "maximise 1 / time_s"))
+        self.assertEqual(look["found"], [])
+        self.assertEqual(len(look["figures"]), 2 + 10 + 2 + 1)
+        for words in ("To be maximised: 1 / time_s", "The ten best", "Better than the median"):
+            self.assertIn(words, look["text"])
+
     def test_several_compared(self):
         names = ("convolution-pocl-2048", "convolution-intel-1024", "stereo-pocl-256")
         page = self.report(*(RECORDED / f"{name}.json.gz" for name in names))
