@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "model/ensemble.h"
+#include "../tests/model/row.h"
+#include "model/network.h"
 #include "model/model.h"
 
 #define ROWS 2000
@@ -65,42 +66,42 @@ static double true_log_time(const clt_space *s, clt_config c) {
   return -6 + warps + coalescing + reuse + staging + unrolling + 0.3 * waste;
 }
 
-static clt_row *sample(const clt_space *space, size_t n, double noise, uint64_t seed) {
+static row *sample(const clt_space *space, size_t n, double noise, uint64_t seed) {
   clt_rng rng;
   clt_rng_init(&rng, seed);
   clt_config *configs = calloc(n, sizeof *configs);
-  clt_row *rows = calloc(n, sizeof *rows);
+  row *rows = calloc(n, sizeof *rows);
   if (!configs || !rows || clt_space_sample(space, &rng, n, configs, NULL) != (int64_t)n) abort();
   for (size_t i = 0; i < n; i++) {
     double products = value(space, configs[i], 0) * value(space, configs[i], 1);
     double time_s = exp(true_log_time(space, configs[i]) + noise * clt_rng_normal(&rng));
-    rows[i] = (clt_row){configs[i], time_s, products > 4096};
+    rows[i] = (row){configs[i], time_s, products > 4096};
   }
   free(configs);
   return rows;
 }
 
 static double unseen_error(const clt_space *space, const clt_model *model) {
-  clt_row *rows = sample(space, UNSEEN, 0, 77);
+  row *rows = sample(space, UNSEEN, 0, 77);
   clt_config *configs = calloc(UNSEEN, sizeof *configs);
   clt_prediction *p = calloc(UNSEEN, sizeof *p);
   double sum = 0;
   if (!configs || !p) abort();
   for (size_t i = 0; i < UNSEEN; i++) configs[i] = rows[i].config;
   if (clt_model_predict(model, configs, UNSEEN, p, NULL)) abort();
-  for (size_t i = 0; i < UNSEEN; i++) sum += fabs(expm1(p[i].log_time - log(rows[i].time_s)));
+  for (size_t i = 0; i < UNSEEN; i++) sum += fabs(expm1(p[i].log_cost - log(rows[i].time_s)));
   free(rows);
   free(configs);
   free(p);
   return sum / UNSEEN;
 }
 
-static clt_model *train(const clt_space *space, const clt_row *rows, const char *label, const clt_setting *settings,
+static clt_model *train(const clt_space *space, const row *rows, const char *type, const char *label, const clt_setting *settings,
                         size_t n_settings, unsigned threads) {
   clt_model *model = NULL;
   clt_error error = {0};
   clt_model_accuracy a;
-  if (clt_model_fit(&model, "ensemble", settings, n_settings, space, NULL, rows, ROWS, 1, threads, &error)) {
+  if (fit_rows(&model, type, settings, n_settings, space, NULL, rows, ROWS, 1, threads, &error)) {
     fprintf(stderr, "%s\n", error.message);
     exit(1);
   }
@@ -165,24 +166,23 @@ static void report_sweeps(clt_model *model, const char *label) {
 
 int main(void) {
   static const clt_setting rprop[] = {
-      {"trainer", "rprop"}, {"iterations", "1000"}, {"patience", "1000"}, {"hidden2", "0"}, {"trees", "0"}};
-  static const clt_setting with_trees[] = {{"trees", "0.5"}}, shallow[] = {{"trees", "0"}, {"hidden2", "0"}};
+      {"trainer", "rprop"}, {"iterations", "1000"}, {"patience", "1000"}, {"hidden2", "0"}};
+  static const clt_setting shallow[] = {{"hidden2", "0"}};
   clt_error error = {0};
   clt_space *space = stereo(false, &error), *constrained = stereo(true, &error);
   if (!space || !constrained) return fprintf(stderr, "%s\n", error.message), 1;
-  clt_row *rows = sample(space, ROWS, 0.03, 1), *few = sample(constrained, ROWS, 0.03, 1);
+  row *rows = sample(space, ROWS, 0.03, 1), *few = sample(constrained, ROWS, 0.03, 1);
   printf("11 networks on %d rows\n", ROWS);
-  clt_model *model = train(space, rows, "  default, two threads", NULL, 0, 2);
-  clt_model_free(train(space, rows, "  FANN's RPROP, 1,000 epochs, one layer, one thread", rprop, 5, 1));
-  clt_model *mixed = train(space, rows, "  with trees at half weight, two threads", with_trees, 1, 2);
-  clt_model *one_layer = train(space, rows, "  one layer, two threads", shallow, 2, 2);
-  clt_model *small = train(constrained, few, "  with constraints, two threads", NULL, 0, 2);
+  clt_model *model = train(space, rows, "ensemble", "  default, two threads", NULL, 0, 2);
+  clt_model_free(train(space, rows, "ensemble", "  FANN's RPROP, 1,000 epochs, one layer, one thread", rprop, 4, 1));
+  clt_model *boosted = train(space, rows, "trees", "  boosted trees, two threads", NULL, 0, 2);
+  clt_model *one_layer = train(space, rows, "ensemble", "  one layer, two threads", shallow, 1, 2);
+  clt_model *small = train(constrained, few, "ensemble", "  with constraints, two threads", NULL, 0, 2);
   report_sweeps(model, "stereo");
   report_sweeps(small, "stereo with constraints");
-  report_sweeps(mixed, "stereo, trees");
   report_sweeps(one_layer, "stereo, one layer");
   clt_model_free(model);
-  clt_model_free(mixed);
+  clt_model_free(boosted);
   clt_model_free(one_layer);
   clt_model_free(small);
   clt_space_free(space);

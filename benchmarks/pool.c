@@ -24,11 +24,11 @@ static bool instantiate(pool *p, const clt_recording *recording, clt_error *erro
   return good;
 }
 
-static bool to_row(clt_row *out, const pool *p, const clt_space *recorded, const clt_measurement *m) {
+static bool to_row(row *out, const pool *p, const clt_space *recorded, const clt_measurement *m) {
   char text[1024];
   const clt_space *space = clt_instance_space(p->instance);
   clt_config_print(recorded, m->config, text, sizeof text);
-  *out = (clt_row){.time_s = m->time_s, .failed = !clt_measurement_correct(m)};
+  *out = (row){.time_s = m->time_s, .failed = !clt_measurement_correct(m)};
   return clt_config_parse(&out->config, space, text, NULL) == 0 && clt_space_contains(space, out->config);
 }
 
@@ -68,8 +68,8 @@ void pool_shuffle(pool *p, uint64_t seed) {
   clt_rng_init(&rng, seed);
   for (size_t i = p->n_rows; i > 1; i--) {
     size_t j = (size_t)clt_rng_below(&rng, i);
-    clt_row row = p->rows[i - 1];
+    row last = p->rows[i - 1];
     p->rows[i - 1] = p->rows[j];
-    p->rows[j] = row;
+    p->rows[j] = last;
   }
 }

@@ -2,14 +2,15 @@
 #ifndef CLT_BENCHMARKS_POOL_H
 #define CLT_BENCHMARKS_POOL_H
 
-#include <clatune/model.h>
 #include <clatune/recording.h>
+
+#include "../tests/model/row.h"
 
 typedef struct pool {
   clt_problem *problem;
   clt_device_info *device; /* NULL: the recording has none */
   clt_instance *instance;  /* at the recording's sizes, on its device: the whole space */
-  clt_row *rows;           /* in the order of the recording */
+  row *rows;           /* in the order of the recording */
   size_t n_rows;
 } pool;
 

@@ -72,7 +72,7 @@ static bool read_options(options *o, int argc, char **argv) {
 
 static int train(clt_model **model, const pool *p, const options *o) {
   clt_error error = {0};
-  int rc = clt_model_fit(model, o->model, o->settings, o->n_settings, clt_instance_space(p->instance), p->instance,
+  int rc = fit_rows(model, o->model, o->settings, o->n_settings, clt_instance_space(p->instance), p->instance,
                          p->rows, (size_t)o->n, (uint64_t)o->repeat, (unsigned)o->threads, &error);
   return rc ? fail(error.message) : 0;
 }
@@ -107,7 +107,7 @@ static int print_error(const pool *p, const options *o, const clt_model *model) 
   double predict_s = predict_unseen(p, o, model, &errors, &predicted, &n);
   if (predict_s < 0) return 1;
   for (size_t i = 0; i < n; i++) {
-    double log_error = predicted[i].log_time - log(errors[i]);
+    double log_error = predicted[i].log_cost - log(errors[i]);
     squares += log_error * log_error;
     errors[i] = fabs(expm1(log_error));
     sum += errors[i];
@@ -125,7 +125,7 @@ static int print_scatter(const pool *p, const options *o, const clt_model *model
   clt_prediction *predicted;
   size_t n;
   if (predict_unseen(p, o, model, &measured, &predicted, &n) < 0) return 1;
-  for (size_t i = 0; i < n; i++) printf("%.9g %.9g\n", measured[i], exp(predicted[i].log_time));
+  for (size_t i = 0; i < n; i++) printf("%.9g %.9g\n", measured[i], exp(predicted[i].log_cost));
   free(measured);
   free(predicted);
   return 0;
@@ -153,7 +153,7 @@ static int print_best(const pool *p, const options *o, const clt_model *model) {
   for (size_t i = 0; rc == 0 && i < n; i++) {
     printf("%s", i ? ",\n " : "[");
     print_configuration(clt_instance_space(p->instance), configs[i]);
-    printf(", \"predicted_s\": %.9g, \"p_valid\": %.4f}", exp(predictions[i].log_time), predictions[i].p_valid);
+    printf(", \"predicted_s\": %.9g, \"p_valid\": %.4f}", exp(predictions[i].log_cost), predictions[i].p_valid);
   }
   if (rc == 0) puts("]");
   free(configs);

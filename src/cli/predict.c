@@ -22,7 +22,7 @@ static json_t *to_json(const cli_subject *subject, const ranking *r) {
     json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
                                           cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]),
                                           "options", cli_json_best_options(subject->instance, r->configs[i]), "time_s",
-                                          clt_json_real(exp((double)p->log_time)), "spread", clt_json_real(p->spread),
+                                          clt_json_real(exp((double)p->log_cost)), "spread", clt_json_real(p->spread),
                                           "p_valid", clt_json_real(p->p_valid)));
   }
   return json_pack("{s:o}", "predictions", list);
@@ -34,7 +34,7 @@ static void print_text(const cli_subject *subject, const ranking *r) {
   for (size_t i = 0; i < r->n; i++) {
     const clt_prediction *p = &r->predictions[i];
     char *configuration = clt_config_string(clt_instance_space(subject->instance), r->configs[i]);
-    printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, exp((double)p->log_time)), p->spread, p->p_valid,
+    printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, exp((double)p->log_cost)), p->spread, p->p_valid,
            configuration ? configuration : "?");
     free(configuration);
   }

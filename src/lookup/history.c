@@ -1,47 +1,46 @@
 /* What a store holds of a kernel at all sizes. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "lookup/predictor.h"
 #include "lookup/related.h"
+#include "model/rows.h"
 
 struct clt_history {
   const clt_instance *own;
-  clt_rows_at *sizes;
-  clt_instance **instances; /* by size; NULL: the own one */
-  size_t n_sizes, sizes_capacity, instances_capacity, n_rows;
+  clt_rows rows;
+  clt_instance **instances; /* of the rows; NULL: the own one */
+  size_t instances_capacity;
 };
 
-typedef struct row_list {
-  clt_row *rows;
-  size_t n, capacity;
-} row_list;
+typedef struct row_reader {
+  clt_history *history;
+  const clt_instance *instance;
+  size_t index; /* among the rows' instances, once there is a measurement */
+} row_reader;
 
 static int collect_row(void *user, const clt_store_answer *answer) {
-  row_list *list = user;
-  if (answer->newest == NULL) return 0;
-  if (clt_grow(&list->rows, &list->capacity, list->n + 1, sizeof *list->rows)) return CLT_E_MEMORY;
-  list->rows[list->n++] = (clt_row){answer->config, answer->newest->time_s, !clt_measurement_correct(answer->newest)};
-  return 0;
+  row_reader *r = user;
+  clt_rows *rows = &r->history->rows;
+  const clt_measurement *m = answer->newest;
+  if (m == NULL) return 0;
+  if (r->index == rows->n_instances && clt_rows_add_instance(rows, r->instance, NULL)) return CLT_E_MEMORY;
+  return clt_rows_add(rows, answer->config, clt_measurement_correct(m) ? log(m->time_s) : NAN, r->index, NULL);
 }
 
 /* Sizes without a measurement are left out: *kept. */
 static int read_key(clt_history *h, clt_store *store, const clt_store_key *key, const clt_instance *instance,
                     bool *kept, clt_error *error) {
-  row_list list = {0};
-  int rc = clt_store_newest(store, key, clt_instance_space(instance), false, collect_row, &list, NULL, error);
-  *kept = rc == CLT_OK && list.n > 0;
-  if (*kept && (clt_grow(&h->sizes, &h->sizes_capacity, h->n_sizes + 1, sizeof *h->sizes) ||
-                clt_grow(&h->instances, &h->instances_capacity, h->n_sizes + 1, sizeof(clt_instance *)))) {
-    rc = clt_fail_memory(error);
-    *kept = false;
-  }
-  if (!*kept) return free(list.rows), rc;
-  h->instances[h->n_sizes] = NULL;
-  h->sizes[h->n_sizes++] = (clt_rows_at){instance, list.rows, list.n};
-  h->n_rows += list.n;
-  return CLT_OK;
+  row_reader reader = {h, instance, h->rows.n_instances};
+  *kept = false;
+  if (clt_grow(&h->instances, &h->instances_capacity, reader.index + 1, sizeof(clt_instance *)))
+    return clt_fail_memory(error);
+  h->instances[reader.index] = NULL;
+  int rc = clt_store_newest(store, key, clt_instance_space(instance), false, collect_row, &reader, NULL, error);
+  *kept = h->rows.n_instances > reader.index;
+  return rc;
 }
 
 /* Other sizes on the same device with the same driver, where they are of today's kernel. */
@@ -59,7 +58,7 @@ static int read_other_sizes(clt_history *h, clt_store *store, const clt_store_ke
     if (rc == CLT_OK && instance && clt_space_same_parameters(clt_instance_space(instance), clt_instance_space(h->own)))
       rc = read_key(h, store, &r->key, instance, &kept, error);
     if (kept)
-      h->instances[h->n_sizes - 1] = instance;
+      h->instances[h->rows.n_instances - 1] = instance;
     else
       clt_instance_free(instance);
   }
@@ -84,32 +83,22 @@ int clt_history_read(clt_history **out, clt_store *store, const clt_instance *in
 
 void clt_history_free(clt_history *h) {
   if (h == NULL) return;
-  for (size_t i = 0; i < h->n_sizes; i++) {
-    free((void *)h->sizes[i].rows);
-    clt_instance_free(h->instances[i]);
-  }
-  free(h->sizes);
+  for (size_t i = 0; i < h->rows.n_instances; i++) clt_instance_free(h->instances[i]);
+  clt_rows_release(&h->rows);
   free(h->instances);
   free(h);
 }
 
-size_t clt_history_n_rows(const clt_history *h) { return h->n_rows; }
-size_t clt_history_n_sizes(const clt_history *h) { return h->n_sizes; }
+size_t clt_history_n_rows(const clt_history *h) { return h->rows.n; }
+size_t clt_history_n_sizes(const clt_history *h) { return h->rows.n_instances; }
 
-const clt_rows_at *clt_history_sizes(const clt_history *h, size_t *n_sizes) {
-  *n_sizes = h->n_sizes;
-  return h->sizes;
-}
-
-/* Rows of this size alone give a model of this size, as they always did. */
+/* Rows of this size alone give a model of this size. */
 int clt_history_fit(clt_model **out, const clt_history *h, const char *type, const clt_setting *settings,
                     size_t n_settings, uint64_t seed, unsigned threads, clt_error *error) {
   clt_model *model = NULL;
-  if (h->n_sizes == 1 && h->sizes[0].instance == h->own)
-    return clt_model_fit(out, type, settings, n_settings, clt_instance_space(h->own), h->own, h->sizes[0].rows,
-                         h->sizes[0].n_rows, seed, threads, error);
-  int rc = clt_model_fit_sizes(&model, type, settings, n_settings, h->sizes, h->n_sizes, seed, threads, error);
-  if (rc == CLT_OK) rc = clt_model_bind(model, h->own, error);
+  int rc = clt_model_fit(&model, type, settings, n_settings, &h->rows, seed, threads, error);
+  bool own = rc == CLT_OK && h->rows.n_instances == 1 && h->rows.instances[0] == h->own;
+  if (rc == CLT_OK && !own) rc = clt_model_bind(model, h->own, error);
   if (rc) return clt_model_free(model), rc;
   *out = model;
   return CLT_OK;

@@ -19,8 +19,7 @@ int clt_history_read(clt_history **out, clt_store *store, const clt_instance *in
                      clt_error *error);
 void clt_history_free(clt_history *history);
 size_t clt_history_n_rows(const clt_history *history);
-size_t clt_history_n_sizes(const clt_history *history);                            /* with rows */
-const clt_rows_at *clt_history_sizes(const clt_history *history, size_t *n_sizes); /* those with rows; borrowed */
+size_t clt_history_n_sizes(const clt_history *history); /* with rows */
 
 /* Fits a model ("auto", "ensemble", "trees", "average") on a history and binds it to the history's own instance.
  * CLT_E_MODEL with fewer than 5 correct rows. */

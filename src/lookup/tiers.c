@@ -96,7 +96,7 @@ static int predict_best(void *user, const clt_model *model, clt_error *error) {
   clt_model_accuracy_get(model, &accuracy);
   if (accuracy.calibrated_error <= LARGEST_ERROR)
     rc = clt_model_climb(model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
-  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_time);
+  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_cost);
   return rc;
 }
 

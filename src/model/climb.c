@@ -54,8 +54,8 @@ static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *err
     if (s->hh.tbl == NULL) return clt_fail_memory(error);
     c->n++;
   }
-  int rc = clt_model_times(c->model, c->batch, n_new, c->screen, c->predictions, error);
-  if (!rc) rc = clt_model_validity(c->model, c->batch, n_new, c->predictions, error);
+  int rc = clt_model_predict_costs(c->model, c->batch, n_new, c->screen, c->predictions, error);
+  if (!rc) rc = clt_model_predict_validity(c->model, c->batch, n_new, c->predictions, error);
   for (size_t i = 0; !rc && i < n_new; i++) {
     const clt_prediction *p = &c->predictions[i];
     c->all[first + i].candidate = (clt_candidate){c->batch[i], *p, !(p->p_valid < c->min_p_valid)};

@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "dataset/folds.h"
 #include "model/lockstep.h"
 #include "model/matrix.h"
+#include "model/rows.h"
 
 #define BLOCK 64 /* rests whose factors are worked on at once */
 
@@ -86,7 +86,7 @@ static void standardise(clt_committee *c, const float *y, size_t n, float *out) 
 /* Each member's mean is over the rows it sees: all but those of its fold. */
 static void share_rows(const clt_committee *c, struct rows *rows, size_t n, clt_rng *rng) {
   size_t members = c->options.members, seen[CLT_LANES];
-  clt_folds(rows->fold, n, members, rng);
+  clt_deal_folds(rows->fold, n, members, rng);
   for (size_t m = 0; m < members; m++) seen[m] = n;
   for (size_t i = 0; i < n && n > 1; i++) seen[rows->fold[i]]--;
   for (size_t i = 0; i < n; i++)

@@ -1,16 +1,30 @@
-/* The bagged ensemble of FANN networks (Falch and Elster 2015, section 4). */
-#include "model/ensemble.h"
-
+/* The model `ensemble`: bagged FANN networks (Falch and Elster 2015, section 4). */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "model/model.h"
+#include "model/network.h"
+#include "model/tables.h"
+#include "model/trainer.h"
+
+#define MOST_MEMBERS 64
+
+typedef struct ensemble_options {
+  int64_t members, hidden, hidden2, iterations, patience;
+  double decay;
+  const char *trainer;
+  bool resources;
+} ensemble_options;
 
 #define OPTION(name, type, standard, min, max, field, help) \
-  { name, type, standard, min, max, offsetof(clt_ensemble_options, field), help }
+  { name, type, standard, min, max, offsetof(ensemble_options, field), help }
 
 static const clt_option options[] = {
-    OPTION("members", CLT_OPTION_INT, "11", 2, CLT_MAX_MEMBERS, members,
+    OPTION("members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, members,
            "networks in the ensemble, each without one part of the rows"),
     OPTION("hidden", CLT_OPTION_INT, "30", 1, CLT_MAX_HIDDEN, hidden, "sigmoid units of a network"),
     OPTION("hidden2", CLT_OPTION_INT, "15", 0, CLT_MAX_HIDDEN, hidden2, "units of a second hidden layer; 0: none"),
@@ -19,13 +33,14 @@ static const clt_option options[] = {
     OPTION("patience", CLT_OPTION_INT, "300", 1, 1e6, patience,
            "iterations without a smaller error on the part left out after which to stop"),
     OPTION("decay", CLT_OPTION_REAL, "0.005", 0, 1e6, decay, "weight decay of lbfgs, divided by the number of rows"),
-    OPTION("trees", CLT_OPTION_REAL, "0", 0, 1, trees,
-           "share of boosted trees in the prediction, the rest is the networks'; 0: none"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
 };
 
-int clt_ensemble_allocate(clt_ensemble *e, size_t n_members, clt_error *error) {
+/* n_members networks, as wide as the encoding. */
+static int make_members(clt_ensemble *e, size_t n_members, size_t hidden, size_t hidden2, clt_error *error) {
+  size_t n_inputs = e->encoding->n_inputs;
+  e->shape = hidden2 ? (clt_shape){n_inputs, 3, {hidden, hidden2, 1}} : (clt_shape){n_inputs, 2, {hidden, 1}};
   e->members = clt_new_array(n_members, sizeof(clt_network *));
   if (e->members == NULL) return clt_fail_memory(error);
   e->n_members = n_members;
@@ -34,47 +49,128 @@ int clt_ensemble_allocate(clt_ensemble *e, size_t n_members, clt_error *error) {
   return rc;
 }
 
-clt_shape clt_ensemble_shape(const clt_encoding *encoding, size_t hidden, size_t hidden2) {
-  if (hidden2) return (clt_shape){encoding->n_inputs, 3, {hidden, hidden2, 1}};
-  return (clt_shape){encoding->n_inputs, 2, {hidden, 1}};
-}
-
-int clt_ensemble_ready(clt_ensemble *e, clt_error *error) {
+int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
   size_t n = clt_shape_n_weights(&e->shape);
   float *weights = clt_new_array(e->n_members, n * sizeof *weights);
-  const float *member[CLT_MAX_MEMBERS];
+  const float *member[MOST_MEMBERS];
   if (weights == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < e->n_members; i++) {
     clt_network_get_weights(e->members[i], weights + i * n);
     member[i] = weights + i * n;
   }
+  clt_tables_free(e->tables);
+  e->tables = NULL;
   int rc = clt_tables_new(&e->tables, e->encoding, &e->shape, member, e->n_members, error);
   free(weights);
   return rc;
 }
 
-int clt_ensemble_add_trees(const clt_ensemble *e, const clt_config *configs, size_t n, float *outputs,
-                           clt_error *error) {
-  if (e->boosted == NULL) return CLT_OK;
-  float *sums = clt_new_array(n, sizeof *sums), weight = (float)(e->share / (double)e->n_members);
-  int rc = sums ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < n; i++) outputs[i] *= (float)(1 - e->share);
-  for (size_t m = 0; !rc && m < e->n_members; m++) {
-    rc = clt_forest_sums(e->boosted[m], configs, n, sums, error);
-    for (size_t i = 0; !rc && i < n; i++) outputs[i] += weight * sums[i];
+/* --- fitting --- */
+
+/* What the members' tasks share. */
+struct ensemble_fit {
+  clt_ensemble *ensemble;
+  const ensemble_options *options;
+  const clt_trainer *trainer;
+  size_t n;
+  float *x, *y; /* encoded rows, standardised log costs */
+  uint32_t *fold;
+  clt_rng *rng; /* one for each member */
+  float *residuals;
+};
+
+/* Normal weights, so that every unit's sum has a standard deviation near 1 for inputs in [-1, 1]; biases 0. */
+static void draw_weights(const clt_shape *shape, clt_rng *rng, float *weights) {
+  size_t n_in = shape->n_inputs;
+  for (size_t layer = 0; layer < shape->n_layers; layer++) {
+    double size = (layer ? 1 : 2) / sqrt((double)n_in);
+    for (size_t o = 0; o < shape->width[layer]; o++) {
+      for (size_t i = 0; i < n_in; i++) *weights++ = (float)(size * clt_rng_normal(rng));
+      *weights++ = 0;
+    }
+    n_in = shape->width[layer];
   }
-  free(sums);
+}
+
+static int fit_member(void *user, size_t member, clt_error *error) {
+  const struct ensemble_fit *fit = user;
+  const clt_ensemble *e = fit->ensemble;
+  clt_stopping stopping = {0};
+  float *weights = clt_new_array(clt_shape_n_weights(&e->shape), sizeof *weights);
+  float *outputs = clt_new_array(fit->n, sizeof *outputs);
+  size_t *rows = clt_new_array(fit->n, sizeof *rows);
+  int rc = weights && outputs && rows ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  size_t n_train = clt_fold_split(rows, fit->fold, fit->n, member);
+  rc = clt_stopping_init(&stopping, &e->shape, fit->x, fit->y, rows + n_train, fit->n - n_train,
+                         (long)fit->options->patience, error);
+  if (rc) goto done;
+  draw_weights(&e->shape, &fit->rng[member], weights);
+  clt_training training = {
+      &e->shape, fit->x, fit->y, rows, n_train, (long)fit->options->iterations, fit->options->decay / (double)n_train,
+      &stopping};
+  rc = fit->trainer->train(&training, weights, error);
+  if (rc) goto done;
+  clt_stopping_predict(&stopping, outputs);
+  for (size_t i = n_train; i < fit->n; i++)
+    fit->residuals[rows[i]] = (float)(e->scale * (outputs[i - n_train] - fit->y[rows[i]]));
+  clt_network_set_weights(e->members[member], stopping.weights[CLT_BOTH_HALVES]);
+done:
+  clt_stopping_release(&stopping);
+  free(weights);
+  free(outputs);
+  free(rows);
   return rc;
 }
 
-static int predict_with(const clt_ensemble *e, bool trees, const clt_config *configs, size_t n, clt_prediction *out,
-                        clt_error *error) {
+static int ensemble_fit(void *state, const clt_rows *rows, const void *given, uint64_t seed, unsigned threads,
+                        float *residuals, clt_error *error) {
+  static const clt_trainer *const trainers[] = {&clt_trainer_lbfgs, &clt_trainer_rprop};
+  clt_ensemble *e = state;
+  const ensemble_options *o = given;
+  struct ensemble_fit fit = {.ensemble = e, .options = o, .n = rows->n, .residuals = residuals};
+  for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
+    if (strcmp(trainers[i]->name, o->trainer) == 0) fit.trainer = trainers[i];
+  if (fit.trainer == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", o->trainer);
+  int rc = clt_rows_encoding(&e->encoding, rows, o->resources, error);
+  if (!rc) rc = make_members(e, (size_t)o->members, (size_t)o->hidden, (size_t)o->hidden2, error);
+  if (rc) return rc;
+  fit.x = clt_rows_encode(e->encoding, rows);
+  fit.y = clt_new_array(rows->n, sizeof *fit.y);
+  fit.fold = clt_new_array(rows->n, sizeof *fit.fold);
+  fit.rng = clt_new_array(e->n_members, sizeof *fit.rng);
+  rc = fit.x && fit.y && fit.fold && fit.rng ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < rows->n; i++) sum += rows->log_cost[i];
+  e->centre = sum / (double)rows->n;
+  for (size_t i = 0; i < rows->n; i++) squares += (rows->log_cost[i] - e->centre) * (rows->log_cost[i] - e->centre);
+  e->scale = sqrt(squares / (double)rows->n);
+  if (!(e->scale > 1e-12)) e->scale = 1; /* all costs are the same */
+  for (size_t i = 0; i < rows->n; i++) fit.y[i] = (float)((rows->log_cost[i] - e->centre) / e->scale);
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  rc = clt_rows_folds(fit.fold, rows, e->n_members, &rng, error);
+  for (size_t i = 0; i < e->n_members; i++) fit.rng[i] = clt_rng_split(&rng);
+  if (!rc) rc = clt_parallel(threads, e->n_members, fit_member, &fit, error);
+  if (!rc) rc = clt_ensemble_pack(e, error);
+done:
+  free(fit.x);
+  free(fit.y);
+  free(fit.fold);
+  free(fit.rng);
+  return rc;
+}
+
+static int ensemble_predict(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
+                            clt_error *error) {
+  (void)fast;
+  const clt_ensemble *e = state;
   float *mean = clt_new_array(n, sizeof *mean), *spread = clt_new_array(n, sizeof *spread);
-  int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
-  if (!rc) rc = clt_tables_predict(e->tables, configs, n, mean, spread, error);
-  if (!rc && trees) rc = clt_ensemble_add_trees(e, configs, n, mean, error);
+  int rc = mean && spread ? clt_tables_predict(e->tables, configs, n, mean, spread, error) : clt_fail_memory(error);
   for (size_t i = 0; !rc && i < n; i++) {
-    out[i].log_time = (float)(e->centre + e->scale * mean[i]);
+    out[i].log_cost = (float)(e->centre + e->scale * mean[i]);
     out[i].spread = (float)(e->scale * spread[i]);
   }
   free(mean);
@@ -82,53 +178,87 @@ static int predict_with(const clt_ensemble *e, bool trees, const clt_config *con
   return rc;
 }
 
-static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
-  return predict_with(state, true, configs, n, out, error);
-}
+/* --- as JSON (docs/model-file.md) --- */
 
-/* The networks alone: a forest a member takes several times as long as they do. */
-static int screen(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
-  return predict_with(state, false, configs, n, out, error);
-}
-
-static bool screens(const void *state) { return ((const clt_ensemble *)state)->boosted != NULL; }
-
-static const float *residuals(const void *state, size_t *n) {
+static int ensemble_save(const void *state, clt_model_record *out, clt_error *error) {
   const clt_ensemble *e = state;
-  *n = e->n_residuals;
-  return e->residuals;
+  size_t n = clt_shape_n_weights(&e->shape);
+  json_t *json = clt_record_json(out), *members = json_array();
+  float *weights = clt_new_array(n, sizeof *weights);
+  bool whole = weights && members;
+  for (size_t i = 0; whole && i < e->n_members; i++) {
+    clt_network_get_weights(e->members[i], weights);
+    whole = json_array_append_new(members, clt_json_floats(weights, n)) == 0;
+  }
+  free(weights);
+  json_int_t hidden2 = e->shape.n_layers > 2 ? (json_int_t)e->shape.width[1] : 0;
+  whole = json_object_set_new(json, "hidden", json_integer((json_int_t)e->shape.width[0])) == 0 && whole;
+  whole = json_object_set_new(json, "hidden2", json_integer(hidden2)) == 0 && whole;
+  whole = json_object_set_new(json, "centre", json_real(e->centre)) == 0 && whole;
+  whole = json_object_set_new(json, "scale", json_real(e->scale)) == 0 && whole;
+  whole = json_object_set_new(json, "resources", clt_encoding_save(e->encoding)) == 0 && whole;
+  whole = json_object_set_new(json, "members", members) == 0 && whole;
+  return whole ? CLT_OK : clt_fail_memory(error);
 }
 
-static void bind(void *state, const clt_instance *instance) {
+/* Files of versions that could mix boosted trees into an ensemble say so under "trees"; null: they did not. */
+static int ensemble_load(void *state, const clt_space *space, const clt_instance *instance,
+                         const clt_model_record *record, clt_error *error) {
+  clt_ensemble *e = state;
+  const json_t *json = clt_record_json(record), *members = json_object_get(json, "members"),
+               *trees = json_object_get(json, "trees");
+  size_t hidden, hidden2, n = json_array_size(members);
+  if (trees && !json_is_null(trees))
+    return clt_fail(error, CLT_E_FORMAT,
+                    "the model mixes trees into its networks, as no version does any more; train it "
+                    "anew (--model average)");
+  int rc = clt_encoding_load(&e->encoding, space, instance, json_object_get(json, "resources"), error);
+  if (rc) return rc;
+  bool good = clt_json_read_size(&hidden, json_object_get(json, "hidden"), 1, CLT_MAX_HIDDEN) &&
+              clt_json_read_size(&hidden2, json_object_get(json, "hidden2"), 0, CLT_MAX_HIDDEN) &&
+              clt_json_read_number(&e->centre, json_object_get(json, "centre")) &&
+              clt_json_read_number(&e->scale, json_object_get(json, "scale")) && e->scale > 0;
+  if (!good) return clt_model_damaged(error, "layers");
+  if (n < 1 || n > MOST_MEMBERS) return clt_model_damaged(error, "members");
+  rc = make_members(e, n, hidden, hidden2, error);
+  size_t n_weights = clt_shape_n_weights(&e->shape);
+  float *weights = clt_new_array(n_weights, sizeof *weights);
+  if (!rc && weights == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < n; i++) {
+    if (clt_json_read_floats(weights, n_weights, json_array_get(members, i)))
+      clt_network_set_weights(e->members[i], weights);
+    else
+      rc = clt_model_damaged(error, "weights");
+  }
+  free(weights);
+  return rc ? rc : clt_ensemble_pack(e, error);
+}
+
+static void ensemble_bind(void *state, const clt_instance *instance) {
   clt_encoding_bind(((clt_ensemble *)state)->encoding, instance);
 }
 
-static void fini(void *state) {
+static void ensemble_fini(void *state) {
   clt_ensemble *e = state;
   clt_tables_free(e->tables);
-  for (size_t i = 0; i < e->n_members; i++) clt_network_free(e->members[i]);
-  for (size_t i = 0; e->boosted && i < e->n_members; i++) clt_forest_free(e->boosted[i]);
-  free(e->boosted);
+  for (size_t i = 0; e->members && i < e->n_members; i++) clt_network_free(e->members[i]);
   free(e->members);
-  free(e->residuals);
   clt_encoding_free(e->encoding);
 }
 
 extern const clt_model_type clt_model_ensemble;
 const clt_model_type clt_model_ensemble = {
+    .abi = CLT_MODEL_ABI,
     .name = "ensemble",
-    .summary = "bagged FANN networks and boosted trees on log run time",
+    .summary = "bagged FANN networks on log run time",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(clt_ensemble_options),
+    .options_size = sizeof(ensemble_options),
     .state_size = sizeof(clt_ensemble),
-    .fit = clt_ensemble_fit,
-    .predict = predict,
-    .screens = screens,
-    .screen = screen,
-    .residuals = residuals,
-    .save = clt_ensemble_save,
-    .load = clt_ensemble_load,
-    .bind = bind,
-    .fini = fini,
+    .fit = ensemble_fit,
+    .predict = ensemble_predict,
+    .save = ensemble_save,
+    .load = ensemble_load,
+    .bind = ensemble_bind,
+    .fini = ensemble_fini,
 };

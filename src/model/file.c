@@ -1,18 +1,17 @@
-/* Model files (docs/model-file.md): one line with magic, version, checksum and length, then JSON. */
-#include <errno.h>
+/* Model files (docs/model-file.md): one line with magic, version, checksum and length, then JSON. Everything that is
+ * read here may be hostile. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
-#include "model/json.h"
 #include "model/model.h"
 
 #define MAGIC "clatune-model 1 "
@@ -21,62 +20,121 @@
 #define LARGEST_BYTES (256u << 20)
 _Static_assert(sizeof MAGIC - 1 + 16 + 1 + 14 + 1 == HEADER_BYTES, "the header's parts");
 
-/* --- saving --- */
+/* --- parts of the JSON --- */
 
-static json_t *value_json(clt_value v) {
-  switch (v.type) {
-    case CLT_INT: return json_integer(v.integer);
-    case CLT_REAL: return json_real(v.real);
-    case CLT_BOOL: return json_boolean(v.integer != 0);
-    case CLT_STRING: return json_string(v.text);
-  }
-  return NULL;
+int clt_model_damaged(clt_error *error, const char *what) {
+  return clt_fail(error, CLT_E_FORMAT, "the model file's %s cannot be those of this space", what);
 }
 
-static json_t *values_json(const clt_parameter *p) {
+json_t *clt_json_floats(const float *values, size_t n) {
   json_t *array = json_array();
-  for (size_t i = 0; array && i < p->n_values; i++) {
-    if (json_array_append_new(array, value_json(p->values[i])) == 0) continue;
+  for (size_t i = 0; array && i < n; i++) {
+    if (json_array_append_new(array, json_real((double)values[i])) == 0) continue;
     json_decref(array);
     return NULL;
   }
   return array;
 }
+
+bool clt_json_read_floats(float *out, size_t n, const json_t *array) {
+  if (json_array_size(array) != n) return false;
+  for (size_t i = 0; i < n; i++) {
+    double number;
+    if (!clt_json_read_number(&number, json_array_get(array, i)) || !isfinite((float)number)) return false;
+    out[i] = (float)number;
+  }
+  return true;
+}
+
+int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
+  json_t *array = json_array();
+  bool whole = array != NULL;
+  for (size_t i = 0; whole && i < n; i++) whole = json_array_append_new(array, json_real(values[i])) == 0;
+  if (!whole) return json_decref(array), clt_fail_memory(error);
+  return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
+}
+
+int clt_model_record_get(const clt_model_record *record, const char *name, double **values, size_t *n,
+                         clt_error *error) {
+  const json_t *array = json_object_get(clt_record_json(record), name);
+  if (!json_is_array(array)) return clt_model_damaged(error, name);
+  *n = json_array_size(array);
+  *values = clt_new_array(*n, sizeof **values);
+  if (*values == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < *n; i++)
+    if (!clt_json_read_number(&(*values)[i], json_array_get(array, i)))
+      return free(*values), clt_model_damaged(error, name);
+  return CLT_OK;
+}
+
+static json_t *sizes_json(const clt_instance *instance) {
+  json_t *out = instance ? json_object() : json_null();
+  for (size_t i = 0; out && instance && i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    json_object_set_new(out, size.name, json_integer((json_int_t)size.value));
+  }
+  return out;
+}
+
+json_t *clt_sizes_save(const clt_rows *rows) {
+  if (rows->n_instances < 2) return sizes_json(rows->n_instances ? rows->instances[0] : NULL);
+  json_t *out = json_array();
+  for (size_t i = 0; out && i < rows->n_instances; i++) {
+    if (json_array_append_new(out, sizes_json(rows->instances[i])) == 0) continue;
+    json_decref(out);
+    return NULL;
+  }
+  return out;
+}
+
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error) {
+  if (json_is_array(sizes) && instance == NULL)
+    return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it was fitted at several sizes");
+  if (!json_is_object(sizes) || instance == NULL) return CLT_OK;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    const json_t *fitted = json_object_get(sizes, size.name);
+    if (!json_is_integer(fitted) || json_integer_value(fitted) == size.value) continue;
+    return clt_fail(error, CLT_E_FORMAT, "the model was fitted at %s=%lld, not at %s=%lld; train one at this size",
+                    size.name, (long long)json_integer_value(fitted), size.name, (long long)size.value);
+  }
+  return CLT_OK;
+}
+
+/* --- saving --- */
 
 /* [{"name": ..., "values": [...]}, ...] */
 static json_t *parameters_json(const clt_space *space) {
   json_t *array = json_array();
-  for (size_t i = 0; array && i < clt_space_n_parameters(space); i++) {
+  bool whole = array != NULL;
+  for (size_t i = 0; whole && i < clt_space_n_parameters(space); i++) {
     const clt_parameter *p = clt_space_parameter(space, i);
-    json_t *item = json_pack("{s:s, s:o}", "name", p->name, "values", values_json(p));
-    if (item && json_array_append_new(array, item) == 0) continue;
-    json_decref(array);
-    return NULL;
+    json_t *values = json_array();
+    for (size_t v = 0; whole && v < p->n_values; v++)
+      whole = json_array_append_new(values, clt_json_value(p->values[v])) == 0;
+    whole = json_array_append_new(array, json_pack("{s:s, s:o}", "name", p->name, "values", values)) == 0 && whole;
   }
+  if (!whole) return json_decref(array), NULL;
   return array;
 }
 
-static json_t *validity_json(const clt_model *model) {
-  if (model->forest == NULL) return json_null();
-  return json_pack("{s:o, s:o}", "resources", clt_resources_save(model->encoding), "trees",
-                   clt_forest_save(model->forest));
-}
-
-/* null: not known. */
-static json_t *error_json(const clt_model *model) {
-  double error = model->accuracy.calibrated_error;
-  return isfinite(error) ? json_real(error) : json_null();
-}
-
-static int to_text(char **out, const clt_model *model, clt_error *error) {
-  json_t *state = NULL;
-  int rc = model->type->save(model->state, &state, error);
-  if (rc) return rc;
-  json_t *json = json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
-                           (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
-                           model->accuracy.fit_s, "calibrated_error", error_json(model), "sizes", model->sizes,
-                           "baseline", clt_baseline_save(&model->baseline), "parameters", parameters_json(model->space),
-                           "validity", validity_json(model), "state", state);
+/* The residuals stand in the state, where each type had its own once. */
+static int model_to_text(char **out, const clt_model *model, clt_error *error) {
+  json_t *state = json_object(), *validity = json_null();
+  int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
+  if (!rc && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
+    rc = clt_fail_memory(error);
+  if (rc) return json_decref(state), rc;
+  if (model->forest)
+    validity = json_pack("{s:o, s:o}", "resources", clt_encoding_save(model->encoding), "trees",
+                         clt_forest_save(model->forest));
+  double calibrated = model->accuracy.calibrated_error;
+  json_t *json =
+      json_pack("{s:s, s:I, s:I, s:f, s:o, s:O?, s:o, s:o, s:o, s:o}", "model", model->type->name, "rows",
+                (json_int_t)model->accuracy.n_rows, "failed", (json_int_t)model->accuracy.n_failed, "fit_s",
+                model->accuracy.fit_s, "calibrated_error", isfinite(calibrated) ? json_real(calibrated) : json_null(),
+                "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters",
+                parameters_json(model->space), "validity", validity, "state", state);
   *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
   return *out ? CLT_OK : clt_fail_memory(error);
@@ -87,15 +145,16 @@ static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
 }
 
 int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  char header[HEADER_ROOM], *text = NULL, *all = NULL;
-  int rc = to_text(&text, model, error);
-  if (!rc) {
-    print_header(header, text, strlen(text));
-    rc = (all = clt_format("%s%s", header, text)) ? CLT_OK : clt_fail_memory(error);
-  }
-  if (!rc) rc = clt_file_replace(path, all, strlen(all), error);
+  char header[HEADER_ROOM], *text = NULL;
+  clt_text file = {0};
+  int rc = model_to_text(&text, model, error);
+  if (rc) return rc;
+  print_header(header, text, strlen(text));
+  clt_text_add(&file, header);
+  clt_text_add(&file, text);
+  rc = file.rc ? clt_fail_memory(error) : clt_file_replace(path, file.bytes, file.n, error);
+  clt_text_release(&file);
   free(text);
-  free(all);
   return rc;
 }
 
@@ -103,25 +162,6 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
 
 static int bad_file(clt_error *error, const char *path, const char *why) {
   return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "%s", why);
-}
-
-static int read_all(char **out, size_t *n_out, const char *path, clt_error *error) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return clt_fail_errno(error, CLT_E_IO, "open", path);
-  char *bytes = NULL;
-  size_t n = 0, capacity = 0, got = 1;
-  int rc = CLT_OK;
-  while (!rc && got && n <= LARGEST_BYTES) {
-    rc = clt_grow(&bytes, &capacity, n + 65536, 1) ? clt_fail_memory(error) : CLT_OK;
-    if (!rc) n += got = fread(bytes + n, 1, capacity - n, file);
-  }
-  if (!rc && ferror(file)) rc = clt_fail_errno(error, CLT_E_IO, "read", path);
-  if (!rc && n > LARGEST_BYTES) rc = bad_file(error, path, "too long for a model file");
-  fclose(file);
-  if (rc) return free(bytes), rc;
-  *out = bytes;
-  *n_out = n;
-  return CLT_OK;
 }
 
 /* The header must be to the byte the one that save writes for this text. */
@@ -147,15 +187,6 @@ static bool same_value(const json_t *json, clt_value v) {
   return false;
 }
 
-static bool same_parameter(const json_t *json, const clt_parameter *p) {
-  const char *name = json_string_value(json_object_get(json, "name"));
-  const json_t *values = json_object_get(json, "values");
-  if (name == NULL || strcmp(name, p->name) != 0 || json_array_size(values) != p->n_values) return false;
-  for (size_t i = 0; i < p->n_values; i++)
-    if (!same_value(json_array_get(values, i), p->values[i])) return false;
-  return true;
-}
-
 static int check_parameters(const json_t *array, const clt_space *space, clt_error *error) {
   size_t n = clt_space_n_parameters(space);
   if (json_array_size(array) != n)
@@ -163,44 +194,73 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
                     n);
   for (size_t i = 0; i < n; i++) {
     const clt_parameter *p = clt_space_parameter(space, i);
-    if (!same_parameter(json_array_get(array, i), p))
+    const json_t *item = json_array_get(array, i), *values = json_object_get(item, "values");
+    const char *name = json_string_value(json_object_get(item, "name"));
+    bool same = name && strcmp(name, p->name) == 0 && json_array_size(values) == p->n_values;
+    for (size_t v = 0; same && v < p->n_values; v++) same = same_value(json_array_get(values, v), p->values[v]);
+    if (!same)
       return clt_fail(error, CLT_E_FORMAT, "the model is for another space: parameter '%s' or its values differ",
                       p->name);
   }
   return CLT_OK;
 }
 
-static int load_validity(clt_model *model, const clt_instance *instance, const json_t *json, clt_error *error) {
-  if (json_is_null(json)) return CLT_OK;
-  int rc = clt_encoding_new(&model->encoding, model->space, NULL, error);
-  if (!rc) rc = clt_resources_load(model->encoding, instance, json_object_get(json, "resources"), error);
-  return rc ? rc : clt_forest_load(&model->forest, model->encoding, json_object_get(json, "trees"), error);
+/* Adds share times the residuals of a state; *n 0: this is the first one, which says how many there are. Files written
+ * before residuals were the model's own have those of `average` and `auto` in their parts. */
+static int add_residuals(clt_model *model, double share, const json_t *state, clt_error *error) {
+  const json_t *array = json_object_get(state, "residuals"), *parts = json_object_get(state, "parts");
+  size_t n = json_array_size(array);
+  if (array == NULL && json_is_array(parts)) {
+    int rc = CLT_OK;
+    for (size_t k = 0; !rc && k < json_array_size(parts); k++) {
+      const json_t *part = json_array_get(parts, k), *of_part = json_object_get(part, "state");
+      double weight = 0;
+      if (!clt_json_read_number(&weight, json_object_get(part, "share")) || weight < 0 || weight > 1 ||
+          json_object_get(of_part, "parts"))
+        return clt_model_damaged(error, "parts");
+      if (weight > 0) rc = add_residuals(model, weight, of_part, error);
+    }
+    return rc;
+  }
+  if (!json_is_array(array) || (model->residuals && n != model->n_residuals))
+    return clt_model_damaged(error, "residuals");
+  float *residuals = clt_new_array(n, sizeof *residuals);
+  if (residuals == NULL) return clt_fail_memory(error);
+  bool good = clt_json_read_floats(residuals, n, array);
+  for (size_t i = 0; i < n; i++)
+    residuals[i] = (model->residuals ? model->residuals[i] : 0) + (float)share * residuals[i];
+  free(model->residuals);
+  model->residuals = residuals;
+  model->n_residuals = n;
+  return good ? CLT_OK : clt_model_damaged(error, "residuals");
 }
 
-static int load_figures(clt_model *model, const json_t *json, clt_error *error) {
-  clt_model_accuracy *a = &model->accuracy;
-  bool good = clt_json_read_size(&a->n_rows, json_object_get(json, "rows"), 0, LARGEST_BYTES) &&
-              clt_json_read_size(&a->n_failed, json_object_get(json, "failed"), 0, a->n_rows) &&
-              clt_json_read_number(&a->fit_s, json_object_get(json, "fit_s"));
-  if (!clt_json_read_number(&a->calibrated_error, json_object_get(json, "calibrated_error"))) a->calibrated_error = NAN;
-  return good ? CLT_OK : clt_model_damaged(error, "row counts");
-}
-
-static int from_json(clt_model **out, const json_t *json, const clt_space *space, const clt_instance *instance,
-                     clt_error *error) {
+static int model_from_json(clt_model **out, const json_t *json, const clt_space *space, const clt_instance *instance,
+                           clt_error *error) {
   const char *name = json_string_value(json_object_get(json, "model"));
   const clt_model_type *type = name ? clt_model_type_find(name) : NULL;
   if (type == NULL) return clt_fail(error, CLT_E_FORMAT, "there is no model '%s'", name ? name : "");
+  const json_t *validity = json_object_get(json, "validity"), *state = json_object_get(json, "state");
   clt_model *model = NULL;
   int rc = check_parameters(json_object_get(json, "parameters"), space, error);
   if (!rc) rc = clt_sizes_check(json_object_get(json, "sizes"), instance, error);
   if (!rc) rc = clt_model_new(&model, type, space, error);
-  if (!rc) model->sizes = json_deep_copy(json_object_get(json, "sizes"));
-  if (!rc) rc = load_figures(model, json, error);
-  if (!rc) rc = clt_baseline_load(&model->baseline, instance, json_object_get(json, "baseline"), error);
+  if (rc) return rc;
+  clt_model_accuracy *a = &model->accuracy;
+  model->sizes = json_deep_copy(json_object_get(json, "sizes"));
+  bool good = clt_json_read_size(&a->n_rows, json_object_get(json, "rows"), 0, LARGEST_BYTES) &&
+              clt_json_read_size(&a->n_failed, json_object_get(json, "failed"), 0, a->n_rows) &&
+              clt_json_read_number(&a->fit_s, json_object_get(json, "fit_s"));
+  if (!clt_json_read_number(&a->calibrated_error, json_object_get(json, "calibrated_error"))) a->calibrated_error = NAN;
+  rc = good ? clt_baseline_load(&model->baseline, instance, json_object_get(json, "baseline"), error)
+            : clt_model_damaged(error, "row counts");
   if (!rc && instance) model->level = clt_baseline_at(&model->baseline, instance);
-  if (!rc) rc = load_validity(model, instance, json_object_get(json, "validity"), error);
-  if (!rc) rc = type->load(model->state, space, instance, json_object_get(json, "state"), error);
+  if (!rc && !json_is_null(validity)) {
+    rc = clt_encoding_load(&model->encoding, space, instance, json_object_get(validity, "resources"), error);
+    if (!rc) rc = clt_forest_load(&model->forest, model->encoding, json_object_get(validity, "trees"), error);
+  }
+  if (!rc) rc = add_residuals(model, 1, state, error);
+  if (!rc) rc = type->load(model->state, space, instance, (const clt_model_record *)state, error);
   if (rc) return clt_model_free(model), rc;
   clt_model_measure_accuracy(model);
   *out = model;
@@ -212,11 +272,11 @@ int clt_model_load(clt_model **out, const clt_space *space, const clt_instance *
   char *bytes = NULL;
   size_t n = 0;
   json_t *json = NULL;
-  int rc = read_all(&bytes, &n, path, error);
+  int rc = clt_file_read(&bytes, &n, path, LARGEST_BYTES, error);
   if (!rc) rc = check_header(bytes, n, path, error);
   if (rc) goto done;
   json = json_loadb(bytes + HEADER_BYTES, n - HEADER_BYTES, JSON_REJECT_DUPLICATES, NULL);
-  rc = json ? from_json(out, json, space, instance, error) : bad_file(error, path, "the model file is not JSON");
+  rc = json ? model_from_json(out, json, space, instance, error) : bad_file(error, path, "the model file is not JSON");
 done:
   json_decref(json);
   free(bytes);

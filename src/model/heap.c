@@ -16,7 +16,7 @@ void clt_heap_release(clt_heap *heap) { free(heap->items); }
 int clt_candidate_compare(const void *a, const void *b) {
   const clt_candidate *p = a, *q = b;
   if (p->likely != q->likely) return p->likely ? -1 : 1;
-  if (p->prediction.log_time != q->prediction.log_time) return p->prediction.log_time < q->prediction.log_time ? -1 : 1;
+  if (p->prediction.log_cost != q->prediction.log_cost) return p->prediction.log_cost < q->prediction.log_cost ? -1 : 1;
   return (p->config > q->config) - (p->config < q->config);
 }
 
@@ -48,7 +48,7 @@ void clt_heap_add(clt_heap *h, const clt_candidate *candidate) {
 
 float clt_heap_worst(const clt_heap *heap) {
   bool closed = heap->n && heap->n == heap->capacity && heap->items[0].likely;
-  return closed ? heap->items[0].prediction.log_time : INFINITY;
+  return closed ? heap->items[0].prediction.log_cost : INFINITY;
 }
 
 void clt_heap_sort(clt_heap *heap) {

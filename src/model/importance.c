@@ -24,15 +24,15 @@ static clt_config redraw(const clt_space *space, clt_config config, size_t param
 
 static double variance(const clt_prediction *p, size_t n) {
   double sum = 0, squares = 0;
-  for (size_t i = 0; i < n; i++) sum += p[i].log_time;
-  for (size_t i = 0; i < n; i++) squares += (p[i].log_time - sum / (double)n) * (p[i].log_time - sum / (double)n);
+  for (size_t i = 0; i < n; i++) sum += p[i].log_cost;
+  for (size_t i = 0; i < n; i++) squares += (p[i].log_cost - sum / (double)n) * (p[i].log_cost - sum / (double)n);
   return squares / (double)n;
 }
 
 static double half_mean_square(const clt_prediction *p, const clt_prediction *q, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; i++)
-    sum += ((double)p[i].log_time - q[i].log_time) * ((double)p[i].log_time - q[i].log_time);
+    sum += ((double)p[i].log_cost - q[i].log_cost) * ((double)p[i].log_cost - q[i].log_cost);
   return sum / (2 * (double)n);
 }
 
@@ -48,11 +48,11 @@ static int measure(const clt_model *model, samples *s, double *out, clt_error *e
   clt_rng rng;
   clt_rng_init(&rng, 1);
   int64_t n = clt_space_sample(space, &rng, N_SAMPLES, s->configs, error);
-  int rc = n < 0 ? (int)n : clt_model_times(model, s->configs, s->n = (size_t)n, false, s->here, error);
+  int rc = n < 0 ? (int)n : clt_model_predict_costs(model, s->configs, s->n = (size_t)n, false, s->here, error);
   double all = rc ? 0 : variance(s->here, s->n);
   for (size_t p = 0; !rc && p < clt_space_n_parameters(space); p++) {
     for (size_t i = 0; i < s->n; i++) s->redrawn[i] = redraw(space, s->configs[i], p, s->positions, &rng);
-    rc = clt_model_times(model, s->redrawn, s->n, false, s->there, error);
+    rc = clt_model_predict_costs(model, s->redrawn, s->n, false, s->there, error);
     out[p] = all > 0 ? half_mean_square(s->here, s->there, s->n) / all : 0;
   }
   return rc;

@@ -1,11 +1,12 @@
-/* model/model.h - what the files of this room know of a fitted model. */
+/* model/model.h - what the files of this room know of a fitted model and of model files. */
 #ifndef CLT_MODEL_MODEL_H
 #define CLT_MODEL_MODEL_H
 
 #include <clatune/sys/model.h>
 
-#include "model/baseline.h"
-#include "model/forest.h"
+#include "base/json.h"
+#include "model/rows.h"
+#include "model/trees.h"
 
 struct clt_model {
   const clt_model_type *type;
@@ -13,9 +14,10 @@ struct clt_model {
   const clt_space *space;
   clt_encoding *encoding; /* of the validity model; NULL without one */
   clt_forest *forest;     /* NULL: no failure was seen */
+  float *residuals;       /* of the correct rows */
+  size_t n_residuals;
   clt_model_accuracy accuracy;
-  struct json_t
-      *sizes; /* owned: the problem sizes it was fitted at, an array where there were several; null: unknown */
+  json_t *sizes; /* the problem sizes it was fitted at, an array where there were several; null: not known */
   clt_baseline baseline;
   double level; /* of the baseline for the instance that it speaks of: what the type says is added to it */
   unsigned threads;
@@ -24,15 +26,33 @@ struct clt_model {
 /* A model without a state: to be fitted or loaded. */
 int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);
 
-/* Fills the error figures from the out-of-fold residuals. */
+/* Fills the error figures that follow from the residuals alone. */
 void clt_model_measure_accuracy(clt_model *model);
 
-/* Fills log_time and spread of n predictions; screen: with the type's. */
-int clt_model_times(const clt_model *model, const clt_config *configs, size_t n, bool screen, clt_prediction *out,
-                    clt_error *error);
+/* Fills log_cost and spread of n predictions. */
+int clt_model_predict_costs(const clt_model *model, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
+                            clt_error *error);
 
 /* Fills p_valid of n predictions. */
-int clt_model_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
-                       clt_error *error);
+int clt_model_predict_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
+                               clt_error *error);
+
+/* --- model files (file.c) --- */
+
+/* CLT_E_FORMAT, "the model file's <what> cannot be those of this space". */
+int clt_model_damaged(clt_error *error, const char *what);
+
+/* Types in this tree write their records as they like: a record is a JSON object. */
+static inline json_t *clt_record_json(const clt_model_record *record) { return (json_t *)(uintptr_t)record; }
+
+/* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite as floats. */
+json_t *clt_json_floats(const float *values, size_t n);
+bool clt_json_read_floats(float *out, size_t n, const json_t *array);
+
+/* The sizes of the rows' instances by name, a list of those of several, null for none; a new reference, NULL when out
+ * of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with those of
+ * several, fit any instance. */
+json_t *clt_sizes_save(const clt_rows *rows);
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <clatune/error.h>
 #include <stdbool.h>
 
+#include "model/encoding.h"
 #include "model/kernels.h"
 
 typedef struct clt_network clt_network;
@@ -25,5 +26,18 @@ float clt_network_run(clt_network *network, const float *inputs);
 typedef bool (*clt_network_progress)(void *user, const clt_network *network, long epoch);
 int clt_network_rprop(clt_network *network, const float *x, const float *y, size_t n_rows, long epochs, long every,
                       clt_network_progress progress, void *user, clt_error *error);
+
+/* The state of the model `ensemble`. */
+typedef struct clt_ensemble {
+  clt_encoding *encoding;
+  clt_shape shape;
+  size_t n_members;
+  clt_network **members;     /* FANN's networks are where the weights live */
+  double centre, scale;      /* log cost = centre + scale * output */
+  struct clt_tables *tables; /* made of the members */
+} clt_ensemble;
+
+/* Packs the members' weights for predicting, anew where they were packed before. */
+int clt_ensemble_pack(clt_ensemble *ensemble, clt_error *error);
 
 #endif

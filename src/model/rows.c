@@ -1,58 +1,177 @@
 #include "model/rows.h"
 
+#include <lapacke.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "dataset/folds.h"
+#include "model/model.h"
 
 #define FEWEST_SIZES 5 /* from which on whole sizes are left out */
+#define RIDGE 1e-3 /* of a size's variance in log: only keeps sizes that never vary from making the system singular */
 
-int clt_rows_encoding(clt_encoding **out, const clt_model_setup *setup, bool resources, clt_error *error) {
+int clt_rows_add_instance(clt_rows *rows, const clt_instance *instance, clt_error *error) {
+  const clt_instance **grown = realloc(rows->instances, (rows->n_instances + 1) * sizeof *grown);
+  if (grown == NULL) return clt_fail_memory(error);
+  rows->instances = grown;
+  rows->instances[rows->n_instances++] = instance;
+  if (rows->space == NULL) rows->space = clt_instance_space(instance);
+  return CLT_OK;
+}
+
+int clt_rows_add(clt_rows *rows, clt_config config, double log_cost, size_t instance, clt_error *error) {
+  size_t configs = rows->capacity, costs = rows->capacity, of = rows->capacity;
+  if (clt_grow(&rows->configs, &configs, rows->n + 1, sizeof *rows->configs) ||
+      clt_grow(&rows->log_cost, &costs, rows->n + 1, sizeof *rows->log_cost) ||
+      clt_grow(&rows->instance_of, &of, rows->n + 1, sizeof *rows->instance_of))
+    return clt_fail_memory(error);
+  rows->capacity = configs;
+  rows->configs[rows->n] = config;
+  rows->log_cost[rows->n] = log_cost;
+  rows->instance_of[rows->n++] = (uint32_t)instance;
+  return CLT_OK;
+}
+
+void clt_rows_release(clt_rows *rows) {
+  free(rows->instances);
+  free(rows->configs);
+  free(rows->log_cost);
+  free(rows->instance_of);
+  *rows = (clt_rows){0};
+}
+
+int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, clt_error *error) {
   clt_encoding *encoding = NULL;
-  int rc = setup->n_instances ? clt_encoding_new_over(&encoding, setup->instances, setup->n_instances, resources, error)
-                              : clt_encoding_new(&encoding, setup->space, resources ? setup->instance : NULL, error);
+  const clt_instance *one = resources && rows->n_instances ? rows->instances[0] : NULL;
+  int rc = rows->n_instances > 1
+               ? clt_encoding_new_over(&encoding, rows->instances, rows->n_instances, resources, error)
+               : clt_encoding_new(&encoding, rows->space, one, error);
   if (rc) return rc;
   if (encoding->n_inputs == 0) {
     clt_encoding_free(encoding);
     return clt_fail(error, CLT_E_MODEL, "a model needs a parameter with more than one value");
   }
-  if (setup->n_instances) clt_encoding_bind(encoding, setup->instance);
   *out = encoding;
   return CLT_OK;
 }
 
-float *clt_rows_encode(const clt_encoding *encoding, const clt_model_setup *setup) {
-  float *x = clt_new_array(setup->n_rows, encoding->n_inputs * sizeof *x);
-  for (size_t i = 0; x && i < setup->n_rows; i++) {
-    float *row = x + i * encoding->n_inputs;
-    if (setup->n_instances)
-      clt_encode_at(encoding, setup->instances[setup->instance_of[i]], setup->configs[i], row);
-    else
-      clt_encode(encoding, setup->configs[i], row);
+float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows) {
+  float *x = clt_new_array(rows->n, encoding->n_inputs * sizeof *x);
+  clt_encoding at = *encoding;
+  for (size_t i = 0; x && i < rows->n; i++) {
+    if (encoding->instance) at.instance = rows->instances[clt_rows_instance_of(rows, i)];
+    clt_encode(&at, rows->configs[i], x + i * encoding->n_inputs);
   }
   return x;
 }
 
-int clt_rows_folds(uint32_t *fold, const clt_model_setup *setup, size_t k, clt_rng *rng, clt_error *error) {
-  if (setup->n_instances < FEWEST_SIZES) {
-    clt_folds(fold, setup->n_rows, k, rng);
+void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng) {
+  for (size_t i = 0; i < n; i++) {
+    size_t j = (size_t)clt_rng_below(rng, i + 1);
+    if (j != i) fold[i] = fold[j]; /* inside-out shuffle of 0, 1, .. k-1, 0, 1 .. */
+    fold[j] = (uint32_t)(i % k);
+  }
+}
+
+int clt_rows_folds(uint32_t *fold, const clt_rows *rows, size_t k, clt_rng *rng, clt_error *error) {
+  if (rows->n_instances < FEWEST_SIZES) {
+    clt_deal_folds(fold, rows->n, k, rng);
     return CLT_OK;
   }
-  uint32_t *of_size = clt_new_array(setup->n_instances, sizeof *of_size);
+  uint32_t *of_size = clt_new_array(rows->n_instances, sizeof *of_size);
   if (of_size == NULL) return clt_fail_memory(error);
-  clt_folds(of_size, setup->n_instances, k, rng);
-  for (size_t i = 0; i < setup->n_rows; i++) fold[i] = of_size[setup->instance_of[i]];
+  clt_deal_folds(of_size, rows->n_instances, k, rng);
+  for (size_t i = 0; i < rows->n; i++) fold[i] = of_size[clt_rows_instance_of(rows, i)];
   free(of_size);
   return CLT_OK;
 }
 
-size_t clt_rows_split(size_t *rows, const uint32_t *fold, size_t n, size_t member) {
+size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t member) {
   size_t placed = 0;
   for (size_t i = 0; i < n; i++)
-    if (fold[i] != member) rows[placed++] = i;
+    if (fold[i] != member) order[placed++] = i;
   size_t n_train = placed;
   for (size_t i = 0; i < n; i++)
-    if (fold[i] == member) rows[placed++] = i;
+    if (fold[i] == member) order[placed++] = i;
   return n_train;
+}
+
+/* --- how cost goes with the sizes --- */
+
+static double log_size(const clt_instance *instance, size_t index) {
+  int64_t value = clt_instance_size(instance, index).value;
+  return value > 0 ? log((double)value) : 0;
+}
+
+/* Each size counts once, by the mean of its correct rows; sizes without one do not count. */
+int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error) {
+  double a[CLT_BASELINE_MOST * CLT_BASELINE_MOST] = {0}, total = 0;
+  *out = (clt_baseline){0};
+  if (rows->n_instances < 2) return CLT_OK;
+  double *level = clt_new_array(rows->n_instances, sizeof *level);
+  double *count = clt_new_array(rows->n_instances, sizeof *count);
+  int rc = level && count ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  for (size_t i = 0; i < rows->n; i++) {
+    if (clt_rows_failed(rows, i)) continue;
+    level[clt_rows_instance_of(rows, i)] += rows->log_cost[i];
+    count[clt_rows_instance_of(rows, i)]++;
+  }
+  out->n = clt_instance_n_sizes(rows->instances[0]);
+  if (out->n > CLT_BASELINE_MOST) out->n = CLT_BASELINE_MOST;
+  for (size_t k = 0; k < rows->n_instances; k++) {
+    if (!(count[k] > 0)) continue;
+    level[k] /= count[k];
+    total++;
+    out->constant += level[k];
+    for (size_t s = 0; s < out->n; s++) out->centre[s] += log_size(rows->instances[k], s);
+  }
+  out->constant /= total;
+  for (size_t s = 0; s < out->n; s++) out->centre[s] /= total;
+  for (size_t k = 0; k < rows->n_instances; k++) {
+    for (size_t s = 0; s < out->n && count[k] > 0; s++) {
+      double x = log_size(rows->instances[k], s) - out->centre[s];
+      for (size_t t = 0; t < out->n; t++) a[s * out->n + t] += x * (log_size(rows->instances[k], t) - out->centre[t]);
+      out->slope[s] += x * (level[k] - out->constant);
+    }
+  }
+  for (size_t s = 0; s < out->n; s++) a[s * out->n + s] += RIDGE * total;
+  lapack_int n = (lapack_int)out->n;
+  if (n && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, a, n, out->slope, 1))
+    rc = clt_fail(error, CLT_E_MODEL, "the rows' sizes cannot be compared");
+done:
+  free(level);
+  free(count);
+  return rc;
+}
+
+double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instance) {
+  double sum = baseline->constant;
+  for (size_t s = 0; s < baseline->n; s++) sum += baseline->slope[s] * (log_size(instance, s) - baseline->centre[s]);
+  return sum;
+}
+
+json_t *clt_baseline_save(const clt_baseline *baseline) {
+  json_t *slopes = json_array(), *centres = json_array();
+  for (size_t s = 0; s < baseline->n; s++) {
+    json_array_append_new(slopes, json_real(baseline->slope[s]));
+    json_array_append_new(centres, json_real(baseline->centre[s]));
+  }
+  return json_pack("{s:f, s:o, s:o}", "constant", baseline->constant, "slopes", slopes, "centres", centres);
+}
+
+int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error) {
+  *out = (clt_baseline){0};
+  if (json == NULL || json_is_null(json)) return CLT_OK;
+  const json_t *slopes = json_object_get(json, "slopes"), *centres = json_object_get(json, "centres");
+  clt_baseline read = {.n = json_array_size(slopes)};
+  bool good = clt_json_read_number(&read.constant, json_object_get(json, "constant")) && read.n <= CLT_BASELINE_MOST &&
+              read.n == json_array_size(centres) &&
+              (read.n == 0 || (instance && read.n <= clt_instance_n_sizes(instance)));
+  for (size_t s = 0; good && s < read.n; s++)
+    good = clt_json_read_number(&read.slope[s], json_array_get(slopes, s)) &&
+           clt_json_read_number(&read.centre[s], json_array_get(centres, s));
+  if (!good) return clt_model_damaged(error, "baseline");
+  *out = read;
+  return CLT_OK;
 }

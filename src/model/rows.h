@@ -1,23 +1,58 @@
-/* model/rows.h - the rows of a setup as inputs of a model, whether they are of one instance or of several sizes. */
+/* model/rows.h - rows to learn from: gathering them, their inputs, their folds, and how cost goes with the sizes alone.
+ */
 #ifndef CLT_MODEL_ROWS_H
 #define CLT_MODEL_ROWS_H
 
+#include <clatune/model.h>
 #include <clatune/rng.h>
-#include <clatune/sys/model.h>
+#include <jansson.h>
+#include <math.h>
 
-#include "dataset/encoding.h"
+#include "model/encoding.h"
 
-/* The encoding of the setup's rows; resources: whether these are inputs. CLT_E_MODEL where there would be no input. */
-int clt_rows_encoding(clt_encoding **out, const clt_model_setup *setup, bool resources, clt_error *error);
+/* Rows that own their arrays begin zeroed. An instance is borrowed; the first one's space becomes that of the rows. */
+int clt_rows_add_instance(clt_rows *rows, const clt_instance *instance, clt_error *error);
+int clt_rows_add(clt_rows *rows, clt_config config, double log_cost, size_t instance, clt_error *error);
+void clt_rows_release(clt_rows *rows);
 
-/* All rows, x[n_rows][n_inputs], malloc'ed; NULL when out of memory. */
-float *clt_rows_encode(const clt_encoding *encoding, const clt_model_setup *setup);
+static inline bool clt_rows_failed(const clt_rows *rows, size_t row) { return isnan(rows->log_cost[row]); }
+static inline size_t clt_rows_instance_of(const clt_rows *rows, size_t row) {
+  return rows->instance_of ? rows->instance_of[row] : 0;
+}
 
-/* Deals the rows into k folds. Where there are sizes enough, those of a size go together: what a model says of rows
- * whose size it has not seen is what it is asked for. */
-int clt_rows_folds(uint32_t *fold, const clt_model_setup *setup, size_t k, clt_rng *rng, clt_error *error);
+/* The encoding of the rows; resources: whether these are inputs. CLT_E_MODEL where there would be no input. */
+int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, clt_error *error);
 
-/* A member's rows[n]: first those to train on, whose number is returned, then those of its fold, which it does not see. */
-size_t clt_rows_split(size_t *rows, const uint32_t *fold, size_t n, size_t member);
+/* All rows, x[n][n_inputs], malloc'ed; NULL when out of memory. */
+float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows);
+
+/* Deals n rows at random into k folds whose sizes differ by at most one: fold[i] < k. */
+void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng);
+
+/* The same for rows. Where there are sizes enough, those of a size go together: what a model says of rows whose size it
+ * has not seen is what it is asked for. */
+int clt_rows_folds(uint32_t *fold, const clt_rows *rows, size_t k, clt_rng *rng, clt_error *error);
+
+/* A member's order[n]: first the rows to train on, whose number is returned, then those of its fold. */
+size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t member);
+
+/* Between sizes costs differ by orders of magnitude, and that is what a model of all of them would spend itself on. A
+ * ridge regression of the mean log cost of each size on the logarithms of the sizes takes most of it away; models learn
+ * the rest. */
+#define CLT_BASELINE_MOST 32 /* sizes that are used */
+
+/* Zeroed: 0 for every instance. */
+typedef struct clt_baseline {
+  size_t n;
+  double constant, slope[CLT_BASELINE_MOST], centre[CLT_BASELINE_MOST]; /* by size, of its natural logarithm */
+} clt_baseline;
+
+/* On the correct rows, at least one; 0 where they are not of several sizes. */
+int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error);
+double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instance);
+
+/* A new reference, NULL when out of memory; and back: CLT_E_FORMAT where it cannot be of this instance. */
+json_t *clt_baseline_save(const clt_baseline *baseline);
+int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error);
 
 #endif

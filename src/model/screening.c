@@ -6,7 +6,7 @@
 
 #define BATCH 1024
 
-bool clt_model_screens(const clt_model *model) { return model->type->screens && model->type->screens(model->state); }
+bool clt_model_screens(const clt_model *model) { return model->type->has_fast; }
 
 size_t clt_screened(size_t m, size_t times, size_t fewest, uint64_t n) {
   uint64_t kept = m > SIZE_MAX / times ? n : (uint64_t)m * times;
@@ -26,7 +26,7 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   clt_prediction predictions[BATCH];
   clt_candidate *items = s->heap->items + first;
   for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
-  int rc = clt_model_times(s->model, configs, n, false, predictions, error);
+  int rc = clt_model_predict_costs(s->model, configs, n, false, predictions, error);
   for (size_t i = 0; !rc && i < n; i++) {
     predictions[i].p_valid = items[i].prediction.p_valid;
     items[i].prediction = predictions[i];

@@ -6,7 +6,7 @@
 #ifndef CLT_MODEL_SPLIT_H
 #define CLT_MODEL_SPLIT_H
 
-#include "dataset/encoding.h"
+#include "model/encoding.h"
 
 #define CLT_SPLIT_BATCH 32768 /* configurations that clt_split_batch takes at once */
 

@@ -35,7 +35,7 @@ static int sweep_batch(void *user, size_t index, clt_error *error) {
   int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
   size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
-  rc = clt_model_times(s->model, configs, n, s->screen, predictions, error);
+  rc = clt_model_predict_costs(s->model, configs, n, s->screen, predictions, error);
   if (!rc) rc = s->use(s, index, configs, predictions, n, error);
 done:
   if (rc && s->failed) s->failed(s);
@@ -72,7 +72,7 @@ struct best {
 static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
   size_t n_picked = 0;
   for (size_t i = 0; i < n; i++) {
-    if (p[i].log_time > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
+    if (p[i].log_cost > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
     configs[n_picked] = configs[i];
     p[n_picked++] = p[i];
   }
@@ -87,7 +87,7 @@ static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_
   float worst = clt_heap_worst(&best->heap);
   pthread_mutex_unlock(&s->lock);
   size_t n_picked = pick(best, configs, p, n, worst);
-  int rc = clt_model_validity(s->model, configs, n_picked, p, error);
+  int rc = clt_model_predict_validity(s->model, configs, n_picked, p, error);
   if (rc) return rc;
   pthread_mutex_lock(&s->lock);
   for (size_t i = 0; i < n_picked; i++) {
@@ -137,7 +137,7 @@ static void stop_visits(struct sweep *s) {
 static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
                          clt_error *error) {
   struct visit *v = s->user;
-  int rc = clt_model_validity(s->model, configs, n, p, error);
+  int rc = clt_model_predict_validity(s->model, configs, n, p, error);
   if (rc) return rc;
   pthread_mutex_lock(&s->lock);
   while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);

@@ -8,7 +8,7 @@
 #ifndef CLT_MODEL_TABLES_H
 #define CLT_MODEL_TABLES_H
 
-#include "dataset/encoding.h"
+#include "model/encoding.h"
 #include "model/kernels.h"
 
 typedef struct clt_tables clt_tables;

@@ -1,168 +1,330 @@
-/* Bagged boosted regression trees on log run time: as many members as there are folds, each without one of them. */
 #include "model/trees.h"
 
+#include <clatune/rng.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "model/rows.h"
 
-typedef struct trees_options {
-  int64_t members, rounds, depth, leaf_rows;
-  double rate;
-  bool resources;
-} trees_options;
+#define BINS 64    /* of an input: its values, or quantiles of them where there are more */
+#define PURE 1e-12 /* rows whose squares differ by a smaller share are equal: rounding errors */
+#define NO_SPLIT (-1)
+#define LEAST_GAIN 1e-12
 
-#define OPTION(name, type, standard, min, max, field, help) \
-  { name, type, standard, min, max, offsetof(trees_options, field), help }
-
-static const clt_option options[] = {
-    OPTION("members", CLT_OPTION_INT, "11", 2, CLT_MOST_TREE_MEMBERS, members,
-           "boosted models in the ensemble, each without one part of the rows"),
-    OPTION("rounds", CLT_OPTION_INT, "100", 1, CLT_MOST_ROUNDS, rounds, "trees of each"),
-    OPTION("depth", CLT_OPTION_INT, "4", 1, CLT_MOST_DEPTH, depth, "of a tree"),
-    OPTION("leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, leaf_rows, "fewest rows in a leaf"),
-    OPTION("rate", CLT_OPTION_REAL, "0.1", 0.001, 1, rate, "share of a leaf's mean that a tree keeps"),
-    OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
-           "whether the problem's resources are inputs, where it states some"),
+/* An input's bins hold ascending values: first[b] .. last[b]. */
+struct input_bins {
+  size_t n;
+  float first[BINS], last[BINS];
 };
 
-/* What the members' tasks share. */
-struct fit {
-  clt_trees *trees;
-  const clt_model_setup *setup;
-  clt_boosting_options boosting;
-  float *x, *y;
-  uint32_t *fold;
+/* A node while the tree grows; its rows are order[first .. first + n). */
+struct growing_node {
+  size_t first, n, depth;
+  double sum;
+  int input;   /* of the split found; NO_SPLIT: none */
+  uint8_t bin; /* rows of this one and those below go to the left */
+  float threshold;
+  double gain;
+  size_t left, right; /* 0: a leaf */
 };
 
-static int fit_member(void *user, size_t member, clt_error *error) {
-  struct fit *fit = user;
-  clt_trees *t = fit->trees;
-  size_t n_inputs = t->encoding->n_inputs, n = fit->setup->n_rows;
-  size_t *rows = clt_new_array(n, sizeof *rows);
-  if (rows == NULL) return clt_fail_memory(error);
-  size_t n_train = clt_rows_split(rows, fit->fold, n, member);
-  int rc = clt_boosted_fit(&t->members[member], &fit->boosting, fit->x, n_inputs, fit->y, rows, n_train, NULL, error);
-  for (size_t i = n_train; !rc && i < n; i++)
-    t->residuals[rows[i]] = clt_boosted_predict(&t->members[member], fit->x + rows[i] * n_inputs) - fit->y[rows[i]];
-  free(rows);
-  return rc;
+/* What a fit of one or many trees works on. */
+struct growth {
+  size_t n_inputs, n, n_nodes;
+  struct input_bins *inputs;
+  uint8_t *bin; /* [input][row] */
+  float *y;     /* by row; boosting: what the trees before left */
+  uint32_t *order;
+  struct growing_node *nodes;
+  size_t most_leaves, most_depth, leaf_rows;
+  clt_rng *rng; /* NULL: best splits */
+  double prior; /* a leaf is the mean of its rows and of one more with this value; NaN: of its rows alone */
+  double rate;  /* a leaf keeps this share of it */
+};
+
+static int compare_values(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
 }
 
-static int fit_members(struct fit *fit, clt_error *error) {
-  const clt_model_setup *setup = fit->setup;
-  clt_trees *t = fit->trees;
-  clt_rng rng;
-  clt_rng_init(&rng, setup->seed);
-  fit->x = clt_rows_encode(t->encoding, setup);
-  fit->y = clt_new_array(setup->n_rows, sizeof *fit->y);
-  fit->fold = clt_new_array(setup->n_rows, sizeof *fit->fold);
-  t->residuals = clt_new_array(setup->n_rows, sizeof *t->residuals);
-  t->n_residuals = setup->n_rows;
-  t->members = clt_new_array(t->n_members, sizeof *t->members);
-  if (!fit->x || !fit->y || !fit->fold || !t->residuals || !t->members) return clt_fail_memory(error);
-  for (size_t i = 0; i < setup->n_rows; i++) fit->y[i] = (float)setup->log_time[i];
-  int rc = clt_rows_folds(fit->fold, setup, t->n_members, &rng, error);
-  return rc ? rc : clt_parallel(setup->threads, t->n_members, fit_member, fit, error);
+/* values[n], sorted: a bin for each of them, or where there are too many, for quantiles. */
+static void choose_bins(struct input_bins *bins, const float *values, size_t n) {
+  size_t n_distinct = 1;
+  for (size_t i = 1; i < n; i++) n_distinct += values[i] > values[i - 1];
+  size_t n_places = n_distinct <= BINS ? n : BINS;
+  bins->n = 1;
+  bins->first[0] = values[0];
+  for (size_t k = 1; k < n_places; k++) {
+    size_t i = n_places == n ? k : k * n / BINS;
+    if (!(values[i] > values[i - 1])) continue;
+    bins->last[bins->n - 1] = values[i - 1];
+    bins->first[bins->n++] = values[i];
+  }
+  bins->last[bins->n - 1] = values[n - 1];
 }
 
-static int fit_trees(void *state, const clt_model_setup *setup, const void *given, clt_error *error) {
-  const trees_options *o = given;
-  clt_trees *t = state;
-  struct fit fit = {t, setup, {(size_t)o->rounds, (size_t)o->depth, (size_t)o->leaf_rows, o->rate}};
-  int rc = clt_rows_encoding(&t->encoding, setup, o->resources, error);
-  if (rc) return rc;
-  t->n_members = (size_t)o->members < setup->n_rows ? (size_t)o->members : setup->n_rows;
-  rc = fit_members(&fit, error);
-  free(fit.x);
-  free(fit.y);
-  free(fit.fold);
-  return rc;
+static void growth_release(struct growth *g) {
+  free(g->inputs);
+  free(g->bin);
+  free(g->y);
+  free(g->order);
+  free(g->nodes);
 }
 
-/* The first n of a block of rows. */
-static void predict_rows(const clt_trees *t, const float *x, size_t n_members, clt_prediction *out, size_t n) {
-  double sum[CLT_BOOSTED_ROWS] = {0}, squares[CLT_BOOSTED_ROWS] = {0};
-  float y[CLT_BOOSTED_ROWS];
-  for (size_t m = 0; m < n_members; m++) {
-    clt_boosted_predict_rows(y, &t->members[m], x);
-    for (size_t r = 0; r < n; r++) {
-      sum[r] += (double)y[r];
-      squares[r] += (double)y[r] * (double)y[r];
+/* Of x[rows[i]][n_inputs] and y[rows[i]] (rows NULL: the first n). Release also after a failure. */
+static int growth_init(struct growth *g, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
+                       clt_error *error) {
+  float *values = clt_new_array(n, sizeof *values);
+  g->n_inputs = n_inputs;
+  g->n = n;
+  g->inputs = clt_new_array(n_inputs, sizeof *g->inputs);
+  g->bin = clt_new_array(n, n_inputs);
+  g->y = clt_new_array(n, sizeof *g->y);
+  g->order = clt_new_array(n, sizeof *g->order);
+  g->nodes = clt_new_array(2 * g->most_leaves, sizeof *g->nodes);
+  bool enough = values && g->inputs && g->bin && g->y && g->order && g->nodes;
+  for (size_t i = 0; enough && i < n; i++) g->y[i] = y[rows ? rows[i] : i];
+  for (size_t i = 0; enough && i < n; i++) g->order[i] = (uint32_t)i;
+  for (size_t k = 0; enough && k < n_inputs; k++) {
+    struct input_bins *bins = &g->inputs[k];
+    for (size_t i = 0; i < n; i++) values[i] = x[(rows ? rows[i] : i) * n_inputs + k];
+    qsort(values, n, sizeof *values, compare_values);
+    choose_bins(bins, values, n);
+    for (size_t i = 0; i < n; i++) {
+      size_t low = 0, high = bins->n - 1;
+      for (float value = x[(rows ? rows[i] : i) * n_inputs + k]; low < high;) {
+        size_t middle = (low + high) / 2;
+        if (bins->last[middle] < value)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      g->bin[k * n + i] = (uint8_t)low;
     }
   }
-  for (size_t r = 0; r < n; r++) {
-    double mean = sum[r] / (double)n_members;
-    out[r].log_time = (float)mean;
-    out[r].spread = (float)sqrt(fmax(0, squares[r] / (double)n_members - mean * mean));
-  }
+  free(values);
+  return enough ? CLT_OK : clt_fail_memory(error);
 }
 
-static int predict_with(const clt_trees *t, size_t n_members, const clt_config *configs, size_t n, clt_prediction *out,
-                        clt_error *error) {
-  size_t n_inputs = t->encoding->n_inputs;
-  float *x = clt_new_array(n_inputs * CLT_BOOSTED_ROWS, sizeof *x);
-  if (x == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i += CLT_BOOSTED_ROWS) {
-    size_t n_rows = n - i < CLT_BOOSTED_ROWS ? n - i : CLT_BOOSTED_ROWS;
-    for (size_t r = 0; r < n_rows; r++) clt_encode(t->encoding, configs[i + r], x + r * n_inputs);
-    predict_rows(t, x, n_members, out + i, n_rows);
-  }
-  free(x);
-  return CLT_OK;
-}
+/* The squared deviations from the mean of n rows, short of the sum of their squares. Of y = 0 and 1 this is Gini's. */
+static double impurity(size_t n, double sum) { return n ? -sum * sum / (double)n : 0; }
 
-static int predict(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
-  const clt_trees *t = state;
-  return predict_with(t, t->n_members, configs, n, out, error);
-}
-
-/* One member: eleven of them take eleven times as long. */
-static int screen(const void *state, const clt_config *configs, size_t n, clt_prediction *out, clt_error *error) {
-  return predict_with(state, 1, configs, n, out, error);
-}
-
-static bool screens(const void *state) {
-  (void)state;
+/* Tries the split behind a bin, with n_left rows and their sum on the left, and keeps it if it is the best so far. */
+static bool try_split(const struct growth *g, struct growing_node *node, size_t input, size_t bin, size_t n_left,
+                      double left) {
+  if (n_left < g->leaf_rows || node->n - n_left < g->leaf_rows) return false;
+  double gain = impurity(node->n, node->sum) - impurity(n_left, left) - impurity(node->n - n_left, node->sum - left);
+  if (!(gain > node->gain)) return false;
+  node->gain = gain;
+  node->input = (int)input;
+  node->bin = (uint8_t)bin;
   return true;
 }
 
-static const float *residuals(const void *state, size_t *n) {
-  const clt_trees *t = state;
-  *n = t->n_residuals;
-  return t->residuals;
+/* Random cuts try every input: on recorded spaces that was better than some of the inputs. */
+static void find_split(const struct growth *g, struct growing_node *node) {
+  node->input = NO_SPLIT;
+  node->gain = g->rng ? -INFINITY : LEAST_GAIN;
+  for (size_t k = 0; k < g->n_inputs; k++) {
+    const struct input_bins *bins = &g->inputs[k];
+    const uint8_t *bin = g->bin + k * g->n;
+    double sums[BINS], left = 0;
+    size_t counts[BINS], n_left = 0, low = 0, high = bins->n - 1;
+    if (bins->n < 2) continue;
+    for (size_t b = 0; b < bins->n; b++) sums[b] = 0, counts[b] = 0;
+    for (size_t i = node->first; i < node->first + node->n; i++) {
+      uint32_t row = g->order[i];
+      sums[bin[row]] += (double)g->y[row];
+      counts[bin[row]]++;
+    }
+    if (g->rng == NULL) {
+      for (size_t b = 0; b < high; b++) {
+        left += sums[b];
+        n_left += counts[b];
+        if (try_split(g, node, k, b, n_left, left)) node->threshold = (bins->last[b] + bins->first[b + 1]) / 2;
+      }
+      continue;
+    }
+    while (low < high && counts[low] == 0) low++;
+    while (low < high && counts[high] == 0) high--;
+    if (low == high) continue;
+    float threshold = bins->first[low] + (float)clt_rng_unit(g->rng) * (bins->last[high] - bins->first[low]);
+    size_t cut = low;
+    while (cut + 1 < high && bins->first[cut + 1] <= threshold) cut++;
+    for (size_t b = low; b <= cut; b++) left += sums[b], n_left += counts[b];
+    threshold = fmaxf(threshold, bins->last[cut]); /* between bins, not within one */
+    if (!(threshold < bins->first[cut + 1])) threshold = bins->last[cut];
+    if (try_split(g, node, k, cut, n_left, left)) node->threshold = threshold;
+  }
 }
 
-static void bind(void *state, const clt_instance *instance) {
-  clt_encoding_bind(((clt_trees *)state)->encoding, instance);
+/* Returns the new node's number. */
+static size_t add_node(struct growth *g, size_t first, size_t n, size_t depth) {
+  struct growing_node *node = &g->nodes[g->n_nodes];
+  double squares = 0;
+  *node = (struct growing_node){first, n, depth, .input = NO_SPLIT};
+  for (size_t i = first; i < first + n; i++) {
+    double y = (double)g->y[g->order[i]];
+    node->sum += y;
+    squares += y * y;
+  }
+  bool pure = squares + impurity(n, node->sum) <= PURE * squares;
+  if (!pure && depth < g->most_depth && n >= 2 * g->leaf_rows) find_split(g, node);
+  return g->n_nodes++;
 }
 
-static void fini(void *state) {
-  clt_trees *t = state;
-  for (size_t m = 0; t->members && m < t->n_members; m++) clt_boosted_release(&t->members[m]);
-  free(t->members);
-  free(t->residuals);
-  clt_encoding_free(t->encoding);
+/* Splits leaves, the one that gains most first, until there are enough or none gains. */
+static void grow_tree(struct growth *g) {
+  g->n_nodes = 0;
+  add_node(g, 0, g->n, 0);
+  for (size_t n_leaves = 1; n_leaves < g->most_leaves; n_leaves++) {
+    struct growing_node *best = NULL;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+      struct growing_node *node = &g->nodes[i];
+      if (node->left == 0 && node->input != NO_SPLIT && (best == NULL || node->gain > best->gain)) best = node;
+    }
+    if (best == NULL) return;
+    const uint8_t *bin = g->bin + (size_t)best->input * g->n;
+    size_t middle = best->first;
+    for (size_t i = best->first; i < best->first + best->n; i++) {
+      uint32_t row = g->order[i];
+      if (bin[row] > best->bin) continue;
+      g->order[i] = g->order[middle];
+      g->order[middle++] = row;
+    }
+    size_t n_left = middle - best->first;
+    best->left = add_node(g, best->first, n_left, best->depth + 1);
+    best->right = add_node(g, middle, best->n - n_left, best->depth + 1);
+  }
 }
 
-extern const clt_model_type clt_model_trees;
-const clt_model_type clt_model_trees = {
-    .name = "trees",
-    .summary = "bagged boosted regression trees on log run time",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(trees_options),
-    .state_size = sizeof(clt_trees),
-    .fit = fit_trees,
-    .predict = predict,
-    .screens = screens,
-    .screen = screen,
-    .residuals = residuals,
-    .save = clt_trees_save,
-    .load = clt_trees_load,
-    .bind = bind,
-    .fini = fini,
-};
+static float leaf_value(const struct growth *g, const struct growing_node *node) {
+  bool alone = isnan(g->prior);
+  return (float)(g->rate * (node->sum + (alone ? 0 : g->prior)) / ((double)node->n + (alone ? 0 : 1)));
+}
+
+/* The subtree of a node, in pre-order from out[at] on; returns where it ends. */
+static size_t write_tree(const struct growth *g, size_t index, clt_tree_node *out, size_t at) {
+  const struct growing_node *node = &g->nodes[index];
+  if (node->left == 0) {
+    out[at] = (clt_tree_node){-1, leaf_value(g, node), 0};
+    return at + 1;
+  }
+  size_t right = write_tree(g, node->left, out, at + 1);
+  out[at] = (clt_tree_node){node->input, node->threshold, (uint32_t)right};
+  return write_tree(g, node->right, out, right);
+}
+
+/* --- one tree, and a forest's --- */
+
+int clt_tree_fit(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, size_t leaf_rows,
+                 clt_error *error) {
+  struct growth g = {.most_leaves = n / leaf_rows > 0 ? n / leaf_rows : 1,
+                     .most_depth = n,
+                     .leaf_rows = leaf_rows,
+                     .prior = NAN,
+                     .rate = 1};
+  *out = (clt_tree){0};
+  int rc = growth_init(&g, x, n_inputs, y, NULL, n, error);
+  if (!rc) grow_tree(&g);
+  if (!rc && (out->nodes = clt_new_array(g.n_nodes, sizeof *out->nodes)) == NULL) rc = clt_fail_memory(error);
+  if (!rc) out->n_nodes = write_tree(&g, 0, out->nodes, 0);
+  growth_release(&g);
+  return rc;
+}
+
+void clt_tree_release(clt_tree *tree) { free(tree->nodes); }
+
+float clt_tree_predict(const clt_tree *tree, const float *x) {
+  const clt_tree_node *nodes = tree->nodes;
+  size_t i = 0;
+  while (nodes[i].input >= 0) i = x[nodes[i].input] <= nodes[i].number ? i + 1 : nodes[i].right;
+  return nodes[i].number;
+}
+
+int clt_trees_grow_random(clt_tree_node (*nodes)[CLT_TREE_NODES], size_t n_nodes[CLT_TREES], const float *x,
+                          size_t n_inputs, const float *y, size_t n, uint64_t seed, clt_error *error) {
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  struct growth g = {
+      .most_leaves = CLT_TREE_LEAVES, .most_depth = CLT_TREE_LEAVES, .leaf_rows = 1, .rng = &rng, .rate = 1};
+  for (size_t i = 0; i < n; i++) g.prior += (double)y[i] / (double)n;
+  int rc = growth_init(&g, x, n_inputs, y, NULL, n, error);
+  for (size_t t = 0; !rc && t < CLT_TREES; t++) {
+    for (size_t i = 0; i < n; i++) g.order[i] = (uint32_t)i;
+    grow_tree(&g);
+    n_nodes[t] = write_tree(&g, 0, nodes[t], 0);
+  }
+  growth_release(&g);
+  return rc;
+}
+
+/* --- boosted trees --- */
+
+int clt_boosted_init(clt_boosted *out, size_t n_inputs, size_t n_trees, size_t depth, clt_error *error) {
+  *out = (clt_boosted){n_inputs, n_trees, depth};
+  size_t n_leaves = (size_t)1 << depth;
+  out->nodes = clt_new_array(n_trees, (n_leaves - 1) * sizeof *out->nodes);
+  out->leaves = clt_new_array(n_trees, n_leaves * sizeof *out->leaves);
+  return out->nodes && out->leaves ? CLT_OK : clt_fail_memory(error);
+}
+
+void clt_boosted_release(clt_boosted *boosted) {
+  free(boosted->nodes);
+  free(boosted->leaves);
+  *boosted = (clt_boosted){0};
+}
+
+/* A subtree into a whole one's place `at`; what its leaves say is taken from what is left of their rows. */
+static void write_whole(struct growth *g, size_t index, size_t at, size_t depth, clt_boosted_node *nodes,
+                        float *leaves) {
+  const struct growing_node *node = &g->nodes[index];
+  if (depth == g->most_depth) {
+    float value = leaf_value(g, node);
+    leaves[at - (((size_t)1 << depth) - 1)] = value;
+    for (size_t i = node->first; i < node->first + node->n; i++) g->y[g->order[i]] -= value;
+    return;
+  }
+  bool splits = node->left != 0;
+  nodes[at] = (clt_boosted_node){splits ? (uint32_t)node->input : 0, splits ? node->threshold : FLT_MAX};
+  write_whole(g, splits ? node->left : index, 2 * at + 1, depth + 1, nodes, leaves);
+  if (splits) write_whole(g, node->right, 2 * at + 2, depth + 1, nodes, leaves);
+}
+
+int clt_boosted_fit(clt_boosted *out, const clt_boosting_options *options, const float *x, size_t n_inputs,
+                    const float *y, const size_t *rows, size_t n, clt_error *error) {
+  size_t n_leaves = (size_t)1 << options->depth;
+  struct growth g = {.most_leaves = n_leaves,
+                     .most_depth = options->depth,
+                     .leaf_rows = options->leaf_rows,
+                     .prior = NAN,
+                     .rate = options->rate};
+  int rc = clt_boosted_init(out, n_inputs, options->rounds, options->depth, error);
+  if (!rc) rc = growth_init(&g, x, n_inputs, y, rows, n, error);
+  double sum = 0;
+  for (size_t i = 0; !rc && i < n; i++) sum += (double)g.y[i];
+  out->base = (float)(sum / (double)n);
+  for (size_t i = 0; !rc && i < n; i++) g.y[i] -= out->base;
+  for (size_t t = 0; !rc && t < options->rounds; t++) {
+    grow_tree(&g);
+    write_whole(&g, 0, 0, 0, out->nodes + t * (n_leaves - 1), out->leaves + t * n_leaves);
+  }
+  growth_release(&g);
+  return rc;
+}
+
+void clt_boosted_predict(float out[CLT_BOOSTED_ROWS], const clt_boosted *b, const float *x) {
+  size_t n_leaves = (size_t)1 << b->depth, n_inputs = b->n_inputs;
+  for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] = b->base;
+  for (size_t t = 0; t < b->n_trees; t++) {
+    const clt_boosted_node *nodes = b->nodes + t * (n_leaves - 1);
+    const float *leaves = b->leaves + t * n_leaves;
+    uint32_t at[CLT_BOOSTED_ROWS] = {0};
+    for (size_t d = 0; d < b->depth; d++)
+      for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++)
+        at[r] = 2 * at[r] + 1 + (x[r * n_inputs + nodes[at[r]].input] > nodes[at[r]].threshold);
+    for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] += leaves[at[r] - (n_leaves - 1)];
+  }
+}

@@ -7,9 +7,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "model/trees.h"
 #include "search/desirability.h"
 #include "search/pheromones.h"
-#include "search/regression_tree.h"
 #include "search/searchers.h"
 #include "search/steps.h"
 
@@ -88,14 +88,27 @@ static void walk_paths(ants_state *s) {
   if (s->n_paths < s->max_paths) clt_pheromones_reset(&s->pheromones);
 }
 
-static int grow_tree(ants_state *s, clt_regression_tree **out, clt_error *error) {
-  double *targets = clt_new_array(s->n, sizeof *targets), slowest = -INFINITY;
-  if (targets == NULL) return clt_fail_memory(error);
+/* What the tree splits: the positions of a configuration's values, in the order in which they are listed. */
+static void encode_positions(const ants_state *s, clt_config config, float *out) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(s->steps.space, config, positions);
+  for (size_t p = 0; p < clt_space_n_parameters(s->steps.space); p++) out[p] = (float)positions[p];
+}
+
+static int grow_tree(ants_state *s, clt_tree *out, clt_error *error) {
+  size_t n_inputs = clt_space_n_parameters(s->steps.space);
+  float *x = clt_new_array(s->n, n_inputs * sizeof *x), *y = clt_new_array(s->n, sizeof *y);
+  double slowest = -INFINITY;
+  int rc = x && y ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; i < s->n; i++)
     if (isfinite(s->log_times[i])) slowest = fmax(slowest, s->log_times[i]);
-  for (size_t i = 0; i < s->n; i++) targets[i] = isfinite(s->log_times[i]) ? s->log_times[i] : slowest + FAILED;
-  int rc = clt_regression_tree_new(out, s->steps.space, s->configs, targets, s->n, MIN_LEAF, error);
-  free(targets);
+  for (size_t i = 0; !rc && i < s->n; i++) {
+    encode_positions(s, s->configs[i], x + i * n_inputs);
+    y[i] = (float)(isfinite(s->log_times[i]) ? s->log_times[i] : slowest + FAILED);
+  }
+  if (!rc) rc = clt_tree_fit(out, x, n_inputs, y, s->n, MIN_LEAF, error);
+  free(x);
+  free(y);
   return rc;
 }
 
@@ -107,14 +120,17 @@ static int by_prediction(const void *a, const void *b) {
 
 /* Keeps the paths whose leaves are the fastest. */
 static int filter(ants_state *s, clt_error *error) {
-  clt_regression_tree *tree;
+  clt_tree tree = {0};
+  float x[CLT_MAX_PARAMETERS];
   if (s->overall.config == CLT_CONFIG_NONE || s->n_paths <= (size_t)s->options.ants) return CLT_OK;
   int rc = grow_tree(s, &tree, error);
-  if (rc) return rc;
-  for (size_t i = 0; i < s->n_paths; i++) s->paths[i].predicted = clt_regression_tree_predict(tree, s->paths[i].config);
-  qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
-  clt_regression_tree_free(tree);
-  return CLT_OK;
+  for (size_t i = 0; !rc && i < s->n_paths; i++) {
+    encode_positions(s, s->paths[i].config, x);
+    s->paths[i].predicted = (double)clt_tree_predict(&tree, x);
+  }
+  if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
+  clt_tree_release(&tree);
+  return rc;
 }
 
 static int next_iteration(ants_state *s, clt_error *error) {

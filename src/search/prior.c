@@ -123,7 +123,7 @@ int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_row *rows,
   correction c = {.prior = prior};
   float *p_fail = failures ? clt_new_array(prior->n, sizeof *p_fail) : NULL;
   int rc = failures && p_fail == NULL ? clt_fail_memory(error) : CLT_OK;
-  if (!rc && failures) rc = clt_forest_failures(failures, prior->configs, prior->n, p_fail, error);
+  if (!rc && failures) rc = clt_forest_predict(failures, prior->configs, prior->n, p_fail, error);
   if (!rc) rc = fit(&c, rows, n_rows, error);
   if (!rc) *out = least(&c, asked, p_fail);
   free(c.rows);

@@ -8,7 +8,8 @@
 
 #include <clatune/sys/searcher.h>
 
-#include "model/forest.h"
+#include "model/trees.h"
+#include "search/searchers.h"
 #include "search/draw.h"
 
 typedef struct clt_prior {

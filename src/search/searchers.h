@@ -4,6 +4,13 @@
 
 #include <clatune/sys/searcher.h>
 
+/* A result. time_s is nothing where it failed. */
+typedef struct clt_row {
+  clt_config config;
+  double time_s;
+  bool failed;
+} clt_row;
+
 extern const clt_searcher_type clt_searcher_random;
 extern const clt_searcher_type clt_searcher_exhaustive;
 extern const clt_searcher_type clt_searcher_two_stage;

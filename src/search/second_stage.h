@@ -2,7 +2,7 @@
 #ifndef CLT_SEARCH_SECOND_STAGE_H
 #define CLT_SEARCH_SECOND_STAGE_H
 
-#include <clatune/model.h>
+#include "search/searchers.h"
 
 /* By how much the optimum may have been predicted slower than it is, in log time, with probability `confidence`: the
  * largest such error among the fastest k of the measured rows, k / (k + 1) >= confidence, each predicted by networks

@@ -155,7 +155,7 @@ static int uniform(surrogate_state *s, clt_config *out, clt_error *error) {
 
 static int probability_of_failure(const surrogate_state *s, clt_config config, float *out, clt_error *error) {
   *out = 0;
-  return s->forest ? clt_forest_failures(s->forest, &config, 1, out, error) : CLT_OK;
+  return s->forest ? clt_forest_predict(s->forest, &config, 1, out, error) : CLT_OK;
 }
 
 /* The one of a few uniform candidates that is farthest from all that was asked for; of those that probably fail only

@@ -3,7 +3,7 @@
 #define CLT_SEARCH_SURROGATE_H
 
 #include "model/committee.h"
-#include "model/forest.h"
+#include "model/trees.h"
 #include "search/draw.h"
 #include "search/searchers.h"
 

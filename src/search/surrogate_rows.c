@@ -135,7 +135,7 @@ int clt_told_trees(clt_forest **out, const clt_told *told, uint32_t branch, cons
   size_t n;
   int rc = training_rows(told, branch, encoding->n_inputs, 0, &x, &y, &n, error);
   for (size_t i = 0; !rc && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
-  if (!rc) rc = clt_forest_fit_values(out, encoding, x, y, n, seed, error);
+  if (!rc) rc = clt_forest_fit(out, encoding, x, y, n, seed, error);
   free(x);
   free(y);
   return rc;
@@ -145,7 +145,7 @@ int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding
                       clt_error *error) {
   *out = NULL;
   if (told->n_failed == 0) return CLT_OK;
-  bool *failed = clt_new_array(told->n, sizeof *failed);
+  float *failed = clt_new_array(told->n, sizeof *failed);
   if (failed == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < told->n; i++) failed[i] = told->rows[i].failed;
   int rc = clt_forest_fit(out, encoding, told->x, failed, told->n, seed, error);

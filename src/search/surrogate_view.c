@@ -318,11 +318,11 @@ int clt_view_predict(clt_view *view, const clt_committee *committee, bool blind,
 }
 
 int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error) {
-  return clt_forest_failures(trees, view->configs, view->n, view->tree, error);
+  return clt_forest_predict(trees, view->configs, view->n, view->tree, error);
 }
 
 int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error) {
-  return clt_forest_failures(validity, view->configs, view->n, view->p_fail, error);
+  return clt_forest_predict(validity, view->configs, view->n, view->p_fail, error);
 }
 
 clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees) {

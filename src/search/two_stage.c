@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "model/rows.h"
 #include "search/candidates.h"
 #include "search/draw.h"
 #include "search/searchers.h"
@@ -120,9 +121,13 @@ static int by_config(const void *a, const void *b) {
 /* The rows in the order of configurations, so that the order in which results arrived makes no difference. */
 static int fit(two_stage_state *s, clt_error *error) {
   clt_model *model;
+  clt_rows rows = {.space = s->setup.space};
   qsort(s->rows, s->n_rows, sizeof *s->rows, by_config);
-  int rc = clt_model_fit(&model, "ensemble", NULL, 0, s->setup.space, s->setup.instance, s->rows, s->n_rows,
-                         s->setup.seed, s->setup.threads, error);
+  int rc = s->setup.instance ? clt_rows_add_instance(&rows, s->setup.instance, error) : CLT_OK;
+  for (size_t i = 0; !rc && i < s->n_rows; i++)
+    rc = clt_rows_add(&rows, s->rows[i].config, s->rows[i].failed ? NAN : log(s->rows[i].time_s), 0, error);
+  if (!rc) rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, s->setup.seed, s->setup.threads, error);
+  clt_rows_release(&rows);
   if (rc) return rc;
   clt_model_free(s->model);
   s->model = model;
@@ -161,7 +166,7 @@ static double threshold(const two_stage_state *s) {
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
 static bool promising(const two_stage_state *s, const clt_prediction *prediction, double threshold_log_time) {
-  return prediction->p_valid >= s->min_p_valid && prediction->log_time < threshold_log_time;
+  return prediction->p_valid >= s->min_p_valid && prediction->log_cost < threshold_log_time;
 }
 
 struct count {

@@ -136,7 +136,7 @@ static int ask_model(clt_session *s, clt_error *error) {
         l->initial[l->n_initial++] = best[i];
   if (rc == CLT_OK && l->searcher->transfers && l->list == NULL) {
     for (size_t i = 0; i < n; i++)
-      known[i] = (clt_known_cost){best[i], predictions[i].p_valid < MIN_P_VALID ? NAN : predictions[i].log_time};
+      known[i] = (clt_known_cost){best[i], predictions[i].p_valid < MIN_P_VALID ? NAN : predictions[i].log_cost};
     rc = clt_sources_add(&s->sources, "a model of other sizes", known, n, error);
     s->predicted = rc == CLT_OK && n > 0;
   }

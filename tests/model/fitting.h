@@ -19,7 +19,7 @@
 
 struct setting {
   clt_space *space;
-  clt_row *rows;
+  row *rows;
 };
 
 static inline int set_up(void **state) {
@@ -44,7 +44,7 @@ static inline clt_model *fit_named(const struct setting *s, const char *type, si
   clt_model *model = NULL;
   clt_error error = {0};
   clt_setting setting = {option, value};
-  int rc = clt_model_fit(&model, type, &setting, option ? 1 : 0, s->space, NULL, s->rows, n, seed, threads, &error);
+  int rc = fit_rows(&model, type, &setting, option ? 1 : 0, s->space, NULL, s->rows, n, seed, threads, &error);
   if (rc) fail_msg("%s", error.message);
   return model;
 }

@@ -3,9 +3,10 @@
 #ifndef TESTS_MODEL_LANDSCAPE_H
 #define TESTS_MODEL_LANDSCAPE_H
 
-#include <clatune/model.h>
 #include <math.h>
+
 #include <stdlib.h>
+#include "row.h"
 
 static const char *const landscape_powers = "[2**i for i in range(8)]";
 
@@ -52,15 +53,15 @@ static inline double landscape_time_s(const clt_space *space, clt_config config)
 }
 
 /* n rows drawn from the valid configurations; failed ones where the landscape fails. Log times have this noise. */
-static inline clt_row *landscape_rows(const clt_space *space, size_t n, double noise, uint64_t seed) {
+static inline row *landscape_rows(const clt_space *space, size_t n, double noise, uint64_t seed) {
   clt_rng rng;
   clt_rng_init(&rng, seed);
   clt_config *configs = calloc(n, sizeof *configs);
-  clt_row *rows = calloc(n, sizeof *rows);
+  row *rows = calloc(n, sizeof *rows);
   if (clt_space_sample(space, &rng, n, configs, NULL) != (int64_t)n) abort();
   for (size_t i = 0; i < n; i++) {
     double factor = exp(noise * clt_rng_normal(&rng));
-    rows[i] = (clt_row){configs[i], landscape_time_s(space, configs[i]) * factor, landscape_fails(space, configs[i])};
+    rows[i] = (row){configs[i], landscape_time_s(space, configs[i]) * factor, landscape_fails(space, configs[i])};
   }
   free(configs);
   return rows;

@@ -16,7 +16,7 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
     assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 320, &climbed, &p, &n, NULL), 0);
     assert_int_equal(n, 1);
     assert_true(clt_space_contains(s->space, climbed));
-    assert_true(p.log_time >= best.log_time && p.log_time < best.log_time + 0.05);
+    assert_true(p.log_cost >= best.log_cost && p.log_cost < best.log_cost + 0.05);
     clt_prediction again;
     assert_int_equal(clt_model_predict(model, &climbed, 1, &again, NULL), 0);
     assert_memory_equal(&p, &again, sizeof p);
@@ -34,7 +34,7 @@ static void a_good_start_is_not_lost(void **state) {
   assert_int_equal(clt_model_climb(model, 3, 0.5, &swept[0], 1, 64, out, p, &n, NULL), 0);
   assert_int_equal(n, 3);
   assert_true(out[0] == swept[0]);
-  assert_true(p[0].log_time <= p[1].log_time && p[1].log_time <= p[2].log_time);
+  assert_true(p[0].log_cost <= p[1].log_cost && p[1].log_cost <= p[2].log_cost);
   assert_true(out[0] != out[1] && out[1] != out[2] && out[0] != out[2]);
   clt_model_free(model);
 }

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "dataset/encoding.h"
-#include "dataset/folds.h"
+#include "model/encoding.h"
+#include "model/rows.h"
 
 /* A space with one parameter. */
 static clt_space *one(const char *type, const char *values) {
@@ -99,10 +99,10 @@ static void folds_are_even_and_follow_the_seed(void **state) {
   size_t count[11] = {0};
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  clt_folds(a, 100, 11, &rng);
-  clt_folds(c, 100, 11, &rng);
+  clt_deal_folds(a, 100, 11, &rng);
+  clt_deal_folds(c, 100, 11, &rng);
   clt_rng_init(&rng, 1);
-  clt_folds(b, 100, 11, &rng);
+  clt_deal_folds(b, 100, 11, &rng);
   assert_memory_equal(a, b, sizeof a);
   assert_memory_not_equal(a, c, sizeof a);
   for (int i = 0; i < 100; i++) count[a[i]]++;

@@ -75,7 +75,7 @@ struct ranked {
 static int by_rank(const void *a, const void *b) {
   const struct ranked *p = a, *q = b;
   if (p->likely != q->likely) return p->likely ? -1 : 1;
-  if (p->p.log_time != q->p.log_time) return p->p.log_time < q->p.log_time ? -1 : 1;
+  if (p->p.log_cost != q->p.log_cost) return p->p.log_cost < q->p.log_cost ? -1 : 1;
   return (p->config > q->config) - (p->config < q->config);
 }
 
@@ -139,7 +139,7 @@ static void unlikely_ones_come_last_and_small_spaces_end(void **state) {
   while (likely < n && p[likely].p_valid >= 0.5) likely++;
   assert_true(likely > 50 && likely < n);
   for (size_t i = likely; i < n; i++) assert_true(p[i].p_valid < 0.5);
-  for (size_t i = 1; i < n; i++) assert_true(i == likely || p[i].log_time >= p[i - 1].log_time);
+  for (size_t i = 1; i < n; i++) assert_true(i == likely || p[i].log_cost >= p[i - 1].log_cost);
   clt_model_free(model);
   clt_space_free(tiny.space);
   clt_space_builder_free(b);

@@ -11,8 +11,10 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "model/ensemble.h"
 #include "model/model.h"
+#include "model/network.h"
+#include "model/tables.h"
+#include "row.h"
 
 #define N 300
 
@@ -35,7 +37,7 @@ struct setting {
   clt_problem *problem;
   clt_instance *instance;
   const clt_space *space;
-  clt_row rows[N];
+  row rows[N];
 };
 
 static double value(const struct setting *s, clt_config config, const char *name) {
@@ -53,8 +55,8 @@ static void fill_rows(struct setting *s) {
   assert_int_equal(clt_space_sample(s->space, &rng, N, configs, NULL), N);
   for (size_t i = 0; i < N; i++) {
     double group = log2(value(s, configs[i], "wg_x") * value(s, configs[i], "wg_y"));
-    double log_time = 0.1 * (group - 7) * (group - 7) + 0.1 * value(s, configs[i], "pad");
-    s->rows[i] = (clt_row){configs[i], exp(log_time), fails(s, configs[i])};
+    double log_cost = 0.1 * (group - 7) * (group - 7) + 0.1 * value(s, configs[i], "pad");
+    s->rows[i] = (row){configs[i], exp(log_cost), fails(s, configs[i])};
   }
 }
 
@@ -89,7 +91,7 @@ static clt_model *fit(const struct setting *s, const char *resources) {
   const clt_setting settings[] = {{"resources", resources}, {"iterations", "300"}};
   clt_model *model = NULL;
   clt_error error = {0};
-  if (clt_model_fit(&model, "ensemble", settings, 2, s->space, s->instance, s->rows, N, 1, 0, &error))
+  if (fit_rows(&model, "ensemble", settings, 2, s->space, s->instance, s->rows, N, 1, 0, &error))
     fail_msg("%s", error.message);
   return model;
 }
@@ -129,7 +131,7 @@ static void only_parameters_without_resources_are_in_the_table(void **state) {
   clt_model_free(without);
 }
 
-static double fann_log_time(const clt_ensemble *e, clt_config config) {
+static double fann_log_cost(const clt_ensemble *e, clt_config config) {
   float x[64];
   double sum = 0;
   clt_encode(e->encoding, config, x);
@@ -142,8 +144,8 @@ static int compare_with_fann(void *user, uint64_t first, size_t n, const clt_pre
   for (size_t i = 0; i < n; i += 53) {
     clt_config config = clt_space_at(model->space, first + i);
     clt_prediction alone, networks;
-    assert_int_equal(model->type->screen(model->state, &config, 1, &networks, NULL), 0);
-    assert_true(fabs(networks.log_time - fann_log_time(model->state, config)) < 1e-4);
+    assert_int_equal(model->type->predict(model->state, &config, 1, false, &networks, NULL), 0);
+    assert_true(fabs(networks.log_cost - fann_log_cost(model->state, config)) < 1e-4);
     assert_int_equal(clt_model_predict(model, &config, 1, &alone, NULL), 0);
     assert_memory_equal(&alone, &p[i], sizeof alone);
   }

@@ -4,7 +4,7 @@ import re
 import sys
 
 LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"],
-          ["opencl"], ["worker"], ["eval", "store", "dataset"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"],
+          ["opencl"], ["worker"], ["eval", "store"], ["model"], ["search"], ["lookup"], ["session"], ["sweep"],
           ["report"], ["cli"]]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 

@@ -168,7 +168,7 @@ static int build_space(void *user, clt_error *error) {
 
 struct fitting {
   clt_space *space;
-  clt_row *rows;
+  row *rows;
   size_t n;
 };
 
@@ -177,8 +177,8 @@ static int fit_and_predict(void *user, clt_error *error) {
   clt_model *model = NULL, *loaded = NULL;
   clt_config configs[10];
   clt_prediction out[10];
-  clt_setting settings[] = {{"iterations", "3"}, {"members", "2"}, {"hidden", "4"}, {"trees", "0.5"}};
-  int rc = clt_model_fit(&model, "ensemble", settings, 4, f->space, NULL, f->rows, f->n, 1, 1, error);
+  clt_setting settings[] = {{"iterations", "3"}, {"members", "2"}, {"hidden", "4"}, {"hidden2", "3"}};
+  int rc = fit_rows(&model, "ensemble", settings, 4, f->space, NULL, f->rows, f->n, 1, 1, error);
   for (size_t i = 0; i < 10; i++) configs[i] = clt_space_at(f->space, i);
   if (!rc) rc = clt_model_predict(model, configs, 10, out, error);
   if (!rc) rc = clt_model_save(model, scratch_path("model"), error);
@@ -259,7 +259,7 @@ static void fitting_and_predicting(void **state) {
   f.rows = landscape_rows(f.space, f.n, 0.02, 5);
   fail_each(fit_and_predict, &f, 211);
   clt_model *model = NULL;
-  assert_int_equal(clt_model_fit(&model, "average", NULL, 0, f.space, NULL, f.rows, f.n, 1, 1, NULL), CLT_OK);
+  assert_int_equal(fit_rows(&model, "average", NULL, 0, f.space, NULL, f.rows, f.n, 1, 1, NULL), CLT_OK);
   fail_each(climb_and_rank, model, 1);
   clt_model_free(model);
   free(f.rows);

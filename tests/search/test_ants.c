@@ -1,10 +1,9 @@
-/* Pheromones, the regression tree, desirability, and the ants that use them. */
+/* Pheromones, desirability, and the ants that use them. */
 #include "../problem/scratch.h"
 #include "bench.h"
 #include "problem/guidance.h"
 #include "search/desirability.h"
 #include "search/pheromones.h"
-#include "search/regression_tree.h"
 
 /* "pad" has a choice only where "local" is 1. */
 static clt_space *conditional_space(void) {
@@ -79,61 +78,6 @@ static void paths_follow_trails_and_desirability(void **state) {
   double trail = clt_pheromones_trail(&p, 0, 1);
   assert_true(trail > 0.8 && fabs(share_of_local(&p, space) - trail) < 0.04);
   clt_pheromones_release(&p);
-  clt_space_free(space);
-}
-
-/* --- the regression tree --- */
-
-static void a_tree_finds_the_steps(void **state) {
-  (void)state;
-  clt_space *space = bench_space(false);
-  size_t n = (size_t)clt_space_valid(space);
-  clt_config *configs = calloc(n, sizeof *configs);
-  double *targets = calloc(n, sizeof *targets);
-  clt_regression_tree *tree;
-  uint32_t positions[5];
-  clt_space_enumerate(space, 0, n, configs);
-  for (size_t i = 0; i < n; i++) {
-    clt_space_positions(space, configs[i], positions);
-    targets[i] = positions[4] > 6 ? 3 : positions[2] == 1 ? 1 : -2;
-  }
-  assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, n, 3, NULL), 0);
-  assert_int_equal(clt_regression_tree_n_leaves(tree), 3);
-  for (size_t i = 0; i < n; i++) assert_true(near(clt_regression_tree_predict(tree, configs[i]), targets[i]));
-  clt_regression_tree_free(tree);
-  assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, 1, 3, NULL), 0);
-  assert_int_equal(clt_regression_tree_n_leaves(tree), 1);
-  assert_true(near(clt_regression_tree_predict(tree, configs[n - 1]), targets[0]));
-  clt_regression_tree_free(tree);
-  free(configs);
-  free(targets);
-  clt_space_free(space);
-}
-
-static void leaves_are_no_smaller_than_asked_for(void **state) {
-  (void)state;
-  clt_space *space = bench_space(false);
-  clt_config configs[200];
-  double targets[200];
-  clt_rng rng;
-  clt_rng_init(&rng, 5);
-  assert_int_equal(clt_space_sample(space, &rng, 200, configs, NULL), 200);
-  for (size_t i = 0; i < 200; i++) targets[i] = clt_rng_normal(&rng);
-  for (size_t min_leaf = 1; min_leaf <= 50; min_leaf += 7) {
-    clt_regression_tree *tree;
-    assert_int_equal(clt_regression_tree_new(&tree, space, configs, targets, 200, min_leaf, NULL), 0);
-    for (size_t i = 0; i < 200; i++) {
-      size_t n = 0;
-      double sum = 0, mean = clt_regression_tree_predict(tree, configs[i]);
-      for (size_t k = 0; k < 200; k++) {
-        if (clt_regression_tree_predict(tree, configs[k]) != mean) continue;
-        n++;
-        sum += targets[k];
-      }
-      assert_true(n >= min_leaf && fabs(sum / (double)n - mean) < 1e-9);
-    }
-    clt_regression_tree_free(tree);
-  }
   clt_space_free(space);
 }
 
@@ -241,8 +185,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(trails_move_on_the_way_and_not_where_there_is_no_choice),
       cmocka_unit_test(paths_follow_trails_and_desirability),
-      cmocka_unit_test(a_tree_finds_the_steps),
-      cmocka_unit_test(leaves_are_no_smaller_than_asked_for),
       cmocka_unit_test(values_are_as_desirable_as_the_configurations_that_have_them),
       cmocka_unit_test(without_desirability_all_values_are_alike),
       cmocka_unit_test(the_first_ants_go_where_it_is_desirable),

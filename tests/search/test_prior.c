@@ -104,7 +104,7 @@ static void what_fails_comes_last(void **state) {
   enum { N = 200 };
   size_t n_inputs = f->encoding->n_inputs;
   float *x = calloc(N, n_inputs * sizeof *x);
-  bool failed[N];
+  float failed[N];
   clt_forest *failures = NULL;
   clt_config_set asked = {0};
   for (size_t i = 0; i < N; i++) {

@@ -1,5 +1,6 @@
 /* Sessions that begin with something: in which order it is told, and what a model adds. */
 #include "clatune/model.h"
+#include "../model/row.h"
 #include "stage.h"
 
 static void the_searcher_is_told_in_the_order_of_the_list(void **state) {
@@ -26,14 +27,14 @@ static void the_searcher_is_told_in_the_order_of_the_list(void **state) {
 
 static clt_model *fit(const clt_space *space) {
   enum { N = 300 };
-  clt_row rows[N];
+  row rows[N];
   clt_model *model = NULL;
   clt_error error = {0};
   for (size_t i = 0; i < N; i++) {
     clt_config config = clt_space_at(space, i * 997 % clt_space_valid(space));
-    rows[i] = (clt_row){.config = config, .time_s = bench_bowl(space, config)};
+    rows[i] = (row){.config = config, .time_s = bench_bowl(space, config)};
   }
-  if (clt_model_fit(&model, "ensemble", NULL, 0, space, NULL, rows, N, 1, 1, &error)) fail_msg("%s", error.message);
+  if (fit_rows(&model, "ensemble", NULL, 0, space, NULL, rows, N, 1, 1, &error)) fail_msg("%s", error.message);
   return model;
 }
 

@@ -1,4 +1,4 @@
-/* dataset/encoding.h - configurations as numbers that a model can learn from.
+/* model/encoding.h - configurations as numbers that a model can learn from.
  *
  * Each parameter is encoded by its nature: constant ones are left out, numbers whose values span a factor of four or
  * more go in as log2, the rest as they are, both centred and scaled to [-1, 1]; a boolean is a number with two values;
@@ -6,10 +6,11 @@
  * the exponent of two in the value. The resources of an instance (docs/problem-format.md) may follow as further inputs,
  * and where rows come from several sizes of a problem, the sizes that differ: for one instance these are constants.
  */
-#ifndef CLT_DATASET_ENCODING_H
-#define CLT_DATASET_ENCODING_H
+#ifndef CLT_MODEL_ENCODING_H
+#define CLT_MODEL_ENCODING_H
 
 #include <clatune/problem.h>
+#include <jansson.h>
 
 #define CLT_MAX_RESOURCES 256
 
@@ -49,12 +50,12 @@ int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instanc
 /* Encodes for another instance of the problem from now on: its resources and sizes. Borrows it and its space. */
 void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance);
 
-/* Adds resources and sizes, as a model file has them, to an encoding made without. Takes over the array. */
-void clt_encoding_set_resources(clt_encoding *encoding, const clt_instance *instance, clt_encoded_resource *resources,
-                                size_t n);
-
-/* The same for another instance than the one bound. */
-void clt_encode_at(const clt_encoding *encoding, const clt_instance *instance, clt_config config, float *out);
+/* The resources and sizes among the inputs as a model file has them (docs/model-file.md): a new reference, NULL when
+ * out of memory. And an encoding with them: they must be the instance's by name, the ranges are the file's;
+ * CLT_E_FORMAT where they are not, or where there is no input at all. */
+json_t *clt_encoding_save(const clt_encoding *encoding);
+int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_instance *instance, const json_t *resources,
+                      clt_error *error);
 
 /* out[n_inputs]. */
 void clt_encode(const clt_encoding *encoding, clt_config config, float *out);

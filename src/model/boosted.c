@@ -1,0 +1,226 @@
+/* The model `trees`: bagged boosted regression trees on log cost (Bergstra, Pinto and Cox, "Machine learning for
+ * predictive auto-tuning with boosted regression trees", 2012), as many members as there are folds, each without one of
+ * them. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "model/model.h"
+
+#define MOST_MEMBERS 64
+#define MOST_ROUNDS 10000
+
+typedef struct boosted_options {
+  int64_t members, rounds, depth, leaf_rows;
+  double rate;
+  bool resources;
+} boosted_options;
+
+typedef struct boosted_state {
+  clt_encoding *encoding;
+  size_t n_members;
+  clt_boosted *members;
+} boosted_state;
+
+#define OPTION(name, type, standard, min, max, field, help) \
+  { name, type, standard, min, max, offsetof(boosted_options, field), help }
+
+static const clt_option options[] = {
+    OPTION("members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, members,
+           "boosted models in the ensemble, each without one part of the rows"),
+    OPTION("rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, rounds, "trees of each"),
+    OPTION("depth", CLT_OPTION_INT, "4", 1, CLT_MOST_DEPTH, depth, "of a tree"),
+    OPTION("leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, leaf_rows, "fewest rows in a leaf"),
+    OPTION("rate", CLT_OPTION_REAL, "0.1", 0.001, 1, rate, "share of a leaf's mean that a tree keeps"),
+    OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
+           "whether the problem's resources are inputs, where it states some"),
+};
+
+/* What the members' tasks share. */
+struct boosted_fit {
+  boosted_state *state;
+  clt_boosting_options boosting;
+  size_t n;
+  float *x, *y, *residuals;
+  uint32_t *fold;
+};
+
+static int fit_member(void *user, size_t index, clt_error *error) {
+  const struct boosted_fit *fit = user;
+  clt_boosted *member = &fit->state->members[index];
+  size_t n_inputs = fit->state->encoding->n_inputs;
+  size_t *rows = clt_new_array(fit->n, sizeof *rows);
+  float *left_out = clt_new_array(CLT_BOOSTED_ROWS, n_inputs * sizeof *left_out), y[CLT_BOOSTED_ROWS];
+  int rc = rows && left_out ? CLT_OK : clt_fail_memory(error);
+  size_t n_train = rc ? 0 : clt_fold_split(rows, fit->fold, fit->n, index);
+  if (!rc) rc = clt_boosted_fit(member, &fit->boosting, fit->x, n_inputs, fit->y, rows, n_train, error);
+  for (size_t i = n_train; !rc && i < fit->n; i += CLT_BOOSTED_ROWS) {
+    size_t n = fit->n - i < CLT_BOOSTED_ROWS ? fit->n - i : CLT_BOOSTED_ROWS;
+    for (size_t r = 0; r < n; r++)
+      memcpy(left_out + r * n_inputs, fit->x + rows[i + r] * n_inputs, n_inputs * sizeof *left_out);
+    clt_boosted_predict(y, member, left_out);
+    for (size_t r = 0; r < n; r++) fit->residuals[rows[i + r]] = y[r] - fit->y[rows[i + r]];
+  }
+  free(rows);
+  free(left_out);
+  return rc;
+}
+
+static int boosted_fit(void *state, const clt_rows *rows, const void *given, uint64_t seed, unsigned threads,
+                       float *residuals, clt_error *error) {
+  const boosted_options *o = given;
+  boosted_state *s = state;
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  int rc = clt_rows_encoding(&s->encoding, rows, o->resources, error);
+  if (rc) return rc;
+  s->n_members = (size_t)o->members < rows->n ? (size_t)o->members : rows->n;
+  s->members = clt_new_array(s->n_members, sizeof *s->members);
+  struct boosted_fit fit = {s,
+                            {(size_t)o->rounds, (size_t)o->depth, (size_t)o->leaf_rows, o->rate},
+                            rows->n,
+                            clt_rows_encode(s->encoding, rows),
+                            clt_new_array(rows->n, sizeof *fit.y),
+                            residuals,
+                            clt_new_array(rows->n, sizeof *fit.fold)};
+  rc = s->members && fit.x && fit.y && fit.fold ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < rows->n; i++) fit.y[i] = (float)rows->log_cost[i];
+  if (!rc) rc = clt_rows_folds(fit.fold, rows, s->n_members, &rng, error);
+  if (!rc) rc = clt_parallel(threads, s->n_members, fit_member, &fit, error);
+  free(fit.x);
+  free(fit.y);
+  free(fit.fold);
+  return rc;
+}
+
+/* Fast: one member; eleven of them take eleven times as long. */
+static int boosted_predict(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
+                           clt_error *error) {
+  const boosted_state *s = state;
+  size_t n_inputs = s->encoding->n_inputs, n_members = fast ? 1 : s->n_members;
+  float *x = clt_new_array(n_inputs * CLT_BOOSTED_ROWS, sizeof *x), y[CLT_BOOSTED_ROWS];
+  if (x == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i += CLT_BOOSTED_ROWS) {
+    size_t n_rows = n - i < CLT_BOOSTED_ROWS ? n - i : CLT_BOOSTED_ROWS;
+    double sum[CLT_BOOSTED_ROWS] = {0}, squares[CLT_BOOSTED_ROWS] = {0};
+    for (size_t r = 0; r < n_rows; r++) clt_encode(s->encoding, configs[i + r], x + r * n_inputs);
+    for (size_t m = 0; m < n_members; m++) {
+      clt_boosted_predict(y, &s->members[m], x);
+      for (size_t r = 0; r < n_rows; r++) {
+        sum[r] += (double)y[r];
+        squares[r] += (double)y[r] * (double)y[r];
+      }
+    }
+    for (size_t r = 0; r < n_rows; r++) {
+      double mean = sum[r] / (double)n_members;
+      out[i + r].log_cost = (float)mean;
+      out[i + r].spread = (float)sqrt(fmax(0, squares[r] / (double)n_members - mean * mean));
+    }
+  }
+  free(x);
+  return CLT_OK;
+}
+
+/* A tree is a list: [input, threshold, ...] of its nodes, then its leaves. */
+static int boosted_save(const void *state, clt_model_record *out, clt_error *error) {
+  const boosted_state *s = state;
+  json_t *members = json_array();
+  for (size_t m = 0; m < s->n_members; m++) {
+    const clt_boosted *b = &s->members[m];
+    size_t n_leaves = (size_t)1 << b->depth;
+    json_t *trees = json_array();
+    for (size_t t = 0; t < b->n_trees; t++) {
+      json_t *tree = json_array();
+      for (size_t i = 0; i + 1 < n_leaves; i++) {
+        const clt_boosted_node *node = &b->nodes[t * (n_leaves - 1) + i];
+        json_array_append_new(tree, json_integer((json_int_t)node->input));
+        json_array_append_new(tree, json_real((double)node->threshold));
+      }
+      for (size_t i = 0; i < n_leaves; i++) json_array_append_new(tree, json_real((double)b->leaves[t * n_leaves + i]));
+      json_array_append_new(trees, tree);
+    }
+    json_array_append_new(
+        members, json_pack("{s:f, s:I, s:o}", "base", (double)b->base, "depth", (json_int_t)b->depth, "trees", trees));
+  }
+  bool whole = json_object_set_new(clt_record_json(out), "resources", clt_encoding_save(s->encoding)) == 0;
+  whole = json_object_set_new(clt_record_json(out), "members", members) == 0 && whole;
+  return whole ? CLT_OK : clt_fail_memory(error);
+}
+
+static int load_member(clt_boosted *b, size_t n_inputs, const json_t *json, clt_error *error) {
+  const json_t *trees = json_object_get(json, "trees");
+  size_t n = json_array_size(trees), depth = 0;
+  double base = 0;
+  bool good = n > 0 && n <= MOST_ROUNDS && clt_json_read_number(&base, json_object_get(json, "base")) &&
+              clt_json_read_size(&depth, json_object_get(json, "depth"), 1, CLT_MOST_DEPTH);
+  if (!good) return clt_model_damaged(error, "trees");
+  int rc = clt_boosted_init(b, n_inputs, n, depth, error);
+  if (rc) return rc;
+  size_t n_leaves = (size_t)1 << depth, n_nodes = n_leaves - 1;
+  b->base = (float)base;
+  for (size_t t = 0; good && t < n; t++) {
+    const json_t *tree = json_array_get(trees, t);
+    good = json_array_size(tree) == 2 * n_nodes + n_leaves;
+    for (size_t i = 0; good && i < n_nodes; i++) {
+      size_t input = 0;
+      double threshold = 0;
+      good = clt_json_read_size(&input, json_array_get(tree, 2 * i), 0, n_inputs - 1) &&
+             clt_json_read_number(&threshold, json_array_get(tree, 2 * i + 1));
+      b->nodes[t * n_nodes + i] = (clt_boosted_node){(uint32_t)input, (float)threshold};
+    }
+    for (size_t i = 0; good && i < n_leaves; i++) {
+      double leaf = 0;
+      good = clt_json_read_number(&leaf, json_array_get(tree, 2 * n_nodes + i)) && isfinite((float)leaf);
+      b->leaves[t * n_leaves + i] = (float)leaf;
+    }
+  }
+  return good ? CLT_OK : clt_model_damaged(error, "trees");
+}
+
+static int boosted_load(void *state, const clt_space *space, const clt_instance *instance,
+                        const clt_model_record *record, clt_error *error) {
+  boosted_state *s = state;
+  const json_t *json = clt_record_json(record), *members = json_object_get(json, "members");
+  size_t n = json_array_size(members);
+  int rc = clt_encoding_load(&s->encoding, space, instance, json_object_get(json, "resources"), error);
+  if (rc) return rc;
+  if (n == 0 || n > MOST_MEMBERS) return clt_model_damaged(error, "trees");
+  s->members = clt_new_array(n, sizeof *s->members);
+  if (s->members == NULL) return clt_fail_memory(error);
+  s->n_members = n;
+  for (size_t m = 0; !rc && m < n; m++)
+    rc = load_member(&s->members[m], s->encoding->n_inputs, json_array_get(members, m), error);
+  return rc;
+}
+
+static void boosted_bind(void *state, const clt_instance *instance) {
+  clt_encoding_bind(((boosted_state *)state)->encoding, instance);
+}
+
+static void boosted_fini(void *state) {
+  boosted_state *s = state;
+  for (size_t m = 0; s->members && m < s->n_members; m++) clt_boosted_release(&s->members[m]);
+  free(s->members);
+  clt_encoding_free(s->encoding);
+}
+
+extern const clt_model_type clt_model_trees;
+const clt_model_type clt_model_trees = {
+    .abi = CLT_MODEL_ABI,
+    .name = "trees",
+    .summary = "bagged boosted regression trees on log run time",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .options_size = sizeof(boosted_options),
+    .state_size = sizeof(boosted_state),
+    .has_fast = true,
+    .fit = boosted_fit,
+    .predict = boosted_predict,
+    .save = boosted_save,
+    .load = boosted_load,
+    .bind = boosted_bind,
+    .fini = boosted_fini,
+};

@@ -1,0 +1,111 @@
+/* Regression trees: one, boosted ones, and forests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <clatune/rng.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "model/trees.h"
+
+#define N 600
+#define INPUTS 3
+
+/* The first input has few values, the second as many as there are rows, the third none that matters. */
+struct data {
+  float x[N * INPUTS], y[N];
+};
+
+static float true_value(const float *x) { return (x[0] > 0.5f ? 3.0f : -2.0f) + (x[1] > 0.3f ? 1.0f : 0.0f); }
+
+static void make_data(struct data *d, double noise) {
+  clt_rng rng;
+  clt_rng_init(&rng, 5);
+  for (size_t i = 0; i < N; i++) {
+    float *x = d->x + i * INPUTS;
+    x[0] = (float)clt_rng_below(&rng, 4) / 3;
+    x[1] = (float)(2 * clt_rng_unit(&rng) - 1);
+    x[2] = (float)clt_rng_below(&rng, 3);
+    d->y[i] = true_value(x) + (float)(noise * clt_rng_normal(&rng));
+  }
+}
+
+static size_t count_leaves(const clt_tree *tree) {
+  size_t n = 0;
+  for (size_t i = 0; i < tree->n_nodes; i++) n += tree->nodes[i].input < 0;
+  return n;
+}
+
+static void a_tree_finds_the_steps(void **state) {
+  (void)state;
+  struct data d;
+  clt_tree tree;
+  make_data(&d, 0);
+  for (size_t i = 0; i < N; i++) d.y[i] = d.x[i * INPUTS] > 0.9f ? 3 : d.x[i * INPUTS + 2] == 1 ? 1 : -2;
+  assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, N, 3, NULL), 0);
+  assert_int_equal(count_leaves(&tree), 4); /* the third input's middle value takes two cuts */
+  for (size_t i = 0; i < N; i++) assert_float_equal(clt_tree_predict(&tree, d.x + i * INPUTS), d.y[i], 1e-6);
+  clt_tree_release(&tree);
+  assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, 1, 3, NULL), 0);
+  assert_int_equal(count_leaves(&tree), 1);
+  assert_float_equal(clt_tree_predict(&tree, d.x + INPUTS), d.y[0], 1e-6);
+  clt_tree_release(&tree);
+}
+
+static void leaves_are_no_smaller_than_asked_for(void **state) {
+  (void)state;
+  struct data d;
+  make_data(&d, 1);
+  for (size_t leaf_rows = 1; leaf_rows <= 50; leaf_rows += 7) {
+    clt_tree tree;
+    assert_int_equal(clt_tree_fit(&tree, d.x, INPUTS, d.y, N, leaf_rows, NULL), 0);
+    for (size_t i = 0; i < N; i++) {
+      size_t n = 0;
+      double sum = 0, mean = (double)clt_tree_predict(&tree, d.x + i * INPUTS);
+      for (size_t k = 0; k < N; k++) {
+        if ((double)clt_tree_predict(&tree, d.x + k * INPUTS) != mean) continue;
+        n++;
+        sum += (double)d.y[k];
+      }
+      assert_true(n >= leaf_rows && fabs(sum / (double)n - mean) < 1e-5);
+    }
+    clt_tree_release(&tree);
+  }
+}
+
+static void boosting_learns_what_is_left(void **state) {
+  (void)state;
+  struct data d;
+  size_t rows[N];
+  double before = INFINITY;
+  make_data(&d, 0.1);
+  for (size_t i = 0; i < N; i++) rows[i] = i;
+  for (size_t rounds = 1; rounds <= 64; rounds *= 4) {
+    const clt_boosting_options options = {rounds, 3, 5, 0.2};
+    clt_boosted boosted;
+    float out[CLT_BOOSTED_ROWS];
+    double squares = 0;
+    assert_int_equal(clt_boosted_fit(&boosted, &options, d.x, INPUTS, d.y, rows, N, NULL), 0);
+    for (size_t i = 0; i + CLT_BOOSTED_ROWS <= N; i += CLT_BOOSTED_ROWS) {
+      clt_boosted_predict(out, &boosted, d.x + i * INPUTS);
+      for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) squares += pow(out[r] - true_value(d.x + (i + r) * INPUTS), 2);
+    }
+    assert_true(squares < before);
+    before = squares;
+    clt_boosted_release(&boosted);
+  }
+  assert_true(before / N < 0.02);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_tree_finds_the_steps),
+      cmocka_unit_test(leaves_are_no_smaller_than_asked_for),
+      cmocka_unit_test(boosting_learns_what_is_left),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
