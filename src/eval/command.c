@@ -1,6 +1,9 @@
+/* The evaluator `command`: options, what is begun when, finalists. */
 #include "eval/command.h"
 
 #include <math.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +13,10 @@
 #include "base/memory.h"
 #include "eval/evaluators.h"
 
-#define MOST_BUILDS 16
+#define MAX_SLOTS 256
+#define MAX_BATCH 4096
+#define MOST_BUILDS 16 /* where nobody says how many */
+#define STOP_S 0.1     /* how long a request to stop may go unseen */
 
 typedef struct command_options {
   int64_t parallel, builds, batch_size, min_runs, max_runs, warm_up, memory_limit_mib;
@@ -21,9 +27,9 @@ typedef struct command_options {
 
 #define AT(member) offsetof(command_options, member)
 static const clt_option options[] = {
-    {"parallel", CLT_OPTION_INT, "1", 1, CLT_COMMAND_MAX_SLOTS, AT(parallel),
+    {"parallel", CLT_OPTION_INT, "1", 1, MAX_SLOTS, AT(parallel),
      "Evaluations under way at the same time; more than 1 only where they do not disturb each other."},
-    {"builds", CLT_OPTION_INT, "0", 0, CLT_COMMAND_MAX_SLOTS, AT(builds),
+    {"builds", CLT_OPTION_INT, "0", 0, MAX_SLOTS, AT(builds),
      "Builds under way at the same time while runs come one by one; 0: one per processor core, at most 16."},
     {"compile-timeout", CLT_OPTION_REAL, "60", 0.01, 1e6, AT(compile_timeout_s),
      "Seconds that a build command may take."},
@@ -43,7 +49,7 @@ static const clt_option options[] = {
      "Relative spread of the best runs under which a figure counts as known."},
     {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
      "A configuration whose first run is this many times the best so far is not repeated; 0: all are."},
-    {"batch-size", CLT_OPTION_INT, "16", 1, CLT_COMMAND_MAX_BATCH, AT(batch_size),
+    {"batch-size", CLT_OPTION_INT, "16", 1, MAX_BATCH, AT(batch_size),
      "Configurations that a program of the batch protocol is handed at once, at most."},
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
      "MiB of memory that a process may use; 0: no limit."},
@@ -51,39 +57,18 @@ static const clt_option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-/* --- opening --- */
-
-static size_t cores(void) {
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n < 1 ? 1 : n < MOST_BUILDS ? (size_t)n : MOST_BUILDS;
-}
+/* --- opening and closing --- */
 
 static void choose_sizes(clt_command_state *s, const command_options *o) {
   const clt_command *command = s->context.command;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
+  if (o->builds || command->n_build == 0) builds = o->builds ? (size_t)o->builds : 1;
   bool batch = command->batch.used;
-  size_t builds = o->builds ? (size_t)o->builds : command->n_build ? cores() : 1;
   s->overlap = o->parallel > 1 && !batch;
   s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
   s->batch.size = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
-}
-
-static void fill_context(clt_command_context *c, const command_options *o, const clt_instance *instance) {
-  *c = (clt_command_context){.instance = instance,
-                             .command = clt_instance_command(instance),
-                             .run = {NULL, -1},
-                             .memory_limit_bytes = o->memory_limit_mib << 20,
-                             .compile_timeout_s = o->compile_timeout_s,
-                             .run_timeout_s = o->run_timeout_s,
-                             .check_timeout_s = o->check_timeout_s,
-                             .run_timeout_factor = o->run_timeout_factor,
-                             .run_timeout_floor_s = o->run_timeout_floor_s,
-                             .min_runs = o->min_runs,
-                             .max_runs = o->max_runs,
-                             .warm_up = o->warm_up,
-                             .max_total_s = o->max_total_s,
-                             .steady = o->steady,
-                             .abandon_factor = o->abandon_factor};
 }
 
 static int make_slots(clt_command_state *s, clt_error *error) {
@@ -106,19 +91,31 @@ static int make_slots(clt_command_state *s, clt_error *error) {
   return rc;
 }
 
-static void say(const clt_command_state *s, const char *text) {
-  if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);
+/* Commands that name what is not there are found here and not at every configuration. */
+static int try_words(const clt_command_state *s, clt_error *error) {
+  const clt_command *command = s->context.command;
+  clt_config config = command->batch.used ? CLT_CONFIG_NONE : clt_space_at(s->setup.space, 0);
+  clt_command_places places = clt_command_places_in(&s->context, s->context.run.path);
+  for (size_t i = 0; i < command->n_build + 2; i++) {
+    const clt_command_line *line = i < command->n_build    ? &command->build[i]
+                                   : i == command->n_build ? &command->run
+                                                           : &command->check;
+    char **words = NULL;
+    clt_error why = {0};
+    int rc = line->n ? clt_command_words(s->context.instance, line, config, &places, &words, &why) : CLT_OK;
+    clt_words_free(words);
+    if (rc && rc != CLT_E_FORMAT && !command->batch.used) continue; /* a value of this configuration, perhaps */
+    if (rc && error && error->code == 0) *error = why;
+    if (rc) return rc;
+  }
+  return CLT_OK;
 }
 
-/* A lock that cannot be made must not keep anybody from tuning. */
-static void open_lock(clt_command_state *s, bool wanted) {
-  clt_error why = {0};
-  const clt_device_info *device = clt_instance_device(s->context.instance);
-  char key[256];
-  clt_device_info host;
-  if (device == NULL) clt_device_host(&host);
-  clt_device_lock_key(device ? device : &host, key, sizeof key);
-  if (clt_lock_open(&s->lock, wanted ? key : NULL, &why)) say(s, why.message);
+static void give_up_kept(clt_command_state *s) {
+  for (size_t i = 0; i < s->n_kept; i++) clt_evaluation_end(&s->kept[i], NULL);
+  free(s->kept);
+  s->kept = NULL;
+  s->n_kept = 0;
 }
 
 static void command_close(void *state) {
@@ -128,7 +125,7 @@ static void command_close(void *state) {
     clt_evaluation_end(&s->slots[i].evaluation, NULL);
     free(s->slots[i].folder);
   }
-  clt_command_give_up_kept(s);
+  give_up_kept(s);
   for (size_t i = 0; i < s->n_results; i++) clt_measurement_release(&s->results[i]);
   clt_batch_release(&s->batch);
   clt_lock_close(&s->lock);
@@ -140,59 +137,184 @@ static void command_close(void *state) {
   memset(s, 0, sizeof *s);
 }
 
-static int check_options(const command_options *o, const clt_command *command, clt_error *error) {
+static int command_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
+                        clt_error *error) {
+  clt_command_state *s = state;
+  const command_options *o = given;
+  const clt_command *command = setup->instance ? clt_instance_command(setup->instance) : NULL;
+  char key[256];
+  clt_device_info host;
+  clt_error why = {0};
+  if (command == NULL)
+    return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'command' needs a problem with a \"Command\"");
+  if (clt_space_valid(setup->space) == 0)
+    return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
   if (o->min_runs > o->max_runs)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
                     (long long)o->min_runs, (long long)o->max_runs);
   if (command->batch.used && o->parallel > 1)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "option 'parallel' makes no sense with \"Batch\"; 'batch-size' is what it takes");
-  return CLT_OK;
-}
-
-/* Commands that name what is not there are found here and not at every configuration. */
-static int try_words(const clt_command_state *s, clt_error *error) {
-  const clt_command *command = s->context.command;
-  clt_config config = command->batch.used ? CLT_CONFIG_NONE : clt_space_at(s->setup.space, 0);
-  clt_command_places places = clt_command_places_in(&s->context, s->context.run.path);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < command->n_build + 2; i++) {
-    const clt_command_line *line = i < command->n_build    ? &command->build[i]
-                                   : i == command->n_build ? &command->run
-                                                           : &command->check;
-    char **words = NULL;
-    clt_error why = {0};
-    rc = line->n ? clt_command_words(s->context.instance, line, config, &places, &words, &why) : CLT_OK;
-    clt_words_free(words);
-    bool value = rc && rc != CLT_E_FORMAT && !command->batch.used; /* of this configuration, perhaps */
-    if (rc && !value && error && error->code == 0) *error = why;
-    if (value) rc = CLT_OK;
-  }
-  return rc;
-}
-
-static int command_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
-                        clt_error *error) {
-  clt_command_state *s = state;
-  const command_options *o = given;
-  if (setup->instance == NULL || clt_instance_command(setup->instance) == NULL)
-    return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'command' needs a problem with a \"Command\"");
-  if (clt_space_valid(setup->space) == 0)
-    return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
-  int rc = check_options(o, clt_instance_command(setup->instance), error);
-  if (rc) return rc;
   s->setup = *setup;
   s->lock.fd = -1;
-  fill_context(&s->context, o, setup->instance);
+  s->context = (clt_command_context){.instance = setup->instance,
+                                     .command = command,
+                                     .run = {NULL, -1},
+                                     .memory_limit_bytes = o->memory_limit_mib << 20,
+                                     .compile_timeout_s = o->compile_timeout_s,
+                                     .run_timeout_s = o->run_timeout_s,
+                                     .check_timeout_s = o->check_timeout_s,
+                                     .run_timeout_factor = o->run_timeout_factor,
+                                     .run_timeout_floor_s = o->run_timeout_floor_s,
+                                     .min_runs = o->min_runs,
+                                     .max_runs = o->max_runs,
+                                     .warm_up = o->warm_up,
+                                     .max_total_s = o->max_total_s,
+                                     .steady = o->steady,
+                                     .abandon_factor = o->abandon_factor};
   choose_sizes(s, o);
-  rc = clt_worker_path(&s->context.worker_path, error);
+  int rc = clt_worker_path(&s->context.worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->context.run, error);
   if (rc == 0) rc = make_slots(s, error);
   if (rc == 0) rc = try_words(s, error);
   if (rc) return command_close(s), rc;
-  open_lock(s, o->lock);
+  /* A lock that cannot be made must not keep anybody from tuning. */
+  const clt_device_info *device = clt_instance_device(setup->instance);
+  if (device == NULL) clt_device_host(&host);
+  clt_device_lock_key(device ? device : &host, key, sizeof key);
+  if (clt_lock_open(&s->lock, o->lock ? key : NULL, &why) && setup->log)
+    setup->log(setup->log_user, CLT_LOG_WARNING, why.message);
   *limits = (clt_evaluator_limits){s->capacity, s->capacity};
   return CLT_OK;
+}
+
+/* --- what all evaluations need --- */
+
+int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
+  const clt_program_setup setup = {.worker_path = s->context.worker_path,
+                                   .folder = slot->folder,
+                                   .memory_limit_bytes = s->context.memory_limit_bytes,
+                                   .terminal = s->batch.size && s->context.command->batch.output == NULL};
+  if (slot->program.process.alive && clt_process_gone(&slot->program.process)) clt_program_stop(&slot->program);
+  return slot->program.process.alive ? CLT_OK : clt_program_start(&slot->program, &setup, error);
+}
+
+bool clt_command_lock(clt_command_state *s, clt_lock_state wanted) {
+  return clt_lock_try(&s->lock, wanted, s->setup.log, s->setup.log_user);
+}
+
+void clt_command_put_result(clt_command_state *s, clt_measurement *m) {
+  s->results[s->n_results++] = *m;
+  clt_measurement_init(m, CLT_CONFIG_NONE);
+}
+
+void clt_command_wait_for_events(clt_command_state *s, double timeout_s) {
+  struct pollfd watched[MAX_SLOTS * CLT_PROGRAM_WATCHED];
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_slots; i++) {
+    if (!s->slots[i].program.process.alive) continue;
+    clt_program_watch(&s->slots[i].program, watched + n);
+    n += CLT_PROGRAM_WATCHED;
+  }
+  if (s->lock.wait_s > 0) timeout_s = fmin(timeout_s, CLT_LOCK_RETRY_S);
+  poll(watched, n, (int)ceil(fmin(timeout_s, 60) * 1e3));
+}
+
+/* --- what is begun when: builds side by side, runs one by one, or everything at once --- */
+
+static size_t count_stage(const clt_command_state *s, clt_evaluation_stage stage) {
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_slots; i++) n += s->slots[i].evaluation.stage == stage;
+  return n;
+}
+
+/* What a slot does is lost with its process: begun once more, or a crash. */
+static int restart_lost(clt_command_state *s, clt_command_slot *slot, const clt_error *why, clt_error *error) {
+  clt_evaluation *e = &slot->evaluation;
+  clt_config config = e->config;
+  int rc = CLT_OK;
+  clt_program_stop(&slot->program);
+  if (e->lost++ > 0) {
+    clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why->message);
+    e->stage = CLT_EVALUATION_DONE;
+    return CLT_OK;
+  }
+  if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, config, error);
+  clt_evaluation_end(e, NULL);
+  if (rc == 0) rc = clt_command_bring_up(s, slot, error);
+  return rc ? rc : clt_evaluation_begin(e, config, e->best_s, error);
+}
+
+/* The temporary files of its programs go with the scratch folder. */
+static void put_if_done(clt_command_state *s, clt_command_slot *slot) {
+  clt_measurement m;
+  if (slot->evaluation.stage != CLT_EVALUATION_DONE) return;
+  clt_evaluation_end(&slot->evaluation, &m);
+  slot->evaluation.lost = 0;
+  clt_remove_tree(slot->folder, true);
+  clt_command_put_result(s, &m);
+}
+
+static int begin_queued(clt_command_state *s, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < s->n_slots && s->n_queue > 0; i++) {
+    if (s->slots[i].evaluation.stage != CLT_EVALUATION_NONE) continue;
+    clt_command_job job = s->queue[0];
+    s->n_queue--;
+    memmove(s->queue, s->queue + 1, s->n_queue * sizeof *s->queue);
+    rc = clt_command_bring_up(s, &s->slots[i], error);
+    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, job.config, job.best_s, error);
+  }
+  return rc;
+}
+
+static int run_built(clt_command_state *s, size_t most, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < s->n_slots && most > 0; i++) {
+    if (s->slots[i].evaluation.stage != CLT_EVALUATION_BUILT) continue;
+    rc = clt_evaluation_run(&s->slots[i].evaluation, error);
+    most--;
+  }
+  return rc;
+}
+
+/* First everybody builds until nobody can any more, then all that is built is run, one after the other, while nothing
+ * is built and the caller has no result to be busy with. */
+static int schedule_exclusive(clt_command_state *s, clt_error *error) {
+  if (count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0) return CLT_OK;
+  if (!s->timing && s->n_queue > 0 && clt_command_lock(s, CLT_LOCK_SHARED)) {
+    int rc = begin_queued(s, error);
+    if (rc) return rc;
+  }
+  if (count_stage(s, CLT_EVALUATION_BUILDING) > 0) return CLT_OK;
+  s->timing = count_stage(s, CLT_EVALUATION_BUILT) > 0;
+  if (!s->timing || s->n_results > 0 || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
+  return run_built(s, 1, error);
+}
+
+static int take_turn(clt_command_state *s, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
+    clt_command_slot *slot = &s->slots[i];
+    clt_error why = {0};
+    rc = clt_evaluation_poll(&slot->evaluation, &why);
+    if (rc == CLT_E_WORKER)
+      rc = restart_lost(s, slot, &why, error);
+    else if (rc && error && error->code == 0)
+      *error = why;
+    put_if_done(s, slot);
+  }
+  if (rc == 0 && !s->overlap) {
+    rc = schedule_exclusive(s, error);
+  } else if (rc == 0 && clt_command_lock(s, CLT_LOCK_SHARED)) {
+    rc = begin_queued(s, error);
+    if (rc == 0) rc = run_built(s, s->n_slots, error);
+  }
+  if (rc == 0 && s->n_queue == 0 && count_stage(s, CLT_EVALUATION_NONE) == s->n_slots)
+    clt_command_lock(s, CLT_UNLOCKED);
+  /* What failed before a program ran has no event to come. */
+  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) put_if_done(s, &s->slots[i]);
+  return rc;
 }
 
 /* --- submitting and waiting --- */
@@ -201,27 +323,10 @@ static int command_submit(void *state, clt_config config, double best_s, clt_err
   clt_command_state *s = state;
   if (s->n_submitted >= s->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
-  clt_command_give_up_kept(s);
+  give_up_kept(s);
   s->queue[s->n_queue++] = (clt_command_job){config, best_s};
   s->n_submitted++;
   return CLT_OK;
-}
-
-/* While something is timed exclusively the caller shall not be busy with a result. */
-static bool may_give(const clt_command_state *s) {
-  if (s->n_results == 0) return false;
-  for (size_t i = 0; i < s->n_slots && !s->overlap && s->batch.size == 0; i++) {
-    clt_evaluation_stage stage = s->slots[i].evaluation.stage;
-    if (stage == CLT_EVALUATION_RUNNING || stage == CLT_EVALUATION_CHECKING) return false;
-  }
-  return true;
-}
-
-static void give(clt_command_state *s, clt_measurement *out) {
-  *out = s->results[0];
-  s->n_results--;
-  s->n_submitted--;
-  memmove(s->results, s->results + 1, s->n_results * sizeof *s->results);
 }
 
 static int command_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
@@ -229,29 +334,128 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
   double until_s = clt_now_s() + timeout_s;
   if (s->n_submitted == 0) return CLT_E_AGAIN;
   for (;;) {
-    int rc = s->batch.size ? clt_batch_turn(s, error) : clt_command_turn(s, error);
+    int rc = s->batch.size ? clt_batch_turn(s, error) : take_turn(s, error);
     if (rc) return rc;
-    if (may_give(s)) return give(s, out), CLT_OK;
+    /* While something is timed exclusively the caller shall not be busy with a result. */
+    bool timing = !s->overlap && s->batch.size == 0 &&
+                  count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0;
+    if (s->n_results > 0 && !timing) {
+      *out = s->results[0];
+      s->n_results--;
+      s->n_submitted--;
+      memmove(s->results, s->results + 1, s->n_results * sizeof *s->results);
+      return CLT_OK;
+    }
     double left_s = until_s - clt_now_s();
     if (left_s <= 0) return CLT_E_AGAIN;
     clt_command_wait_for_events(s, left_s);
   }
 }
 
-static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
-  clt_command_state *s = state;
-  if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
-  return s->batch.size ? clt_batch_keep(s, configs, n, out, error) : clt_command_keep(s, configs, n, out, error);
+/* --- finalists: built in folders of their own, which stay --- */
+
+/* Waits a moment. */
+static int wait_or_stop(clt_command_state *s, clt_error *error) {
+  if (clt_stop_asked(s->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  clt_command_wait_for_events(s, STOP_S);
+  return CLT_OK;
 }
 
+static int await_lock(clt_command_state *s, clt_lock_state wanted, clt_error *error) {
+  int rc = CLT_OK;
+  while (rc == 0 && !clt_command_lock(s, wanted)) rc = wait_or_stop(s, error);
+  return rc;
+}
+
+/* Until it is BUILT, or DONE because it failed. */
+static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *error) {
+  int rc = CLT_OK;
+  while (rc == 0 && clt_evaluation_active(e)) {
+    clt_error why = {0};
+    rc = wait_or_stop(s, error);
+    if (rc) return rc;
+    rc = clt_evaluation_poll(e, &why);
+    if (rc == CLT_E_WORKER) {
+      clt_program_stop(&s->slots[0].program);
+      clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
+      e->stage = CLT_EVALUATION_DONE;
+      rc = clt_command_bring_up(s, &s->slots[0], error);
+    } else if (rc && error && error->code == 0) {
+      *error = why;
+    }
+  }
+  return rc;
+}
+
+/* Of the call that prepared or timed them: on an error nothing is given out, and what runs is of no interest. */
+static int finish_kept(clt_command_state *s, clt_measurement *out, size_t n_filled, int rc) {
+  while (rc && n_filled > 0) clt_measurement_release(&out[--n_filled]);
+  if (rc) clt_program_stop(&s->slots[0].program);
+  if (rc) give_up_kept(s);
+  clt_command_lock(s, CLT_UNLOCKED);
+  return rc;
+}
+
+static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  clt_command_state *s = state;
+  size_t n_filled = 0;
+  if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  clt_evaluation *list = clt_new_array(n, sizeof *list);
+  if (list == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    list[i] =
+        (clt_evaluation){.context = &s->context, .program = &s->slots[0].program, .config = configs[i], .single = true};
+    clt_measurement_init(&list[i].measurement, configs[i]);
+    list[i].measurement.clock = CLT_CLOCK_HOST;
+    for (size_t k = 0; k < s->n_kept; k++) {
+      if (s->kept[k].config != configs[i] || s->kept[k].stage != CLT_EVALUATION_BUILT) continue;
+      list[i] = s->kept[k];
+      s->kept[k] = (clt_evaluation){.config = CLT_CONFIG_NONE};
+      clt_measurement_init(&s->kept[k].measurement, CLT_CONFIG_NONE);
+    }
+  }
+  give_up_kept(s);
+  s->kept = list;
+  s->n_kept = n;
+  /* The program of the batch protocol is built once, with the first batch: there is nothing to prepare. */
+  bool builds = s->batch.size == 0;
+  int rc = builds ? await_lock(s, CLT_LOCK_SHARED, error) : CLT_OK;
+  if (rc == 0 && builds) rc = clt_command_bring_up(s, &s->slots[0], error);
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    clt_evaluation *e = &list[i];
+    if (builds && e->stage == CLT_EVALUATION_NONE) {
+      snprintf(e->name, sizeof e->name, "finalist-%zu", s->n_named++);
+      rc = clt_evaluation_begin(e, configs[i], 0, error);
+      if (rc == 0) rc = await_evaluation(s, e, error);
+    }
+    if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
+    n_filled += rc == 0;
+  }
+  return finish_kept(s, out, n_filled, rc);
+}
+
+/* One run each: a program is started for it. */
 static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                               clt_error *error) {
   clt_command_state *s = state;
-  (void)n_runs; /* a program is started for each: one */
+  size_t n_filled = 0;
+  (void)n_runs;
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-  return s->batch.size ? clt_batch_time_again(s, indices, n, out, error)
-                       : clt_command_time_again(s, indices, n, out, error);
+  if (s->batch.size) return finish_kept(s, out, 0, clt_batch_time_again(s, indices, n, out, error));
+  int rc = await_lock(s, CLT_LOCK_EXCLUSIVE, error);
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    clt_evaluation *e = &s->kept[indices[i]];
+    if (e->stage == CLT_EVALUATION_BUILT) {
+      e->measurement.n_runs = 0;
+      e->measurement.phases = (clt_phases){0};
+      rc = clt_evaluation_run(e, error);
+      if (rc == 0) rc = await_evaluation(s, e, error);
+    }
+    if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
+    n_filled += rc == 0;
+  }
+  return finish_kept(s, out, n_filled, rc);
 }
 
 const clt_evaluator_type clt_evaluator_command = {

@@ -1,15 +1,90 @@
 /* eval/command.h - the evaluator `command`: programs are built and run for every configuration.
  *
- * Files: command.c (options, opening), command_schedule.c (what is begun when), command_kept.c (finalists),
- * command_batch.c (the batch protocol), evaluation.c (one configuration), program.c (one process). */
+ * Files: command.c (options, what is begun when, finalists), evaluation.c (one configuration), batch.c (the batch
+ * protocol), figure.c (figures of merit). */
 #ifndef CLT_EVAL_COMMAND_H
 #define CLT_EVAL_COMMAND_H
 
-#include "eval/evaluation.h"
-#include "worker/lock.h"
+#include <clatune/sys/evaluator.h>
 
-#define CLT_COMMAND_MAX_SLOTS 256
-#define CLT_COMMAND_MAX_BATCH 4096
+#include "base/file.h"
+#include "problem/command.h"
+#include "worker/lock.h"
+#include "worker/program.h"
+
+/* What all evaluations of an evaluator share. */
+typedef struct clt_command_context {
+  const clt_instance *instance;
+  const clt_command *command;
+  clt_run_folder run;
+  char *worker_path;
+  int64_t memory_limit_bytes;
+  double compile_timeout_s, run_timeout_s, check_timeout_s;
+  double run_timeout_factor, run_timeout_floor_s; /* of the best time so far; factor 0: run_timeout_s alone */
+  int64_t min_runs, max_runs, warm_up;
+  double max_total_s, steady, abandon_factor;
+} clt_command_context;
+
+/* --- one configuration on its way: scratch folder, build, runs, check --- */
+
+typedef enum clt_evaluation_stage {
+  CLT_EVALUATION_NONE,
+  CLT_EVALUATION_BUILDING,
+  CLT_EVALUATION_BUILT, /* may be run */
+  CLT_EVALUATION_RUNNING,
+  CLT_EVALUATION_CHECKING,
+  CLT_EVALUATION_DONE /* measurement says how it went */
+} clt_evaluation_stage;
+
+typedef struct clt_evaluation {
+  const clt_command_context *context;
+  clt_program *program; /* free for it alone until the stage is BUILT or DONE */
+  char name[32];        /* of its scratch folder */
+  clt_evaluation_stage stage;
+  clt_config config;
+  double best_s; /* so far, of others; 0: none */
+  bool single;   /* after each run it is BUILT again: others decide how often it runs */
+  unsigned lost; /* times that the process that ran it was gone */
+  char *scratch, **environment, **words;
+  size_t step;  /* of the build */
+  int64_t cold; /* runs that did not count */
+  bool checked;
+  clt_measurement measurement;
+} clt_evaluation;
+
+/* Makes the scratch folder and begins to build. A command that cannot be said for this configuration is a failure of
+ * it. */
+int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, clt_error *error);
+int clt_evaluation_run(clt_evaluation *e, clt_error *error); /* of one that is BUILT */
+/* Goes on where a program has ended. CLT_E_WORKER: the process that runs it is gone. */
+int clt_evaluation_poll(clt_evaluation *e, clt_error *error);
+bool clt_evaluation_active(const clt_evaluation *e); /* a program runs */
+/* Leaves the measurement to the caller, or nobody; removes the scratch folder. */
+void clt_evaluation_end(clt_evaluation *e, clt_measurement *out);
+
+/* Programs run in the scratch folder, so names in it need no path. */
+clt_command_places clt_command_places_in(const clt_command_context *context, const char *scratch);
+
+/* Makes the folder "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not
+ * CLT_CONFIG_NONE) the parameters file. *out is malloc'ed. */
+int clt_scratch_new(char **out, const clt_command_context *context, const char *name, clt_config config,
+                    clt_error *error);
+void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-safe */
+
+/* --- figures --- */
+
+/* Fills *out with what the configuration is ranked by: positive, the less the better. Where there is none, returns the
+ * reason, and why has a line about it. */
+clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_program *program,
+                           const clt_program_end *end, const char *scratch, char *why, size_t capacity);
+/* The number in a text: the whole of it, a member of its JSON, or the last match of a pattern (figure says which). */
+clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *text, char *why, size_t capacity);
+/* Scaled and turned round as the figure says; false where the number is not positive. */
+bool clt_figure_rank(double *out, const clt_figure *figure, double number);
+/* Minimum, median or mean of the runs. */
+double clt_figure_summary(const clt_figure *figure, const double *runs, size_t n);
+
+/* --- the evaluator --- */
 
 typedef struct clt_command_job {
   clt_config config;
@@ -45,35 +120,29 @@ typedef struct clt_command_state {
   bool timing;  /* runs are exclusive, and it is their turn */
   clt_device_lock lock;
   clt_command_job *queue;
-  size_t n_queue;
   clt_measurement *results;
-  size_t n_results, n_submitted;
-  clt_command_batch batch; /* size 0: not the batch protocol */
-  clt_evaluation *kept;    /* finalists; of a batch, only config and measurement count */
+  size_t n_queue, n_results, n_submitted;
+  clt_command_batch batch;
+  clt_evaluation *kept; /* finalists; of a batch, only config and measurement count */
   size_t n_kept, n_named;
 } clt_command_state;
 
-/* A process of the slot, if there is none. */
-int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error);
+int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error); /* unless its process is up */
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);
-void clt_command_put_result(clt_command_state *s, clt_measurement *m); /* moves it */
 void clt_command_wait_for_events(clt_command_state *s, double timeout_s);
-/* What slot does is lost with its process: begun once more, or a crash. */
-int clt_command_lost(clt_command_state *s, clt_command_slot *slot, const clt_error *why, clt_error *error);
+void clt_command_put_result(clt_command_state *s, clt_measurement *m); /* takes it over */
 
-/* One turn: takes what has ended, begins what can be begun. */
-int clt_command_turn(clt_command_state *s, clt_error *error);
-
-/* command_kept.c: finalists, of clt_evaluator_type's keep and time_again. */
-int clt_command_keep(clt_command_state *s, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
-int clt_command_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
-                           clt_error *error);
-void clt_command_give_up_kept(clt_command_state *s);
-
-/* command_batch.c */
+/* batch.c: one turn takes what has ended and begins what can be begun. time_again as the evaluator's. */
 int clt_batch_turn(clt_command_state *s, clt_error *error);
-int clt_batch_keep(clt_command_state *s, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
 int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out, clt_error *error);
 void clt_batch_release(clt_command_batch *batch);
+
+/* The texts of the protocol (docs/commands.md): "n_configurations n_parameters", then a line of value positions for
+ * each configuration. malloc'ed; NULL when out of memory. */
+char *clt_batch_question(const clt_space *space, const clt_config *configs, size_t n);
+/* An answer in a line: which of the n configurations (index) that are not answered yet, and its number (NaN where what
+ * stands there is none). False for lines without an answer. */
+bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_config *configs,
+                      const bool *answered, size_t n, size_t *index, double *number);
 
 #endif

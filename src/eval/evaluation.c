@@ -1,22 +1,98 @@
-#include "eval/evaluation.h"
-
+/* One configuration of a command: its scratch folder, its build, its runs, its check. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "eval/command.h"
 
-/* --- programs --- */
+#define COPIED_AT_ONCE ((size_t)1 << 26)
 
-double clt_command_run_limit(const clt_command_context *context, double best_s) {
-  bool times = context->command->figure.source == CLT_FIGURE_WALL; /* then the best is a run's time */
-  if (!times || !(context->run_timeout_factor > 0 && best_s > 0)) return context->run_timeout_s;
-  return fmin(context->run_timeout_s, fmax(context->run_timeout_floor_s, context->run_timeout_factor * best_s));
+/* --- the scratch folder --- */
+
+/* The place of a file that is listed as "a/b/c", with the folders above it. */
+static int make_place(char **out, const char *scratch, const char *relative, clt_error *error) {
+  char *to = clt_path_join(scratch, relative);
+  int rc = to ? CLT_OK : clt_fail_memory(error);
+  for (char *slash = to ? strchr(to + strlen(scratch) + 1, '/') : NULL; rc == CLT_OK && slash;
+       slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    if (mkdir(to, 0700) && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
+    *slash = '/';
+  }
+  if (rc) return free(to), rc;
+  *out = to;
+  return CLT_OK;
 }
 
-/* Programs run in the scratch folder, so names in it need no path. */
+/* With its permissions to run, but as a new file: make goes by that. */
+static int copy_file(const char *to, const char *from, clt_error *error) {
+  struct stat status;
+  ssize_t sent = 0;
+  int rc = CLT_OK, in = open(from, O_RDONLY | O_CLOEXEC);
+  if (in < 0) return clt_fail_errno(error, CLT_E_IO, "open", from);
+  mode_t mode = fstat(in, &status) == 0 ? (status.st_mode & 0100) | 0600 : 0600;
+  int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+  if (out < 0) rc = clt_fail_errno(error, CLT_E_IO, "create", to);
+  for (sent = rc == CLT_OK; sent > 0 || (sent < 0 && errno == EINTR);) sent = sendfile(out, in, NULL, COPIED_AT_ONCE);
+  if (sent < 0) rc = clt_fail_errno(error, CLT_E_IO, "copy", from);
+  close(in);
+  if (out >= 0 && close(out) != 0 && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", to);
+  return rc;
+}
+
+static int copy_to_scratch(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
+  char *to = NULL;
+  int rc = make_place(&to, user, relative, error);
+  if (rc == CLT_OK && !folder) rc = copy_file(to, path, error);
+  if (rc == CLT_OK && folder && mkdir(to, 0700) && errno != EEXIST)
+    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
+  free(to);
+  return rc;
+}
+
+int clt_scratch_new(char **out, const clt_command_context *context, const char *name, clt_config config,
+                    clt_error *error) {
+  const clt_command *command = context->command;
+  char *path = NULL;
+  int rc = clt_run_folder_make(&path, &context->run, name, error);
+  if (rc) return rc;
+  clt_remove_tree(path, true);
+  rc = clt_command_each_file(context->instance, copy_to_scratch, path, error);
+  for (size_t i = 0; rc == CLT_OK && i < command->n_links; i++) {
+    char *to = NULL, *target = clt_problem_file(clt_instance_problem(context->instance), command->links[i]);
+    rc = target ? make_place(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
+    if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "make the link", to);
+    free(target);
+    free(to);
+  }
+  if (rc == CLT_OK && command->parameters_file && config != CLT_CONFIG_NONE) {
+    char *to = NULL, *text = NULL;
+    rc = make_place(&to, path, command->parameters_file, error);
+    if (rc == CLT_OK) rc = clt_command_parameters(context->instance, config, &text, error);
+    if (rc == CLT_OK) rc = clt_file_write(to, text, strlen(text), error);
+    free(text);
+    free(to);
+  }
+  if (rc) return clt_scratch_remove(path), rc;
+  *out = path;
+  return CLT_OK;
+}
+
+void clt_scratch_remove(char *path) {
+  if (path) clt_remove_tree(path, false);
+  free(path);
+}
+
+/* --- its programs --- */
+
 clt_command_places clt_command_places_in(const clt_command_context *context, const char *scratch) {
   const clt_command *command = context->command;
   return (clt_command_places){.scratch = scratch,
@@ -26,8 +102,8 @@ clt_command_places clt_command_places_in(const clt_command_context *context, con
                               .output = command->batch.output};
 }
 
-static int start(clt_evaluation *e, const clt_command_line *line, double limit_s, clt_evaluation_stage stage,
-                 clt_error *error) {
+static int start_program(clt_evaluation *e, const clt_command_line *line, double limit_s, clt_evaluation_stage stage,
+                         clt_error *error) {
   clt_command_places places = clt_command_places_in(e->context, e->scratch);
   clt_error why = {0};
   char **words = NULL, text[sizeof why.message + 600];
@@ -50,11 +126,10 @@ static int start(clt_evaluation *e, const clt_command_line *line, double limit_s
 static int build_next(clt_evaluation *e, clt_error *error) {
   const clt_command *command = e->context->command;
   if (e->step == command->n_build) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  return start(e, &command->build[e->step], e->context->compile_timeout_s, CLT_EVALUATION_BUILDING, error);
+  return start_program(e, &command->build[e->step], e->context->compile_timeout_s, CLT_EVALUATION_BUILDING, error);
 }
 
 int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, clt_error *error) {
-  const clt_instance *instance = e->context->instance;
   clt_measurement_release(&e->measurement);
   clt_measurement_init(&e->measurement, config);
   e->measurement.clock = CLT_CLOCK_HOST;
@@ -63,14 +138,18 @@ int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, cl
   e->step = 0;
   e->cold = 0;
   e->checked = e->context->command->check.n == 0;
-  int rc = clt_scratch_new(&e->scratch, &e->context->run, e->name, instance, config, error);
-  if (rc == 0) rc = clt_command_environment(instance, config, &e->environment, error);
+  int rc = clt_scratch_new(&e->scratch, e->context, e->name, config, error);
+  if (rc == 0) rc = clt_command_environment(e->context->instance, config, &e->environment, error);
   return rc ? rc : build_next(e, error);
 }
 
 int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
   const clt_command_context *c = e->context;
-  return start(e, &c->command->run, clt_command_run_limit(c, e->best_s), CLT_EVALUATION_RUNNING, error);
+  double limit_s = c->run_timeout_s;
+  bool best_is_time = c->command->figure.source == CLT_FIGURE_WALL;
+  if (best_is_time && c->run_timeout_factor > 0 && e->best_s > 0)
+    limit_s = fmin(limit_s, fmax(c->run_timeout_floor_s, c->run_timeout_factor * e->best_s));
+  return start_program(e, &c->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
 }
 
 bool clt_evaluation_active(const clt_evaluation *e) {
@@ -81,79 +160,66 @@ bool clt_evaluation_active(const clt_evaluation *e) {
 /* --- what became of them --- */
 
 /* Why a program that ended has failed; NONE: it has not. */
-static clt_reason judge(clt_evaluation_stage stage, const clt_program_end *end) {
-  bool building = stage == CLT_EVALUATION_BUILDING, checking = stage == CLT_EVALUATION_CHECKING;
+static clt_reason judge_end(clt_evaluation_stage stage, const clt_program_end *end) {
+  bool building = stage == CLT_EVALUATION_BUILDING;
   if (!end->started) return CLT_REASON_NOT_STARTED;
   if (!end->expired && WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0) return CLT_REASON_NONE;
-  if (checking) return CLT_REASON_CHECK_FAILED;
+  if (stage == CLT_EVALUATION_CHECKING) return CLT_REASON_CHECK_FAILED;
   if (end->expired) return building ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
   if (WIFSIGNALED(end->status)) return building ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   return building ? CLT_REASON_COMPILE_ERROR : CLT_REASON_EXIT_STATUS;
 }
 
-static int fail(clt_evaluation *e, clt_reason reason, const clt_program_end *end, const char *why, clt_error *error) {
-  char *story = clt_program_story(e->program, e->words, end);
-  char *text = story ? clt_format("%s%s%s", why, why[0] ? "\n" : "", story) : NULL;
-  if (text) clt_measurement_fail(&e->measurement, reason, text);
-  free(story);
-  free(text);
-  e->stage = CLT_EVALUATION_DONE;
-  return text ? CLT_OK : clt_fail_memory(error);
-}
-
-static bool enough(const clt_evaluation *e) {
+static bool has_enough_runs(const clt_evaluation *e) {
   const clt_command_context *c = e->context;
   const clt_measurement *m = &e->measurement;
   double least = INFINITY;
   for (size_t i = 0; i < m->n_runs; i++) least = fmin(least, m->runs_s[i]);
-  if ((int64_t)m->n_runs >= c->max_runs) return true;
+  if (m->n_runs == 0 || (int64_t)m->n_runs >= c->max_runs) return m->n_runs > 0;
   if (e->best_s > 0 && c->abandon_factor > 0 && least > c->abandon_factor * e->best_s) return true;
   if (m->phases.runs_s >= c->max_total_s) return true;
   return (int64_t)m->n_runs >= c->min_runs && clt_runs_steady(m->runs_s, m->n_runs, c->steady);
 }
 
-static int go_on(clt_evaluation *e, clt_error *error) {
-  clt_measurement *m = &e->measurement;
-  if (!e->checked)
-    return start(e, &e->context->command->check, e->context->check_timeout_s, CLT_EVALUATION_CHECKING, error);
-  if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  if (m->n_runs == 0 || !enough(e)) return clt_evaluation_run(e, error);
-  m->time_s = clt_figure_summary(&e->context->command->figure, m->runs_s, m->n_runs);
-  e->stage = CLT_EVALUATION_DONE;
-  return CLT_OK;
-}
-
-static int take_run(clt_evaluation *e, const clt_program_end *end, clt_error *error) {
-  char why[256] = "";
-  double figure = NAN;
-  clt_measurement *m = &e->measurement;
-  clt_reason reason =
-      clt_figure_take(&figure, &e->context->command->figure, e->program, end, e->scratch, why, sizeof why);
-  if (reason != CLT_REASON_NONE) return fail(e, reason, end, why, error);
-  bool cold = !e->single && e->cold < e->context->warm_up;
-  e->cold += cold;
-  if (!cold) m->runs_s[m->n_runs++] = figure;
-  if (!cold) m->phases.runs_s += end->wall_s;
-  return go_on(e, error);
-}
-
-static int take_end(clt_evaluation *e, const clt_program_end *end, clt_error *error) {
-  clt_phases *phases = &e->measurement.phases;
-  clt_reason reason = judge(e->stage, end);
-  if (e->stage == CLT_EVALUATION_BUILDING) phases->build_s += end->wall_s;
-  if (e->stage == CLT_EVALUATION_CHECKING) phases->verify_s += end->wall_s;
-  if (reason != CLT_REASON_NONE) return fail(e, reason, end, "", error);
-  if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
-  if (e->stage == CLT_EVALUATION_RUNNING) return take_run(e, end, error);
-  e->checked = true;
-  return go_on(e, error);
-}
-
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   clt_program_end end;
+  clt_measurement *m = &e->measurement;
+  const clt_figure *stated = &e->context->command->figure;
+  char why[256] = "";
+  double figure = NAN;
   if (!clt_evaluation_active(e)) return CLT_OK;
   int ended = clt_program_poll(e->program, &end, error);
-  return ended > 0 ? take_end(e, &end, error) : ended;
+  if (ended <= 0) return ended;
+  bool running = e->stage == CLT_EVALUATION_RUNNING;
+  if (e->stage == CLT_EVALUATION_BUILDING) m->phases.build_s += end.wall_s;
+  if (e->stage == CLT_EVALUATION_CHECKING) m->phases.verify_s += end.wall_s;
+  clt_reason reason = judge_end(e->stage, &end);
+  if (reason == CLT_REASON_NONE && running)
+    reason = clt_figure_take(&figure, stated, e->program, &end, e->scratch, why, sizeof why);
+  if (reason != CLT_REASON_NONE) {
+    char *story = clt_program_story(e->program, e->words, &end);
+    char *text = story ? clt_format("%s%s%s", why, why[0] ? "\n" : "", story) : NULL;
+    if (text) clt_measurement_fail(m, reason, text);
+    free(story);
+    free(text);
+    e->stage = CLT_EVALUATION_DONE;
+    return text ? CLT_OK : clt_fail_memory(error);
+  }
+  if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
+  if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
+  if (running && !e->single && e->cold < e->context->warm_up) {
+    e->cold++;
+  } else if (running) {
+    m->runs_s[m->n_runs++] = figure;
+    m->phases.runs_s += end.wall_s;
+  }
+  if (!e->checked)
+    return start_program(e, &e->context->command->check, e->context->check_timeout_s, CLT_EVALUATION_CHECKING, error);
+  if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
+  if (!has_enough_runs(e)) return clt_evaluation_run(e, error);
+  m->time_s = clt_figure_summary(stated, m->runs_s, m->n_runs);
+  e->stage = CLT_EVALUATION_DONE;
+  return CLT_OK;
 }
 
 void clt_evaluation_end(clt_evaluation *e, clt_measurement *out) {

@@ -1,5 +1,4 @@
-#include "eval/figure.h"
-
+/* The figure of merit of a run: from its measured seconds or bytes, a file, or what it printed. */
 #include <ctype.h>
 #include <math.h>
 #include <regex.h>
@@ -8,35 +7,16 @@
 #include <string.h>
 
 #include "base/file.h"
-
-/* --- numbers in texts --- */
+#include "eval/command.h"
 
 /* A number that nothing but space, or a unit without digits, follows closely: "1.5", "1.5 ms", not "1.5.2". */
-static bool parse_number(double *out, const char *text) {
+static clt_reason parse_number(double *out, const char *text, char *why, size_t capacity) {
   char *end;
   double x = strtod(text, &end);
-  if (end == text || (*end && !isspace((unsigned char)*end))) return false;
-  *out = x;
-  return true;
-}
-
-static clt_reason no_figure(char *why, size_t capacity, const char *what) {
-  snprintf(why, capacity, "%s", what);
-  return CLT_REASON_NO_FIGURE;
-}
-
-static clt_reason bad_figure(char *why, size_t capacity, const char *text) {
+  if (end != text && (*end == 0 || isspace((unsigned char)*end))) return *out = x, CLT_REASON_NONE;
   snprintf(why, capacity, "not a number: '%.*s'", (int)fmin(60, (double)strcspn(text, "\n")), text);
   return CLT_REASON_BAD_FIGURE;
 }
-
-static clt_reason read_plain(double *out, const char *text, char *why, size_t capacity) {
-  while (isspace((unsigned char)*text)) text++;
-  if (*text == 0) return no_figure(why, capacity, "there is nothing where the figure should stand");
-  return parse_number(out, text) ? CLT_REASON_NONE : bad_figure(why, capacity, text);
-}
-
-/* --- patterns --- */
 
 /* The last match: what a program says in the end counts. */
 static clt_reason read_match(double *out, const char *pattern, const char *text, char *why, size_t capacity) {
@@ -44,58 +24,51 @@ static clt_reason read_match(double *out, const char *pattern, const char *text,
   regmatch_t match[2], last[2] = {{-1, -1}, {-1, -1}};
   const char *base = text, *at = text;
   char number[64];
-  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE)) return no_figure(why, capacity, "the pattern is none");
+  snprintf(why, capacity, "nothing that it printed matches the pattern");
+  if (regcomp(&compiled, pattern, REG_EXTENDED | REG_NEWLINE)) return CLT_REASON_NO_FIGURE;
   while (*at && regexec(&compiled, at, 2, match, at == text ? 0 : REG_NOTBOL) == 0) {
     memcpy(last, match, sizeof last);
     base = at;
     at += match[0].rm_eo > 0 ? match[0].rm_eo : 1;
   }
   regfree(&compiled);
-  if (last[0].rm_so < 0) return no_figure(why, capacity, "nothing that it printed matches the pattern");
+  if (last[0].rm_so < 0) return CLT_REASON_NO_FIGURE;
   const regmatch_t *part = last[1].rm_so >= 0 ? &last[1] : &last[0];
   snprintf(number, sizeof number, "%.*s", (int)fmin(60, (double)(part->rm_eo - part->rm_so)), base + part->rm_so);
-  return parse_number(out, number) ? CLT_REASON_NONE : bad_figure(why, capacity, number);
+  return parse_number(out, number, why, capacity);
 }
 
-/* --- JSON --- */
-
-/* The last line that is an object, as programs print other things before. */
-static json_t *last_object(const char *text) {
-  json_t *json = json_loads(text, 0, NULL);
-  for (const char *end = text + strlen(text); json == NULL && end > text;) {
+/* Of the whole text, or of its last line that is an object, as programs print other things before. */
+static clt_reason read_json(double *out, const char *path, const char *text, char *why, size_t capacity) {
+  json_t *root = json_loads(text, 0, NULL);
+  for (const char *end = text + strlen(text); root == NULL && end > text;) {
     const char *begin = end;
     while (begin > text && begin[-1] != '\n') begin--;
-    if (*begin == '{') json = json_loadb(begin, (size_t)(end - begin), 0, NULL);
+    if (*begin == '{') root = json_loadb(begin, (size_t)(end - begin), 0, NULL);
     end = begin > text ? begin - 1 : text;
   }
-  return json;
-}
-
-static const json_t *member_of(const json_t *json, const char *name, size_t n) {
-  char key[128], *end;
-  snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), name);
-  if (!json_is_array(json)) return json_object_get(json, key);
-  size_t index = strtoul(key, &end, 10);
-  return *end || end == key ? NULL : json_array_get(json, index);
-}
-
-static clt_reason read_json(double *out, const char *path, const char *text, char *why, size_t capacity) {
-  json_t *root = last_object(text);
   const json_t *json = root;
-  if (root == NULL) return no_figure(why, capacity, "there is no JSON where the figure should stand");
   for (const char *at = path; json && at; at = strchr(at, '.')) {
+    char key[128], *end;
     at += *at == '.';
-    json = member_of(json, at, strcspn(at, "."));
+    size_t n = strcspn(at, ".");
+    snprintf(key, sizeof key, "%.*s", (int)(n < sizeof key ? n : sizeof key - 1), at);
+    size_t index = strtoul(key, &end, 10);
+    if (json_is_array(json))
+      json = *end || end == key ? NULL : json_array_get(json, index);
+    else
+      json = json_object_get(json, key);
   }
   clt_reason reason = CLT_REASON_NONE;
-  if (json == NULL) {
-    snprintf(why, capacity, "the JSON has no \"%.100s\"", path);
-    reason = CLT_REASON_NO_FIGURE;
-  } else if (!json_is_number(json)) {
+  if (json_is_number(json)) {
+    *out = json_number_value(json);
+  } else if (json) {
     snprintf(why, capacity, "\"%.100s\" is not a number", path);
     reason = CLT_REASON_BAD_FIGURE;
   } else {
-    *out = json_number_value(json);
+    snprintf(why, capacity, root ? "the JSON has no \"%.100s\"" : "there is no JSON where the figure should stand",
+             path);
+    reason = CLT_REASON_NO_FIGURE;
   }
   json_decref(root);
   return reason;
@@ -104,10 +77,11 @@ static clt_reason read_json(double *out, const char *path, const char *text, cha
 clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *text, char *why, size_t capacity) {
   if (figure->member) return read_json(out, figure->member, text, why, capacity);
   if (figure->pattern) return read_match(out, figure->pattern, text, why, capacity);
-  return read_plain(out, text, why, capacity);
+  while (isspace((unsigned char)*text)) text++;
+  if (*text) return parse_number(out, text, why, capacity);
+  snprintf(why, capacity, "there is nothing where the figure should stand");
+  return CLT_REASON_NO_FIGURE;
 }
-
-/* --- of a run --- */
 
 static clt_reason read_file(double *out, const clt_figure *figure, const char *scratch, char *why, size_t capacity) {
   char *path = clt_path_join(scratch, figure->file), *text = NULL;
@@ -129,27 +103,20 @@ bool clt_figure_rank(double *out, const clt_figure *figure, double number) {
   return true;
 }
 
-/* Processors' time is counted in ticks by some systems: 0 is less than one. */
-static double at_least_a_tick(double seconds) { return fmax(seconds, 1e-6); }
-
-static clt_reason take_number(double *out, const clt_figure *figure, const clt_program *program,
-                              const clt_program_end *end, const char *scratch, char *why, size_t capacity) {
-  switch (figure->source) {
-    case CLT_FIGURE_WALL: *out = end->wall_s; break;
-    case CLT_FIGURE_USER: *out = at_least_a_tick(end->user_s); break;
-    case CLT_FIGURE_SYSTEM: *out = at_least_a_tick(end->system_s); break;
-    case CLT_FIGURE_CPU: *out = at_least_a_tick(end->user_s + end->system_s); break;
-    case CLT_FIGURE_MEMORY: *out = end->memory_bytes; break;
-    case CLT_FIGURE_FILE: return read_file(out, figure, scratch, why, capacity);
-    case CLT_FIGURE_OUTPUT: return clt_figure_read(out, figure, program->answers.bytes, why, capacity);
-  }
-  return CLT_REASON_NONE;
-}
-
 clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_program *program,
                            const clt_program_end *end, const char *scratch, char *why, size_t capacity) {
   double number = NAN;
-  clt_reason reason = take_number(&number, figure, program, end, scratch, why, capacity);
+  clt_reason reason = CLT_REASON_NONE;
+  const double tick_s = 1e-6; /* processors' time is counted in ticks by some systems: 0 is less than one */
+  switch (figure->source) {
+    case CLT_FIGURE_WALL: number = end->wall_s; break;
+    case CLT_FIGURE_USER: number = fmax(end->user_s, tick_s); break;
+    case CLT_FIGURE_SYSTEM: number = fmax(end->system_s, tick_s); break;
+    case CLT_FIGURE_CPU: number = fmax(end->user_s + end->system_s, tick_s); break;
+    case CLT_FIGURE_MEMORY: number = end->memory_bytes; break;
+    case CLT_FIGURE_FILE: reason = read_file(&number, figure, scratch, why, capacity); break;
+    case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, program->answers.bytes, why, capacity); break;
+  }
   if (reason != CLT_REASON_NONE || clt_figure_rank(out, figure, number)) return reason;
   snprintf(why, capacity, "%g is not a positive number", number);
   return CLT_REASON_BAD_FIGURE;

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "eval/batch_text.h"
-#include "eval/figure.h"
+#include "eval/command.h"
 
 static void expect(const clt_figure *figure, const char *text, clt_reason reason, double expected) {
   char why[200] = "";

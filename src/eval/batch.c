@@ -1,0 +1,323 @@
+/* The batch protocol: a program is handed several configurations and answers one after the other. It may die between
+ * two answers: those that it gave count, and the rest goes to a new run. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/memory.h"
+#include "eval/command.h"
+
+#define MAX_ANSWER_FILE_BYTES ((size_t)64 << 20)
+#define WAIT_S 0.1 /* how long an answer in a file may go unseen */
+#define MAX_TOKENS 1024
+#define MAX_TOKEN_BYTES 40
+
+/* --- the texts --- */
+
+char *clt_batch_question(const clt_space *space, const clt_config *configs, size_t n) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  size_t n_parameters = clt_space_n_parameters(space);
+  clt_text out = {0};
+  char *text = NULL;
+  clt_text_printf(&out, "%zu %zu\n", n, n_parameters);
+  for (size_t i = 0; i < n; i++) {
+    clt_space_positions(space, configs[i], positions);
+    for (size_t p = 0; p < n_parameters; p++) clt_text_printf(&out, "%s%u", p ? " " : "", (unsigned)positions[p]);
+    clt_text_add(&out, "\n");
+  }
+  return clt_text_take(&text, &out, NULL) ? NULL : text;
+}
+
+/* A piece of a line between spaces, commas and the like. */
+typedef struct token {
+  bool is_position; /* digits alone */
+  bool is_number;   /* any */
+  uint32_t position;
+  double number;
+} token;
+
+static size_t split_line(token *out, const char *line, size_t length) {
+  size_t n = 0;
+  for (size_t at = 0; at < length && n < MAX_TOKENS;) {
+    char copy[MAX_TOKEN_BYTES + 1], *end;
+    size_t begin = at;
+    while (at < length && !isspace((unsigned char)line[at]) && !strchr(",;:=", line[at])) at++;
+    size_t bytes = at - begin;
+    if (bytes == 0) {
+      at++;
+      continue;
+    }
+    token t = {.number = NAN};
+    if (bytes <= MAX_TOKEN_BYTES) {
+      memcpy(copy, line + begin, bytes);
+      copy[bytes] = 0;
+      t.is_position = copy[strspn(copy, "0123456789")] == 0 && bytes < 10;
+      if (t.is_position) t.position = (uint32_t)strtoul(copy, NULL, 10);
+      double x = strtod(copy, &end);
+      t.is_number = end != copy && *end == 0;
+      if (t.is_number) t.number = x;
+    }
+    out[n++] = t;
+  }
+  return n;
+}
+
+/* Whether the tokens are the positions of a configuration that is not answered yet, and something behind them. */
+static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *space, const clt_config *configs,
+                         const bool *answered, size_t n, size_t *index, double *number) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  size_t n_parameters = clt_space_n_parameters(space);
+  if (n_parameters >= n_tokens) return false;
+  for (size_t p = 0; p < n_parameters; p++) {
+    if (!tokens[p].is_position || tokens[p].position >= clt_space_parameter(space, p)->n_values) return false;
+    positions[p] = tokens[p].position;
+  }
+  clt_config config = clt_space_from_positions(space, positions);
+  for (*index = 0; *index < n; ++*index)
+    if (configs[*index] == config && !answered[*index]) break;
+  *number = tokens[n_parameters].number;
+  return *index < n;
+}
+
+/* A line that is an answer and nothing else comes first; one in other text needs a number behind it, so that a mere
+ * mention of a configuration is none. Where a line begins with other numbers, the last fit counts: the time ends it. */
+bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_config *configs,
+                      const bool *answered, size_t n, size_t *index, double *number) {
+  token tokens[MAX_TOKENS];
+  size_t n_tokens = split_line(tokens, line, length), n_parameters = clt_space_n_parameters(space);
+  if (n_tokens == n_parameters + 1) return match_answer(tokens, n_tokens, space, configs, answered, n, index, number);
+  for (size_t at = n_tokens; at-- > 0;)
+    if (match_answer(tokens + at, n_tokens - at, space, configs, answered, n, index, number) &&
+        tokens[at + n_parameters].is_number)
+      return true;
+  return false;
+}
+
+void clt_batch_release(clt_command_batch *batch) {
+  clt_scratch_remove(batch->scratch);
+  clt_words_free(batch->words);
+  free(batch->configs);
+  free(batch->answered);
+  batch->scratch = NULL;
+}
+
+/* --- beginning --- */
+
+static int start_line(clt_command_state *s, const clt_command_line *line, const char *input, double limit_s,
+                      clt_error *error) {
+  clt_command_batch *b = &s->batch;
+  clt_command_places places = clt_command_places_in(&s->context, b->scratch);
+  char **words = NULL;
+  int rc = clt_command_words(s->context.instance, line, CLT_CONFIG_NONE, &places, &words, error);
+  if (rc) return rc;
+  clt_words_free(b->words);
+  b->words = words;
+  const clt_program_run run = {
+      .words = words, .environment = NULL, .folder = b->scratch, .input = input, .limit_s = limit_s};
+  rc = clt_program_begin(&s->slots[0].program, &run, error);
+  b->running = rc == 0;
+  b->interrupted = false;
+  return rc;
+}
+
+/* From now on an answer is due: where the program streams, each has its time. */
+static void set_deadline(clt_command_state *s) {
+  double each_s = s->context.run_timeout_s;
+  s->batch.deadline_s = clt_now_s() + (s->batch.streams ? each_s : each_s * (double)s->batch.n);
+}
+
+/* Builds first, once; then the next batch. Standard input comes from a file as well. */
+static int begin_next(clt_command_state *s, clt_error *error) {
+  clt_command_batch *b = &s->batch;
+  const clt_command *command = s->context.command;
+  const clt_batch *stated = &command->batch;
+  int rc = clt_command_bring_up(s, &s->slots[0], error);
+  if (b->limit == 0) b->limit = b->size;
+  if (rc == 0 && b->scratch == NULL) rc = clt_scratch_new(&b->scratch, &s->context, "scratch", CLT_CONFIG_NONE, error);
+  if (rc == 0 && b->step < command->n_build)
+    return start_line(s, &command->build[b->step], "", s->context.compile_timeout_s, error);
+  if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
+  b->n = s->n_queue < b->limit ? s->n_queue : b->limit;
+  b->n_answered = 0;
+  for (size_t i = 0; i < b->n; i++) {
+    b->configs[i] = s->queue[i].config;
+    b->answered[i] = false;
+  }
+  s->n_queue -= b->n;
+  memmove(s->queue, s->queue + b->n, s->n_queue * sizeof *s->queue);
+  char *text = clt_batch_question(s->setup.space, b->configs, b->n);
+  char *input = clt_path_join(b->scratch, stated->input ? stated->input : "input");
+  char *old = clt_path_join(b->scratch, stated->output ? stated->output : "output");
+  rc = text && input && old ? clt_file_write(input, text, strlen(text), error) : clt_fail_memory(error);
+  if (rc == 0 && stated->output) unlink(old);
+  if (rc == 0) rc = start_line(s, &command->run, stated->input ? "" : input, 0, error);
+  set_deadline(s);
+  free(text);
+  free(input);
+  free(old);
+  return rc;
+}
+
+/* --- answers --- */
+
+static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double figure, const char *log) {
+  clt_measurement m;
+  clt_measurement_init(&m, s->batch.configs[i]);
+  m.clock = CLT_CLOCK_HOST;
+  if (reason == CLT_REASON_NONE) {
+    m.time_s = m.runs_s[0] = figure;
+    m.n_runs = 1;
+    if (strcmp(s->context.command->figure.unit, "s") == 0) m.phases.runs_s = figure;
+  } else {
+    clt_measurement_fail(&m, reason, log);
+  }
+  s->batch.answered[i] = true;
+  s->batch.n_answered++;
+  clt_command_put_result(s, &m);
+}
+
+/* Whole lines only, unless the program has ended well: half a number is a number, too. */
+static void read_answers(clt_command_state *s, bool complete) {
+  clt_command_batch *b = &s->batch;
+  const char *file = s->context.command->batch.output, *line = s->slots[0].program.answers.bytes;
+  char *text = NULL, header[64];
+  /* With a single parameter, the question's first line looks like an answer, and some programs repeat it. */
+  size_t n_parameters = clt_space_n_parameters(s->setup.space);
+  size_t n_header = (size_t)snprintf(header, sizeof header, "%zu %zu", b->n, n_parameters);
+  if (file) {
+    char *path = clt_path_join(b->scratch, file);
+    line = path && clt_file_read(&text, NULL, path, MAX_ANSWER_FILE_BYTES, NULL) == 0 ? text : "";
+    free(path);
+  }
+  for (bool first = true; *line && b->n_answered < b->n; first = false) {
+    size_t n = strcspn(line, "\n"), i;
+    double number, figure = NAN;
+    if (line[n] == 0 && !complete) break;
+    bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
+    if (!repeated && clt_batch_answer(line, n, s->setup.space, b->configs, b->answered, b->n, &i, &number)) {
+      if (clt_figure_rank(&figure, &s->context.command->figure, number))
+        put_answer(s, i, CLT_REASON_NONE, figure, NULL);
+      else if (number < 0)
+        put_answer(s, i, CLT_REASON_REFUSED, NAN, "the program answered with a negative time");
+      else
+        put_answer(s, i, CLT_REASON_BAD_FIGURE, NAN, "the program answered with what is not a positive number");
+    }
+    line += n + (line[n] != 0);
+  }
+  free(text);
+}
+
+/* --- ends --- */
+
+/* Blames the first without an answer where that is certain; otherwise the next runs are smaller, until it is. One that
+ * ended well without all answers has gone wrong only if it gave none. What is left goes in front of the queue. */
+static void settle_rest(clt_command_state *s, clt_reason reason, const char *story) {
+  clt_command_batch *b = &s->batch;
+  size_t left = b->n - b->n_answered, at = 0, first = 0;
+  bool progress = reason == CLT_REASON_NO_FIGURE && b->n_answered > 0;
+  bool certain = b->n == 1 || (b->streams && reason != CLT_REASON_NO_FIGURE);
+  while (first < b->n && b->answered[first]) first++;
+  if (left > 0 && !progress && certain) put_answer(s, first, reason, NAN, story);
+  if (left > 0 && !progress && !certain) {
+    b->limit = left > 1 ? left / 2 : 1;
+  } else {
+    b->limit = 2 * b->limit < b->size ? 2 * b->limit : b->size;
+  }
+  left = b->n - b->n_answered;
+  memmove(s->queue + left, s->queue, s->n_queue * sizeof *s->queue);
+  for (size_t i = 0; i < b->n; i++)
+    if (!b->answered[i]) s->queue[at++] = (clt_command_job){b->configs[i], 0};
+  s->n_queue += left;
+}
+
+static int take_end(clt_command_state *s, const clt_program_end *end, clt_error *error) {
+  clt_command_batch *b = &s->batch;
+  bool building = b->step < s->context.command->n_build;
+  bool well = end->started && !end->expired && end->status == 0;
+  char *story = clt_program_story(&s->slots[0].program, b->words, end);
+  int rc = story ? CLT_OK : clt_fail_memory(error);
+  b->running = false;
+  if (rc == 0 && (!end->started || (building && !well)))
+    rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be %s: %s",
+                  building ? "built" : "started", story);
+  if (rc == 0 && building) b->step++;
+  if (rc == 0 && !building) {
+    clt_reason reason = WEXITSTATUS(end->status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
+    if (WIFSIGNALED(end->status)) reason = CLT_REASON_RUN_CRASH;
+    if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
+    read_answers(s, well);
+    settle_rest(s, reason, story);
+    clt_remove_tree(s->slots[0].folder, true);
+  }
+  free(story);
+  return rc;
+}
+
+static int take_events(clt_command_state *s, clt_error *error) {
+  clt_command_batch *b = &s->batch;
+  clt_program *program = &s->slots[0].program;
+  clt_program_end end = {.started = true};
+  clt_error why = {0};
+  int ended = clt_program_poll(program, &end, &why);
+  bool building = b->step < s->context.command->n_build;
+  if (ended > 0) return take_end(s, &end, error);
+  if (ended == CLT_E_WORKER && !building) { /* the process that ran it is gone: so is the program */
+    b->running = false;
+    clt_program_stop(program);
+    settle_rest(s, CLT_REASON_RUN_CRASH, why.message);
+    return CLT_OK;
+  }
+  if (ended < 0) return clt_fail(error, ended, "%s", why.message);
+  if (building) return CLT_OK;
+  /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
+  size_t before = b->n_answered, n = program->answers.n;
+  bool whole = s->context.command->batch.output || (n > 0 && program->answers.bytes[n - 1] == '\n');
+  read_answers(s, false);
+  if (b->n_answered > before) {
+    if (whole && b->n_answered < b->n) b->streams = true;
+    set_deadline(s);
+  }
+  if (clt_now_s() < b->deadline_s || b->interrupted) return CLT_OK;
+  clt_program_interrupt(program);
+  b->interrupted = true;
+  return CLT_OK;
+}
+
+/* Nothing begins while the caller may be busy with results, nor is any given while a batch runs. */
+int clt_batch_turn(clt_command_state *s, clt_error *error) {
+  int rc = s->batch.running ? take_events(s, error) : CLT_OK;
+  if (rc == 0 && !s->batch.running && s->n_results == 0 && s->n_queue > 0) rc = begin_next(s, error);
+  if (rc == 0 && !s->batch.running && s->n_queue == 0) clt_command_lock(s, CLT_UNLOCKED);
+  return rc;
+}
+
+/* Each once, as many at a time as there is room for; results as they come. */
+int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
+                         clt_error *error) {
+  int rc = CLT_OK;
+  size_t n_queued = 0, n_left = 0;
+  for (size_t i = 0; i < n; i++) clt_measurement_init(&out[i], CLT_CONFIG_NONE);
+  while (rc == 0 && (n_queued < n || n_left > 0)) {
+    for (; n_left < s->capacity && n_queued < n && s->n_queue < s->capacity; n_left++)
+      s->queue[s->n_queue++] = (clt_command_job){s->kept[indices[n_queued++]].config, 0};
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0) rc = clt_batch_turn(s, error);
+    for (; rc == 0 && !s->batch.running && s->n_results > 0; n_left--) {
+      clt_measurement *got = &s->results[--s->n_results];
+      size_t i = 0;
+      while (s->kept[indices[i]].config != got->config || out[i].config != CLT_CONFIG_NONE) i++;
+      out[i] = *got;
+    }
+    if (rc == 0 && n_left > 0) clt_command_wait_for_events(s, WAIT_S);
+  }
+  if (rc == 0) return CLT_OK;
+  for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
+  s->batch.running = false;
+  s->n_queue = 0;
+  return rc;
+}
