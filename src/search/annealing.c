@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "search/searchers.h"
-#include "search/steps.h"
-#include "search/vary.h"
+#include "search/search.h"
 
 #define STEPS 200 /* through what is known, before more than one parameter is changed */
 #define KICK 0.25 /* probability with which each parameter is drawn anew then */
@@ -22,7 +20,7 @@ typedef struct annealing_state {
   annealing_options options;
   int64_t n_learnt;   /* in this cooling */
   clt_config current; /* CLT_CONFIG_NONE: nothing correct yet */
-  double current_s;
+  double current_cost;
 } annealing_state;
 
 static double temperature(const annealing_state *s) {
@@ -31,22 +29,22 @@ static double temperature(const annealing_state *s) {
 }
 
 /* Metropolis on the logarithm of time, so that the temperature is a ratio of times and has no unit. */
-static void consider(annealing_state *s, clt_config config, double time_s) {
-  if (!isfinite(time_s)) return;
-  double rise = s->current == CLT_CONFIG_NONE ? 0 : log(time_s / s->current_s);
+static void consider(annealing_state *s, clt_config config, double cost) {
+  if (!isfinite(cost)) return;
+  double rise = s->current == CLT_CONFIG_NONE ? 0 : log(cost / s->current_cost);
   if (rise > 0 && clt_rng_unit(&s->steps.rng) >= exp(-rise / temperature(s))) return;
   s->current = config;
-  s->current_s = time_s;
+  s->current_cost = cost;
 }
 
 /* Neighbours that are known are walked over without another evaluation. */
-static int propose(void *state, clt_config *out, clt_error *error) {
+static int anneal_propose(void *state, clt_config *out, clt_error *error) {
   annealing_state *s = state;
   for (int i = 0; s->current != CLT_CONFIG_NONE && i < STEPS; i++) {
     *out = clt_vary_one(&s->vary, s->current);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
-    double known_s = clt_steps_time(&s->steps, *out);
-    if (!isnan(known_s)) consider(s, *out, known_s);
+    double known = clt_steps_cost(&s->steps, *out);
+    if (!isnan(known)) consider(s, *out, known);
   }
   for (int i = 0; s->current != CLT_CONFIG_NONE && i < KICKS; i++) {
     *out = clt_vary_mix(&s->vary, s->current, s->current, KICK);
@@ -55,15 +53,15 @@ static int propose(void *state, clt_config *out, clt_error *error) {
   return clt_steps_random(&s->steps, out, error);
 }
 
-static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+static int anneal_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
   annealing_state *s = state;
-  consider(s, config, time_s);
+  consider(s, config, cost);
   if (++s->n_learnt == s->options.cooling) s->n_learnt = 0; /* heated again */
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {propose, learn};
+static const clt_steps_rules rules = {anneal_propose, anneal_learn};
 
 static int annealing_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   annealing_state *s = state;

@@ -8,14 +8,133 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "model/trees.h"
-#include "search/desirability.h"
-#include "search/pheromones.h"
-#include "search/searchers.h"
-#include "search/steps.h"
+#include "problem/guidance.h"
+#include "search/ants.h"
+#include "search/search.h"
+
+/* The bounds and the beginning of Blum and Dorigo's framework (section 4). */
+#define LEAST_TRAIL 0.001
+#define MOST_TRAIL 0.999
+#define FIRST_TRAIL 0.5
+
+/* An author's guess may be far off: it weighs at most as much as a hundred times the mean. */
+#define SAMPLE 2000
+#define LEAST_DESIRABLE 0.01
+#define MOST_DESIRABLE 100
 
 #define TRIES 20   /* paths for each one that is kept, before the trails are cleared */
 #define MIN_LEAF 3 /* measurements in a leaf of the regression tree */
-#define FAILED 0.7 /* a failed configuration counts as slower than the slowest by so much in log time: twice */
+#define FAILED 0.7 /* a failed configuration counts as worse than the worst by so much in log cost: twice */
+
+int clt_pheromones_init(clt_pheromones *p, const clt_space *space, double alpha, double beta, clt_error *error) {
+  size_t n_parameters = clt_space_n_parameters(space), most = clt_walk_most_branches(space), n = 0;
+  *p = (clt_pheromones){.space = space, .alpha = alpha, .beta = beta};
+  p->first = clt_new_array(n_parameters + 1, sizeof *p->first);
+  if (p->first == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < n_parameters; i++) {
+    p->first[i] = n;
+    n += clt_space_parameter(space, i)->n_values;
+  }
+  p->first[n_parameters] = n;
+  p->trail = clt_new_array(n, sizeof *p->trail);
+  p->desirable = clt_new_array(n, sizeof *p->desirable);
+  p->branches = clt_new_array(most, sizeof *p->branches);
+  p->weights = clt_new_array(most, sizeof *p->weights);
+  if (!p->trail || !p->desirable || !p->branches || !p->weights) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) p->desirable[i] = 1;
+  clt_pheromones_reset(p);
+  return CLT_OK;
+}
+
+void clt_pheromones_release(clt_pheromones *p) {
+  free(p->first);
+  free(p->trail);
+  free(p->desirable);
+  free(p->branches);
+  free(p->weights);
+}
+
+void clt_pheromones_reset(clt_pheromones *p) {
+  size_t n = p->first[clt_space_n_parameters(p->space)];
+  for (size_t i = 0; i < n; i++) p->trail[i] = FIRST_TRAIL;
+}
+
+double clt_pheromones_trail(const clt_pheromones *p, size_t parameter, uint32_t position) {
+  return p->trail[p->first[parameter] + position];
+}
+
+static size_t choose_branch(clt_pheromones *p, size_t parameter, size_t n, clt_rng *rng) {
+  double sum = 0;
+  if (n == 1) return 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t at = p->first[parameter] + p->branches[i].position;
+    p->weights[i] = pow(p->trail[at], p->alpha) * pow(p->desirable[at], p->beta);
+    sum += p->weights[i];
+  }
+  double left = clt_rng_unit(rng) * sum;
+  for (size_t i = 0; i + 1 < n; i++) {
+    if (left < p->weights[i]) return i;
+    left -= p->weights[i];
+  }
+  return n - 1;
+}
+
+clt_config clt_pheromones_path(clt_pheromones *p, clt_rng *rng) {
+  clt_walk walk;
+  clt_walk_start(&walk, p->space);
+  for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
+    size_t n = clt_walk_branches(&walk, p->branches);
+    clt_walk_take(&walk, &p->branches[choose_branch(p, (size_t)parameter, n, rng)]);
+  }
+  return walk.config;
+}
+
+void clt_pheromones_deposit(clt_pheromones *p, clt_config config, double rho) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_walk walk;
+  clt_space_positions(p->space, config, positions);
+  clt_walk_start(&walk, p->space);
+  for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
+    size_t n = clt_walk_branches(&walk, p->branches), i = 0;
+    while (p->branches[i].position != positions[parameter]) i++;
+    for (size_t at = p->first[parameter]; n > 1 && at < p->first[parameter + 1]; at++) {
+      bool taken = at - p->first[parameter] == positions[parameter];
+      p->trail[at] = fmin(fmax(p->trail[at] + rho * (taken - p->trail[at]), LEAST_TRAIL), MOST_TRAIL);
+    }
+    clt_walk_take(&walk, &p->branches[i]);
+  }
+}
+
+int clt_pheromones_guess(clt_pheromones *p, const clt_instance *instance, uint64_t seed, clt_error *error) {
+  clt_rng rng;
+  if (instance == NULL || !clt_instance_has_desirability(instance)) return CLT_OK;
+  size_t n_values = p->first[clt_space_n_parameters(p->space)];
+  clt_config *configs = clt_new_array(SAMPLE, sizeof *configs);
+  double *sums = clt_new_array(n_values, sizeof *sums), *counts = clt_new_array(n_values, sizeof *counts), sum = 0;
+  clt_rng_init(&rng, seed);
+  int64_t n =
+      configs && sums && counts ? clt_space_sample(p->space, &rng, SAMPLE, configs, error) : clt_fail_memory(error);
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    double guess = clt_instance_desirability(instance, configs[i]);
+    if (!(guess > 0 && isfinite(guess))) guess = 0;
+    sum += guess;
+    clt_space_positions(p->space, configs[i], positions);
+    for (size_t k = 0; k < clt_space_n_parameters(p->space); k++) {
+      sums[p->first[k] + positions[k]] += guess;
+      counts[p->first[k] + positions[k]]++;
+    }
+  }
+  for (size_t v = 0; n > 0 && sum > 0 && v < n_values; v++)
+    if (counts[v] > 0)
+      p->desirable[v] = fmin(fmax(sums[v] / counts[v] / (sum / (double)n), LEAST_DESIRABLE), MOST_DESIRABLE);
+  free(configs);
+  free(sums);
+  free(counts);
+  return n < 0 ? (int)n : CLT_OK;
+}
+
+/* --- the searcher --- */
 
 typedef struct ants_options {
   int64_t ants, iterations;
@@ -24,12 +143,12 @@ typedef struct ants_options {
 
 typedef struct path {
   clt_config config;
-  double predicted; /* log time */
+  double predicted; /* log cost */
 } path;
 
 typedef struct best {
   clt_config config; /* CLT_CONFIG_NONE: nothing correct */
-  double time_s;
+  double cost;
 } best;
 
 typedef struct ants_state {
@@ -40,29 +159,29 @@ typedef struct ants_state {
   size_t max_paths, n_paths, next;
   int64_t n_home; /* ants of the iteration whose time is learnt */
   best iteration, overall;
-  clt_config *configs; /* learnt, with their log times; INFINITY: failed */
-  double *log_times;
+  clt_config *configs; /* learnt, with their log costs; INFINITY: failed */
+  double *log_costs;
   size_t n, n_capacity, t_capacity;
 } ants_state;
 
 /* --- learning --- */
 
-static const best nothing = {.config = CLT_CONFIG_NONE, .time_s = INFINITY};
+static const best nothing = {.config = CLT_CONFIG_NONE, .cost = INFINITY};
 
-static void consider(best *b, clt_config config, double time_s) {
-  if (time_s < b->time_s) *b = (best){config, time_s};
+static void keep_better(best *b, clt_config config, double cost) {
+  if (cost < b->cost) *b = (best){config, cost};
 }
 
-static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+static int ants_learn(void *state, clt_config config, double cost, clt_error *error) {
   ants_state *s = state;
   const ants_options *o = &s->options;
   if (clt_grow(&s->configs, &s->n_capacity, s->n + 1, sizeof *s->configs) ||
-      clt_grow(&s->log_times, &s->t_capacity, s->n + 1, sizeof *s->log_times))
+      clt_grow(&s->log_costs, &s->t_capacity, s->n + 1, sizeof *s->log_costs))
     return clt_fail_memory(error);
   s->configs[s->n] = config;
-  s->log_times[s->n++] = log(time_s);
-  consider(&s->iteration, config, time_s);
-  consider(&s->overall, config, time_s);
+  s->log_costs[s->n++] = log(cost);
+  keep_better(&s->iteration, config, cost);
+  keep_better(&s->overall, config, cost);
   if (++s->n_home < o->ants) return CLT_OK;
   if (s->iteration.config != CLT_CONFIG_NONE) clt_pheromones_deposit(&s->pheromones, s->iteration.config, o->rho / 2);
   if (s->overall.config != CLT_CONFIG_NONE) clt_pheromones_deposit(&s->pheromones, s->overall.config, o->rho / 2);
@@ -73,19 +192,21 @@ static int learn(void *state, clt_config config, double time_s, clt_error *error
 
 /* --- paths --- */
 
-static bool is_planned(const ants_state *s, clt_config config) {
-  for (size_t i = 0; i < s->n_paths; i++)
-    if (s->paths[i].config == config) return true;
-  return false;
-}
-
 static void walk_paths(ants_state *s) {
   s->n_paths = s->next = 0;
   for (size_t i = 0; i < TRIES * s->max_paths && s->n_paths < s->max_paths; i++) {
     clt_config config = clt_space_canonical(s->steps.space, clt_pheromones_path(&s->pheromones, &s->steps.rng));
-    if (clt_steps_is_new(&s->steps, config) && !is_planned(s, config)) s->paths[s->n_paths++].config = config;
+    bool is_new = clt_steps_is_new(&s->steps, config);
+    for (size_t k = 0; is_new && k < s->n_paths; k++) is_new = s->paths[k].config != config;
+    if (is_new) s->paths[s->n_paths++].config = config;
   }
   if (s->n_paths < s->max_paths) clt_pheromones_reset(&s->pheromones);
+}
+
+static int by_prediction(const void *a, const void *b) {
+  const path *x = a, *y = b;
+  if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
+  return (x->config > y->config) - (x->config < y->config);
 }
 
 /* What the tree splits: the positions of a configuration's values, in the order in which they are listed. */
@@ -95,66 +216,50 @@ static void encode_positions(const ants_state *s, clt_config config, float *out)
   for (size_t p = 0; p < clt_space_n_parameters(s->steps.space); p++) out[p] = (float)positions[p];
 }
 
-static int grow_tree(ants_state *s, clt_tree *out, clt_error *error) {
+/* Puts the paths first whose leaves in a tree of the measured costs are the best. */
+static int filter_paths(ants_state *s, clt_error *error) {
   size_t n_inputs = clt_space_n_parameters(s->steps.space);
+  if (s->overall.config == CLT_CONFIG_NONE || s->n_paths <= (size_t)s->options.ants) return CLT_OK;
   float *x = clt_new_array(s->n, n_inputs * sizeof *x), *y = clt_new_array(s->n, sizeof *y);
-  double slowest = -INFINITY;
+  double worst = -INFINITY;
+  clt_tree tree = {0};
   int rc = x && y ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; i < s->n; i++)
-    if (isfinite(s->log_times[i])) slowest = fmax(slowest, s->log_times[i]);
+    if (isfinite(s->log_costs[i])) worst = fmax(worst, s->log_costs[i]);
   for (size_t i = 0; !rc && i < s->n; i++) {
     encode_positions(s, s->configs[i], x + i * n_inputs);
-    y[i] = (float)(isfinite(s->log_times[i]) ? s->log_times[i] : slowest + FAILED);
+    y[i] = (float)(isfinite(s->log_costs[i]) ? s->log_costs[i] : worst + FAILED);
   }
-  if (!rc) rc = clt_tree_fit(out, x, n_inputs, y, s->n, MIN_LEAF, error);
+  if (!rc) rc = clt_tree_fit(&tree, x, n_inputs, y, s->n, MIN_LEAF, error);
+  for (size_t i = 0; !rc && i < s->n_paths; i++) {
+    float at[CLT_MAX_PARAMETERS];
+    encode_positions(s, s->paths[i].config, at);
+    s->paths[i].predicted = (double)clt_tree_predict(&tree, at);
+  }
+  if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
+  clt_tree_release(&tree);
   free(x);
   free(y);
   return rc;
 }
 
-static int by_prediction(const void *a, const void *b) {
-  const path *x = a, *y = b;
-  if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
-  return (x->config > y->config) - (x->config < y->config);
-}
-
-/* Keeps the paths whose leaves are the fastest. */
-static int filter(ants_state *s, clt_error *error) {
-  clt_tree tree = {0};
-  float x[CLT_MAX_PARAMETERS];
-  if (s->overall.config == CLT_CONFIG_NONE || s->n_paths <= (size_t)s->options.ants) return CLT_OK;
-  int rc = grow_tree(s, &tree, error);
-  for (size_t i = 0; !rc && i < s->n_paths; i++) {
-    encode_positions(s, s->paths[i].config, x);
-    s->paths[i].predicted = (double)clt_tree_predict(&tree, x);
-  }
-  if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
-  clt_tree_release(&tree);
-  return rc;
-}
-
-static int next_iteration(ants_state *s, clt_error *error) {
-  walk_paths(s);
-  int rc = filter(s, error);
-  if (s->n_paths > (size_t)s->options.ants) s->n_paths = (size_t)s->options.ants;
-  return rc;
-}
-
-static int propose(void *state, clt_config *out, clt_error *error) {
+static int ants_propose(void *state, clt_config *out, clt_error *error) {
   ants_state *s = state;
   if (clt_space_valid(s->steps.space) == 0) return *out = CLT_CONFIG_NONE, CLT_OK;
   if (s->next == s->n_paths) {
-    int rc = next_iteration(s, error);
+    walk_paths(s);
+    int rc = filter_paths(s, error);
     if (rc) return rc;
+    if (s->n_paths > (size_t)s->options.ants) s->n_paths = (size_t)s->options.ants;
   }
   if (s->n_paths == 0) return clt_steps_random(&s->steps, out, error);
   *out = s->paths[s->next++].config;
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {propose, learn};
+static const clt_steps_rules rules = {ants_propose, ants_learn};
 
-/* --- the searcher --- */
+/* --- opening and closing --- */
 
 static int ants_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   ants_state *s = state;
@@ -166,7 +271,7 @@ static int ants_init(void *state, const clt_search_setup *setup, const void *opt
   if (s->paths == NULL) return clt_fail_memory(error);
   int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
   if (rc == CLT_OK) rc = clt_pheromones_init(&s->pheromones, setup->space, o->alpha, o->beta, error);
-  if (rc == CLT_OK) rc = clt_desirability_guess(&s->pheromones, setup->instance, setup->seed, error);
+  if (rc == CLT_OK) rc = clt_pheromones_guess(&s->pheromones, setup->instance, setup->seed, error);
   return rc;
 }
 
@@ -186,7 +291,7 @@ static void ants_fini(void *state) {
   clt_steps_release(&s->steps);
   free(s->paths);
   free(s->configs);
-  free(s->log_times);
+  free(s->log_costs);
 }
 
 static const clt_option options[] = {

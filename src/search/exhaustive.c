@@ -1,7 +1,7 @@
 /* exhaustive: every valid configuration, in the order of rank. */
 #include <stdio.h>
 
-#include "search/searchers.h"
+#include "search/search.h"
 
 #define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
 
@@ -21,27 +21,21 @@ static int exhaustive_init(void *state, const clt_search_setup *setup, const voi
   return CLT_OK;
 }
 
-static clt_config next(exhaustive_state *s) {
-  if (s->n_taken == s->n_ahead) {
-    s->n_taken = 0;
-    s->n_ahead = clt_space_enumerate(s->setup.space, s->rank, AHEAD, s->ahead);
-    s->rank += s->n_ahead;
-  }
-  return s->n_ahead ? s->ahead[s->n_taken++] : CLT_CONFIG_NONE;
-}
-
 static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   (void)error;
   exhaustive_state *s = state;
-  size_t asked = 0;
-  while (asked < n && s->left > 0) {
-    clt_config config = next(s);
-    if (config == CLT_CONFIG_NONE) break;
+  for (*n_out = 0; *n_out < n && s->left > 0;) {
+    if (s->n_taken == s->n_ahead) {
+      s->n_taken = 0;
+      s->n_ahead = clt_space_enumerate(s->setup.space, s->rank, AHEAD, s->ahead);
+      s->rank += s->n_ahead;
+      if (s->n_ahead == 0) break;
+    }
+    clt_config config = s->ahead[s->n_taken++];
     if (clt_space_canonical(s->setup.space, config) != config || clt_search_is_evaluated(&s->setup, config)) continue;
-    out[asked++] = config;
+    out[(*n_out)++] = config;
     s->left--;
   }
-  *n_out = asked;
   return CLT_OK;
 }
 

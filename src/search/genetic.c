@@ -7,9 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "search/searchers.h"
-#include "search/steps.h"
-#include "search/vary.h"
+#include "search/search.h"
 
 #define TRIES 100 /* before a random configuration is taken */
 
@@ -20,7 +18,7 @@ typedef struct genetic_options {
 
 typedef struct member {
   clt_config config;
-  double time_s;
+  double cost;
 } member;
 
 typedef struct genetic_state {
@@ -36,13 +34,13 @@ static clt_config parent(genetic_state *s) {
   const member *best = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
   for (int64_t i = 1; i < s->options.tournament; i++) {
     const member *m = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
-    if (m->time_s < best->time_s) best = m;
+    if (m->cost < best->cost) best = m;
   }
   return best->config;
 }
 
 /* Mutation grows with each child that is known already. */
-static int propose(void *state, clt_config *out, clt_error *error) {
+static int breed_propose(void *state, clt_config *out, clt_error *error) {
   genetic_state *s = state;
   bool grown = s->n_first >= s->options.population && s->n_members > 0;
   for (int i = 0; grown && i < TRIES; i++) {
@@ -55,22 +53,22 @@ static int propose(void *state, clt_config *out, clt_error *error) {
   return clt_steps_random(&s->steps, out, error);
 }
 
-static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+static int breed_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
   genetic_state *s = state;
-  if (!isfinite(time_s)) return CLT_OK;
+  if (!isfinite(cost)) return CLT_OK;
   if (s->n_members < (size_t)s->options.population) {
-    s->members[s->n_members++] = (member){config, time_s};
+    s->members[s->n_members++] = (member){config, cost};
     return CLT_OK;
   }
   member *slowest = s->members;
   for (size_t i = 1; i < s->n_members; i++)
-    if (s->members[i].time_s > slowest->time_s) slowest = &s->members[i];
-  if (time_s < slowest->time_s) *slowest = (member){config, time_s};
+    if (s->members[i].cost > slowest->cost) slowest = &s->members[i];
+  if (cost < slowest->cost) *slowest = (member){config, cost};
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {propose, learn};
+static const clt_steps_rules rules = {breed_propose, breed_learn};
 
 static int genetic_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   genetic_state *s = state;

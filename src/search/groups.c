@@ -10,23 +10,13 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "problem/guidance.h"
-#include "search/searchers.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "search/search.h"
 
 #define NOT_BEGUN SIZE_MAX
 
 typedef struct groups_options {
   int64_t rounds;
 } groups_options;
-
-/* A configuration that was asked for. */
-typedef struct answer {
-  clt_config config; /* the one that stands for it */
-  double time_s;     /* NaN: awaited; INFINITY: it failed */
-  UT_hash_handle hh;
-} answer;
 
 typedef struct group {
   size_t *own; /* parameters */
@@ -41,7 +31,7 @@ typedef struct frame {
   size_t group;
   uint64_t choice;
   size_t child; /* the next one below; NOT_BEGUN: the choice is not made */
-  double best_s;
+  double best_cost;
   uint32_t *best; /* positions of all parameters */
 } frame;
 
@@ -55,34 +45,24 @@ typedef struct groups_state {
   int64_t left, rounds;
   size_t n_awaited;
   clt_config before; /* the best of the last round */
-  answer *answers;
+  clt_map costs;     /* of what was asked for, by canonical configuration: NaN: awaited; INFINITY: it failed */
 } groups_state;
 
 /* --- answers --- */
 
-static answer *find(const groups_state *s, clt_config config) {
-  answer *found;
-  HASH_FIND(hh, s->answers, &config, sizeof config, found);
-  return found;
+static double get_cost(const groups_state *s, clt_config config, bool *known) {
+  const uint64_t *bits = clt_map_find(&s->costs, config);
+  double cost = INFINITY;
+  if (bits) memcpy(&cost, bits, sizeof cost);
+  *known = bits != NULL;
+  return cost;
 }
 
-static int note(groups_state *s, clt_config config, double time_s, clt_error *error) {
-  answer *a = find(s, config);
-  if (a) return a->time_s = time_s, CLT_OK;
-  a = calloc(1, sizeof *a);
-  if (a == NULL) return clt_fail_memory(error);
-  *a = (answer){.config = config, .time_s = time_s};
-  HASH_ADD(hh, s->answers, config, sizeof a->config, a);
-  if (a->hh.tbl) return CLT_OK;
-  free(a);
-  return clt_fail_memory(error);
-}
-
-/* INFINITY where it failed, is not valid, or was left out. */
-static double time_of(const groups_state *s, const uint32_t *positions) {
-  clt_config config = clt_space_from_positions(s->space, positions);
-  const answer *a = clt_space_contains(s->space, config) ? find(s, clt_space_canonical(s->space, config)) : NULL;
-  return a && !isnan(a->time_s) ? a->time_s : INFINITY;
+static int set_cost(groups_state *s, clt_config config, double cost, clt_error *error) {
+  uint64_t *bits = clt_map_add(&s->costs, config, NULL);
+  if (bits == NULL) return clt_fail_memory(error);
+  memcpy(bits, &cost, sizeof cost);
+  return CLT_OK;
 }
 
 /* --- the tree --- */
@@ -106,7 +86,7 @@ static int add_members(groups_state *s, const clt_problem *problem, clt_error *e
   return CLT_OK;
 }
 
-static void choose(groups_state *s, const group *g, uint64_t choice) {
+static void set_choice(groups_state *s, const group *g, uint64_t choice) {
   for (size_t i = g->n_own; i-- > 0;) {
     uint64_t n = clt_space_parameter(s->space, g->own[i])->n_values;
     s->current[g->own[i]] = (uint32_t)(choice % n);
@@ -114,9 +94,9 @@ static void choose(groups_state *s, const group *g, uint64_t choice) {
   }
 }
 
-static int push(groups_state *s, size_t g, clt_error *error) {
+static int push_group(groups_state *s, size_t g, clt_error *error) {
   frame *f = &s->stack[s->depth];
-  *f = (frame){.group = g, .child = NOT_BEGUN, .best_s = INFINITY};
+  *f = (frame){.group = g, .child = NOT_BEGUN, .best_cost = INFINITY};
   f->best = clt_new_array(s->n_parameters, sizeof *f->best);
   if (f->best == NULL) return clt_fail_memory(error);
   memcpy(f->best, s->current, s->n_parameters * sizeof *f->best);
@@ -125,16 +105,21 @@ static int push(groups_state *s, size_t g, clt_error *error) {
 }
 
 /* What was best stays. */
-static void pop(groups_state *s) {
+static void pop_group(groups_state *s) {
   frame *f = &s->stack[--s->depth];
   memcpy(s->current, f->best, s->n_parameters * sizeof *f->best);
   free(f->best);
 }
 
-static void compare(const groups_state *s, frame *f) {
-  double time_s = time_of(s, s->current);
-  if (!(time_s < f->best_s)) return;
-  f->best_s = time_s;
+/* Keeps the current values if they are the best of the group's so far. What failed, is not valid or was left out is
+ * not. */
+static void keep_better(const groups_state *s, frame *f) {
+  bool known = false;
+  clt_config config = clt_space_from_positions(s->space, s->current);
+  double cost = INFINITY;
+  if (clt_space_contains(s->space, config)) cost = get_cost(s, clt_space_canonical(s->space, config), &known);
+  if (!(cost < f->best_cost)) return; /* NaN, too */
+  f->best_cost = cost;
   memcpy(f->best, s->current, s->n_parameters * sizeof *f->best);
 }
 
@@ -145,23 +130,23 @@ static bool is_new(const groups_state *s, clt_config *config) {
   *config = clt_space_from_positions(s->space, s->current);
   if (!clt_space_contains(s->space, *config)) return false;
   *config = clt_space_canonical(s->space, *config);
-  return find(s, *config) == NULL;
+  return clt_map_find(&s->costs, *config) == NULL;
 }
 
 /* A group without others below it: all choices, in any number at once; then the best of them. False: wait. */
 static bool step_leaf(groups_state *s, frame *f, clt_config *out) {
   const group *g = &s->groups[f->group];
   while (f->choice < g->n_choices) {
-    choose(s, g, f->choice++);
+    set_choice(s, g, f->choice++);
     if (is_new(s, out)) return true;
   }
   *out = CLT_CONFIG_NONE;
   if (s->n_awaited > 0) return false;
   for (uint64_t choice = 0; choice < g->n_choices; choice++) {
-    choose(s, g, choice);
-    compare(s, f);
+    set_choice(s, g, choice);
+    keep_better(s, f);
   }
-  pop(s);
+  pop_group(s);
   return true;
 }
 
@@ -169,13 +154,13 @@ static bool step_leaf(groups_state *s, frame *f, clt_config *out) {
 static int step_inner(groups_state *s, frame *f, clt_error *error) {
   const group *g = &s->groups[f->group];
   if (f->child == NOT_BEGUN) {
-    if (f->choice == g->n_choices) return pop(s), CLT_OK;
-    choose(s, g, f->choice++);
+    if (f->choice == g->n_choices) return pop_group(s), CLT_OK;
+    set_choice(s, g, f->choice++);
     f->child = 0;
     return CLT_OK;
   }
-  if (f->child < g->n_children) return push(s, g->children[f->child++], error);
-  compare(s, f);
+  if (f->child < g->n_children) return push_group(s, g->children[f->child++], error);
+  keep_better(s, f);
   f->child = NOT_BEGUN;
   return CLT_OK;
 }
@@ -185,11 +170,11 @@ static int next_round(groups_state *s, bool *over, clt_error *error) {
   clt_config best = clt_space_from_positions(s->space, s->current);
   *over = s->rounds-- <= 0 || best == s->before;
   s->before = best;
-  return *over ? CLT_OK : push(s, 0, error);
+  return *over ? CLT_OK : push_group(s, 0, error);
 }
 
 /* The next configuration; CLT_CONFIG_NONE: wait for results, or it is over. */
-static int next(groups_state *s, clt_config *out, clt_error *error) {
+static int next_of_groups(groups_state *s, clt_config *out, clt_error *error) {
   bool over = false, waits = false;
   int rc = CLT_OK;
   *out = CLT_CONFIG_NONE;
@@ -210,8 +195,8 @@ static int groups_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
   size_t asked = 0;
   while (asked < n && s->left > 0) {
     clt_config config;
-    int rc = next(s, &config, error);
-    if (rc == CLT_OK && config != CLT_CONFIG_NONE) rc = note(s, config, NAN, error);
+    int rc = next_of_groups(s, &config, error);
+    if (rc == CLT_OK && config != CLT_CONFIG_NONE) rc = set_cost(s, config, NAN, error);
     if (rc) return rc;
     if (config == CLT_CONFIG_NONE) break;
     out[asked++] = config;
@@ -226,9 +211,9 @@ static int groups_tell(void *state, clt_config config, double cost, const clt_me
                        clt_error *error) {
   (void)measurement;
   groups_state *s = state;
-  const answer *a = find(s, config);
-  if (a && isnan(a->time_s)) s->n_awaited--;
-  return note(s, config, isnan(cost) ? INFINITY : cost, error);
+  bool known;
+  if (isnan(get_cost(s, config, &known))) s->n_awaited--;
+  return set_cost(s, config, isnan(cost) ? INFINITY : cost, error);
 }
 
 /* --- beginning and ending --- */
@@ -251,7 +236,8 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   if (rc) return rc;
   clt_space_positions(s->space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->space, 0), s->current);
   /* Their results come without being awaited. */
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = note(s, setup->evaluated[i], INFINITY, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
+    rc = set_cost(s, setup->evaluated[i], INFINITY, error);
   return rc;
 }
 
@@ -262,11 +248,7 @@ static void groups_report(const void *state, clt_search_report *out) {
 
 static void groups_fini(void *state) {
   groups_state *s = state;
-  answer *a, *next_answer;
-  HASH_ITER(hh, s->answers, a, next_answer) {
-    HASH_DEL(s->answers, a);
-    free(a);
-  }
+  clt_map_release(&s->costs);
   while (s->depth > 0) free(s->stack[--s->depth].best);
   for (size_t g = 0; s->groups && g < s->n_groups; g++) {
     free(s->groups[g].own);

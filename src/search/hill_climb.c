@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "search/searchers.h"
-#include "search/steps.h"
-#include "search/vary.h"
+#include "search/search.h"
 
 #define TRIES 100 /* before a random configuration is taken */
 
@@ -18,10 +16,10 @@ typedef struct hill_climb_state {
   clt_vary vary;
   double rate;
   clt_config best; /* CLT_CONFIG_NONE: nothing correct yet */
-  double best_s;
+  double best_cost;
 } hill_climb_state;
 
-static int propose(void *state, clt_config *out, clt_error *error) {
+static int climb_propose(void *state, clt_config *out, clt_error *error) {
   hill_climb_state *s = state;
   for (int i = 0; s->best != CLT_CONFIG_NONE && i < TRIES; i++) {
     *out = clt_vary_mix(&s->vary, s->best, s->best, s->rate);
@@ -30,22 +28,22 @@ static int propose(void *state, clt_config *out, clt_error *error) {
   return clt_steps_random(&s->steps, out, error);
 }
 
-static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+static int climb_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
   hill_climb_state *s = state;
-  if (!(time_s < s->best_s)) return CLT_OK;
+  if (!(cost < s->best_cost)) return CLT_OK;
   s->best = config;
-  s->best_s = time_s;
+  s->best_cost = cost;
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {propose, learn};
+static const clt_steps_rules rules = {climb_propose, climb_learn};
 
 static int hill_climb_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   hill_climb_state *s = state;
   s->rate = ((const hill_climb_options *)options)->rate;
   s->best = CLT_CONFIG_NONE;
-  s->best_s = INFINITY;
+  s->best_cost = INFINITY;
   int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
   return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
 }

@@ -7,8 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "search/searchers.h"
-#include "search/steps.h"
+#include "search/search.h"
 
 typedef struct local_options {
   int64_t starts;
@@ -18,20 +17,20 @@ typedef struct local_state {
   clt_steps steps;                       /* first: its ask and tell are the searcher's */
   int64_t n_starts, starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
   clt_config centre, best;               /* CLT_CONFIG_NONE: a start is looked for; nothing correct since then */
-  double centre_s, best_s;               /* best: of the starts, or of the neighbours */
+  double centre_cost, best_cost;         /* best: of the starts, or of the neighbours */
   clt_config *neighbours;                /* in random order */
   size_t n_neighbours, next, capacity;
 } local_state;
 
-static void consider(local_state *s, clt_config config, double time_s) {
-  if (!(time_s < s->best_s)) return; /* NaN, too */
+static void consider(local_state *s, clt_config config, double cost) {
+  if (!(cost < s->best_cost)) return; /* NaN, too */
   s->best = config;
-  s->best_s = time_s;
+  s->best_cost = cost;
 }
 
 static void restart(local_state *s) {
   s->centre = s->best = CLT_CONFIG_NONE;
-  s->centre_s = s->best_s = INFINITY;
+  s->centre_cost = s->best_cost = INFINITY;
   s->starts_left = s->n_starts;
 }
 
@@ -48,7 +47,7 @@ static void shuffle(local_state *s) {
 static int move_to_best(local_state *s, clt_error *error) {
   const clt_space *space = s->steps.space;
   s->centre = s->best;
-  s->centre_s = s->best_s;
+  s->centre_cost = s->best_cost;
   s->n_neighbours = clt_space_neighbours(space, s->centre, s->neighbours, s->capacity);
   if (s->n_neighbours > s->capacity) {
     if (clt_grow(&s->neighbours, &s->capacity, s->n_neighbours, sizeof *s->neighbours)) return clt_fail_memory(error);
@@ -64,7 +63,7 @@ static clt_config next_neighbour(local_state *s) {
   while (s->next < s->n_neighbours) {
     clt_config config = clt_space_canonical(s->steps.space, s->neighbours[s->next++]);
     if (clt_steps_is_new(&s->steps, config)) return config;
-    consider(s, config, clt_steps_time(&s->steps, config));
+    consider(s, config, clt_steps_cost(&s->steps, config));
   }
   return CLT_CONFIG_NONE;
 }
@@ -76,7 +75,7 @@ static int propose_start(local_state *s, clt_config *out, clt_error *error) {
   return rc;
 }
 
-static int propose(void *state, clt_config *out, clt_error *error) {
+static int descend_propose(void *state, clt_config *out, clt_error *error) {
   local_state *s = state;
   int rc = CLT_OK;
   *out = CLT_CONFIG_NONE;
@@ -85,7 +84,7 @@ static int propose(void *state, clt_config *out, clt_error *error) {
       return propose_start(s, out, error);
     if (s->centre != CLT_CONFIG_NONE && (*out = next_neighbour(s)) != CLT_CONFIG_NONE) return s->n_open++, CLT_OK;
     if (s->n_open > 0) return CLT_OK;
-    if (s->centre == CLT_CONFIG_NONE || s->best_s < s->centre_s)
+    if (s->centre == CLT_CONFIG_NONE || s->best_cost < s->centre_cost)
       rc = move_to_best(s, error);
     else
       restart(s);
@@ -93,18 +92,18 @@ static int propose(void *state, clt_config *out, clt_error *error) {
   return rc;
 }
 
-static int learn(void *state, clt_config config, double time_s, clt_error *error) {
+static int descend_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
   local_state *s = state;
   if (s->n_open > 0)
     s->n_open--;
   else
     s->starts_left--; /* `first` is a start */
-  consider(s, config, time_s);
+  consider(s, config, cost);
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {propose, learn};
+static const clt_steps_rules rules = {descend_propose, descend_learn};
 
 static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   local_state *s = state;

@@ -1,8 +1,7 @@
 /* random: uniformly, without repeats. */
 #include <stdio.h>
 
-#include "search/draw.h"
-#include "search/searchers.h"
+#include "search/search.h"
 
 typedef struct random_state {
   clt_draw draw;
@@ -21,16 +20,14 @@ static int random_init(void *state, const clt_search_setup *setup, const void *o
 
 static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   random_state *s = state;
-  size_t asked = 0;
-  while (asked < n && s->left > 0) {
-    int rc = clt_draw_next(&s->draw, &out[asked], error);
-    if (rc) return rc;
-    if (out[asked] == CLT_CONFIG_NONE) break;
-    if (clt_search_is_evaluated(&s->setup, out[asked])) continue;
-    asked++;
+  for (*n_out = 0; *n_out < n && s->left > 0;) {
+    clt_config config;
+    int rc = clt_draw_next(&s->draw, NULL, &config, error);
+    if (rc || config == CLT_CONFIG_NONE) return rc;
+    if (clt_search_is_evaluated(&s->setup, config)) continue;
+    out[(*n_out)++] = config;
     s->left--;
   }
-  *n_out = asked;
   return CLT_OK;
 }
 

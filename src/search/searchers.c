@@ -1,4 +1,4 @@
-#include "search/searchers.h"
+#include "search/search.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,42 +1,63 @@
-#include "search/steps.h"
-
+/* Random configurations without repeats, and algorithms that go step by step behind batches. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "search/searchers.h"
+#include "search/search.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+/* --- random configurations --- */
+
+void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed) {
+  *draw = (clt_draw){.space = space, .n_ranks = clt_space_valid(space)};
+  clt_rng_init(&draw->rng, seed);
+}
+
+void clt_draw_release(clt_draw *draw) { clt_map_release(&draw->moved); }
+
+/* Each turn is a step of the shuffle: a random one of the ranks left; what stood first takes its place. */
+int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_error *error) {
+  while (draw->n_drawn < draw->n_ranks) {
+    uint64_t here = draw->n_drawn++, there = here + clt_rng_below(&draw->rng, draw->n_ranks - here);
+    const uint64_t *moved = clt_map_find(&draw->moved, here);
+    uint64_t first = moved ? *moved : here, rank = first;
+    clt_map_remove(&draw->moved, here);
+    if (there != here) {
+      bool is_new;
+      uint64_t *place = clt_map_add(&draw->moved, there, &is_new);
+      if (place == NULL) return clt_fail_memory(error);
+      rank = is_new ? there : *place;
+      *place = first;
+    }
+    clt_config config = clt_space_at(draw->space, rank);
+    if (clt_space_canonical(draw->space, config) != config || (skip && clt_map_find(skip, config))) continue;
+    return *out = config, CLT_OK;
+  }
+  *out = CLT_CONFIG_NONE;
+  return CLT_OK;
+}
+
+/* --- steps --- */
 
 struct clt_step {
   clt_config config;
-  double time_s;
+  double cost;
   bool told;
 };
 
-struct clt_step_of {
-  clt_config config;
-  size_t index;  /* in steps; SIZE_MAX: was evaluated before the first of them */
-  double time_s; /* NaN: not learnt */
-  UT_hash_handle hh;
-};
-
-static struct clt_step_of *find(const clt_steps *s, clt_config config) {
-  struct clt_step_of *entry;
-  HASH_FIND(hh, s->known, &config, sizeof config, entry);
-  return entry;
+static int set_cost(clt_steps *s, clt_config config, double cost, clt_error *error) {
+  uint64_t *bits = clt_map_add(&s->known, config, NULL);
+  if (bits == NULL) return clt_fail_memory(error);
+  memcpy(bits, &cost, sizeof cost);
+  return CLT_OK;
 }
 
-static int remember(clt_steps *s, clt_config config, size_t index, clt_error *error) {
-  struct clt_step_of *entry = malloc(sizeof *entry);
-  if (entry == NULL) return clt_fail_memory(error);
-  *entry = (struct clt_step_of){.config = config, .index = index, .time_s = NAN};
-  HASH_ADD(hh, s->known, config, sizeof entry->config, entry);
-  if (entry->hh.tbl) return CLT_OK;
-  free(entry);
-  return clt_fail_memory(error);
+double clt_steps_cost(const clt_steps *s, clt_config config) {
+  const uint64_t *bits = clt_map_find(&s->known, config);
+  double cost = NAN;
+  if (bits) memcpy(&cost, bits, sizeof cost);
+  return cost;
 }
 
 int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
@@ -48,65 +69,39 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
-    rc = remember(s, setup->evaluated[i], SIZE_MAX, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
   return rc;
 }
 
 void clt_steps_release(clt_steps *s) {
-  struct clt_step_of *entry, *next;
-  HASH_ITER(hh, s->known, entry, next) {
-    HASH_DEL(s->known, entry);
-    free(entry);
-  }
+  clt_map_release(&s->known);
   clt_draw_release(&s->draw);
   free(s->steps);
 }
 
-double clt_steps_time(const clt_steps *s, clt_config config) {
-  const struct clt_step_of *entry = find(s, config);
-  return entry ? entry->time_s : NAN;
-}
-
 bool clt_steps_is_new(const clt_steps *s, clt_config config) {
   return clt_space_contains(s->space, config) && clt_space_canonical(s->space, config) == config &&
-         find(s, config) == NULL;
+         clt_map_find(&s->known, config) == NULL;
 }
 
 int clt_steps_random(clt_steps *s, clt_config *out, clt_error *error) {
-  int rc;
-  do rc = clt_draw_next(&s->draw, out, error);
-  while (rc == CLT_OK && *out != CLT_CONFIG_NONE && find(s, *out));
-  return rc;
-}
-
-/* --- asking --- */
-
-static int learn_next(clt_steps *s, clt_error *error) {
-  const struct clt_step *step = &s->steps[s->n_learnt++];
-  find(s, step->config)->time_s = step->time_s;
-  return s->rules->learn(s->state, step->config, step->time_s, error);
+  return clt_draw_next(&s->draw, &s->known, out, error);
 }
 
 static bool next_is_told(const clt_steps *s) { return s->n_learnt < s->n_asked && s->steps[s->n_learnt].told; }
 
-/* How many results have to be learnt before the next proposal. */
-static size_t due(const clt_steps *s) { return s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; }
-
-static int note(clt_steps *s, clt_config config, clt_error *error) {
-  if (clt_grow(&s->steps, &s->capacity, s->n_asked + 1, sizeof *s->steps)) return clt_fail_memory(error);
-  int rc = remember(s, config, s->n_asked, error);
-  if (rc) return rc;
-  s->steps[s->n_asked++] = (struct clt_step){.config = config, .time_s = NAN};
-  s->left--;
-  return CLT_OK;
+static int learn_next(clt_steps *s, clt_error *error) {
+  const struct clt_step *step = &s->steps[s->n_learnt++];
+  int rc = set_cost(s, step->config, step->cost, error);
+  return rc ? rc : s->rules->learn(s->state, step->config, step->cost, error);
 }
 
 /* Learns what is due and proposes. CLT_CONFIG_NONE: a result is missing, or the space is exhausted. */
-static int next(clt_steps *s, clt_config *out, clt_error *error) {
+static int next_step(clt_steps *s, clt_config *out, clt_error *error) {
+  size_t due = s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; /* results before the next proposal */
   int rc = CLT_OK;
   *out = CLT_CONFIG_NONE;
-  while (rc == CLT_OK && s->n_learnt < due(s)) {
+  while (rc == CLT_OK && s->n_learnt < due) {
     if (!next_is_told(s)) return CLT_OK;
     rc = learn_next(s, error);
   }
@@ -127,29 +122,28 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
   if (n > s->window) s->window = n;
   while (*n_out < n && s->left > 0 && !s->exhausted) {
     clt_config config;
-    int rc = next(s, &config, error);
+    int rc = next_step(s, &config, error);
+    if (rc || config == CLT_CONFIG_NONE) return rc;
+    if (clt_grow(&s->steps, &s->capacity, s->n_asked + 1, sizeof *s->steps)) return clt_fail_memory(error);
+    rc = set_cost(s, config, NAN, error);
     if (rc) return rc;
-    if (config == CLT_CONFIG_NONE) break;
-    rc = note(s, config, error);
-    if (rc) return rc;
+    s->steps[s->n_asked++] = (struct clt_step){.config = config};
+    s->left--;
     out[(*n_out)++] = config;
   }
   return CLT_OK;
 }
 
-/* --- telling --- */
-
 int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error) {
   (void)measurement;
   clt_steps *s = state;
-  double time_s = isnan(cost) ? INFINITY : cost;
-  struct clt_step_of *entry = find(s, config);
-  if (entry == NULL) return CLT_OK;
-  if (entry->index == SIZE_MAX) {
-    entry->time_s = time_s;
-    return s->rules->learn(s->state, config, time_s, error);
+  if (isnan(cost)) cost = INFINITY;
+  for (size_t i = s->n_learnt; i < s->n_asked; i++) {
+    if (s->steps[i].config != config) continue;
+    s->steps[i].cost = cost;
+    s->steps[i].told = true;
+    return CLT_OK;
   }
-  s->steps[entry->index].time_s = time_s;
-  s->steps[entry->index].told = true;
-  return CLT_OK;
+  int rc = set_cost(s, config, cost, error); /* was evaluated before the first step */
+  return rc ? rc : s->rules->learn(s->state, config, cost, error);
 }

@@ -2,100 +2,114 @@
 #ifndef CLT_SEARCH_SURROGATE_H
 #define CLT_SEARCH_SURROGATE_H
 
+#include "base/map.h"
 #include "model/committee.h"
 #include "model/trees.h"
-#include "search/draw.h"
-#include "search/searchers.h"
+#include "search/search.h"
 
-typedef struct clt_surrogate_options {
-  int64_t start, patience, members, hidden, iterations;
-  double kappa, decay;
-  const char *policy, *late_policy;
-} clt_surrogate_options;
+#define CLT_P_FAIL 0.5f /* what fails more probably than not stands behind all others */
 
-/* --- what is known elsewhere (surrogate_sources.c) --- */
+/* --- results and prior data (surrogate_data.c) --- */
 
 #define CLT_MOST_SOURCES 8   /* the first ones */
 #define CLT_MOST_ENCODED 512 /* inputs; beyond, a source's mean stands for what it lacks */
 
-typedef struct clt_elsewhere {
+/* Sources, as the networks see them: the speed of a configuration there, least cost / cost, 0 where it failed. */
+typedef struct clt_prior_data {
   const clt_search_source *sources;
   size_t n;
   const clt_encoding *encoding;
   bool nearest; /* what a source lacks is taken from the nearest that it has; else from its mean */
-  float *x[CLT_MOST_SOURCES];
-  float *speed[CLT_MOST_SOURCES]; /* of each of its configurations: least cost / cost; 0: failed */
+  float *x[CLT_MOST_SOURCES], *speed[CLT_MOST_SOURCES]; /* of a source's configurations */
   float mean[CLT_MOST_SOURCES];
-} clt_elsewhere;
+} clt_prior_data;
 
-int clt_elsewhere_init(clt_elsewhere *elsewhere, const clt_search_setup *setup, const clt_encoding *encoding,
-                       clt_error *error);
-void clt_elsewhere_release(clt_elsewhere *elsewhere);
+int clt_prior_data_init(clt_prior_data *data, const clt_search_setup *setup, const clt_encoding *encoding,
+                        clt_error *error);
+void clt_prior_data_release(clt_prior_data *data);
 
-/* The speed in the k-th source, 0 .. 1. */
-float clt_elsewhere_speed(const clt_elsewhere *elsewhere, size_t k, clt_config config);
 /* The networks' inputs, one a source: a clt_extra_inputs function. */
-void clt_elsewhere_fill(const void *elsewhere, clt_config config, float *out);
+void clt_prior_data_fill(const void *data, clt_config config, float *out);
 
-/* The fastest elsewhere, for the k-th pick: differs from those before in two parameters at least. CLT_CONFIG_NONE:
+/* The fastest in the sources, for the k-th pick: differs from those before in two parameters at least. CLT_CONFIG_NONE:
  * none. */
-clt_config clt_elsewhere_best(const clt_elsewhere *elsewhere, size_t k, const clt_config *before, size_t n_before,
-                              const clt_config_set *asked);
+clt_config clt_prior_data_best(const clt_prior_data *data, size_t k, const clt_config *before, size_t n_before,
+                               const clt_map *asked);
 
-/* --- what was told (surrogate_rows.c) --- */
+typedef struct clt_result_row {
+  clt_config config;
+  double cost;     /* NaN: failed */
+  uint32_t branch; /* that asked for it; 0: the main search */
+} clt_result_row;
 
 /* Improvement over some of the rows. */
-typedef struct clt_progress_of {
-  size_t n;       /* rows told */
-  size_t best_at; /* of these, when the best came */
-  double best_s;  /* 0: none yet */
-} clt_progress_of;
+typedef struct clt_improvement {
+  size_t n;         /* rows */
+  size_t best_at;   /* of these, when the best came */
+  double best_cost; /* 0: none yet */
+} clt_improvement;
 
 /* All results, in the order of arrival; x[row][n_inputs]. A branch is a search beside the main one that knows nothing
- * but its own rows: branch[row] is the number of the one that asked for the row, 0 for the main one. */
-typedef struct clt_told {
-  clt_row *rows;
-  float *x, *extra; /* extra[row][n of the extra inputs] */
-  uint32_t *branch;
-  size_t n, n_failed, rows_capacity, x_capacity, extra_capacity, branch_capacity;
+ * but its own rows. */
+typedef struct clt_results {
+  const clt_encoding *encoding;
   const clt_extra_inputs *inputs; /* NULL: none */
-  clt_progress_of all, own;       /* of all rows; of the latest branch's */
-  uint32_t latest;                /* branch; 0: none yet */
-} clt_told;
+  clt_result_row *rows;
+  float *x, *extra; /* extra[row][n of the extra inputs] */
+  size_t n, n_failed, rows_capacity, x_capacity, extra_capacity;
+  clt_improvement all, own; /* of all rows; of the latest branch's */
+  uint32_t latest;          /* branch; 0: none yet */
+} clt_results;
 
-int clt_told_add(clt_told *told, const clt_encoding *encoding, clt_row row, uint32_t branch, clt_error *error);
-void clt_told_release(clt_told *told);
-size_t clt_told_correct(const clt_told *told, uint32_t branch); /* 0: of all */
+int clt_results_add(clt_results *results, clt_result_row row, clt_error *error);
+void clt_results_release(clt_results *results);
+size_t clt_results_n_correct(const clt_results *results, uint32_t branch); /* 0: of all */
 
 #define CLT_MOST_FASTEST 16
 
 /* The n (up to CLT_MOST_FASTEST) fastest correct rows, the fastest first; returns how many there are. */
-size_t clt_told_fastest(const clt_told *told, clt_config *out, size_t n);
-
-/* Whether the latest branch, or without one the whole search, has stalled. */
-bool clt_told_stalled(const clt_told *told, int64_t patience);
-void clt_told_begin_branch(clt_told *told);
+size_t clt_results_fastest(const clt_results *results, clt_config *out, size_t n);
 
 /* The least squared distance of x to any of the first n of points[][n_inputs]. */
 float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
 
 /* Fits the committee on the correct rows of a branch (0: on all): minus the speed, relative to the fastest of them. One
  * that is blind does not see the extra inputs. */
-int clt_told_fit(const clt_told *told, uint32_t branch, clt_committee *committee, bool blind,
-                 const clt_encoding *encoding, clt_rng *rng, clt_error *error);
+int clt_results_fit(const clt_results *results, uint32_t branch, clt_committee *committee, bool blind, clt_rng *rng,
+                    clt_error *error);
 /* Trees on the same target, 1 - speed: the lower, the faster. */
-int clt_told_trees(clt_forest **out, const clt_told *told, uint32_t branch, const clt_encoding *encoding, uint64_t seed,
-                   clt_error *error);
+int clt_results_fit_trees(clt_forest **out, const clt_results *results, uint32_t branch, uint64_t seed,
+                          clt_error *error);
 /* A forest on all rows; NULL where none failed. */
-int clt_told_validity(clt_forest **out, const clt_told *told, const clt_encoding *encoding, uint64_t seed,
-                      clt_error *error);
+int clt_results_fit_validity(clt_forest **out, const clt_results *results, uint64_t seed, clt_error *error);
 
-/* --- what may be asked for (surrogate_view.c) --- */
+/* --- a model's predictions, corrected by measurements (prior.c) --- */
+
+typedef struct clt_prior {
+  const clt_encoding *encoding;
+  clt_config *configs; /* canonical ones that are predicted to be valid, ascending */
+  float *log_cost;     /* up to a constant */
+  float *x;            /* [n][n_inputs] */
+  size_t n;
+} clt_prior;
+
+/* Borrows the encoding. */
+int clt_prior_init(clt_prior *prior, const clt_search_source *predictions, const clt_encoding *encoding,
+                   clt_error *error);
+void clt_prior_release(clt_prior *prior);
+
+/* The fastest by the corrected predictions of those not in asked; those that fail by `failures` (nullable) last. rows:
+ * the measured ones; failed ones and those that nothing was predicted for do not count. CLT_CONFIG_NONE: none is left.
+ */
+int clt_prior_best(clt_config *out, const clt_prior *prior, const clt_result_row *rows, size_t n_rows,
+                   const clt_map *asked, const clt_forest *failures, clt_error *error);
+
+/* --- what may be asked for (candidates.c) --- */
 
 /* The configurations that are predicted at each refit: all of a small space; the most promising of a large one, chosen
  * anew from time to time by a look at the whole space; of a huge one, at a large uniform sample and the neighbourhoods
  * of the best. */
-typedef struct clt_view {
+typedef struct clt_candidates {
   const clt_space *space;
   const clt_encoding *encoding;
   const clt_extra_inputs *extra; /* NULL: none */
@@ -110,28 +124,30 @@ typedef struct clt_view {
   size_t n_sample;
   bool complete;
   int age; /* refits since the last look */
-} clt_view;
+} clt_candidates;
 
 /* Borrows the encoding and its space, and extra. */
-int clt_view_init(clt_view *view, const clt_encoding *encoding, const clt_extra_inputs *extra, unsigned threads,
-                  clt_rng *rng, clt_error *error);
-void clt_view_release(clt_view *view);
-void clt_view_block(clt_view *view, clt_config config);
+int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding, const clt_extra_inputs *extra,
+                        unsigned threads, clt_rng *rng, clt_error *error);
+void clt_candidates_release(clt_candidates *candidates);
+void clt_candidates_block(clt_candidates *candidates, clt_config config);
 
-/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and told say
- * what is left out and whose neighbourhoods are looked at. */
-int clt_view_predict(clt_view *view, const clt_committee *committee, bool blind, const clt_config_set *asked,
-                     const clt_told *told, double kappa, bool *changed, clt_error *error);
-/* The same by trees, and failures. */
-int clt_view_predict_trees(clt_view *view, const clt_forest *trees, clt_error *error);
-int clt_view_predict_failures(clt_view *view, const clt_forest *validity, clt_error *error);
+/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and results
+ * say what is left out and whose neighbourhoods are looked at. */
+int clt_candidates_predict(clt_candidates *candidates, const clt_committee *committee, bool blind, const clt_map *asked,
+                           const clt_results *results, double kappa, bool *changed, clt_error *error);
 
-/* The configuration with the lowest mean - kappa * spread, those that probably fail last; CLT_CONFIG_NONE: all are
- * blocked. */
-clt_config clt_view_best(const clt_view *view, double kappa, bool by_trees);
+/* What an acquisition function minimises. */
+typedef enum clt_acquisition {
+  CLT_BY_MEAN,       /* of the networks */
+  CLT_BY_BOUND,      /* mean - kappa * spread: the lower confidence bound */
+  CLT_BY_TREES,      /* mean of the trees */
+  CLT_NEAR_INCUMBENT /* mean, among the neighbours of the best measured */
+} clt_acquisition;
 
-/* Of those that differ from one of the fastest three told in one parameter, and probably do not fail, the one with the
- * lowest mean; CLT_CONFIG_NONE: there is none. */
-clt_config clt_view_near(const clt_view *view, const clt_told *told);
+/* The best by an acquisition function, those that probably fail last; CLT_CONFIG_NONE: all are blocked. Of the
+ * neighbours of the fastest few, only those that probably do not fail; where there are none, the least mean. */
+clt_config clt_candidates_best(const clt_candidates *candidates, clt_acquisition acquisition, double kappa,
+                               const clt_results *results);
 
 #endif

@@ -2,25 +2,40 @@
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include "search/two_stage.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "model/rows.h"
-#include "search/candidates.h"
-#include "search/draw.h"
-#include "search/searchers.h"
-#include "search/second_stage.h"
+#include "search/search.h"
 
+#define SAMPLES_WITHOUT_BUDGET 200
 #define MIN_CORRECT 5    /* clt_model_fit needs as many */
-#define MIN_P_VALID 0.5  /* with the option 'validity' */
-#define REFIT_SHARE 0.25 /* of a block failed: fit again */
-#define MIN_BLOCK 16     /* see next_block */
+#define MIN_P_VALID 0.5  /* with the option 'validity': more probable than not */
+#define REFIT_SHARE 0.25 /* of a block failed: fit again. Fewer failures than that are what validity expects */
+#define MIN_BLOCK 16     /* see next_block: small beside any second stage, large enough for a share of failures */
+#define AT_ONCE 4096     /* candidates that a sweep finds: far more than most second stages take */
 
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
+
+/* What the model predicts to be the fastest, in order. */
+typedef struct candidates {
+  clt_config *configs;
+  clt_prediction *predictions;
+  size_t n, next; /* next: the first not taken */
+  bool exhausted; /* the model has no others */
+} candidates;
+
+/* A result; cost NaN: it failed. */
+typedef struct result_row {
+  clt_config config;
+  double cost;
+} result_row;
 
 typedef struct two_stage_state {
   clt_search_setup setup;
@@ -28,17 +43,17 @@ typedef struct two_stage_state {
   double min_p_valid; /* less likely ones come after all others */
   int64_t allowance;
   clt_draw draw;
-  clt_config_set seen; /* asked for, or evaluated before */
-  clt_row *rows;       /* told */
+  clt_map seen;     /* asked for, or evaluated before */
+  result_row *rows; /* told */
   size_t n_rows, rows_capacity, n_correct;
-  double best_s, first_stage_best_s;
+  double best_cost, best_sample_cost;
   int64_t n_asked, n_told;
   bool drawn_out; /* the whole space was sampled */
   stage stage;
 
   clt_model *model;
-  clt_candidates candidates;
-  double margin;    /* with plan.chosen: clt_second_stage_margin */
+  candidates candidates;
+  double margin;    /* with plan.chosen: find_margin */
   size_t block_end; /* of candidates.next */
   int64_t n_second, block_told, block_failed;
   int64_t n_second_told, n_second_failed;
@@ -46,6 +61,87 @@ typedef struct two_stage_state {
   double fit_s, predict_s;
   clt_search_report report;
 } two_stage_state;
+
+/* --- dividing the budget --- */
+
+typedef enum second_stage_mode { FIXED, CHOSEN, REST } second_stage_mode;
+
+static int parse_mode(second_stage_mode *mode, int64_t *count, const char *text, clt_error *error) {
+  *count = 0;
+  if (strcmp(text, "rest") == 0) return *mode = REST, CLT_OK;
+  if (strcmp(text, "auto") == 0) return *mode = CHOSEN, CLT_OK;
+  char *end;
+  errno = 0;
+  long long n = strtoll(text, &end, 10);
+  if (end == text || *end || errno || n < 0 || n > INT32_MAX)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'second-stage' needs a whole number, auto or rest, not '%s'", text);
+  *count = n;
+  *mode = n == 0 ? CHOSEN : FIXED;
+  return CLT_OK;
+}
+
+int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options *options, int64_t allowance,
+                            clt_error *error) {
+  second_stage_mode mode;
+  int64_t count, samples = options->samples, limited = allowance != INT64_MAX;
+  int rc = parse_mode(&mode, &count, options->second_stage, error);
+  if (rc) return rc;
+  if (samples == 0)
+    samples = !limited                             ? SAMPLES_WITHOUT_BUDGET
+              : mode == FIXED && count < allowance ? allowance - count
+                                                   : allowance / 2 + allowance % 2;
+  if (samples > allowance) samples = allowance;
+  int64_t left = limited ? allowance - samples : INT64_MAX;
+  if (mode == FIXED && count < left) left = count;
+  if (mode == CHOSEN && options->second_stage_max < left) left = options->second_stage_max;
+  *out = (clt_two_stage_plan){.samples = samples, .second_stage = left, .chosen = mode == CHOSEN};
+  return CLT_OK;
+}
+
+int64_t clt_two_stage_own_budget(const void *opaque) {
+  const clt_two_stage_options *options = opaque;
+  second_stage_mode mode;
+  int64_t count;
+  if (parse_mode(&mode, &count, options->second_stage, NULL)) return 0; /* init will say what is wrong */
+  if (options->samples == 0 && mode != FIXED) return 0;
+  if (mode == CHOSEN) return options->samples + options->second_stage_max;
+  if (mode == REST) return 2 * options->samples;
+  return (options->samples ? options->samples : count) + count;
+}
+
+/* --- how deep the second stage must go: docs/searchers/two-stage.md --- */
+
+typedef struct fast_row {
+  double cost;
+  double residual; /* predicted - measured log time */
+} fast_row;
+
+static int by_cost(const void *a, const void *b) {
+  double x = ((const fast_row *)a)->cost, y = ((const fast_row *)b)->cost;
+  return (x > y) - (x < y);
+}
+
+/* By how much the optimum may have been predicted slower than it is, in log time, with probability `confidence`. The
+ * optimum is taken to be exchangeable with the k fastest rows, each predicted by networks that have seen it neither for
+ * fitting nor for stopping. Then its error is the largest of the k + 1 with probability 1 / (k + 1), so the largest of
+ * the k bounds it with probability k / (k + 1). NaN where fewer than k rows are correct. residuals: one for each
+ * correct row, in the order of rows. */
+static double find_margin(const result_row *rows, size_t n_rows, const float *residuals, size_t n_residuals,
+                          double confidence) {
+  fast_row *fast = clt_new_array(n_residuals, sizeof *fast);
+  if (fast == NULL) return NAN;
+  double margin = NAN;
+  size_t n = 0, k = (size_t)ceil(confidence / (1 - confidence) - 1e-9);
+  for (size_t i = 0; i < n_rows && n < n_residuals; i++) {
+    if (isnan(rows[i].cost)) continue;
+    fast[n] = (fast_row){rows[i].cost, residuals[n]};
+    n++;
+  }
+  qsort(fast, n, sizeof *fast, by_cost);
+  for (size_t i = 0; i < k && k <= n; i++) margin = fmax(margin, fast[i].residual); /* NaN gives way */
+  free(fast);
+  return margin;
+}
 
 static void say(const two_stage_state *s, clt_log_level level, const char *text) {
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
@@ -64,31 +160,25 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   if (rc) return rc;
   s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);
-  s->best_s = s->first_stage_best_s = INFINITY;
+  s->best_cost = s->best_sample_cost = INFINITY;
   s->report.timed_beside = CLT_CONFIG_NONE;
   s->n_needed = NAN;
   enter(s, SAMPLING, "sampling");
-  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = clt_config_set_add(&s->seen, setup->evaluated[i], error);
-  return rc;
+  for (size_t i = 0; i < setup->n_evaluated; i++)
+    if (clt_map_add(&s->seen, setup->evaluated[i], NULL) == NULL) return clt_fail_memory(error);
+  return CLT_OK;
 }
 
 /* --- first stage --- */
 
-static int draw_one(two_stage_state *s, clt_config *out, clt_error *error) {
-  int rc;
-  do rc = clt_draw_next(&s->draw, out, error);
-  while (rc == CLT_OK && *out != CLT_CONFIG_NONE && clt_config_set_has(&s->seen, *out));
-  if (rc || *out == CLT_CONFIG_NONE) return rc;
-  return clt_config_set_add(&s->seen, *out, error);
-}
-
 static int ask_samples(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   while (*n_out < n && s->n_asked < s->plan.samples && !s->drawn_out) {
     clt_config config;
-    int rc = draw_one(s, &config, error);
+    int rc = clt_draw_next(&s->draw, &s->seen, &config, error);
     if (rc) return rc;
     s->drawn_out = config == CLT_CONFIG_NONE;
     if (s->drawn_out) break;
+    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
     out[(*n_out)++] = config;
     s->n_asked++;
   }
@@ -114,19 +204,19 @@ static void extend_samples(two_stage_state *s) {
 /* --- the model --- */
 
 static int by_config(const void *a, const void *b) {
-  clt_config x = ((const clt_row *)a)->config, y = ((const clt_row *)b)->config;
+  clt_config x = ((const result_row *)a)->config, y = ((const result_row *)b)->config;
   return (x > y) - (x < y);
 }
 
 /* The rows in the order of configurations, so that the order in which results arrived makes no difference. */
 static int fit(two_stage_state *s, clt_error *error) {
   clt_model *model;
-  clt_rows rows = {.space = s->setup.space};
   qsort(s->rows, s->n_rows, sizeof *s->rows, by_config);
+  clt_rows rows = {.space = s->setup.space};
   int rc = s->setup.instance ? clt_rows_add_instance(&rows, s->setup.instance, error) : CLT_OK;
-  for (size_t i = 0; !rc && i < s->n_rows; i++)
-    rc = clt_rows_add(&rows, s->rows[i].config, s->rows[i].failed ? NAN : log(s->rows[i].time_s), 0, error);
-  if (!rc) rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, s->setup.seed, s->setup.threads, error);
+  for (size_t i = 0; rc == CLT_OK && i < s->n_rows; i++)
+    rc = clt_rows_add(&rows, s->rows[i].config, log(s->rows[i].cost), 0, error);
+  if (rc == CLT_OK) rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, s->setup.seed, s->setup.threads, error);
   clt_rows_release(&rows);
   if (rc) return rc;
   clt_model_free(s->model);
@@ -137,10 +227,42 @@ static int fit(two_stage_state *s, clt_error *error) {
   return CLT_OK;
 }
 
+static bool is_open(const two_stage_state *s, clt_config config) {
+  return clt_space_canonical(s->setup.space, config) == config && !clt_map_find(&s->seen, config);
+}
+
+/* Replaces the candidates by the model's best of those not seen, canonical ones only; those less likely to be valid
+ * than min_p_valid last. */
 static int refill(two_stage_state *s, clt_error *error) {
+  candidates *c = &s->candidates;
   double start_s = clt_now_s();
-  int rc = clt_candidates_refill(&s->candidates, s->model, s->setup.space, &s->seen, s->min_p_valid, error);
-  s->block_end = 0;
+  size_t n_skip = 0, want = AT_ONCE;
+  uint64_t config;
+  clt_config *skip = clt_new_array(s->seen.n, sizeof *skip);
+  int rc = skip ? CLT_OK : clt_fail_memory(error);
+  for (size_t at = 0; rc == CLT_OK && clt_map_next(&s->seen, &at, &config, NULL);) skip[n_skip++] = config;
+  if (rc == CLT_OK) clt_sort_u64(skip, n_skip);
+  c->n = 0;
+  c->exhausted = false;
+  for (; rc == CLT_OK && c->n == 0 && !c->exhausted; want *= 2) { /* again where the best were all aliases */
+    size_t n = 0;
+    free(c->configs);
+    free(c->predictions);
+    c->configs = clt_new_array(want, sizeof *c->configs);
+    c->predictions = clt_new_array(want, sizeof *c->predictions);
+    if (c->configs == NULL || c->predictions == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK)
+      rc = clt_model_best(s->model, want, s->min_p_valid, skip, n_skip, c->configs, c->predictions, &n, error);
+    if (rc) break;
+    c->exhausted = n < want;
+    for (size_t i = 0; i < n; i++) {
+      if (!is_open(s, c->configs[i])) continue;
+      c->configs[c->n] = c->configs[i];
+      c->predictions[c->n++] = c->predictions[i];
+    }
+  }
+  c->next = s->block_end = 0;
+  free(skip);
   s->predict_s += clt_now_s() - start_s;
   return rc;
 }
@@ -153,15 +275,15 @@ static int start_second_stage(two_stage_state *s, clt_error *error) {
   if (rc) return rc;
   size_t n;
   const float *residuals = clt_model_residuals(s->model, &n);
-  s->margin = clt_second_stage_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
+  s->margin = find_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
   return refill(s, error);
 }
 
 /* --- second stage --- */
 
-static double threshold(const two_stage_state *s) {
-  return clt_second_stage_threshold(s->best_s, s->margin, s->setup.tolerance);
-}
+/* The predicted log cost beyond which, by the margin, nothing lies that is better than the best by more than the
+ * tolerance. */
+static double threshold(const two_stage_state *s) { return log(s->best_cost) - log1p(s->setup.tolerance) + s->margin; }
 
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
@@ -174,10 +296,6 @@ struct count {
   double threshold;
   int64_t n;
 };
-
-static bool is_open(const two_stage_state *s, clt_config config) {
-  return clt_space_canonical(s->setup.space, config) == config && !clt_config_set_has(&s->seen, config);
-}
 
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
   struct count *count = user;
@@ -201,7 +319,7 @@ static int report_shortfall(two_stage_state *s, clt_error *error) {
 }
 
 static int finish(two_stage_state *s, clt_error *error) {
-  const clt_candidates *c = &s->candidates;
+  const candidates *c = &s->candidates;
   s->stage = OVER;
   if (!s->plan.chosen) return CLT_OK;
   if (isnan(s->margin)) {
@@ -222,7 +340,7 @@ static int64_t second_stage_left(const two_stage_state *s) {
 
 /* Where the block that begins at the next candidate ends. */
 static size_t end_of_block(const two_stage_state *s) {
-  const clt_candidates *c = &s->candidates;
+  const candidates *c = &s->candidates;
   int64_t left = second_stage_left(s), block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
   if (block > left) block = left;
   size_t end = c->n - c->next < (size_t)block ? c->n : c->next + (size_t)block;
@@ -250,8 +368,7 @@ static int next_block(two_stage_state *s, clt_error *error) {
 static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   while (*n_out < n && s->candidates.next < s->block_end) {
     clt_config config = s->candidates.configs[s->candidates.next];
-    int rc = clt_config_set_add(&s->seen, config, error);
-    if (rc) return rc;
+    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
     out[(*n_out)++] = config;
     s->candidates.next++;
     s->n_asked++;
@@ -282,40 +399,31 @@ static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   return rc;
 }
 
-static int add_row(two_stage_state *s, clt_config config, double cost, clt_error *error) {
-  if (clt_grow(&s->rows, &s->rows_capacity, s->n_rows + 1, sizeof *s->rows)) return clt_fail_memory(error);
-  s->rows[s->n_rows++] = (clt_row){.config = config, .time_s = cost, .failed = isnan(cost)};
-  return CLT_OK;
-}
-
-/* Of equally fast ones the smaller configuration, so that the order of arrival makes no difference. */
-static void keep_fastest_sample(two_stage_state *s, clt_config config, double cost) {
-  if (cost > s->first_stage_best_s) return;
-  if (cost == s->first_stage_best_s && s->report.timed_beside <= config) return;
-  s->first_stage_best_s = cost;
-  s->report.timed_beside = config;
-}
-
 static int two_stage_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
                           clt_error *error) {
   (void)measurement;
   two_stage_state *s = state;
   bool correct = !isnan(cost);
-  int rc = add_row(s, config, cost, error);
-  if (rc) return rc;
+  if (clt_grow(&s->rows, &s->rows_capacity, s->n_rows + 1, sizeof *s->rows)) return clt_fail_memory(error);
+  s->rows[s->n_rows++] = (result_row){config, cost};
   s->n_correct += correct;
-  if (cost < s->best_s) s->best_s = cost;
+  if (cost < s->best_cost) s->best_cost = cost;
   if (clt_search_is_evaluated(&s->setup, config)) return CLT_OK;
   s->n_told++;
-  if (s->stage != SECOND && correct) keep_fastest_sample(s, config, cost);
   if (s->stage == SECOND) {
     s->block_told++;
     s->block_failed += !correct;
     s->n_second_told++;
     s->n_second_failed += !correct;
-  } else if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples) {
-    enter(s, SAMPLING, "training"); /* the next ask will */
+    return CLT_OK;
   }
+  /* The best of the random samples is what the second stage has to beat. Of equally good ones the lower configuration,
+   * so that the order of arrival makes no difference. */
+  if (cost < s->best_sample_cost || (cost == s->best_sample_cost && config < s->report.timed_beside)) {
+    s->best_sample_cost = cost;
+    s->report.timed_beside = config;
+  }
+  if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples) enter(s, SAMPLING, "training"); /* the next ask will */
   return CLT_OK;
 }
 
@@ -332,8 +440,9 @@ static void two_stage_report(const void *state, clt_search_report *out) {
 static void two_stage_fini(void *state) {
   two_stage_state *s = state;
   clt_draw_release(&s->draw);
-  clt_config_set_release(&s->seen);
-  clt_candidates_release(&s->candidates);
+  clt_map_release(&s->seen);
+  free(s->candidates.configs);
+  free(s->candidates.predictions);
   clt_model_free(s->model);
   free(s->rows);
 }

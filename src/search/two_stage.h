@@ -1,10 +1,8 @@
-/* search/two_stage.h - how the two-stage search divides its budget. */
+/* search/two_stage.h - how the two-stage search divides its budget, and how deep its second stage must go. */
 #ifndef CLT_SEARCH_TWO_STAGE_H
 #define CLT_SEARCH_TWO_STAGE_H
 
-#include <clatune/error.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <clatune/model.h>
 
 typedef struct clt_two_stage_options {
   int64_t samples;          /* 0: from the budget */

@@ -1,4 +1,4 @@
-#include "search/vary.h"
+#include "search/search.h"
 
 #include <stdlib.h>
 

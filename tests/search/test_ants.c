@@ -2,8 +2,7 @@
 #include "../problem/scratch.h"
 #include "bench.h"
 #include "problem/guidance.h"
-#include "search/desirability.h"
-#include "search/pheromones.h"
+#include "search/ants.h"
 
 /* "pad" has a choice only where "local" is 1. */
 static clt_space *conditional_space(void) {
@@ -98,7 +97,7 @@ static void values_are_as_desirable_as_the_configurations_that_have_them(void **
   assert_true(clt_instance_desirability(instance, scratch_config(instance, "wg=8 image=1")) == 8);
   assert_true(isnan(clt_instance_desirability(instance, scratch_config(instance, "wg=1 image=0"))));
   assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
-  assert_int_equal(clt_desirability_guess(&p, instance, 1, NULL), 0);
+  assert_int_equal(clt_pheromones_guess(&p, instance, 1, NULL), 0);
   const double *wg = &p.desirable[p.first[0]], *image = &p.desirable[p.first[1]];
   assert_true(near(wg[0], 0.25) && near(wg[1], 0.75) && near(wg[2], 1) && near(wg[3], 2));
   assert_true(near(image[0], 0.125) && near(image[1], 1.875));
@@ -117,7 +116,7 @@ static void without_desirability_all_values_are_alike(void **state) {
     clt_pheromones p;
     assert_int_equal(clt_instance_has_desirability(instance), i == 1);
     assert_int_equal(clt_pheromones_init(&p, clt_instance_space(instance), 1, 1, NULL), 0);
-    assert_int_equal(clt_desirability_guess(&p, instance, 1, NULL), 0);
+    assert_int_equal(clt_pheromones_guess(&p, instance, 1, NULL), 0);
     for (size_t v = 0; v < 6; v++) assert_true(p.desirable[v] == 1);
     clt_pheromones_release(&p);
     clt_instance_free(instance);

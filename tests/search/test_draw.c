@@ -1,6 +1,6 @@
-/* Random draws and sets of configurations. */
+/* Random draws. */
 #include "bench.h"
-#include "search/draw.h"
+#include "search/search.h"
 
 static void draws_are_a_permutation_without_aliases(void **state) {
   (void)state;
@@ -13,7 +13,7 @@ static void draws_are_a_permutation_without_aliases(void **state) {
   for (uint64_t rank = 0; rank < clt_space_valid(space); rank++)
     n_standing_for_itself += clt_space_canonical(space, clt_space_at(space, rank)) == clt_space_at(space, rank);
   for (;; n++) {
-    assert_int_equal(clt_draw_next(&draw, &config, NULL), 0);
+    assert_int_equal(clt_draw_next(&draw, NULL, &config, NULL), 0);
     if (config == CLT_CONFIG_NONE) break;
     assert_true(clt_space_contains(space, config) && clt_space_canonical(space, config) == config);
     assert_false(seen[config]);
@@ -39,7 +39,7 @@ static void draws_are_uniform(void **state) {
     for (int k = 0; k < 3; k++) {
       clt_config config;
       uint64_t rank;
-      assert_int_equal(clt_draw_next(&draw, &config, NULL), 0);
+      assert_int_equal(clt_draw_next(&draw, NULL, &config, NULL), 0);
       assert_true(clt_space_rank(space, config, &rank));
       cells[k][rank * 16 / valid]++;
     }
@@ -53,27 +53,29 @@ static void draws_are_uniform(void **state) {
   clt_space_free(space);
 }
 
-static void sets_hold_what_was_added_in_order(void **state) {
+static void what_is_skipped_is_not_drawn(void **state) {
   (void)state;
-  clt_config_set set = {0};
-  clt_config sorted[3];
-  assert_int_equal(clt_config_set_size(&set), 0);
-  assert_int_equal(clt_config_set_add(&set, 30, NULL), 0);
-  assert_int_equal(clt_config_set_add(&set, 10, NULL), 0);
-  assert_int_equal(clt_config_set_add(&set, 20, NULL), 0);
-  assert_int_equal(clt_config_set_add(&set, 10, NULL), 0);
-  assert_int_equal(clt_config_set_size(&set), 3);
-  assert_true(clt_config_set_has(&set, 20) && !clt_config_set_has(&set, 21));
-  clt_config_set_sorted(&set, sorted);
-  assert_true(sorted[0] == 10 && sorted[1] == 20 && sorted[2] == 30);
-  clt_config_set_release(&set);
+  clt_space *space = bench_space(false);
+  clt_map skip = {0};
+  clt_draw draw;
+  clt_config config;
+  size_t n = 0;
+  for (uint64_t rank = 0; rank < clt_space_valid(space); rank += 2)
+    assert_non_null(clt_map_add(&skip, clt_space_at(space, rank), NULL));
+  clt_draw_init(&draw, space, 3);
+  for (; clt_draw_next(&draw, &skip, &config, NULL) == 0 && config != CLT_CONFIG_NONE; n++)
+    assert_null(clt_map_find(&skip, config));
+  assert_int_equal(n, clt_space_valid(space) - skip.n);
+  clt_draw_release(&draw);
+  clt_map_release(&skip);
+  clt_space_free(space);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(draws_are_a_permutation_without_aliases),
       cmocka_unit_test(draws_are_uniform),
-      cmocka_unit_test(sets_hold_what_was_added_in_order),
+      cmocka_unit_test(what_is_skipped_is_not_drawn),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

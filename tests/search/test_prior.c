@@ -1,7 +1,7 @@
 /* A model's predictions, corrected by measurements. */
 #include "base/map.h"
 #include "bench.h"
-#include "search/prior.h"
+#include "search/surrogate.h"
 
 #define N_SPREAD 6
 #define N_ROWS 14
@@ -50,7 +50,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static clt_config best(const fixture *f, const clt_row *rows, size_t n, const clt_config_set *asked,
+static clt_config best(const fixture *f, const clt_result_row *rows, size_t n, const clt_map *asked,
                        const clt_forest *failures) {
   clt_config config;
   assert_int_equal(clt_prior_best(&config, &f->prior, rows, n, asked, failures, NULL), 0);
@@ -63,7 +63,7 @@ static double number(const fixture *f, clt_config config, const char *name) {
 
 static void without_measurements_the_prediction_counts(void **state) {
   const fixture *f = *state;
-  clt_config_set asked = {0};
+  clt_map asked = {0};
   clt_config config = best(f, NULL, 0, &asked, NULL);
   assert_true(believed(f->space, config) == bench_optimum_s(f->space, believed));
   assert_true(clt_space_canonical(f->space, config) == config);
@@ -73,28 +73,28 @@ static void without_measurements_the_prediction_counts(void **state) {
 /* Some that are spread; then each is what is thought to be the best by then. */
 static void measurements_correct_it(void **state) {
   const fixture *f = *state;
-  clt_config_set asked = {0};
-  clt_row rows[N_ROWS];
+  clt_map asked = {0};
+  clt_result_row rows[N_ROWS];
   double least = INFINITY;
   for (size_t i = 0; i < N_ROWS; i++) {
     clt_config config = i < N_SPREAD ? f->prior.configs[i * 397 % f->prior.n] : best(f, rows, i, &asked, NULL);
-    assert_false(clt_config_set_has(&asked, config));
-    assert_int_equal(clt_config_set_add(&asked, config, NULL), 0);
-    rows[i] = (clt_row){.config = config, .time_s = bench_bowl(f->space, config)};
-    least = fmin(least, rows[i].time_s);
+    assert_null(clt_map_find(&asked, config));
+    assert_non_null(clt_map_add(&asked, config, NULL));
+    rows[i] = (clt_result_row){.config = config, .cost = bench_bowl(f->space, config)};
+    least = fmin(least, rows[i].cost);
   }
   assert_true(least == bench_optimum_s(f->space, bench_bowl));
-  clt_config_set_release(&asked);
+  clt_map_release(&asked);
 }
 
 static void the_level_makes_no_difference(void **state) {
   const fixture *f = *state;
-  clt_config_set asked = {0};
-  clt_row one[2], thousand[2];
+  clt_map asked = {0};
+  clt_result_row one[2], thousand[2];
   for (size_t i = 0; i < 2; i++) {
     clt_config config = f->configs[500 * i];
-    one[i] = thousand[i] = (clt_row){.config = config, .time_s = bench_bowl(f->space, config)};
-    thousand[i].time_s *= 1000;
+    one[i] = thousand[i] = (clt_result_row){.config = config, .cost = bench_bowl(f->space, config)};
+    thousand[i].cost *= 1000;
   }
   assert_true(best(f, one, 2, &asked, NULL) == best(f, thousand, 2, &asked, NULL));
 }
@@ -106,7 +106,7 @@ static void what_fails_comes_last(void **state) {
   float *x = calloc(N, n_inputs * sizeof *x);
   float failed[N];
   clt_forest *failures = NULL;
-  clt_config_set asked = {0};
+  clt_map asked = {0};
   for (size_t i = 0; i < N; i++) {
     clt_config config = f->configs[i * 11];
     clt_encode(f->encoding, config, x + i * n_inputs);
@@ -120,7 +120,7 @@ static void what_fails_comes_last(void **state) {
 
 static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state) {
   fixture *f = *state;
-  clt_config_set asked = {0};
+  clt_map asked = {0};
   clt_prior_release(&f->prior);
   for (size_t i = 0; i < f->source.n; i++)
     if (i != 77 && i != 78) f->log_costs[i] = NAN;
@@ -128,10 +128,10 @@ static void what_is_predicted_to_fail_or_was_asked_for_is_left_out(void **state)
   size_t n = 0;
   for (clt_config config; (config = best(f, NULL, 0, &asked, NULL)) != CLT_CONFIG_NONE; n++) {
     assert_true(config == f->configs[77] || config == f->configs[78]);
-    assert_int_equal(clt_config_set_add(&asked, config, NULL), 0);
+    assert_non_null(clt_map_add(&asked, config, NULL));
   }
   assert_true(n >= 1 && n <= 2); /* one may stand for the other */
-  clt_config_set_release(&asked);
+  clt_map_release(&asked);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -1,8 +1,6 @@
 /* One step at a time behind batches; variations of configurations. */
 #include "bench.h"
-#include "search/searchers.h"
-#include "search/steps.h"
-#include "search/vary.h"
+#include "search/search.h"
 
 /* An algorithm whose every proposal depends on all that was learnt before, in order. */
 typedef struct follower {
@@ -27,7 +25,7 @@ static int follow(void *state, clt_config *out, clt_error *error) {
 static int mark(void *state, clt_config config, double time_s, clt_error *error) {
   (void)error;
   follower *f = state;
-  assert_true(clt_steps_time(&f->steps, config) == time_s);
+  assert_true(clt_steps_cost(&f->steps, config) == time_s);
   f->learnt[f->n_learnt++] = config;
   f->mark = f->mark * 31 + config + (uint64_t)(isfinite(time_s) ? time_s * 1e9 : 0);
   return CLT_OK;
@@ -104,7 +102,7 @@ static void nothing_is_learnt_earlier_than_the_window_allows(void **state) {
   assert_int_equal(follower_ask(f, 4, more, &n, NULL), 0);
   assert_int_equal(n, 0); /* all four are under way */
   assert_int_equal(follower_tell(f, asked[1], 1e-3, NULL, NULL), 0);
-  assert_true(isnan(clt_steps_time(&f->steps, asked[1])));
+  assert_true(isnan(clt_steps_cost(&f->steps, asked[1])));
   assert_false(clt_steps_is_new(&f->steps, asked[1]));
   assert_int_equal(follower_ask(f, 1, more, &n, NULL), 0);
   assert_int_equal(n, 0); /* asked[0] is missing */

@@ -1,6 +1,5 @@
 /* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
 #include "bench.h"
-#include "search/second_stage.h"
 #include "search/two_stage.h"
 
 static clt_two_stage_plan plan(int64_t samples, const char *second_stage, int64_t allowance) {

@@ -1,0 +1,128 @@
+/* search/search.h - what the searchers share: the table's entries, random configurations without repeats, steps for
+ * algorithms that go one at a time, and configurations made of others. */
+#ifndef CLT_SEARCH_SEARCH_H
+#define CLT_SEARCH_SEARCH_H
+
+#include <clatune/sys/searcher.h>
+
+#include "base/map.h"
+#include "space/walk.h"
+
+extern const clt_searcher_type clt_searcher_random;
+extern const clt_searcher_type clt_searcher_exhaustive;
+extern const clt_searcher_type clt_searcher_two_stage;
+extern const clt_searcher_type clt_searcher_hill_climb;
+extern const clt_searcher_type clt_searcher_local;
+extern const clt_searcher_type clt_searcher_annealing;
+extern const clt_searcher_type clt_searcher_genetic;
+extern const clt_searcher_type clt_searcher_ants;
+extern const clt_searcher_type clt_searcher_groups;
+extern const clt_searcher_type clt_searcher_surrogate;
+
+/* How many evaluations the searcher may ask for: the budget without what is evaluated before it is asked. */
+static inline int64_t clt_search_allowance(const clt_search_setup *setup) {
+  int64_t before = (int64_t)setup->n_evaluated;
+  if (setup->budget == INT64_MAX) return setup->budget;
+  return setup->budget > before ? setup->budget - before : 0;
+}
+
+/* Whether a canonical configuration is evaluated before the searcher is asked. */
+static inline bool clt_search_is_evaluated(const clt_search_setup *setup, clt_config config) {
+  for (size_t i = 0; i < setup->n_evaluated; i++)
+    if (setup->evaluated[i] == config) return true;
+  return false;
+}
+
+static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
+  if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};
+}
+
+/* --- random configurations (steps.c) --- */
+
+/* A uniformly random order of the valid configurations, made as far as it is read: a Fisher-Yates shuffle of the ranks
+ * that keeps only the places it has touched. n draws take time and memory proportional to n, whatever the size of the
+ * space, and the order depends on the seed alone. Only canonical configurations are drawn. */
+typedef struct clt_draw {
+  const clt_space *space;
+  clt_rng rng;
+  uint64_t n_ranks, n_drawn;
+  clt_map moved; /* position -> the rank that the shuffle has moved there */
+} clt_draw;
+
+void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed);
+void clt_draw_release(clt_draw *draw);
+
+/* The next configuration that is not a key of `skip` (nullable); CLT_CONFIG_NONE when all were drawn. */
+int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_error *error);
+
+/* --- steps (steps.c) ---
+ *
+ * A metaheuristic proposes a configuration and learns its cost before it proposes the next one. Workers want several at
+ * once, and their results come late and in any order. So proposal k is made when exactly the results of the proposals
+ * 0 .. k-w have been learnt, in the order of proposing, w being the largest batch asked for so far. With batches of one
+ * that is the algorithm of the textbook; with larger ones it works with knowledge that is w - 1 results old. What is
+ * asked for depends neither on the order of the results nor on when they come, so that a search that was killed finds
+ * its way again. The price: a late result holds up the request w places behind it. */
+
+/* An algorithm. The cost of a configuration that failed is INFINITY. */
+typedef struct clt_steps_rules {
+  /* A configuration that clt_steps_is_new. CLT_CONFIG_NONE: cannot tell before the next result is learnt; where none is
+   * to come, a random configuration is taken. */
+  int (*propose)(void *state, clt_config *out, clt_error *error);
+  /* The result of a proposal, of a random configuration taken in its place, or of what is evaluated first. */
+  int (*learn)(void *state, clt_config config, double cost, clt_error *error);
+} clt_steps_rules;
+
+typedef struct clt_steps {
+  const clt_space *space;
+  const clt_steps_rules *rules;
+  void *state;
+  clt_draw draw;
+  clt_rng rng;            /* for the algorithm; not that of draw */
+  int64_t left;           /* may still be asked for */
+  bool exhausted;         /* nothing new is left in the space */
+  struct clt_step *steps; /* by order of asking */
+  size_t n_asked, n_learnt, capacity, window;
+  clt_map known; /* configuration -> the bits of its cost; NaN: not learnt */
+} clt_steps;
+
+/* steps is zeroed. rules and state outlive it. */
+int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
+                   clt_error *error);
+void clt_steps_release(clt_steps *steps);
+
+/* The searcher's ask and tell, for its table: its state begins with its clt_steps. */
+int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
+int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error);
+
+/* The cost of a canonical configuration: INFINITY if it failed; NaN if its result has not been learnt, or if it has not
+ * been asked for. */
+double clt_steps_cost(const clt_steps *steps, clt_config config);
+
+/* Valid, canonical, and never asked for. */
+bool clt_steps_is_new(const clt_steps *steps, clt_config config);
+
+/* A random configuration that is new; CLT_CONFIG_NONE: there is none. */
+int clt_steps_random(clt_steps *steps, clt_config *out, clt_error *error);
+
+/* --- configurations made of others (vary.c) --- */
+
+/* Room for one thread's work; the space is not empty. All results are valid and canonical; none need be new. */
+typedef struct clt_vary {
+  const clt_space *space;
+  clt_rng *rng;
+  clt_branch *branches;
+} clt_vary;
+
+int clt_vary_init(clt_vary *vary, const clt_space *space, clt_rng *rng, clt_error *error);
+void clt_vary_release(clt_vary *vary);
+
+/* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
+ * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is
+ * walked: values that do not fit those before give way to random ones. */
+clt_config clt_vary_mix(clt_vary *vary, clt_config a, clt_config b, double rate);
+
+/* Another value for one parameter, chosen at random; the configuration itself where tries give nothing valid. */
+clt_config clt_vary_one(clt_vary *vary, clt_config config);
+
+#endif
