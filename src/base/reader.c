@@ -212,6 +212,12 @@ int clt_node_wrap(const clt_node *node, int code, const clt_error *cause) {
   return reading->rc = clt_key_wrap(reading->source, node->key, code, reading->error, cause);
 }
 
+int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const char *const *names, size_t n) {
+  const char *near = clt_nearest_name(name, names, n);
+  return clt_node_fail(node, "there is no %s \"%s\"%s%s%s", kind, name, near ? "; did you mean \"" : "",
+                       near ? near : "", near ? "\"?" : "");
+}
+
 void *clt_node_new(const clt_node *node, size_t n, size_t element_bytes) {
   return clt_node_keep(node, clt_new_array(n, element_bytes));
 }
@@ -255,12 +261,8 @@ bool clt_read_object(const clt_node *node, const char *const *known, bool strict
     if (known[i] || !isalpha((unsigned char)name[0])) continue; /* others than names are comments */
     for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
       if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
-    const char *near = clt_nearest_name(name, absent, n_absent);
     clt_node here = clt_node_member(node, name);
-    if (near)
-      clt_node_fail(&here, "there is no key \"%s\"; did you mean \"%s\"?", name, near);
-    else if (strict)
-      clt_node_fail(&here, "there is no key \"%s\"", name);
+    if (strict || clt_nearest_name(name, absent, n_absent)) clt_node_fail_name(&here, "key", name, absent, n_absent);
   }
   return clt_node_ok(node);
 }

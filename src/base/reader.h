@@ -72,6 +72,9 @@ int clt_node_fail(const clt_node *node, const char *format, ...) __attribute__((
 int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int clt_node_wrap(const clt_node *node, int code, const clt_error *cause);
 
+/* "there is no <kind> "<name>"; did you mean ...?" */
+int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const char *const *names, size_t n);
+
 /* n zeroed elements, and a malloc'ed text (NULL: out of memory), that the source keeps. NULL when out of memory. */
 void *clt_node_new(const clt_node *node, size_t n, size_t element_bytes);
 char *clt_node_keep(const clt_node *node, char *text);

@@ -38,7 +38,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   device_choice c = {.missing = out->missing};
   bool programs = clt_sweep_is_of_commands(out->plan);
   const char **typed = NULL, *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
-  size_t n_typed = 0, n_planned = clt_sweep_n_devices(out->plan);
+  size_t n_typed = 0, n_planned = out->plan->n_devices;
   if (!programs && clt_devices(&c.all, &c.n, &error)) return cli_report(&error);
   if (programs && (c.all = calloc(1, sizeof *c.all)) != NULL) {
     clt_device_host(c.all);
@@ -50,7 +50,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
                                                             : cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < n_typed; i++) rc = choose_devices_of(&c, typed[i]);
   for (size_t i = 0; rc == 0 && n_typed == 0 && i < n_planned; i++)
-    rc = choose_devices_of(&c, clt_sweep_device(out->plan, i));
+    rc = choose_devices_of(&c, out->plan->devices[i]);
   if (rc == 0 && n_typed == 0 && n_planned == 0) rc = choose_devices_of(&c, usual ? usual : "");
   for (size_t i = 0; rc == 0 && i < c.n; i++)
     if (c.chosen[i]) out->devices[out->n_devices++] = c.all[i];
@@ -81,7 +81,7 @@ static bool has_words(const char *text, const char *words) {
 static int choose_cells(cli_sweep *out, const cli_arguments *arguments) {
   const char **only = NULL;
   char text[CELL_TEXT];
-  size_t n_only = 0, n = clt_sweep_n_cells(out->plan);
+  size_t n_only = 0, n = out->plan->n_cells;
   out->cells = calloc(n, sizeof *out->cells);
   int rc = out->cells ? cli_texts(&only, &n_only, arguments, "only") : cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -103,35 +103,46 @@ static int append_assignments(word_list *list, const clt_instance *instance, con
 
 /* --- words --- */
 
-/* What the mark of a place stands for, or what is missing for it. */
-static int add_place(clt_text *out, const clt_instance *instance, const clt_value *slots,
-                     const clt_command_places *places, char place, const char *key, clt_error *error) {
-  static const char *const missing[] = {
-      "\"{parameters}\" needs a \"ParametersFile\"", "\"{input}\" needs a \"Batch\" with an \"Input\"",
-      "\"{output}\" needs a \"Batch\" with an \"Output\"", "\"{options}\" needs a configuration, and a batch has many"};
-  const char *text = NULL, *what = missing[2];
+typedef struct word_context {
+  const clt_command_places *places;
+  const char *key; /* of the command line */
+} word_context;
+
+/* Writes what the mark of a place stands for, or says what is missing for it. */
+static void add_place(clt_text *out, clt_calculation *c, char place, const void *user) {
+  const word_context *context = user;
+  const clt_command_places *places = context->places;
+  const char *text = NULL, *missing = "\"{output}\" needs a \"Batch\" with an \"Output\"";
   switch (place) {
     case CLT_PLACE_SCRATCH: text = places->scratch; break;
     case CLT_PLACE_FOLDER: text = places->folder; break;
-    case CLT_PLACE_PARAMETERS: text = places->parameters, what = missing[0]; break;
-    case CLT_PLACE_INPUT: text = places->input, what = missing[1]; break;
+    case CLT_PLACE_PARAMETERS:
+      text = places->parameters;
+      missing = "\"{parameters}\" needs a \"ParametersFile\"";
+      break;
+    case CLT_PLACE_INPUT:
+      text = places->input;
+      missing = "\"{input}\" needs a \"Batch\" with an \"Input\"";
+      break;
     case CLT_PLACE_OUTPUT: text = places->output; break;
     case CLT_PLACE_OPTIONS:
-      for (size_t i = 0; slots && i < clt_n_defines(instance); i++)
-        add_assignment(out, instance, slots, i, i ? " -D" : "-D", "=");
-      text = slots ? "" : NULL;
-      what = missing[3];
+      for (size_t i = 0; c->slots && i < clt_n_defines(c->instance); i++)
+        add_assignment(out, c->instance, c->slots, i, i ? " -D" : "-D", "=");
+      text = c->slots ? "" : NULL;
+      missing = "\"{options}\" needs a configuration, and a batch has many";
   }
-  if (text == NULL) return clt_key_fail(&instance->problem->source, key, CLT_E_FORMAT, error, "%s", what);
-  clt_text_add(out, text);
-  return CLT_OK;
+  if (text)
+    clt_text_add(out, text);
+  else if (c->rc == CLT_OK)
+    c->rc = clt_key_fail(&c->instance->problem->source, context->key, CLT_E_FORMAT, c->error, "%s", missing);
 }
 
 int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
                       const clt_command_places *places, char ***out, clt_error *error) {
   static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   clt_value all_slots[CLT_MAX_PARAMETERS], *slots = config == CLT_CONFIG_NONE ? NULL : all_slots;
-  clt_calculation e = {instance, slots, error, CLT_OK};
+  clt_calculation c = {instance, slots, error, CLT_OK};
+  const word_context context = {places, line->key};
   bool shell = instance->problem->command->shell;
   word_list list = {NULL, 0, 0};
   int rc = CLT_OK;
@@ -143,25 +154,16 @@ int clt_command_words(const clt_instance *instance, const clt_command_line *line
   }
   for (size_t i = 0; rc == CLT_OK && i < line->n; i++) {
     const clt_compiler_option *word = &line->words[i];
-    clt_text expanded = {0}, filled = {0};
-    bool applies = clt_evaluate_when(&e, word->when);
-    rc = e.rc;
-    if (rc || !applies) continue;
-    if (slots && strcmp(word->text, options) == 0 && !shell) {
+    clt_text text = {0};
+    bool applies = clt_evaluate_when(&c, word->when);
+    if (applies && slots && strcmp(word->text, options) == 0 && !shell) {
       rc = append_assignments(&list, instance, slots, "-D", error);
-      continue;
+    } else {
+      if (applies) clt_expand_option(&text, &c, word, add_place, &context);
+      rc = c.rc;
+      if (rc == CLT_OK && applies) rc = append_word(&list, &text, error);
+      clt_text_release(&text);
     }
-    clt_expand_option(&expanded, &e, word);
-    rc = e.rc ? e.rc : expanded.rc ? clt_fail_memory(error) : CLT_OK;
-    for (const char *at = expanded.bytes; rc == CLT_OK && at && *at; at++) {
-      if (*at == CLT_PLACE_MARK)
-        rc = add_place(&filled, instance, slots, places, *++at, line->key, error);
-      else
-        clt_text_add_bytes(&filled, at, 1);
-    }
-    if (rc == CLT_OK) rc = append_word(&list, &filled, error);
-    clt_text_release(&expanded);
-    clt_text_release(&filled);
   }
   return finish_words(&list, rc, out, error);
 }

@@ -8,9 +8,7 @@
 #define CLT_MAX_COMMAND_WORDS 4096     /* of one command, once "{options}" is expanded */
 #define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is read; of a figure's file */
 
-/* Words with expressions in braces. Places that are known only when it runs stand in them as CLT_PLACE_MARK and a
- * letter of clt_command_place. */
-#define CLT_PLACE_MARK '\x01'
+/* Places in words: letters behind CLT_PLACE_MARK. */
 typedef enum clt_command_place {
   CLT_PLACE_SCRATCH = 's',    /* "{scratch}": the folder that it runs in */
   CLT_PLACE_FOLDER = 'f',     /* "{folder}": the problem file's */

@@ -19,7 +19,7 @@ static int describe_array(const clt_instance *instance, const clt_argument *argu
                           clt_error *error) {
   const clt_problem *problem = instance->problem;
   clt_reference_kind kind = problem->reference.kind;
-  clt_calculation e = {instance, NULL, error, CLT_OK};
+  clt_calculation c = {instance, NULL, error, CLT_OK};
   *out = (clt_array){.element = argument->element,
                      .bytes = argument->element.bytes,
                      .input = clt_problem_fill(problem, argument->name) != NULL,
@@ -27,8 +27,8 @@ static int describe_array(const clt_instance *instance, const clt_argument *argu
                                  !(kind == CLT_REFERENCE_FILE && seed != 1),
                      .absolute_tolerance = argument->absolute_tolerance,
                      .relative_tolerance = argument->relative_tolerance};
-  clt_evaluate_extent(&e, &argument->size, 1, 1, out->extent);
-  if (e.rc) return e.rc;
+  clt_evaluate_extent(&c, &argument->size, 1, 1, out->extent);
+  if (c.rc) return c.rc;
   for (size_t d = 0; d < 3; d++)
     if (!clt_size_multiply(&out->bytes, out->bytes, out->extent[d]))
       return clt_key_fail(&problem->source, argument->key, CLT_E_RANGE, error, "\"%s\" exceeds 2^64 bytes",
@@ -75,10 +75,10 @@ static int view_new(module_view *view, const clt_instance *instance, const clt_d
     view->scalars[view->n_scalars++] = (clt_module_scalar){problem->sizes[i].name, (double)instance->sizes[i]};
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
-    clt_calculation e = {instance, NULL, NULL, CLT_OK};
+    clt_calculation c = {instance, NULL, NULL, CLT_OK};
     if (argument->kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT) continue;
-    double value = clt_evaluate_number(&e, argument->fill.value);
-    if (e.rc == CLT_OK) view->scalars[view->n_scalars++] = (clt_module_scalar){argument->name, value};
+    double value = clt_evaluate_number(&c, argument->fill.value);
+    if (c.rc == CLT_OK) view->scalars[view->n_scalars++] = (clt_module_scalar){argument->name, value};
   }
   return CLT_OK;
 }

@@ -64,102 +64,77 @@ clt_extent clt_add_extent(clt_problem *problem, const clt_node *node) {
   return clt_node_ok(node) ? extent : CLT_NO_EXTENT;
 }
 
-/* --- replacing what only problem files know --- */
+/* --- replacing names --- */
 
 static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
-/* Copies text to out up to the next name outside of a string literal; returns where that begins, or the end, and *end
- * where it ends. */
-static const char *copy_to_name(clt_text *out, const char *text, const char **end) {
-  const char *at = text;
-  while (*at && !isalpha((unsigned char)*at) && *at != '_') {
-    char first = *at++;
-    if (isdigit((unsigned char)first)) /* 0x1f, 1e3 */
-      while (in_name(*at)) at++;
-    if (first == '\'' || first == '"')
-      while (*at && *at != first) at++;
-  }
-  clt_text_add_bytes(out, text, (size_t)(at - text));
-  for (*end = at; in_name(**end);) ++*end;
-  return at;
-}
-
 static const char *skip_space(const char *text) { return text + strspn(text, " \t"); }
 
-/* Behind "[digits]", with the number; NULL where that does not stand there. */
-static const char *index_end(const char *text, size_t *index) {
+int clt_replace_names(char **out, const char *text, clt_name_replacer replace, const void *user, clt_error *error) {
+  clt_text replaced = {0};
+  while (*text) {
+    const char *end = text, *behind = NULL;
+    if (isalpha((unsigned char)*text) || *text == '_') {
+      while (in_name(*end)) end++;
+      behind = replace(&replaced, user, text, (size_t)(end - text));
+    } else if (isdigit((unsigned char)*text)) { /* 0x1f, 1e3 */
+      while (in_name(*end)) end++;
+    } else if (*text == '\'' || *text == '"') {
+      end = strchr(text + 1, *text);
+      end = end ? end + 1 : text + strlen(text);
+    } else {
+      end++;
+    }
+    if (behind == NULL) clt_text_add_bytes(&replaced, text, (size_t)(end - text));
+    text = behind ? behind : end;
+  }
+  return clt_text_take(out, &replaced, error);
+}
+
+/* "ProblemSize[1]" */
+static const char *replace_problem_size(clt_text *out, const void *user, const char *name, size_t n) {
+  const clt_problem *problem = user;
+  const char *at = skip_space(name + n);
   char *end;
-  text = skip_space(text);
-  if (*text != '[') return NULL;
-  text = skip_space(text + 1);
-  if (!isdigit((unsigned char)*text)) return NULL;
-  *index = strtoul(text, &end, 10);
-  text = skip_space(end);
-  return *text == ']' ? text + 1 : NULL;
+  if (n != 11 || strncmp(name, "ProblemSize", n) != 0 || *at != '[') return NULL;
+  at = skip_space(at + 1);
+  size_t index = strtoul(at, &end, 10);
+  end = (char *)skip_space(end);
+  if (!isdigit((unsigned char)*at) || *end != ']' || index >= problem->problem_size.n) return NULL;
+  clt_text_printf(out, "(%s)", problem->expressions[problem->problem_size.id[index]].text);
+  return end + 1;
 }
 
 const char *clt_expand_problem_size(const clt_problem *problem, const char *text, const clt_node *node) {
-  clt_text out = {0};
   char *expanded = NULL;
-  const char *end;
-  size_t index = 0;
   if (!clt_node_ok(node)) return NULL;
-  for (text = copy_to_name(&out, text, &end); *text; text = copy_to_name(&out, text, &end)) {
-    const char *behind = NULL;
-    if (end == text + 11 && strncmp(text, "ProblemSize", 11) == 0) behind = index_end(end, &index);
-    if (behind && index < problem->problem_size.n) {
-      clt_text_printf(&out, "(%s)", problem->expressions[problem->problem_size.id[index]].text);
-      text = behind;
-    } else {
-      clt_text_add_bytes(&out, text, (size_t)(end - text));
-      text = end;
-    }
-  }
-  clt_text_take(&expanded, &out, node->reading->error);
+  clt_replace_names(&expanded, text, replace_problem_size, problem, node->reading->error);
   return clt_node_keep(node, expanded);
 }
 
-/* The parameter in "(name)", and what stands behind that. */
-static const char *single_parameter(const clt_problem *problem, const char *text, size_t *parameter) {
-  text = skip_space(text);
-  if (*text != '(') return NULL;
-  const char *name = skip_space(text + 1), *end = name;
+/* "max(name)" and "min(name)" of a tuning parameter: the largest and the smallest of its values. */
+static const char *replace_value_limit(clt_text *out, const void *user, const char *name, size_t n) {
+  const clt_instance *instance = user;
+  const clt_problem *problem = instance->problem;
+  bool largest = strncmp(name, "max", n) == 0;
+  const char *open = skip_space(name + n), *begin = skip_space(open + (*open == '(')), *end = begin;
   while (in_name(*end)) end++;
   const char *close = skip_space(end);
-  if (*close != ')') return NULL;
-  for (size_t i = 0; i < problem->n_parameters; i++) {
-    const char *known = problem->parameters[i].name;
-    if (strlen(known) == (size_t)(end - name) && strncmp(known, name, (size_t)(end - name)) == 0)
-      return *parameter = i, close + 1;
+  size_t length = (size_t)(end - begin), p = 0;
+  if (n != 3 || !(largest || strncmp(name, "min", n) == 0) || *open != '(' || *close != ')') return NULL;
+  while (p < problem->n_parameters &&
+         !(strlen(problem->parameters[p].name) == length && strncmp(problem->parameters[p].name, begin, length) == 0))
+    p++;
+  if (p == problem->n_parameters || instance->values[p][0].type == CLT_STRING) return NULL;
+  clt_value best = instance->values[p][0];
+  for (size_t i = 1; i < instance->n_values[p]; i++) {
+    double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
+    if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
   }
-  return NULL;
-}
-
-/* "max(name)" and "min(name)" of a tuning parameter become the largest and the smallest of its values. malloc'ed. */
-static int expand_value_limits(char **expanded, const clt_instance *instance, const char *text, clt_error *error) {
-  clt_text out = {0};
-  const char *end;
-  size_t p = 0;
-  for (text = copy_to_name(&out, text, &end); *text; text = copy_to_name(&out, text, &end)) {
-    const char *behind = NULL;
-    bool largest = strncmp(text, "max", 3) == 0, smallest = strncmp(text, "min", 3) == 0;
-    if (end == text + 3 && (largest || smallest)) behind = single_parameter(instance->problem, end, &p);
-    if (behind && instance->values[p][0].type != CLT_STRING) {
-      char number[64];
-      clt_value best = instance->values[p][0];
-      for (size_t i = 1; i < instance->n_values[p]; i++) {
-        double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
-        if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
-      }
-      clt_value_print(best, number, sizeof number);
-      clt_text_printf(&out, "(%s)", number);
-      text = behind;
-    } else {
-      clt_text_add_bytes(&out, text, (size_t)(end - text));
-      text = end;
-    }
-  }
-  return clt_text_take(expanded, &out, error);
+  clt_text_add(out, "(");
+  clt_text_add_value(out, best);
+  clt_text_add(out, ")");
+  return close + 1;
 }
 
 /* --- compiling --- */
@@ -223,7 +198,8 @@ static int compile_expression(clt_instance *instance, size_t id, const clt_symbo
   const clt_expression *expression = &instance->problem->expressions[id];
   clt_error cause = {0};
   char *expanded = NULL;
-  int rc = expression->of_values ? expand_value_limits(&expanded, instance, expression->text, &cause) : CLT_OK;
+  int rc = CLT_OK;
+  if (expression->of_values) rc = clt_replace_names(&expanded, expression->text, replace_value_limit, instance, &cause);
   if (rc == CLT_OK)
     rc = clt_expr_compile(&instance->compiled[id], expanded ? expanded : expression->text, symbols, n, &cause);
   free(expanded);
@@ -310,52 +286,52 @@ bool clt_needs_device(const clt_instance *instance, clt_expression_id id) {
   return n > 0 && clt_expr_slot(compiled, n - 1) >= instance->problem->n_parameters;
 }
 
-void clt_calculation_fail(clt_calculation *e, clt_expression_id id, int code, const char *format, ...) {
-  const clt_expression *expression = &e->instance->problem->expressions[id];
+void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...) {
+  const clt_expression *expression = &c->instance->problem->expressions[id];
   char message[200];
   va_list arguments;
-  if (e->rc) return;
+  if (c->rc) return;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  e->rc =
-      clt_key_fail(&e->instance->problem->source, expression->key, code, e->error, "%s: %s", message, expression->text);
+  c->rc =
+      clt_key_fail(&c->instance->problem->source, expression->key, code, c->error, "%s: %s", message, expression->text);
 }
 
-clt_value clt_evaluate(clt_calculation *e, clt_expression_id id) {
-  const clt_instance *instance = e->instance;
+clt_value clt_evaluate(clt_calculation *c, clt_expression_id id) {
+  const clt_instance *instance = c->instance;
   clt_value value = {CLT_INT, .integer = 0};
   clt_error cause = {0};
-  if (e->rc) return value;
+  if (c->rc) return value;
   if (clt_needs_device(instance, id)) {
-    clt_calculation_fail(e, id, CLT_E_DEVICE, "needs a device to be chosen");
-  } else if (e->slots == NULL && clt_expr_n_slots(instance->compiled[id]) > 0) {
-    clt_calculation_fail(e, id, CLT_E_EXPRESSION, "must not depend on the configuration");
+    clt_calculation_fail(c, id, CLT_E_DEVICE, "needs a device to be chosen");
+  } else if (c->slots == NULL && clt_expr_n_slots(instance->compiled[id]) > 0) {
+    clt_calculation_fail(c, id, CLT_E_EXPRESSION, "must not depend on the configuration");
   } else {
-    e->rc = clt_expr_eval(instance->compiled[id], e->slots, &value, &cause);
-    if (e->rc)
-      clt_key_wrap(&instance->problem->source, instance->problem->expressions[id].key, e->rc, e->error, &cause);
+    c->rc = clt_expr_eval(instance->compiled[id], c->slots, &value, &cause);
+    if (c->rc)
+      clt_key_wrap(&instance->problem->source, instance->problem->expressions[id].key, c->rc, c->error, &cause);
   }
-  return e->rc ? (clt_value){CLT_INT, .integer = 0} : value;
+  return c->rc ? (clt_value){CLT_INT, .integer = 0} : value;
 }
 
-double clt_evaluate_number(clt_calculation *e, clt_expression_id id) {
-  clt_value value = clt_evaluate(e, id);
-  if (value.type == CLT_STRING) clt_calculation_fail(e, id, CLT_E_EXPRESSION, "needs a number");
-  return e->rc ? 0 : clt_value_number(value);
+double clt_evaluate_number(clt_calculation *c, clt_expression_id id) {
+  clt_value value = clt_evaluate(c, id);
+  if (value.type == CLT_STRING) clt_calculation_fail(c, id, CLT_E_EXPRESSION, "needs a number");
+  return c->rc ? 0 : clt_value_number(value);
 }
 
-size_t clt_evaluate_count(clt_calculation *e, clt_expression_id id, size_t min) {
-  double number = clt_evaluate_number(e, id);
+size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min) {
+  double number = clt_evaluate_number(c, id);
   if (!(number >= (double)min && number <= MAX_COUNT && number == floor(number)))
-    clt_calculation_fail(e, id, CLT_E_RANGE, "needs a whole number of at least %zu and gives %.10g", min, number);
-  return e->rc ? 0 : (size_t)number;
+    clt_calculation_fail(c, id, CLT_E_RANGE, "needs a whole number of at least %zu and gives %.10g", min, number);
+  return c->rc ? 0 : (size_t)number;
 }
 
-bool clt_evaluate_when(clt_calculation *e, clt_expression_id id) {
-  return id == CLT_NO_EXPRESSION ? e->rc == CLT_OK : clt_value_truthy(clt_evaluate(e, id));
+bool clt_evaluate_when(clt_calculation *c, clt_expression_id id) {
+  return id == CLT_NO_EXPRESSION ? c->rc == CLT_OK : clt_value_truthy(clt_evaluate(c, id));
 }
 
-void clt_evaluate_extent(clt_calculation *e, const clt_extent *extent, size_t min, size_t unused, size_t out[3]) {
-  for (size_t d = 0; d < 3; d++) out[d] = d < extent->n ? clt_evaluate_count(e, extent->id[d], min) : unused;
+void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]) {
+  for (size_t d = 0; d < 3; d++) out[d] = d < extent->n ? clt_evaluate_count(c, extent->id[d], min) : unused;
 }

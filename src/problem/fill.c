@@ -157,7 +157,7 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
                             : base == CLT_ELEMENT_SHORT  ? INT16_MAX
                             : base == CLT_ELEMENT_USHORT ? UINT16_MAX
                                                          : UINT8_MAX};
-  clt_calculation e = {instance, NULL, error, CLT_OK};
+  clt_calculation c = {instance, NULL, error, CLT_OK};
   clt_value value = {.type = CLT_INT};
   double bound = f.top;
   clt_rng rng; /* seeds differ by array, so that two random inputs are not the same */
@@ -166,21 +166,21 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
     case CLT_FILL_NONE:
     case CLT_FILL_REPETITION: return CLT_OK;
     case CLT_FILL_CONSTANT:
-      if (fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&e, fill->value);
-      for (size_t i = 0; i < f.n_elements && e.rc == CLT_OK && value.type != CLT_STRING; i++)
+      if (fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&c, fill->value);
+      for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++)
         store_element(&f, i, value);
       break;
     case CLT_FILL_FORMULA:
-      for (size_t i = 0; i < f.n_elements && e.rc == CLT_OK && value.type != CLT_STRING; i++) {
+      for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++) {
         clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
-        e.slots = &index;
-        value = clt_evaluate(&e, fill->value);
+        c.slots = &index;
+        value = clt_evaluate(&c, fill->value);
         store_element(&f, i, value);
       }
       break;
     case CLT_FILL_RANDOM:
-      if (fill->value != CLT_NO_EXPRESSION) bound = clt_evaluate_number(&e, fill->value);
-      if (e.rc == CLT_OK) fill_uniform(&f, &rng, bound);
+      if (fill->value != CLT_NO_EXPRESSION) bound = clt_evaluate_number(&c, fill->value);
+      if (c.rc == CLT_OK) fill_uniform(&f, &rng, bound);
       break;
     case CLT_FILL_BUILT_IN:
       if (strcmp(fill->function, "ramp") == 0)
@@ -196,5 +196,5 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
   }
   if (value.type == CLT_STRING)
     return clt_fail(error, CLT_E_EXPRESSION, "argument '%s' cannot be filled with a text", array->name);
-  return e.rc;
+  return c.rc;
 }

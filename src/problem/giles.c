@@ -12,18 +12,26 @@
 #define MAX_NAMES 64
 #define MAX_DEPTH 15
 
-static const char *const known_names[] = {"PARAMS",
-                                          "PARAMETERS_FILE",
-                                          "PARAMETERS_FORMAT",
-                                          "FIGURE_OF_MERIT_FILE",
-                                          "EVALUATION",
-                                          "STRATEGY",
-                                          "CHECK",
-                                          "FILES",
-                                          "LINKS",
-                                          "CONDITIONS",
-                                          "BUDGET"};
-#define N_KNOWN (sizeof known_names / sizeof *known_names)
+/* What the entries become, in this order. */
+typedef enum giles_kind { OTHER, TEXT, LIST, CONDITIONS, COMMAND, FIGURE, BUDGET } giles_kind;
+
+typedef struct giles_member {
+  const char *name, *key; /* key: of the JSON */
+  giles_kind kind;
+} giles_member;
+
+static const giles_member members[] = {{"PARAMS", "ConfigurationSpace", OTHER},
+                                       {"CONDITIONS", "ConfigurationSpace.Conditions", CONDITIONS},
+                                       {"EVALUATION", "Command", OTHER},
+                                       {"CHECK", "Command.Check", COMMAND},
+                                       {"FIGURE_OF_MERIT_FILE", "Command.Figure", FIGURE},
+                                       {"PARAMETERS_FILE", "Command.ParametersFile", TEXT},
+                                       {"PARAMETERS_FORMAT", "Command.ParametersFormat", TEXT},
+                                       {"FILES", "Command.Files", LIST},
+                                       {"LINKS", "Command.Links", LIST},
+                                       {"STRATEGY", "Strategy", OTHER},
+                                       {"BUDGET", "Budget", BUDGET}};
+#define N_MEMBERS (sizeof members / sizeof *members)
 
 /* The value is without its outer braces. */
 typedef struct giles_entry {
@@ -133,8 +141,8 @@ static void scan_entries(giles *g) {
 /* --- PARAMS --- */
 
 static bool is_known(const char *name) {
-  for (size_t i = 0; i < N_KNOWN; i++)
-    if (strcmp(known_names[i], name) == 0) return true;
+  for (size_t i = 0; i < N_MEMBERS; i++)
+    if (strcmp(members[i].name, name) == 0) return true;
   return false;
 }
 
@@ -171,13 +179,13 @@ static void parse_group(giles *g, const giles_entry *params, const char **at, js
 
 /* Every entry is a key or has been declared, and all that was declared has values. */
 static void check_names(giles *g, const giles_entry *params) {
-  const char *absent[MAX_NAMES + N_KNOWN];
+  const char *absent[MAX_NAMES + N_MEMBERS];
   size_t n_absent = 0;
   for (size_t i = 0; i < g->n_declared; i++)
     if (find_entry(g, g->declared[i]) == NULL) absent[n_absent++] = g->declared[i];
   const char *without_values = n_absent ? absent[0] : NULL;
-  for (size_t i = 0; i < N_KNOWN; i++)
-    if (find_entry(g, known_names[i]) == NULL) absent[n_absent++] = known_names[i];
+  for (size_t i = 0; i < N_MEMBERS; i++)
+    if (find_entry(g, members[i].name) == NULL) absent[n_absent++] = members[i].name;
   for (size_t i = 0; i < g->n; i++) {
     bool declared = is_known(g->entries[i].name);
     for (size_t k = 0; k < g->n_declared; k++) declared = declared || strcmp(g->declared[k], g->entries[i].name) == 0;
@@ -311,66 +319,31 @@ static void add_space(giles *g, json_t *groups, json_t *root) {
     if (json_is_array(values)) split_value(g, values, entry, true);
     check_json(g, json_array_append_new(list, json_pack("{s:s, s:o}", "Name", entry->name, "Values", values)));
   }
-  const giles_entry *entry = find_entry(g, "CONDITIONS");
-  if (entry == NULL || g->rc) return;
-  json_t *conditions = json_array();
-  for (const char *at = entry->value; *at; at += *at != 0) { /* between ';', as conditions may hold commas */
-    size_t n = strcspn(at, ";");
-    if (strspn(at, " \t\r\n") < n) check_json(g, json_array_append_new(conditions, piece_json(at, n, false)));
-    at += n;
-  }
-  set_member(g, space, "Conditions", conditions, "ConfigurationSpace.Conditions", entry);
 }
 
-/* Whatever the makefile needs lies beside the file, unless that says more. */
+/* The last command is run, those before it build. Whatever the makefile needs lies beside the file, unless that says
+ * more. */
 static void add_command(giles *g, json_t *root) {
-  static const struct {
-    const char *name, *member, *place;
-    bool list;
-  } texts[] = {{"PARAMETERS_FILE", "ParametersFile", "Command.ParametersFile", false},
-               {"PARAMETERS_FORMAT", "ParametersFormat", "Command.ParametersFormat", false},
-               {"FILES", "Files", "Command.Files", true},
-               {"LINKS", "Links", "Command.Links", true}};
-  const giles_entry *evaluation = find_entry(g, "EVALUATION"), *check = find_entry(g, "CHECK"),
-                    *figure = find_entry(g, "FIGURE_OF_MERIT_FILE");
-  json_t *command = json_pack("{s:s}", "Files", "*");
+  const giles_entry *evaluation = find_entry(g, "EVALUATION");
+  json_t *command = json_pack("{s:s}", "Files", "*"), *commands = json_array();
   check_json(g, json_object_set_new(root, "Command", command));
-  if (evaluation == NULL) GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
-  if (g->rc) return;
-  json_t *commands = json_array(); /* the last one is run, those before it build */
-  split_commands(g, commands, evaluation);
+  if (evaluation == NULL)
+    GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
+  else
+    split_commands(g, commands, evaluation);
   size_t n = json_array_size(commands);
-  if (g->rc == CLT_OK)
+  if (g->rc == CLT_OK) {
     set_member(g, command, "Run", json_incref(json_array_get(commands, n - 1)), "Command.Run", evaluation);
-  if (g->rc == CLT_OK) json_array_remove(commands, n - 1);
-  if (g->rc == CLT_OK && n > 1) check_json(g, json_object_set(command, "Build", commands));
-  note_line(g, "Command.Build", evaluation);
+    json_array_remove(commands, n - 1);
+    if (n > 1) set_member(g, command, "Build", json_incref(commands), "Command.Build", evaluation);
+  }
   json_decref(commands);
-  if (check && g->rc == CLT_OK) {
-    commands = json_array();
-    split_commands(g, commands, check);
-    if (json_array_size(commands) > 1) GILES_FAIL_ENTRY(g, check, "needs a single command");
-    if (g->rc == CLT_OK)
-      set_member(g, command, "Check", json_incref(json_array_get(commands, 0)), "Command.Check", check);
-    json_decref(commands);
-  }
-  if (figure && g->rc == CLT_OK) {
-    json_t *file = piece_json(figure->value, strlen(figure->value), false);
-    set_member(g, command, "Figure", json_pack("{s:s, s:o}", "From", "file", "File", file), "Command.Figure", figure);
-  }
-  for (size_t i = 0; g->rc == CLT_OK && i < sizeof texts / sizeof *texts; i++) {
-    const giles_entry *entry = find_entry(g, texts[i].name);
-    if (entry == NULL) continue;
-    json_t *json = texts[i].list ? json_array() : piece_json(entry->value, strlen(entry->value), false);
-    if (texts[i].list) split_value(g, json, entry, false);
-    set_member(g, command, texts[i].member, json, texts[i].place, entry);
-  }
 }
 
 /* "brute_force parallel:4" */
 static void add_strategy(giles *g, json_t *root) {
   const giles_entry *entry = find_entry(g, "STRATEGY");
-  if (entry == NULL || g->rc) return;
+  if (entry == NULL) return;
   json_t *words = json_array(), *options = json_object();
   split_value(g, words, entry, false);
   const char *name = json_string_value(json_array_get(words, 0));
@@ -392,12 +365,41 @@ static void add_strategy(giles *g, json_t *root) {
   json_decref(options);
 }
 
-static void add_budget(giles *g, json_t *root) {
-  const giles_entry *entry = find_entry(g, "BUDGET");
-  if (entry == NULL || g->rc) return;
-  json_t *value = piece_json(entry->value, strlen(entry->value), true);
-  set_member(g, root, "Budget", json_pack("[{s:s, s:o}]", "Type", "ConfigurationCount", "BudgetValue", value), "Budget",
-             entry);
+static void add_member(giles *g, const giles_member *member, json_t *root) {
+  const giles_entry *entry = find_entry(g, member->name);
+  const char *dot = strchr(member->key, '.');
+  json_t *object = dot ? json_object_getn(root, member->key, (size_t)(dot - member->key)) : root, *json = NULL;
+  if (entry == NULL || member->kind == OTHER) return;
+  json_t *list = json_array(), *text = piece_json(entry->value, strlen(entry->value), member->kind == BUDGET);
+  switch (member->kind) {
+    case TEXT: json = json_incref(text); break;
+    case FIGURE: json = json_pack("{s:s, s:O}", "From", "file", "File", text); break;
+    case BUDGET: json = json_pack("[{s:s, s:O}]", "Type", "ConfigurationCount", "BudgetValue", text); break;
+    case LIST:
+      split_value(g, list, entry, false);
+      json = json_incref(list);
+      break;
+    case CONDITIONS: /* between ';', as they may hold commas */
+      for (const char *at = entry->value; *at; at += *at != 0) {
+        size_t n = strcspn(at, ";");
+        if (strspn(at, " \t\r\n") < n) check_json(g, json_array_append_new(list, piece_json(at, n, false)));
+        at += n;
+      }
+      json = json_incref(list);
+      break;
+    case COMMAND:
+      split_commands(g, list, entry);
+      if (json_array_size(list) > 1) GILES_FAIL_ENTRY(g, entry, "needs a single command");
+      json = json_incref(json_array_get(list, 0));
+      break;
+    case OTHER: break;
+  }
+  if (g->rc == CLT_OK)
+    set_member(g, object, dot ? dot + 1 : member->key, json, member->key, entry);
+  else
+    json_decref(json);
+  json_decref(list);
+  json_decref(text);
 }
 
 int clt_giles_parse(clt_source *source, clt_error *error) {
@@ -409,8 +411,8 @@ int clt_giles_parse(clt_source *source, clt_error *error) {
   parse_params(&g, groups);
   if (g.rc == CLT_OK) add_space(&g, groups, root);
   if (g.rc == CLT_OK) add_command(&g, root);
-  add_strategy(&g, root);
-  add_budget(&g, root);
+  if (g.rc == CLT_OK) add_strategy(&g, root);
+  for (size_t i = 0; g.rc == CLT_OK && i < N_MEMBERS; i++) add_member(&g, &members[i], root);
   json_decref(text);
   json_decref(groups);
   free(g.entries);

@@ -213,24 +213,22 @@ static void place_parameter(clt_problem *problem, size_t group, const clt_node *
   int index = clt_problem_parameter_index(problem, name);
   if (index < 0) {
     for (size_t i = 0; i < problem->n_parameters; i++) names[i] = problem->parameters[i].name;
-    const char *near = clt_nearest_name(name, names, problem->n_parameters);
-    clt_node_fail(node, "there is no tuning parameter \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-                  near ? near : "", near ? "\"?" : "");
-  } else if (problem->group_of[index] != UNGROUPED) {
+    clt_node_fail_name(node, "tuning parameter", name, names, problem->n_parameters);
+  } else if (problem->guidance.group_of[index] != UNGROUPED) {
     clt_node_fail(node, "\"%s\" stands in two groups", name);
   } else {
-    problem->group_of[index] = group;
+    problem->guidance.group_of[index] = group;
   }
 }
 
 static void load_group(clt_problem *problem, size_t parent, const clt_node *list, int depth) {
-  size_t group = problem->n_groups;
+  size_t group = problem->guidance.n_groups;
   if (group == MAX_GROUPS || depth > MAX_GROUP_DEPTH) {
     clt_node_fail(list, "there are more than %d groups, or %d of them in each other", MAX_GROUPS, MAX_GROUP_DEPTH);
     return;
   }
-  problem->group_parents[group] = parent;
-  problem->n_groups++;
+  problem->guidance.group_parents[group] = parent;
+  problem->guidance.n_groups++;
   for (size_t i = 0; i < json_array_size(list->json) && clt_node_ok(list); i++) {
     clt_node item = clt_node_item(list, i);
     if (json_is_array(item.json))
@@ -246,13 +244,13 @@ static void load_groups(clt_problem *problem, const clt_node *space) {
   clt_node list = clt_node_member(space, "Groups");
   clt_read_list(&list);
   if (list.json == NULL || !clt_node_ok(space)) return;
-  problem->group_parents = clt_node_new(&list, MAX_GROUPS, sizeof *problem->group_parents);
-  problem->group_of = clt_node_new(&list, problem->n_parameters, sizeof *problem->group_of);
+  problem->guidance.group_parents = clt_node_new(&list, MAX_GROUPS, sizeof *problem->guidance.group_parents);
+  problem->guidance.group_of = clt_node_new(&list, problem->n_parameters, sizeof *problem->guidance.group_of);
   if (!clt_node_ok(space)) return;
-  for (size_t i = 0; i < problem->n_parameters; i++) problem->group_of[i] = UNGROUPED;
+  for (size_t i = 0; i < problem->n_parameters; i++) problem->guidance.group_of[i] = UNGROUPED;
   load_group(problem, 0, &list, 0);
   for (size_t i = 0; i < problem->n_parameters; i++)
-    if (problem->group_of[i] == UNGROUPED)
+    if (problem->guidance.group_of[i] == UNGROUPED)
       clt_node_fail(&list, "\"%s\" stands in no group", problem->parameters[i].name);
 }
 
@@ -273,9 +271,10 @@ static void load_strategy(clt_problem *problem, const clt_node *root) {
   const char *name;
   json_t *value;
   if (node.json == NULL || !clt_read_object(&node, CLT_NAMES("Searcher", "Options"), true)) return;
-  problem->searcher = clt_read_text(&node, "Searcher");
+  problem->guidance.searcher = clt_read_text(&node, "Searcher");
   if (options.json == NULL || !clt_read_object(&options, NULL, false)) return;
-  problem->search_options = clt_node_new(&options, json_object_size(options.json), sizeof *problem->search_options);
+  clt_guidance *guidance = &problem->guidance;
+  guidance->settings = clt_node_new(&options, json_object_size(options.json), sizeof *guidance->settings);
   json_object_foreach((json_t *)options.json, name, value) {
     clt_node here = clt_node_member(&options, name);
     const char *text = json_string_value(value);
@@ -284,7 +283,7 @@ static void load_strategy(clt_problem *problem, const clt_node *root) {
     if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
     if (text == NULL && clt_node_ok(root))
       text = clt_node_keep(&here, json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)));
-    if (clt_node_ok(root)) problem->search_options[problem->n_search_options++] = (clt_problem_option){name, text};
+    if (clt_node_ok(root)) guidance->settings[guidance->n_settings++] = (clt_setting){name, text};
   }
 }
 

@@ -144,9 +144,7 @@ static void load_argument_names(clt_problem *problem, clt_launch *launch, const 
       clt_node_fail(&node, "needs the name of an argument");
     } else if (clt_problem_argument(problem, name) == NULL) {
       for (size_t k = 0; k < n_known; k++) names[k] = problem->arguments[k].name;
-      const char *near = clt_nearest_name(name, names, n_known);
-      clt_node_fail(&node, "there is no argument \"%s\"%s%s%s", name, near ? "; did you mean \"" : "", near ? near : "",
-                    near ? "\"?" : "");
+      clt_node_fail_name(&node, "argument", name, names, n_known);
     } else {
       launch->args[launch->n_args++] = name;
     }

@@ -13,8 +13,8 @@
  * the device's properties. */
 typedef struct clt_metric_slots {
   size_t time, energy, figure; /* time_s, energy_J, figure */
-  size_t metrics;      /* the first metric's */
-  size_t n;            /* of all */
+  size_t metrics;              /* the first metric's */
+  size_t n;                    /* of all */
 } clt_metric_slots;
 clt_metric_slots clt_metric_slots_of(void);
 

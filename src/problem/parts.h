@@ -172,11 +172,7 @@ struct clt_problem {
   clt_reference reference;
 
   struct clt_command *command; /* NULL: a kernel, described by what stands above (problem/command.h) */
-  const char *searcher;        /* "Strategy": NULL: not stated */
-  clt_problem_option *search_options;
-  size_t n_search_options;
-  size_t *group_parents, n_groups; /* a tree: group 0 is the outermost, parents come before their children */
-  size_t *group_of;                /* of each tuning parameter */
+  clt_guidance guidance;
   clt_metric *metrics;
   size_t n_metrics;
   const char *objective; /* NULL: none */
@@ -212,6 +208,12 @@ clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text
 
 /* {"X": e, "Y": e, "Z": e}, a list of up to three, or one expression. Nothing there: n = 0. */
 clt_extent clt_add_extent(clt_problem *problem, const clt_node *node);
+
+/* A text (malloc'ed) with some of its names replaced; names in string literals stay. replace is called with each name,
+ * of n bytes, and may look at what is behind it: it writes to out and returns where to go on, or returns NULL to leave
+ * it. */
+typedef const char *(*clt_name_replacer)(clt_text *out, const void *user, const char *name, size_t n);
+int clt_replace_names(char **out, const char *text, clt_name_replacer replace, const void *user, clt_error *error);
 
 /* The texts that expressions are compiled from: "ProblemSize[1]" becomes that expression in parentheses. Kept by the
  * source. */
@@ -275,14 +277,14 @@ typedef struct clt_calculation {
   int rc;
 } clt_calculation;
 
-clt_value clt_evaluate(clt_calculation *e, clt_expression_id id);
-double clt_evaluate_number(clt_calculation *e, clt_expression_id id);
-size_t clt_evaluate_count(clt_calculation *e, clt_expression_id id, size_t min); /* a whole number from min to 2^62 */
-bool clt_evaluate_when(clt_calculation *e, clt_expression_id id);                /* absent: true */
+clt_value clt_evaluate(clt_calculation *c, clt_expression_id id);
+double clt_evaluate_number(clt_calculation *c, clt_expression_id id);
+size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min); /* a whole number from min to 2^62 */
+bool clt_evaluate_when(clt_calculation *c, clt_expression_id id);                /* absent: true */
 /* Unused dimensions get `unused`. */
-void clt_evaluate_extent(clt_calculation *e, const clt_extent *extent, size_t min, size_t unused, size_t out[3]);
+void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]);
 /* Notes that something is wrong with an expression: "<message>: <its text>". */
-void clt_calculation_fail(clt_calculation *e, clt_expression_id id, int code, const char *format, ...)
+void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Whether an expression reads a device where the instance has none. */
@@ -291,8 +293,13 @@ bool clt_needs_device(const clt_instance *instance, clt_expression_id id);
 /* Adds the device's limits to a space under construction (limits.c). */
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
 
-/* Writes an option, expressions in braces replaced by their values (plan.c). */
-void clt_expand_option(clt_text *out, clt_calculation *e, const clt_compiler_option *option);
+/* Writes an option or a word, expressions in braces replaced by their values (plan.c). Places of a command that are
+ * known only when it runs stand in its words as CLT_PLACE_MARK and a letter (problem/command.h), which add_place
+ * replaces. */
+#define CLT_PLACE_MARK '\x01'
+typedef void (*clt_place_writer)(clt_text *out, clt_calculation *c, char place, const void *user);
+void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option, clt_place_writer add_place,
+                       const void *user);
 
 /* --- files of the kernel (key.c) --- */
 

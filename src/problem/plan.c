@@ -16,45 +16,45 @@ bool clt_arg_is_image(clt_arg_kind kind) {
 }
 
 /* Notes something wrong at a key. */
-#define FAIL_AT(e, key, code, ...) \
-  ((e)->rc = (e)->rc ? (e)->rc : clt_key_fail(&(e)->instance->problem->source, key, code, (e)->error, __VA_ARGS__))
+#define FAIL_AT(c, key, code, ...) \
+  ((c)->rc = (c)->rc ? (c)->rc : clt_key_fail(&(c)->instance->problem->source, key, code, (c)->error, __VA_ARGS__))
 
 /* NULL where something failed before, or memory runs out now. */
-static void *new_array(clt_calculation *e, size_t n, size_t element_bytes) {
-  void *array = e->rc ? NULL : clt_new_array(n, element_bytes);
-  if (array == NULL && e->rc == CLT_OK) e->rc = clt_fail_memory(e->error);
+static void *new_array(clt_calculation *c, size_t n, size_t element_bytes) {
+  void *array = c->rc ? NULL : clt_new_array(n, element_bytes);
+  if (array == NULL && c->rc == CLT_OK) c->rc = clt_fail_memory(c->error);
   return array;
 }
 
-static char *copy_text(clt_calculation *e, const char *text) {
-  char *copy = e->rc ? NULL : strdup(text);
-  if (copy == NULL && e->rc == CLT_OK) e->rc = clt_fail_memory(e->error);
+static char *copy_text(clt_calculation *c, const char *text) {
+  char *copy = c->rc ? NULL : strdup(text);
+  if (copy == NULL && c->rc == CLT_OK) c->rc = clt_fail_memory(c->error);
   return copy;
 }
 
 /* --- global and local sizes --- */
 
-static void plan_sizes(clt_calculation *e, const clt_launch *launch, clt_plan_launch *out) {
+static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_launch *out) {
   size_t global[3] = {1, 1, 1}, local[3];
   for (size_t d = 0; d < launch->global.n; d++) { /* "width / tile" is rounded up */
-    double number = clt_evaluate_number(e, launch->global.id[d]);
+    double number = clt_evaluate_number(c, launch->global.id[d]);
     if (!(number >= 0 && number <= MAX_SIZE))
-      clt_calculation_fail(e, launch->global.id[d], CLT_E_RANGE, "needs a number from 0 to 2^53 and gives %.10g",
+      clt_calculation_fail(c, launch->global.id[d], CLT_E_RANGE, "needs a number from 0 to 2^53 and gives %.10g",
                            number);
     else
       global[d] = (size_t)ceil(number);
   }
-  clt_evaluate_extent(e, &launch->local, 0, 1, local);
-  for (size_t d = 0; d < 3 && e->rc == CLT_OK; d++) {
+  clt_evaluate_extent(c, &launch->local, 0, 1, local);
+  for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
     if (launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d] != CLT_NO_EXPRESSION) {
-      double divisor = clt_evaluate_number(e, launch->divisor.id[d]);
-      if (!(divisor > 0)) clt_calculation_fail(e, launch->divisor.id[d], CLT_E_RANGE, "needs a divisor above 0");
-      if (e->rc == CLT_OK) global[d] = (size_t)ceil((double)global[d] / divisor);
+      double divisor = clt_evaluate_number(c, launch->divisor.id[d]);
+      if (!(divisor > 0)) clt_calculation_fail(c, launch->divisor.id[d], CLT_E_RANGE, "needs a divisor above 0");
+      if (c->rc == CLT_OK) global[d] = (size_t)ceil((double)global[d] / divisor);
     }
     if (local[d] == 0) continue; /* for the driver to refuse */
     size_t groups = launch->grid == CLT_GRID_ITEMS ? global[d] / local[d] + (global[d] % local[d] != 0) : global[d];
     if (!clt_size_multiply(&global[d], groups, local[d]))
-      FAIL_AT(e, launch->key, CLT_E_RANGE, "the global size exceeds 2^64");
+      FAIL_AT(c, launch->key, CLT_E_RANGE, "the global size exceeds 2^64");
   }
   out->n_dimensions = (unsigned)(launch->global.n > launch->local.n ? launch->global.n : launch->local.n);
   out->has_local = launch->local.n > 0;
@@ -63,45 +63,48 @@ static void plan_sizes(clt_calculation *e, const clt_launch *launch, clt_plan_la
 
 /* --- build options --- */
 
-void clt_expand_option(clt_text *out, clt_calculation *e, const clt_compiler_option *option) {
+void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option, clt_place_writer add_place,
+                       const void *user) {
   size_t hole = 0;
-  for (const char *at = option->text; *at && e->rc == CLT_OK; at++) {
-    if (*at != '{' || at[1] == '{') {
+  for (const char *at = option->text; *at && c->rc == CLT_OK; at++) {
+    if (*at == '{' && at[1] != '{') {
+      clt_text_add_value(out, clt_evaluate(c, option->holes[hole++]));
+      at = strchr(at, '}');
+    } else if (*at == CLT_PLACE_MARK && add_place) {
+      add_place(out, c, *++at, user);
+    } else {
       clt_text_add_bytes(out, at, 1);
       at += *at == '{';
-    } else {
-      clt_text_add_value(out, clt_evaluate(e, option->holes[hole++]));
-      at = strchr(at, '}');
     }
   }
 }
 
-static void add_options(clt_text *out, clt_calculation *e, const clt_compiler_option *list, size_t n) {
+static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_option *list, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const char *text = list[i].text;
     /* T1 files carry options of the CUDA compiler along, which no OpenCL compiler takes. */
     bool foreign = text[0] == 0 || clt_starts_with(text, "-std=c++") || clt_starts_with(text, "-std=gnu++");
-    if (!clt_evaluate_when(e, list[i].when) || foreign) continue;
-    clt_expand_option(out, e, &list[i]);
+    if (!clt_evaluate_when(c, list[i].when) || foreign) continue;
+    clt_expand_option(out, c, &list[i], NULL, NULL);
     clt_text_add(out, " ");
   }
 }
 
 /* -D of every parameter, what Kernel Tuner's kernels count on, the problem's options, `more`, and where to include
  * from; without a space at the end. */
-static void add_build_options(clt_text *out, clt_calculation *e, const clt_compiler_option *more, size_t n_more) {
+static void add_build_options(clt_text *out, clt_calculation *c, const clt_compiler_option *more, size_t n_more) {
   static const char *const names[2][3] = {{"grid_size_x", "grid_size_y", "grid_size_z"},
                                           {"block_size_x", "block_size_y", "block_size_z"}};
-  const clt_instance *instance = e->instance;
+  const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < clt_n_defines(instance); i++) {
     clt_text_printf(out, "-D%s=", clt_define_name(instance, i));
-    clt_text_add_value(out, clt_define_value(instance, e->slots, i));
+    clt_text_add_value(out, clt_define_value(instance, c->slots, i));
     clt_text_add(out, " ");
   }
   if (problem->problem_size.n > 0) { /* the grid in work-groups, and the block where it is no parameter */
     clt_plan_launch sizes;
-    plan_sizes(e, &problem->launches[0], &sizes);
+    plan_sizes(c, &problem->launches[0], &sizes);
     for (size_t d = 0; d < 3; d++) {
       size_t local = sizes.local[d] ? sizes.local[d] : 1, values[2] = {sizes.global[d] / local, local};
       for (size_t i = 0; i < 2; i++)
@@ -110,8 +113,8 @@ static void add_build_options(clt_text *out, clt_calculation *e, const clt_compi
     }
     if (clt_problem_parameter_index(problem, "kernel_tuner") < 0) clt_text_add(out, "-Dkernel_tuner=1 ");
   }
-  add_options(out, e, problem->options, problem->n_options);
-  add_options(out, e, more, n_more);
+  add_options(out, c, problem->options, problem->n_options);
+  add_options(out, c, more, n_more);
   for (size_t i = 0; i < problem->n_include_paths; i++) {
     const char *quote = strchr(problem->include_paths[i], ' ') ? "\"" : "";
     clt_text_printf(out, "-I%s%s%s ", quote, problem->include_paths[i], quote);
@@ -122,68 +125,68 @@ static void add_build_options(clt_text *out, clt_calculation *e, const clt_compi
 
 int clt_instance_options(const clt_instance *instance, clt_config config, char **out, clt_error *error) {
   clt_value slots[CLT_MAX_PARAMETERS];
-  clt_calculation e = {instance, slots, error, CLT_OK};
+  clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
   clt_instance_slots(instance, config, slots);
-  add_build_options(&text, &e, NULL, 0);
-  if (e.rc == CLT_OK) return clt_text_take(out, &text, error);
+  add_build_options(&text, &c, NULL, 0);
+  if (c.rc == CLT_OK) return clt_text_take(out, &text, error);
   clt_text_release(&text);
-  return e.rc;
+  return c.rc;
 }
 
 /* The kernel's text and the options to build it with. Kernels that include files find those beside them. */
-static void plan_source(clt_calculation *e, clt_plan *plan, const char *file, const clt_compiler_option *more,
+static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, const clt_compiler_option *more,
                         size_t n_more) {
   clt_text options = {0};
   char *folder = NULL;
-  add_build_options(&options, e, more, n_more);
-  if (e->rc == CLT_OK) e->rc = clt_kernel_read(e->instance->problem, file, &plan->source, &folder, e->error);
-  plan->source_file = copy_text(e, file);
-  if (e->rc == CLT_OK && strstr(plan->source, "include")) {
+  add_build_options(&options, c, more, n_more);
+  if (c->rc == CLT_OK) c->rc = clt_kernel_read(c->instance->problem, file, &plan->source, &folder, c->error);
+  plan->source_file = copy_text(c, file);
+  if (c->rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
     clt_text_printf(&options, " -I%s%s%s", quote, folder, quote);
   }
-  if (e->rc == CLT_OK) e->rc = clt_text_take(&plan->options, &options, e->error);
+  if (c->rc == CLT_OK) c->rc = clt_text_take(&plan->options, &options, c->error);
   clt_text_release(&options);
   free(folder);
 }
 
 /* --- arguments --- */
 
-static void plan_scalar(clt_calculation *e, const clt_argument *argument, clt_plan_arg *out) {
+static void plan_scalar(clt_calculation *c, const clt_argument *argument, clt_plan_arg *out) {
   size_t step = clt_element_base_bytes(argument->element.base);
   clt_value value = {.type = CLT_INT};
   out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
   out->bytes = argument->element.bytes;
-  if (!out->is_repetition) value = clt_evaluate(e, argument->fill.value);
-  if (value.type == CLT_STRING) FAIL_AT(e, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
-  for (int i = 0; i < argument->element.components && e->rc == CLT_OK; i++)
+  if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
+  if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
+  for (int i = 0; i < argument->element.components && c->rc == CLT_OK; i++)
     clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
 }
 
-static void plan_vector(clt_calculation *e, const clt_argument *argument, clt_plan_arg *out) {
-  const clt_problem *problem = e->instance->problem;
+static void plan_vector(clt_calculation *c, const clt_argument *argument, clt_plan_arg *out) {
+  const clt_problem *problem = c->instance->problem;
   bool filled = clt_holds_data(argument) && clt_problem_fill(problem, argument->name);
   bool data = filled || (clt_holds_data(argument) && clt_is_verified(problem, argument->name));
   /* What has content is the same for all configurations. */
-  clt_calculation size = {e->instance, data ? NULL : e->slots, e->error, e->rc};
+  clt_calculation size = {c->instance, data ? NULL : c->slots, c->error, c->rc};
   clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
-  e->rc = size.rc;
-  clt_evaluate_extent(e, &argument->border, 0, 0, out->border);
+  c->rc = size.rc;
+  clt_evaluate_extent(c, &argument->border, 0, 0, out->border);
   out->has_data = filled;
   out->verified = argument->output && problem->reference.kind != CLT_REFERENCE_NONE;
   out->bytes = argument->element.bytes;
-  for (size_t d = 0; d < 3 && e->rc == CLT_OK; d++) {
+  for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
     size_t side;
     if (__builtin_add_overflow(out->extent[d], out->border[d], &side) ||
         __builtin_add_overflow(side, out->border[d], &side) || !clt_size_multiply(&out->bytes, out->bytes, side))
-      FAIL_AT(e, argument->key, CLT_E_RANGE, "\"%s\" exceeds 2^64 bytes", argument->name);
+      FAIL_AT(c, argument->key, CLT_E_RANGE, "\"%s\" exceeds 2^64 bytes", argument->name);
   }
 }
 
-static void plan_argument(clt_calculation *e, const clt_argument *argument, clt_plan *plan) {
+static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_plan *plan) {
   clt_plan_arg *out = &plan->args[plan->n_args++];
-  *out = (clt_plan_arg){.name = copy_text(e, argument->name),
+  *out = (clt_plan_arg){.name = copy_text(c, argument->name),
                         .kind = argument->kind,
                         .access = argument->access,
                         .element = argument->element,
@@ -194,45 +197,45 @@ static void plan_argument(clt_calculation *e, const clt_argument *argument, clt_
                         .sampler_clamp_to_edge = argument->sampler_clamp_to_edge,
                         .sampler_linear = argument->sampler_linear};
   if (argument->kind == CLT_ARG_SCALAR)
-    plan_scalar(e, argument, out);
+    plan_scalar(c, argument, out);
   else if (argument->kind != CLT_ARG_SAMPLER)
-    plan_vector(e, argument, out);
+    plan_vector(c, argument, out);
 }
 
 /* --- launches --- */
 
 /* places[i]: which of the plan's arguments the problem's argument i is, or ABSENT. */
-static void plan_launch(clt_calculation *e, const clt_launch *launch, const size_t *places, clt_plan *plan) {
-  const clt_problem *problem = e->instance->problem;
-  bool runs = clt_evaluate_when(e, launch->when);
+static void plan_launch(clt_calculation *c, const clt_launch *launch, const size_t *places, clt_plan *plan) {
+  const clt_problem *problem = c->instance->problem;
+  bool runs = clt_evaluate_when(c, launch->when);
   size_t repeat = 1;
-  if (runs && launch->repeat != CLT_NO_EXPRESSION) repeat = clt_evaluate_count(e, launch->repeat, 0);
-  if (repeat > MAX_REPEAT) FAIL_AT(e, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
-  if (e->rc || !runs || repeat == 0) return;
+  if (runs && launch->repeat != CLT_NO_EXPRESSION) repeat = clt_evaluate_count(c, launch->repeat, 0);
+  if (repeat > MAX_REPEAT) FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
+  if (c->rc || !runs || repeat == 0) return;
   clt_plan_launch *out = &plan->launches[plan->n_launches++];
-  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .kernel = copy_text(e, launch->kernel)};
-  plan_sizes(e, launch, out);
-  out->args = new_array(e, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
+  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .kernel = copy_text(c, launch->kernel)};
+  plan_sizes(c, launch, out);
+  out->args = new_array(c, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
   size_t n_lists = launch->all_args ? 1 : launch->n_args;
-  for (size_t k = 0; k < n_lists && e->rc == CLT_OK; k++) /* entries of a name in their order */
+  for (size_t k = 0; k < n_lists && c->rc == CLT_OK; k++) /* entries of a name in their order */
     for (size_t i = 0; i < problem->n_arguments; i++)
       if (places[i] != ABSENT && (launch->all_args || strcmp(problem->arguments[i].name, launch->args[k]) == 0))
         out->args[out->n_args++] = places[i];
 }
 
-static void plan_configuration(clt_calculation *e, clt_plan *plan) {
-  const clt_problem *problem = e->instance->problem;
-  size_t head = 0, head_group = 0, *places = new_array(e, problem->n_arguments, sizeof *places);
-  plan->args = new_array(e, problem->n_arguments, sizeof *plan->args);
-  plan->launches = new_array(e, problem->n_launches, sizeof *plan->launches);
-  for (size_t i = 0; i < problem->n_arguments && e->rc == CLT_OK; i++) {
-    bool exists = clt_evaluate_when(e, problem->arguments[i].when);
+static void plan_configuration(clt_calculation *c, clt_plan *plan) {
+  const clt_problem *problem = c->instance->problem;
+  size_t head = 0, head_group = 0, *places = new_array(c, problem->n_arguments, sizeof *places);
+  plan->args = new_array(c, problem->n_arguments, sizeof *plan->args);
+  plan->launches = new_array(c, problem->n_launches, sizeof *plan->launches);
+  for (size_t i = 0; i < problem->n_arguments && c->rc == CLT_OK; i++) {
+    bool exists = clt_evaluate_when(c, problem->arguments[i].when);
     places[i] = exists ? plan->n_args : ABSENT;
-    if (exists) plan_argument(e, &problem->arguments[i], plan);
+    if (exists) plan_argument(c, &problem->arguments[i], plan);
   }
-  for (size_t i = 0; i < problem->n_launches && e->rc == CLT_OK; i++) {
+  for (size_t i = 0; i < problem->n_launches && c->rc == CLT_OK; i++) {
     const size_t before = plan->n_launches, group = problem->launches[i].group;
-    plan_launch(e, &problem->launches[i], places, plan);
+    plan_launch(c, &problem->launches[i], places, plan);
     if (plan->n_launches == before) continue;
     if (group > 0 && group == head_group)
       plan->launches[head].together++;
@@ -240,39 +243,39 @@ static void plan_configuration(clt_calculation *e, clt_plan *plan) {
       head = before, head_group = group;
   }
   if (plan->n_launches == 0)
-    FAIL_AT(e, "KernelSpecification.Launches", CLT_E_RANGE, "no launch is left for this configuration");
-  plan_source(e, plan, problem->kernel_file, NULL, 0);
+    FAIL_AT(c, "KernelSpecification.Launches", CLT_E_RANGE, "no launch is left for this configuration");
+  plan_source(c, plan, problem->kernel_file, NULL, 0);
   free(places);
 }
 
 /* An argument as the reference kernel sees it: without its border, and a buffer where there is a choice. */
-static void plan_reference_argument(clt_calculation *e, const char *name, clt_plan *plan) {
-  const clt_problem *problem = e->instance->problem;
+static void plan_reference_argument(clt_calculation *c, const char *name, clt_plan *plan) {
+  const clt_problem *problem = c->instance->problem;
   clt_argument argument = *clt_problem_argument(problem, name);
   argument.border.n = 0;
   if (clt_problem_n_entries(problem, name) > 1) argument.kind = CLT_ARG_BUFFER;
   argument.output = clt_is_verified(problem, name);
   plan->launches[0].args[plan->launches[0].n_args++] = plan->n_args;
-  plan_argument(e, &argument, plan);
+  plan_argument(c, &argument, plan);
 }
 
-static void plan_reference(clt_calculation *e, clt_plan *plan) {
-  const clt_problem *problem = e->instance->problem;
+static void plan_reference(clt_calculation *c, clt_plan *plan) {
+  const clt_problem *problem = c->instance->problem;
   const clt_reference *reference = &problem->reference;
   const clt_launch *launch = &reference->launch;
   size_t n = problem->n_arguments + launch->n_args;
-  plan->args = new_array(e, n, sizeof *plan->args);
-  plan->launches = new_array(e, 1, sizeof *plan->launches);
-  if (e->rc) return;
+  plan->args = new_array(c, n, sizeof *plan->args);
+  plan->launches = new_array(c, 1, sizeof *plan->launches);
+  if (c->rc) return;
   plan->n_launches = 1;
   plan->launches[0] =
-      (clt_plan_launch){.repeat = 1, .kernel = copy_text(e, launch->kernel), .args = new_array(e, n, sizeof(size_t))};
-  for (size_t i = 0; e->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
+      (clt_plan_launch){.repeat = 1, .kernel = copy_text(c, launch->kernel), .args = new_array(c, n, sizeof(size_t))};
+  for (size_t i = 0; c->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
     if (clt_problem_argument(problem, problem->arguments[i].name) == &problem->arguments[i])
-      plan_reference_argument(e, problem->arguments[i].name, plan);
-  for (size_t i = 0; e->rc == CLT_OK && i < launch->n_args; i++) plan_reference_argument(e, launch->args[i], plan);
-  plan_sizes(e, launch, &plan->launches[0]);
-  plan_source(e, plan, reference->kernel_file, reference->options, reference->n_options);
+      plan_reference_argument(c, problem->arguments[i].name, plan);
+  for (size_t i = 0; c->rc == CLT_OK && i < launch->n_args; i++) plan_reference_argument(c, launch->args[i], plan);
+  plan_sizes(c, launch, &plan->launches[0]);
+  plan_source(c, plan, reference->kernel_file, reference->options, reference->n_options);
 }
 
 /* --- the whole --- */
@@ -280,17 +283,17 @@ static void plan_reference(clt_calculation *e, clt_plan *plan) {
 static int make_plan(clt_plan **out, const clt_instance *instance, clt_config config, bool of_reference,
                      clt_error *error) {
   clt_value slots[CLT_MAX_PARAMETERS];
-  clt_calculation e = {instance, slots, error, CLT_OK};
+  clt_calculation c = {instance, slots, error, CLT_OK};
   clt_plan *plan = calloc(1, sizeof *plan);
   if (plan == NULL) return clt_fail_memory(error);
   clt_instance_slots(instance, config, slots);
   plan->config = of_reference ? CLT_CONFIG_NONE : config;
-  (of_reference ? plan_reference : plan_configuration)(&e, plan);
-  if (e.rc == CLT_OK)
+  (of_reference ? plan_reference : plan_configuration)(&c, plan);
+  if (c.rc == CLT_OK)
     *out = plan;
   else
     clt_plan_free(plan);
-  return e.rc;
+  return c.rc;
 }
 
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {

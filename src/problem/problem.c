@@ -57,19 +57,7 @@ double clt_problem_figure(const clt_problem *problem, double time_s) {
   return clt_problem_larger_is_better(problem) ? 1 / time_s : time_s;
 }
 
-const char *clt_problem_searcher(const clt_problem *problem) { return problem->searcher; }
-
-size_t clt_problem_n_options(const clt_problem *problem) { return problem->n_search_options; }
-
-clt_problem_option clt_problem_option_at(const clt_problem *problem, size_t index) {
-  return problem->search_options[index];
-}
-
-size_t clt_problem_n_groups(const clt_problem *problem) { return problem->n_groups; }
-
-size_t clt_problem_group_parent(const clt_problem *problem, size_t group) { return problem->group_parents[group]; }
-
-size_t clt_problem_group_of(const clt_problem *problem, size_t parameter) { return problem->group_of[parameter]; }
+const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &problem->guidance; }
 
 /* --- inside --- */
 

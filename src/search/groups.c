@@ -67,7 +67,8 @@ static int set_cost(groups_state *s, clt_config config, double cost, clt_error *
 
 /* --- the tree --- */
 
-static int add_members(groups_state *s, const clt_problem *problem, clt_error *error) {
+/* guidance NULL: one group. */
+static int add_members(groups_state *s, const clt_guidance *guidance, clt_error *error) {
   for (size_t g = 0; g < s->n_groups; g++) {
     s->groups[g] = (group){.own = clt_new_array(s->n_parameters, sizeof(size_t)),
                            .children = clt_new_array(s->n_groups, sizeof(size_t)),
@@ -75,12 +76,12 @@ static int add_members(groups_state *s, const clt_problem *problem, clt_error *e
     if (s->groups[g].own == NULL || s->groups[g].children == NULL) return clt_fail_memory(error);
   }
   for (size_t p = 0; p < s->n_parameters; p++) {
-    group *g = &s->groups[problem ? clt_problem_group_of(problem, p) : 0];
+    group *g = &s->groups[guidance ? guidance->group_of[p] : 0];
     g->own[g->n_own++] = p;
     g->n_choices *= clt_space_parameter(s->space, p)->n_values; /* at most the cartesian product, which fits */
   }
   for (size_t g = 1; g < s->n_groups; g++) {
-    group *parent = &s->groups[clt_problem_group_parent(problem, g)];
+    group *parent = &s->groups[guidance->group_parents[g]];
     parent->children[parent->n_children++] = g;
   }
   return CLT_OK;
@@ -220,11 +221,12 @@ static int groups_tell(void *state, clt_config config, double cost, const clt_me
 
 static int groups_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   groups_state *s = state;
-  const clt_problem *problem = setup->instance ? clt_instance_problem(setup->instance) : NULL;
-  if (problem && clt_problem_n_groups(problem) == 0) problem = NULL;
+  const clt_guidance *guidance =
+      setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
+  if (guidance && guidance->n_groups == 0) guidance = NULL;
   s->space = setup->space;
   s->n_parameters = clt_space_n_parameters(s->space);
-  s->n_groups = problem ? clt_problem_n_groups(problem) : 1;
+  s->n_groups = guidance ? guidance->n_groups : 1;
   s->rounds = ((const groups_options *)options)->rounds;
   s->left = clt_search_allowance(setup);
   s->before = CLT_CONFIG_NONE;
@@ -232,7 +234,7 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   s->stack = clt_new_array(s->n_groups, sizeof *s->stack);
   s->current = clt_new_array(s->n_parameters, sizeof *s->current);
   if (s->groups == NULL || s->stack == NULL || s->current == NULL) return clt_fail_memory(error);
-  int rc = add_members(s, problem, error);
+  int rc = add_members(s, guidance, error);
   if (rc) return rc;
   clt_space_positions(s->space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->space, 0), s->current);
   /* Their results come without being awaited. */

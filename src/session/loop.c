@@ -30,8 +30,8 @@ static int check_strategy(const clt_problem *problem, clt_error *error) {
     size_t n_table = searcher ? searcher->n_options : evaluator->n_options;
     for (size_t k = 0; k < n_table && n < MAX_OPTION_NAMES; k++) names[n++] = table[k].name;
   }
-  for (size_t i = 0; i < clt_problem_n_options(problem); i++) {
-    const char *name = clt_problem_option_at(problem, i).name;
+  for (size_t i = 0; i < problem->guidance.n_settings; i++) {
+    const char *name = problem->guidance.settings[i].name;
     bool found = false;
     for (size_t k = 0; k < n && !found; k++) found = strcmp(names[k], name) == 0;
     if (found) continue;
@@ -45,15 +45,15 @@ static int check_strategy(const clt_problem *problem, clt_error *error) {
 
 int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, size_t n_table, size_t options_size,
                        const clt_problem *problem, const clt_setting *settings, size_t n_settings, clt_error *error) {
-  size_t n = 0, n_problem = problem ? clt_problem_n_options(problem) : 0;
+  size_t n = 0, n_problem = problem ? problem->guidance.n_settings : 0;
   clt_setting *all = clt_new_array(n_problem + n_settings, sizeof *all);
   *out = clt_new_array(1, options_size);
   int rc = all && *out ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK && problem) rc = check_strategy(problem, error);
   for (size_t i = 0; rc == CLT_OK && i < n_problem; i++) {
-    clt_problem_option option = clt_problem_option_at(problem, i);
+    clt_setting setting = problem->guidance.settings[i];
     for (size_t k = 0; k < n_table; k++)
-      if (strcmp(table[k].name, option.name) == 0) all[n++] = (clt_setting){option.name, option.value};
+      if (strcmp(table[k].name, setting.name) == 0) all[n++] = setting;
   }
   for (size_t i = 0; rc == CLT_OK && i < n_settings; i++) all[n++] = settings[i];
   if (rc == CLT_OK) rc = clt_options_parse(*out, options_size, table, n_table, all, n, error);

@@ -25,7 +25,7 @@ const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem) {
 }
 
 const char *clt_tune_searcher(const char *chosen, const clt_problem *problem) {
-  const char *stated = problem ? clt_problem_searcher(problem) : NULL;
+  const char *stated = problem ? clt_problem_guidance(problem)->searcher : NULL;
   return chosen ? chosen : stated ? stated : CLT_DEFAULT_SEARCHER;
 }
 

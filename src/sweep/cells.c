@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/hash.h"
-#include "sweep/plan.h"
+#include "sweep/sweep.h"
 
 const char *clt_sweep_name(const clt_sweep *sweep) {
   return sweep->name && sweep->name[0] ? sweep->name : sweep->source.path;
@@ -20,10 +20,6 @@ const char *clt_sweep_name(const clt_sweep *sweep) {
 bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
   return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
 }
-
-size_t clt_sweep_n_cells(const clt_sweep *sweep) { return sweep->n_cells; }
-size_t clt_sweep_n_devices(const clt_sweep *sweep) { return sweep->n_devices; }
-const char *clt_sweep_device(const clt_sweep *sweep, size_t index) { return sweep->devices[index]; }
 
 /* The problem of a cell, its set of sizes, its searcher, and its number among the searcher's cells. */
 static const clt_sweep_problem *locate_cell(const clt_sweep *sweep, size_t index, size_t *set,

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "space/expr.h"
-#include "sweep/plan.h"
+#include "sweep/sweep.h"
 
 #define MAX_DEVICES 64
 #define MAX_PROBLEMS 1024
@@ -84,15 +84,6 @@ static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_
   return settings;
 }
 
-static void no_such_plug_in(const clt_node *node, const char *kind, const char *name, const char *const *names,
-                            size_t n) {
-  const char *near = clt_nearest_name(name, names, n);
-  if (near)
-    clt_node_fail(node, "there is no %s \"%s\"; did you mean \"%s\"?", kind, name, near);
-  else
-    clt_node_fail(node, "there is no %s \"%s\" (see 'clatune tune --help')", kind, name);
-}
-
 /* --- searchers --- */
 
 static void read_plug_in(clt_sweep_searcher *out, const clt_node *node, const clt_node *options) {
@@ -102,7 +93,7 @@ static void read_plug_in(clt_sweep_searcher *out, const clt_node *node, const cl
     const char *names[MAX_PLUG_INS];
     size_t n = clt_n_searchers() < MAX_PLUG_INS ? clt_n_searchers() : MAX_PLUG_INS;
     for (size_t i = 0; i < n; i++) names[i] = clt_searcher_at(i)->name;
-    no_such_plug_in(&place, "searcher", out->searcher, names, n);
+    clt_node_fail_name(&place, "searcher", out->searcher, names, n);
   } else {
     out->settings = read_options(&out->n_settings, options, type->options, type->n_options, type->options_size);
   }
@@ -293,7 +284,7 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
     const char *names[MAX_PLUG_INS];
     size_t n = clt_n_evaluators() < MAX_PLUG_INS ? clt_n_evaluators() : MAX_PLUG_INS;
     for (size_t i = 0; i < n; i++) names[i] = clt_evaluator_at(i)->name;
-    no_such_plug_in(&name, "evaluator", sweep->evaluator, names, n);
+    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, n);
   } else {
     sweep->evaluator_settings =
         read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);

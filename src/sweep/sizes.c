@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "problem/parts.h"
-#include "sweep/plan.h"
+#include "sweep/sweep.h"
 
 #define MAX_VALUES 65536                   /* of one size */
 #define MAX_COMBINATIONS ((size_t)1 << 24) /* of the sizes that have values, where there are conditions */
@@ -35,12 +35,9 @@ static int find_size(const axes *a, const char *name) {
 }
 
 static void no_such_size(const axes *a, const char *name, const clt_node *node) {
-  const char **names = clt_node_new(node, a->n, sizeof *names), *problem = clt_problem_name(a->problem);
-  if (names == NULL) return;
-  for (size_t i = 0; i < a->n; i++) names[i] = a->axis[i].name;
-  const char *near = clt_nearest_name(name, names, a->n);
-  clt_node_fail(node, "'%s' has no size \"%s\"%s%s%s", problem, name, near ? "; did you mean \"" : "", near ? near : "",
-                near ? "\"?" : "");
+  const char **names = clt_node_new(node, a->n, sizeof *names);
+  for (size_t i = 0; names && i < a->n; i++) names[i] = a->axis[i].name;
+  if (names) clt_node_fail_name(node, "size", name, names, a->n);
 }
 
 static void check_range(const axes *a, const clt_node *node, size_t i, int64_t value) {
@@ -107,25 +104,15 @@ static void read_values(axes *a, const clt_node *values) {
   }
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
-
-/* The text with names that equal another size in that one's name. Kept by the source. */
-static const char *replace_names(const axes *a, const char *text, const clt_node *node) {
-  clt_text out = {0};
-  char *replaced = NULL;
-  while (*text) {
-    size_t n = 0, i = 0;
-    while (is_word(text[n])) n++;
-    while (i < a->n && !(a->axis[i].same_as >= 0 && strlen(a->axis[i].name) == n && !strncmp(a->axis[i].name, text, n)))
-      i++;
-    if (n > 0 && i < a->n)
-      clt_text_add(&out, a->axis[a->axis[i].same_as].name);
-    else
-      clt_text_add_bytes(&out, text, n ? n : 1);
-    text += n ? n : 1;
+/* A name that equals another size becomes that one's name. */
+static const char *replace_alias(clt_text *out, const void *user, const char *name, size_t n) {
+  const axes *a = user;
+  for (size_t i = 0; i < a->n; i++) {
+    if (a->axis[i].same_as < 0 || strlen(a->axis[i].name) != n || strncmp(a->axis[i].name, name, n) != 0) continue;
+    clt_text_add(out, a->axis[a->axis[i].same_as].name);
+    return name + n;
   }
-  clt_text_take(&replaced, &out, node->reading->error);
-  return clt_node_keep(node, replaced);
+  return NULL;
 }
 
 /* Only to say where a mistake stands: the space compiles its conditions for itself. */
@@ -155,10 +142,12 @@ static void add_conditions(const axes *a, clt_space_builder *builder, const clt_
       clt_node_fail(&item, "needs a condition, such as \"width <= height\"");
       return;
     }
-    const char *replaced = replace_names(a, text, &item);
-    if (replaced) try_condition(a, replaced, &item);
+    char *replaced = NULL;
+    clt_node_wrap(&item, clt_replace_names(&replaced, text, replace_alias, a, &cause), &cause);
+    if (clt_node_ok(where)) try_condition(a, replaced, &item);
     if (clt_node_ok(where))
       clt_node_wrap(&item, clt_space_builder_constraint(builder, replaced, CLT_CONDITION, text, &cause), &cause);
+    free(replaced);
   }
 }
 

@@ -5,7 +5,7 @@
  * instance of a cell, and runs clt_tune with the settings that the cell gives:
  *
  *   clt_sweep_load(&sweep, "plan.json", &error);
- *   for (size_t i = 0; i < clt_sweep_n_cells(sweep); i++) {
+ *   for (size_t i = 0; i < sweep->n_cells; i++) {
  *     clt_sweep_cell cell;
  *     clt_sweep_cell_at(&cell, sweep, i);
  *     clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, device, &error);
@@ -22,7 +22,51 @@
 
 #include <clatune/tune.h>
 
-typedef struct clt_sweep clt_sweep;
+#include "base/reader.h"
+
+#define CLT_MAX_PLAN_BYTES ((size_t)16 << 20)
+#define CLT_MAX_SWEEP_SIZES 100000  /* sets of sizes of a problem */
+#define CLT_MAX_SWEEP_LISTED 100000 /* listed configurations of a searcher */
+
+typedef struct clt_sweep_searcher {
+  const char *label, *searcher; /* searcher NULL: listed */
+  clt_setting *settings;
+  size_t n_settings;
+  const json_t *configurations; /* a list of objects; NULL: none */
+  const json_t *grid;           /* an object of lists of scalars; NULL: none */
+} clt_sweep_searcher;
+
+/* What a problem is tuned by. */
+typedef struct clt_sweep_axes {
+  clt_sweep_searcher *searchers;
+  size_t n_searchers;
+  int64_t *budgets, *seeds;
+  size_t n_budgets, n_seeds;
+} clt_sweep_axes;
+
+typedef struct clt_sweep_problem {
+  clt_problem *problem;
+  clt_size *sizes; /* n_sets x n_sizes; names are borrowed from the problem */
+  size_t n_sets, n_sizes;
+  clt_sweep_axes axes;
+  size_t first_cell, n_cells, first_set;
+} clt_sweep_problem;
+
+/* Everything but the problems, and what is kept, belongs to the source. */
+typedef struct clt_sweep {
+  clt_source source;
+  const char *folder, *name;
+  json_t *kept;         /* a list: JSON that the plan does not hold itself */
+  const char **devices; /* the texts of "Devices"; none where the plan leaves the choice to its user */
+  size_t n_devices;
+  clt_sweep_problem *problems;
+  size_t n_problems, n_cells;
+  clt_sweep_axes axes;
+  const char *evaluator; /* NULL: what the problems are for */
+  clt_setting *evaluator_settings;
+  size_t n_evaluator_settings;
+  clt_tune_settings tuning; /* limits and the like */
+} clt_sweep;
 
 /* One tuning, but for the device. All of it is borrowed from the sweep. */
 typedef struct clt_sweep_cell {
@@ -45,23 +89,17 @@ int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error);
 void clt_sweep_free(clt_sweep *sweep);
 
 const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else its path */
-const char *clt_sweep_path(const clt_sweep *sweep);
 
 /* Whether its problems are programs (docs/commands.md) and not kernels: then the only device is the machine itself
  * (clt_device_host). */
 bool clt_sweep_is_of_commands(const clt_sweep *sweep);
 
-/* The cells of each device, at most a million: index < n_cells. */
-size_t clt_sweep_n_cells(const clt_sweep *sweep);
+/* A cell of a device: index < n_cells, which is at most a million. */
 void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index);
 
 /* "convolution width=512 height=512 surrogate budget=100 seed=1": a cell for people. Returns the length needed, as
  * snprintf does. */
 int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity);
-
-/* The texts of "Devices", in order; none where the plan leaves the choice to its user. */
-size_t clt_sweep_n_devices(const clt_sweep *sweep);
-const char *clt_sweep_device(const clt_sweep *sweep, size_t index);
 
 /* All devices that a plan's text stands for: "all", and the types "cpu", "gpu" and "accelerator", may stand for
  * several, any other text for the one that clt_device_select finds. Writes their indices, ascending, to out (n of them
@@ -83,5 +121,14 @@ void clt_sweep_settings_release(clt_tune_settings *settings);
  * data), the device and its driver, the space, and the settings that clt_sweep_settings has filled. Reads the kernel
  * file. */
 int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error);
+
+/* --- inside --- */
+
+/* load.c: whole numbers from min to max: one, a list, or a text as of T1 ("range(1, 11)"); 1 to `most` of them. NULL
+ * where there is nothing; *n is their number. */
+int64_t *clt_sweep_numbers(size_t *n, const clt_node *node, int64_t min, int64_t max, size_t most);
+
+/* sizes.c: "Sizes" of a problem, whose problem and n_sizes are set. */
+void clt_sweep_read_sizes(clt_sweep_problem *out, const clt_node *parent);
 
 #endif

@@ -49,14 +49,14 @@ static void use_cell(const clt_sweep *sweep, size_t index) {
 }
 
 static void use(const clt_sweep *sweep) {
-  size_t n = clt_sweep_n_cells(sweep), found[2], n_found;
+  size_t n = sweep->n_cells, found[2], n_found;
   clt_device_info devices[2] = {{.name = "One", .type = CLT_DEVICE_GPU}, {.name = "Two", .type = CLT_DEVICE_CPU}};
   if (n == 0) abort();
   use_cell(sweep, 0);
   use_cell(sweep, n / 2);
   use_cell(sweep, n - 1);
-  for (size_t i = 0; i < clt_sweep_n_devices(sweep); i++)
-    if (clt_sweep_select(found, &n_found, devices, 2, clt_sweep_device(sweep, i), NULL) == 0 && n_found > 2) abort();
+  for (size_t i = 0; i < sweep->n_devices; i++)
+    if (clt_sweep_select(found, &n_found, devices, 2, sweep->devices[i], NULL) == 0 && n_found > 2) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

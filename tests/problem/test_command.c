@@ -70,17 +70,17 @@ static void groups_and_options_are_told(void **state) {
            ", \"Command\": {\"Run\": [\"a\"]}, \"Strategy\": {\"Searcher\": \"groups\", \"Options\": {\"parallel\": 4, "
            "\"lock\": false, \"steady\": 0.5}}");
   clt_problem *problem = scratch_problem(json);
-  assert_int_equal(clt_problem_n_groups(problem), 4);
-  assert_int_equal(clt_problem_group_parent(problem, 1), 0);
-  assert_int_equal(clt_problem_group_parent(problem, 3), 2);
-  assert_int_equal(clt_problem_group_of(problem, 0), 1);
-  assert_int_equal(clt_problem_group_of(problem, 1), 3);
-  assert_int_equal(clt_problem_group_of(problem, 2), 0);
-  assert_string_equal(clt_problem_searcher(problem), "groups");
-  assert_int_equal(clt_problem_n_options(problem), 3);
-  assert_string_equal(clt_problem_option_at(problem, 0).value, "4");
-  assert_string_equal(clt_problem_option_at(problem, 1).value, "no");
-  assert_string_equal(clt_problem_option_at(problem, 2).value, "0.5");
+  assert_int_equal(clt_problem_guidance(problem)->n_groups, 4);
+  assert_int_equal(clt_problem_guidance(problem)->group_parents[1], 0);
+  assert_int_equal(clt_problem_guidance(problem)->group_parents[3], 2);
+  assert_int_equal(clt_problem_guidance(problem)->group_of[0], 1);
+  assert_int_equal(clt_problem_guidance(problem)->group_of[1], 3);
+  assert_int_equal(clt_problem_guidance(problem)->group_of[2], 0);
+  assert_string_equal(clt_problem_guidance(problem)->searcher, "groups");
+  assert_int_equal(clt_problem_guidance(problem)->n_settings, 3);
+  assert_string_equal(clt_problem_guidance(problem)->settings[0].value, "4");
+  assert_string_equal(clt_problem_guidance(problem)->settings[1].value, "no");
+  assert_string_equal(clt_problem_guidance(problem)->settings[2].value, "0.5");
   clt_problem_free(problem);
 }
 

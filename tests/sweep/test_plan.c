@@ -49,8 +49,8 @@ static void expect_cell(const clt_sweep *sweep, size_t index, const char *text) 
 static void the_least_plan_is_one_tuning_with_the_defaults(void **state) {
   (void)state;
   clt_sweep *sweep = load("{\"Problems\": \"bank.json\"}");
-  assert_int_equal(clt_sweep_n_cells(sweep), 1);
-  assert_int_equal(clt_sweep_n_devices(sweep), 0);
+  assert_int_equal(sweep->n_cells, 1);
+  assert_int_equal(sweep->n_devices, 0);
   expect_cell(sweep, 0, "bank R=64 C=64 H=3 F=4 " CLT_DEFAULT_SEARCHER " seed=1");
   assert_string_equal(clt_sweep_name(sweep), scratch_path("plan.json"));
   clt_sweep_free(sweep);
@@ -67,9 +67,9 @@ static void cells_are_all_combinations_with_seeds_fastest(void **state) {
       "\"random\"}],"
       " \"Budgets\": 7, \"Seeds\": 9}]}");
   assert_string_equal(clt_sweep_name(sweep), "all");
-  assert_int_equal(clt_sweep_n_devices(sweep), 2);
-  assert_string_equal(clt_sweep_device(sweep, 1), "pocl");
-  assert_int_equal(clt_sweep_n_cells(sweep), 2 * 2 * 2 * 3 + 1);
+  assert_int_equal(sweep->n_devices, 2);
+  assert_string_equal(sweep->devices[1], "pocl");
+  assert_int_equal(sweep->n_cells, 2 * 2 * 2 * 3 + 1);
   expect_cell(sweep, 0, "bank R=8 C=64 H=3 F=4 random budget=20 seed=1");
   expect_cell(sweep, 2, "bank R=8 C=64 H=3 F=4 random budget=20 seed=3");
   expect_cell(sweep, 3, "bank R=8 C=64 H=3 F=4 random budget=100 seed=1");
@@ -98,7 +98,7 @@ static void sizes_may_be_a_grid_with_conditions(void **state) {
       "{\"Problems\": {\"Problem\": \"bank.json\", \"Sizes\": {\"Values\":"
       " {\"R\": \"[2**i for i in range(3, 6)]\", \"C\": \"R\", \"F\": [4, 1], \"H\": 5},"
       " \"Where\": [\"C * F < 128\", \"C != 8 or H == 5\"]}}}");
-  assert_int_equal(clt_sweep_n_cells(sweep), 5);
+  assert_int_equal(sweep->n_cells, 5);
   expect_cell(sweep, 0, "bank R=8 C=8 H=5 F=4 " CLT_DEFAULT_SEARCHER " seed=1");
   expect_cell(sweep, 1, "bank R=8 C=8 H=5 F=1 " CLT_DEFAULT_SEARCHER " seed=1");
   expect_cell(sweep, 4, "bank R=32 C=32 H=5 F=1 " CLT_DEFAULT_SEARCHER " seed=1");
@@ -113,7 +113,7 @@ static void sizes_may_be_a_grid_with_conditions(void **state) {
 static void drawn_sizes_satisfy_the_conditions_and_differ(void **state) {
   (void)state;
   clt_sweep *sweep = load(BANK("\"Count\": 50"));
-  assert_int_equal(clt_sweep_n_cells(sweep), 50);
+  assert_int_equal(sweep->n_cells, 50);
   for (size_t i = 0; i < 50; i++) {
     int64_t r = size_of(sweep, i, 0), c = size_of(sweep, i, 1), h = size_of(sweep, i, 2), f = size_of(sweep, i, 3);
     double work = 2.0 * (double)(f * h * h * (r - h + 1) * (c - h + 1));
@@ -153,7 +153,7 @@ static void the_examples_can_be_read(void **state) {
     clt_sweep *sweep = NULL;
     clt_error error = {0};
     if (clt_sweep_load(&sweep, examples[i].path, &error) != CLT_OK) fail_msg("%s: %s", examples[i].path, error.message);
-    assert_int_equal(clt_sweep_n_cells(sweep), examples[i].n_cells);
+    assert_int_equal(sweep->n_cells, examples[i].n_cells);
     clt_sweep_free(sweep);
   }
 }
@@ -206,7 +206,7 @@ static void expect_listed(const char *searcher, int64_t R, size_t expected_left_
   clt_instance *instance = instance_of(sweep, 0, &cell, R);
   clt_tune_settings s;
   size_t left_out = 99;
-  assert_int_equal(clt_sweep_n_cells(sweep), 1);
+  assert_int_equal(sweep->n_cells, 1);
   assert_int_equal(clt_sweep_settings(&s, sweep, &cell, instance, &left_out, NULL), CLT_OK);
   for (size_t i = 0; i < s.n_configurations; i++) {
     config = clt_config_string(clt_instance_space(instance), s.configurations[i]);
@@ -394,13 +394,13 @@ static void mistakes_in_sizes(void **state) {
   (void)state;
   expect_mistake(S "3}}", 2, "Problems.Sizes", "needs a list, or an object");
   expect_mistake(S "[]}}", 2, "Problems.Sizes", "needs 1 to");
-  expect_mistake(S "[{\"R\": 8},\n{\"RR\": 8}]}}", 3, "Problems.Sizes[1].RR", "has no size \"RR\"");
+  expect_mistake(S "[{\"R\": 8},\n{\"RR\": 8}]}}", 3, "Problems.Sizes[1].RR", "there is no size \"RR\"");
   expect_mistake(S "[{\"R\": 4}]}}", 2, "Problems.Sizes[0].R", "must be at least 8");
   expect_mistake(S "[{\"R\": 4097}]}}", 2, "Problems.Sizes[0].R", "must be at most 4096");
   expect_mistake(S "[{\"R\": \"8\"}]}}", 2, "Problems.Sizes[0].R", "needs a whole number");
   expect_mistake(S "{\"Where\": \"R < 8\"}}}", 2, "Problems.Sizes", "needs \"Values\"");
   expect_mistake(S "{\"Values\": {\"C\": \"R\"}}}}", 2, "Problems.Sizes.Values.C", "\"R\" needs values of its own");
-  expect_mistake(S "{\"Values\": {\"C\": \"width\"}}}}", 2, "Problems.Sizes.Values.C", "has no size \"width\"");
+  expect_mistake(S "{\"Values\": {\"C\": \"width\"}}}}", 2, "Problems.Sizes.Values.C", "there is no size \"width\"");
   expect_mistake(S "{\"Values\": {\"R\": [8, 8]}}}}", 2, "Problems.Sizes", "");
   expect_mistake(S "{\"Values\": {\"R\": [8, 7]}}}}", 2, "Problems.Sizes.Values.R", "7: must be at least 8");
   expect_mistake(S "{\"Values\": {\"R\": 8}, \"Where\": \"R <\"}}}", 2, "Problems.Sizes.Where", "");
