@@ -1,53 +1,15 @@
 #include "cli/export.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/c_names.h"
-#include "cli/command.h"
-#include "cli/output.h"
-
 /* --- collecting --- */
 
-static int add_parameters(cli_export *export, const clt_space *space) {
-  size_t n = clt_space_n_parameters(space);
-  if (export->parameters) return 0;
-  export->parameters = calloc(n + 1, sizeof *export->parameters);
-  if (export->parameters == NULL) return CLI_FAILURE;
-  export->n_parameters = n;
-  for (size_t i = 0; i < n; i++) {
-    export->parameters[i].name = strdup(clt_space_parameter(space, i)->name);
-    if (export->parameters[i].name == NULL) return CLI_FAILURE;
-  }
-  return 0;
-}
-
-/* Values may depend on sizes, so what is whole at one may be a fraction at another. */
-static void widen(cli_export_parameter *parameter, const clt_parameter *values) {
-  for (size_t i = 0; i < values->n_values; i++) {
-    clt_value_type type = values->values[i].type;
-    if (type == CLT_STRING || (type == CLT_REAL && parameter->type == CLT_INT)) parameter->type = type;
-  }
-}
-
-static int add_values(cli_export *export, cli_export_entry *e, const clt_space *space) {
-  clt_config config;
-  if (clt_config_parse(&config, space, e->configuration, NULL)) return CLI_FAILURE;
-  for (size_t i = 0; i < export->n_parameters; i++) {
-    clt_value value = clt_space_value(space, config, i);
-    size_t bytes = (size_t)clt_value_print(value, NULL, 0) + 1;
-    widen(&export->parameters[i], clt_space_parameter(space, i));
-    e->values[i] = malloc(bytes);
-    if (e->values[i] == NULL) return CLI_FAILURE;
-    clt_value_print(value, e->values[i], bytes);
-  }
-  return 0;
-}
-
 /* Takes the problem parameters out of build options, where they stand behind the tuning parameters, as measured. */
-static void leave_sizes_out(char *options, size_t n_parameters, const char *configuration,
-                            const clt_instance *instance) {
+static void remove_sizes(char *options, const char *configuration, const clt_instance *instance) {
+  size_t n_parameters = clt_space_n_parameters(clt_instance_space(instance));
   const size_t before = n_parameters ? strlen(configuration) + 2 * n_parameters + 1 : 0; /* "-Da=1 -Db=2 " */
   if (strlen(options) < before) return;
   char *at = options + before, define[320];
@@ -68,215 +30,221 @@ int cli_export_add(cli_export *export, const clt_instance *instance, const clt_l
   const clt_device_info *device = clt_instance_device(instance);
   size_t n_sizes = clt_instance_n_sizes(instance);
   cli_export_entry *grown = realloc(export->entries, (export->n + 1) * sizeof *grown);
-  if (grown == NULL) return CLI_FAILURE;
+  if (grown == NULL) return CLT_E_MEMORY;
   export->entries = grown;
-  cli_export_entry *e = &grown[export->n];
+  cli_export_entry *e = &grown[export->n++];
   *e = (cli_export_entry){.device = strdup(device->name),
                           .driver = strdup(device->driver_version),
                           .configuration = strdup(found->configuration),
                           .options = strdup(found->options),
                           .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
-                          .values = calloc(clt_space_n_parameters(space) + 1, sizeof *e->values),
                           .time_s = found->expected_time_s};
-  export->n++;
-  if (!e->device || !e->driver || !e->configuration || !e->options || !e->sizes || !e->values) return CLI_FAILURE;
+  if (!e->device || !e->driver || !e->configuration || !e->options || !e->sizes) return CLT_E_MEMORY;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
-  leave_sizes_out(e->options, clt_space_n_parameters(space), e->configuration, instance);
-  int rc = add_parameters(export, space);
-  return rc ? rc : add_values(export, e, space);
+  remove_sizes(e->options, e->configuration, instance);
+  /* Values may depend on sizes, so what is whole at one may be a fraction at another. */
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++)
+    for (size_t i = 0; i < clt_space_parameter(space, p)->n_values; i++) {
+      clt_value_type type = clt_space_parameter(space, p)->values[i].type;
+      if (type == CLT_STRING || (type == CLT_REAL && export->types[p] == CLT_INT)) export->types[p] = type;
+    }
+  return CLT_OK;
 }
 
 void cli_export_release(cli_export *export) {
   for (size_t i = 0; i < export->n; i++) {
-    cli_export_entry *e = &export->entries[i];
-    for (size_t p = 0; e->values && p < export->n_parameters; p++) free(e->values[p]);
-    free(e->values);
-    free(e->device);
-    free(e->driver);
-    free(e->configuration);
-    free(e->options);
-    free(e->sizes);
+    free(export->entries[i].device);
+    free(export->entries[i].driver);
+    free(export->entries[i].configuration);
+    free(export->entries[i].options);
+    free(export->entries[i].sizes);
   }
-  for (size_t p = 0; p < export->n_parameters; p++) free(export->parameters[p].name);
-  free(export->parameters);
   free(export->entries);
   *export = (cli_export){0};
 }
 
+/* A parameter of "a=1 b=2". */
+typedef struct parameter_text {
+  const char *name, *value;
+  int name_length, value_length;
+} parameter_text;
+
+static bool next_parameter(parameter_text *p, const char **at) {
+  p->name = *at + strspn(*at, " ");
+  p->name_length = (int)strcspn(p->name, "=");
+  if (p->name[p->name_length] == '\0') return false;
+  p->value = p->name + p->name_length + 1;
+  p->value_length = (int)strcspn(p->value, " ");
+  *at = p->value + p->value_length;
+  return true;
+}
+
 /* --- names and texts --- */
 
+/* Keywords of C11 and C++17, what compilers and <stdio.h> define as macros without a capital letter, and the members of
+ * an entry and names in the functions below. */
+static const char reserved[] =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const "
+    "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern "
+    "false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq nullptr operator "
+    "or or_eq private protected public register reinterpret_cast restrict return short signed sizeof static "
+    "static_assert static_cast stderr stdin stdout struct switch template this thread_local throw true try typedef "
+    "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL ";
+static const char taken[] =
+    " device driver configuration options values time_s entry best least ratio e i out size_t out_bytes strcmp "
+    "snprintf ";
+
+/* A name as one of C; a reserved one (or, of a size, a taken one) gets '_' behind it, and so does one that would then
+ * be the same as another with its '_': different names stay different. */
+static void put_c_name(const char *name, int length, bool of_size) {
+  char word[300];
+  int stem = length;
+  while (stem > 0 && name[stem - 1] == '_') stem--;
+  snprintf(word, sizeof word, " %.*s ", stem, name);
+  printf("%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
+}
+
 /* A problem's or parameter's name as part of an identifier. */
-static void put_name(FILE *out, const char *name, bool upper) {
-  for (const char *c = name; *c; c++) {
-    unsigned char x = (unsigned char)*c;
-    fputc(isalnum(x) ? (upper ? toupper(x) : x) : '_', out);
+static void put_identifier(const char *name, int length, bool upper) {
+  for (int i = 0; i < length; i++) {
+    unsigned char x = (unsigned char)name[i];
+    putchar(isalnum(x) ? (upper ? toupper(x) : x) : '_');
   }
 }
 
 /* A C string; bytes that could mean something to a compiler in octal (no trigraphs, no line ends). */
-static void put_string(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const char *c = text; *c; c++) {
-    unsigned char x = (unsigned char)*c;
-    bool plain = isalnum(x) || strchr(" _.,:;|()[]@+-=/", x);
-    if (plain) {
-      fputc(x, out);
-    } else {
-      fprintf(out, "\\%03o", x);
-    }
+static void put_string(const char *text, size_t length) {
+  putchar('"');
+  for (size_t i = 0; i < length; i++) {
+    unsigned char x = (unsigned char)text[i];
+    printf(isalnum(x) || strchr(" _.,:;|()[]@+-=/", x) ? "%c" : "\\%03o", x);
   }
-  fputc('"', out);
+  putchar('"');
 }
 
 /* Prints text; '@' stands for the problem's name, '$' for the same in capitals. */
-static void put(FILE *out, const clt_problem *problem, const char *text) {
-  for (const char *c = text; *c; c++) {
-    if (*c == '@' || *c == '$') {
-      put_name(out, clt_problem_name(problem), *c == '$');
-    } else {
-      fputc(*c, out);
+static void put(const clt_problem *problem, const char *text) {
+  const char *name = clt_problem_name(problem);
+  for (; *text; text++) {
+    if (*text == '@' || *text == '$')
+      put_identifier(name, (int)strlen(name), *text == '$');
+    else
+      putchar(*text);
+  }
+}
+
+/* Prints text for each size; '#' stands for its name in C, '~' for its own. */
+static void put_each_size(const clt_problem *problem, const char *text) {
+  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
+    const char *name = clt_problem_size(problem, i).name;
+    for (const char *c = text; *c; c++) {
+      if (*c == '#')
+        put_c_name(name, (int)strlen(name), true);
+      else if (*c == '~')
+        fputs(name, stdout);
+      else
+        putchar(*c);
     }
   }
 }
 
-/* Prints each parameter of "a=1 b=2" in one form. */
-typedef void (*put_fn)(FILE *out, const clt_problem *problem, const char *name, const char *value);
-static void put_each(FILE *out, const clt_problem *problem, const char *configuration, put_fn form) {
-  char *text = strdup(configuration), *rest = NULL;
-  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(part, '=');
-    if (equals == NULL) continue;
-    *equals = '\0';
-    form(out, problem, part, equals + 1);
+/* Each parameter of a configuration: "<before><name>", a blank, its value in quotes, "<after>". */
+static void put_each_parameter(const clt_problem *problem, const char *configuration, const char *before,
+                               const char *quote, const char *after) {
+  parameter_text p;
+  for (const char *at = configuration; next_parameter(&p, &at);) {
+    put(problem, before);
+    put_identifier(p.name, p.name_length, false);
+    printf(" %s%.*s%s\n", quote, p.value_length, p.value, after);
   }
-  free(text);
 }
-
-/* --- CMake --- */
 
 /* A bracket argument takes its text as it is; the text must not end it. */
-static void put_set(FILE *out, const clt_problem *problem, const char *name, const char *value) {
-  put(out, problem, "set(CLATUNE_$_");
-  put_name(out, name, false);
-  fprintf(out, " [==[%s]==])\n", value);
+void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
+  printf("# Made by 'clatune lookup%s\n", from);
+  put(problem, "set(CLATUNE_$_OPTIONS");
+  printf(" [==[%s]==])\n", options);
+  put_each_parameter(problem, configuration, "set(CLATUNE_$_", "[==[", "]==])");
 }
 
-void cli_export_cmake(FILE *out, const clt_instance *instance, const clt_lookup_result *found) {
-  const clt_problem *problem = clt_instance_problem(instance);
-  fprintf(out, "# Made by 'clatune lookup': %s%s\n", clt_tier_name(found->tier), found->stale ? ", stale" : "");
-  put_set(out, problem, "OPTIONS", found->options);
-  put_each(out, problem, found->configuration, put_set);
-}
-
-void cli_export_portable_cmake(FILE *out, const clt_problem *problem, const char *configuration, const char *options) {
-  fputs("# Made by 'clatune lookup --portable'\n", out);
-  put_set(out, problem, "OPTIONS", options);
-  put_each(out, problem, configuration, put_set);
+void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options) {
+  put(problem,
+      "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
+      "#ifndef CLATUNE_$_PORTABLE_H\n"
+      "#define CLATUNE_$_PORTABLE_H\n\n"
+      "#define CLATUNE_$_OPTIONS ");
+  put_string(options, strlen(options));
+  putchar('\n');
+  put_each_parameter(problem, configuration, "#define CLATUNE_$_", "", "");
+  puts("\n#endif");
 }
 
 /* --- the header --- */
 
-/* Members of an entry, and names in the functions: no size is called so. */
-static const char *const taken[] = {"device", "driver", "configuration", "options", "values",   "time_s",
-                                    "entry",  "best",   "least",         "ratio",   "e",        "i",
-                                    "out",    "size_t", "out_bytes",     "strcmp",  "snprintf", NULL};
-
-static void put_size(FILE *out, const clt_problem *problem, size_t i) {
-  cli_put_c_name(out, clt_problem_size(problem, i).name, taken);
-}
-
-/* ", long long width, long long height" */
-static void put_sizes(FILE *out, const clt_problem *problem) {
-  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
-    fputs(", long long ", out);
-    put_size(out, problem, i);
+static void put_entry(const cli_export *export, const cli_export_entry *e, size_t n_sizes) {
+  const char *const texts[] = {e->configuration, e->options};
+  fputs("    {", stdout);
+  put_string(e->device, strlen(e->device));
+  fputs(", ", stdout);
+  put_string(e->driver, strlen(e->driver));
+  for (size_t i = 0; i < n_sizes; i++) printf(", %lld", (long long)e->sizes[i]);
+  for (size_t i = 0; i < 2; i++) {
+    fputs(",\n     ", stdout);
+    put_string(texts[i], strlen(texts[i]));
   }
-}
-
-/* A number of one type in the notation of another is converted by the compiler. The least integer has no notation in C.
- */
-static void put_value(FILE *out, const char *value, clt_value_type type) {
-  if (type == CLT_STRING) {
-    put_string(out, value);
-  } else if (strcmp(value, "-9223372036854775808") == 0) {
-    fputs("-9223372036854775807 - 1", out);
-  } else {
-    fputs(value, out);
+  printf(", %.6g", e->time_s);
+  parameter_text p;
+  size_t n = 0;
+  for (const char *at = e->configuration; next_parameter(&p, &at); n++) {
+    fputs(n ? ", " : ",\n     {", stdout);
+    /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
+    if (export->types[n] == CLT_STRING)
+      put_string(p.value, (size_t)p.value_length);
+    else if (p.value_length == 20 && strncmp(p.value, "-9223372036854775808", 20) == 0)
+      fputs("-9223372036854775807 - 1", stdout);
+    else
+      printf("%.*s", p.value_length, p.value);
   }
+  puts(n ? "}}," : "},");
 }
 
-static void put_entry(FILE *out, const cli_export *export, const cli_export_entry *e, size_t n_sizes) {
-  fputs("    {", out);
-  put_string(out, e->device);
-  fputs(", ", out);
-  put_string(out, e->driver);
-  for (size_t i = 0; i < n_sizes; i++) fprintf(out, ", %lld", (long long)e->sizes[i]);
-  fputs(",\n     ", out);
-  put_string(out, e->configuration);
-  fputs(",\n     ", out);
-  put_string(out, e->options);
-  fprintf(out, ", %.6g", e->time_s);
-  for (size_t i = 0; i < export->n_parameters; i++) {
-    fputs(i ? ", " : ",\n     {", out);
-    put_value(out, e->values[i], export->parameters[i].type);
-  }
-  fputs(export->n_parameters ? "}},\n" : "},\n", out);
-}
-
-static void put_members(FILE *out, const cli_export *export) {
-  if (export->n_parameters == 0) return;
-  fputs("  struct {\n", out);
-  for (size_t i = 0; i < export->n_parameters; i++) {
-    clt_value_type type = export->parameters[i].type;
-    fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", out);
-    cli_put_c_name(out, export->parameters[i].name, NULL);
-    fputs(";\n", out);
-  }
-  fputs("  } values; /* of the tuning parameters */\n", out);
-}
-
-static void put_table(FILE *out, const clt_problem *problem, const cli_export *export) {
-  size_t n_sizes = clt_problem_n_sizes(problem);
-  put(out, problem,
+void cli_export_header(const clt_problem *problem, const cli_export *export) {
+  put(problem,
+      "/* Made by 'clatune lookup --format header'. */\n"
+      "#ifndef CLATUNE_$_H\n"
+      "#define CLATUNE_$_H\n\n"
+      "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
+      "#include <stddef.h>\n"
+      "#include <stdio.h>\n"
+      "#include <string.h>\n\n"
       "typedef struct clatune_@_entry {\n"
       "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n");
-  for (size_t i = 0; i < n_sizes; i++) {
-    fputs("  long long ", out);
-    put_size(out, problem, i);
-    fputs("; /* that was measured */\n", out);
-  }
-  put(out, problem,
+  put_each_size(problem, "  long long #; /* that was measured */\n");
+  put(problem,
       "  const char *configuration;\n"
       "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
       "  double time_s;\n");
-  put_members(out, export);
-  put(out, problem,
+  parameter_text p;
+  size_t n = 0;
+  for (const char *at = export->entries[0].configuration; next_parameter(&p, &at); n++) {
+    if (n == 0) fputs("  struct {\n", stdout);
+    clt_value_type type = export->types[n];
+    fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
+    put_c_name(p.name, p.name_length, false);
+    puts(";");
+  }
+  if (n) puts("  } values; /* of the tuning parameters */");
+  put(problem,
       "} clatune_@_entry;\n\n"
       "static const clatune_@_entry clatune_@_entries[] = {\n");
-  for (size_t i = 0; i < export->n; i++) put_entry(out, export, &export->entries[i], n_sizes);
-  fputs("};\n\n", out);
-}
-
-/* A factor of the distance: "    ratio *= e->n > n ? ..." */
-static void put_ratio(FILE *out, const clt_problem *problem, size_t size) {
-  for (const char *c =
-           "    ratio *= e->@ > @ ? ((double)e->@ + 1) / ((double)@ + 1) : ((double)@ + 1) / ((double)e->@ + 1);\n";
-       *c; c++) {
-    if (*c == '@') {
-      put_size(out, problem, size);
-    } else {
-      fputc(*c, out);
-    }
-  }
-}
-
-/* The distance of sizes is the larger ratio of each, multiplied: no library is needed for it. */
-static void put_find(FILE *out, const clt_problem *problem) {
-  put(out, problem,
+  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
+  /* The distance of sizes is the larger ratio of each, multiplied: no library is needed for it. */
+  put(problem,
+      "};\n\n"
       "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest; NULL: nothing is known of the device. */\n"
       "static inline const clatune_@_entry *clatune_@_find(const char *device");
-  put_sizes(out, problem);
-  put(out, problem,
+  put_each_size(problem, ", long long #");
+  put(problem,
       ") {\n"
       "  const clatune_@_entry *best = NULL;\n"
       "  double least = 0;\n"
@@ -284,20 +252,17 @@ static void put_find(FILE *out, const clt_problem *problem) {
       "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
       "    double ratio = 1;\n"
       "    if (strcmp(e->device, device) != 0) continue;\n");
-  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) put_ratio(out, problem, i);
-  fputs(
+  put_each_size(
+      problem,
+      "    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n");
+  /* Sizes go before the problem's own compiler options, as they do where clatune measures. */
+  put(problem,
       "    if (best && ratio >= least) continue;\n"
       "    best = e;\n"
       "    least = ratio;\n"
       "  }\n"
       "  return best;\n"
-      "}\n\n",
-      out);
-}
-
-/* Sizes go before the problem's own compiler options, as they do where clatune measures. */
-static void put_options(FILE *out, const clt_problem *problem) {
-  put(out, problem,
+      "}\n\n"
       "/* The options for clBuildProgram at the sizes that the kernel will run at, which need not be those that were\n"
       " * measured, into out; returns what snprintf does: their length, also where they do not fit into out_bytes. "
       "entry NULL:\n"
@@ -306,64 +271,20 @@ static void put_options(FILE *out, const clt_problem *problem) {
       " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
       " * 'clatune lookup --size ... --format options', or the library. */\n"
       "static inline int clatune_@_options(char *out, size_t out_bytes, const clatune_@_entry *entry");
-  put_sizes(out, problem);
-  fputs(") {\n  return snprintf(out, out_bytes, \"", out);
-  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++)
-    fprintf(out, "-D%s=%%lld ", clt_problem_size(problem, i).name);
-  fputs("%s\"", out);
-  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
-    fputs(", ", out);
-    put_size(out, problem, i);
-  }
-  fputs(", entry ? entry->options : \"\");\n}\n", out);
-}
-
-static void put_macro(FILE *out, const clt_problem *problem, const char *name, const char *value) {
-  put(out, problem, "#define CLATUNE_$_");
-  put_name(out, name, false);
-  fprintf(out, " %s\n", value);
-}
-
-static void put_macros(FILE *out, const clt_problem *problem, const cli_export *export) {
-  put(out, problem,
+  put_each_size(problem, ", long long #");
+  fputs(") {\n  return snprintf(out, out_bytes, \"", stdout);
+  put_each_size(problem, "-D~=%lld ");
+  fputs("%s\"", stdout);
+  put_each_size(problem, ", #");
+  put(problem,
+      ", entry ? entry->options : \"\");\n}\n"
+      "#endif\n"
       "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
       "#ifdef CLATUNE_$_ENTRY\n");
   for (size_t i = 0; i < export->n; i++) {
-    put(out, problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
-    fprintf(out, " == %zu\n", i);
-    for (size_t p = 0; p < export->n_parameters; p++)
-      put_macro(out, problem, export->parameters[p].name, export->entries[i].values[p]);
+    put(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
+    printf(" == %zu\n", i);
+    put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", "", "");
   }
-  fputs("#else\n#error \"there is no such entry\"\n#endif\n#endif\n", out);
-}
-
-int cli_export_header(FILE *out, const clt_problem *problem, const cli_export *export) {
-  put(out, problem,
-      "/* Made by 'clatune lookup --format header'. */\n"
-      "#ifndef CLATUNE_$_H\n"
-      "#define CLATUNE_$_H\n\n"
-      "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
-      "#include <stddef.h>\n"
-      "#include <stdio.h>\n"
-      "#include <string.h>\n\n");
-  put_table(out, problem, export);
-  put_find(out, problem);
-  put_options(out, problem);
-  fputs("#endif\n", out);
-  put_macros(out, problem, export);
-  fputs("\n#endif\n", out);
-  return ferror(out) ? cli_failure("cannot write to standard output") : 0;
-}
-
-int cli_export_portable_header(FILE *out, const clt_problem *problem, const char *configuration, const char *options) {
-  put(out, problem,
-      "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
-      "#ifndef CLATUNE_$_PORTABLE_H\n"
-      "#define CLATUNE_$_PORTABLE_H\n\n"
-      "#define CLATUNE_$_OPTIONS ");
-  put_string(out, options);
-  fputc('\n', out);
-  put_each(out, problem, configuration, put_macro);
-  fputs("\n#endif\n", out);
-  return ferror(out) ? cli_failure("cannot write to standard output") : 0;
+  puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
 }

@@ -4,22 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
 #include "cli/export.h"
 #include "cli/output.h"
-#include "cli/portable.h"
 #include "cli/subject.h"
+#include "lookup/portable.h"
 
-static int open_catalog(clt_catalog **out, const cli_arguments *arguments) {
-  clt_error error = {0};
-  const char *store = cli_text(arguments, "store");
-  if (clt_catalog_open(out, store ? &store : NULL, store != NULL, &error) ||
-      clt_catalog_set_objective(*out, cli_text(arguments, "objective"), &error))
-    return cli_report(&error);
-  return 0;
-}
+/* --- one answer, for the device and the sizes that were typed --- */
 
-static int print_json(const clt_instance *instance, const clt_objective *objective, const clt_lookup_result *found) {
+static int print_answer_json(const clt_instance *instance, const clt_objective *objective,
+                             const clt_lookup_result *found) {
   bool elsewhere = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
                                   "configuration", cli_json_configuration_text(instance, found->configuration),
@@ -29,7 +22,7 @@ static int print_json(const clt_instance *instance, const clt_objective *objecti
                                   "expected_value", clt_json_real(found->expected_value)));
 }
 
-static int print_text(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
+static int print_answer(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
   char figure[64], name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
@@ -43,11 +36,11 @@ static int print_text(const clt_problem *problem, const clt_objective *objective
   return CLI_FOUND;
 }
 
-/* One answer, for the device and the sizes that were typed. */
 static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
   cli_subject subject;
   clt_objective *objective = NULL;
   clt_lookup_result found;
+  char from[100];
   clt_error error = {0};
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
@@ -56,10 +49,13 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
     rc = cli_report(&error);
   } else if (rc == 0) {
     if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
-    if (strcmp(format, "json") == 0) rc = print_json(subject.instance, objective, &found);
+    if (strcmp(format, "json") == 0) rc = print_answer_json(subject.instance, objective, &found);
     if (strcmp(format, "options") == 0) puts(found.options);
-    if (strcmp(format, "cmake") == 0) cli_export_cmake(stdout, subject.instance, &found);
-    if (strcmp(format, "text") == 0) rc = print_text(subject.problem, objective, &found);
+    if (strcmp(format, "cmake") == 0) {
+      snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
+      cli_export_cmake(subject.problem, from, found.configuration, found.options);
+    }
+    if (strcmp(format, "text") == 0) rc = print_answer(subject.problem, objective, &found);
     clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);
@@ -67,11 +63,12 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
   return rc;
 }
 
+/* --- a header of all that is known of the problem --- */
+
 static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
-  return cli_export_add(user, instance, found) ? CLT_E_MEMORY : 0;
+  return cli_export_add(user, instance, found);
 }
 
-/* A header of all that is known of the problem. */
 static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
   clt_problem *problem = NULL;
   clt_error error = {0};
@@ -80,43 +77,133 @@ static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
   if (clt_problem_load(&problem, arguments->positional[0], &error) ||
       clt_catalog_each(catalog, problem, add_entry, &export, &error))
     rc = cli_report(&error);
-  if (rc == 0 && export.n == 0)
+  else if (export.n == 0)
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
-  if (rc == 0) rc = cli_export_header(stdout, problem, &export);
+  else
+    cli_export_header(problem, &export);
   cli_export_release(&export);
   clt_problem_free(problem);
   return rc;
 }
 
-static int look_up(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
-  if (cli_given(arguments, "portable")) return cli_portable(catalog, arguments, format);
-  return strcmp(format, "header") == 0 ? look_up_all(catalog, arguments) : look_up_one(catalog, arguments, format);
+/* --- one configuration for several devices or sizes --- */
+
+/* "a=1 b=x" as an object of texts and numbers. */
+static json_t *configuration_json(const char *configuration) {
+  json_t *out = json_object();
+  char *text = strdup(configuration), *rest = NULL;
+  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
+    char *equals = strchr(part, '=');
+    if (equals == NULL) continue;
+    *equals++ = '\0';
+    json_t *number = json_loads(equals, JSON_DECODE_ANY, NULL);
+    json_object_set_new(out, part, json_is_number(number) ? json_incref(number) : json_string(equals));
+    json_decref(number);
+  }
+  free(text);
+  return out;
 }
 
-static int answer(const cli_arguments *arguments, const char *format) {
+static int print_portable_json(const clt_portable *p) {
+  json_t *places = json_array();
+  for (size_t i = 0; i < p->n_places; i++) {
+    const clt_portable_place *at = &p->places[i];
+    json_array_append_new(
+        places, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "device", at->device, "driver", at->driver, "sizes",
+                          at->sizes, "relative", clt_json_real(at->relative), "value", clt_json_real(at->value),
+                          "best_value", clt_json_real(at->best_value)));
+  }
+  json_t *open = p->n_open ? json_pack("{s:I, s:s, s:s}", "configurations", (json_int_t)p->n_open, "most_promising",
+                                       p->open_configuration, "not_measured_on", p->open_missing)
+                           : json_null();
+  size_t n_measured = p->n_places - p->n_missing;
+  return cli_print_json(json_pack(
+      "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration_json(p->configuration), "options",
+      p->options, "places", places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured),
+      "worst_relative", clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
+      (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open));
+}
+
+static int print_portable(const clt_portable *p) {
+  size_t n_measured = p->n_places - p->n_missing;
+  printf("configuration     %s\noptions           %s\n", p->configuration, p->options);
+  printf("relative          %.3g in the mean, %.3g at worst (1: the best that is known)\n",
+         p->sum_relative / (double)n_measured, p->worst_relative);
+  printf("known             %zu configurations, %zu of them measured at all %zu places\n", p->n_configurations,
+         p->n_complete, p->n_places);
+  for (size_t i = 0; i < p->n_places; i++) {
+    const clt_portable_place *at = &p->places[i];
+    if (isfinite(at->relative))
+      printf("%-17.4g %s%s%s\n", at->relative, at->device, at->sizes[0] ? ", " : "", at->sizes);
+    else
+      printf("%-17s %s%s%s\n", "not measured", at->device, at->sizes[0] ? ", " : "", at->sizes);
+  }
+  if (p->n_open)
+    printf("could be better   %zu that were not measured everywhere, first of all %s on %s\n", p->n_open,
+           p->open_configuration, p->open_missing);
+  return CLI_FOUND;
+}
+
+static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
+  clt_problem *problem = NULL;
+  clt_portable_filter filter = {0};
+  clt_size *sizes = NULL;
+  const char **devices = NULL;
+  clt_portable found = {0};
+  clt_error error = {0};
+  int rc = cli_texts(&devices, &filter.n_devices, arguments, "device");
+  if (rc == 0) rc = cli_sizes(&sizes, &filter.n_sizes, arguments);
+  filter.devices = devices;
+  filter.sizes = sizes;
+  if (rc == 0 && (clt_problem_load(&problem, arguments->positional[0], &error) ||
+                  clt_catalog_portable(catalog, &found, problem, &filter, &error))) {
+    rc = cli_report(&error);
+  } else if (rc == 0) {
+    /* Machines get the answer alone: what it lacks is said beside it. */
+    if (found.n_missing > 0 && strcmp(format, "text") != 0)
+      fprintf(stderr,
+              "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
+              found.n_places, found.n_missing);
+    if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
+    if (strcmp(format, "text") == 0) rc = print_portable(&found);
+    if (strcmp(format, "header") == 0) cli_export_portable_header(problem, found.configuration, found.options);
+    if (strcmp(format, "cmake") == 0) cli_export_cmake(problem, " --portable'", found.configuration, found.options);
+    if (strcmp(format, "options") == 0) puts(found.options);
+  }
+  clt_portable_release(&found);
+  clt_problem_free(problem);
+  free(devices);
+  free(sizes);
+  return rc;
+}
+
+/* --- the command --- */
+
+static int run_lookup(const cli_arguments *arguments) {
+  static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
+  const char *format, *store = cli_text(arguments, "store");
+  bool portable = cli_given(arguments, "portable");
+  clt_error error = {0};
   clt_catalog *catalog = NULL;
   clt_replacement file;
-  int rc = open_catalog(&catalog, arguments);
-  if (rc) return clt_catalog_close(catalog), rc;
-  rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
+  int rc = cli_format(&format, arguments, formats, 5);
+  if (rc) return rc;
+  bool header = strcmp(format, "header") == 0;
+  if (header && !portable && (cli_given(arguments, "size") || cli_given(arguments, "device")))
+    return cli_usage(
+        "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
+  if (clt_catalog_open(&catalog, store ? &store : NULL, store != NULL, &error) ||
+      clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &error))
+    rc = cli_report(&error);
+  if (rc == 0) rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
   if (rc == 0) {
-    rc = look_up(catalog, arguments, format);
+    rc = portable ? look_up_portable(catalog, arguments, format)
+         : header ? look_up_all(catalog, arguments)
+                  : look_up_one(catalog, arguments, format);
     rc = cli_outfile_end(&file, rc);
   }
   clt_catalog_close(catalog);
   return rc;
-}
-
-static int run_lookup(const cli_arguments *arguments) {
-  static const char *const formats[] = {"text", "json", "options", "header", "cmake"};
-  const char *format;
-  int rc = cli_format(&format, arguments, formats, 5);
-  if (rc) return rc;
-  if (strcmp(format, "header") == 0 && !cli_given(arguments, "portable") &&
-      (cli_given(arguments, "size") || cli_given(arguments, "device")))
-    return cli_usage(
-        "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
-  return answer(arguments, format);
 }
 
 static const cli_flag flags[] = {
