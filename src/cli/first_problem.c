@@ -1,56 +1,27 @@
-#include "cli/first_problem.h"
-
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "cli/init.h"
+
 #define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
 
-/* Unequal, so that a swapped width and height do not go unnoticed. */
-static const int default_sizes[] = {1024, 768, 512};
-
 static const char *const axes[] = {"X", "Y", "Z"};
-static const char *const whole_types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
 
 typedef struct draft {
   const clt_kernel_info *kernel;
   const cli_kernel_text *text;
+  int n_dimensions;
   char sizes[CLT_MAX_KERNEL_ARGUMENTS][160]; /* a problem parameter for each whole scalar argument */
   size_t n_sizes;
 } draft;
 
-static json_t *format(const char *form, ...) __attribute__((format(printf, 1, 2)));
-static json_t *format(const char *form, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, form);
-  vsnprintf(text, sizeof text, form, arguments);
-  va_end(arguments);
-  return json_string(text);
-}
-
 static bool is_whole(const clt_kernel_argument *a) {
-  for (size_t i = 0; i < sizeof whole_types / sizeof *whole_types; i++)
-    if (strcmp(a->type, whole_types[i]) == 0) return a->address == CLT_ADDRESS_PRIVATE;
+  static const char *const types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(a->type, types[i]) == 0) return a->address == CLT_ADDRESS_PRIVATE;
   return false;
-}
-
-/* --- sizes --- */
-
-static void find_sizes(draft *d) {
-  for (size_t i = 0; i < d->kernel->n_arguments; i++)
-    if (is_whole(&d->kernel->arguments[i]))
-      snprintf(d->sizes[d->n_sizes++], sizeof *d->sizes, PREFIX "%s", d->kernel->arguments[i].name);
-}
-
-static json_t *problem_parameters(const draft *d) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < d->n_sizes; i++)
-    json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[i], "Default",
-                                          default_sizes[i % (sizeof default_sizes / sizeof *default_sizes)], "Min", 1));
-  return list;
 }
 
 /* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so.
@@ -59,8 +30,8 @@ static const char *size_along(const draft *d, int dimension) {
   static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
                                           {"height", "h", "ny", "rows", "m", NULL}};
   if (d->n_sizes == 1) return d->sizes[0];
-  if (d->n_sizes != (size_t)d->text->n_dimensions) return NULL;
-  for (size_t k = 0; dimension < 2 && d->text->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
+  if (d->n_sizes != (size_t)d->n_dimensions) return NULL;
+  for (size_t k = 0; dimension < 2 && d->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
     for (size_t i = 0; i < d->n_sizes; i++)
       if (strcasecmp(d->sizes[i] + strlen(PREFIX), names[dimension][k]) == 0) return d->sizes[i];
   return NULL;
@@ -106,7 +77,7 @@ static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
 /* The macro that is the work-group's size along a dimension; NULL: none is called so. */
 static const char *local_macro(const draft *d, int dimension) {
   for (size_t i = 0; i < d->text->n_macros; i++)
-    if (is_local_size(d->text->macros[i].name, dimension, d->text->n_dimensions)) return d->text->macros[i].name;
+    if (is_local_size(d->text->macros[i].name, dimension, d->n_dimensions)) return d->text->macros[i].name;
   return NULL;
 }
 
@@ -124,64 +95,43 @@ static json_t *tuning_parameters(const draft *d) {
     json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
                                           values_about(m->value), "Default", (json_int_t)m->value));
   }
-  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++)
+  for (int k = 0; own_local_size(d) && k < d->n_dimensions; k++)
     if (local_macro(d, k) == NULL)
       json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", local_name(d, k), "Type", "int", "Values",
                                             values_about(k ? 4 : 32), "Default", k ? 4 : 32));
   return list;
 }
 
-/* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
-static json_t *conditions(const draft *d) {
-  json_t *list = json_array();
-  for (int k = 0; own_local_size(d) && k < d->text->n_dimensions && k < 3; k++) {
-    const char *size = size_along(d, k);
-    if (size == NULL) continue;
-    json_array_append_new(list, json_pack("{s:o, s:s}", "Expression", format("%s %% %s == 0", size, local_name(d, k)),
-                                          "// why", "leave it out where the kernel has no need of whole work-groups"));
-  }
-  return list;
-}
-
-/* --- launch --- */
-
-static json_t *global_size(const draft *d) {
-  json_t *out = json_object();
-  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
-    const char *size = size_along(d, k);
-    json_object_set_new(out, axes[k],
-                        size && !d->text->uses_groups ? json_string(size)
-                                                      : format("TODO work-items along %s, an expression%s%s", axes[k],
-                                                               size ? " such as " : "", size ? size : ""));
-  }
-  return out;
-}
-
-static json_t *local_size(const draft *d) {
-  json_t *out = json_object();
-  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
-    const char *required = d->text->required[k];
-    uint64_t fixed = d->kernel->local_size[k];
-    json_object_set_new(out, axes[k],
-                        required[0] ? json_string(required)
-                        : fixed     ? json_integer((json_int_t)fixed)
-                                    : json_string(local_name(d, k)));
-  }
-  return out;
-}
-
 /* --- arguments --- */
 
 static json_t *extent(const draft *d, const char *what) {
   const char *x = size_along(d, 0), *y = size_along(d, 1);
-  if (x && d->text->n_dimensions == 1) return json_string(x);
-  if (x && y && d->text->n_dimensions == 2) return json_pack("[s, s]", x, y);
-  return format("TODO number of %s, an expression", what);
+  if (x && d->n_dimensions == 1) return json_string(x);
+  if (x && y && d->n_dimensions == 2) return json_pack("[s, s]", x, y);
+  return json_sprintf("TODO number of %s, an expression", what);
 }
 
-static json_t *buffer(const draft *d, const clt_kernel_argument *a) {
+static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
   char element[128];
   snprintf(element, sizeof element, "%.*s", (int)strcspn(a->type, "* "), a->type);
+  if (a->address == CLT_ADDRESS_LOCAL)
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "Type", element, "MemoryType", "Local", "Size",
+                     "TODO number of elements, an expression over the tuning parameters");
+  if (strncmp(a->type, "image", 5) == 0) {
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
+                  "MemoryType", strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType",
+                  a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent(d, "pixels, [width, height]"));
+    if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
+    return out;
+  }
+  if (strcmp(a->type, "sampler_t") == 0)
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
+                     "Filter", "Nearest");
+  if (a->address == CLT_ADDRESS_PRIVATE)
+    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", strcmp(a->type, "size_t") ? a->type : "ulong",
+                     "MemoryType", "Scalar", "FillValue",
+                     is_whole(a) ? json_sprintf(PREFIX "%s", a->name) : json_real(1));
   bool real =
       strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
   json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
@@ -191,40 +141,6 @@ static json_t *buffer(const draft *d, const clt_kernel_argument *a) {
   if (!a->is_const)
     json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));
   return out;
-}
-
-static json_t *image(const draft *d, const clt_kernel_argument *a) {
-  bool deep = strstr(a->type, "3d") != NULL;
-  json_t *out =
-      json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
-                "MemoryType", deep ? "Image3D" : "Image2D", "AccessType", a->writes_image ? "WriteOnly" : "ReadOnly",
-                "Size", extent(d, "pixels, [width, height]"));
-  if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
-  return out;
-}
-
-static json_t *scalar(const clt_kernel_argument *a) {
-  return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", strcmp(a->type, "size_t") ? a->type : "ulong",
-                   "MemoryType", "Scalar", "FillValue", is_whole(a) ? format(PREFIX "%s", a->name) : json_real(1));
-}
-
-static json_t *argument(const draft *d, const clt_kernel_argument *a) {
-  if (a->address == CLT_ADDRESS_LOCAL)
-    return json_pack("{s:s, s:o, s:s, s:s}", "Name", a->name, "Type",
-                     format("%.*s", (int)strcspn(a->type, "* "), a->type), "MemoryType", "Local", "Size",
-                     "TODO number of elements, an expression over the tuning parameters");
-  if (strncmp(a->type, "image", 5) == 0) return image(d, a);
-  if (strcmp(a->type, "sampler_t") == 0)
-    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
-                     "Filter", "Nearest");
-  return a->address == CLT_ADDRESS_PRIVATE ? scalar(a) : buffer(d, a);
-}
-
-static json_t *arguments(const draft *d) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < d->kernel->n_arguments; i++)
-    json_array_append_new(list, argument(d, &d->kernel->arguments[i]));
-  return list;
 }
 
 /* --- reference --- */
@@ -246,39 +162,67 @@ static const clt_kernel_info *naive_kernel(const clt_kernel_info *kernel, const 
   return NULL;
 }
 
-static json_t *reference(const draft *d, const char *kernel_file, const clt_kernel_info *naive) {
+static json_t *reference_json(const draft *d, const char *kernel_file, const clt_kernel_info *naive) {
   if (naive == NULL)
     return json_string(
         "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple kernel that is right; "
         "without this key the default configuration's result is taken for right");
   json_t *size = json_array();
-  for (int k = 0; k < d->text->n_dimensions && k < 3; k++) {
+  for (int k = 0; k < d->n_dimensions; k++) {
     const char *along = size_along(d, k);
     json_array_append_new(
-        size, along ? json_string(along) : format("TODO work-items of '%s' along %s", naive->name, axes[k]));
+        size, along ? json_string(along) : json_sprintf("TODO work-items of '%s' along %s", naive->name, axes[k]));
   }
   return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
 }
 
-static json_t *about_local_size(const draft *d) {
-  const char *name = local_macro(d, 0);
-  if (name)
-    return format("%s is taken for the work-group's size, as it is called so; where it is another, write that", name);
-  return format("where %s%s already is the work-group's size, write it there and leave local_x out",
-                d->text->n_macros > 1 ? "a macro such as " : "", d->text->macros[0].name);
-}
+/* --- the whole --- */
 
-json_t *cli_first_problem(const char *name, const char *kernel_file, const clt_kernel_info *kernel,
-                          const clt_kernel_info *kernels, size_t n_kernels, const cli_kernel_text *text) {
-  draft d = {.kernel = kernel, .text = text};
-  find_sizes(&d);
-  json_t *problem = json_pack(
-      "{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:o}", "General", "BenchmarkName", name,
-      "ProblemParameters", problem_parameters(&d), "ConfigurationSpace", "TuningParameters", tuning_parameters(&d),
-      "Conditions", conditions(&d), "KernelSpecification", "Language", "OpenCL", "KernelName", kernel->name,
-      "KernelFile", kernel_file, "GlobalSize", global_size(&d), "LocalSize", local_size(&d), "Arguments", arguments(&d),
-      "Reference", reference(&d, kernel_file, naive_kernel(kernel, kernels, n_kernels)));
-  if (problem && own_local_size(&d) && text->n_macros > 0)
-    json_object_set_new(json_object_get(problem, "KernelSpecification"), "// LocalSize", about_local_size(&d));
+json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel, const clt_kernel_info *kernels,
+                          size_t n_kernels, const cli_kernel_text *text) {
+  static const int default_sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
+  draft d = {.kernel = kernel, .text = text, .n_dimensions = text->n_dimensions};
+  json_t *sizes = json_array(), *conditions = json_array(), *arguments = json_array();
+  json_t *global = json_object(), *local = json_object();
+  for (size_t i = 0; i < kernel->n_arguments; i++) {
+    if (!is_whole(&kernel->arguments[i])) continue;
+    snprintf(d.sizes[d.n_sizes], sizeof *d.sizes, PREFIX "%s", kernel->arguments[i].name);
+    json_array_append_new(sizes, json_pack("{s:s, s:i, s:i}", "Name", d.sizes[d.n_sizes], "Default",
+                                           default_sizes[d.n_sizes % 3], "Min", 1));
+    d.n_sizes++;
+  }
+  bool own = own_local_size(&d);
+  for (int k = 0; k < d.n_dimensions; k++) {
+    const char *size = size_along(&d, k), *required = text->required[k];
+    json_object_set_new(global, axes[k],
+                        size && !text->uses_groups ? json_string(size)
+                                                   : json_sprintf("TODO work-items along %s, an expression%s%s",
+                                                                  axes[k], size ? " such as " : "", size ? size : ""));
+    json_object_set_new(local, axes[k],
+                        required[0]             ? json_string(required)
+                        : kernel->local_size[k] ? json_integer((json_int_t)kernel->local_size[k])
+                                                : json_string(local_name(&d, k)));
+    /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
+    if (own && size)
+      json_array_append_new(
+          conditions, json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, local_name(&d, k)),
+                                "// why", "leave it out where the kernel has no need of whole work-groups"));
+  }
+  for (size_t i = 0; i < kernel->n_arguments; i++)
+    json_array_append_new(arguments, argument_json(&d, &kernel->arguments[i]));
+  json_t *problem = json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:o}", "General",
+                              "BenchmarkName", kernel->name, "ProblemParameters", sizes, "ConfigurationSpace",
+                              "TuningParameters", tuning_parameters(&d), "Conditions", conditions,
+                              "KernelSpecification", "Language", "OpenCL", "KernelName", kernel->name, "KernelFile",
+                              kernel_file, "GlobalSize", global, "LocalSize", local, "Arguments", arguments,
+                              "Reference", reference_json(&d, kernel_file, naive_kernel(kernel, kernels, n_kernels)));
+  if (problem == NULL || !own || text->n_macros == 0) return problem;
+  const char *name = local_macro(&d, 0);
+  json_object_set_new(
+      json_object_get(problem, "KernelSpecification"), "// LocalSize",
+      name ? json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
+                          name)
+           : json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
+                          text->n_macros > 1 ? "a macro such as " : "", text->macros[0].name));
   return problem;
 }

@@ -1,4 +1,5 @@
-#include <clatune/inspect.h>
+#include "cli/init.h"
+
 #include <clatune/sys/evaluator.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,50 +8,38 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/first_problem.h"
-#include "cli/json_text.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
 
 #define MAX_TEXT_BYTES (512 << 10)
 
-static int read_text(char **out, const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (file == NULL) return cli_failure("cannot open '%s': %s", path, strerror(errno));
-  char *text = calloc(MAX_TEXT_BYTES + 1, 1);
-  size_t n = text ? fread(text, 1, MAX_TEXT_BYTES, file) : 0;
-  bool whole = text && feof(file) && !ferror(file);
-  fclose(file);
-  if (whole && memchr(text, 0, n) == NULL) return *out = text, 0;
+/* The kernel's text under its own name, so that the compiler's messages say file and line. */
+static int read_kernel(char **out, const char *path) {
+  clt_error error = {0};
+  clt_text named = {0};
+  char *text = NULL;
+  size_t n = 0;
+  if (clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &error)) return cli_report(&error);
+  if (memchr(text, 0, n)) return free(text), cli_failure("'%s' is no text", path);
+  if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
+  clt_text_add(&named, text);
   free(text);
-  return cli_failure("'%s' is no text of at most %d bytes", path, MAX_TEXT_BYTES);
+  return clt_text_take(out, &named, NULL) ? cli_failure("out of memory") : 0;
 }
 
 /* "-Da=1 -Db" of --define, and the kernel's folder to include from. */
 static int make_options(char **out, const cli_arguments *arguments, const char *path) {
   const char **defines, *slash = strrchr(path, '/');
-  size_t n, bytes;
+  clt_text text = {0};
+  size_t n;
   int rc = cli_texts(&defines, &n, arguments, "define");
-  FILE *file = rc ? NULL : open_memstream(out, &bytes);
-  if (file == NULL) return free(defines), rc ? rc : cli_failure("out of memory");
-  fprintf(file, "-I \"%.*s\"", slash ? (int)(slash - path) : 1, slash ? path : ".");
-  for (size_t i = 0; i < n; i++) fprintf(file, " -D%s", defines[i]);
+  if (rc) return rc;
+  clt_text_printf(&text, "-I \"%.*s\"", slash ? (int)(slash - path) : 1, slash ? path : ".");
+  for (size_t i = 0; i < n; i++) clt_text_printf(&text, " -D%s", defines[i]);
   free(defines);
-  return fclose(file) ? cli_failure("out of memory") : 0;
-}
-
-/* The text under its own name, so that the compiler's messages say file and line. Takes the text. */
-static int name_text(char **text, const char *path) {
-  char *named = NULL;
-  size_t bytes;
-  if (strpbrk(path, "\"\\\n\r")) return 0;
-  FILE *file = open_memstream(&named, &bytes);
-  if (file) fprintf(file, "#line 1 \"%s\"\n%s", path, *text);
-  if (file == NULL || fclose(file)) return free(named), cli_failure("out of memory");
-  free(*text);
-  *text = named;
-  return 0;
+  return clt_text_take(out, &text, NULL) ? cli_failure("out of memory") : 0;
 }
 
 static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *kernels, size_t n, const char *name,
@@ -66,34 +55,59 @@ static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *ker
   return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
 }
 
-/* blur.cl -> blur.json, beside the kernel. */
-static char *problem_path(const cli_arguments *arguments, const char *kernel_path) {
-  const char *typed = cli_text(arguments, "output"), *slash = strrchr(kernel_path, '/');
-  const char *dot = strrchr(slash ? slash : kernel_path, '.');
-  size_t n = dot ? (size_t)(dot - kernel_path) : strlen(kernel_path);
-  char *out = typed ? strdup(typed) : malloc(n + sizeof ".json");
-  if (out && typed == NULL) {
-    snprintf(out, n + sizeof ".json", "%.*s.json", (int)n, kernel_path);
+/* --- writing --- */
+
+static void put_line_end(clt_text *out, int indent) { clt_text_printf(out, "\n%*s", indent, ""); }
+
+/* JSON as people write it: indented, but lists of numbers and texts on one line. */
+static void put_json(clt_text *out, const json_t *json, int indent) {
+  const char *name;
+  json_t *item;
+  size_t n = 0, index;
+  bool plain = json_is_array(json);
+  json_array_foreach(json, index, item) plain &= !json_is_object(item) && !json_is_array(item);
+  if (json_is_object(json)) {
+    clt_text_add(out, "{");
+    json_object_foreach((json_t *)json, name, item) {
+      json_t *key = json_string(name);
+      if (n++) clt_text_add(out, ",");
+      put_line_end(out, indent + 2);
+      put_json(out, key, 0);
+      clt_text_add(out, ": ");
+      put_json(out, item, indent + 2);
+      json_decref(key);
+    }
+    if (n) put_line_end(out, indent);
+    clt_text_add(out, "}");
+  } else if (json_is_array(json)) {
+    clt_text_add(out, "[");
+    json_array_foreach(json, index, item) {
+      if (index) clt_text_add(out, plain ? ", " : ",");
+      if (!plain) put_line_end(out, indent + 2);
+      put_json(out, item, indent + 2);
+    }
+    if (!plain) put_line_end(out, indent);
+    clt_text_add(out, "]");
+  } else {
+    char *text = json_dumps(json, JSON_ENCODE_ANY);
+    clt_text_add(out, text ? text : "null");
+    free(text);
   }
-  return out;
 }
 
-/* As the problem file sees it: beside itself, or by its absolute path. */
-static char *kernel_file(const char *kernel_path, bool elsewhere) {
-  const char *slash = strrchr(kernel_path, '/');
-  return elsewhere ? realpath(kernel_path, NULL) : strdup(slash ? slash + 1 : kernel_path);
-}
-
-static int write_problem(const char *path, json_t *json) {
+/* An existing file is left as it is. */
+static int write_problem(const char *path, const json_t *json) {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
   if (file == NULL)
     return cli_failure(
         errno == EEXIST ? "'%s' exists already; it is left as it is, choose another by -o" : "cannot create '%s'",
         path);
-  char *text = cli_json_readable(json);
-  bool failed = text == NULL || fprintf(file, "%s\n", text) < 0;
-  free(text);
+  clt_text text = {0};
+  put_json(&text, json, 0);
+  clt_text_add(&text, "\n");
+  bool failed = text.rc || fputs(text.bytes, file) < 0;
+  clt_text_release(&text);
   return fclose(file) || failed ? cli_failure("cannot write '%s'", path) : 0;
 }
 
@@ -105,51 +119,57 @@ static void count_todos(const json_t *json, int *n) {
   json_object_foreach((json_t *)json, name, member) { count_todos(member, n); }
 }
 
-static int report(const char *path, const clt_kernel_info *kernel, const cli_kernel_text *text, json_t *json,
-                  bool as_json) {
-  int n_todos = 0;
-  count_todos(json, &n_todos);
-  if (as_json)
-    return cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", kernel->name, "arguments",
-                                    (int)kernel->n_arguments, "parameters", (int)text->n_macros, "todo", n_todos));
-  printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path, kernel->name,
-         kernel->n_arguments, text->n_macros);
-  if (n_todos) printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
-  if (n_todos == 0) printf("look it over, then: clatune verify %s\n", path);
-  return CLI_FOUND;
-}
-
 static int write_for(const cli_arguments *arguments, const clt_kernel_info *kernel, const clt_kernel_info *kernels,
                      size_t n_kernels, const char *text) {
-  const char *kernel_path = arguments->positional[0];
+  const char *kernel_path = arguments->positional[0], *typed = cli_text(arguments, "output");
+  const char *slash = strrchr(kernel_path, '/'), *dot = strrchr(slash ? slash : kernel_path, '.');
   cli_kernel_text seen;
+  clt_text beside = {0};
+  char *path = NULL;
   cli_kernel_text_read(&seen, text);
   if (!cli_given(arguments, "quiet")) cli_note_fixed_macros(kernel_path, text);
-  char *path = problem_path(arguments, kernel_path);
-  char *file = kernel_file(kernel_path, cli_given(arguments, "output"));
-  json_t *json = file ? cli_first_problem(kernel->name, file, kernel, kernels, n_kernels, &seen) : NULL;
-  if (path && json && cli_given(arguments, "dry-run")) return free(file), free(path), cli_print_json(json);
-  int rc = path && json ? write_problem(path, json) : cli_failure("out of memory");
-  if (rc == 0) rc = report(path, kernel, &seen, json, cli_given(arguments, "json"));
-  json_decref(json);
+  if (typed) /* else blur.cl -> blur.json, beside the kernel */
+    clt_text_add(&beside, typed);
+  else
+    clt_text_printf(&beside, "%.*s.json", dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path), kernel_path);
+  /* The kernel as the problem file sees it: beside itself, or by its absolute path. */
+  char *file = typed ? realpath(kernel_path, NULL) : strdup(slash ? slash + 1 : kernel_path);
+  json_t *json = file ? cli_first_problem(file, kernel, kernels, n_kernels, &seen) : NULL;
   free(file);
+  if (clt_text_take(&path, &beside, NULL) || json == NULL)
+    return free(path), json_decref(json), cli_failure("out of memory");
+  if (cli_given(arguments, "dry-run")) return free(path), cli_print_json(json);
+  int n_todos = 0, rc = write_problem(path, json);
+  count_todos(json, &n_todos);
+  json_decref(json);
+  if (rc == 0 && cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", kernel->name, "arguments",
+                                  (int)kernel->n_arguments, "parameters", (int)seen.n_macros, "todo", n_todos));
+  } else if (rc == 0) {
+    printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path,
+           kernel->name, kernel->n_arguments, seen.n_macros);
+    if (n_todos)
+      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
+    else
+      printf("look it over, then: clatune verify %s\n", path);
+  }
   free(path);
   return rc;
 }
 
 static int run_init(const cli_arguments *arguments) {
+  const char *path = arguments->positional[0];
   clt_error error = {0};
   clt_device_info device;
   clt_kernel_info *kernels = NULL;
   const clt_kernel_info *kernel = NULL;
   size_t n = 0;
   char *text = NULL, *options = NULL;
-  int rc = read_text(&text, arguments->positional[0]);
-  if (rc == 0) rc = name_text(&text, arguments->positional[0]);
-  if (rc == 0) rc = make_options(&options, arguments, arguments->positional[0]);
+  int rc = read_kernel(&text, path);
+  if (rc == 0) rc = make_options(&options, arguments, path);
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options, &error)) rc = cli_report(&error);
-  if (rc == 0) rc = choose_kernel(&kernel, kernels, n, cli_text(arguments, "kernel"), arguments->positional[0]);
+  if (rc == 0) rc = choose_kernel(&kernel, kernels, n, cli_text(arguments, "kernel"), path);
   if (rc == 0 && kernel) rc = write_for(arguments, kernel, kernels, n, text);
   free(kernels);
   free(options);
