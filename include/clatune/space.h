@@ -55,31 +55,32 @@ int clt_space_builder_constant(clt_space_builder *builder, const char *name, clt
 int clt_space_builder_parameter(clt_space_builder *builder, const char *name, const clt_value *values, size_t n_values,
                                 clt_error *error);
 
-/* The same from the text of a T1 "Values" string: a list or tuple "[1, 2, 4]", "list(range(32, 1025, 32))", "range(...)",
- * a comprehension "[2**i for i in range(8)]" with an optional "if", or concatenations of these with "+". Constants added
- * before may be used. Parsed, never executed; at most 65,536 values. type is the T1 "Type" ("int", "uint", "float",
- * "bool", "string", ...; NULL: as the values are); values that do not fit it are refused. */
+/* The same from the text of a T1 "Values" string: a list or tuple "[1, 2, 4]", "list(range(32, 1025, 32))",
+ * "range(...)", a comprehension "[2**i for i in range(8)]" with an optional "if", or concatenations of these with "+".
+ * Constants added before may be used. Parsed, never executed; at most 65,536 values. type is the T1 "Type" ("int",
+ * "uint", "float", "bool", "string", ...; NULL: as the values are); values that do not fit it are refused. */
 int clt_space_builder_parameter_text(clt_space_builder *builder, const char *name, const char *type, const char *values,
                                      clt_error *error);
 
-/* Adds a constraint, Python's expression syntax with C's operators accepted as well (docs/expressions.md). A device limit
- * needs a message for people ("work-group size at most 4096"); for a condition NULL stands for the text itself. */
+/* Adds a constraint over the constants and parameters that were added before: Python's expression syntax with C's
+ * operators accepted as well (docs/expressions.md). A device limit needs a message for people ("work-group size at most
+ * 4096"); for a condition NULL stands for the text itself. CLT_E_EXPRESSION where it cannot be compiled. */
 int clt_space_builder_constraint(clt_space_builder *builder, const char *text, clt_constraint_origin origin,
                                  const char *message, clt_error *error);
 
 /* Declares that a configuration for which `when` holds does the same as the one with parameter `name` set to `value`.
- * See clt_space_canonical. */
+ * See clt_space_canonical. CLT_E_NOT_FOUND where there is no such parameter or value, CLT_E_EXPRESSION as above. */
 int clt_space_builder_alias(clt_space_builder *builder, const char *when, const char *name, clt_value value,
                             clt_error *error);
 
-/* Builds the space: compiles, splits into groups, enumerates. The builder can be used again afterwards. Fails with
+/* Builds the space: splits it into groups, enumerates. The builder can be used again afterwards. Fails with
  * CLT_E_RANGE if the cartesian product exceeds 2^63 or the trees exceed the memory cap, CLT_E_EXPRESSION where a
- * constraint cannot be compiled or evaluated (types that do not go together, integers beyond 64 bits; but a division by
+ * constraint cannot be evaluated (types that do not go together, integers beyond 64 bits; but a division by
  * zero counts as "not valid", as short-circuiting authors expect). A space without valid configurations is no error. */
 int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error);
 
-/* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording. The
- * builder's constraints are not applied. */
+/* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording.
+ * The builder's constraints are not applied. */
 int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
                            clt_error *error);
 void clt_space_free(clt_space *space);
@@ -88,17 +89,18 @@ void clt_space_free(clt_space *space);
 size_t clt_space_n_parameters(const clt_space *space);
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index); /* index < n_parameters */
 int clt_space_find_parameter(const clt_space *space, const char *name);         /* index, or -1 */
-/* Whether both have the same parameters in the same order, with the same values: a configuration of one is then the same in
- * the other, whatever their constraints. */
+/* Whether both have the same parameters in the same order, with the same values: a configuration of one is then the
+ * same in the other, whatever their constraints. */
 bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
 uint64_t clt_space_cartesian(const clt_space *space);
 uint64_t clt_space_valid(const clt_space *space);
 size_t clt_space_n_groups(const clt_space *space);
 double clt_space_build_s(const clt_space *space); /* wall seconds clt_space_new took */
 
-/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each group,
- * and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts) fastest.
- * Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank < group_valid. */
+/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each
+ * group, and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts)
+ * fastest. Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank <
+ * group_valid. */
 uint64_t clt_space_group_valid(const clt_space *space, size_t group);
 clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank);
 int clt_space_group_of(const clt_space *space, size_t parameter); /* the group, or -1 */
@@ -114,8 +116,8 @@ const char *clt_space_violation(const clt_space *space, clt_config config, clt_c
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
 bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank);
 
-/* The configurations of ranks first .. first+n-1 (cut at the end); returns how many were written. Far cheaper than n calls
- * of clt_space_at. */
+/* The configurations of ranks first .. first+n-1 (cut at the end); returns how many were written. Far cheaper than n
+ * calls of clt_space_at. */
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out);
 
 /* value positions <-> configuration; positions has n_parameters entries, each below n_values. */
@@ -123,16 +125,16 @@ void clt_space_positions(const clt_space *space, clt_config config, uint32_t *po
 clt_config clt_space_from_positions(const clt_space *space, const uint32_t *positions);
 clt_value clt_space_value(const clt_space *space, clt_config config, size_t parameter);
 
-/* The configuration that stands for this one: aliases applied until none holds. Equal to config where no alias holds, or
- * where the result would not be valid. */
+/* The configuration that stands for this one: aliases applied until none holds. Equal to config where no alias holds,
+ * or where the result would not be valid. */
 clt_config clt_space_canonical(const clt_space *space, clt_config config);
 bool clt_space_has_aliases(const clt_space *space);
-/* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or set:
- * CLT_E_RANGE where these have more than 2^22 combinations. */
+/* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or
+ * set: CLT_E_RANGE where these have more than 2^22 combinations. */
 int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
 
-/* n different valid configurations, uniformly at random, in random order (fewer if the space has fewer). Returns how many
- * were written, or a negative result code. */
+/* n different valid configurations, uniformly at random, in random order (fewer if the space has fewer). Returns how
+ * many were written, or a negative result code. */
 int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_config *out, clt_error *error);
 
 /* The valid configurations that differ from config in exactly one parameter (Hamming distance 1), in ascending order.

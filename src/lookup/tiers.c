@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
-#include "space/lex.h"
+#include "space/expr.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */
 #define N_PREDICTIONS 320 /* one by one, some 10 ms: what a look-up has time for */

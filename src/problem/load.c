@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "problem/metric.h"
 #include "problem/parts.h"
-#include "space/lex.h"
+#include "space/expr.h"
 
 #define TO_DO "TODO" /* what `clatune init` leaves to its user begins with it */
 #define MAX_DEPTH 32

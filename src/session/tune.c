@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "problem/guidance.h"
 #include "session/session.h"
-#include "space/hash.h"
+#include "space/expr.h"
 
 #define WAIT_S 0.1 /* how long a request to stop may go unseen */
 #define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */

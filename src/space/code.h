@@ -3,6 +3,8 @@
 #ifndef CLT_SPACE_CODE_H
 #define CLT_SPACE_CODE_H
 
+#include <stdatomic.h>
+
 #include "space/expr.h"
 #include "space/ops.h"
 
@@ -20,16 +22,18 @@ static inline clt_operand_kind clt_operand_kind_of(clt_operand o) { return (clt_
 static inline size_t clt_operand_index(clt_operand o) { return o & CLT_OPERAND_INDEX; }
 
 /* One operation. Its operands come before it in clt_expr.nodes. */
-typedef struct clt_node {
+typedef struct clt_operation {
   uint8_t op;      /* clt_op */
   bool used;       /* scratch of the compilation */
   uint32_t column; /* of the operator in the text, 1-based */
   clt_operand operands[4];
-} clt_node;
+} clt_operation;
 
 struct clt_expr {
+  atomic_uint n_owners;
+  clt_place place;
   char *text;
-  clt_node *nodes;
+  clt_operation *nodes;
   size_t n_nodes, nodes_capacity;
   clt_value *constants;
   size_t n_constants, constants_capacity;
@@ -40,9 +44,13 @@ struct clt_expr {
   clt_operand root;
 };
 
-/* Compiles the part of `text` from `begin` to `end`; columns count from the start of text. */
-int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_symbol *symbols,
-                          size_t n_symbols, clt_error *error);
+/* Compiles the part of `text` from `begin` to `end`; columns count from the start of text. place may be NULL. */
+int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_place *place,
+                          const clt_symbol *symbols, size_t n_symbols, clt_error *error);
+
+/* A mistake in an expression, at its place. Returns code. */
+int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Says why an expression failed ("division by zero at column 3"). Returns CLT_E_RANGE or CLT_E_EXPRESSION. */
 int clt_expr_fail(const clt_expr *expr, clt_value failed, clt_error *error);

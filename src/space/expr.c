@@ -1,10 +1,13 @@
 #include "space/expr.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/reader.h"
 #include "base/memory.h"
 #include "space/code.h"
 #include "space/lex.h"
@@ -57,8 +60,8 @@ int clt_expr_add_node(clt_expr *expr, clt_op op, uint32_t column, const clt_oper
   if (decided(expr, op, operands, out)) return CLT_OK;
   if (folded(expr, op, operands, &value)) return clt_expr_add_constant(expr, value, out);
   if (clt_grow(&expr->nodes, &expr->nodes_capacity, expr->n_nodes + 1, sizeof *expr->nodes)) return CLT_E_MEMORY;
-  clt_node *node = &expr->nodes[expr->n_nodes];
-  *node = (clt_node){.op = (uint8_t)op, .column = column};
+  clt_operation *node = &expr->nodes[expr->n_nodes];
+  *node = (clt_operation){.op = (uint8_t)op, .column = column};
   memcpy(node->operands, operands, clt_op_arity(op) * sizeof *operands);
   *out = clt_operand_make(CLT_FROM_NODE, expr->n_nodes++);
   return CLT_OK;
@@ -67,7 +70,7 @@ int clt_expr_add_node(clt_expr *expr, clt_op op, uint32_t column, const clt_oper
 static void mark_used(clt_expr *expr) {
   if (clt_operand_kind_of(expr->root) == CLT_FROM_NODE) expr->nodes[clt_operand_index(expr->root)].used = true;
   for (size_t i = expr->n_nodes; i-- > 0;) {
-    const clt_node *node = &expr->nodes[i];
+    const clt_operation *node = &expr->nodes[i];
     for (unsigned k = 0; node->used && k < clt_op_arity(node->op); k++)
       if (clt_operand_kind_of(node->operands[k]) == CLT_FROM_NODE)
         expr->nodes[clt_operand_index(node->operands[k])].used = true;
@@ -82,7 +85,7 @@ static clt_operand renumbered(clt_operand o, const uint32_t *numbers) {
 static void drop_unused(clt_expr *expr, uint32_t *numbers) {
   size_t kept = 0;
   for (size_t i = 0; i < expr->n_nodes; i++) {
-    clt_node node = expr->nodes[i];
+    clt_operation node = expr->nodes[i];
     if (!node.used) continue;
     for (unsigned k = 0; k < clt_op_arity(node.op); k++) node.operands[k] = renumbered(node.operands[k], numbers);
     numbers[i] = (uint32_t)kept;
@@ -118,8 +121,13 @@ int clt_expr_finish(clt_expr *expr) {
   return rc;
 }
 
+clt_expr *clt_expr_share(clt_expr *expr) {
+  atomic_fetch_add(&expr->n_owners, 1);
+  return expr;
+}
+
 void clt_expr_free(clt_expr *expr) {
-  if (expr == NULL) return;
+  if (expr == NULL || atomic_fetch_sub(&expr->n_owners, 1) > 1) return;
   for (size_t i = 0; i < expr->n_strings; i++) free(expr->strings[i]);
   free(expr->strings);
   free(expr->slots);
@@ -129,8 +137,24 @@ void clt_expr_free(clt_expr *expr) {
   free(expr);
 }
 
+int clt_expr_compile_at(clt_expr **out, const char *text, const clt_place *place, const clt_symbol *symbols,
+                        size_t n_symbols, clt_error *error) {
+  return clt_expr_compile_part(out, text, 0, strnlen(text, CLT_EXPR_MAX_BYTES + 1), place, symbols, n_symbols, error);
+}
+
 int clt_expr_compile(clt_expr **out, const char *text, const clt_symbol *symbols, size_t n_symbols, clt_error *error) {
-  return clt_expr_compile_part(out, text, 0, strnlen(text, CLT_EXPR_MAX_BYTES + 1), symbols, n_symbols, error);
+  return clt_expr_compile_at(out, text, NULL, symbols, n_symbols, error);
+}
+
+int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...) {
+  char message[sizeof error->message];
+  va_list arguments;
+  if (error == NULL || error->code) return code;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (expr->place.source == NULL) return clt_fail(error, code, "%s", message);
+  return clt_key_fail(expr->place.source, expr->place.key, code, error, "%s", message);
 }
 
 /* --- asking --- */
@@ -167,7 +191,7 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
   clt_trend *nodes = clt_new_array(expr->n_nodes, sizeof *nodes), out = CLT_TREND_NONE;
   if (nodes == NULL) return CLT_TREND_NONE;
   for (size_t i = 0; i <= expr->n_nodes; i++) { /* the root is the last one */
-    const clt_node *node = i < expr->n_nodes ? &expr->nodes[i] : NULL;
+    const clt_operation *node = i < expr->n_nodes ? &expr->nodes[i] : NULL;
     clt_trend operands[2] = {CLT_TREND_NONE, CLT_TREND_NONE};
     double numbers[2] = {NAN, NAN};
     for (unsigned k = 0; k < 2 && k < (node ? clt_op_arity(node->op) : 1); k++) {
@@ -216,16 +240,17 @@ int clt_expr_fail(const clt_expr *expr, clt_value failed, clt_error *error) {
   clt_failure why = clt_failed_why(failed);
   int code = why < CLT_FAILED_FATAL ? CLT_E_RANGE : CLT_E_EXPRESSION;
   uint32_t mark = clt_failed_mark(failed);
-  if (error == NULL || mark >= expr->n_nodes) return clt_fail(error, code, "cannot evaluate '%.300s'", expr->text);
-  const clt_node *node = &expr->nodes[mark];
-  return clt_fail(error, code, "cannot evaluate '%.300s': '%s' at column %u: %s", expr->text, clt_op_text(node->op),
-                  (unsigned)node->column, failure_text(why));
+  if (error == NULL || mark >= expr->n_nodes)
+    return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s'", expr->text);
+  const clt_operation *node = &expr->nodes[mark];
+  return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s': '%s' at column %u: %s", expr->text,
+                          clt_op_text(node->op), (unsigned)node->column, failure_text(why));
 }
 
 static clt_value run(const clt_expr *expr, const clt_value *slots, clt_value *results) {
   const clt_value *sources[3] = {results, expr->constants, slots}, *operands[4];
   for (size_t i = 0; i < expr->n_nodes; i++) {
-    const clt_node *node = &expr->nodes[i];
+    const clt_operation *node = &expr->nodes[i];
     unsigned arity = clt_op_arity(node->op);
     for (unsigned k = 0; k < arity; k++)
       operands[k] = sources[clt_operand_kind_of(node->operands[k])] + clt_operand_index(node->operands[k]);

@@ -8,7 +8,9 @@
 #define CLT_SPACE_EXPR_H
 
 #include <clatune/error.h>
-#include <clatune/value.h>
+#include <clatune/space.h>
+
+#include "base/hash.h"
 
 /* A name that an expression may use; names may contain dots. A constant's value is copied (text too). A variable is
  * read from slots[slot] at evaluation. If two symbols have the same name, the later one holds. */
@@ -21,10 +23,25 @@ typedef struct clt_symbol {
 
 typedef struct clt_expr clt_expr;
 
+/* Where an expression stands. Borrowed: both outlive it. */
+struct clt_source;
+typedef struct clt_place {
+  const struct clt_source *source; /* of base/reader.h; NULL: nowhere */
+  const char *key;
+} clt_place;
+
 /* Compiles text. CLT_E_EXPRESSION: the message says what is wrong and at which column (1-based) of the text; unknown
  * names with the nearest known one. A constant part that cannot be evaluated ("1 / 0") is an error of the evaluation,
  * as in Python, not of the compilation. */
 int clt_expr_compile(clt_expr **out, const char *text, const clt_symbol *symbols, size_t n_symbols, clt_error *error);
+
+/* The same for an expression that keeps its place: its mistakes, those of its evaluation too, come with file, line and
+ * key. place NULL: nowhere. */
+int clt_expr_compile_at(clt_expr **out, const char *text, const clt_place *place, const clt_symbol *symbols,
+                        size_t n_symbols, clt_error *error);
+
+/* One owner more: each of them calls clt_expr_free. Returns expr. */
+clt_expr *clt_expr_share(clt_expr *expr);
 void clt_expr_free(clt_expr *expr);
 
 /* Evaluates. slots is indexed by the slots of the symbols and has to be long enough for those that clt_expr_slot lists.
@@ -67,7 +84,32 @@ int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *t
  * success only. */
 int clt_value_fit(clt_value *value, const char *type, clt_error *error);
 
+/* A number of Python in the whole of text[0 .. length-1], without sign; false if it is none or does not fit. Not
+ * dependent on the locale. */
+bool clt_number_parse(clt_value *out, const char *text, size_t length);
+
+/* Whether a name is one of Python's own (and, or, not, in, is, if, else, for, lambda, True, False, None; true and false
+ * too), which cannot name a parameter. */
+bool clt_is_keyword(const char *name, size_t length);
+
 /* A copy of values in one malloc'ed block with their texts, to be freed with free(); NULL when out of memory. */
 clt_value *clt_values_copy(const clt_value *values, size_t n);
+
+/* --- constraints that are compiled already --- */
+
+/* Compiles with the names of constants and parameters that the builder has so far. */
+int clt_space_builder_compile(clt_expr **out, const clt_space_builder *builder, const char *text,
+                              const clt_place *place, clt_error *error);
+
+/* As clt_space_builder_constraint and clt_space_builder_alias. They take the expression over, also on failure; its
+ * slots are the numbers of the builder's parameters in the order in which these are added. Where it cannot be
+ * evaluated, clt_space_new fails with its place. */
+int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_constraint_origin origin,
+                              const char *message, clt_error *error);
+int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
+                                 clt_error *error);
+
+/* Adds the names and values of a space's parameters to a hash. Constraints are no part of it. */
+void clt_space_hash(clt_hasher *hasher, const clt_space *space);
 
 #endif

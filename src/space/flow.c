@@ -108,7 +108,7 @@ static int import_operand(clt_flow *flow, const clt_expr *expr, const uint32_t *
 }
 
 static int import_node(clt_flow *flow, const clt_expr *expr, uint32_t *numbers, size_t i) {
-  const clt_node *node = &expr->nodes[i];
+  const clt_operation *node = &expr->nodes[i];
   uint32_t operands[4];
   for (unsigned k = 0; k < clt_op_arity(node->op); k++)
     if (import_operand(flow, expr, numbers, node->operands[k], &operands[k])) return CLT_E_MEMORY;

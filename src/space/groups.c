@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "space/code.h"
 #include "space/order.h"
 #include "space/parts.h"
 
@@ -43,7 +44,7 @@ static int cannot_evaluate(const grouping *g, uint32_t constraint, const uint32_
   }
   if (clt_expr_eval(expr, values, &ignored, &inner) != CLT_E_EXPRESSION)
     snprintf(inner.message, sizeof inner.message, "cannot evaluate '%.300s'", clt_expr_text(expr));
-  return clt_fail(g->error, CLT_E_EXPRESSION, "%s%s", inner.message, with);
+  return clt_expr_mistake(expr, CLT_E_EXPRESSION, g->error, "%s%s", inner.message, with);
 }
 
 /* A part of a constraint fails for good. That counts if all the parts before it are known to be true; otherwise one of

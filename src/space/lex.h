@@ -27,12 +27,4 @@ int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const c
 /* Whether the token is this name or sign. Texts never are. */
 bool clt_token_is(const clt_token *token, const char *text, const char *word);
 
-/* A number of Python in the whole of text[0 .. length-1], without sign; false if it is none or does not fit. Not
- * dependent on the locale. */
-bool clt_number_parse(clt_value *out, const char *text, size_t length);
-
-/* Whether a name is one of Python's own (and, or, not, in, is, if, else, for, lambda, True, False, None; true and false
- * too), which cannot name a parameter. */
-bool clt_is_keyword(const char *name, size_t length);
-
 #endif

@@ -236,11 +236,16 @@ static int parse_all(clt_parser *p) {
   return p->code;
 }
 
-int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_symbol *symbols,
-                          size_t n_symbols, clt_error *error) {
-  if (end - begin > CLT_EXPR_MAX_BYTES)
-    return clt_fail(error, CLT_E_EXPRESSION, "an expression is longer than %d characters", CLT_EXPR_MAX_BYTES);
+int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_place *place,
+                          const clt_symbol *symbols, size_t n_symbols, clt_error *error) {
   clt_expr *expr = calloc(1, sizeof *expr);
+  if (expr) expr->n_owners = 1;
+  if (expr && place) expr->place = *place;
+  if (expr && end - begin > CLT_EXPR_MAX_BYTES) {
+    int rc = clt_expr_mistake(expr, CLT_E_EXPRESSION, error, "an expression is longer than %d characters",
+                              CLT_EXPR_MAX_BYTES);
+    return clt_expr_free(expr), rc;
+  }
   if (expr == NULL || (expr->text = strndup(text, end)) == NULL) {
     clt_expr_free(expr);
     return clt_fail_memory(error);

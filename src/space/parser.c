@@ -14,7 +14,8 @@ void __attribute__((format(printf, 3, 4))) clt_parser_mistake(clt_parser *p, siz
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  p->code = clt_fail(p->error, CLT_E_EXPRESSION, "cannot read '%.300s': %s at column %zu", p->text, what, at + 1);
+  p->code = clt_expr_mistake(p->expr, CLT_E_EXPRESSION, p->error, "cannot read '%.300s': %s at column %zu", p->text,
+                             what, at + 1);
   p->token = (clt_token){.kind = CLT_TOKEN_END, .begin = p->end, .end = p->end};
 }
 

@@ -9,30 +9,6 @@
 
 #define CLT_NO_GROUP SIZE_MAX
 
-/* Constraint and alias as their authors wrote them. */
-typedef struct clt_constraint_text {
-  char *text;
-  char *message;
-  clt_constraint_origin origin;
-} clt_constraint_text;
-
-typedef struct clt_alias_text {
-  char *when;
-  char *name;
-  clt_value value; /* text owned */
-} clt_alias_text;
-
-struct clt_space_builder {
-  clt_parameter *parameters; /* names, and values in one block with their texts, owned */
-  size_t n_parameters, parameters_capacity;
-  clt_symbol *constants; /* names and texts owned */
-  size_t n_constants, constants_capacity;
-  clt_constraint_text *constraints;
-  size_t n_constraints, constraints_capacity;
-  clt_alias_text *aliases;
-  size_t n_aliases, aliases_capacity;
-};
-
 typedef struct clt_constraint {
   clt_expr *expr;
   char *message;
@@ -43,6 +19,17 @@ typedef struct clt_alias {
   clt_expr *when;
   uint32_t parameter, position;
 } clt_alias;
+
+struct clt_space_builder {
+  clt_parameter *parameters; /* names, and values in one block with their texts, owned */
+  size_t n_parameters, parameters_capacity;
+  clt_symbol *constants; /* names and texts owned */
+  size_t n_constants, constants_capacity;
+  clt_constraint *constraints;
+  size_t n_constraints, constraints_capacity;
+  clt_alias *aliases;
+  size_t n_aliases, aliases_capacity;
+};
 
 struct clt_space {
   clt_parameter *parameters; /* owned as the builder's */
@@ -63,11 +50,12 @@ struct clt_space {
   clt_config *configs;
 };
 
-/* The space but for its valid configurations: parameters, compiled constraints and aliases. */
-int clt_space_new_bare(clt_space **out, const clt_space_builder *builder, clt_error *error);
-
 /* What a group may take: some seconds, and half a gigabyte. */
 #define CLT_SPACE_LIMITS ((clt_diagram_limits){.tries = (size_t)1 << 28, .bytes = (size_t)1 << 29})
+
+/* clt_space_new with other limits, of each group. */
+int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_diagram_limits limits,
+                         clt_error *error);
 
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);

@@ -99,7 +99,7 @@ static int find_end(const reader *reader_at, const char *const *words, size_t *e
 /* --- expressions --- */
 
 static int compile(reader *r, size_t begin, size_t end, clt_expr **out) {
-  return clt_expr_compile_part(out, r->text, begin, end, r->symbols, r->n_symbols, r->error);
+  return clt_expr_compile_part(out, r->text, begin, end, NULL, r->symbols, r->n_symbols, r->error);
 }
 
 static int add_expr(reader *r, clt_sequence *s, size_t begin, size_t end) {

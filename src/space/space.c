@@ -1,30 +1,255 @@
+/* Builders and spaces: parameters, constraints and aliases, and what can be asked of them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/parts.h"
 
-/* --- parameters --- */
+#define MOST_NAME_BYTES 200
 
-static int copy_parameters(clt_space *space, const clt_space_builder *builder, clt_error *error) {
-  space->parameters = clt_new_array(builder->n_parameters, sizeof *space->parameters);
-  space->weights = clt_new_array(builder->n_parameters, sizeof *space->weights);
-  if (space->parameters == NULL || space->weights == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < builder->n_parameters; i++) {
-    const clt_parameter *from = &builder->parameters[i];
-    clt_parameter *to = &space->parameters[space->n_parameters++];
-    to->name = strdup(from->name);
-    to->values = clt_values_copy(from->values, from->n_values);
-    to->n_values = from->n_values;
-    if (to->name == NULL || to->values == NULL) return clt_fail_memory(error);
-  }
+/* --- builders --- */
+
+int clt_space_builder_new(clt_space_builder **out, clt_error *error) {
+  clt_space_builder *builder = clt_new_array(1, sizeof *builder);
+  if (builder == NULL) return clt_fail_memory(error);
+  *out = builder;
   return CLT_OK;
 }
 
-static int weigh(clt_space *space, clt_error *error) {
+static void drop_text(const void *owned) { free((void *)(uintptr_t)owned); }
+
+static void release_parameters(clt_parameter *parameters, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    drop_text(parameters[i].name);
+    drop_text(parameters[i].values);
+  }
+  free(parameters);
+}
+
+static void release_constraints(clt_constraint *constraints, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    clt_expr_free(constraints[i].expr);
+    free(constraints[i].message);
+  }
+  free(constraints);
+}
+
+static void release_aliases(clt_alias *aliases, size_t n) {
+  for (size_t i = 0; i < n; i++) clt_expr_free(aliases[i].when);
+  free(aliases);
+}
+
+void clt_space_builder_free(clt_space_builder *builder) {
+  if (builder == NULL) return;
+  for (size_t i = 0; i < builder->n_constants; i++) {
+    drop_text(builder->constants[i].name);
+    if (builder->constants[i].value.type == CLT_STRING) drop_text(builder->constants[i].value.text);
+  }
+  free(builder->constants);
+  release_parameters(builder->parameters, builder->n_parameters);
+  release_constraints(builder->constraints, builder->n_constraints);
+  release_aliases(builder->aliases, builder->n_aliases);
+  free(builder);
+}
+
+/* A name has letters, digits and '_'; a constant's consists of such names with dots between them. */
+static int check_name(const clt_space_builder *builder, const char *name, bool dots, clt_error *error) {
+  char part[MOST_NAME_BYTES + 1];
+  bool good = strlen(name) < sizeof part && !clt_is_keyword(name, strlen(name));
+  for (const char *at = name; good;) {
+    size_t n = dots ? strcspn(at, ".") : strlen(at);
+    memcpy(part, at, n);
+    part[n] = '\0';
+    good = clt_is_name(part) && (at == name || !(part[0] >= '0' && part[0] <= '9'));
+    if (at[n] == '\0') break;
+    at += n + 1;
+  }
+  if (!good)
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "'%.200s' cannot be a parameter's name: use letters, digits and '_', and no word of Python", name);
+  bool taken = false;
+  for (size_t i = 0; i < builder->n_parameters; i++) taken |= strcmp(builder->parameters[i].name, name) == 0;
+  for (size_t i = 0; i < builder->n_constants; i++) taken |= strcmp(builder->constants[i].name, name) == 0;
+  return taken ? clt_fail(error, CLT_E_ARGUMENT, "the name '%.200s' is given twice", name) : CLT_OK;
+}
+
+int clt_space_builder_constant(clt_space_builder *builder, const char *name, clt_value value, clt_error *error) {
+  int rc = check_name(builder, name, true, error);
+  if (rc) return rc;
+  if (clt_grow(&builder->constants, &builder->constants_capacity, builder->n_constants + 1, sizeof *builder->constants))
+    return clt_fail_memory(error);
+  clt_symbol symbol = {.name = strdup(name), .constant = true, .value = value};
+  if (value.type == CLT_STRING) symbol.value.text = strdup(value.text);
+  if (symbol.name == NULL || (value.type == CLT_STRING && symbol.value.text == NULL)) {
+    drop_text(symbol.name);
+    if (value.type == CLT_STRING) drop_text(symbol.value.text);
+    return clt_fail_memory(error);
+  }
+  builder->constants[builder->n_constants++] = symbol;
+  return CLT_OK;
+}
+
+static int compare_values(const void *left, const void *right) {
+  const clt_value *a = *(const clt_value *const *)left, *b = *(const clt_value *const *)right;
+  bool a_text = a->type == CLT_STRING, b_text = b->type == CLT_STRING;
+  if (a_text != b_text) return a_text - b_text;
+  if (a_text) return strcmp(a->text, b->text);
+  double x = clt_value_number(*a), y = clt_value_number(*b);
+  return (x > y) - (x < y);
+}
+
+static int check_values(const char *name, const clt_value *values, size_t n, clt_error *error) {
+  if (n == 0) return clt_fail(error, CLT_E_ARGUMENT, "'%.200s' has no values", name);
+  if (n > UINT32_MAX / 2) return clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values", name);
+  const clt_value **sorted = clt_new_array(n, sizeof *sorted);
+  int rc = sorted ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    sorted[i] = &values[i];
+    if (values[i].type == CLT_REAL && values[i].real != values[i].real)
+      rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have a NaN", name);
+  }
+  /* Equal values are neighbours when sorted; integers beyond 2^53 that share a double are told apart below. */
+  if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
+  for (size_t i = 1; rc == CLT_OK && i < n; i++) {
+    char text[200];
+    if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
+    clt_value_print(*sorted[i], text, sizeof text);
+    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
+  }
+  free(sorted);
+  return rc;
+}
+
+/* Takes the block of values over, also on failure. NULL: out of memory. */
+static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
+  char *copy = strdup(name);
+  int rc = copy && values ? check_values(name, values, n, error) : clt_fail_memory(error);
+  if (rc == CLT_OK && builder->n_parameters >= CLT_MAX_PARAMETERS)
+    rc = clt_fail(error, CLT_E_RANGE, "there are more than %d tuning parameters", CLT_MAX_PARAMETERS);
+  if (rc == CLT_OK && clt_grow(&builder->parameters, &builder->parameters_capacity, builder->n_parameters + 1,
+                               sizeof *builder->parameters))
+    rc = clt_fail_memory(error);
+  if (rc) {
+    free(copy);
+    free(values);
+    return rc;
+  }
+  builder->parameters[builder->n_parameters++] = (clt_parameter){.name = copy, .values = values, .n_values = n};
+  return CLT_OK;
+}
+
+int clt_space_builder_parameter(clt_space_builder *builder, const char *name, const clt_value *values, size_t n_values,
+                                clt_error *error) {
+  int rc = check_name(builder, name, false, error);
+  return rc ? rc : add_parameter(builder, name, clt_values_copy(values, n_values), n_values, error);
+}
+
+int clt_space_builder_parameter_text(clt_space_builder *builder, const char *name, const char *type, const char *values,
+                                     clt_error *error) {
+  clt_value *parsed = NULL;
+  size_t n = 0;
+  int rc = check_name(builder, name, false, error);
+  if (rc == CLT_OK) rc = clt_values_parse(&parsed, &n, values, type, builder->constants, builder->n_constants, error);
+  return rc ? rc : add_parameter(builder, name, parsed, n, error);
+}
+
+int clt_space_builder_compile(clt_expr **out, const clt_space_builder *builder, const char *text,
+                              const clt_place *place, clt_error *error) {
+  size_t n = builder->n_constants + builder->n_parameters;
+  clt_symbol *symbols = clt_new_array(n, sizeof *symbols);
+  if (symbols == NULL) return clt_fail_memory(error);
+  if (builder->n_constants) memcpy(symbols, builder->constants, builder->n_constants * sizeof *symbols);
+  for (size_t i = 0; i < builder->n_parameters; i++)
+    symbols[builder->n_constants + i] = (clt_symbol){.name = builder->parameters[i].name, .slot = (uint32_t)i};
+  int rc = clt_expr_compile_at(out, text, place, symbols, n, error);
+  free(symbols);
+  return rc;
+}
+
+int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_constraint_origin origin,
+                              const char *message, clt_error *error) {
+  clt_constraint c = {.expr = expr, .message = strdup(message ? message : clt_expr_text(expr)), .origin = origin};
+  if (c.message == NULL || clt_grow(&builder->constraints, &builder->constraints_capacity, builder->n_constraints + 1,
+                                    sizeof *builder->constraints)) {
+    free(c.message);
+    clt_expr_free(expr);
+    return clt_fail_memory(error);
+  }
+  builder->constraints[builder->n_constraints++] = c;
+  return CLT_OK;
+}
+
+int clt_space_builder_constraint(clt_space_builder *builder, const char *text, clt_constraint_origin origin,
+                                 const char *message, clt_error *error) {
+  clt_expr *expr = NULL;
+  int rc = clt_space_builder_compile(&expr, builder, text, NULL, error);
+  return rc ? rc : clt_space_builder_require(builder, expr, origin, message, error);
+}
+
+int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
+                                 clt_error *error) {
+  clt_alias alias = {.when = when};
+  int rc = CLT_OK;
+  while (alias.parameter < builder->n_parameters && strcmp(builder->parameters[alias.parameter].name, name) != 0)
+    alias.parameter++;
+  const clt_parameter *p = &builder->parameters[alias.parameter];
+  if (alias.parameter == builder->n_parameters) {
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias is for '%.200s', which is no tuning parameter", name);
+  } else {
+    while (alias.position < p->n_values && !clt_value_equal(p->values[alias.position], value)) alias.position++;
+    if (alias.position == p->n_values) {
+      char text[100];
+      clt_value_print(value, text, sizeof text);
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias sets '%.200s' to %s, which is not among its values", name, text);
+    }
+  }
+  if (rc == CLT_OK &&
+      clt_grow(&builder->aliases, &builder->aliases_capacity, builder->n_aliases + 1, sizeof *builder->aliases))
+    rc = clt_fail_memory(error);
+  if (rc)
+    clt_expr_free(when);
+  else
+    builder->aliases[builder->n_aliases++] = alias;
+  return rc;
+}
+
+int clt_space_builder_alias(clt_space_builder *builder, const char *when, const char *name, clt_value value,
+                            clt_error *error) {
+  clt_expr *expr = NULL;
+  int rc = clt_space_builder_compile(&expr, builder, when, NULL, error);
+  return rc ? rc : clt_space_builder_alias_when(builder, expr, name, value, error);
+}
+
+/* --- spaces --- */
+
+/* The space but for its valid configurations. */
+static int copy_builder(clt_space *space, const clt_space_builder *builder, clt_error *error) {
+  if (builder->n_parameters == 0) return clt_fail(error, CLT_E_ARGUMENT, "there are no tuning parameters");
+  space->parameters = clt_new_array(builder->n_parameters, sizeof *space->parameters);
+  space->weights = clt_new_array(builder->n_parameters, sizeof *space->weights);
+  space->constraints = clt_new_array(builder->n_constraints, sizeof *space->constraints);
+  space->aliases = clt_new_array(builder->n_aliases, sizeof *space->aliases);
+  if (!space->parameters || !space->weights || !space->constraints || !space->aliases) return clt_fail_memory(error);
+  for (size_t i = 0; i < builder->n_parameters; i++) {
+    const clt_parameter *from = &builder->parameters[i];
+    clt_parameter *to = &space->parameters[space->n_parameters++];
+    *to = (clt_parameter){strdup(from->name), clt_values_copy(from->values, from->n_values), from->n_values};
+    if (to->name == NULL || to->values == NULL) return clt_fail_memory(error);
+  }
+  for (size_t i = 0; i < builder->n_constraints; i++) {
+    const clt_constraint *from = &builder->constraints[i];
+    clt_constraint *to = &space->constraints[space->n_constraints++];
+    *to = (clt_constraint){clt_expr_share(from->expr), strdup(from->message), from->origin};
+    if (to->message == NULL) return clt_fail_memory(error);
+  }
+  for (size_t i = 0; i < builder->n_aliases; i++) {
+    space->aliases[space->n_aliases++] = builder->aliases[i];
+    clt_expr_share(builder->aliases[i].when);
+  }
   space->cartesian = 1;
   for (size_t i = space->n_parameters; i-- > 0;) {
     space->weights[i] = space->cartesian;
@@ -36,117 +261,64 @@ static int weigh(clt_space *space, clt_error *error) {
   return CLT_OK;
 }
 
-/* --- constraints and aliases --- */
-
-static int copy_constraints(clt_space *space, const clt_space_builder *builder, const clt_symbol *symbols, size_t n,
-                            clt_error *error) {
-  space->constraints = clt_new_array(builder->n_constraints, sizeof *space->constraints);
-  if (space->constraints == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < builder->n_constraints; i++) {
-    const clt_constraint_text *from = &builder->constraints[i];
-    clt_constraint *to = &space->constraints[i];
-    int rc = clt_expr_compile(&to->expr, from->text, symbols, n, error);
-    if (rc) return rc;
-    space->n_constraints++;
-    to->origin = from->origin;
-    to->message = strdup(from->message);
-    if (to->message == NULL) return clt_fail_memory(error);
+static int list_configs(clt_space *space, const clt_config *configs, size_t n, clt_error *error) {
+  space->listed = true;
+  space->valid = n;
+  space->configs = clt_new_array(n, sizeof *space->configs);
+  if (space->configs == NULL) return clt_fail_memory(error);
+  if (n) memcpy(space->configs, configs, n * sizeof *configs);
+  clt_sort_u64(space->configs, n);
+  for (size_t i = 0; i < n; i++) {
+    if (space->configs[i] >= space->cartesian)
+      return clt_fail(error, CLT_E_ARGUMENT, "a listed configuration is outside of the cartesian product");
+    if (i > 0 && space->configs[i] == space->configs[i - 1]) {
+      char text[400];
+      clt_config_print(space, space->configs[i], text, sizeof text);
+      return clt_fail(error, CLT_E_ARGUMENT, "a configuration is listed twice: %s", text);
+    }
   }
   return CLT_OK;
 }
 
-static int find_value(const clt_space *space, const clt_alias_text *from, clt_alias *to, clt_error *error) {
-  int p = clt_space_find_parameter(space, from->name);
-  if (p < 0)
-    return clt_fail(error, CLT_E_NOT_FOUND, "an alias is for '%.200s', which is no tuning parameter", from->name);
-  const clt_parameter *parameter = &space->parameters[p];
-  to->parameter = (uint32_t)p;
-  for (size_t v = 0; v < parameter->n_values; v++) {
-    to->position = (uint32_t)v;
-    if (clt_value_equal(parameter->values[v], from->value)) return CLT_OK;
-  }
-  char text[100];
-  clt_value_print(from->value, text, sizeof text);
-  return clt_fail(error, CLT_E_NOT_FOUND, "an alias sets '%.200s' to %s, which is not among its values", from->name,
-                  text);
-}
-
-static int copy_aliases(clt_space *space, const clt_space_builder *builder, const clt_symbol *symbols, size_t n,
-                        clt_error *error) {
-  space->aliases = clt_new_array(builder->n_aliases, sizeof *space->aliases);
-  if (space->aliases == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < builder->n_aliases; i++) {
-    clt_alias *to = &space->aliases[i];
-    int rc = find_value(space, &builder->aliases[i], to, error);
-    if (rc == CLT_OK) rc = clt_expr_compile(&to->when, builder->aliases[i].when, symbols, n, error);
-    if (rc) return rc;
-    space->n_aliases++;
-  }
-  return CLT_OK;
-}
-
-static int compile(clt_space *space, const clt_space_builder *builder, clt_error *error) {
-  size_t n = builder->n_constants + space->n_parameters;
-  clt_symbol *symbols = clt_new_array(n, sizeof *symbols);
-  if (symbols == NULL) return clt_fail_memory(error);
-  if (builder->n_constants) memcpy(symbols, builder->constants, builder->n_constants * sizeof *symbols);
-  for (size_t i = 0; i < space->n_parameters; i++)
-    symbols[builder->n_constants + i] = (clt_symbol){.name = space->parameters[i].name, .slot = (uint32_t)i};
-  int rc = copy_constraints(space, builder, symbols, n, error);
-  if (rc == CLT_OK) rc = copy_aliases(space, builder, symbols, n, error);
-  free(symbols);
-  return rc;
-}
-
-/* --- the whole --- */
-
-void clt_space_free(clt_space *space) {
-  if (space == NULL) return;
-  for (size_t i = 0; i < space->n_parameters; i++) {
-    free((void *)(uintptr_t)space->parameters[i].name);
-    free((void *)(uintptr_t)space->parameters[i].values);
-  }
-  for (size_t i = 0; i < space->n_constraints; i++) {
-    clt_expr_free(space->constraints[i].expr);
-    free(space->constraints[i].message);
-  }
-  for (size_t i = 0; i < space->n_aliases; i++) clt_expr_free(space->aliases[i].when);
-  for (size_t i = 0; i < space->n_groups; i++) clt_diagram_free(space->groups[i]);
-  free(space->parameters);
-  free(space->weights);
-  free(space->constraints);
-  free(space->aliases);
-  free(space->groups);
-  free(space->configs);
-  free(space);
-}
-
-int clt_space_new_bare(clt_space **out, const clt_space_builder *builder, clt_error *error) {
-  if (builder->n_parameters == 0) return clt_fail(error, CLT_E_ARGUMENT, "there are no tuning parameters");
+/* limits NULL: the valid configurations are the n listed ones. */
+static int make_space(clt_space **out, const clt_space_builder *builder, const clt_diagram_limits *limits,
+                      const clt_config *configs, size_t n, clt_error *error) {
+  double start_s = clt_now_s();
   clt_space *space = clt_new_array(1, sizeof *space);
   if (space == NULL) return clt_fail_memory(error);
-  int rc = copy_parameters(space, builder, error);
-  if (rc == CLT_OK) rc = weigh(space, error);
-  if (rc == CLT_OK) rc = compile(space, builder, error);
-  if (rc)
-    clt_space_free(space);
-  else
-    *out = space;
-  return rc;
-}
-
-int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error) {
-  double start_s = clt_now_s();
-  clt_space *space = NULL;
-  int rc = clt_space_new_bare(&space, builder, error);
-  if (rc == CLT_OK) rc = clt_space_build_groups(space, CLT_SPACE_LIMITS, error);
-  if (rc) {
-    clt_space_free(space);
-    return rc;
-  }
+  int rc = copy_builder(space, builder, error);
+  if (rc == CLT_OK)
+    rc = limits ? clt_space_build_groups(space, *limits, error) : list_configs(space, configs, n, error);
+  if (rc) return clt_space_free(space), rc;
   space->build_s = clt_now_s() - start_s;
   *out = space;
   return CLT_OK;
+}
+
+int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_diagram_limits limits,
+                         clt_error *error) {
+  return make_space(out, builder, &limits, NULL, 0, error);
+}
+
+int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error) {
+  return clt_space_new_within(out, builder, CLT_SPACE_LIMITS, error);
+}
+
+int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
+                           clt_error *error) {
+  return make_space(out, builder, NULL, configs, n, error);
+}
+
+void clt_space_free(clt_space *space) {
+  if (space == NULL) return;
+  release_parameters(space->parameters, space->n_parameters);
+  release_constraints(space->constraints, space->n_constraints);
+  release_aliases(space->aliases, space->n_aliases);
+  for (size_t i = 0; i < space->n_groups; i++) clt_diagram_free(space->groups[i]);
+  free(space->weights);
+  free(space->groups);
+  free(space->configs);
+  free(space);
 }
 
 /* --- asking --- */
@@ -164,16 +336,26 @@ int clt_space_find_parameter(const clt_space *space, const char *name) {
   return -1;
 }
 
-static bool same_parameter(const clt_parameter *p, const clt_parameter *q) {
-  bool same = strcmp(p->name, q->name) == 0 && p->n_values == q->n_values;
-  for (size_t v = 0; same && v < p->n_values; v++) same = clt_value_equal(p->values[v], q->values[v]);
-  return same;
+bool clt_space_same_parameters(const clt_space *a, const clt_space *b) {
+  if (a->n_parameters != b->n_parameters) return false;
+  for (size_t i = 0; i < a->n_parameters; i++) {
+    const clt_parameter *p = &a->parameters[i], *q = &b->parameters[i];
+    if (strcmp(p->name, q->name) != 0 || p->n_values != q->n_values) return false;
+    for (size_t v = 0; v < p->n_values; v++)
+      if (!clt_value_equal(p->values[v], q->values[v])) return false;
+  }
+  return true;
 }
 
-bool clt_space_same_parameters(const clt_space *a, const clt_space *b) {
-  bool same = a->n_parameters == b->n_parameters;
-  for (size_t i = 0; same && i < a->n_parameters; i++) same = same_parameter(&a->parameters[i], &b->parameters[i]);
-  return same;
+void clt_space_hash(clt_hasher *hasher, const clt_space *space) {
+  char text[256];
+  for (size_t p = 0; p < space->n_parameters; p++) {
+    clt_hasher_add_text(hasher, space->parameters[p].name);
+    for (size_t v = 0; v < space->parameters[p].n_values; v++) {
+      clt_value_print(space->parameters[p].values[v], text, sizeof text);
+      clt_hasher_add_text(hasher, text);
+    }
+  }
 }
 
 void clt_space_positions(const clt_space *space, clt_config config, uint32_t *positions) {

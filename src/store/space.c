@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "space/lex.h"
+#include "space/expr.h"
 #include "store/store.h"
 
 #define MAX_TEXTS (1u << 21)

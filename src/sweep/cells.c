@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "space/hash.h"
+#include "space/expr.h"
 #include "sweep/sweep.h"
 
 const char *clt_sweep_name(const clt_sweep *sweep) {

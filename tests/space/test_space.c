@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reader.h"
 #include "space/expr.h"
 #include "space/parts.h"
 
@@ -356,8 +357,7 @@ static void a_group_beyond_the_limits_is_refused(void **state) {
     assert_int_equal(clt_space_builder_constraint(builder, "(a * 64 + b) * 7 % 1009 < (c * 64 + b) * 5 % 1013",
                                                   CLT_CONDITION, NULL, NULL),
                      0);
-    assert_int_equal(clt_space_new_bare(&space, builder, NULL), 0);
-    int rc = clt_space_build_groups(space, limits[i], &error);
+    int rc = clt_space_new_within(&space, builder, limits[i], &error);
     if (i == 2) {
       assert_int_equal(rc, 0);
     } else {
@@ -375,8 +375,8 @@ static int try_condition(const char *condition, clt_error *error, uint64_t *vali
   static const parameter_text parameters[] = {{"x", "[1, 2, 3, 40]"}, {"y", "[0, 1, 2]"}, {"s", "['u', 'v']"}};
   clt_space_builder *builder = new_builder(parameters, 3);
   clt_space *space = NULL;
-  assert_int_equal(clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, NULL), 0);
-  int rc = clt_space_new(&space, builder, error);
+  int rc = clt_space_builder_constraint(builder, condition, CLT_CONDITION, NULL, error);
+  if (rc == 0) rc = clt_space_new(&space, builder, error);
   if (rc == 0) *valid = clt_space_valid(space);
   clt_space_free(space);
   clt_space_builder_free(builder);
@@ -412,6 +412,36 @@ static void overflow_and_wrong_types_are_errors_where_python_would_meet_them(voi
   assert_non_null(strstr(error.message, "types"));
   assert_int_equal(try_condition("s < 3", NULL, &valid), CLT_E_EXPRESSION);
   assert_int_equal(try_condition("z > 3", &error, &valid), CLT_E_EXPRESSION);
+}
+
+/* Compiled once, with its place, which mistakes of any time have. */
+static void constraints_keep_their_places(void **state) {
+  (void)state;
+  static const parameter_text parameters[] = {{"x", "[1, 2, 3]"}, {"s", "['u', 'v']"}};
+  char path[] = "p.json", text[] = "{\"Conditions\":\n [\"x > 1\",\n \"s < x\"]}";
+  clt_source source = {.path = path, .text = text};
+  const clt_place place = {&source, "Conditions[1]"};
+  clt_space_builder *builder = new_builder(parameters, 2);
+  clt_space *space = NULL;
+  clt_expr *expr = NULL;
+  clt_error error = {0};
+  assert_int_equal(clt_space_builder_compile(&expr, builder, "y > 1", &place, &error), CLT_E_EXPRESSION);
+  assert_string_equal(error.key, "Conditions[1]");
+  assert_int_equal(error.line, 3);
+  assert_int_equal(clt_space_builder_compile(&expr, builder, "x > 1", NULL, NULL), 0);
+  assert_int_equal(clt_space_builder_require(builder, clt_expr_share(expr), CLT_CONDITION, NULL, NULL), 0);
+  clt_expr_free(expr);
+  assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+  assert_int_equal(clt_space_valid(space), 4);
+  clt_space_free(space);
+  error = (clt_error){0};
+  assert_int_equal(clt_space_builder_compile(&expr, builder, "s < x", &place, NULL), 0);
+  assert_int_equal(clt_space_builder_require(builder, expr, CLT_CONDITION, NULL, NULL), 0);
+  assert_int_equal(clt_space_new(&space, builder, &error), CLT_E_EXPRESSION);
+  assert_string_equal(error.file, "p.json");
+  assert_int_equal(error.line, 3);
+  assert_non_null(strstr(error.message, "with x="));
+  clt_space_builder_free(builder);
 }
 
 static void a_false_constant_keeps_what_follows_from_being_evaluated(void **state) {
@@ -455,6 +485,7 @@ int main(void) {
       cmocka_unit_test(one_group_may_have_billions_of_configurations),
       cmocka_unit_test(a_group_beyond_the_limits_is_refused),
       cmocka_unit_test(a_division_by_zero_is_not_valid),
+      cmocka_unit_test(constraints_keep_their_places),
       cmocka_unit_test(overflow_and_wrong_types_are_errors_where_python_would_meet_them),
       cmocka_unit_test(a_false_constant_keeps_what_follows_from_being_evaluated),
       cmocka_unit_test(no_valid_configuration_is_no_error),
