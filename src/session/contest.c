@@ -1,3 +1,4 @@
+/* The contest of the fastest: how rounds are judged, how they are played, and who takes part and wins. */
 #include "session/contest.h"
 
 #include <math.h>
@@ -7,17 +8,16 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "session/session.h"
 
-#define TURN_S 1e-3 /* short runs are repeated so long before it is another's turn */
-#define MOST_IN_A_TURN 8
-#define SIGNIFICANT 0.05
-#define CERTAIN 0.001
+/* --- statistics --- */
+
+#define SIGNIFICANT 0.05            /* as usual */
+#define CERTAIN 0.001               /* the same question is asked after every round */
 #define MANY 200                    /* rounds from which on the binomial is as good as normal */
 #define MAD_TO_DEVIATION 1.4826     /* of normal numbers */
 #define MEDIAN_TO_MEAN_ERROR 1.2533 /* sqrt(pi / 2): the standard error of a median over that of a mean */
-#define KNOWN_WELL 0.3              /* a median whose error is this part of the tolerance */
-
-static double upper_tail(double wins, double n) { return 0.5 * erfc((wins - 0.5 - n / 2) / sqrt(n / 2)); }
+#define KNOWN_WELL 0.3              /* a median whose error is this part of the tolerance: three errors are within it */
 
 double clt_sign_test(const double *a, const double *b, size_t n) {
   size_t wins = 0, decided = 0;
@@ -25,7 +25,10 @@ double clt_sign_test(const double *a, const double *b, size_t n) {
     wins += a[i] < b[i];
     decided += a[i] != b[i];
   }
-  if (decided > MANY) return upper_tail((double)wins, (double)decided);
+  if (decided > MANY) {
+    double n_decided = (double)decided;
+    return 0.5 * erfc(((double)wins - 0.5 - n_decided / 2) / sqrt(n_decided / 2));
+  }
   double p = 0, term = ldexp(1, -(int)decided); /* of k = decided wins; then one fewer each time */
   for (size_t k = decided; k + 1 > wins; k--) {
     p += term;
@@ -41,36 +44,29 @@ double clt_median_error(const double *runs_s, size_t n) {
   return MEDIAN_TO_MEAN_ERROR * deviation / sqrt((double)n) / clt_median(runs_s, n);
 }
 
-static size_t find_leader(const clt_contender *c, size_t n) {
+bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, clt_standing *out) {
   size_t leader = n;
-  double best_s = INFINITY;
-  for (size_t i = 0; i < n; i++) {
-    double median_s = c[i].runs_s && c[i].n ? clt_median(c[i].runs_s, c[i].n) : INFINITY;
-    if (!(median_s < best_s)) continue;
-    best_s = median_s;
-    leader = i;
-  }
-  return leader;
-}
-
-static clt_standing judge(const clt_contender *leader, const clt_contender *other, double tolerance) {
-  double best_s = clt_median(leader->runs_s, leader->n);
-  if (clt_median(other->runs_s, other->n) <= best_s * (1 + tolerance)) {
-    double error = fmax(clt_median_error(leader->runs_s, leader->n), clt_median_error(other->runs_s, other->n));
-    return error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
-  }
-  double p = clt_sign_test(leader->runs_s, other->runs_s, leader->n < other->n ? leader->n : other->n);
-  return p > SIGNIFICANT ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
-}
-
-bool clt_rounds_judge(const clt_contender *contenders, size_t n, double tolerance, clt_standing *out) {
-  size_t leader = find_leader(contenders, n);
+  double best = INFINITY;
   bool decided = true;
   for (size_t i = 0; i < n; i++) {
-    const clt_contender *c = &contenders[i];
-    out[i] = c->runs_s == NULL || leader == n ? CLT_STANDING_OUT
-             : i == leader                    ? CLT_STANDING_LEADS
-                                              : judge(&contenders[leader], c, tolerance);
+    double median = c[i].costs && c[i].n ? clt_median(c[i].costs, c[i].n) : INFINITY;
+    if (!(median < best)) continue;
+    best = median;
+    leader = i;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const clt_contender *l = &c[leader < n ? leader : 0];
+    if (c[i].costs == NULL || leader == n) {
+      out[i] = CLT_STANDING_OUT;
+    } else if (i == leader) {
+      out[i] = CLT_STANDING_LEADS;
+    } else if (clt_median(c[i].costs, c[i].n) <= best * (1 + tolerance)) {
+      double error = fmax(clt_median_error(l->costs, l->n), clt_median_error(c[i].costs, c[i].n));
+      out[i] = error <= KNOWN_WELL * tolerance ? CLT_STANDING_NEAR : CLT_STANDING_OPEN;
+    } else {
+      double p = clt_sign_test(l->costs, c[i].costs, l->n < c[i].n ? l->n : c[i].n);
+      out[i] = p > SIGNIFICANT ? CLT_STANDING_OPEN : p > CERTAIN ? CLT_STANDING_BEHIND : CLT_STANDING_BEATEN;
+    }
     decided = decided && out[i] != CLT_STANDING_OPEN;
   }
   return decided;
@@ -78,22 +74,27 @@ bool clt_rounds_judge(const clt_contender *contenders, size_t n, double toleranc
 
 /* --- rounds --- */
 
-/* What was measured of one finalist. */
-typedef struct entry {
-  double *runs_s;
-  size_t n_runs, runs_capacity;
-  double *costs; /* by another objective than time: of each run, or of each turn where its energy was measured */
-  size_t n_costs, costs_capacity;
-  double *energies_J; /* of the turns, where it is measured */
-  size_t n_energies, energies_capacity;
-  clt_standing standing;
-} entry;
+#define TURN_S 1e-3      /* short runs are repeated so long before it is another's turn: asking costs about 0.1 ms */
+#define MOST_IN_A_TURN 8 /* so that rounds stay interleaved */
 
-static int add_number(double **list, size_t *n, size_t *capacity, double x, clt_error *error) {
-  if (clt_grow(list, capacity, *n + 1, sizeof **list)) return clt_fail_memory(error);
-  (*list)[(*n)++] = x;
+/* Numbers that are added one by one. */
+typedef struct series {
+  double *values;
+  size_t n, capacity;
+} series;
+
+static int add_number(series *s, double x, clt_error *error) {
+  if (clt_grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values)) return clt_fail_memory(error);
+  s->values[s->n++] = x;
   return CLT_OK;
 }
+
+/* What was measured of one finalist: its runs; their costs, or those of its turns where energy is measured; and that.
+ */
+typedef struct entry {
+  series runs_s, costs, energies_J;
+  clt_standing standing;
+} entry;
 
 /* Takes what a turn gave, and the measurement itself where it failed. */
 static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, const clt_objective *objective,
@@ -106,43 +107,31 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
     clt_measurement_init(turn, CLT_CONFIG_NONE);
     return CLT_OK;
   }
-  for (size_t i = 0; rc == CLT_OK && i < turn->n_runs; i++)
-    rc = add_number(&e->runs_s, &e->n_runs, &e->runs_capacity, turn->runs_s[i], error);
   bool per_turn = objective && clt_objective_needs_energy(objective);
-  for (size_t i = 0; rc == CLT_OK && objective && i < (per_turn ? 1 : turn->n_runs); i++) {
+  for (size_t i = 0; rc == CLT_OK && i < turn->n_runs; i++) {
+    rc = add_number(&e->runs_s, turn->runs_s[i], error);
+    if (rc || (per_turn && i > 0)) continue;
     double time_s = per_turn ? clt_median(turn->runs_s, turn->n_runs) : turn->runs_s[i];
-    double cost = clt_objective_cost_of(objective, turn->config, time_s, turn->energy_J);
-    rc = add_number(&e->costs, &e->n_costs, &e->costs_capacity, cost, error);
+    double cost = objective ? clt_objective_cost_of(objective, turn->config, time_s, turn->energy_J) : time_s;
+    rc = add_number(&e->costs, cost, error);
   }
-  if (rc == CLT_OK && turn->energy_J > 0)
-    rc = add_number(&e->energies_J, &e->n_energies, &e->energies_capacity, turn->energy_J, error);
+  if (rc == CLT_OK && turn->energy_J > 0) rc = add_number(&e->energies_J, turn->energy_J, error);
   result->clock = turn->clock;
   result->phases.runs_s += turn->phases.runs_s;
   result->phases.verify_s += turn->phases.verify_s;
   return rc;
 }
 
-/* The runs of a turn: one, unless that is so short that asking for it takes longer. */
-static size_t runs_in_turn(const entry *entries, const clt_measurement *results, size_t n, size_t most) {
-  double least_s = INFINITY;
-  for (size_t i = 0; i < n; i++)
-    if (results[i].reason == CLT_REASON_NONE && entries[i].n_runs > 0)
-      least_s = fmin(least_s, clt_median(entries[i].runs_s, entries[i].n_runs));
-  size_t n_runs = isfinite(least_s) && least_s < TURN_S / 2 ? (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN) : 1;
-  return n_runs < most ? n_runs : most;
-}
-
 /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
-static int judge_entries(bool *decided, entry *entries, const clt_measurement *results, size_t n, bool by_cost,
-                         double tolerance, clt_error *error) {
+static int judge_entries(bool *decided, entry *entries, const clt_measurement *results, size_t n, double tolerance,
+                         clt_error *error) {
   clt_contender *contenders = clt_new_array(n, sizeof *contenders);
   clt_standing *standings = clt_new_array(n, sizeof *standings);
   int rc = contenders && standings ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const entry *e = &entries[i];
-    if (results[i].reason != CLT_REASON_NONE) continue;
-    contenders[i] = by_cost ? (clt_contender){e->costs, e->n_costs} : (clt_contender){e->runs_s, e->n_runs};
-    if (isnan(clt_median(contenders[i].runs_s, contenders[i].n))) contenders[i].runs_s = NULL;
+    const series *costs = &entries[i].costs;
+    bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
+    if (stands) contenders[i] = (clt_contender){costs->values, costs->n};
   }
   if (rc == CLT_OK) *decided = clt_rounds_judge(contenders, n, tolerance, standings);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) entries[i].standing = standings[i];
@@ -154,30 +143,33 @@ static int judge_entries(bool *decided, entry *entries, const clt_measurement *r
 /* One round is enough for a median, so the time limit goes before min_rounds. */
 static int play_rounds(entry *entries, clt_measurement *results, size_t n, const clt_evaluator_type *evaluator,
                        void *state, const clt_contest_policy *policy, clt_error *error) {
-  const clt_objective *objective = policy->objective;
-  if (objective && clt_objective_ranks_by_time(objective)) objective = NULL;
   size_t *indices = clt_new_array(n, sizeof *indices);
   clt_measurement *turns = clt_new_array(n, sizeof *turns);
   int rc = indices && turns ? CLT_OK : clt_fail_memory(error);
   double begin_s = clt_now_s();
   bool decided = false;
   for (size_t done = 0; rc == CLT_OK && !decided && done < policy->max_rounds;) {
-    size_t n_running = 0, n_runs = 0;
-    for (size_t i = 0; i < n; i++)
-      if (results[i].reason == CLT_REASON_NONE && entries[i].standing != CLT_STANDING_BEATEN) indices[n_running++] = i;
+    size_t n_running = 0, n_done = 0, n_runs = 1, most = policy->max_rounds - done;
+    double least_s = INFINITY; /* a turn is one run, unless that is so short that asking for it takes longer */
+    for (size_t i = 0; i < n; i++) {
+      const series *runs_s = &entries[i].runs_s;
+      if (results[i].reason != CLT_REASON_NONE) continue;
+      if (entries[i].standing != CLT_STANDING_BEATEN) indices[n_running++] = i;
+      if (runs_s->n > 0) least_s = fmin(least_s, clt_median(runs_s->values, runs_s->n));
+    }
     if (n_running == 0) break;
-    rc = evaluator->time_again(state, indices, n_running, runs_in_turn(entries, results, n, policy->max_rounds - done),
-                               turns, error);
+    if (least_s < TURN_S / 2) n_runs = (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN);
+    rc = evaluator->time_again(state, indices, n_running, n_runs < most ? n_runs : most, turns, error);
     if (rc) break;
     for (size_t k = 0; k < n_running; k++) {
-      if (turns[k].n_runs > n_runs) n_runs = turns[k].n_runs;
-      if (rc == CLT_OK) rc = take_turn(&entries[indices[k]], &results[indices[k]], &turns[k], objective, error);
+      if (turns[k].n_runs > n_done) n_done = turns[k].n_runs;
+      if (rc == CLT_OK) rc = take_turn(&entries[indices[k]], &results[indices[k]], &turns[k], policy->objective, error);
       clt_measurement_release(&turns[k]);
     }
-    done += n_runs > 0 ? n_runs : 1;
+    done += n_done > 0 ? n_done : 1;
     if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
     if (rc == CLT_OK && done >= policy->min_rounds)
-      rc = judge_entries(&decided, entries, results, n, objective != NULL, policy->tolerance, error);
+      rc = judge_entries(&decided, entries, results, n, policy->tolerance, error);
   }
   free(indices);
   free(turns);
@@ -193,22 +185,22 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
   if (rc) return free(entries), free(results), rc;
   rc = play_rounds(entries, results, n, evaluator, state, policy, error);
   for (size_t i = 0; i < n; i++) {
-    entry *e = &entries[i];
+    const series *runs_s = &entries[i].runs_s, *energies_J = &entries[i].energies_J;
     clt_measurement *m = &results[i];
     if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
-      size_t kept = e->n_runs < CLT_MAX_RUNS ? e->n_runs : CLT_MAX_RUNS;
-      if (kept) memcpy(m->runs_s, e->runs_s + e->n_runs - kept, kept * sizeof *m->runs_s);
+      size_t kept = runs_s->n < CLT_MAX_RUNS ? runs_s->n : CLT_MAX_RUNS;
+      if (kept) memcpy(m->runs_s, runs_s->values + runs_s->n - kept, kept * sizeof *m->runs_s);
       m->n_runs = kept;
-      m->time_s = clt_median(e->runs_s, e->n_runs);
-      m->energy_J = e->n_energies ? clt_median(e->energies_J, e->n_energies) : NAN;
+      m->time_s = clt_median(runs_s->values, runs_s->n);
+      m->energy_J = energies_J->n ? clt_median(energies_J->values, energies_J->n) : NAN;
     }
     if (rc == CLT_OK)
       out[i] = *m;
     else
       clt_measurement_release(m);
-    free(e->runs_s);
-    free(e->costs);
-    free(e->energies_J);
+    free(entries[i].runs_s.values);
+    free(entries[i].costs.values);
+    free(entries[i].energies_J.values);
   }
   free(entries);
   free(results);
@@ -247,4 +239,228 @@ int clt_verify_config(const clt_instance *instance, clt_config config, const clt
   free(options);
   free(state);
   return rc;
+}
+
+/* --- who takes part, and who wins --- */
+
+#define WINDOW \
+  0.5 /* worse ones than this are no finalists, even where runs are noisy: medians are never that far off */
+#define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
+#define MIN_ROUNDS 5   /* the fewest that can be significant: 1 in 32 by chance */
+#define MAX_ROUNDS 2000
+/* A contest takes at most a tenth of the user's time limit, half of what the search took or two seconds, whichever is
+ * more, and twenty: it is to be felt as the end of the search. */
+#define SHARE_OF_TIME 0.1
+#define SHARE_OF_SEARCH 0.5
+#define ALWAYS_S 2.0
+#define MAX_TOTAL_S 20.0
+/* Chosen on convolution on PoCL (docs/searchers/surrogate.md, "On a device"): with medians where runs scatter, searches
+ * lose none of what they found. */
+#define NOISY 0.05        /* a spread of runs from which on medians rank better than the least runs */
+#define NOISE_FACTOR 2.0  /* of the spread: how far down in the ranking the best may stand */
+#define MOST_FINALISTS 32 /* however noisy */
+
+typedef struct finals {
+  clt_config *configs; /* of this attempt: n_field from the ranking, then the default and what is timed beside it */
+  clt_measurement *measurements;
+  size_t n, n_field;
+  size_t next;            /* in the ranking: the first that has not been in the field */
+  size_t n_standing;      /* of the field: correct, compared again if others have to be replaced */
+  size_t n_rejected;      /* of the field, in this attempt */
+  size_t n_out_of_memory; /* of the field, in all attempts: beside the others, so nothing is known of them */
+  clt_config beside;      /* what the searcher wants timed beside the winner; CLT_CONFIG_NONE: nothing */
+  clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
+} finals;
+
+static int by_rank(const void *a, const void *b) {
+  const clt_ranked *x = a, *y = b;
+  if (x->rank != y->rank) return (x->rank > y->rank) - (x->rank < y->rank);
+  return (x->config > y->config) - (x->config < y->config);
+}
+
+/* Ranks by the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would
+ * stand before the least of few. *noise: the median of the spreads; 0 where nobody ran often enough. */
+static int make_ranking(clt_session *s, double *noise, clt_error *error) {
+  double *spreads = clt_new_array(s->n_ranked, sizeof *spreads);
+  size_t n = 0;
+  if (spreads == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    if (s->ranked[i].spread >= 0) spreads[n++] = s->ranked[i].spread;
+  *noise = n ? clt_median(spreads, n) : 0;
+  free(spreads);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    s->ranked[i].rank = *noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
+  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
+  return CLT_OK;
+}
+
+/* In the ranking, the best that has not been rejected; n_ranked: none is left. */
+static size_t first_left(const clt_session *s) {
+  size_t i = 0;
+  while (i < s->n_ranked && s->ranked[i].rejected) i++;
+  return i;
+}
+
+static void add_beside(finals *f, clt_config config) {
+  for (size_t i = 0; i < f->n; i++)
+    if (f->configs[i] == config) return;
+  f->configs[f->n++] = config;
+}
+
+/* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
+ * that what is said of it is measured side by side. */
+static void choose_field(finals *f, const clt_session *s, size_t wanted) {
+  size_t first = first_left(s);
+  double limit = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].rank : 0;
+  f->n = f->n_standing;
+  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
+    if (s->ranked[f->next].rejected) continue; /* it was timed beside others and failed */
+    f->configs[f->n++] = s->ranked[f->next].config;
+    wanted--;
+  }
+  f->n_field = f->n;
+  if (s->result->has_default) add_beside(f, clt_space_canonical(s->loop.space, s->first));
+  if (f->beside != CLT_CONFIG_NONE) add_beside(f, f->beside);
+}
+
+static void warn_of(const clt_session *s, clt_config config, const char *what) {
+  char name[512];
+  clt_config_print(s->loop.space, config, name, sizeof name);
+  clt_session_log(s, CLT_LOG_WARNING, clt_format("finalist %s: %s", name, what));
+}
+
+/* Out of memory because others were prepared as well is not the configuration's fault. */
+static bool lacks_memory(const finals *f, size_t i) {
+  return f->n > 1 && f->measurements[i].reason == CLT_REASON_OUT_OF_MEMORY;
+}
+
+/* Records the i-th finalist; takes it over as leader if it is the best, rejects it if it failed. */
+static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error) {
+  clt_search_loop *l = &s->loop;
+  clt_tune_result *result = s->result;
+  clt_measurement *m = &f->measurements[i];
+  bool correct = clt_measurement_correct(m);
+  int rc = CLT_OK;
+  if (lacks_memory(f, i)) {
+    f->n_out_of_memory += i < f->n_field;
+    warn_of(s, m->config, "the memory does not suffice for all finalists at once; it is left out");
+    return CLT_OK;
+  }
+  /* A failure is one whatever it was compared for. */
+  bool by_time = clt_objective_ranks_by_time(l->objective) || !correct;
+  if (l->store)
+    rc = clt_store_add(l->store, &l->key, l->space, by_time ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED, m, error);
+  if (rc == CLT_OK && s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(l->space, s->first)) {
+    rc = clt_session_keep(&result->default_measurement, s->first, m, error);
+    if (rc == CLT_OK) result->has_default = correct;
+  }
+  if (rc == CLT_OK && f->beside != CLT_CONFIG_NONE && m->config == f->beside) {
+    if (correct) {
+      rc = clt_session_keep(&result->timed_beside, m->config, m, error);
+    } else {
+      f->beside = CLT_CONFIG_NONE;
+      clt_measurement_release(&result->timed_beside);
+      clt_measurement_init(&result->timed_beside, CLT_CONFIG_NONE);
+    }
+  }
+  if (rc) return rc;
+  if (!correct) {
+    for (size_t k = 0; k < s->n_ranked; k++)
+      if (s->ranked[k].config == m->config) s->ranked[k].rejected = true;
+    f->n_rejected += i < f->n_field;
+    warn_of(s, m->config, clt_reason_text(m->reason));
+    return CLT_OK;
+  }
+  if (i < f->n_field) f->configs[f->n_standing++] = m->config;
+  double cost = clt_objective_cost(l->objective, m);
+  if (isnan(cost)) return CLT_OK;
+  if (f->leader.config != CLT_CONFIG_NONE && clt_objective_cost(l->objective, &f->leader) <= cost) return CLT_OK;
+  clt_measurement_release(&f->leader);
+  f->leader = *m;
+  m->log = NULL;
+  return CLT_OK;
+}
+
+static int compare_field(finals *f, clt_session *s, clt_error *error) {
+  double limit_s = fmin(fmax(SHARE_OF_SEARCH * (clt_now_s() - s->start_s), ALWAYS_S), MAX_TOTAL_S);
+  double share_s = SHARE_OF_TIME * s->settings->time_s;
+  if (share_s > 0 && share_s < limit_s) limit_s = share_s;
+  /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
+  unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
+  const clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->loop.objective};
+  int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
+  if (rc) return rc;
+  clt_measurement old = f->leader;
+  clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
+  f->n_rejected = f->n_standing = 0;
+  for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = judge_finalist(f, s, i, error);
+  /* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
+  bool stands = old.config != CLT_CONFIG_NONE && f->leader.config == CLT_CONFIG_NONE;
+  for (size_t i = 0; i < f->n; i++) {
+    if (f->measurements[i].config == old.config && !lacks_memory(f, i)) stands = false;
+    clt_measurement_release(&f->measurements[i]);
+  }
+  if (stands)
+    f->leader = old;
+  else
+    clt_measurement_release(&old);
+  return rc;
+}
+
+static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error) {
+  double noise = 0;
+  if (make_ranking(s, &noise, error)) return CLT_E_MEMORY;
+  /* Where runs scatter, the best may stand far down in the ranking. */
+  size_t wanted = 0, first = first_left(s);
+  double limit = first < s->n_ranked ? s->ranked[first].rank * (1 + NOISE_FACTOR * noise) : 0;
+  while (wanted < most && first + wanted < s->n_ranked && s->ranked[first + wanted].rank <= limit) wanted++;
+  if (wanted < s->settings->finalists) wanted = s->settings->finalists;
+  for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
+    if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    choose_field(f, s, wanted);
+    if (f->n_field == f->n_standing) break;
+    clt_session_progress(s, NULL);
+    int rc = compare_field(f, s, error);
+    if (rc) return rc;
+    wanted = f->n_rejected;
+  }
+  return CLT_OK;
+}
+
+int clt_session_finalists(clt_session *s, clt_error *error) {
+  size_t most = s->settings->finalists > MOST_FINALISTS ? s->settings->finalists : MOST_FINALISTS;
+  if (s->settings->finalists == 0 || s->evaluator->keep == NULL || s->n_ranked == 0) return CLT_OK;
+  clt_search_report report;
+  clt_session_report(s, &report);
+  finals f = {.configs = clt_new_array(most + 2, sizeof *f.configs), /* the default and the one beside, too */
+              .measurements = clt_new_array(most + 2, sizeof *f.measurements),
+              .beside = report.timed_beside};
+  clt_measurement *best = &s->result->best;
+  clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
+  s->in_contest = true;
+  int rc = f.configs && f.measurements ? play_finals(&f, s, most, error) : clt_fail_memory(error);
+  s->in_contest = false;
+  free(f.configs);
+  free(f.measurements);
+  bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
+  if (rc && !stopped) return clt_measurement_release(&f.leader), rc;
+  if (!found && (stopped || f.n_out_of_memory > 0)) {
+    /* The search's word stands, but not for what failed since: of that which is next, only time and energy are known.
+     */
+    size_t first = first_left(s);
+    clt_config config = first < s->n_ranked ? s->ranked[first].config : CLT_CONFIG_NONE;
+    if (best->config != config) {
+      clt_measurement_release(best);
+      clt_measurement_init(best, config);
+      if (config != CLT_CONFIG_NONE) best->time_s = s->ranked[first].time_s;
+      if (config != CLT_CONFIG_NONE) best->energy_J = s->ranked[first].energy_J;
+    }
+    if (stopped || config != CLT_CONFIG_NONE) return rc;
+  }
+  clt_measurement_release(best);
+  *best = f.leader;
+  s->result->best_is_finalist = found;
+  if (found) return rc;
+  return clt_fail(error, CLT_E_VERIFY, "all of the %zu fastest configurations fail when run again on other data",
+                  f.next);
 }

@@ -37,10 +37,10 @@ double clt_sign_test(const double *a, const double *b, size_t n);
  * section 1, for the factor). 0 for runs that are all equal; infinite for fewer than two. */
 double clt_median_error(const double *runs_s, size_t n);
 
-/* A finalist's runs so far, or the costs of its turns; NULL: it is out. The k-th ones of two finalists belong to one
+/* The costs of a finalist's runs so far, or of its turns; NULL: it is out. The k-th ones of two finalists belong to one
  * round, unless one of them was left out of some rounds. */
 typedef struct clt_contender {
-  const double *runs_s;
+  const double *costs;
   size_t n;
 } clt_contender;
 
