@@ -66,100 +66,32 @@ typedef struct opencl_state {
   char lock_key[256];
 } opencl_state;
 
-/* --- how many, how much --- */
-
-static double machine_bytes(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 4e9;
-}
-
-static bool is_cpu(const clt_device_info *device) { return device->type == CLT_DEVICE_CPU; }
-
-/* What one prepared configuration takes, roughly: its arguments, with copies to restore and to compare. */
-static double prepared_bytes(const clt_instance *instance) {
-  clt_plan *plan = NULL;
-  double bytes = 1 << 20;
-  if (clt_plan_new(&plan, instance, clt_instance_default(instance), NULL)) return bytes;
-  for (size_t i = 0; i < plan->n_args; i++) bytes += 2.0 * (double)plan->args[i].bytes;
-  clt_plan_free(plan);
-  return bytes;
-}
-
 static size_t clamp(double x, size_t most) {
   if (!(x >= 1)) return 1;
   return x < (double)most ? (size_t)x : most;
 }
 
+/* How many workers with how many places, and how much memory each. */
 static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt_instance *instance) {
   const clt_device_info *device = clt_instance_device(instance);
-  double memory = is_cpu(device) ? machine_bytes() : (double)device->global_memory_bytes;
-  if (!(memory > 0)) memory = machine_bytes();
-  double places = memory / 3 / prepared_bytes(instance);
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  size_t most = clamp((double)cores, MOST_WORKERS);
-  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, most);
-  out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(places / (double)out->n_workers, MOST_AHEAD);
-}
-
-static int64_t memory_limit(const opencl_options *o, const clt_device_info *device) {
   const int64_t mib = 1 << 20, least = LEAST_MEMORY_MIB * mib;
-  if (o->memory_limit_mib > 0) return o->memory_limit_mib * mib;
-  if (!is_cpu(device)) return 0;
-  int64_t half = (int64_t)(machine_bytes() / 2);
-  return half > least ? half : least;
-}
-
-static int check_options(const opencl_options *o, clt_error *error) {
-  if (o->min_runs > o->max_runs)
-    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
-                    (long long)o->min_runs, (long long)o->max_runs);
-  if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
-    return clt_fail(error, CLT_E_ARGUMENT,
-                    "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
-  return CLT_OK;
-}
-
-/* --- the evaluator --- */
-
-static clt_pool_setup pool_setup(const opencl_options *o, const clt_evaluator_setup *setup, opencl_state *s) {
-  const clt_device_info *device = clt_instance_device(setup->instance);
-  clt_pool_setup out = {
-      .open = s->open_request,
-      .lock_key = o->lock ? s->lock_key : NULL,
-      .quiet_builds = is_cpu(device),
-      .compile_timeout_s = o->compile_timeout_s,
-      .run_timeout_s = o->run_timeout_s,
-      .host_timeout_s = o->host_timeout_s,
-      .run_timeout_factor = o->run_timeout_factor,
-      .run_timeout_floor_s = o->run_timeout_floor_s,
-      .memory_limit_bytes = memory_limit(o, device),
-      .timing = {.min_runs = (int)o->min_runs,
-                 .max_runs = (int)o->max_runs,
-                 .max_total_s = o->max_total_s,
-                 .steady_relative = o->steady,
-                 .abandon_factor = o->abandon_factor,
-                 .warm_up = true,
-                 .energy_s = setup->energy ? o->energy_s : 0},
-      .quality = setup->quality,
-      .lost = setup->lost,
-      .attempts = setup->attempts,
-      .attempts_user = setup->attempts_user,
-      .stop = setup->stop,
-      .log = setup->log,
-      .log_user = setup->log_user,
-  };
-  choose_sizes(&out, o, setup->instance);
-  return out;
-}
-
-static void warn_of_default_reference(const clt_evaluator_setup *setup) {
-  if (setup->log == NULL || clt_instance_reference_kind(setup->instance) != CLT_REFERENCE_DEFAULT) return;
-  char configuration[512], text[700];
-  clt_config right = clt_instance_reference_configuration(setup->instance);
-  clt_config_print(setup->space, right, configuration, sizeof configuration);
-  snprintf(text, sizeof text, "the problem has no reference: the result of %s configuration, %s, is taken for right",
-           right == clt_instance_default(setup->instance) ? "the default" : "the first valid", configuration);
-  setup->log(setup->log_user, CLT_LOG_WARNING, text);
+  bool is_cpu = device->type == CLT_DEVICE_CPU;
+  long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), cores = sysconf(_SC_NPROCESSORS_ONLN);
+  double machine = pages > 0 && page_bytes > 0 ? (double)pages * (double)page_bytes : 4e9;
+  double memory = is_cpu || device->global_memory_bytes == 0 ? machine : (double)device->global_memory_bytes;
+  /* What one prepared configuration takes, roughly: its arguments, with copies to restore and to compare. */
+  double prepared = 1 << 20;
+  clt_plan *plan = NULL;
+  if (clt_plan_new(&plan, instance, clt_instance_default(instance), NULL)) plan = NULL;
+  for (size_t i = 0; plan && i < plan->n_args; i++) prepared += 2.0 * (double)plan->args[i].bytes;
+  clt_plan_free(plan);
+  double places = memory / 3 / prepared;
+  out->n_workers = o->workers ? (size_t)o->workers : clamp(places, clamp((double)cores, MOST_WORKERS));
+  out->n_slots = o->prepare_ahead ? (size_t)o->prepare_ahead : clamp(places / (double)out->n_workers, MOST_AHEAD);
+  if (o->memory_limit_mib > 0)
+    out->memory_limit_bytes = o->memory_limit_mib * mib;
+  else if (is_cpu)
+    out->memory_limit_bytes = (int64_t)fmax(machine / 2, (double)least);
 }
 
 static void opencl_close(void *state) {
@@ -173,16 +105,51 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                        clt_error *error) {
   opencl_state *s = state;
   const opencl_options *o = given;
-  if (setup->instance == NULL || clt_instance_device(setup->instance) == NULL)
-    return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
-  int rc = check_options(o, error);
-  if (rc == 0 && setup->energy) rc = clt_energy_check(clt_instance_device(setup->instance), error);
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(setup->instance), error);
-  if (rc == 0) rc = clt_message_from_instance(&s->open_request, setup->instance, error);
+  const clt_instance *instance = setup->instance;
+  const clt_device_info *device = instance ? clt_instance_device(instance) : NULL;
+  if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
+  if (o->min_runs > o->max_runs)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
+                    (long long)o->min_runs, (long long)o->max_runs);
+  if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
+    return clt_fail(error, CLT_E_ARGUMENT,
+                    "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
+  int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
+  if (rc == 0) rc = clt_message_from_instance(&s->open_request, instance, error);
   if (rc) return rc;
-  clt_device_lock_key(clt_instance_device(setup->instance), s->lock_key, sizeof s->lock_key);
-  warn_of_default_reference(setup);
-  clt_pool_setup pool = pool_setup(o, setup, s);
+  clt_device_lock_key(device, s->lock_key, sizeof s->lock_key);
+  if (setup->log && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
+    char configuration[512], text[700];
+    clt_config right = clt_instance_reference_configuration(instance);
+    clt_config_print(setup->space, right, configuration, sizeof configuration);
+    snprintf(text, sizeof text, "the problem has no reference: the result of %s configuration, %s, is taken for right",
+             right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
+    setup->log(setup->log_user, CLT_LOG_WARNING, text);
+  }
+  clt_pool_setup pool = {.open = s->open_request,
+                         .lock_key = o->lock ? s->lock_key : NULL,
+                         .quiet_builds = device->type == CLT_DEVICE_CPU,
+                         .compile_timeout_s = o->compile_timeout_s,
+                         .run_timeout_s = o->run_timeout_s,
+                         .host_timeout_s = o->host_timeout_s,
+                         .run_timeout_factor = o->run_timeout_factor,
+                         .run_timeout_floor_s = o->run_timeout_floor_s,
+                         .timing = {.min_runs = (unsigned)o->min_runs,
+                                    .max_runs = (unsigned)o->max_runs,
+                                    .max_total_s = o->max_total_s,
+                                    .steady_relative = o->steady,
+                                    .abandon_factor = o->abandon_factor,
+                                    .warm_up = true,
+                                    .energy_s = setup->energy ? o->energy_s : 0},
+                         .quality = setup->quality,
+                         .lost = setup->lost,
+                         .attempts = setup->attempts,
+                         .attempts_user = setup->attempts_user,
+                         .stop = setup->stop,
+                         .log = setup->log,
+                         .log_user = setup->log_user};
+  choose_sizes(&pool, o, instance);
   rc = clt_pool_new(&s->pool, &pool, error);
   if (rc) return opencl_close(s), rc;
   *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots, .workers = pool.n_workers};

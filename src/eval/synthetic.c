@@ -61,17 +61,16 @@ typedef struct synthetic_state {
   size_t n_kept;
 } synthetic_state;
 
-static double part(const synthetic_state *s, size_t p, uint32_t position) {
+static double fraction(const synthetic_state *s, size_t p, uint32_t position) {
   size_t n = clt_space_parameter(s->space, p)->n_values;
   return n > 1 ? (double)position / (double)(n - 1) : 0;
 }
 
-/* --- failures: one side of a plane with a fold, so that they can be learnt --- */
-
+/* Failures: one side of a plane with a fold, so that they can be learnt. */
 static double fail_score(const synthetic_state *s, clt_config config) {
   double score = 0;
   clt_space_positions(s->space, config, s->positions);
-  for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * part(s, p, s->positions[p]);
+  for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * fraction(s, p, s->positions[p]);
   return score + 0.5 * fabs(score);
 }
 
@@ -79,37 +78,11 @@ static bool fails(const synthetic_state *s, clt_config config) {
   return s->o.invalid > 0 && fail_score(s, config) > s->fail_threshold;
 }
 
-static clt_reason reason_of(const synthetic_state *s, clt_config config) {
-  static const clt_reason reasons[] = {CLT_REASON_COMPILE_ERROR, CLT_REASON_KERNEL_LIMIT, CLT_REASON_RUN_TIMEOUT,
-                                       CLT_REASON_WRONG_OUTPUT};
-  clt_space_positions(s->space, config, s->positions);
-  return reasons[s->positions[s->n - 1] % (sizeof reasons / sizeof *reasons)];
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static int set_threshold(synthetic_state *s, clt_rng *rng, clt_error *error) {
-  uint64_t valid = clt_space_valid(s->space);
-  double *scores = clt_new_array(N_PROBES, sizeof *scores);
-  if (scores == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < N_PROBES; i++)
-    scores[i] = fail_score(s, clt_space_at(s->space, valid <= N_PROBES ? i % valid : clt_rng_below(rng, valid)));
-  qsort(scores, N_PROBES, sizeof *scores, ascending);
-  size_t rank = (size_t)((1 - s->o.invalid) * N_PROBES);
-  s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
-  free(scores);
-  return CLT_OK;
-}
-
-/* --- times --- */
-
 static double distance(const synthetic_state *s, size_t p) {
-  return part(s, p, s->positions[p]) - part(s, p, s->optimum[p]);
+  return fraction(s, p, s->positions[p]) - fraction(s, p, s->optimum[p]);
 }
 
+/* How high above the optimum, before scaling. */
 static double height(const synthetic_state *s, clt_config config) {
   double sum = 0;
   clt_space_positions(s->space, config, s->positions);
@@ -121,61 +94,50 @@ static double height(const synthetic_state *s, clt_config config) {
   return sum;
 }
 
-static clt_rng noise_of(const synthetic_state *s, clt_config config, uint64_t purpose) {
-  const uint64_t key[] = {config, s->seed, purpose};
-  clt_rng rng;
-  clt_rng_init(&rng, clt_hash64(key, sizeof key));
-  return rng;
+static int compare_numbers(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
-static double run_s(const synthetic_state *s, clt_config config, clt_rng *noise) {
-  return s->o.optimum_s * exp(s->scale * height(s, config) + s->o.noise * clt_rng_normal(noise));
-}
-
-static void set_scale(synthetic_state *s, clt_rng *rng) {
-  double highest = 0;
+static int draw_landscape(synthetic_state *s, clt_error *error) {
   uint64_t valid = clt_space_valid(s->space);
-  for (size_t i = 0; i < N_PROBES; i++)
-    highest = fmax(highest, height(s, clt_space_at(s->space, clt_rng_below(rng, valid))));
-  s->scale = highest > 0 ? log(s->o.spread) / highest : 1;
-}
-
-/* --- the landscape --- */
-
-static void draw_weights(synthetic_state *s, clt_rng *rng) {
+  double highest = 0;
+  clt_rng rng;
+  clt_rng_init(&rng, (uint64_t)s->o.landscape);
   for (size_t p = 0; p < s->n; p++) {
-    s->weights[p] = exp(clt_rng_normal(rng));
-    s->fail_weights[p] = clt_rng_normal(rng);
+    s->weights[p] = exp(clt_rng_normal(&rng));
+    s->fail_weights[p] = clt_rng_normal(&rng);
   }
   for (size_t i = 0; i < s->n * N_PAIRS; i++) {
     pair *x = &s->pairs[i];
     x->p = i / N_PAIRS;
-    x->q = clt_rng_below(rng, s->n);
-    x->sign = clt_rng_unit(rng) < 0.5 ? -1 : 1;
-    x->strength = 0.5 * clt_rng_unit(rng);
+    x->q = clt_rng_below(&rng, s->n);
+    x->sign = clt_rng_unit(&rng) < 0.5 ? -1 : 1;
+    x->strength = 0.5 * clt_rng_unit(&rng);
   }
-}
-
-static int choose_optimum(synthetic_state *s, clt_rng *rng, clt_error *error) {
-  uint64_t valid = clt_space_valid(s->space), rank = clt_rng_below(rng, valid);
-  for (uint64_t i = 0; i < valid && i < 1000000; i++) {
+  /* The share that fails sets the threshold. */
+  double *scores = clt_new_array(N_PROBES, sizeof *scores);
+  if (scores == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < N_PROBES; i++)
+    scores[i] = fail_score(s, clt_space_at(s->space, valid <= N_PROBES ? i % valid : clt_rng_below(&rng, valid)));
+  qsort(scores, N_PROBES, sizeof *scores, compare_numbers);
+  size_t rank = (size_t)((1 - s->o.invalid) * N_PROBES);
+  s->fail_threshold = scores[rank < N_PROBES ? rank : N_PROBES - 1];
+  free(scores);
+  /* The optimum is the first that does not fail, from any place on. */
+  clt_config optimum = CLT_CONFIG_NONE;
+  rank = clt_rng_below(&rng, valid);
+  for (uint64_t i = 0; optimum == CLT_CONFIG_NONE && i < valid && i < 1000000; i++) {
     clt_config config = clt_space_at(s->space, (rank + i) % valid);
-    if (fails(s, config)) continue;
-    clt_space_positions(s->space, config, s->optimum);
-    return CLT_OK;
+    if (!fails(s, config)) optimum = config;
   }
-  return clt_fail(error, CLT_E_NO_VALID, "every configuration fails; lower the option 'invalid'");
-}
-
-static int allocate(synthetic_state *s, clt_error *error) {
-  s->weights = clt_new_array(s->n, sizeof *s->weights);
-  s->fail_weights = clt_new_array(s->n, sizeof *s->fail_weights);
-  s->pairs = clt_new_array(s->n * N_PAIRS, sizeof *s->pairs);
-  s->optimum = clt_new_array(s->n, sizeof *s->optimum);
-  s->positions = clt_new_array(s->n, sizeof *s->positions);
-  s->pending = clt_new_array((size_t)s->o.capacity, sizeof *s->pending);
-  bool all = s->weights && s->fail_weights && s->pairs && s->optimum && s->positions && s->pending;
-  return all ? CLT_OK : clt_fail_memory(error);
+  if (optimum == CLT_CONFIG_NONE)
+    return clt_fail(error, CLT_E_NO_VALID, "every configuration fails; lower the option 'invalid'");
+  clt_space_positions(s->space, optimum, s->optimum);
+  for (size_t i = 0; i < N_PROBES; i++)
+    highest = fmax(highest, height(s, clt_space_at(s->space, clt_rng_below(&rng, valid))));
+  s->scale = highest > 0 ? log(s->o.spread) / highest : 1;
+  return CLT_OK;
 }
 
 static void synthetic_close(void *state) {
@@ -193,24 +155,20 @@ static void synthetic_close(void *state) {
 static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given,
                           clt_evaluator_limits *limits, clt_error *error) {
   synthetic_state *s = state;
-  clt_rng rng;
-  *s = (synthetic_state){.space = setup->space, .seed = setup->seed, .n = clt_space_n_parameters(setup->space)};
-  s->o = *(const synthetic_options *)given;
-  if (s->n == 0 || clt_space_valid(s->space) == 0)
+  size_t n = clt_space_n_parameters(setup->space);
+  *s = (synthetic_state){.space = setup->space, .seed = setup->seed, .n = n, .o = *(const synthetic_options *)given};
+  if (n == 0 || clt_space_valid(s->space) == 0)
     return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
-  clt_rng_init(&rng, (uint64_t)s->o.landscape);
   clt_rng_init(&s->order, setup->seed);
-  int rc = allocate(s, error);
-  if (rc == 0) {
-    draw_weights(s, &rng);
-    rc = set_threshold(s, &rng, error);
-  }
-  if (rc == 0) rc = choose_optimum(s, &rng, error);
-  if (rc) {
-    synthetic_close(s);
-    return rc;
-  }
-  set_scale(s, &rng);
+  s->weights = clt_new_array(n, sizeof *s->weights);
+  s->fail_weights = clt_new_array(n, sizeof *s->fail_weights);
+  s->pairs = clt_new_array(n * N_PAIRS, sizeof *s->pairs);
+  s->optimum = clt_new_array(n, sizeof *s->optimum);
+  s->positions = clt_new_array(n, sizeof *s->positions);
+  s->pending = clt_new_array((size_t)s->o.capacity, sizeof *s->pending);
+  bool all = s->weights && s->fail_weights && s->pairs && s->optimum && s->positions && s->pending;
+  int rc = all ? draw_landscape(s, error) : clt_fail_memory(error);
+  if (rc) return synthetic_close(s), rc;
   *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
   return CLT_OK;
 }
@@ -226,15 +184,26 @@ static int synthetic_submit(void *state, clt_config config, double best_s, clt_e
   return CLT_OK;
 }
 
+static clt_rng noise_of(const synthetic_state *s, clt_config config, uint64_t purpose) {
+  const uint64_t key[] = {config, s->seed, purpose};
+  clt_rng rng;
+  clt_rng_init(&rng, clt_hash64(key, sizeof key));
+  return rng;
+}
+
 static void draw_runs(const synthetic_state *s, clt_config config, size_t n_runs, clt_rng *noise,
                       clt_measurement *out) {
   clt_measurement_init(out, config);
   if (fails(s, config)) {
-    clt_measurement_fail(out, reason_of(s, config), "it lies in the region that fails");
+    static const clt_reason reasons[] = {CLT_REASON_COMPILE_ERROR, CLT_REASON_KERNEL_LIMIT, CLT_REASON_RUN_TIMEOUT,
+                                         CLT_REASON_WRONG_OUTPUT};
+    clt_reason reason = reasons[s->positions[s->n - 1] % (sizeof reasons / sizeof *reasons)];
+    clt_measurement_fail(out, reason, "it lies in the region that fails");
     return;
   }
+  double log_time = s->scale * height(s, config);
   for (size_t i = 0; i < n_runs; i++) {
-    out->runs_s[i] = run_s(s, config, noise);
+    out->runs_s[i] = s->o.optimum_s * exp(log_time + s->o.noise * clt_rng_normal(noise));
     out->phases.runs_s += out->runs_s[i];
     out->time_s = i ? fmin(out->time_s, out->runs_s[i]) : out->runs_s[i];
   }

@@ -111,9 +111,10 @@ struct clt_pool {
   clt_run_folder folder;
   clt_device_lock lock;
   bool data_made, further_made; /* of the search and of the finalists */
-  int setbacks;                 /* workers that ended through no configuration's fault, in a row */
-  bool timing;                  /* everything that is ready is timed before more is prepared */
-  size_t n_slots;               /* at present: fewer where memory is short */
+  bool further_failed;
+  int setbacks;   /* workers that ended through no configuration's fault, in a row */
+  bool timing;    /* everything that is ready is timed before more is prepared */
+  size_t n_slots; /* at present: fewer where memory is short */
   clt_pool_worker *workers;
   clt_job *queue; /* to be prepared, the oldest first */
   clt_measurement *results;

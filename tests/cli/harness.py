@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 CLATUNE, DATA = os.environ["CLATUNE"], pathlib.Path(__file__).parent / "data"
@@ -34,6 +35,16 @@ class CliTest(unittest.TestCase):
         text = path.read_text()
         self.assertIn(old, text)
         path.write_text(text.replace(old, new))
+
+
+def until(condition, process=None, limit_s=300):
+    """Waits for a condition, as long as the process runs. Whether it came true."""
+    end = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end or (process and process.poll() is not None):
+            return bool(condition())
+        time.sleep(0.002)
+    return True
 
 
 def has_device(text):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import CLATUNE, CliTest, main
+from harness import CLATUNE, CliTest, main, until
 
 PARAMETERS = [{"Name": "a", "Values": [1, 2, 3, 4]}, {"Name": "b", "Values": [0, 1, 2]}]
 
@@ -238,15 +238,6 @@ def alive(mark):
             if mark.encode() in words:
                 found.append(int(entry.name))
     return found
-
-
-def until(condition):
-    end = time.time() + 60
-    while not condition():
-        if time.time() > end:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 class Processes(CommandTest):

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import CLATUNE, CliTest, main
+from harness import CLATUNE, CliTest, main, until
 
 PROGRAM = '''#!/usr/bin/env python3
 """a: 5 values, b: 4 values. How it talks, and what it does where, stands in the environment."""
@@ -140,9 +140,7 @@ class Batch(CliTest):
         seen.touch()
         for n in (6, 11, 16):
             process = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            end = time.time() + 60
-            while len(seen.read_text().split()) < n and process.poll() is None and time.time() < end:
-                time.sleep(0.001)
+            until(lambda: len(seen.read_text().split()) >= n, process)
             kills += process.poll() is None
             process.send_signal(signal.SIGKILL)
             process.communicate()

@@ -8,9 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
-from harness import CLATUNE, CliTest, has_device, main
+from harness import CLATUNE, CliTest, has_device, main, until
 
 if not has_device("pocl"):
     sys.exit(77)
@@ -131,16 +130,11 @@ class Interrupted(CliTest):
                                 env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                 start_new_session=True)
 
-    def wait_for_rows(self, process, n):
-        deadline = time.monotonic() + 120
-        while len(self.rows()) < n and process.poll() is None:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
-
     def test_kill_9_loses_nothing_and_nothing_is_measured_twice(self):
         for n in (3, 9, 15):
             process = self.start()
-            self.wait_for_rows(process, n + random.randrange(3))
+            wanted = n + random.randrange(3)
+            until(lambda: len(self.rows()) >= wanted, process)
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
         before = len(self.rows())
@@ -153,7 +147,7 @@ class Interrupted(CliTest):
 
     def test_ctrl_c_prints_the_best_so_far(self):
         process = self.start()
-        self.wait_for_rows(process, 5)
+        self.assertTrue(until(lambda: len(self.rows()) >= 5, process))
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130)

@@ -2,9 +2,8 @@
 import os
 import signal
 import pathlib
-import time
 
-from simulation import SimulatedTest, main, processes_of
+from simulation import SimulatedTest, main, processes_of, until
 
 MANY = int(os.environ.get("CLATUNE_MANY", "2000"))
 OPTIONS = ("--searcher", "random", "--seed", "3", "--store", "s.sqlite")
@@ -39,12 +38,15 @@ class Growth(SimulatedTest):
     def test_memory_and_disk(self):
         process = self.start(*OPTIONS, "--budget", str(MANY))
         sizes, files = [], 0
-        while process.poll() is None:
+
+        def look():
+            nonlocal files
             size, files = resident_bytes(process.pid), max(files, bytes_under(self.temporary))
             n = len(self.rows("s.sqlite"))
             if size:
                 sizes.append((n, size))
-            time.sleep(0.02)
+
+        until(look, process)
         self.assertEqual(process.returncode, 0, process.communicate())
         early = next(size for n, size in sizes if n >= MANY // 10)
         self.figure(f"MB that the tuner grew by over {MANY * 9 // 10} configurations", (sizes[-1][1] - early) / 1e6, 10)
@@ -53,8 +55,7 @@ class Growth(SimulatedTest):
 
     def test_nothing_is_left_after_sigkill_and_the_next_start(self):
         process = self.start(*OPTIONS, "--budget", "5000")
-        while not list(self.temporary.iterdir()):
-            time.sleep(0.01)
+        self.assertTrue(until(lambda: list(self.temporary.glob("clatune-*")), process))
         for pid, _ in processes_of(process.pid):
             os.kill(pid, signal.SIGKILL)
         process.communicate()

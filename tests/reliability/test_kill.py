@@ -1,12 +1,11 @@
-"""SIGKILL at random moments: nothing acknowledged is lost, nothing is there twice, the same best in the end."""
+"""SIGKILL after a random number of builds: nothing acknowledged is lost, nothing is there twice, the same best in the end."""
 import json
 import os
 import random
 import signal
 import sys
-import time
 
-from simulation import SimulatedTest, main, processes_of
+from simulation import SimulatedTest, main, processes_of, until
 
 KILLS = int(os.environ.get("CLATUNE_KILLS", "12"))
 BUDGET = 900
@@ -24,6 +23,9 @@ class Kill(SimulatedTest):
                 pass
         process.communicate()
 
+    def builds(self):
+        return len([d for d in self.deeds() if "a" in d[4]])
+
     def test_killed_at_random_moments(self):
         # As if compiled in earnest, so that a search is longer than it takes to start.
         self.simulate(time_s="1e-5 * (1 + 0.02 * abs(a - 17) + 0.03 * abs(b - 9))", build_s=BUILD_S)
@@ -34,10 +36,8 @@ class Kill(SimulatedTest):
         while finished is None:
             process = self.start(*OPTIONS, "--store", "s.sqlite")
             if kills < KILLS:
-                deadline = time.time() + moments.uniform(0.02, 0.3)
-                while time.time() < deadline and process.poll() is None:
-                    time.sleep(0.001)
-                if process.poll() is None:
+                wanted = self.builds() + moments.randrange(40)
+                if until(lambda: self.builds() >= wanted, process) and process.poll() is None:
                     self.kill_all(process)
                     kills += 1
                     rows = self.rows("s.sqlite")
@@ -52,7 +52,7 @@ class Kill(SimulatedTest):
         self.assertEqual(len(configurations), len(set(configurations)), "something was measured and kept twice")
         self.assertEqual(sorted(rows), sorted(self.rows("undisturbed.sqlite")))
         self.assertEqual(finished["best"]["configuration"], undisturbed["best"]["configuration"])
-        builds = len([d for d in self.deeds() if "a" in d[4]])
+        builds = self.builds()
         print(f"{kills} kills, {builds} builds of {len(rows)} configurations", file=sys.stderr)
         finalists = 16 * (kills + 1)
         self.assertLessEqual(builds, len(rows) + kills * IN_FLIGHT + finalists)

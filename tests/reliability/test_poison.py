@@ -2,9 +2,8 @@
 import os
 import signal
 import sqlite3
-import time
 
-from simulation import SimulatedTest, main, processes_of
+from simulation import SimulatedTest, main, processes_of, until
 
 OPTIONS = ("--searcher", "exhaustive", "--budget", "100", "--store", "s.sqlite")
 
@@ -34,18 +33,13 @@ class Poison(SimulatedTest):
         """Starts the tuner; it is killed once the poison has acted and is on record, or ends by itself."""
         before, known = self.attempts(), self.on_record()
         process = self.start(*OPTIONS)
-        while process.poll() is None:
-            if self.attempts() > before:
-                deadline = time.time() + 10
-                while self.on_record() == known and process.poll() is None and time.time() < deadline:
-                    time.sleep(0.001)
-                for pid, _ in processes_of(process.pid):
-                    try:
-                        os.kill(pid, signal.SIGKILL)
-                    except ProcessLookupError:
-                        pass
-                break
-            time.sleep(0.001)
+        if until(lambda: self.attempts() > before, process):
+            until(lambda: self.on_record() > known, process)
+            for pid, _ in processes_of(process.pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
         process.communicate()
 
     def test_two_attempts_over_ten_restarts(self):

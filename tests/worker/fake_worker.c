@@ -116,7 +116,10 @@ static void prepare(const json_t *request) {
     case LEAVE_CHILD: leave_child(); break;
   }
   say(clt_message_phase(CLT_AT_LAUNCH));
-  if (json_is_true(json_object_get(request, "gate"))) json_decref(hear());
+  if (json_is_true(json_object_get(request, "gate"))) {
+    note("waits for leave");
+    json_decref(hear());
+  }
   note("launch begins");
   if (deed == CRASH_LAUNCH) abort();
   say(clt_message_phase(CLT_AT_RUNNING));
