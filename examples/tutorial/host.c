@@ -12,7 +12,7 @@
 #include <string.h>
 
 #ifdef WITH_LIBCLATUNE
-#include <clatune/opencl.h>
+#include <clatune/clatune.h>
 #else
 #include "transpose.h"
 #endif
@@ -32,22 +32,22 @@ typedef struct choice {
 #ifdef WITH_LIBCLATUNE
 static void choose(choice *c, cl_device_id device, int width, int height) {
   const clt_size sizes[] = {{"size_width", width}, {"size_height", height}};
-  clt_catalog *catalog = NULL;
-  clt_lookup_result found;
+  clt_tuner *tuner = NULL;
+  clt_answer *answer = NULL;
   clt_error error = {0};
   double tile = 0, rows = 0;
-  if (clt_catalog_open(&catalog, NULL, 0, &error) ||
-      clt_catalog_lookup_cl(catalog, &found, "transpose.json", sizes, 2, device, &error) ||
-      clt_lookup_result_number(&found, "TILE", &tile, &error) ||
-      clt_lookup_result_number(&found, "ROWS", &rows, &error))
+  if (clt_open(&tuner, "transpose.json", sizes, 2, device, NULL, &error) || clt_lookup(&answer, tuner, &error) ||
+      clt_answer_number(&tile, answer, "TILE", &error) || clt_answer_number(&rows, answer, "ROWS", &error))
     fail(error.message, 0);
-  printf("libclatune (%s): %s\n", clt_tier_name(found.tier), found.configuration);
+  printf("libclatune (%s): %s\n", clt_answer_text(answer, CLT_ANSWER_SOURCE),
+         clt_answer_text(answer, CLT_ANSWER_CONFIGURATION));
   c->tile = (size_t)tile;
   c->rows = (size_t)rows;
-  if ((size_t)snprintf(c->options, sizeof c->options, "%s", found.options) >= sizeof c->options)
+  const char *options = clt_answer_text(answer, CLT_ANSWER_OPTIONS);
+  if ((size_t)snprintf(c->options, sizeof c->options, "%s", options) >= sizeof c->options)
     fail("the options are too long", 0);
-  clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_answer_free(answer);
+  clt_close(tuner);
 }
 #else
 static void choose(choice *c, cl_device_id device, int width, int height) {

@@ -71,6 +71,12 @@ clt_value clt_device_property(const clt_device_info *device, size_t index);
  * caller. CLT_E_WORKER where the worker cannot be started or gives no answer within a minute. */
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
 
+/* What a device of the caller's own is; asks the driver in the caller's process, and nothing else. What the driver does not
+ * know is left empty. CLT_E_DEVICE where it is no device of a platform (a sub-device: ask for its
+ * CL_DEVICE_PARENT_DEVICE). */
+struct _cl_device_id; /* cl_device_id is a pointer to it */
+int clt_device_describe(clt_device_info *out, struct _cl_device_id *device, clt_error *error);
+
 /* Chooses among n devices by the text a person gave: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix, platform
  * name, vendor or device name, matched in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
  * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the

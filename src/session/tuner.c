@@ -2,7 +2,6 @@
 #include <clatune/clatune.h>
 #include <clatune/lookup.h>
 #include <clatune/online.h>
-#include <clatune/opencl.h>
 #include <clatune/tune.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* A program of somebody else's: asks what is known of a problem on a made-up device, and where its devices are. */
+#include <clatune/clatune.h>
 #include <clatune/lookup.h>
-#include <clatune/opencl.h>
 #include <clatune/sys/evaluator.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "clatune/opencl.h"
 #include "clatune/tune_kernel.h"
 
 #define N 256
