@@ -23,7 +23,6 @@ static int check(bool holds, const char *what) {
 typedef struct walker {
   const clt_space *space;
   uint64_t next;
-  int n_told;
 } walker;
 
 static int n_told_in_all;
@@ -42,8 +41,9 @@ static int walker_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
   return CLT_OK;
 }
 
-static int walker_tell(void *state, const clt_search_result *result, clt_error *error) {
-  (void)state, (void)result, (void)error;
+static int walker_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                       clt_error *error) {
+  (void)state, (void)config, (void)cost, (void)measurement, (void)error;
   n_told_in_all++;
   return CLT_OK;
 }
