@@ -89,10 +89,10 @@ static int add_number(series *s, double x, clt_error *error) {
   return CLT_OK;
 }
 
-/* What was measured of one finalist: its runs; their costs, or those of its turns where energy is measured; and that.
- */
+/* What was measured of one finalist: its runs and their costs; where a turn has a figure or an energy, these and the
+ * costs of the turns. */
 typedef struct entry {
-  series runs_s, costs, energies_J;
+  series runs_s, costs, figures, energies_J;
   clt_standing standing;
 } entry;
 
@@ -107,14 +107,14 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
     clt_measurement_init(turn, CLT_CONFIG_NONE);
     return CLT_OK;
   }
-  bool per_turn = objective && clt_objective_needs_energy(objective);
+  bool per_turn = !isnan(turn->figure) || (objective && clt_objective_needs_energy(objective));
   for (size_t i = 0; rc == CLT_OK && i < turn->n_runs; i++) {
     rc = add_number(&e->runs_s, turn->runs_s[i], error);
     if (rc || (per_turn && i > 0)) continue;
-    double time_s = per_turn ? clt_median(turn->runs_s, turn->n_runs) : turn->runs_s[i];
-    double cost = objective ? clt_objective_cost_of(objective, turn->config, time_s, turn->energy_J) : time_s;
-    rc = add_number(&e->costs, cost, error);
+    turn->time_s = per_turn ? clt_median(turn->runs_s, turn->n_runs) : turn->runs_s[i];
+    rc = add_number(&e->costs, objective ? clt_objective_cost(objective, turn) : turn->time_s, error);
   }
+  if (rc == CLT_OK && !isnan(turn->figure)) rc = add_number(&e->figures, turn->figure, error);
   if (rc == CLT_OK && turn->energy_J > 0) rc = add_number(&e->energies_J, turn->energy_J, error);
   result->clock = turn->clock;
   result->phases.runs_s += turn->phases.runs_s;
@@ -185,13 +185,14 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
   if (rc) return free(entries), free(results), rc;
   rc = play_rounds(entries, results, n, evaluator, state, policy, error);
   for (size_t i = 0; i < n; i++) {
-    const series *runs_s = &entries[i].runs_s, *energies_J = &entries[i].energies_J;
+    const series *runs_s = &entries[i].runs_s, *figures = &entries[i].figures, *energies_J = &entries[i].energies_J;
     clt_measurement *m = &results[i];
     if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
       size_t kept = runs_s->n < CLT_MAX_RUNS ? runs_s->n : CLT_MAX_RUNS;
       if (kept) memcpy(m->runs_s, runs_s->values + runs_s->n - kept, kept * sizeof *m->runs_s);
       m->n_runs = kept;
       m->time_s = clt_median(runs_s->values, runs_s->n);
+      m->figure = figures->n ? clt_median(figures->values, figures->n) : NAN;
       m->energy_J = energies_J->n ? clt_median(energies_J->values, energies_J->n) : NAN;
     }
     if (rc == CLT_OK)
@@ -200,6 +201,7 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
       clt_measurement_release(m);
     free(entries[i].runs_s.values);
     free(entries[i].costs.values);
+    free(entries[i].figures.values);
     free(entries[i].energies_J.values);
   }
   free(entries);
@@ -445,15 +447,19 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
   if (rc && !stopped) return clt_measurement_release(&f.leader), rc;
   if (!found && (stopped || f.n_out_of_memory > 0)) {
-    /* The search's word stands, but not for what failed since: of that which is next, only time and energy are known.
+    /* The search's word stands, but not for what failed since: of that which is next, only what it is ranked by is
+     * known.
      */
     size_t first = first_left(s);
     clt_config config = first < s->n_ranked ? s->ranked[first].config : CLT_CONFIG_NONE;
     if (best->config != config) {
       clt_measurement_release(best);
       clt_measurement_init(best, config);
-      if (config != CLT_CONFIG_NONE) best->time_s = s->ranked[first].time_s;
-      if (config != CLT_CONFIG_NONE) best->energy_J = s->ranked[first].energy_J;
+      if (config != CLT_CONFIG_NONE) {
+        best->time_s = s->ranked[first].time_s;
+        best->figure = s->ranked[first].figure;
+        best->energy_J = s->ranked[first].energy_J;
+      }
     }
     if (stopped || config != CLT_CONFIG_NONE) return rc;
   }

@@ -60,7 +60,7 @@ static int open_online(clt_online *o, const clt_online_settings *s, clt_error *e
   if (rc == CLT_OK && s->store) {
     if (instance == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a store needs an instance with a device");
     rc = clt_store_key_init(&l->key, instance, error);
-    if (rc == CLT_OK) rc = clt_known_load(&l->known, s->store, &l->key, l->space, error);
+    if (rc == CLT_OK) rc = clt_known_load(&l->known, s->store, &l->key, l->space, false, error);
     l->store = s->store;
   }
   const clt_search_setup setup = {.instance = instance,

@@ -96,6 +96,7 @@ static int add_ranked(clt_session *s, const clt_measurement *m, double cost, clt
   at_median.time_s = median_s;
   s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
                                           .time_s = m->time_s,
+                                          .figure = m->figure,
                                           .energy_J = m->energy_J,
                                           .cost = cost,
                                           .median_cost = clt_objective_cost(s->loop.objective, &at_median),

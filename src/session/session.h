@@ -5,24 +5,25 @@
 
 #include <clatune/tune.h>
 
+#include "base/map.h"
 #include "session/contest.h"
 
 /* --- what is known of configurations (known.c) --- */
 
 /* Found in the store, or answered in this session. Configurations are canonical. Zeroed before use. */
 typedef struct clt_known {
-  bool needs_energy; /* a correct measurement without its energy is none */
+  clt_map index; /* by configuration, in entries */
   struct clt_known_entry *entries;
+  size_t n, capacity;
 } clt_known;
 
 void clt_known_release(clt_known *known);
 
-/* Reads a store. Of several search records of a configuration the newest counts. Of finalists only failures count, like
- * search records: their times were interleaved with others'. Out of memory does not: others were prepared as well. */
+/* Reads a store's newest answers (clt_store_newest). */
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
-                   clt_error *error);
+                   bool needs_energy, clt_error *error);
 
-/* Remembers an answer of this session: its reason, time and energy. */
+/* Remembers an answer of this session: its reason, time, figure and energy. */
 int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_error *error);
 
 /* One more attempt that a configuration did not survive; how many there were, in earlier sessions too. */
@@ -151,7 +152,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
 /* A correct evaluation. */
 typedef struct clt_ranked {
   clt_config config; /* canonical */
-  double time_s, energy_J;
+  double time_s, figure, energy_J;
   double cost, median_cost; /* by the least of its runs, and by their median */
   double spread;            /* of its runs: (median - least) / least; negative: too few runs to say */
   double rank;              /* what it is ranked by: one of the two costs */

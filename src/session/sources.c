@@ -165,12 +165,12 @@ struct reading {
   size_t n, n_correct, capacity;
 };
 
-static int note_measurement(void *user, clt_record_kind kind, const clt_measurement *m) {
+static int note_answer(void *user, const clt_store_answer *answer) {
   struct reading *r = user;
-  if (kind != CLT_RECORD_SEARCH) return 0;
-  bool correct = clt_measurement_correct(m);
+  const clt_measurement *m = answer->newest;
+  bool correct = m && clt_measurement_correct(m);
   double cost = correct ? clt_objective_cost(r->objective, m) : NAN;
-  if (correct && isnan(cost)) return 0;
+  if (m == NULL || (correct && isnan(cost))) return 0;
   if (clt_grow(&r->known, &r->capacity, r->n + 1, sizeof *r->known)) return CLT_E_MEMORY;
   r->known[r->n++] = (clt_known_cost){m->config, (float)log(cost)};
   r->n_correct += correct;
@@ -182,7 +182,7 @@ static int add_stored(clt_sources *out, const clt_related *c, const clt_space *s
                       clt_store *store, clt_log_fn log, void *log_user, clt_error *error) {
   struct reading reading = {.objective = objective};
   size_t n_foreign = 0;
-  int rc = clt_store_each(store, &c->key, space, note_measurement, &reading, &n_foreign, error);
+  int rc = clt_store_newest(store, &c->key, space, false, note_answer, &reading, &n_foreign, error);
   if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
     rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
     char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,

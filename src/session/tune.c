@@ -216,8 +216,7 @@ static int open_store(clt_session *s, clt_error *error) {
   free(device_json);
   free(sizes);
   if (rc || settings->no_reuse) return rc;
-  l->known.needs_energy = clt_objective_needs_energy(l->objective);
-  return clt_known_load(&l->known, l->store, &l->key, l->space, error);
+  return clt_known_load(&l->known, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), error);
 }
 
 /* Recordings; and what the store knows, unless a model has learnt from that already. */

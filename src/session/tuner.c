@@ -53,7 +53,8 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   if (rc == CLT_OK) rc = clt_problem_load(&t->problem, problem_path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
 
-  /* A look-up is remembered by path and sizes, all of them: that is what makes the second one a matter of microseconds. */
+  /* A look-up is remembered by path and sizes, all of them: that is what makes the second one a matter of microseconds.
+   */
   if (rc == CLT_OK) {
     t->n_sizes = clt_instance_n_sizes(t->instance);
     t->sizes = clt_new_array(t->n_sizes, sizeof *t->sizes);
@@ -62,7 +63,8 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   }
   if (rc == CLT_OK) {
     const char *stores[] = {t->store_path, clt_catalog_system_path()};
-    rc = t->store_path ? clt_catalog_open(&t->catalog, stores, 2, error) : clt_catalog_open(&t->catalog, NULL, 0, error);
+    rc =
+        t->store_path ? clt_catalog_open(&t->catalog, stores, 2, error) : clt_catalog_open(&t->catalog, NULL, 0, error);
   }
   if (rc == CLT_OK && t->objective) rc = clt_catalog_set_objective(t->catalog, t->objective, error);
   if (rc) return clt_close(t), rc;

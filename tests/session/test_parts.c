@@ -77,7 +77,7 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   add_record(store, &key, space, a, CLT_RECORD_FINALIST, 9);
   add_failure(store, &key, space, b, CLT_RECORD_SEARCH, CLT_REASON_RUN_CRASH);
   add_record(store, &key, space, c, CLT_RECORD_FINALIST, 9);
-  assert_int_equal(clt_known_load(&known, store, &key, space, NULL), 0);
+  assert_int_equal(clt_known_load(&known, store, &key, space, false, NULL), 0);
   assert_int_equal(clt_known_take(&known, a, &m), CLT_FROM_STORE);
   assert_true(m.time_s == 1.5 && m.n_runs == 1 && m.config == a);
   clt_measurement_release(&m);
@@ -113,7 +113,7 @@ static void what_failed_as_a_finalist_has_failed(void **state) {
   add_failure(store, &key, space, crowded, CLT_RECORD_FINALIST, CLT_REASON_OUT_OF_MEMORY);
   add_failure(store, &key, space, fresh, CLT_RECORD_FINALIST, CLT_REASON_WRONG_OUTPUT);
   add_record(store, &key, space, fresh, CLT_RECORD_SEARCH, 2);
-  assert_int_equal(clt_known_load(&known, store, &key, space, NULL), 0);
+  assert_int_equal(clt_known_load(&known, store, &key, space, false, NULL), 0);
   clt_measurement m = take(&known, failed);
   assert_int_equal(m.reason, CLT_REASON_WRONG_OUTPUT);
   clt_measurement_release(&m);
