@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # How the pools were measured; second stages and repeats are measured alike, so that their times compare.
 MEASURE = "--abandon-factor 0 --max-runs 5 --max-run-time 0.08"
 MODELS = {  # options of the model 'ensemble'
-    "paper": "hidden=30 hidden2=0 trees=0 resources=no trainer=rprop iterations=1000 patience=1000",
+    "paper": "hidden=30 hidden2=0 resources=no trainer=rprop iterations=1000 patience=1000",
     "default": "",
 }
 
