@@ -50,14 +50,12 @@ typedef struct inprocess_state {
   const volatile int *stop;
 } inprocess_state;
 
-static void release_kept(kept_kernel *k) {
-  clt_prepared_free(k->prepared);
-  clt_plan_free(k->plan);
-  clt_measurement_release(&k->measurement);
-}
-
 static void give_up_kept(inprocess_state *s) {
-  for (size_t i = 0; i < s->n_kept; i++) release_kept(&s->kept[i]);
+  for (size_t i = 0; i < s->n_kept; i++) {
+    clt_prepared_free(s->kept[i].prepared);
+    clt_plan_free(s->kept[i].plan);
+    clt_measurement_release(&s->kept[i].measurement);
+  }
   free(s->kept);
   s->kept = NULL;
   s->n_kept = 0;
@@ -106,34 +104,34 @@ static int inprocess_submit(void *state, clt_config config, double best_s, clt_e
   return CLT_OK;
 }
 
+static int prepare_one(inprocess_state *s, kept_kernel *k, clt_error *error) {
+  clt_measurement_init(&k->measurement, k->config);
+  int rc = clt_executor_plan(&k->plan, s->instance, k->config, &k->measurement, error);
+  if (rc || k->plan == NULL) return rc;
+  return clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, &k->measurement, error);
+}
+
 static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   inprocess_state *s = state;
-  clt_plan *plan = NULL;
-  clt_prepared *prepared = NULL;
-  clt_measurement m;
+  kept_kernel k = {.config = s->config};
   (void)timeout_s;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
-  clt_measurement_init(&m, s->config);
-  int rc = clt_executor_plan(&plan, s->instance, s->config, &m, error);
-  if (rc == 0 && plan) rc = clt_executor_prepare(s->executor, &prepared, plan, s->data, &m, error);
-  if (rc == 0 && prepared && m.reason == CLT_REASON_NONE)
-    rc = clt_executor_time(s->executor, prepared, &s->policy, &m, error);
-  clt_prepared_free(prepared);
-  clt_plan_free(plan);
-  if (rc) return clt_measurement_release(&m), rc;
-  *out = m;
+  int rc = prepare_one(s, &k, error);
+  if (rc == 0 && k.prepared && k.measurement.reason == CLT_REASON_NONE)
+    rc = clt_executor_time(s->executor, k.prepared, &s->policy, &k.measurement, error);
+  clt_prepared_free(k.prepared);
+  clt_plan_free(k.plan);
+  if (rc) return clt_measurement_release(&k.measurement), rc;
+  *out = k.measurement;
   return CLT_OK;
 }
 
 /* --- finalists --- */
 
-static int prepare_kept(inprocess_state *s, kept_kernel *k, clt_error *error) {
+static int verify_further(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement, further;
-  int rc = clt_executor_plan(&k->plan, s->instance, k->config, m, error);
-  if (rc == 0 && k->plan) rc = clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, m, error);
-  if (rc || m->reason != CLT_REASON_NONE) return rc;
-  if (s->further == NULL) rc = clt_reference_data(&s->further, s->executor, s->instance, FURTHER_SEED, error);
+  int rc = s->further ? CLT_OK : clt_reference_data(&s->further, s->executor, s->instance, FURTHER_SEED, error);
   if (rc) return rc;
   clt_measurement_init(&further, k->config);
   rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
@@ -167,7 +165,10 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   s->n_kept = n;
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (clt_stop_asked(s->stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    if (rc == 0 && list[i].prepared == NULL) rc = prepare_kept(s, &list[i], error);
+    if (rc == 0 && list[i].prepared == NULL) {
+      rc = prepare_one(s, &list[i], error);
+      if (rc == 0 && list[i].measurement.reason == CLT_REASON_NONE) rc = verify_further(s, &list[i], error);
+    }
     if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
     n_copied += rc == 0;
   }

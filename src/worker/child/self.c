@@ -1,7 +1,8 @@
 /* What the worker does to its own process: limits, its threads' processors, and the last words of a fault. */
 #include <dirent.h>
-#include <errno.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -108,7 +108,8 @@ static struct {
   int fd;
   char *frame;
   size_t frame_bytes;
-  char *cache; /* where PoCL keeps the objects that it loads */
+  const char *cache; /* where PoCL keeps the objects that it loads */
+  char program[4096];
 } ready;
 
 static uintptr_t instruction(const ucontext_t *context) {
@@ -122,98 +123,44 @@ static uintptr_t instruction(const ucontext_t *context) {
 #endif
 }
 
-static uintptr_t read_hex(const char **text) {
-  uintptr_t x = 0;
-  for (;; (*text)++) {
-    char c = **text;
-    if (c >= '0' && c <= '9') {
-      x = x << 4 | (uintptr_t)(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      x = x << 4 | (uintptr_t)(c - 'a' + 10);
-    } else {
-      return x;
-    }
-  }
-}
-
-/* "begin-end rwxp offset dev inode   path": generated code has no file, or one in the cache. */
-static bool is_generated(const char *line) {
-  const char *path = strchr(line, '/');
-  if (path) return ready.cache && strncmp(path, ready.cache, strlen(ready.cache)) == 0;
-  return strchr(line, '[') == NULL;
-}
-
-typedef struct scan {
-  uintptr_t address;
-  bool found, generated;
-  char line[1024];
-  size_t n;
-} scan;
-
-static void judge_line(scan *s) {
-  const char *at = s->line;
-  uintptr_t begin = read_hex(&at);
-  if (*at++ != '-' || s->address < begin || s->address >= read_hex(&at)) return;
-  s->found = true;
-  s->generated = strncmp(at, " r", 2) == 0 && strlen(at) > 3 && at[3] == 'x' && is_generated(s->line);
-}
-
-static void take(scan *s, char c) {
-  if (c != '\n') {
-    if (s->n + 1 < sizeof s->line) s->line[s->n++] = c;
-    return;
-  }
-  s->line[s->n] = 0;
-  s->n = 0;
-  judge_line(s);
-}
-
-static size_t append(char *out, size_t used, size_t capacity, const char *text) {
+static size_t append_text(char *out, size_t used, size_t capacity, const char *text) {
   while (*text && used < capacity) out[used++] = *text++;
   return used;
 }
 
-/* Into the output that the parent keeps: a library, or the file of generated code, whose folder nobody knows. One call,
- * so that nothing comes between. */
-static void print_place(const scan *s) {
-  char text[1100];
-  const char *path = s->found ? strpbrk(s->line, "/[") : NULL, *file = path ? strrchr(path, '/') : NULL;
-  size_t n = append(text, 0, sizeof text - 1, "fault in ");
-  if (s->generated) {
-    n = append(text, n, sizeof text - 1, "generated code");
-    if (file) n = append(text, n, sizeof text - 1, ": ");
-    if (file) n = append(text, n, sizeof text - 1, file + 1);
-  } else {
-    n = append(text, n, sizeof text - 1, path ? path : "code that is in no file");
-  }
-  text[n++] = '\n';
-  if (write(STDERR_FILENO, text, n) < 0) return;
-}
-
-/* Only calls that a signal handler may make. */
-static bool in_generated_code(uintptr_t address) {
-  scan s = {.address = address};
-  char chunk[2048];
-  ssize_t got;
-  int fd;
-  do fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  while (fd < 0 && errno == EINTR);
-  while (fd >= 0 && !s.found && ((got = read(fd, chunk, sizeof chunk)) > 0 || (got < 0 && errno == EINTR)))
-    for (ssize_t i = 0; i < got && !s.found; i++) take(&s, chunk[i]);
-  if (fd >= 0) close(fd);
-  print_place(&s);
-  return s.generated;
-}
-
 /* Threads may fault together: the first one speaks for all, and the default comes back only when the parent knows.
- * Returning repeats the instruction, and the process ends as it would have; the other threads wait for that. */
+ * Returning repeats the instruction, and the process ends as it would have; the other threads wait for that. Only calls
+ * that a signal handler may make (_dl_find_object is one). */
 static void on_fault(int number, siginfo_t *info, void *context) {
   static atomic_flag spoken = ATOMIC_FLAG_INIT;
-  (void)info;
+  struct dl_find_object object;
+  char text[1100];
+  const size_t most = sizeof text - 1;
   if (atomic_flag_test_and_set(&spoken))
     for (;;) pause();
-  if (in_generated_code(instruction(context)))
-    send(ready.fd, ready.frame, ready.frame_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+  uintptr_t at = instruction(context);
+  /* Generated code is in no file, or in one of the cache; where nothing could even be fetched there is no code. */
+  const char *path = NULL, *name = NULL;
+  bool fetched = at != 0 && ((number != SIGSEGV && number != SIGBUS) || (uintptr_t)info->si_addr != at);
+  bool generated = fetched;
+  if (_dl_find_object((void *)at, &object) == 0) {
+    path = object.dlfo_link_map->l_name[0] ? object.dlfo_link_map->l_name : ready.program;
+    generated = ready.cache && strncmp(path, ready.cache, strlen(ready.cache)) == 0;
+    if (generated) name = strrchr(path, '/');
+  }
+  /* Into the output that the parent keeps: a library, or the file of generated code, whose folder nobody knows. One
+   * call, so that nothing comes between. */
+  size_t n = append_text(text, 0, most, "fault in ");
+  if (generated) {
+    n = append_text(text, n, most, name ? "generated code: " : "generated code");
+    n = append_text(text, n, most, name ? name + 1 : "");
+  } else {
+    n = append_text(text, n, most, path ? path : "code that is in no file");
+  }
+  text[n++] = '\n';
+  ssize_t said = write(STDERR_FILENO, text, n);
+  (void)said;
+  if (generated) send(ready.fd, ready.frame, ready.frame_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
   signal(number, SIG_DFL);
 }
 
@@ -225,11 +172,11 @@ void clt_worker_watch_faults_again(void) {
 }
 
 void clt_worker_watch_faults(int fd) {
-  const char *cache = getenv("POCL_CACHE_DIR");
-  ready.fd = fd;
-  if (cache) mkdir(cache, 0700); /* else it has no real path yet */
-  ready.cache = cache ? realpath(cache, NULL) : NULL;
   json_t *message = clt_message_phase(CLT_AT_RUNNING);
+  ssize_t n = readlink("/proc/self/exe", ready.program, sizeof ready.program - 1);
+  if (n > 0) ready.program[n] = '\0';
+  ready.fd = fd;
+  ready.cache = getenv("POCL_CACHE_DIR");
   ready.frame = clt_frame_bytes(&ready.frame_bytes, message);
   json_decref(message);
   clt_worker_watch_faults_again();
