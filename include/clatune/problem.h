@@ -33,14 +33,6 @@ size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
-/* Whether the file says what is right; without a reference the default configuration's result is taken for it. */
-bool clt_problem_has_reference(const clt_problem *problem);
-
-/* What the problem's figure of quality is called ("disparity error"; NULL: it has none) and its unit ("px"; "" where there
- * is none). The figure belongs to the right result, so it is the same for all correct configurations. */
-const char *clt_problem_quality_name(const clt_problem *problem);
-const char *clt_problem_quality_unit(const clt_problem *problem);
-
 /* Figures of merit (docs/objectives.md): what the file's "Metrics" name. Texts are borrowed from the problem; unit is
  * "" where none is stated. A metric without a goal can be shown, and is an objective once somebody says which way it is
  * better. */
@@ -83,14 +75,6 @@ int clt_instance_key(const clt_instance *instance, char out[33], clt_error *erro
 
 /* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
 int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error);
-
-/* Resource expressions (KernelSpecification.Resources, docs/problem-format.md), also used as inputs of the model. */
-size_t clt_instance_n_resources(const clt_instance *instance);
-const char *clt_instance_resource_name(const clt_instance *instance, size_t index);
-/* Values of all resources for a configuration, out[n_resources]; NaN where an expression cannot be evaluated. */
-void clt_instance_resources(const clt_instance *instance, clt_config config, double *out);
-/* Whether a resource's expression mentions a tuning parameter (by index in the space). */
-bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "problem/data.h"
+
 static int say(int code, const char *format, va_list arguments) {
   fputs("clatune: ", stderr);
   vfprintf(stderr, format, arguments);

@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "eval/evaluators.h"
+#include "problem/data.h"
 #include "session/contest.h"
 
 /* T1 problems often have no "Default", and their first values may violate a condition. */

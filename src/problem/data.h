@@ -35,6 +35,9 @@ typedef enum clt_reference_kind {
 } clt_reference_kind;
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
 
+/* Whether the file says what is right; without a reference the default configuration's result is taken for it. */
+bool clt_problem_has_reference(const clt_problem *problem);
+
 /* With CLT_REFERENCE_DEFAULT, the configuration whose result is taken for right: the default one, or the first valid
  * one where the default violates a constraint. */
 clt_config clt_instance_reference_configuration(const clt_instance *instance);
@@ -51,6 +54,11 @@ clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none 
  * where the problem has none, and where the function says that there is none at these sizes. CLT_E_... where the module
  * cannot be compiled or loaded, or lacks the function. */
 int clt_data_quality(double *out, const clt_instance *instance, const clt_data *data, clt_error *error);
+
+/* What the problem's figure of quality is called ("disparity error"; NULL: it has none) and its unit ("px"; "" where
+ * there is none). The figure belongs to the right result, so it is the same for all correct configurations. */
+const char *clt_problem_quality_name(const clt_problem *problem);
+const char *clt_problem_quality_unit(const clt_problem *problem);
 
 /* Writes all arrays into folder (one file an array and kind, 0600), and maps them read-only in another process, so that
  * workers share one copy. */

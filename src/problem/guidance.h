@@ -1,4 +1,4 @@
-/* problem/guidance.h - how a problem wants to be searched: for searchers and the session. */
+/* problem/guidance.h - what a problem says for those who search: for the session, searchers and models. */
 #ifndef CLT_PROBLEM_GUIDANCE_H
 #define CLT_PROBLEM_GUIDANCE_H
 
@@ -22,5 +22,13 @@ const clt_guidance *clt_problem_guidance(const clt_problem *problem); /* borrowe
  * measured, the larger the better. NaN where there is none or it cannot be evaluated. */
 bool clt_instance_has_desirability(const clt_instance *instance); /* false also where it needs a device not chosen */
 double clt_instance_desirability(const clt_instance *instance, clt_config config);
+
+/* Resource expressions (KernelSpecification.Resources, docs/problem-format.md), also used as inputs of the model. */
+size_t clt_instance_n_resources(const clt_instance *instance);
+const char *clt_instance_resource_name(const clt_instance *instance, size_t index);
+/* Values of all resources for a configuration, out[n_resources]; NaN where an expression cannot be evaluated. */
+void clt_instance_resources(const clt_instance *instance, clt_config config, double *out);
+/* Whether a resource's expression mentions a tuning parameter (by index in the space). */
+bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
 #endif

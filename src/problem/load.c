@@ -45,16 +45,6 @@ static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
   }
 }
 
-static void check_open_ends(const clt_node *root) {
-  open_ends found = {0};
-  find_open_ends(&found, root, 0);
-  if (found.n > 0)
-    clt_node_fail(&found.first, "still to be filled in: %s%s%s", json_string_value(found.first.json),
-                  found.others[0] ? "; and what stands on line " : "", found.others);
-}
-
-/* --- General, Budget --- */
-
 /* KTT writes one object, Kernel Tuner a list of them. */
 static void load_budget(clt_problem *problem, const clt_node *root) {
   clt_node budget = clt_node_member(root, "Budget");
@@ -70,15 +60,6 @@ static void load_budget(clt_problem *problem, const clt_node *root) {
     if (!(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
     if (clt_node_ok(root)) problem->budget = (int64_t)count;
   }
-}
-
-static void load_general(clt_problem *problem, const clt_node *root) {
-  clt_node general = clt_node_member(root, "General");
-  if (general.json &&
-      clt_read_object(
-          &general,
-          CLT_NAMES("BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile", "OutputFormat"), false))
-    problem->name = clt_read_text(&general, "BenchmarkName");
 }
 
 /* --- parameters --- */
@@ -348,14 +329,22 @@ static void name_problem(clt_problem *problem, const clt_node *root) {
 
 static int load_sections(clt_problem *problem, clt_error *error) {
   clt_reading reading = {&problem->source, error, CLT_OK};
-  clt_node root = clt_node_root(&reading);
-  check_open_ends(&root);
+  open_ends open = {0};
+  clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General");
+  find_open_ends(&open, &root, 0);
+  if (open.n > 0)
+    clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
+                  open.others[0] ? "; and what stands on line " : "", open.others);
   clt_read_object(
       &root,
       CLT_NAMES("General", "ProblemParameters", "ConfigurationSpace", "KernelSpecification", "Command", "Strategy",
                 "ReferenceArguments", "Reference", "Budget", "Search", "BenchmarkConfig", "Metrics", "Objective"),
       false);
-  load_general(problem, &root);
+  if (general.json)
+    clt_read_object(
+        &general, CLT_NAMES("BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile", "OutputFormat"),
+        false);
+  problem->name = clt_read_text(&general, "BenchmarkName");
   load_budget(problem, &root);
   clt_load_problem_size(problem, &root);
   load_space(problem, &root);

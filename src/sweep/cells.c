@@ -98,26 +98,19 @@ int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices,
 
 /* --- listed configurations: what is not named has its default --- */
 
-typedef struct config_list {
-  const clt_space *space;
-  uint32_t standard[CLT_MAX_PARAMETERS]; /* positions of the defaults */
-  clt_config *configs;
-  size_t n, n_left_out;
-} config_list;
-
-static int set_position(const config_list *list, uint32_t *positions, const char *name, const json_t *json,
+static int set_position(const clt_space *space, uint32_t *positions, const char *name, const json_t *json,
                         clt_error *error) {
-  int p = clt_space_find_parameter(list->space, name);
+  int p = clt_space_find_parameter(space, name);
   clt_value value = {.type = CLT_STRING, .text = ""};
   if (p < 0) {
     const char *names[CLT_MAX_PARAMETERS];
-    size_t n = clt_space_n_parameters(list->space);
-    for (size_t i = 0; i < n; i++) names[i] = clt_space_parameter(list->space, i)->name;
+    size_t n = clt_space_n_parameters(space);
+    for (size_t i = 0; i < n; i++) names[i] = clt_space_parameter(space, i)->name;
     const char *near = clt_nearest_name(name, names, n);
     return clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter '%s'%s%s%s", name,
                     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
-  const clt_parameter *parameter = clt_space_parameter(list->space, (size_t)p);
+  const clt_parameter *parameter = clt_space_parameter(space, (size_t)p);
   clt_json_to_value(&value, json);
   for (size_t v = 0; v < parameter->n_values; v++)
     if (clt_value_equal(parameter->values[v], value)) return positions[p] = (uint32_t)v, CLT_OK;
@@ -126,70 +119,41 @@ static int set_position(const config_list *list, uint32_t *positions, const char
   return clt_fail(error, CLT_E_NOT_FOUND, "'%s' is not a value of '%s'", text, name);
 }
 
-static void append_config(config_list *l, const uint32_t *positions) {
-  clt_config config = clt_space_from_positions(l->space, positions);
-  if (clt_space_contains(l->space, config))
-    l->configs[l->n++] = config;
-  else
-    l->n_left_out++;
-}
-
-static int list_items(config_list *l, const json_t *items, clt_error *error) {
-  size_t n = json_array_size(items);
-  l->configs = clt_new_array(n, sizeof *l->configs);
-  if (l->configs == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i++) {
-    const json_t *item = json_array_get(items, i), *inner = json_object_get(item, "configuration");
-    uint32_t positions[CLT_MAX_PARAMETERS];
-    const char *name;
-    json_t *value;
-    clt_error cause = {0};
-    memcpy(positions, l->standard, sizeof positions);
-    json_object_foreach((json_t *)(json_is_object(inner) ? inner : item), name, value) {
-      int rc = set_position(l, positions, name, value, &cause);
-      if (rc) return clt_fail(error, rc, "configuration %zu: %s", i, cause.message);
-    }
-    append_config(l, positions);
-  }
-  return CLT_OK;
-}
-
-static int list_grid(config_list *l, const json_t *grid, clt_error *error) {
-  size_t total = 1;
-  const char *name;
-  json_t *values;
-  json_object_foreach((json_t *)grid, name, values) total *= json_array_size(values);
-  l->configs = clt_new_array(total, sizeof *l->configs);
-  if (l->configs == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < total; i++) {
-    uint32_t positions[CLT_MAX_PARAMETERS];
-    size_t before = total, rest = i;
-    memcpy(positions, l->standard, sizeof positions);
-    json_object_foreach((json_t *)grid, name, values) { /* the last one fastest */
-      before /= json_array_size(values);
-      int rc = set_position(l, positions, name, json_array_get(values, rest / before), error);
-      if (rc) return rc;
-      rest %= before;
-    }
-    append_config(l, positions);
-  }
-  return CLT_OK;
-}
-
-/* *out is malloc'ed. */
-static int list_configurations(clt_config **out, size_t *n, size_t *n_left_out, const clt_sweep_searcher *searcher,
+/* The valid ones of the list, or of the combinations of the grid with its last parameter fastest. *out is malloc'ed. */
+static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_out, const clt_sweep_searcher *searcher,
                                const clt_instance *instance, clt_error *error) {
-  config_list l = {.space = clt_instance_space(instance)};
-  clt_space_positions(l.space, clt_instance_default(instance), l.standard);
-  int rc =
-      searcher->configurations ? list_items(&l, searcher->configurations, error) : list_grid(&l, searcher->grid, error);
-  if (rc == CLT_OK && l.n == 0)
-    rc = clt_fail(error, CLT_E_NO_VALID, "none of the %zu listed configurations satisfies the constraints",
-                  l.n_left_out);
-  if (rc) return free(l.configs), rc;
-  *out = l.configs;
-  *n = l.n;
-  *n_left_out = l.n_left_out;
+  const clt_space *space = clt_instance_space(instance);
+  const json_t *grid = searcher->grid;
+  const char *name;
+  json_t *value;
+  size_t n = 0, total = grid ? 1 : json_array_size(searcher->configurations);
+  json_object_foreach((json_t *)grid, name, value) total *= json_array_size(value);
+  clt_config *configs = clt_new_array(total, sizeof *configs);
+  int rc = configs ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < total; i++) {
+    const json_t *item = json_array_get(searcher->configurations, i), *inner = json_object_get(item, "configuration");
+    uint32_t positions[CLT_MAX_PARAMETERS];
+    size_t before = total;
+    clt_error cause = {0};
+    clt_space_positions(space, clt_instance_default(instance), positions);
+    json_object_foreach((json_t *)(grid ? grid : json_is_object(inner) ? inner : item), name, value) {
+      size_t behind = grid ? before / json_array_size(value) : 0; /* combinations of those behind it */
+      const json_t *chosen = grid ? json_array_get(value, i % before / behind) : value;
+      if (rc == CLT_OK) rc = set_position(space, positions, name, chosen, &cause);
+      before = behind;
+    }
+    clt_config config = rc ? CLT_CONFIG_NONE : clt_space_from_positions(space, positions);
+    if (rc)
+      clt_fail(error, rc, "configuration %zu: %s", i, cause.message);
+    else if (clt_space_contains(space, config))
+      configs[n++] = config;
+  }
+  if (rc == CLT_OK && n == 0)
+    rc = clt_fail(error, CLT_E_NO_VALID, "none of the %zu listed configurations satisfies the constraints", total);
+  if (rc) return free(configs), rc;
+  *out = configs;
+  *n_out = n;
+  *n_left_out = total - n;
   return CLT_OK;
 }
 

@@ -14,6 +14,7 @@
 #include "model/model.h"
 #include "model/network.h"
 #include "model/tables.h"
+#include "problem/guidance.h"
 #include "row.h"
 
 #define N 300

@@ -4,6 +4,7 @@
 #include <clatune/rng.h>
 
 #include "problem/data.h"
+#include "problem/guidance.h"
 #include "problem/plan.h"
 
 #define N_MUTANTS 6000

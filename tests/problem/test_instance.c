@@ -1,6 +1,8 @@
 /* Instances: sizes, spaces with and without a device, T1 files of several styles. */
 #include "scratch.h"
 
+#include "problem/guidance.h"
+
 #include <math.h>
 
 static clt_device_info small_device(void) {
