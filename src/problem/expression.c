@@ -196,14 +196,15 @@ static int read_values(clt_instance *instance, size_t index, const clt_symbol *c
 static int compile_expression(clt_instance *instance, size_t id, const clt_symbol *symbols, size_t n,
                               clt_error *error) {
   const clt_expression *expression = &instance->problem->expressions[id];
-  clt_error cause = {0};
+  const clt_place place = {&instance->problem->source, expression->key};
   char *expanded = NULL;
   int rc = CLT_OK;
-  if (expression->of_values) rc = clt_replace_names(&expanded, expression->text, replace_value_limit, instance, &cause);
+  if (expression->of_values) rc = clt_replace_names(&expanded, expression->text, replace_value_limit, instance, error);
   if (rc == CLT_OK)
-    rc = clt_expr_compile(&instance->compiled[id], expanded ? expanded : expression->text, symbols, n, &cause);
+    rc =
+        clt_expr_compile_at(&instance->compiled[id], expanded ? expanded : expression->text, &place, symbols, n, error);
   free(expanded);
-  return rc ? clt_key_wrap(&instance->problem->source, expression->key, rc, error, &cause) : CLT_OK;
+  return rc;
 }
 
 static int compile_instance(clt_instance *instance, clt_error *error) {
@@ -301,16 +302,13 @@ void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, co
 clt_value clt_evaluate(clt_calculation *c, clt_expression_id id) {
   const clt_instance *instance = c->instance;
   clt_value value = {CLT_INT, .integer = 0};
-  clt_error cause = {0};
   if (c->rc) return value;
   if (clt_needs_device(instance, id)) {
     clt_calculation_fail(c, id, CLT_E_DEVICE, "needs a device to be chosen");
   } else if (c->slots == NULL && clt_expr_n_slots(instance->compiled[id]) > 0) {
     clt_calculation_fail(c, id, CLT_E_EXPRESSION, "must not depend on the configuration");
   } else {
-    c->rc = clt_expr_eval(instance->compiled[id], c->slots, &value, &cause);
-    if (c->rc)
-      clt_key_wrap(&instance->problem->source, instance->problem->expressions[id].key, c->rc, c->error, &cause);
+    c->rc = clt_expr_eval(instance->compiled[id], c->slots, &value, c->error);
   }
   return c->rc ? (clt_value){CLT_INT, .integer = 0} : value;
 }

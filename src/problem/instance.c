@@ -23,20 +23,8 @@ static int add_alias(const clt_instance *instance, clt_space_builder *builder, c
   if (parameter < 0) return clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
   if (find_value(instance, (size_t)parameter, alias->value, &position) != CLT_OK)
     return clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
-  return clt_space_builder_alias(builder, instance->problem->expressions[alias->when].text, alias->parameter,
-                                 instance->values[parameter][position], error);
-}
-
-/* The key of the condition that a message quotes first ("cannot evaluate '...'"): the space knows texts only. */
-static const char *key_of_failure(const clt_problem *problem, const clt_error *cause) {
-  const char *quoted = strchr(cause->message, '\'');
-  if (cause->code != CLT_E_EXPRESSION) return "ConfigurationSpace";
-  for (size_t i = 0; quoted && i < problem->n_conditions; i++) {
-    const clt_expression *condition = &problem->expressions[problem->conditions[i]];
-    size_t length = strlen(condition->text);
-    if (strncmp(quoted + 1, condition->text, length) == 0 && quoted[1 + length] == '\'') return condition->key;
-  }
-  return "ConfigurationSpace";
+  return clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
+                                      instance->values[parameter][position], error);
 }
 
 /* Conditions and aliases that speak of a device are left out where there is none. */
@@ -54,10 +42,9 @@ static int fill_builder(const clt_instance *instance, clt_space_builder *builder
                                      error);
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_conditions; i++) {
-    const clt_expression *condition = &problem->expressions[problem->conditions[i]];
-    *key = condition->key;
-    if (!clt_needs_device(instance, problem->conditions[i]))
-      rc = clt_space_builder_constraint(builder, condition->text, CLT_CONDITION, NULL, error);
+    clt_expression_id id = problem->conditions[i];
+    if (!clt_needs_device(instance, id))
+      rc = clt_space_builder_require(builder, clt_expr_share(instance->compiled[id]), CLT_CONDITION, NULL, error);
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_aliases; i++) {
     *key = problem->aliases[i].key;
@@ -75,8 +62,11 @@ static int build_space(clt_instance *instance, clt_error *error) {
   int rc = clt_space_builder_new(&builder, error);
   if (rc) return rc;
   rc = fill_builder(instance, builder, &key, &cause);
-  if (rc == CLT_OK) rc = clt_add_limits(instance, builder, error);
-  if (rc == CLT_OK && (rc = clt_space_new(&instance->space, builder, &cause))) key = key_of_failure(problem, &cause);
+  if (rc == CLT_OK) {
+    key = "ConfigurationSpace";
+    rc = clt_add_limits(instance, builder, &cause);
+  }
+  if (rc == CLT_OK) rc = clt_space_new(&instance->space, builder, &cause);
   clt_space_builder_free(builder);
   return rc ? clt_key_wrap(&problem->source, key, rc, error, &cause) : CLT_OK;
 }

@@ -11,8 +11,6 @@
 typedef struct limits {
   const clt_instance *instance;
   clt_space_builder *builder;
-  clt_symbol *symbols;
-  size_t n_symbols;
   clt_error *error;
   int rc;
 } limits;
@@ -22,22 +20,21 @@ static const char *text_of(const limits *l, clt_expression_id id) {
   return id == CLT_NO_EXPRESSION ? NULL : clt_expr_text(l->instance->compiled[id]);
 }
 
-static bool always_holds(const limits *l, const char *text) {
-  clt_expr *compiled = NULL;
+static bool always_holds(const clt_expr *expr) {
   clt_value value;
-  if (clt_expr_compile(&compiled, text, l->symbols, l->n_symbols, NULL) != CLT_OK) return false;
-  bool holds = clt_expr_n_slots(compiled) == 0 && clt_expr_eval(compiled, NULL, &value, NULL) == CLT_OK &&
-               clt_value_truthy(value);
-  clt_expr_free(compiled);
-  return holds;
+  return clt_expr_n_slots(expr) == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value);
 }
 
 /* condition has to hold where `when` does (NULL: always); what holds for every configuration is left out. */
 static void require(limits *l, const char *when, const char *condition, const char *message) {
   char *guarded = when ? clt_format("not (%s) or (%s)", when, condition) : strdup(condition);
+  clt_expr *expr = NULL;
   if (guarded == NULL && l->rc == CLT_OK) l->rc = clt_fail_memory(l->error);
-  if (l->rc == CLT_OK && !always_holds(l, guarded))
-    l->rc = clt_space_builder_constraint(l->builder, guarded, CLT_DEVICE_LIMIT, message, l->error);
+  if (l->rc == CLT_OK) l->rc = clt_space_builder_compile(&expr, l->builder, guarded, NULL, l->error);
+  if (l->rc == CLT_OK && !always_holds(expr))
+    l->rc = clt_space_builder_require(l->builder, expr, CLT_DEVICE_LIMIT, message, l->error);
+  else
+    clt_expr_free(expr);
   free(guarded);
 }
 
@@ -87,7 +84,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   const char *when = text_of(l, launch->when), *repeat = text_of(l, launch->repeat);
   clt_text text = {0};
   char *both = NULL;
-  if (repeat && always_holds(l, repeat)) repeat = NULL;
+  if (repeat && always_holds(l->instance->compiled[launch->repeat])) repeat = NULL;
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
   for (size_t d = 0; d < local->n; d++) {
@@ -151,7 +148,6 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
   const clt_problem *problem = instance->problem;
   limits l = {.instance = instance, .builder = builder, .error = error};
   if (!instance->has_device) return CLT_OK;
-  l.rc = clt_instance_symbols(instance, &l.symbols, &l.n_symbols, error);
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_launches; i++) limit_launch(&l, &problem->launches[i]);
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_arguments; i++)
     if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
@@ -164,6 +160,5 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
     require_at_most(&l, NULL, &text, local ? instance->device.local_memory_bytes : instance->device.max_work_group_size,
                     local ? "local memory" : "work-group size", local ? " bytes" : "");
   }
-  free(l.symbols);
   return l.rc;
 }

@@ -115,17 +115,6 @@ static const char *replace_alias(clt_text *out, const void *user, const char *na
   return NULL;
 }
 
-/* Only to say where a mistake stands: the space compiles its conditions for itself. */
-static void try_condition(const axes *a, const char *text, const clt_node *node) {
-  clt_symbol *symbols = clt_node_new(node, a->n, sizeof *symbols);
-  clt_expr *expression = NULL;
-  clt_error cause = {0};
-  if (!clt_node_ok(node)) return;
-  for (size_t i = 0; i < a->n; i++) symbols[i] = (clt_symbol){.name = a->axis[i].name, .slot = (uint32_t)i};
-  clt_node_wrap(node, clt_expr_compile(&expression, text, symbols, a->n, &cause), &cause);
-  clt_expr_free(expression);
-}
-
 static void add_conditions(const axes *a, clt_space_builder *builder, const clt_node *where) {
   size_t n = json_is_array(where->json) ? json_array_size(where->json) : where->json ? 1 : 0, product = 1;
   for (size_t i = 0; n && i < a->n; i++)
@@ -142,11 +131,13 @@ static void add_conditions(const axes *a, clt_space_builder *builder, const clt_
       clt_node_fail(&item, "needs a condition, such as \"width <= height\"");
       return;
     }
+    const clt_place place = {item.reading->source, clt_node_keep(&item, strdup(item.key))};
+    clt_expr *expr = NULL;
     char *replaced = NULL;
-    clt_node_wrap(&item, clt_replace_names(&replaced, text, replace_alias, a, &cause), &cause);
-    if (clt_node_ok(where)) try_condition(a, replaced, &item);
-    if (clt_node_ok(where))
-      clt_node_wrap(&item, clt_space_builder_constraint(builder, replaced, CLT_CONDITION, text, &cause), &cause);
+    int rc = clt_replace_names(&replaced, text, replace_alias, a, &cause);
+    if (rc == CLT_OK) rc = clt_space_builder_compile(&expr, builder, replaced, &place, &cause);
+    if (rc == CLT_OK) rc = clt_space_builder_require(builder, expr, CLT_CONDITION, text, &cause);
+    clt_node_wrap(&item, rc, &cause);
     free(replaced);
   }
 }
