@@ -1,13 +1,19 @@
 #include "opencl/declarations.h"
 
 #include <ctype.h>
+#include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
+
+#define MAX_HEADER_BYTES ((size_t)16 << 20)
+enum { MAX_PARENTS = 4 };
 
 #define GUARD "_OPENCL_H_"
 #define PREFIX "_cl_"
@@ -269,4 +275,37 @@ char *clt_declarations_prepend(const clt_declarations *declarations, const char 
   }
   free(words);
   return text;
+}
+
+/* --- the header of the PoCL that this process has loaded --- */
+
+static int find_pocl(struct dl_phdr_info *info, size_t bytes, void *user) {
+  (void)bytes;
+  char **out = user;
+  const char *file = strrchr(info->dlpi_name, '/');
+  if (file == NULL || strncmp(file, "/libpocl.so", strlen("/libpocl.so")) != 0) return 0;
+  *out = realpath(info->dlpi_name, NULL);
+  return 1;
+}
+
+int clt_declarations_of_pocl(clt_declarations **out, const char *platform_version, clt_error *error) {
+  char *library = NULL, *text = NULL;
+  *out = NULL;
+  if (strstr(platform_version, "PoCL") == NULL || strstr(platform_version, "RELOC") == NULL) return CLT_OK;
+  dl_iterate_phdr(find_pocl, &library);
+  if (library == NULL) return CLT_OK;
+  /* A relocatable PoCL (RELOC in its version) looks for its data relative to its own library. */
+  int rc = CLT_OK;
+  for (int i = 0; rc == CLT_OK && text == NULL && i < MAX_PARENTS; i++) {
+    char *slash = strrchr(library, '/');
+    if (slash == NULL) break;
+    *slash = 0;
+    char *path = clt_format("%s/share/pocl/include/opencl-c.h", library);
+    if (path && access(path, R_OK) == 0) rc = clt_file_read(&text, NULL, path, MAX_HEADER_BYTES, error);
+    free(path);
+  }
+  if (text) rc = clt_declarations_parse(out, text, error);
+  free(text);
+  free(library);
+  return rc;
 }

@@ -3,7 +3,12 @@
 #ifndef CLT_OPENCL_EXECUTOR_H
 #define CLT_OPENCL_EXECUTOR_H
 
+/* OpenCL 1.2 calls (clCreateCommandQueue, clCreateSampler) reach every driver; their successors do not. */
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#endif
 #include <CL/cl.h>
+#include <clatune/inspect.h>
 #include <clatune/measurement.h>
 
 #include "opencl/timing.h"
@@ -13,6 +18,10 @@
 /* All devices of all platforms. *out is malloc'ed and owned by the caller; 0 devices is no error. A platform that fails
  * is left out. */
 int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error);
+
+/* The kernels of a program and their arguments, on the device "P:D"; see clt_inspect. In the calling process. */
+int clt_opencl_inspect(clt_kernel_info **out, size_t *n, int platform_index, int device_index, const char *text,
+                       const char *options, clt_error *error);
 
 typedef struct clt_executor clt_executor;
 typedef struct clt_prepared clt_prepared;

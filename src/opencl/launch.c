@@ -1,10 +1,9 @@
-#include "opencl/launch.h"
-
+/* Running a plan's launches. */
 #include <math.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "opencl/clock.h"
+#include "opencl/internal.h"
 #include "problem/plan.h"
 
 enum { BATCH = 256 }; /* events held at a time */
@@ -18,8 +17,8 @@ typedef struct batch {
   double device_s; /* negative: an event gave no time */
 } batch;
 
-static cl_int enqueue(cl_event *event, const clt_executor *executor, cl_kernel kernel, const clt_plan_launch *launch,
-                      const cl_event *after) {
+static cl_int enqueue_launch(cl_event *event, const clt_executor *executor, cl_kernel kernel,
+                             const clt_plan_launch *launch, const cl_event *after) {
   bool chained = executor->out_of_order && after;
   return clEnqueueNDRangeKernel(executor->queue, kernel, launch->n_dimensions, NULL, launch->global,
                                 launch->has_local ? launch->local : NULL, chained ? 1 : 0, chained ? after : NULL,
@@ -41,7 +40,7 @@ static int reject_run(cl_int status, clt_measurement *m) {
 }
 
 /* Waits for what was enqueued. A failed event is found in the wait or in its own status. */
-static cl_int finish(const clt_executor *executor, const cl_event *events, cl_uint n) {
+static cl_int finish_events(const clt_executor *executor, const cl_event *events, cl_uint n) {
   cl_int status = clFinish(executor->queue);
   for (cl_uint i = 0; status >= 0 && i < n; i++) {
     cl_int state = CL_COMPLETE;
@@ -52,8 +51,8 @@ static cl_int finish(const clt_executor *executor, const cl_event *events, cl_ui
 }
 
 /* Ends a batch: waits, adds up the durations, releases. */
-static cl_int harvest(batch *b, const clt_executor *executor) {
-  cl_int status = finish(executor, b->events, b->n);
+static cl_int harvest_batch(batch *b, const clt_executor *executor) {
+  cl_int status = finish_events(executor, b->events, b->n);
   for (cl_uint i = 0; i < b->n; i++) {
     double s = clt_event_seconds(b->events[i]);
     b->device_s = s > 0 && b->device_s >= 0 ? b->device_s + s : -1;
@@ -82,12 +81,12 @@ static cl_int set_repetition(cl_kernel kernel, const clt_plan *plan, const clt_p
 static int launch_next(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
                        const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
   if (b->n == BATCH) {
-    cl_int ended = harvest(b, executor);
+    cl_int ended = harvest_batch(b, executor);
     if (ended < 0) return reject_run(ended, m);
   }
   cl_int status = set_repetition(kernel, plan, launch, repetition);
   if (status == CL_SUCCESS)
-    status = enqueue(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
+    status = enqueue_launch(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
   if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
   b->n++;
   return CLT_OK;
@@ -106,33 +105,19 @@ static int launch_repeatedly(batch *b, const clt_executor *executor, const clt_p
   return rc;
 }
 
-static int launch_all(batch *b, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
-                      clt_measurement *m) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i]))
-    rc = launch_repeatedly(b, executor, program, plan, i, 0, m);
-  return rc;
-}
-
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
-                   clt_measurement *m) {
+                   size_t n_runs, clt_measurement *m) {
   batch b = {.n = 0};
   double started = clt_now_s();
-  int rc = launch_all(&b, executor, program, plan, m);
-  cl_int status = harvest(&b, executor);
+  int rc = CLT_OK;
+  for (size_t run = 0; rc == 0 && run < n_runs; run++)
+    for (size_t i = 0; rc == 0 && i < plan->n_launches; i += together(&plan->launches[i]))
+      rc = launch_repeatedly(&b, executor, program, plan, i, 0, m);
+  cl_int status = harvest_batch(&b, executor);
   out->host_s = clt_now_s() - started;
   out->device_s = b.device_s;
   if (rc == 0 && status < 0) rc = reject_run(status, m);
   return rc;
-}
-
-int clt_launch_runs(const clt_executor *executor, const clt_program *program, const clt_plan *plan, size_t n_runs,
-                    clt_measurement *m) {
-  batch b = {.n = 0};
-  int rc = CLT_OK;
-  for (size_t run = 0; rc == 0 && run < n_runs; run++) rc = launch_all(&b, executor, program, plan, m);
-  cl_int status = harvest(&b, executor);
-  return rc == 0 && status < 0 ? reject_run(status, m) : rc;
 }
 
 /* Returns once the command runs or has ended; some drivers never say that it runs. */
@@ -151,13 +136,13 @@ static int launch_and_watch(double *least_s, const clt_executor *executor, cl_ke
   cl_event event = NULL;
   clt_executor_announce(executor, CLT_PHASE_LAUNCH);
   cl_int status = set_repetition(kernel, plan, launch, 0);
-  if (status == CL_SUCCESS) status = enqueue(&event, executor, kernel, launch, NULL);
+  if (status == CL_SUCCESS) status = enqueue_launch(&event, executor, kernel, launch, NULL);
   if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
   status = clFlush(executor->queue);
   if (status == CL_SUCCESS) status = wait_until_running(event);
   clt_executor_announce(executor, CLT_PHASE_RUNNING);
   double began_s = clt_now_s();
-  if (status == CL_SUCCESS) status = finish(executor, &event, 1);
+  if (status == CL_SUCCESS) status = finish_events(executor, &event, 1);
   *least_s = fmax(0, fmin(clt_event_seconds(event), clt_now_s() - began_s));
   clReleaseEvent(event);
   return status < 0 ? reject_run(status, m) : CLT_OK;
@@ -175,7 +160,7 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
       *least_s += launch_s;
     }
     if (rc == 0) rc = launch_repeatedly(&b, executor, program, plan, i, 1, m);
-    cl_int status = harvest(&b, executor);
+    cl_int status = harvest_batch(&b, executor);
     if (rc == 0 && status < 0) rc = reject_run(status, m);
   }
   return rc;

@@ -1,58 +1,38 @@
+/* From a configuration to what can be timed: plan, build, arguments, first launch, verification; on other data; and the
+ * references that others are compared with. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "opencl/prepared.h"
+#include "opencl/internal.h"
 
-int clt_rejected_is_fine(int rc) { return rc == CLT_REJECTED ? CLT_OK : rc; }
-
-int clt_executor_usable(const clt_executor *executor, clt_error *error) {
-  if (!executor->broken) return CLT_OK;
-  return clt_fail(error, CLT_E_OPENCL, "the device '%s' stopped answering after a fault; it has to be opened again",
-                  executor->info.name);
+int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_measurement *measurement,
+                      clt_error *error) {
+  clt_error own = {0};
+  char text[2048];
+  int rc = clt_plan_new(out, instance, config, &own);
+  if (rc == CLT_OK) return CLT_OK;
+  clt_error_format(&own, text, sizeof text);
+  if (rc != CLT_E_RANGE && rc != CLT_E_EXPRESSION) {
+    if (error && error->code == 0) *error = own;
+    return rc;
+  }
+  *out = NULL;
+  clt_measurement_fail(measurement, CLT_REASON_LAUNCH, text);
+  return CLT_OK;
 }
 
 void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m) {
   if (m->reason == CLT_REASON_NONE) return;
   clt_bindings_distrust(bindings);
-  if (clt_reason_invalidity(m->reason) == CLT_RUNTIME) clt_executor_check(executor);
-}
-
-static int build(clt_prepared *prepared, clt_executor *executor, clt_measurement *m, clt_error *error) {
-  clt_executor_announce(executor, CLT_PHASE_BUILD);
-  int rc = clt_program_check_limits(executor, prepared->plan, m, error);
-  if (rc) return rc;
-  double started = clt_now_s();
-  rc = clt_program_build(&prepared->program, executor, prepared->plan, m, error);
-  m->phases.build_s += clt_now_s() - started;
-  return rc ? rc : clt_program_check_kernels(&prepared->program, executor, prepared->plan, m);
-}
-
-/* Arguments, and the first launch. */
-static int launch(clt_prepared *prepared, clt_executor *executor, const clt_data *data, bool verify, clt_measurement *m,
-                  clt_error *error) {
-  double started = clt_now_s();
-  const clt_plan *plan = prepared->plan;
-  int rc = clt_bindings_init(&prepared->bindings, executor, plan, data, verify, m, error);
-  if (rc == 0) rc = clt_bindings_restore(&prepared->bindings, executor, CLT_RESTORE_ALL, m, error);
-  if (rc == 0) rc = clt_bindings_set(&prepared->bindings, &prepared->program, plan, m);
-  if (rc == 0) {
-    rc = clt_launch_first(&prepared->first_run_s, executor, &prepared->program, plan, m);
-    clt_prepared_fault(executor, &prepared->bindings, m);
-  }
-  m->phases.first_launch_s += clt_now_s() - started;
-  return rc;
-}
-
-static int verify(clt_prepared *prepared, clt_executor *executor, clt_measurement *m) {
-  clt_executor_announce(executor, CLT_PHASE_VERIFY);
-  double started = clt_now_s();
-  int rc = clt_bindings_check(&prepared->bindings, executor, true, m);
-  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, m);
-  m->phases.verify_s += clt_now_s() - started;
-  return rc;
+  if (clt_reason_invalidity(m->reason) != CLT_RUNTIME) return;
+  cl_event event = NULL; /* whether the device still answers */
+  cl_int status = clEnqueueMarkerWithWaitList(executor->queue, 0, NULL, &event);
+  if (status == CL_SUCCESS) status = clWaitForEvents(1, &event);
+  if (event) clReleaseEvent(event);
+  if (status != CL_SUCCESS) executor->broken = true;
 }
 
 int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
@@ -63,9 +43,26 @@ int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan 
   if (prepared == NULL) return clt_fail_memory(error);
   prepared->executor = executor;
   prepared->plan = plan;
-  rc = build(prepared, executor, m, error);
-  if (rc == 0) rc = launch(prepared, executor, data, compare, m, error);
-  if (rc == 0) rc = verify(prepared, executor, m);
+  clt_executor_announce(executor, CLT_PHASE_BUILD);
+  rc = clt_program_check_limits(executor, plan, m, error);
+  if (rc == 0) {
+    double started = clt_now_s();
+    rc = clt_program_build(&prepared->program, executor, plan, m, error);
+    m->phases.build_s += clt_now_s() - started;
+  }
+  if (rc == 0) rc = clt_program_check_kernels(&prepared->program, executor, plan, m);
+  if (rc == 0) { /* arguments, and the first launch */
+    double started = clt_now_s();
+    rc = clt_bindings_init(&prepared->bindings, executor, plan, data, compare, m, error);
+    if (rc == 0) rc = clt_bindings_restore(&prepared->bindings, executor, CLT_RESTORE_ALL, m, error);
+    if (rc == 0) rc = clt_bindings_set(&prepared->bindings, &prepared->program, plan, m);
+    if (rc == 0) {
+      rc = clt_launch_first(&prepared->first_run_s, executor, &prepared->program, plan, m);
+      clt_prepared_fault(executor, &prepared->bindings, m);
+    }
+    m->phases.first_launch_s += clt_now_s() - started;
+  }
+  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, true, m);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   if (rc)
     clt_prepared_free(prepared);
@@ -77,9 +74,10 @@ int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan 
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,
                          clt_measurement *measurement, clt_error *error) {
   clt_prepared *prepared = NULL;
-  int rc = clt_rejected_is_fine(clt_prepared_new(&prepared, executor, plan, data, data != NULL, measurement, error));
-  if (rc == 0) *out = prepared;
-  return rc;
+  int rc = clt_prepared_new(&prepared, executor, plan, data, data != NULL, measurement, error);
+  if (rc < 0) return rc;
+  *out = prepared;
+  return CLT_OK;
 }
 
 void clt_prepared_free(clt_prepared *prepared) {
@@ -90,8 +88,8 @@ void clt_prepared_free(clt_prepared *prepared) {
 }
 
 /* The same program on other data, which leaves the prepared arguments as they were. */
-static int run_on(clt_prepared *prepared, clt_bindings *bindings, const clt_data *data, clt_measurement *m,
-                  clt_error *error) {
+static int run_on_data(clt_prepared *prepared, clt_bindings *bindings, const clt_data *data, clt_measurement *m,
+                       clt_error *error) {
   clt_executor *executor = prepared->executor;
   clt_run run;
   double started = clt_now_s();
@@ -100,14 +98,11 @@ static int run_on(clt_prepared *prepared, clt_bindings *bindings, const clt_data
   if (rc == 0) rc = clt_bindings_set(bindings, &prepared->program, prepared->plan, m);
   if (rc) return rc;
   clt_executor_announce(executor, CLT_PHASE_RUNNING);
-  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, m);
+  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, 1, m);
   clt_prepared_fault(executor, bindings, m);
   if (rc) return rc;
-  clt_executor_announce(executor, CLT_PHASE_VERIFY);
-  rc = clt_bindings_check(bindings, executor, true, m);
-  if (rc == 0) rc = clt_bindings_verify(bindings, executor, m);
   m->phases.verify_s += clt_now_s() - started;
-  return rc;
+  return clt_bindings_verify(bindings, executor, true, m);
 }
 
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
@@ -116,11 +111,86 @@ int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const cl
   clt_measurement ignored;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
-  rc = run_on(prepared, &bindings, data, measurement, error);
+  rc = run_on_data(prepared, &bindings, data, measurement, error);
   clt_measurement_init(&ignored, prepared->plan->config);
   clt_bindings_set(&prepared->bindings, &prepared->program, prepared->plan, &ignored);
   clt_measurement_release(&ignored);
   clt_bindings_release(&bindings, executor);
   clt_executor_announce(executor, CLT_PHASE_DONE);
-  return clt_rejected_is_fine(rc);
+  return rc == CLT_REJECTED ? CLT_OK : rc;
+}
+
+/* --- references --- */
+
+/* The logical result of an output, malloc'ed. */
+static int read_result(void **out, clt_executor *executor, const clt_binding *binding, clt_error *error) {
+  const clt_object *object = binding->object.memory ? &binding->object : &binding->input->object;
+  clt_view view;
+  void *result = malloc(binding->array->bytes);
+  if (result == NULL) return clt_fail_memory(error);
+  cl_int status = clt_object_view(&view, executor, object);
+  if (status != CL_SUCCESS) {
+    free(result);
+    return clt_fail_cl(error, status, "read back the reference");
+  }
+  clt_array_unstore(result, binding->arg, view.bytes);
+  clt_object_close(executor, object, &view);
+  *out = result;
+  return CLT_OK;
+}
+
+static bool lacks_reference(const clt_binding *binding) {
+  return binding->arg->verified && binding->array && binding->array->verified && binding->array->reference == NULL;
+}
+
+/* All results are read before the first is given to data, so that a failure leaves data as it was. */
+static int read_results(clt_prepared *prepared, clt_data *data, clt_error *error) {
+  const clt_bindings *bindings = &prepared->bindings;
+  void **results = clt_new_array(bindings->n, sizeof *results);
+  if (results == NULL) return clt_fail_memory(error);
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < bindings->n; i++)
+    if (lacks_reference(&bindings->items[i]))
+      rc = read_result(&results[i], prepared->executor, &bindings->items[i], error);
+  for (size_t i = 0; i < bindings->n; i++) {
+    if (rc == 0 && results[i] && lacks_reference(&bindings->items[i])) {
+      clt_data_find(data, bindings->items[i].arg->name)->reference = results[i];
+      results[i] = NULL;
+    }
+    free(results[i]);
+  }
+  free(results);
+  return rc;
+}
+
+int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error) {
+  clt_prepared *prepared = NULL;
+  clt_measurement m;
+  clt_measurement_init(&m, plan->config);
+  int rc = clt_prepared_new(&prepared, executor, plan, data, false, &m, error);
+  if (rc == CLT_REJECTED)
+    rc = clt_fail(error, CLT_E_OPENCL, "the reference cannot be computed, %s: %.900s", clt_reason_text(m.reason),
+                  m.log ? m.log : "the driver gives no reason");
+  if (rc == 0) rc = read_results(prepared, data, error);
+  clt_prepared_free(prepared);
+  clt_measurement_release(&m);
+  return rc;
+}
+
+int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instance *instance, uint64_t seed,
+                       clt_error *error) {
+  clt_data *data = NULL;
+  clt_plan *plan = NULL;
+  clt_reference_kind kind = clt_instance_reference_kind(instance);
+  int rc = clt_data_new(&data, instance, seed, error);
+  if (rc) return rc;
+  if (kind == CLT_REFERENCE_KERNEL)
+    rc = clt_plan_new_reference(&plan, instance, error);
+  else if (kind == CLT_REFERENCE_DEFAULT)
+    rc = clt_plan_new(&plan, instance, clt_instance_reference_configuration(instance), error);
+  if (rc == 0 && plan) rc = clt_executor_reference(executor, plan, data, error);
+  clt_plan_free(plan);
+  if (rc) return clt_data_free(data), rc;
+  *out = data;
+  return CLT_OK;
 }

@@ -1,5 +1,5 @@
-#include "opencl/program.h"
-
+/* A plan's program: what the device states is checked before a build is spent, what the built kernels state before the
+ * first launch (PoCL ends the process with an assertion where these limits are exceeded). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,108 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "opencl/declarations.h"
+#include "opencl/internal.h"
 
 #define MAX_LOG_READ_BYTES ((size_t)64 << 20)
 #define MAX_NAMES_BYTES 4096
 #define MAX_NAMES 128
 
-/* The driver's log, NULL where there is none. Caller frees. */
-static char *build_log(cl_program program, cl_device_id device) {
+/* --- the device's limits --- */
+
+static int check_image(const clt_executor *executor, const clt_plan_arg *arg, clt_measurement *m) {
+  const clt_device_info *device = &executor->info;
+  bool volume = arg->kind == CLT_ARG_IMAGE3D;
+  uint64_t max[3] = {volume ? device->image3d_max_width : device->image2d_max_width,
+                     volume ? device->image3d_max_height : device->image2d_max_height,
+                     volume ? device->image3d_max_depth : 1};
+  if (!device->images) return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device has no images ('%s')", arg->name);
+  if (arg->kind == CLT_ARG_IMAGE1D_BUFFER && arg->bytes / arg->element.bytes > device->image1d_buffer_max_width)
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "image '%s' has %zu elements, the device allows %llu", arg->name,
+                      arg->bytes / arg->element.bytes, (unsigned long long)device->image1d_buffer_max_width);
+  for (int d = 0; arg->kind != CLT_ARG_IMAGE1D_BUFFER && d < 3; d++)
+    if (arg->extent[d] + 2 * arg->border[d] > max[d])
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
+                        "image '%s' is %zu elements in dimension %d, the device allows %llu", arg->name,
+                        arg->extent[d] + 2 * arg->border[d], d, (unsigned long long)max[d]);
+  if (!clt_image_supported(executor, arg))
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "the device has no images with the elements of argument '%s'",
+                      arg->name);
+  return CLT_OK;
+}
+
+static int check_arg(const clt_executor *executor, const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
+  const clt_device_info *device = &executor->info;
+  size_t bytes = arg->element.bytes, extent;
+  if (!clt_arg_is_memory(arg)) return CLT_OK;
+  for (int d = 0; d < 3; d++)
+    if (__builtin_add_overflow(arg->border[d], arg->border[d], &extent) ||
+        __builtin_add_overflow(extent, arg->extent[d], &extent) || !clt_size_multiply(&bytes, bytes, extent))
+      return clt_fail(error, CLT_E_RANGE, "argument '%s' is too large to address", arg->name);
+  if (bytes == 0) return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' has no elements", arg->name);
+  if (bytes != arg->bytes)
+    return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' is said to have %zu bytes, but its extents make %zu",
+                    arg->name, arg->bytes, bytes);
+  if (clt_arg_is_image(arg->kind)) return check_image(executor, arg, m);
+  uint64_t max = arg->kind == CLT_ARG_CONSTANT ? device->max_constant_bytes : device->max_allocation_bytes;
+  if (max == 0 || arg->bytes <= max) return CLT_OK;
+  return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "argument '%s' takes %zu bytes, the device allows %llu", arg->name,
+                    arg->bytes, (unsigned long long)max);
+}
+
+static uint64_t work_group_size(const clt_plan_launch *launch) {
+  size_t product = 1;
+  for (unsigned d = 0; d < launch->n_dimensions; d++)
+    if (!clt_size_multiply(&product, product, launch->local[d])) return SIZE_MAX;
+  return product;
+}
+
+static uint64_t local_argument_bytes(const clt_plan *plan, const clt_plan_launch *launch) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < launch->n_args; i++) {
+    const clt_plan_arg *arg = &plan->args[launch->args[i]];
+    if (arg->kind == CLT_ARG_LOCAL) bytes += arg->bytes;
+  }
+  return bytes;
+}
+
+static int check_launch(const clt_executor *executor, const clt_plan *plan, const clt_plan_launch *launch,
+                        clt_measurement *m, clt_error *error) {
+  const clt_device_info *device = &executor->info;
+  if (launch->n_dimensions < 1 || launch->n_dimensions > 3 || launch->repeat < 1)
+    return clt_fail(error, CLT_E_ARGUMENT, "a launch of '%s' has %u dimensions and is repeated %u times",
+                    launch->kernel, launch->n_dimensions, launch->repeat);
+  for (size_t i = 0; i < launch->n_args; i++)
+    if (launch->args[i] >= plan->n_args)
+      return clt_fail(error, CLT_E_ARGUMENT, "argument %zu of '%s' does not exist", i, launch->kernel);
+  uint64_t local_bytes = local_argument_bytes(plan, launch);
+  if (local_bytes > device->local_memory_bytes)
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "'%s' is given %llu bytes of local memory, the device has %llu",
+                      launch->kernel, (unsigned long long)local_bytes, (unsigned long long)device->local_memory_bytes);
+  if (!launch->has_local) return CLT_OK;
+  for (unsigned d = 0; d < launch->n_dimensions; d++)
+    if (launch->local[d] < 1 || launch->local[d] > device->max_work_item_sizes[d])
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
+                        "work-groups of '%s' are %zu in dimension %u, the device allows %llu", launch->kernel,
+                        launch->local[d], d, (unsigned long long)device->max_work_item_sizes[d]);
+  if (work_group_size(launch) > device->max_work_group_size)
+    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "work-groups of '%s' have %llu work-items, the device allows %llu",
+                      launch->kernel, (unsigned long long)work_group_size(launch),
+                      (unsigned long long)device->max_work_group_size);
+  return CLT_OK;
+}
+
+int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error) {
+  int rc = CLT_OK;
+  if (plan->n_launches == 0) return clt_fail(error, CLT_E_ARGUMENT, "the plan launches no kernel");
+  for (size_t i = 0; rc == 0 && i < plan->n_args; i++) rc = check_arg(executor, &plan->args[i], m, error);
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
+    rc = check_launch(executor, plan, &plan->launches[i], m, error);
+  return rc;
+}
+
+/* --- building --- */
+
+char *clt_program_log(cl_program program, cl_device_id device) {
   size_t n = 0;
   if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &n) != CL_SUCCESS) return NULL;
   if (n <= 1 || n > MAX_LOG_READ_BYTES) return NULL;
@@ -21,15 +116,6 @@ static char *build_log(cl_program program, cl_device_id device) {
   if (log && clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, n, log, NULL) == CL_SUCCESS) return log;
   free(log);
   return NULL;
-}
-
-static int reject_build(const clt_program *built, const clt_executor *executor, cl_int status, clt_measurement *m) {
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "building");
-  char *log = build_log(built->program, executor->device);
-  int rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)
-               : clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building");
-  free(log);
-  return rc;
 }
 
 /* The program's kernels as "'blur', 'copy'", and the one that is nearest to a mistyped name; names is cut in place. */
@@ -50,35 +136,26 @@ static int reject_kernel_name(const char *typed, char *names, clt_measurement *m
   return rc;
 }
 
-static int reject_kernel(const clt_program *built, const char *name, cl_int status, clt_measurement *m) {
-  char names[MAX_NAMES_BYTES] = "";
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making a kernel");
-  if (status == CL_INVALID_KERNEL_NAME &&
-      clGetProgramInfo(built->program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) == CL_SUCCESS)
-    return reject_kernel_name(name, names, m);
-  return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
-                    clt_cl_status_name(status));
-}
-
 static int make_kernels(clt_program *built, const clt_plan *plan, clt_measurement *m, clt_error *error) {
   built->kernels = clt_new_array(plan->n_launches, sizeof *built->kernels);
   if (built->kernels == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < plan->n_launches; i++) {
     cl_int status;
     built->kernels[i] = clCreateKernel(built->program, plan->launches[i].kernel, &status);
-    if (built->kernels[i] == NULL) return reject_kernel(built, plan->launches[i].kernel, status, m);
-    built->n_kernels++;
+    if (built->kernels[i]) {
+      built->n_kernels++;
+      continue;
+    }
+    const char *name = plan->launches[i].kernel;
+    char names[MAX_NAMES_BYTES] = "";
+    if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making a kernel");
+    if (status == CL_INVALID_KERNEL_NAME &&
+        clGetProgramInfo(built->program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) == CL_SUCCESS)
+      return reject_kernel_name(name, names, m);
+    return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
+                      clt_cl_status_name(status));
   }
   return CLT_OK;
-}
-
-/* PoCL alone, and only once; a driver whose header is not as expected builds in its own way. */
-static bool has_declarations(clt_executor *executor) {
-  if (!executor->declarations_sought) {
-    executor->declarations_sought = true;
-    clt_declarations_of_pocl(&executor->declarations, executor->info.platform_version, NULL);
-  }
-  return executor->declarations != NULL;
 }
 
 static int build_source(cl_program *out, cl_int *status, const clt_executor *executor, const char *source,
@@ -89,31 +166,18 @@ static int build_source(cl_program *out, cl_int *status, const clt_executor *exe
   return CLT_OK;
 }
 
-/* The source under its own name, so that the compiler's messages say file and line; caller frees. */
-static char *named_source(const clt_plan *plan) {
-  const char *file = plan->source_file;
-  if (file == NULL || strpbrk(file, "\"\\\n\r")) return strdup(plan->source);
-  return clt_format("#line 1 \"%s\"\n%s", file, plan->source);
-}
-
-static int build_once(cl_program *out, cl_int *status, const clt_executor *executor, const clt_plan *plan,
-                      const char *text, clt_error *error) {
-  char *source = clt_declarations_prepend(executor->declarations, text, plan->options);
-  char *options = clt_format("%s" CLT_DECLARATIONS_OPTION, plan->options ? plan->options : "");
-  int rc = source && options ? build_source(out, status, executor, source, options, error) : clt_fail_memory(error);
-  free(source);
-  free(options);
-  return rc;
-}
-
 /* With the declarations that the source needs; *out is NULL where that does not build. */
 static int build_reduced(cl_program *out, const clt_executor *executor, const clt_plan *plan, const char *text,
                          clt_error *error) {
   for (;;) {
     cl_int status;
-    int rc = build_once(out, &status, executor, plan, text, error);
+    char *source = clt_declarations_prepend(executor->declarations, text, plan->options);
+    char *options = clt_format("%s" CLT_DECLARATIONS_OPTION, plan->options ? plan->options : "");
+    int rc = source && options ? build_source(out, &status, executor, source, options, error) : clt_fail_memory(error);
+    free(source);
+    free(options);
     if (rc || status == CL_SUCCESS) return rc;
-    char *log = build_log(*out, executor->device);
+    char *log = clt_program_log(*out, executor->device);
     size_t n_learnt = log ? clt_declarations_learn(executor->declarations, log) : 0;
     free(log);
     clReleaseProgram(*out);
@@ -126,16 +190,33 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
                       clt_error *error) {
   clt_program built = {0};
   cl_int status = CL_SUCCESS;
-  char *text = named_source(plan);
+  /* The source under its own name, so that the compiler's messages say file and line. */
+  const char *file = plan->source_file;
+  char *text = file == NULL || strpbrk(file, "\"\\\n\r") ? strdup(plan->source)
+                                                         : clt_format("#line 1 \"%s\"\n%s", file, plan->source);
   if (text == NULL) return clt_fail_memory(error);
-  bool reduced = has_declarations(executor);
+  /* PoCL alone, and only once; a driver whose header is not as expected builds in its own way. */
+  if (!executor->declarations_sought) {
+    executor->declarations_sought = true;
+    clt_declarations_of_pocl(&executor->declarations, executor->info.platform_version, NULL);
+  }
+  bool reduced = executor->declarations != NULL;
   int rc = reduced ? build_reduced(&built.program, executor, plan, text, error) : CLT_OK;
   if (rc == CLT_OK && built.program == NULL) {
     rc = build_source(&built.program, &status, executor, text, plan->options ? plan->options : "", error);
-    if (rc == CLT_OK && status == CL_SUCCESS && reduced) clt_executor_drop_declarations(executor);
+    if (rc == CLT_OK && status == CL_SUCCESS && reduced) { /* it needs declarations that it does not mention */
+      clt_declarations_free(executor->declarations);
+      executor->declarations = NULL;
+    }
   }
-  if (rc == CLT_OK)
-    rc = status == CL_SUCCESS ? make_kernels(&built, plan, m, error) : reject_build(&built, executor, status, m);
+  if (rc == CLT_OK && status == CL_SUCCESS) {
+    rc = make_kernels(&built, plan, m, error);
+  } else if (rc == CLT_OK) {
+    char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
+    rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)
+             : clt_reject_cl(m, CLT_REASON_COMPILE_ERROR, status, "building");
+    free(log);
+  }
   free(text);
   if (rc)
     clt_program_release(&built);
@@ -149,4 +230,43 @@ void clt_program_release(clt_program *program) {
   free(program->kernels);
   if (program->program) clReleaseProgram(program->program);
   *program = (clt_program){0};
+}
+
+/* --- the built kernels' limits --- */
+
+static int check_kernel(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
+                        const clt_plan_launch *launch, clt_measurement *m) {
+  cl_ulong local_bytes = 0;
+  size_t max_work_items = 0, required[3] = {0};
+  cl_uint n_args = 0;
+  if (clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL) == CL_SUCCESS &&
+      n_args != launch->n_args)
+    return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
+                      n_args, launch->n_args);
+  clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
+  local_bytes += local_argument_bytes(plan, launch);
+  if (local_bytes > executor->info.local_memory_bytes)
+    return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
+                      launch->kernel, (unsigned long long)local_bytes,
+                      (unsigned long long)executor->info.local_memory_bytes);
+  cl_int status = clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items,
+                                           &max_work_items, NULL);
+  if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
+    return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
+                      launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
+  status = clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required,
+                                    required, NULL);
+  for (unsigned d = 0; status == CL_SUCCESS && required[0] && d < launch->n_dimensions; d++)
+    if (!launch->has_local || launch->local[d] != required[d])
+      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' requires work-groups of %zu x %zu x %zu", launch->kernel,
+                        required[0], required[1], required[2]);
+  return CLT_OK;
+}
+
+int clt_program_check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
+                              clt_measurement *m) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
+    rc = check_kernel(program->kernels[i], executor, plan, &plan->launches[i], m);
+  return rc;
 }

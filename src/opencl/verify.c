@@ -1,11 +1,11 @@
 /* What is looked at after a run: guards, inputs, outputs. A driver that fails here was brought down by the kernel. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "opencl/bindings.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "opencl/internal.h"
 
 static int reject_reading(const clt_binding *binding, cl_int status, clt_measurement *m) {
   return clt_reject(m, CLT_REASON_RUN_ERROR, "reading back argument '%s' after the run: %s (%d)", binding->arg->name,
@@ -26,26 +26,14 @@ static int check_guard(const clt_binding *binding, const clt_object *object, clt
 
 /* The content of an input that the kernel was to read only. */
 static int check_input(const clt_binding *binding, clt_executor *executor, clt_measurement *m) {
-  bool intact = true;
-  cl_int status = clt_input_check(&intact, executor, binding->input);
+  const clt_object *object = &binding->input->object;
+  clt_view view;
+  cl_int status = clt_object_view(&view, executor, object);
   if (status != CL_SUCCESS) return reject_reading(binding, status, m);
+  bool intact = clt_hash64(view.bytes, object->bytes) == binding->input->hash;
+  clt_object_close(executor, object, &view);
   if (intact) return CLT_OK;
   return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote into argument '%s', which is an input", binding->arg->name);
-}
-
-static int check_binding(const clt_binding *binding, clt_executor *executor, bool inputs, clt_measurement *m) {
-  int rc = CLT_OK;
-  if (binding->object.memory) return check_guard(binding, &binding->object, executor, m);
-  if (binding->input) rc = check_guard(binding, &binding->input->object, executor, m);
-  if (rc == 0 && binding->input && inputs) rc = check_input(binding, executor, m);
-  return rc;
-}
-
-int clt_bindings_check(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < bindings->n; i++) rc = check_binding(&bindings->items[i], executor, inputs, m);
-  if (rc) clt_bindings_distrust(bindings);
-  return rc;
 }
 
 static int print_number(char *out, size_t capacity, clt_element_base base, const unsigned char *bytes) {
@@ -86,19 +74,6 @@ static void print_element(char *out, size_t capacity, const clt_element *element
   snprintf(out + used, capacity - used, "%s", vector ? "}" : "");
 }
 
-static int reject_output(const clt_binding *binding, const void *result, size_t where, double max_abs_error,
-                         clt_measurement *m) {
-  const clt_array *array = binding->array;
-  const size_t *extent = binding->arg->extent;
-  char got[600], expected[600];
-  print_element(got, sizeof got, &array->element, result, where);
-  print_element(expected, sizeof expected, &array->element, array->reference, where);
-  return clt_reject(m, CLT_REASON_WRONG_OUTPUT,
-                    "argument '%s', element %zu (%zu, %zu, %zu): got %s, expected %s; largest error %g",
-                    binding->arg->name, where, where % extent[0], where / extent[0] % extent[1],
-                    where / extent[0] / extent[1], got, expected, max_abs_error);
-}
-
 static int verify_output(const clt_binding *binding, clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
   const clt_object *object = binding->object.memory ? &binding->object : &binding->input->object;
@@ -117,16 +92,36 @@ static int verify_output(const clt_binding *binding, clt_executor *executor, clt
   if (result == NULL) {
     rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to compare argument '%s'", arg->name);
   } else if (!clt_array_matches(binding->array, result, &max_abs_error, &where)) {
-    rc = reject_output(binding, result, where, max_abs_error, m);
+    char got[600], expected[600];
+    const size_t *extent = arg->extent;
+    print_element(got, sizeof got, &binding->array->element, result, where);
+    print_element(expected, sizeof expected, &binding->array->element, binding->array->reference, where);
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT,
+                    "argument '%s', element %zu (%zu, %zu, %zu): got %s, expected %s; largest error %g", arg->name,
+                    where, where % extent[0], where / extent[0] % extent[1], where / extent[0] / extent[1], got,
+                    expected, max_abs_error);
   }
   m->max_abs_error = isnan(m->max_abs_error) ? max_abs_error : fmax(m->max_abs_error, max_abs_error);
   clt_object_close(executor, object, &view);
   return rc;
 }
 
-int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, clt_measurement *m) {
+int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m) {
   int rc = CLT_OK;
+  double started = clt_now_s();
+  clt_executor_announce(executor, CLT_PHASE_VERIFY);
+  for (size_t i = 0; rc == 0 && i < bindings->n; i++) {
+    const clt_binding *binding = &bindings->items[i];
+    if (binding->object.memory) {
+      rc = check_guard(binding, &binding->object, executor, m);
+    } else if (binding->input) {
+      rc = check_guard(binding, &binding->input->object, executor, m);
+      if (rc == 0 && inputs) rc = check_input(binding, executor, m);
+    }
+  }
+  if (rc) clt_bindings_distrust(bindings);
   for (size_t i = 0; rc == 0 && i < bindings->n; i++)
     if (bindings->items[i].verified) rc = verify_output(&bindings->items[i], executor, m);
+  m->phases.verify_s += clt_now_s() - started;
   return rc;
 }

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "opencl/launch.h"
+#include "opencl/internal.h"
 #include "session/session.h"
 
 #define RUNS 5
@@ -88,7 +88,7 @@ static int time_runs(const tuner *u, const clt_program *program, const clt_plan 
   for (int i = 0; i < RUNS && again; i++) {
     clt_run run;
     int rc = restore(u, error);
-    if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, m);
+    if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, 1, m);
     if (rc) return rc;
     m->runs_s[m->n_runs++] = seconds_of(u, &run, m);
     least_s = fmin(least_s, m->runs_s[m->n_runs - 1]);

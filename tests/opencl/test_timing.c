@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opencl/context.h"
+#include "opencl/internal.h"
 
 #include "bench.h"
-#include "opencl/clock.h"
-#include "opencl/inputs.h"
 
 enum { N = 4096 };
 

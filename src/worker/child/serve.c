@@ -10,7 +10,6 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "opencl/executor.h"
-#include "opencl/inspect.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 

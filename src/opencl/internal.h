@@ -1,0 +1,252 @@
+/* opencl/internal.h - the inside of an executor and of what it prepares, for the files of this room (and for
+ * session/tune_kernel.c, which runs a program on arguments of the application's). A step ends in one of three ways: 0,
+ * CLT_REJECTED (the configuration failed and its measurement says why), or a negative CLT_E... (the tuner cannot go
+ * on). Functions that return cl_int give OpenCL's status, and do not wait unless they say so. */
+#ifndef CLT_OPENCL_INTERNAL_H
+#define CLT_OPENCL_INTERNAL_H
+
+#include "opencl/executor.h"
+
+enum { CLT_REJECTED = 1 };
+
+/* --- executor.c: status codes --- */
+
+const char *clt_cl_status_name(cl_int status); /* "CL_OUT_OF_RESOURCES"; "an unknown status" */
+bool clt_cl_out_of_memory(cl_int status);
+
+/* "cannot <what>: <status>", CLT_E_OPENCL. */
+int clt_fail_cl(clt_error *error, cl_int status, const char *what);
+/* Marks the measurement as failed, with a log in printf's form. Returns CLT_REJECTED. */
+int clt_reject(clt_measurement *m, clt_reason reason, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* For what the driver refuses: lack of memory is out-of-memory, anything else is `reason`. */
+int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const char *what);
+
+/* --- device.c --- */
+
+/* The device at a place ("P:D" of clt_opencl_devices). CLT_E_DEVICE. */
+int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error);
+/* What a device is. What the driver does not know is left empty; the indices are -1 for a sub-device. */
+int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error);
+
+/* --- executor.c: a device with its context, queue, clock, and cache of uploaded inputs --- */
+
+/* Inputs on the device, newest first. */
+typedef struct clt_input_cache {
+  struct clt_input *first;
+  size_t bytes;       /* of all entries */
+  size_t limit_bytes; /* above it, entries that nobody uses are dropped, the oldest first */
+} clt_input_cache;
+
+/* Host memory that is kept from one configuration to the next. */
+typedef struct clt_scratch {
+  void *bytes;
+  size_t capacity;
+} clt_scratch;
+
+struct clt_executor {
+  clt_device_info info;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  bool out_of_order; /* an application's queue: launches are then chained by events */
+  bool broken;       /* the device no longer answers after a fault */
+  clt_clock clock;   /* what timing starts from; a measurement may fall back to the host's */
+  clt_phase_fn phase;
+  void *phase_user;
+  clt_input_cache inputs;
+  clt_scratch stored, logical;           /* read-back results: as they lie on the device, and without border */
+  uint64_t next_salt;                    /* of guard bands */
+  struct clt_declarations *declarations; /* opencl/declarations.h; NULL: programs are built in the driver's own way */
+  bool declarations_sought;
+  struct clt_energy_meter *meter; /* NULL: not needed yet */
+};
+
+void clt_executor_announce(const clt_executor *executor, clt_phase phase);
+/* CLT_E_OPENCL after a fault that the device did not survive. */
+int clt_executor_usable(const clt_executor *executor, clt_error *error);
+/* At least `bytes` of scratch memory; NULL when out of memory. */
+void *clt_scratch_get(clt_scratch *scratch, size_t bytes);
+
+/* END - START of a finished event in seconds, or a negative number where the driver gives none or END <= START. */
+double clt_event_seconds(cl_event event);
+/* Whether the device can have been busy for device_s of the host_s from enqueuing to the end: true of every run. */
+bool clt_clock_possible(double device_s, double host_s);
+/* Whether the two clocks agree but for the overhead of a launch: of the shortest of several runs, since the host may
+ * have been kept from its core in any single one. */
+bool clt_clock_agrees(double device_s, double host_s);
+
+/* --- memory.c: what a kernel is given memory in --- */
+
+/* A buffer between guard bands, or an image. Contents are packed: rows without gaps. */
+typedef struct clt_object {
+  cl_mem memory; /* what a kernel is given: an image, a sub-buffer of `whole`, or a buffer where guards do not fit */
+  cl_mem view;   /* of CLT_ARG_IMAGE1D_BUFFER, what a kernel is given instead: `memory` as an image */
+  cl_mem whole;  /* content and both bands; NULL: no guards */
+  size_t bytes;  /* content */
+  size_t band_bytes; /* before the content; the band behind it is as long */
+  size_t region[3];  /* of an image, in elements */
+  bool is_image;
+  uint64_t salt; /* makes the bands differ from those of other objects */
+} clt_object;
+
+/* The view of a content by the host. */
+typedef struct clt_view {
+  const void *bytes;
+  void *mapped;
+} clt_view;
+
+/* Makes room for the stored array of a buffer or image argument and writes the guards. Gives back unused inputs where
+ * the device has no memory left. */
+cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
+void clt_object_release(clt_object *object);
+bool clt_arg_is_memory(const clt_plan_arg *arg); /* an argument that has an object */
+/* Whether the device has images of an image argument's elements. */
+bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg);
+
+cl_int clt_object_write(clt_executor *executor, const clt_object *object, const void *bytes); /* waits */
+cl_int clt_object_copy(clt_executor *executor, const clt_object *to, const clt_object *from);
+/* Fills the content so that what a kernel left out is wrong: with NaNs, or bytes of 0xA5. */
+cl_int clt_object_poison(clt_executor *executor, const clt_object *object, clt_element_base base);
+cl_int clt_object_zero(clt_executor *executor, const clt_object *object);
+
+/* Opens the content for reading, on the executor's scratch memory where the driver keeps gaps between rows; waits. */
+cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object);
+void clt_object_close(clt_executor *executor, const clt_object *object, clt_view *view);
+
+typedef enum clt_guard_state { CLT_GUARD_WHOLE, CLT_GUARD_BEFORE, CLT_GUARD_BEHIND } clt_guard_state;
+/* Which band was written into, and how many bytes away from the content (0: next to it). Waits. */
+cl_int clt_guard_check(clt_guard_state *state, size_t *distance_bytes, clt_executor *executor,
+                       const clt_object *object);
+
+/* --- arguments.c: inputs that stay on the device, and the arguments of a plan for one set of data --- */
+
+/* Either an input, or the reference with every number's top bit flipped: what an integer output is poisoned with. */
+typedef enum clt_content { CLT_CONTENT_INPUT, CLT_CONTENT_WRONG } clt_content;
+
+typedef struct clt_input_key {
+  const clt_data *data;
+  const void *bytes;
+  uint64_t seed, fingerprint; /* fingerprint: of a sample of the bytes, should memory have been given to other data */
+  clt_content content;
+  clt_arg_kind image; /* CLT_ARG_BUFFER where it is none */
+  clt_element_base base;
+  int components;
+  clt_image_channel channel;
+  clt_border_mode border_mode;
+  size_t extent[3], border[3];
+} clt_input_key;
+
+typedef struct clt_input {
+  struct clt_input *prev, *next;
+  clt_input_key key;
+  clt_object object;
+  uint64_t hash; /* of the stored content */
+  unsigned users;
+  bool stale; /* damaged or forgotten: not given out again */
+} clt_input;
+
+/* Drops unused inputs, the oldest first, until the cache holds no more than limit_bytes. */
+void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes);
+
+/* One argument. An input that is only read is shared from the cache; all others have an object of their own, which is
+ * given the content of `input` where there is one, and poison otherwise. */
+typedef struct clt_binding {
+  const clt_plan_arg *arg;
+  const clt_array *array; /* NULL: the data has none of this name, or there is no data */
+  clt_object object;
+  clt_input *input;
+  cl_sampler sampler;
+  bool verified; /* has a reference to be compared with */
+} clt_binding;
+
+typedef struct clt_bindings {
+  clt_binding *items; /* as plan->args */
+  size_t n;
+} clt_bindings;
+
+/* A plan's program. */
+typedef struct clt_program {
+  cl_program program;
+  cl_kernel *kernels; /* one a launch: each keeps its own arguments */
+  size_t n_kernels;
+} clt_program;
+
+/* Makes all objects. data is nullable: inputs are then zeros. verify: whether results are to be compared. Release in
+ * any case. */
+int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
+                      bool verify, clt_measurement *m, clt_error *error);
+void clt_bindings_release(clt_bindings *bindings, clt_executor *executor);
+
+/* Sets the arguments of all launches. */
+int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, const clt_plan *plan,
+                     clt_measurement *m);
+
+/* What is given its first content again; each level includes the ones before. */
+typedef enum clt_restore {
+  CLT_RESTORE_INPUTS,  /* inputs that the kernel changes: before every run */
+  CLT_RESTORE_OUTPUTS, /* outputs that are verified: poison */
+  CLT_RESTORE_ALL      /* scratch too: poison */
+} clt_restore;
+int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
+                         clt_error *error); /* waits */
+/* Whether CLT_RESTORE_INPUTS has anything to do. */
+bool clt_bindings_change_inputs(const clt_bindings *bindings);
+/* Shared inputs are uploaded again for the next configuration: this one may have damaged them. */
+void clt_bindings_distrust(const clt_bindings *bindings);
+
+/* verify.c, after a run: the guards of every buffer, the contents of the inputs that may only be read where `inputs` is
+ * set (what was damaged is not used again), and the verified outputs against their references (sets max_abs_error). */
+int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m);
+
+/* --- program.c --- */
+
+/* Before building: sizes that do not fit together are an error, what the device cannot do is device-limit. */
+int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error);
+/* Builds, with the log kept where that fails. On PoCL with the declarations that the source mentions
+ * (opencl/declarations.h); where that fails, in the driver's own way, and from then on only so if that succeeds. */
+int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
+                      clt_error *error);
+/* The built kernels' limits; asked before arguments are set, since drivers differ in whether they count local
+ * arguments. */
+int clt_program_check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
+                              clt_measurement *m);
+void clt_program_release(clt_program *program);
+/* The driver's log of a build, malloc'ed; NULL where there is none. */
+char *clt_program_log(cl_program program, cl_device_id device);
+
+/* --- launch.c: running a plan's launches; the queue must be idle --- */
+
+/* One run: all launches, repeats included. */
+typedef struct clt_run {
+  double host_s;   /* from before the first was enqueued until all have ended */
+  double device_s; /* the sum of the launches' own durations; negative where an event gave none */
+} clt_run;
+
+/* n_runs runs, none of which is waited for before the next (but every so often, for the events); *out is of all of
+ * them. */
+int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                   size_t n_runs, clt_measurement *m);
+
+/* The first run of a program: launches one after the other, and announces for each kernel that it is launched and, once
+ * its event says so, that it runs: drivers compile in between. *least_s: what the run took at least, by both clocks
+ * from when the driver said that it runs; 0 where that is not known. */
+int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                     clt_measurement *m);
+
+/* --- prepare.c --- */
+
+struct clt_prepared {
+  clt_executor *executor;
+  const clt_plan *plan;
+  clt_program program;
+  clt_bindings bindings;
+  double first_run_s; /* at least so long; 0: not known */
+};
+
+/* clt_executor_prepare, which may leave out the comparison, and tells CLT_REJECTED apart. */
+int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
+                     bool compare, clt_measurement *m, clt_error *error);
+/* After a launch: where it failed, shared inputs are no longer trusted, and the device is asked whether it lives. */
+void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m);
+
+#endif
