@@ -30,13 +30,13 @@ static const char *skip_comment(reader *r, const char *at) {
 }
 
 /* A directive stands on the line of its first byte, whatever comment goes before. */
-static void put(reader *r, size_t *n, char c) {
+static void put_byte(reader *r, size_t *n, char c) {
   if (*n == 0 && isspace((unsigned char)c)) return;
   if (*n == 0) r->line = r->next_line;
   if (*n + 1 < sizeof r->text) r->text[(*n)++] = c;
 }
 
-static bool next_line(reader *r) {
+static bool read_line(reader *r) {
   size_t n = 0;
   char quote = 0;
   if (*r->at == '\0') return false;
@@ -48,15 +48,15 @@ static bool next_line(reader *r) {
       r->next_line++;
     } else if (quote == 0 && r->at[0] == '/' && (r->at[1] == '/' || r->at[1] == '*')) {
       r->at = skip_comment(r, r->at);
-      put(r, &n, ' ');
+      put_byte(r, &n, ' ');
     } else {
       if (quote && *r->at == '\\' && r->at[1])
-        put(r, &n, *r->at++);
+        put_byte(r, &n, *r->at++);
       else if (*r->at == quote)
         quote = 0;
       else if (quote == 0 && (*r->at == '"' || *r->at == '\''))
         quote = *r->at;
-      put(r, &n, *r->at++);
+      put_byte(r, &n, *r->at++);
     }
   }
   if (*r->at == '\n') r->at++, r->next_line++;
@@ -93,7 +93,7 @@ static bool is_guarded(const reader *r, const char *name) {
   return false;
 }
 
-static int add(reader *r, const char *at, int line, clt_error *error) {
+static int add_define(reader *r, const char *at, int line, clt_error *error) {
   clt_define define = {.line = line, .conditional = r->depth > 0};
   size_t n = 0;
   while (is_name_byte(at[n])) n++;
@@ -121,7 +121,7 @@ static void open_condition(reader *r, const char *condition) {
   note_condition(r, condition);
 }
 
-static int take(reader *r, clt_error *error) {
+static int take_directive(reader *r, clt_error *error) {
   const char *at;
   if ((at = directive(r->text, "if")) || (at = directive(r->text, "ifdef")) || (at = directive(r->text, "ifndef"))) {
     open_condition(r, at);
@@ -132,18 +132,11 @@ static int take(reader *r, clt_error *error) {
   } else if ((at = directive(r->text, "line")) && isdigit((unsigned char)*at)) {
     r->next_line = (int)(strtol(at, NULL, 10) % 1000000000);
   } else if ((at = directive(r->text, "define"))) {
-    return add(r, at, r->line > 0 ? r->line : 1, error);
+    return add_define(r, at, r->line > 0 ? r->line : 1, error);
   } else if ((at = directive(r->text, "undef"))) {
-    return add(r, at, 0, error);
+    return add_define(r, at, 0, error);
   }
   return CLT_OK;
-}
-
-static size_t without_undefs(clt_define *defines, size_t n) {
-  size_t kept = 0;
-  for (size_t i = 0; i < n; i++)
-    if (defines[i].line > 0) defines[kept++] = defines[i];
-  return kept;
 }
 
 int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error) {
@@ -152,9 +145,12 @@ int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error)
   if (rc) return rc;
   r->at = text;
   r->next_line = 1;
-  while (rc == CLT_OK && next_line(r)) rc = take(r, error);
+  while (rc == CLT_OK && read_line(r)) rc = take_directive(r, error);
   if (rc == CLT_OK) {
-    *n = without_undefs(r->defines, r->n);
+    size_t n_kept = 0; /* without the "#undef"s */
+    for (size_t i = 0; i < r->n; i++)
+      if (r->defines[i].line > 0) r->defines[n_kept++] = r->defines[i];
+    *n = n_kept;
     *out = r->defines;
   } else {
     free(r->defines);

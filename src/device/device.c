@@ -1,63 +1,323 @@
+/* What a device is: the fields of clt_device_info as one table, from which come the properties that expressions use and
+ * the JSON form; keys of stores and locks; choosing one by a text. */
 #include <clatune/device.h>
 #include <ctype.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
-#include "device/field.h"
+#include "base/fail.h"
+#include "base/json.h"
+
+typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_U32, FIELD_U64, FIELD_BOOL, FIELD_REAL, FIELD_TYPE } field_kind;
+
+typedef struct device_field {
+  const char *property; /* the name in expressions: "device.<JSON key>" */
+  field_kind kind;
+  size_t offset, capacity; /* capacity: bytes of a text */
+} device_field;
+
+#define TEXT(field) \
+  { "device." #field, FIELD_TEXT, offsetof(clt_device_info, field), sizeof((clt_device_info *)0)->field }
+#define FIELD(kind, field) \
+  { "device." #field, kind, offsetof(clt_device_info, field), 0 }
+#define NAMED(kind, name, field) \
+  { "device." name, kind, offsetof(clt_device_info, field), 0 }
+
+static const device_field fields[] = {
+    FIELD(FIELD_INT, platform_index),
+    FIELD(FIELD_INT, device_index),
+    TEXT(platform_name),
+    TEXT(platform_vendor),
+    TEXT(platform_version),
+    TEXT(icd_suffix),
+    TEXT(name),
+    TEXT(vendor),
+    TEXT(device_version),
+    TEXT(driver_version),
+    TEXT(opencl_c_version),
+    TEXT(uuid),
+    TEXT(pci_address),
+    TEXT(extensions),
+    FIELD(FIELD_TYPE, type),
+    FIELD(FIELD_BOOL, available),
+    FIELD(FIELD_BOOL, images),
+    FIELD(FIELD_BOOL, little_endian),
+    FIELD(FIELD_U32, compute_units),
+    FIELD(FIELD_U32, clock_mhz),
+    FIELD(FIELD_U32, address_bits),
+    FIELD(FIELD_U64, max_work_group_size),
+    NAMED(FIELD_U64, "max_work_item_size_x", max_work_item_sizes[0]),
+    NAMED(FIELD_U64, "max_work_item_size_y", max_work_item_sizes[1]),
+    NAMED(FIELD_U64, "max_work_item_size_z", max_work_item_sizes[2]),
+    FIELD(FIELD_U64, local_memory_bytes),
+    FIELD(FIELD_BOOL, local_memory_dedicated),
+    FIELD(FIELD_U64, global_memory_bytes),
+    FIELD(FIELD_U64, global_cache_bytes),
+    FIELD(FIELD_U64, max_allocation_bytes),
+    FIELD(FIELD_U64, max_constant_bytes),
+    FIELD(FIELD_U64, max_parameter_bytes),
+    FIELD(FIELD_U64, image1d_buffer_max_width),
+    FIELD(FIELD_U64, image2d_max_width),
+    FIELD(FIELD_U64, image2d_max_height),
+    FIELD(FIELD_U64, image3d_max_width),
+    FIELD(FIELD_U64, image3d_max_height),
+    FIELD(FIELD_U64, image3d_max_depth),
+    FIELD(FIELD_U64, base_address_align_bits),
+    FIELD(FIELD_U64, preferred_vector_width_float),
+    FIELD(FIELD_U64, warp_size),
+    FIELD(FIELD_U64, preferred_work_group_multiple),
+    TEXT(sub_group_sizes),
+    FIELD(FIELD_REAL, timer_resolution_s),
+};
+#define N_FIELDS (sizeof fields / sizeof *fields)
+
+static const char *json_key(const device_field *field) { return field->property + strlen("device."); }
+
+static const char *type_name(clt_device_type type) {
+  static const char *const names[] = {"cpu", "gpu", "accelerator", "other"};
+  return (unsigned)type < 4 ? names[type] : "other";
+}
+
+/* --- keys --- */
 
 int clt_device_key(const clt_device_info *device, char *out, size_t capacity) {
   return snprintf(out, capacity, "%s|%s|%u", device->platform_name, device->name, (unsigned)device->compute_units);
 }
 
-/* Some drivers report a UUID of zeros instead of none. */
-static bool has_uuid(const clt_device_info *device) { return strspn(device->uuid, "0") < strlen(device->uuid); }
+int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity) {
+  bool has_uuid = strspn(device->uuid, "0") < strlen(device->uuid); /* some drivers report zeros instead of none */
+  if (device->type == CLT_DEVICE_CPU) return snprintf(out, capacity, "cpu");
+  if (has_uuid) return snprintf(out, capacity, "gpu-%s", device->uuid);
 
-/* A file name's worth of a name: lower-case letters, digits and single dashes. */
-static void simplify(char *out, size_t capacity, const char *name) {
+  /* Part of a file's name: lower-case letters, digits and single dashes. */
+  char simple[128];
   size_t n = 0;
-  for (; *name && n + 1 < capacity; name++) {
-    if (isalnum((unsigned char)*name)) {
-      out[n++] = (char)tolower((unsigned char)*name);
-    } else if (n > 0 && out[n - 1] != '-') {
-      out[n++] = '-';
+  bool by_address = device->pci_address[0] != '\0';
+  for (const char *c = by_address ? device->pci_address : device->name; *c && n + 1 < sizeof simple; c++) {
+    if (isalnum((unsigned char)*c)) {
+      simple[n++] = (char)tolower((unsigned char)*c);
+    } else if (n > 0 && simple[n - 1] != '-') {
+      simple[n++] = '-';
     }
   }
-  out[n] = 0;
+  simple[n] = '\0';
+  return snprintf(out, capacity, "%s-%s", by_address ? "gpu" : "device", simple);
 }
 
-int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity) {
-  if (device->type == CLT_DEVICE_CPU) return snprintf(out, capacity, "cpu");
-  if (has_uuid(device)) return snprintf(out, capacity, "gpu-%s", device->uuid);
-  char simple[128];
-  if (device->pci_address[0]) {
-    simplify(simple, sizeof simple, device->pci_address);
-    return snprintf(out, capacity, "gpu-%s", simple);
-  }
-  simplify(simple, sizeof simple, device->name);
-  return snprintf(out, capacity, "device-%s", simple);
-}
+/* --- properties --- */
 
-size_t clt_device_n_properties(void) { return clt_device_n_fields; }
+size_t clt_device_n_properties(void) { return N_FIELDS; }
 
-const char *clt_device_property_name(size_t index) { return clt_device_fields[index].property; }
-
-static clt_value integer(int64_t x) { return (clt_value){.type = CLT_INT, .integer = x}; }
-
-/* Drivers report "no limit" as 2^64 - 1; expressions know 63 bits. */
-static clt_value unsigned_integer(uint64_t x) { return integer(x > INT64_MAX ? INT64_MAX : (int64_t)x); }
+const char *clt_device_property_name(size_t index) { return fields[index].property; }
 
 clt_value clt_device_property(const clt_device_info *device, size_t index) {
-  const clt_field *field = &clt_device_fields[index];
-  const void *at = (const char *)device + field->offset;
-  switch (field->kind) {
-    case CLT_FIELD_TEXT: return (clt_value){.type = CLT_STRING, .text = at};
-    case CLT_FIELD_INT: return integer(*(const int *)at);
-    case CLT_FIELD_U32: return integer(*(const uint32_t *)at);
-    case CLT_FIELD_U64: return unsigned_integer(*(const uint64_t *)at);
-    case CLT_FIELD_BOOL: return (clt_value){.type = CLT_BOOL, .integer = *(const bool *)at};
-    case CLT_FIELD_REAL: return (clt_value){.type = CLT_REAL, .real = *(const double *)at};
-    case CLT_FIELD_TYPE:
-      return (clt_value){.type = CLT_STRING, .text = clt_device_type_name(*(const clt_device_type *)at)};
+  const void *at = (const char *)device + fields[index].offset;
+  clt_value value = {.type = CLT_INT};
+  switch (fields[index].kind) {
+    case FIELD_TEXT: return (clt_value){.type = CLT_STRING, .text = at};
+    case FIELD_INT: value.integer = *(const int *)at; break;
+    case FIELD_U32: value.integer = *(const uint32_t *)at; break;
+    case FIELD_U64: /* drivers report "no limit" as 2^64 - 1; expressions know 63 bits */
+      value.integer = *(const uint64_t *)at > INT64_MAX ? INT64_MAX : (int64_t) * (const uint64_t *)at;
+      break;
+    case FIELD_BOOL: return (clt_value){.type = CLT_BOOL, .integer = *(const bool *)at};
+    case FIELD_REAL: return (clt_value){.type = CLT_REAL, .real = *(const double *)at};
+    case FIELD_TYPE: return (clt_value){.type = CLT_STRING, .text = type_name(*(const clt_device_type *)at)};
   }
-  return integer(0);
+  return value;
+}
+
+/* --- JSON --- */
+
+int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error) {
+  json_t *object = json_object();
+  bool made = object != NULL;
+  for (size_t i = 0; made && i < N_FIELDS; i++)
+    made = json_object_set_new(object, json_key(&fields[i]), clt_json_value(clt_device_property(device, i))) == 0;
+  char *text = made ? json_dumps(object, JSON_COMPACT) : NULL;
+  json_decref(object);
+  if (text == NULL) return clt_fail_memory(error);
+  *out = text;
+  return CLT_OK;
+}
+
+/* NULL, or what the member has to be. */
+static const char *read_member(clt_device_info *device, const device_field *field, const json_t *json) {
+  void *at = (char *)device + field->offset;
+  const char *text = json_string_value(json);
+  json_int_t x = json_integer_value(json);
+  json_int_t limit = field->kind == FIELD_INT ? INT_MAX : field->kind == FIELD_U32 ? UINT32_MAX : INT64_MAX;
+  switch (field->kind) {
+    case FIELD_TEXT:
+      if (text == NULL) return "a string";
+      if (json_string_length(json) >= field->capacity) return "a shorter string";
+      memcpy(at, text, json_string_length(json) + 1);
+      return NULL;
+    case FIELD_TYPE:
+      for (clt_device_type type = CLT_DEVICE_CPU; text && type <= CLT_DEVICE_OTHER; type++)
+        if (strcmp(text, type_name(type)) == 0) return *(clt_device_type *)at = type, NULL;
+      return "\"cpu\", \"gpu\", \"accelerator\" or \"other\"";
+    case FIELD_BOOL:
+      if (!json_is_boolean(json)) return "true or false";
+      *(bool *)at = json_is_true(json);
+      return NULL;
+    case FIELD_REAL:
+      if (!json_is_number(json)) return "a number";
+      *(double *)at = json_number_value(json);
+      return NULL;
+    default:
+      if (!json_is_integer(json) || x < 0 || x > limit) return "a whole number in range";
+      if (field->kind == FIELD_INT) *(int *)at = (int)x;
+      if (field->kind == FIELD_U32) *(uint32_t *)at = (uint32_t)x;
+      if (field->kind == FIELD_U64) *(uint64_t *)at = (uint64_t)x;
+      return NULL;
+  }
+}
+
+int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error) {
+  json_error_t mistake;
+  clt_device_info device = {.type = CLT_DEVICE_OTHER};
+  json_t *object = json_loads(json, JSON_REJECT_DUPLICATES, &mistake);
+  int rc = CLT_OK;
+  if (object == NULL) return clt_fail_at(error, CLT_E_FORMAT, NULL, mistake.line, NULL, "%s", mistake.text);
+  if (!json_is_object(object)) rc = clt_fail(error, CLT_E_FORMAT, "a device needs to be a JSON object");
+  for (size_t i = 0; rc == CLT_OK && i < N_FIELDS; i++) {
+    const json_t *member = json_object_get(object, json_key(&fields[i]));
+    const char *needed = member ? read_member(&device, &fields[i], member) : NULL;
+    if (needed) rc = clt_fail_at(error, CLT_E_FORMAT, NULL, 0, json_key(&fields[i]), "needs %s", needed);
+  }
+  if (rc == CLT_OK) *out = device;
+  json_decref(object);
+  return rc;
+}
+
+/* --- choosing one by a text --- */
+
+#define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
+
+typedef bool matches_fn(const clt_device_info *device, const char *text);
+
+static bool is_place(const char *text) {
+  size_t a = strspn(text, "0123456789");
+  if (a == 0 || text[a] != ':') return false;
+  size_t b = strspn(text + a + 1, "0123456789");
+  return b > 0 && text[a + 1 + b] == 0;
+}
+
+static bool by_place(const clt_device_info *device, const char *text) {
+  return is_place(text) && strtol(text, NULL, 10) == device->platform_index &&
+         strtol(strchr(text, ':') + 1, NULL, 10) == device->device_index;
+}
+
+/* UUIDs are written with dashes and with NVIDIA's "GPU-" before them, or without. */
+static bool by_uuid(const clt_device_info *device, const char *text) {
+  char digits[40];
+  size_t n = 0;
+  if (strncasecmp(text, "GPU-", 4) == 0) text += 4;
+  for (; *text && n + 1 < sizeof digits; text++) {
+    if (*text == '-') continue;
+    if (!isxdigit((unsigned char)*text)) return false;
+    digits[n++] = *text;
+  }
+  digits[n] = 0;
+  return *text == 0 && n >= MIN_UUID_PREFIX && strncasecmp(device->uuid, digits, n) == 0;
+}
+
+static bool by_type(const clt_device_info *device, const char *text) {
+  return device->type != CLT_DEVICE_OTHER && strcasecmp(type_name(device->type), text) == 0;
+}
+
+static bool by_suffix(const clt_device_info *device, const char *text) {
+  return device->icd_suffix[0] && strcasecmp(device->icd_suffix, text) == 0;
+}
+
+static bool by_platform(const clt_device_info *device, const char *text) {
+  return strcasestr(device->platform_name, text) != NULL;
+}
+
+static bool by_name(const clt_device_info *device, const char *text) {
+  return strcasestr(device->vendor, text) || strcasestr(device->platform_vendor, text) ||
+         strcasestr(device->name, text);
+}
+
+static bool anything(const clt_device_info *device, const char *text) {
+  (void)device, (void)text;
+  return true;
+}
+
+/* The devices that match, in a list for people: "0:0 NAME (PLATFORM), ..." */
+static void list_devices(char *out, size_t capacity, matches_fn *matches, const clt_device_info *devices, size_t n,
+                         const char *text) {
+  size_t used = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < n && used < capacity; i++) {
+    const clt_device_info *d = &devices[i];
+    if (!matches(d, text)) continue;
+    char place[32] = ""; /* a device that is not here has none */
+    if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
+    used += (size_t)snprintf(out + used, capacity - used, "%s%s%s (%s)", used ? ", " : "", place, d->name,
+                             d->platform_name);
+  }
+}
+
+int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error) {
+  static matches_fn *const levels[] = {by_place, by_uuid, by_type, by_suffix, by_platform, by_name};
+  char candidates[900];
+  if (text == NULL) text = "";
+  size_t n_levels = is_place(text) ? 1 : sizeof levels / sizeof *levels;
+  for (size_t level = 0; level < n_levels; level++) {
+    matches_fn *matches = text[0] ? levels[level] : anything;
+    size_t first = 0, n_matching = 0;
+    for (size_t i = n; i-- > 0;)
+      if (matches(&devices[i], text)) n_matching++, first = i;
+    if (n_matching == 1) return *index = first, CLT_OK;
+    if (n_matching == 0) continue;
+    list_devices(candidates, sizeof candidates, matches, devices, n, text);
+    if (!text[0]) return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
+    return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
+  }
+  if (n == 0)
+    return clt_fail(error, CLT_E_DEVICE, "there is no OpenCL device; install a driver, such as PoCL for CPUs");
+  list_devices(candidates, sizeof candidates, anything, devices, n, text);
+  return clt_fail(error, CLT_E_DEVICE, "no device fits '%s'; there are: %s", text, candidates);
+}
+
+/* --- this machine --- */
+
+/* The text behind "name   : " of the first such line in /proc/cpuinfo, without the line's end. */
+static void processor_property(char *out, size_t capacity, const char *name) {
+  char line[512];
+  size_t n = strlen(name);
+  FILE *file = fopen("/proc/cpuinfo", "re");
+  out[0] = 0;
+  while (file && out[0] == 0 && fgets(line, sizeof line, file)) {
+    const char *colon = strchr(line, ':');
+    if (strncmp(line, name, n) != 0 || colon == NULL) continue;
+    colon += 1 + strspn(colon + 1, " \t");
+    snprintf(out, capacity, "%.*s", (int)strcspn(colon, "\n"), colon);
+  }
+  if (file) fclose(file);
+}
+
+void clt_device_host(clt_device_info *out) {
+  struct utsname system;
+  long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  memset(out, 0, sizeof *out);
+  out->type = CLT_DEVICE_CPU;
+  out->available = out->little_endian = true;
+  strcpy(out->platform_name, "host");
+  processor_property(out->name, sizeof out->name, "model name");
+  processor_property(out->vendor, sizeof out->vendor, "vendor_id");
+  if (uname(&system) == 0) {
+    if (out->name[0] == 0) snprintf(out->name, sizeof out->name, "%.64s", system.machine);
+    snprintf(out->driver_version, sizeof out->driver_version, "%.60s %.60s", system.sysname, system.machine);
+  }
+  out->compute_units = processors > 0 ? (uint32_t)processors : 1;
+  if (pages > 0 && page > 0) out->global_memory_bytes = (uint64_t)pages * (uint64_t)page;
 }

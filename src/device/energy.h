@@ -21,17 +21,4 @@ int clt_energy_check(const clt_device_info *device, clt_error *error);
  * range (minutes at the least). CLT_E_IO where the counter can no longer be read. */
 int clt_energy_read(clt_energy_meter *meter, double *energy_J, clt_error *error);
 
-/* --- inside: the kinds of counters --- */
-
-typedef struct clt_energy_kind {
-  int (*open)(void **state, const clt_device_info *device, clt_error *error);
-  int (*read)(void *state, double *energy_J, clt_error *error);
-  void (*close)(void *state); /* also after a failed open, and of NULL */
-} clt_energy_kind;
-extern const clt_energy_kind clt_energy_powercap, clt_energy_nvml;
-
-/* "the energy of 'NAME' cannot be measured: ..." */
-int clt_energy_unsupported(clt_error *error, const clt_device_info *device, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif
