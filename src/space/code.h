@@ -1,15 +1,164 @@
-/* space/code.h - what a compiled expression consists of, for the parser that makes it and the space that takes the
- * expressions of all constraints apart. */
+/* space/code.h - what a compiled expression consists of: words, operators, operations. For the files that make
+ * expressions and the space that takes those of all constraints apart. */
 #ifndef CLT_SPACE_CODE_H
 #define CLT_SPACE_CODE_H
 
 #include <stdatomic.h>
 
 #include "space/expr.h"
-#include "space/ops.h"
 
 #define CLT_EXPR_MAX_BYTES 65536 /* of text */
 #define CLT_EXPR_MAX_DEPTH 400   /* nested readers: about 200 brackets */
+
+/* --- words --- */
+
+typedef enum clt_token_kind {
+  CLT_TOKEN_END,
+  CLT_TOKEN_NUMBER,
+  CLT_TOKEN_TEXT,
+  CLT_TOKEN_NAME,
+  CLT_TOKEN_SIGN
+} clt_token_kind;
+
+/* One word: of the text, begin .. end-1. */
+typedef struct clt_token {
+  clt_token_kind kind;
+  size_t begin, end;
+  clt_value number; /* CLT_TOKEN_NUMBER */
+} clt_token;
+
+/* Reads the word at or after `at` (blanks skipped), not beyond `limit`. On CLT_E_EXPRESSION *problem says what is wrong
+ * (static) and token->begin is where. */
+int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const char **problem);
+
+/* Whether the token is this name or sign. Texts never are. */
+bool clt_token_is(const clt_token *token, const char *text, const char *word);
+
+/* --- operators, with Python's number semantics ---
+ *
+ * There is no jump in compiled expressions: everything is evaluated, and an operation without result gives a *failed*
+ * value, which the operations on it pass on. Only and, or and the choice look at one side first, so that the result is
+ * the one that Python's short circuit gives. */
+
+/* Operator, number of operands, how it is written in messages. */
+#define CLT_OP_TABLE(X)     \
+  X(NEGATE, 1, "-")         \
+  X(PLUS, 1, "+")           \
+  X(INVERT, 1, "~")         \
+  X(NOT, 1, "not")          \
+  X(BOOL, 1, "bool()")      \
+  X(INT, 1, "int()")        \
+  X(FLOAT, 1, "float()")    \
+  X(ABS, 1, "abs()")        \
+  X(ROUND, 1, "round()")    \
+  X(FLOOR, 1, "floor()")    \
+  X(CEIL, 1, "ceil()")      \
+  X(SQRT, 1, "sqrt()")      \
+  X(LOG, 1, "log()")        \
+  X(LOG2, 1, "log2()")      \
+  X(LOG10, 1, "log10()")    \
+  X(EXP, 1, "exp()")        \
+  X(LENGTH, 1, "len()")     \
+  X(ADD, 2, "+")            \
+  X(SUBTRACT, 2, "-")       \
+  X(MULTIPLY, 2, "*")       \
+  X(DIVIDE, 2, "/")         \
+  X(FLOOR_DIVIDE, 2, "//")  \
+  X(REMAINDER, 2, "%")      \
+  X(POWER, 2, "**")         \
+  X(SHIFT_LEFT, 2, "<<")    \
+  X(SHIFT_RIGHT, 2, ">>")   \
+  X(BIT_AND, 2, "&")        \
+  X(BIT_OR, 2, "|")         \
+  X(BIT_XOR, 2, "^")        \
+  X(EQUAL, 2, "==")         \
+  X(NOT_EQUAL, 2, "!=")     \
+  X(LESS, 2, "<")           \
+  X(LESS_EQUAL, 2, "<=")    \
+  X(GREATER, 2, ">")        \
+  X(GREATER_EQUAL, 2, ">=") \
+  X(MINIMUM, 2, "min()")    \
+  X(MAXIMUM, 2, "max()")    \
+  X(GCD, 2, "gcd()")        \
+  X(INSIDE, 2, "in")        \
+  X(AND, 2, "and")          \
+  X(OR, 2, "or")            \
+  X(CHOOSE, 3, "if")        \
+  X(IN_RANGE, 4, "in range()")
+
+typedef enum clt_op {
+#define CLT_OP_ENUM(id, arity, text) CLT_OP_##id,
+  CLT_OP_TABLE(CLT_OP_ENUM)
+#undef CLT_OP_ENUM
+} clt_op;
+
+unsigned clt_op_arity(clt_op op);
+const char *clt_op_text(clt_op op);
+
+/* A function; the variadic ones fold from the left. */
+typedef struct clt_function {
+  const char *name;
+  clt_op op;
+  int least, most; /* operands */
+} clt_function;
+extern const clt_function clt_functions[];
+extern const size_t clt_n_functions;
+const clt_function *clt_function_find(const char *name, size_t length); /* "math.sqrt" too; NULL: none */
+
+/* A failed value: its integer is why. The first ones mean that there is no result (a constraint is not satisfied), from
+ * CLT_FAILED_FATAL on that the expression is wrong. */
+#define CLT_FAILED ((clt_value_type)(CLT_STRING + 1))
+typedef enum clt_failure {
+  CLT_FAILED_DIVISION, /* by zero */
+  CLT_FAILED_DOMAIN,   /* sqrt(-1), log(0), int(inf) */
+  CLT_FAILED_SHIFT,    /* by a negative amount */
+  CLT_FAILED_FATAL,
+  CLT_FAILED_OVERFLOW = CLT_FAILED_FATAL, /* beyond 64 bits */
+  CLT_FAILED_TYPES
+} clt_failure;
+
+/* The failure and the mark of a failed value: any number below 2^24, given to clt_op_apply. */
+static inline clt_failure clt_failed_why(clt_value v) { return (clt_failure)(v.integer & 0xff); }
+static inline uint32_t clt_failed_mark(clt_value v) { return (uint32_t)(v.integer >> 8); }
+static inline bool clt_failed_fatally(clt_value v) {
+  return v.type == CLT_FAILED && clt_failed_why(v) >= CLT_FAILED_FATAL;
+}
+
+/* Applies op to as many operands as it takes. mark goes into the result if this very operation fails. */
+clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mark);
+
+static inline clt_value clt_integer(int64_t x) { return (clt_value){.type = CLT_INT, .integer = x}; }
+static inline clt_value clt_real(double x) { return (clt_value){.type = CLT_REAL, .real = x}; }
+static inline clt_value clt_boolean(bool x) { return (clt_value){.type = CLT_BOOL, .integer = x}; }
+
+/* What nearly all conditions consist of, without the detours: false where those are needed. */
+static inline bool clt_op_quick(clt_op op, int64_t a, int64_t b, clt_value *out) {
+  switch (op) {
+    case CLT_OP_ADD: out->type = CLT_INT; return !__builtin_add_overflow(a, b, &out->integer);
+    case CLT_OP_SUBTRACT: out->type = CLT_INT; return !__builtin_sub_overflow(a, b, &out->integer);
+    case CLT_OP_MULTIPLY: out->type = CLT_INT; return !__builtin_mul_overflow(a, b, &out->integer);
+    case CLT_OP_EQUAL: *out = clt_boolean(a == b); return true;
+    case CLT_OP_NOT_EQUAL: *out = clt_boolean(a != b); return true;
+    case CLT_OP_LESS: *out = clt_boolean(a < b); return true;
+    case CLT_OP_LESS_EQUAL: *out = clt_boolean(a <= b); return true;
+    case CLT_OP_GREATER: *out = clt_boolean(a > b); return true;
+    case CLT_OP_GREATER_EQUAL: *out = clt_boolean(a >= b); return true;
+    case CLT_OP_REMAINDER:
+      if (a < 0 || b <= 0) return false;
+      *out = clt_integer(a % b);
+      return true;
+    default: return false;
+  }
+}
+
+/* False where x is not finite or beyond 64 bits; x is whole. */
+static inline bool clt_real_to_integer(double x, int64_t *out) {
+  if (!(x >= -0x1p63 && x < 0x1p63)) return false;
+  *out = (int64_t)x;
+  return true;
+}
+
+/* --- operations --- */
 
 /* An operand: kind and index. */
 typedef uint32_t clt_operand;
@@ -21,7 +170,7 @@ static inline clt_operand clt_operand_make(clt_operand_kind kind, size_t index) 
 static inline clt_operand_kind clt_operand_kind_of(clt_operand o) { return (clt_operand_kind)(o >> 30); }
 static inline size_t clt_operand_index(clt_operand o) { return o & CLT_OPERAND_INDEX; }
 
-/* One operation. Its operands come before it in clt_expr.nodes. */
+/* Its operands come before it in clt_expr.nodes. */
 typedef struct clt_operation {
   uint8_t op;      /* clt_op */
   bool used;       /* scratch of the compilation */
@@ -52,17 +201,11 @@ int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t
 int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Says why an expression failed ("division by zero at column 3"). Returns CLT_E_RANGE or CLT_E_EXPRESSION. */
-int clt_expr_fail(const clt_expr *expr, clt_value failed, clt_error *error);
-
-/* --- making, used by the parser. All give 0 or CLT_E_MEMORY. --- */
+/* Making, used by the parser. All give 0 or CLT_E_MEMORY. A node that is known already is its result; finishing leaves
+ * out the nodes and slots that the root does not need. */
 int clt_expr_add_constant(clt_expr *expr, clt_value value, clt_operand *out);             /* a text is borrowed */
 int clt_expr_add_text(clt_expr *expr, const char *text, size_t length, clt_operand *out); /* copied */
-
-/* Adds an operation, or gives its result if it is known already. */
 int clt_expr_add_node(clt_expr *expr, clt_op op, uint32_t column, const clt_operand *operands, clt_operand *out);
-
-/* Leaves the nodes and slots out that the root does not need. */
 int clt_expr_finish(clt_expr *expr);
 
 #endif

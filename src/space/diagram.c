@@ -1,35 +1,59 @@
-/* Construction: depth first, with a memory for subtrees by the intermediate values they depend on, and one for nodes by
- * their edges, so that equal subtrees are one even if they come from different values. */
-#include "space/diagram.h"
-
+/* Builds decision diagrams. First the operations of a group are sorted into levels: a level sets one parameter and then
+ * calculates everything that is known from there on. Values stand in registers, one for each node of the flow; a
+ * level's registers stay as they are while deeper levels run. Then the tree of the levels is searched depth first, with
+ * a memory for subtrees by the intermediate values they depend on, and one for nodes by their edges, so that equal
+ * subtrees are one even if they come from different values. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "space/parts.h"
 
 #define DEAD UINT32_MAX /* a node without combinations */
 #define END 0           /* what the edges of the last level lead to */
 #define KEY_BYTES 9     /* of a register */
 #define INDEX_BYTES 16  /* of an entry in a table, which is half empty */
 
-/* The subtrees behind a level, by the level's live registers. */
-typedef struct subtrees {
+/* One operation; or, with root >= 0, the check that a register is true. */
+typedef struct step {
+  uint8_t op, n_operands;
+  int32_t root; /* number of the root in the flow */
+  uint32_t target;
+  uint32_t operands[4];
+} step;
+
+/* A table's entry at the position of the level goes into a register. */
+typedef struct load {
+  uint32_t target;
+  const clt_value *table;
+} load;
+
+typedef struct level {
+  const clt_domain *domain;
+  load *loads;
+  size_t n_loads, loads_capacity;
+  step *steps;
+  size_t n_steps, steps_capacity;
+  uint32_t *live; /* registers that deeper levels read */
+  size_t n_live;
+  /* The subtrees behind the level, by its live registers. */
   clt_table index;
   unsigned char *keys;
-  size_t keys_capacity;
   uint32_t *nodes;
-  size_t n, nodes_capacity;
-} subtrees;
+  size_t n_known, keys_capacity, nodes_capacity;
+} level;
 
 typedef struct maker {
-  clt_program *program;
+  const clt_group *group;
+  level *levels;
+  size_t n_levels;
+  clt_value *registers; /* constants are set */
   clt_diagram *diagram;
   size_t first_capacity, edges_capacity, counts_capacity;
   uint64_t *counts;  /* combinations of a node */
   clt_edge *pending; /* edges of the nodes under construction */
   size_t n_pending, pending_capacity;
-  subtrees *memories;
   unsigned char *key; /* scratch: enough for the largest */
   clt_table unique;
   size_t tried, bytes;
@@ -38,27 +62,127 @@ typedef struct maker {
   clt_diagram_failure *failure;
 } maker;
 
-void clt_diagram_free(clt_diagram *diagram) {
-  if (diagram == NULL) return;
-  free(diagram->parameters);
-  free(diagram->weights);
-  free(diagram->edges);
-  free(diagram->first);
-  free(diagram);
+/* --- levels --- */
+
+/* What is known of the flow's nodes while the levels are made. */
+typedef struct plan {
+  size_t *level;     /* the last one of its parameters */
+  size_t *last_used; /* the deepest level that reads it, plus one */
+  bool *reached;     /* scratch: nodes that a root needs */
+  bool *emitted;
+} plan;
+
+static int emit_step(level *l, step s) {
+  if (clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 1, sizeof *l->steps)) return CLT_E_MEMORY;
+  l->steps[l->n_steps++] = s;
+  return CLT_OK;
 }
 
-size_t clt_diagram_bytes(const clt_diagram *d) { return d->n_edges * sizeof *d->edges + d->n_nodes * sizeof *d->first; }
+/* The operations of level k that a root needs; the check as well if it is decided here. */
+static int emit_root(maker *m, plan *p, size_t k, uint32_t root) {
+  const clt_flow *flow = m->group->flow;
+  uint32_t top = flow->roots[root].node;
+  level *l = &m->levels[k];
+  int rc = CLT_OK;
+  memset(p->reached, 0, top * sizeof *p->reached);
+  p->reached[top] = true;
+  for (uint32_t i = top + 1; i-- > 0;) { /* without the insides of tables */
+    const clt_flow_node *node = &flow->nodes[i];
+    for (unsigned o = 0; p->reached[i] && node->n_support == 2 && o < clt_op_arity(node->op); o++)
+      p->reached[node->operands[o]] = true;
+  }
+  for (uint32_t i = 0; rc == CLT_OK && i <= top; i++) {
+    const clt_flow_node *node = &flow->nodes[i];
+    if (!p->reached[i] || p->emitted[i] || node->n_support == 0 || p->level[i] != k) continue;
+    p->emitted[i] = true;
+    if (node->n_support == 1) {
+      if (clt_grow(&l->loads, &l->loads_capacity, l->n_loads + 1, sizeof *l->loads)) return CLT_E_MEMORY;
+      l->loads[l->n_loads++] = (load){.target = i, .table = node->table};
+      continue;
+    }
+    step s = {.op = node->op, .n_operands = (uint8_t)clt_op_arity(node->op), .root = -1, .target = i};
+    for (unsigned o = 0; o < s.n_operands; o++) {
+      s.operands[o] = node->operands[o];
+      if (p->last_used[node->operands[o]] < k + 1) p->last_used[node->operands[o]] = k + 1;
+    }
+    rc = emit_step(l, s);
+  }
+  if (rc == CLT_OK && p->level[top] == k) rc = emit_step(l, (step){.root = (int32_t)root, .target = top});
+  return rc;
+}
+
+static int make_levels(maker *m, plan *p) {
+  const clt_group *group = m->group;
+  const clt_flow *flow = group->flow;
+  int rc = CLT_OK;
+  for (size_t k = 0; k < m->n_levels; k++) m->levels[k].domain = group->domains[k];
+  for (size_t i = 0; i < flow->n_nodes; i++) {
+    size_t k = m->n_levels;
+    while (k > 1 && !clt_mask_has(&flow->nodes[i].support, m->levels[k - 1].domain->parameter)) k--;
+    p->level[i] = k - 1;
+    if (flow->nodes[i].n_support == 0) m->registers[i] = flow->nodes[i].value;
+  }
+  /* First what decides on a level, so that it prunes early; then what deeper levels want. */
+  for (size_t k = 0; k < m->n_levels; k++)
+    for (int deeper = 0; deeper < 2; deeper++)
+      for (size_t r = 0; rc == CLT_OK && r < group->n_roots; r++)
+        if ((p->level[flow->roots[group->roots[r]].node] == k) == !deeper) rc = emit_root(m, p, k, group->roots[r]);
+  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
+    level *l = &m->levels[k];
+    size_t capacity = 0;
+    for (uint32_t i = 0; i < flow->n_nodes; i++) {
+      if (!p->emitted[i] || p->level[i] > k || p->last_used[i] <= k + 1) continue;
+      if (clt_grow(&l->live, &capacity, l->n_live + 1, sizeof *l->live)) return CLT_E_MEMORY;
+      l->live[l->n_live++] = i;
+    }
+  }
+  return rc;
+}
+
+static int new_levels(maker *m) {
+  size_t n = m->group->flow->n_nodes;
+  plan p = {clt_new_array(n, sizeof *p.level), clt_new_array(n, sizeof *p.last_used),
+            clt_new_array(n, sizeof *p.reached), clt_new_array(n, sizeof *p.emitted)};
+  m->n_levels = m->group->n_domains;
+  m->levels = clt_new_array(m->n_levels, sizeof *m->levels);
+  m->registers = clt_new_array(n, sizeof *m->registers);
+  bool ok = p.level && p.last_used && p.reached && p.emitted && m->levels && m->registers;
+  int rc = ok ? make_levels(m, &p) : CLT_E_MEMORY;
+  free(p.level);
+  free(p.last_used);
+  free(p.reached);
+  free(p.emitted);
+  return rc;
+}
+
+static inline clt_value run_step(const step *s, const clt_value *registers) {
+  const clt_value *operands[4];
+  clt_value out;
+  for (unsigned k = 0; k < s->n_operands; k++) operands[k] = &registers[s->operands[k]];
+  if (s->n_operands == 2 && operands[0]->type == CLT_INT && operands[1]->type == CLT_INT &&
+      clt_op_quick((clt_op)s->op, operands[0]->integer, operands[1]->integer, &out))
+    return out;
+  return clt_op_apply((clt_op)s->op, operands, 0);
+}
+
+static inline bool holds(clt_value v) {
+  return v.type == CLT_BOOL ? v.integer != 0 : v.type != CLT_FAILED && clt_value_truthy(v);
+}
+
+/* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none. */
+static const step *run_level(const level *l, clt_value *registers, uint32_t position) {
+  for (size_t i = 0; i < l->n_loads; i++) registers[l->loads[i].target] = l->loads[i].table[position];
+  for (size_t i = 0; i < l->n_steps; i++) {
+    const step *s = &l->steps[i];
+    if (s->root < 0)
+      registers[s->target] = run_step(s, registers);
+    else if (!holds(registers[s->target]))
+      return s;
+  }
+  return NULL;
+}
 
 /* --- nodes --- */
-
-static uint64_t hash_edges(const clt_edge *edges, size_t n) {
-  uint64_t hash = n;
-  for (size_t i = 0; i < n; i++) {
-    hash = (hash ^ ((uint64_t)edges[i].position << 32 | edges[i].child)) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 static bool same_edges(const clt_edge *a, const clt_edge *b, size_t n) {
   for (size_t i = 0; i < n; i++)
@@ -66,30 +190,15 @@ static bool same_edges(const clt_edge *a, const clt_edge *b, size_t n) {
   return true;
 }
 
-static int append_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
-  clt_diagram *d = m->diagram;
-  if (clt_grow(&d->first, &m->first_capacity, d->n_nodes + 2, sizeof *d->first)) return CLT_E_MEMORY;
-  if (clt_grow(&d->edges, &m->edges_capacity, d->n_edges + n, sizeof *d->edges)) return CLT_E_MEMORY;
-  if (clt_grow(&m->counts, &m->counts_capacity, d->n_nodes + 1, sizeof *m->counts)) return CLT_E_MEMORY;
-  uint64_t before = 0;
-  for (size_t i = 0; i < n; i++) {
-    clt_edge edge = edges[i];
-    edge.before = before;
-    before += m->counts[edge.child];
-    d->edges[d->n_edges++] = edge;
-  }
-  m->counts[d->n_nodes] = before;
-  m->bytes += n * sizeof *d->edges + sizeof *d->first + sizeof *m->counts + INDEX_BYTES;
-  *out = (uint32_t)d->n_nodes++;
-  d->first[d->n_nodes] = (uint32_t)d->n_edges;
-  return CLT_OK;
-}
-
 /* The node with these edges, of which there is at least one: an old node, or a new one. */
-static int intern(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
-  const clt_diagram *d = m->diagram;
-  uint64_t hash = hash_edges(edges, n);
+static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
+  clt_diagram *d = m->diagram;
+  uint64_t hash = n, before = 0;
   size_t at;
+  for (size_t i = 0; i < n; i++) {
+    hash = (hash ^ ((uint64_t)edges[i].position << 32 | edges[i].child)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
   if (clt_table_reserve(&m->unique)) return CLT_E_MEMORY;
   for (uint32_t i = clt_table_first(&m->unique, hash, &at); i != CLT_TABLE_NONE;
        i = clt_table_next(&m->unique, hash, &at)) {
@@ -98,115 +207,112 @@ static int intern(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
     return CLT_OK;
   }
   clt_table_put(&m->unique, hash, at, (uint32_t)d->n_nodes);
-  return append_node(m, edges, n, out);
+  if (clt_grow(&d->first, &m->first_capacity, d->n_nodes + 2, sizeof *d->first)) return CLT_E_MEMORY;
+  if (clt_grow(&d->edges, &m->edges_capacity, d->n_edges + n, sizeof *d->edges)) return CLT_E_MEMORY;
+  if (clt_grow(&m->counts, &m->counts_capacity, d->n_nodes + 1, sizeof *m->counts)) return CLT_E_MEMORY;
+  for (size_t i = 0; i < n; i++) {
+    d->edges[d->n_edges] = edges[i];
+    d->edges[d->n_edges++].before = before;
+    before += m->counts[edges[i].child];
+  }
+  m->counts[d->n_nodes] = before;
+  m->bytes += n * sizeof *d->edges + sizeof *d->first + sizeof *m->counts + INDEX_BYTES;
+  *out = (uint32_t)d->n_nodes++;
+  d->first[d->n_nodes] = (uint32_t)d->n_edges;
+  return CLT_OK;
 }
 
 /* --- subtrees --- */
 
-static size_t make_key(maker *m, const clt_level *level) {
-  unsigned char *key = m->key;
-  for (size_t i = 0; i < level->n_live; i++, key += KEY_BYTES) {
-    clt_value v = m->program->registers[level->live[i]];
-    memcpy(key, &v.integer, 8);
-    key[8] = (unsigned char)v.type;
-  }
-  return (size_t)(key - m->key);
+static int expand_level(maker *m, size_t k, uint32_t *out);
+
+/* The number of the subtree with a key; CLT_TABLE_NONE: not known. Leaves `at` where it would be put. */
+static uint32_t find_subtree(const level *l, const unsigned char *key, size_t bytes, uint64_t hash, size_t *at) {
+  uint32_t i = clt_table_first(&l->index, hash, at);
+  while (i != CLT_TABLE_NONE && memcmp(l->keys + (size_t)i * bytes, key, bytes) != 0)
+    i = clt_table_next(&l->index, hash, at);
+  return i;
 }
 
-static int expand(maker *m, size_t l, uint32_t *out);
-
-static int remember(maker *m, subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t node) {
-  size_t at;
-  if (clt_table_reserve(&memory->index)) return CLT_E_MEMORY;
-  if (clt_grow(&memory->keys, &memory->keys_capacity, (memory->n + 1) * bytes, 1)) return CLT_E_MEMORY;
-  if (clt_grow(&memory->nodes, &memory->nodes_capacity, memory->n + 1, sizeof *memory->nodes)) return CLT_E_MEMORY;
-  for (uint32_t i = clt_table_first(&memory->index, hash, &at); i != CLT_TABLE_NONE;)
-    i = clt_table_next(&memory->index, hash, &at);
-  memcpy(memory->keys + memory->n * bytes, key, bytes);
-  memory->nodes[memory->n] = node;
-  m->bytes += bytes + sizeof *memory->nodes + INDEX_BYTES;
-  clt_table_put(&memory->index, hash, at, (uint32_t)memory->n++);
-  return CLT_OK;
-}
-
-static bool recall(const subtrees *memory, const unsigned char *key, size_t bytes, uint64_t hash, uint32_t *out) {
-  size_t at;
-  if (memory->n == 0) return false;
-  for (uint32_t i = clt_table_first(&memory->index, hash, &at); i != CLT_TABLE_NONE;
-       i = clt_table_next(&memory->index, hash, &at)) {
-    if (memcmp(memory->keys + (size_t)i * bytes, key, bytes) != 0) continue;
-    *out = memory->nodes[i];
-    return true;
-  }
-  return false;
-}
-
-/* The subtree behind level l as it is set. */
-static int child(maker *m, size_t l, uint32_t *out) {
+/* The subtree behind level k as it is set. */
+static int find_child(maker *m, size_t k, uint32_t *out) {
   unsigned char own_key[KEY_BYTES * 64], *key = own_key;
-  subtrees *memory = &m->memories[l];
-  const clt_level *level = &m->program->levels[l];
+  level *l = &m->levels[k];
+  size_t bytes = l->n_live * KEY_BYTES, at;
   *out = END;
-  if (l + 1 == m->program->n_levels) return CLT_OK;
-  size_t bytes = make_key(m, level);
+  if (k + 1 == m->n_levels) return CLT_OK;
+  for (size_t i = 0; i < l->n_live; i++) {
+    clt_value v = m->registers[l->live[i]];
+    memcpy(m->key + i * KEY_BYTES, &v.integer, 8);
+    m->key[i * KEY_BYTES + 8] = (unsigned char)v.type;
+  }
   uint64_t hash = clt_hash64(m->key, bytes);
-  if (recall(memory, m->key, bytes, hash, out)) return CLT_OK;
+  uint32_t known = l->n_known ? find_subtree(l, m->key, bytes, hash, &at) : CLT_TABLE_NONE;
+  if (known != CLT_TABLE_NONE) return *out = l->nodes[known], CLT_OK;
   if (bytes > sizeof own_key && (key = malloc(bytes)) == NULL) return CLT_E_MEMORY;
   memcpy(key, m->key, bytes); /* the scratch is used by the deeper levels */
-  int rc = expand(m, l + 1, out);
-  if (rc == CLT_OK) rc = remember(m, memory, key, bytes, hash, *out);
+  int rc = expand_level(m, k + 1, out);
+  if (rc == CLT_OK &&
+      (clt_table_reserve(&l->index) || clt_grow(&l->keys, &l->keys_capacity, (l->n_known + 1) * bytes, 1) ||
+       clt_grow(&l->nodes, &l->nodes_capacity, l->n_known + 1, sizeof *l->nodes)))
+    rc = CLT_E_MEMORY;
+  if (rc == CLT_OK) {
+    find_subtree(l, key, bytes, hash, &at);
+    memcpy(l->keys + l->n_known * bytes, key, bytes);
+    l->nodes[l->n_known] = *out;
+    m->bytes += bytes + sizeof *l->nodes + INDEX_BYTES;
+    clt_table_put(&l->index, hash, at, (uint32_t)l->n_known++);
+  }
   if (key != own_key) free(key);
   return rc;
 }
 
-static int report(maker *m, size_t l, const clt_step *failed) {
-  m->failure->root = (uint32_t)failed->root;
-  m->failure->level = l;
-  memcpy(m->failure->positions, m->positions, (l + 1) * sizeof *m->positions);
-  return CLT_DIAGRAM_FAILED;
-}
-
-static int try_position(maker *m, size_t l, uint32_t position) {
-  const clt_step *failed;
+static int try_position(maker *m, size_t k, uint32_t position) {
   uint32_t node;
-  m->positions[l] = position;
+  m->positions[k] = position;
   if (++m->tried > m->limits.tries || m->bytes > m->limits.bytes) return CLT_DIAGRAM_TOO_LARGE;
-  if (!clt_program_run(m->program, l, position, &failed))
-    return clt_failed_fatally(m->program->registers[failed->target]) ? report(m, l, failed) : CLT_OK;
-  int rc = child(m, l, &node);
+  const step *failed = run_level(&m->levels[k], m->registers, position);
+  if (failed && clt_failed_fatally(m->registers[failed->target])) {
+    m->failure->root = (uint32_t)failed->root;
+    m->failure->level = k;
+    memcpy(m->failure->positions, m->positions, (k + 1) * sizeof *m->positions);
+    return CLT_DIAGRAM_FAILED;
+  }
+  if (failed) return CLT_OK;
+  int rc = find_child(m, k, &node);
   if (rc || node == DEAD) return rc;
   if (clt_grow(&m->pending, &m->pending_capacity, m->n_pending + 1, sizeof *m->pending)) return CLT_E_MEMORY;
   m->pending[m->n_pending++] = (clt_edge){.position = position, .child = node};
   return CLT_OK;
 }
 
-/* The node of level l, all levels above being set. */
-static int expand(maker *m, size_t l, uint32_t *out) {
-  const clt_domain *domain = m->program->levels[l].domain;
+/* The node of level k, all levels above being set. */
+static int expand_level(maker *m, size_t k, uint32_t *out) {
+  const clt_domain *domain = m->levels[k].domain;
   size_t mark = m->n_pending;
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < domain->n_positions; i++) rc = try_position(m, l, domain->positions[i]);
+  for (size_t i = 0; rc == CLT_OK && i < domain->n_positions; i++) rc = try_position(m, k, domain->positions[i]);
   *out = DEAD;
-  if (rc == CLT_OK && m->n_pending > mark) rc = intern(m, m->pending + mark, m->n_pending - mark, out);
+  if (rc == CLT_OK && m->n_pending > mark) rc = intern_node(m, m->pending + mark, m->n_pending - mark, out);
   m->n_pending = mark;
   return rc;
 }
 
 /* --- the whole --- */
 
-static int prepare(maker *m, const uint64_t *weights) {
-  const clt_program *program = m->program;
-  clt_diagram *d = m->diagram;
+static int prepare_diagram(maker *m, const uint64_t *weights) {
+  clt_diagram *d = m->diagram = clt_new_array(1, sizeof *d);
   size_t most_live = 0;
-  d->n_levels = program->n_levels;
+  int rc = d ? new_levels(m) : CLT_E_MEMORY;
+  if (rc) return rc;
+  d->n_levels = m->n_levels;
   d->parameters = clt_new_array(d->n_levels, sizeof *d->parameters);
   d->weights = clt_new_array(d->n_levels, sizeof *d->weights);
-  m->memories = clt_new_array(d->n_levels, sizeof *m->memories);
-  if (d->parameters == NULL || d->weights == NULL || m->memories == NULL) return CLT_E_MEMORY;
-  for (size_t l = 0; l < d->n_levels; l++) {
-    d->parameters[l] = program->levels[l].domain->parameter;
-    d->weights[l] = weights[d->parameters[l]];
-    if (program->levels[l].n_live > most_live) most_live = program->levels[l].n_live;
+  if (d->parameters == NULL || d->weights == NULL) return CLT_E_MEMORY;
+  for (size_t k = 0; k < d->n_levels; k++) {
+    d->parameters[k] = m->levels[k].domain->parameter;
+    d->weights[k] = weights[d->parameters[k]];
+    if (m->levels[k].n_live > most_live) most_live = m->levels[k].n_live;
   }
   m->key = clt_new_array(most_live, KEY_BYTES);
   if (m->key == NULL) return CLT_E_MEMORY;
@@ -219,41 +325,50 @@ static int prepare(maker *m, const uint64_t *weights) {
   return CLT_OK;
 }
 
-static void release(maker *m) {
-  for (size_t l = 0; m->memories && l < m->program->n_levels; l++) {
-    clt_table_release(&m->memories[l].index);
-    free(m->memories[l].keys);
-    free(m->memories[l].nodes);
+static void release_maker(maker *m) {
+  for (size_t k = 0; m->levels && k < m->n_levels; k++) {
+    level *l = &m->levels[k];
+    free(l->loads);
+    free(l->steps);
+    free(l->live);
+    free(l->keys);
+    free(l->nodes);
+    clt_table_release(&l->index);
   }
-  free(m->memories);
+  free(m->levels);
+  free(m->registers);
   free(m->key);
   free(m->counts);
   free(m->pending);
   clt_table_release(&m->unique);
 }
 
-/* Gives back what clt_grow has in reserve. */
-static void trim(clt_diagram *d) {
-  void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
-  if (edges) d->edges = edges;
-  void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);
-  if (first) d->first = first;
-}
-
-int clt_diagram_new(clt_diagram **out, clt_program *program, const uint64_t *weights, clt_diagram_limits limits,
+int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
                     clt_diagram_failure *failure) {
-  maker m = {.program = program, .limits = limits, .failure = failure};
-  m.diagram = clt_new_array(1, sizeof *m.diagram);
-  if (m.diagram == NULL) return CLT_E_MEMORY;
-  int rc = prepare(&m, weights);
-  if (rc == CLT_OK) rc = expand(&m, 0, &m.diagram->root);
+  maker m = {.group = group, .limits = limits, .failure = failure};
+  int rc = prepare_diagram(&m, weights);
+  if (rc == CLT_OK) rc = expand_level(&m, 0, &m.diagram->root);
   if (rc == CLT_OK) {
-    m.diagram->valid = m.diagram->root == DEAD ? 0 : m.counts[m.diagram->root];
-    trim(m.diagram);
-    *out = m.diagram;
+    clt_diagram *d = m.diagram;
+    d->valid = d->root == DEAD ? 0 : m.counts[d->root];
+    /* Gives back what clt_grow has in reserve. */
+    void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
+    if (edges) d->edges = edges;
+    void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);
+    if (first) d->first = first;
+    *out = d;
   } else {
     clt_diagram_free(m.diagram);
   }
-  release(&m);
+  release_maker(&m);
   return rc;
+}
+
+void clt_diagram_free(clt_diagram *diagram) {
+  if (diagram == NULL) return;
+  free(diagram->parameters);
+  free(diagram->weights);
+  free(diagram->edges);
+  free(diagram->first);
+  free(diagram);
 }

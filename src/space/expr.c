@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/reader.h"
 #include "base/memory.h"
+#include "base/reader.h"
 #include "space/code.h"
-#include "space/lex.h"
 
 #define FEW 128 /* nodes whose results fit on the stack */
 
@@ -226,28 +225,26 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots) {
 
 /* --- evaluating --- */
 
-static const char *failure_text(clt_failure why) {
-  switch (why) {
-    case CLT_FAILED_DIVISION: return "division by zero";
-    case CLT_FAILED_DOMAIN: return "no number is the result";
-    case CLT_FAILED_SHIFT: return "shift by a negative amount";
-    case CLT_FAILED_OVERFLOW: return "the result is beyond 64 bits (write 2.0 for 2 to calculate in floating point)";
-    default: return "these types do not go together";
-  }
-}
-
-int clt_expr_fail(const clt_expr *expr, clt_value failed, clt_error *error) {
+static int fail_evaluation(const clt_expr *expr, clt_value failed, clt_error *error) {
+  static const char *const texts[] = {
+      [CLT_FAILED_DIVISION] = "division by zero",
+      [CLT_FAILED_DOMAIN] = "no number is the result",
+      [CLT_FAILED_SHIFT] = "shift by a negative amount",
+      [CLT_FAILED_OVERFLOW] = "the result is beyond 64 bits (write 2.0 for 2 to calculate in floating point)",
+      [CLT_FAILED_TYPES] = "these types do not go together"};
   clt_failure why = clt_failed_why(failed);
   int code = why < CLT_FAILED_FATAL ? CLT_E_RANGE : CLT_E_EXPRESSION;
   uint32_t mark = clt_failed_mark(failed);
-  if (error == NULL || mark >= expr->n_nodes)
-    return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s'", expr->text);
+  if (mark >= expr->n_nodes) return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s'", expr->text);
   const clt_operation *node = &expr->nodes[mark];
   return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s': '%s' at column %u: %s", expr->text,
-                          clt_op_text(node->op), (unsigned)node->column, failure_text(why));
+                          clt_op_text(node->op), (unsigned)node->column, texts[why]);
 }
 
-static clt_value run(const clt_expr *expr, const clt_value *slots, clt_value *results) {
+int clt_expr_eval(const clt_expr *expr, const clt_value *slots, clt_value *out, clt_error *error) {
+  clt_value few[FEW], *results = few;
+  if (expr->n_nodes > FEW && (results = clt_new_array(expr->n_nodes, sizeof *results)) == NULL)
+    return clt_fail_memory(error);
   const clt_value *sources[3] = {results, expr->constants, slots}, *operands[4];
   for (size_t i = 0; i < expr->n_nodes; i++) {
     const clt_operation *node = &expr->nodes[i];
@@ -256,15 +253,9 @@ static clt_value run(const clt_expr *expr, const clt_value *slots, clt_value *re
       operands[k] = sources[clt_operand_kind_of(node->operands[k])] + clt_operand_index(node->operands[k]);
     results[i] = clt_op_apply(node->op, operands, (uint32_t)i);
   }
-  return sources[clt_operand_kind_of(expr->root)][clt_operand_index(expr->root)];
-}
-
-int clt_expr_eval(const clt_expr *expr, const clt_value *slots, clt_value *out, clt_error *error) {
-  clt_value few[FEW], *many = NULL, result;
-  if (expr->n_nodes > FEW && (many = clt_new_array(expr->n_nodes, sizeof *many)) == NULL) return clt_fail_memory(error);
-  result = run(expr, slots, many ? many : few);
-  free(many);
-  if (result.type == CLT_FAILED) return clt_expr_fail(expr, result, error);
+  clt_value result = sources[clt_operand_kind_of(expr->root)][clt_operand_index(expr->root)];
+  if (results != few) free(results);
+  if (result.type == CLT_FAILED) return fail_evaluation(expr, result, error);
   *out = result;
   return CLT_OK;
 }

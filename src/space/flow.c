@@ -1,4 +1,4 @@
-#include "space/flow.h"
+#include "space/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,14 @@
-/* Precedence climbing. Operators of Python and C at the levels of Python; '!' binds as tightly as a sign. */
+/* Expressions are parsed by precedence climbing: the operators of Python and C at the levels of Python; '!' binds as
+ * tightly as a sign. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "space/parser.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "space/code.h"
 
 enum {
   LEVEL_OR = 1,
@@ -20,133 +25,365 @@ enum {
   LEVEL_POWER
 };
 
-static clt_operand parse_level(clt_parser *p, int level);
+typedef struct parser {
+  clt_expr *expr; /* what is being made */
+  const char *text;
+  size_t end;
+  clt_token token; /* the next word */
+  const clt_symbol *symbols;
+  size_t n_symbols;
+  int depth;
+  int code; /* of the first mistake; after it only ends are read, and nothing is made */
+  clt_error *error;
+} parser;
 
-/* --- signs and 'not' --- */
+static clt_operand parse_expression(parser *p);
+static clt_operand parse_level(parser *p, int level);
 
-static clt_operand parse_prefix(clt_parser *p, int level) {
-  static const struct {
-    const char *word;
-    clt_op op;
-    int level;
-  } prefixes[] = {{"-", CLT_OP_NEGATE, LEVEL_SIGN},
-                  {"+", CLT_OP_PLUS, LEVEL_SIGN},
-                  {"~", CLT_OP_INVERT, LEVEL_SIGN},
-                  {"!", CLT_OP_NOT, LEVEL_SIGN},
-                  {"not", CLT_OP_NOT, LEVEL_NOT}};
-  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-    size_t at = p->token.begin;
-    if (level > prefixes[i].level && prefixes[i].level == LEVEL_NOT) continue;
-    if (clt_parser_accept(p, prefixes[i].word))
-      return clt_parser_make(p, prefixes[i].op, at, parse_level(p, prefixes[i].level), 0);
-  }
-  return clt_parse_primary(p);
+/* --- mistakes --- */
+
+static void __attribute__((format(printf, 3, 4))) report_mistake(parser *p, size_t at, const char *format, ...) {
+  char what[400];
+  va_list arguments;
+  if (p->code) return;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  p->code = clt_expr_mistake(p->expr, CLT_E_EXPRESSION, p->error, "cannot read '%.300s': %s at column %zu", p->text,
+                             what, at + 1);
+  p->token = (clt_token){.kind = CLT_TOKEN_END, .begin = p->end, .end = p->end};
 }
 
-/* --- membership --- */
+static void report_memory(parser *p) {
+  if (p->code == 0) p->code = clt_fail_memory(p->error);
+  p->token = (clt_token){.kind = CLT_TOKEN_END, .begin = p->end, .end = p->end};
+}
+
+/* `wanted` is missing where the parser is. */
+static void report_missing(parser *p, const char *wanted) {
+  const clt_token *t = &p->token;
+  if (t->kind == CLT_TOKEN_END) {
+    report_mistake(p, t->begin, "%s is missing", wanted);
+  } else {
+    int length = t->end - t->begin < 60 ? (int)(t->end - t->begin) : 60;
+    report_mistake(p, t->begin, "%s is missing before '%.*s'", wanted, length, p->text + t->begin);
+  }
+}
+
+/* --- words --- */
+
+static void next_word(parser *p) {
+  const char *problem = NULL;
+  clt_token token;
+  if (p->code) return;
+  if (clt_lex(&token, p->text, p->token.end, p->end, &problem))
+    report_mistake(p, token.begin, "%s,", problem);
+  else
+    p->token = token;
+}
+
+static bool sees_word(const parser *p, const char *word) { return clt_token_is(&p->token, p->text, word); }
+
+static bool accept_word(parser *p, const char *word) {
+  if (p->code || !sees_word(p, word)) return false;
+  next_word(p);
+  return true;
+}
+
+static void expect_word(parser *p, const char *word) {
+  char wanted[16];
+  snprintf(wanted, sizeof wanted, "'%s'", word);
+  if (!accept_word(p, word)) report_missing(p, wanted);
+}
+
+/* --- making: `at` is the place of the operator --- */
+
+static clt_operand make_constant(parser *p, clt_value value) {
+  clt_operand out = 0;
+  if (p->code == 0 && clt_expr_add_constant(p->expr, value, &out)) report_memory(p);
+  return out;
+}
+
+static clt_operand make_node(parser *p, clt_op op, size_t at, const clt_operand operands[4]) {
+  clt_operand out = 0;
+  if (p->code == 0 && clt_expr_add_node(p->expr, op, (uint32_t)at + 1, operands, &out)) report_memory(p);
+  return out;
+}
+
+static clt_operand make_binary(parser *p, clt_op op, size_t at, clt_operand a, clt_operand b) {
+  return make_node(p, op, at, (const clt_operand[4]){a, b, 0, 0});
+}
+
+static clt_operand make_unary(parser *p, clt_op op, size_t at, clt_operand a) { return make_binary(p, op, at, a, 0); }
+
+/* --- calls --- */
+
+/* Arguments up to the closing bracket, which is read; each one joins those before it. */
+static clt_operand parse_arguments(parser *p, const clt_function *f, size_t at, const char *closing, int *count) {
+  clt_operand result = 0;
+  for (*count = 0; p->code == 0 && !sees_word(p, closing); ++*count) {
+    if (*count > 0) {
+      expect_word(p, ",");
+      if (sees_word(p, closing)) break;
+    }
+    clt_operand now = parse_expression(p);
+    if (f->op == CLT_OP_AND || f->op == CLT_OP_OR) now = make_unary(p, CLT_OP_BOOL, at, now);
+    if (f->op == CLT_OP_LOG && *count == 1) {
+      result = make_unary(p, CLT_OP_LOG, at, result);
+      result = make_binary(p, CLT_OP_DIVIDE, at, result, make_unary(p, CLT_OP_LOG, at, now));
+    } else if (*count > 0) {
+      result = make_binary(p, f->op, at, result, now);
+    } else if (f->op == CLT_OP_ADD || f->op == CLT_OP_GCD) {
+      result = make_binary(p, f->op, at, make_constant(p, clt_integer(0)), now);
+    } else {
+      result = now;
+    }
+  }
+  expect_word(p, closing);
+  return result;
+}
+
+static clt_operand parse_call(parser *p, const clt_function *f, size_t at) {
+  static const clt_function any_number = {"len", CLT_OP_OR, 0, 1000};
+  int count = 0;
+  clt_operand result;
+  expect_word(p, "(");
+  bool length = f->op == CLT_OP_LENGTH, list = sees_word(p, "[") && (length || f->most > 2);
+  if (list) {
+    accept_word(p, "[");
+    result = parse_arguments(p, length ? &any_number : f, at, "]", &count);
+    expect_word(p, ")");
+    if (length) return make_constant(p, clt_integer(count)); /* known without the elements */
+  } else {
+    result = parse_arguments(p, f, at, ")", &count);
+  }
+  if (p->code) return 0;
+  if (count < f->least || count > f->most) {
+    report_mistake(p, at, "%s() does not take %d arguments,", f->name, count);
+    return 0;
+  }
+  if (count == 0) return make_constant(p, f->op == CLT_OP_ADD ? clt_integer(0) : clt_boolean(f->op == CLT_OP_AND));
+  bool single = f->most == 1 || (f->op == CLT_OP_LOG && count == 1);
+  return single ? make_unary(p, f->op, at, result) : result;
+}
+
+/* --- names and other values --- */
+
+/* What was meant, among the names of parameters, or of functions where a bracket follows. */
+static void report_unknown(parser *p, const clt_token *t, bool call) {
+  char name[80];
+  int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
+  snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
+  size_t n = call ? clt_n_functions : p->n_symbols;
+  const char **names = clt_new_array(n, sizeof *names);
+  if (names == NULL) {
+    report_memory(p);
+    return;
+  }
+  for (size_t i = 0; i < n; i++) names[i] = call ? clt_functions[i].name : p->symbols[i].name;
+  const char *near = clt_nearest_name(name, names, n), *what = call ? "the function" : "the name";
+  if (clt_function_find(name, strlen(name)))
+    report_mistake(p, t->begin, "'%s' is a function and wants '(',", name);
+  else if (near)
+    report_mistake(p, t->begin, "%s '%s' is not known (did you mean '%s'?)", what, name, near);
+  else
+    report_mistake(p, t->begin, "%s '%s' is not known", what, name);
+  free(names);
+}
+
+static clt_operand parse_symbol(parser *p, const clt_token *t) {
+  int length = (int)(t->end - t->begin);
+  const char *name = p->text + t->begin;
+  const clt_symbol *symbol = NULL;
+  for (size_t i = p->n_symbols; symbol == NULL && i-- > 0;)
+    if (strncmp(p->symbols[i].name, name, (size_t)length) == 0 && p->symbols[i].name[length] == '\0')
+      symbol = &p->symbols[i];
+  if (symbol && (sees_word(p, "[") || sees_word(p, "."))) {
+    report_mistake(p, t->begin, "'%.*s' has no parts; write the name of a parameter alone,", length, name);
+  } else if (sees_word(p, "[")) {
+    report_mistake(p, t->begin, "'%.*s[...]' is not supported; write the name of the parameter alone,", length, name);
+  } else if (symbol == NULL) {
+    report_unknown(p, t, false);
+  }
+  clt_operand out = 0;
+  if (p->code) return 0;
+  if (!symbol->constant) return clt_operand_make(CLT_FROM_SLOT, symbol->slot);
+  if (symbol->value.type != CLT_STRING) return make_constant(p, symbol->value);
+  if (clt_expr_add_text(p->expr, symbol->value.text, strlen(symbol->value.text), &out)) report_memory(p);
+  return out;
+}
+
+static clt_operand parse_name(parser *p) {
+  clt_token t = p->token;
+  size_t length = t.end - t.begin;
+  const char *name = p->text + t.begin;
+  bool truth = sees_word(p, "True") || sees_word(p, "true");
+  if (truth || sees_word(p, "False") || sees_word(p, "false")) {
+    next_word(p);
+    return make_constant(p, clt_boolean(truth));
+  }
+  if (sees_word(p, "not")) report_mistake(p, t.begin, "'not' here needs parentheses around it and its operand,");
+  if (clt_is_keyword(name, length)) report_mistake(p, t.begin, "'%.*s' cannot stand here,", (int)length, name);
+  next_word(p);
+  if (p->code) return 0;
+  if (!sees_word(p, "(")) return parse_symbol(p, &t);
+  const clt_function *f = clt_function_find(name, length);
+  if (f) return parse_call(p, f, t.begin);
+  if (clt_token_is(&t, p->text, "range"))
+    report_mistake(p, t.begin, "range() can only stand behind 'in',");
+  else
+    report_unknown(p, &t, true);
+  return 0;
+}
+
+/* A text without its quotes and escapes. */
+static clt_operand parse_text(parser *p) {
+  size_t length = p->token.end - p->token.begin - 2, n = 0;
+  const char *from = p->text + p->token.begin + 1;
+  clt_operand out = 0;
+  char *plain = malloc(length + 1);
+  for (size_t i = 0; plain && i < length; i++) {
+    char c = from[i];
+    if (c == '\\') c = from[++i] == 'n' ? '\n' : from[i] == 't' ? '\t' : from[i];
+    plain[n++] = c;
+  }
+  if (plain == NULL || clt_expr_add_text(p->expr, plain, n, &out)) report_memory(p);
+  free(plain);
+  next_word(p);
+  return out;
+}
+
+/* A value without operators around it. */
+static clt_operand parse_primary(parser *p) {
+  size_t at = p->token.begin;
+  clt_value number = p->token.number;
+  switch (p->token.kind) {
+    case CLT_TOKEN_NUMBER: next_word(p); return make_constant(p, number);
+    case CLT_TOKEN_TEXT: return parse_text(p);
+    case CLT_TOKEN_NAME: return parse_name(p);
+    default: break;
+  }
+  clt_operand inner = 0;
+  if (accept_word(p, "(")) {
+    inner = parse_expression(p);
+    if (sees_word(p, ",")) report_mistake(p, at, "a list can only stand behind 'in' or in a call,");
+    expect_word(p, ")");
+  } else if (sees_word(p, "[") || sees_word(p, "{")) {
+    report_mistake(p, at, "a list can only stand behind 'in' or in a call,");
+  } else {
+    report_missing(p, "a value");
+  }
+  return inner;
+}
+
+/* --- membership and comparisons --- */
 
 /* x in [a, b, c]: is x equal to one of them? The opening bracket is read. */
-static clt_operand parse_members(clt_parser *p, size_t at, clt_operand x, clt_operand found, const char *closing) {
-  while (p->code == 0 && !clt_parser_sees(p, closing)) {
-    found = clt_parser_make(p, CLT_OP_OR, at, found, clt_parser_make(p, CLT_OP_EQUAL, at, x, clt_parse_expression(p)));
-    if (!clt_parser_sees(p, closing)) clt_parser_expect(p, ",");
+static clt_operand parse_members(parser *p, size_t at, clt_operand x, clt_operand found, const char *closing) {
+  while (p->code == 0 && !sees_word(p, closing)) {
+    clt_operand equal = make_binary(p, CLT_OP_EQUAL, at, x, parse_expression(p));
+    found = make_binary(p, CLT_OP_OR, at, found, equal);
+    if (!sees_word(p, closing)) expect_word(p, ",");
   }
-  clt_parser_expect(p, closing);
+  expect_word(p, closing);
   return found;
 }
 
-/* x in (a, b), or in the text that stands between parentheses. */
-static clt_operand parse_in_bracket(clt_parser *p, size_t at, clt_operand x) {
-  clt_parser_expect(p, "(");
-  if (clt_parser_accept(p, ")")) return clt_parser_constant(p, clt_boolean(false));
-  clt_operand first = clt_parse_expression(p);
-  if (clt_parser_accept(p, ",")) return parse_members(p, at, x, clt_parser_make(p, CLT_OP_EQUAL, at, x, first), ")");
-  clt_parser_expect(p, ")");
-  return clt_parser_make(p, CLT_OP_INSIDE, at, x, first);
-}
-
-static clt_operand parse_in_range(clt_parser *p, size_t at, clt_operand x) {
-  clt_operand operands[4] = {x}, given[3] = {0};
+static clt_operand parse_in_range(parser *p, size_t at, clt_operand x) {
+  clt_operand given[3] = {0};
   size_t n = 0;
-  clt_parser_expect(p, "(");
+  expect_word(p, "(");
   while (p->code == 0 && n < 3) {
-    given[n++] = clt_parse_expression(p);
-    if (clt_parser_sees(p, ")") || !clt_parser_accept(p, ",") || clt_parser_sees(p, ")")) break;
+    given[n++] = parse_expression(p);
+    if (sees_word(p, ")") || !accept_word(p, ",") || sees_word(p, ")")) break;
   }
-  clt_parser_expect(p, ")");
+  expect_word(p, ")");
   if (p->code) return 0;
-  operands[1] = n == 1 ? clt_parser_constant(p, clt_integer(0)) : given[0];
-  operands[2] = n == 1 ? given[0] : given[1];
-  operands[3] = n == 3 ? given[2] : clt_parser_constant(p, clt_integer(1));
-  return clt_parser_make_more(p, CLT_OP_IN_RANGE, at, operands);
+  clt_operand from = n == 1 ? make_constant(p, clt_integer(0)) : given[0];
+  clt_operand step = n == 3 ? given[2] : make_constant(p, clt_integer(1));
+  return make_node(p, CLT_OP_IN_RANGE, at, (const clt_operand[4]){x, from, n == 1 ? given[0] : given[1], step});
 }
 
-static clt_operand parse_membership(clt_parser *p, size_t at, clt_operand x) {
-  clt_operand none = clt_parser_constant(p, clt_boolean(false));
-  if (clt_parser_accept(p, "[")) return parse_members(p, at, x, none, "]");
-  if (clt_parser_accept(p, "{")) return parse_members(p, at, x, none, "}");
-  if (clt_parser_sees(p, "(")) return parse_in_bracket(p, at, x);
-  if (clt_parser_sees(p, "range")) {
-    clt_parser_advance(p);
-    return parse_in_range(p, at, x);
-  }
-  return clt_parser_make(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
+/* x in a list, a range, or a text. */
+static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
+  clt_operand none = make_constant(p, clt_boolean(false));
+  if (accept_word(p, "[")) return parse_members(p, at, x, none, "]");
+  if (accept_word(p, "{")) return parse_members(p, at, x, none, "}");
+  if (accept_word(p, "range")) return parse_in_range(p, at, x);
+  if (!accept_word(p, "(")) return make_binary(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
+  if (accept_word(p, ")")) return none;
+  clt_operand first = parse_expression(p);
+  if (accept_word(p, ",")) return parse_members(p, at, x, make_binary(p, CLT_OP_EQUAL, at, x, first), ")");
+  expect_word(p, ")");
+  return make_binary(p, CLT_OP_INSIDE, at, x, first);
 }
 
-/* --- comparisons --- */
-
-static bool comparison(const clt_parser *p, clt_op *op) {
+static bool sees_comparison(const parser *p, clt_op *op) {
   static const struct {
     const char *word;
     clt_op op;
   } words[] = {{"==", CLT_OP_EQUAL},  {"!=", CLT_OP_NOT_EQUAL},     {"<", CLT_OP_LESS},   {"<=", CLT_OP_LESS_EQUAL},
                {">", CLT_OP_GREATER}, {">=", CLT_OP_GREATER_EQUAL}, {"in", CLT_OP_INSIDE}};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (clt_parser_sees(p, words[i].word)) {
+    if (sees_word(p, words[i].word)) {
       *op = words[i].op;
       return true;
     }
-  clt_token further = clt_parser_following(p);
+  const char *problem;
+  clt_token further;
   *op = CLT_OP_NOT; /* stands for "not in" */
-  return clt_parser_sees(p, "not") && clt_token_is(&further, p->text, "in");
+  return sees_word(p, "not") && clt_lex(&further, p->text, p->token.end, p->end, &problem) == CLT_OK &&
+         clt_token_is(&further, p->text, "in");
 }
 
 /* a < b <= c is a < b and b <= c, with one b. */
-static clt_operand parse_comparisons(clt_parser *p, clt_operand left) {
+static clt_operand parse_comparisons(parser *p, clt_operand left) {
   clt_operand all = 0, right = 0, now;
   bool any = false, in = false;
   clt_op op;
-  while (p->code == 0 && comparison(p, &op)) {
+  while (p->code == 0 && sees_comparison(p, &op)) {
     size_t at = p->token.begin;
-    if (in) clt_parser_mistake(p, at, "a comparison behind 'in' needs parentheses,");
+    if (in) report_mistake(p, at, "a comparison behind 'in' needs parentheses,");
     in = op == CLT_OP_INSIDE || op == CLT_OP_NOT;
-    clt_parser_advance(p);
-    if (op == CLT_OP_NOT) clt_parser_advance(p);
+    next_word(p);
+    if (op == CLT_OP_NOT) next_word(p);
     if (in) {
       now = parse_membership(p, at, left);
-      if (op == CLT_OP_NOT) now = clt_parser_make(p, CLT_OP_NOT, at, now, 0);
+      if (op == CLT_OP_NOT) now = make_unary(p, CLT_OP_NOT, at, now);
     } else {
       right = parse_level(p, LEVEL_BIT_OR);
-      now = clt_parser_make(p, op, at, left, right);
+      now = make_binary(p, op, at, left, right);
     }
-    all = any ? clt_parser_make(p, CLT_OP_AND, at, all, now) : now;
+    all = any ? make_binary(p, CLT_OP_AND, at, all, now) : now;
     any = true;
     left = right;
   }
   return all;
 }
 
-/* --- two operands --- */
+/* --- operators --- */
 
-typedef struct infix {
+typedef struct op_word {
   const char *word;
   clt_op op;
   int level;
   bool truth; /* C's: both sides and the result are true or false */
-} infix;
+} op_word;
 
-static const infix *find_infix(const clt_parser *p) {
-  static const infix table[] = {
+static const op_word *find_operator(const parser *p, const op_word *table, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (sees_word(p, table[i].word)) return &table[i];
+  return NULL;
+}
+
+/* Operators of this level and of those that bind more tightly. */
+static clt_operand parse_level(parser *p, int level) {
+  static const op_word prefixes[] = {{"-", CLT_OP_NEGATE, LEVEL_SIGN, false},
+                                     {"+", CLT_OP_PLUS, LEVEL_SIGN, false},
+                                     {"~", CLT_OP_INVERT, LEVEL_SIGN, false},
+                                     {"!", CLT_OP_NOT, LEVEL_SIGN, false},
+                                     {"not", CLT_OP_NOT, LEVEL_NOT, false}};
+  static const op_word infixes[] = {
       {"or", CLT_OP_OR, LEVEL_OR, false},
       {"||", CLT_OP_OR, LEVEL_OR, true},
       {"and", CLT_OP_AND, LEVEL_AND, false},
@@ -164,33 +401,30 @@ static const infix *find_infix(const clt_parser *p) {
       {"%", CLT_OP_REMAINDER, LEVEL_MULTIPLY, false},
       {"**", CLT_OP_POWER, LEVEL_POWER, false},
   };
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (clt_parser_sees(p, table[i].word)) return &table[i];
-  return NULL;
-}
-
-static clt_operand parse_infix(clt_parser *p, const infix *f, clt_operand left) {
+  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
   size_t at = p->token.begin;
-  clt_parser_advance(p);
-  /* the right side of ** may have a sign and further powers, other operators group from the left */
-  clt_operand right = parse_level(p, f->level == LEVEL_POWER ? LEVEL_SIGN : f->level + 1);
-  if (f->truth) {
-    left = clt_parser_make(p, CLT_OP_BOOL, at, left, 0);
-    right = clt_parser_make(p, CLT_OP_BOOL, at, right, 0);
+  clt_operand left;
+  const op_word *o = find_operator(p, prefixes, sizeof prefixes / sizeof *prefixes);
+  if (p->code == 0 && o && !(o->level == LEVEL_NOT && level > LEVEL_NOT)) {
+    next_word(p);
+    left = make_unary(p, o->op, at, parse_level(p, o->level));
+  } else {
+    left = parse_primary(p);
   }
-  return clt_parser_make(p, f->op, at, left, right);
-}
-
-/* Operators of this level and of those that bind more tightly. */
-static clt_operand parse_level(clt_parser *p, int level) {
-  if (++p->depth > CLT_EXPR_MAX_DEPTH) clt_parser_mistake(p, p->token.begin, "too many nested parts");
-  clt_operand left = parse_prefix(p, level);
   while (p->code == 0) {
-    clt_op op;
-    const infix *f = find_infix(p);
-    if (f && f->level >= level) {
-      left = parse_infix(p, f, left);
-    } else if (level <= LEVEL_COMPARE && comparison(p, &op)) {
+    clt_op comparison;
+    at = p->token.begin;
+    o = find_operator(p, infixes, sizeof infixes / sizeof *infixes);
+    if (o && o->level >= level) {
+      next_word(p);
+      /* The right side of ** may have a sign and further powers, other operators group from the left. */
+      clt_operand right = parse_level(p, o->level == LEVEL_POWER ? LEVEL_SIGN : o->level + 1);
+      if (o->truth) {
+        left = make_unary(p, CLT_OP_BOOL, at, left);
+        right = make_unary(p, CLT_OP_BOOL, at, right);
+      }
+      left = make_binary(p, o->op, at, left, right);
+    } else if (level <= LEVEL_COMPARE && sees_comparison(p, &comparison)) {
       left = parse_comparisons(p, left);
     } else {
       break;
@@ -200,63 +434,54 @@ static clt_operand parse_level(clt_parser *p, int level) {
   return left;
 }
 
-/* --- the whole --- */
-
-/* The rest of a choice: "x if c else y" or "c ? x : y". */
-static clt_operand parse_choice(clt_parser *p, clt_operand first) {
+/* The whole, with the choice around it: "x if c else y" or "c ? x : y". */
+static clt_operand parse_expression(parser *p) {
+  if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
+  clt_operand out = parse_level(p, LEVEL_OR), operands[4] = {out, out, 0, 0};
   size_t at = p->token.begin;
-  clt_operand operands[4] = {first, first, 0, 0};
-  if (clt_parser_accept(p, "if")) {
+  bool choice = true;
+  if (accept_word(p, "if")) {
     operands[0] = parse_level(p, LEVEL_OR);
-    clt_parser_expect(p, "else");
-  } else if (clt_parser_accept(p, "?")) {
-    operands[1] = clt_parse_expression(p);
-    clt_parser_expect(p, ":");
+    expect_word(p, "else");
+  } else if (accept_word(p, "?")) {
+    operands[1] = parse_expression(p);
+    expect_word(p, ":");
   } else {
-    return first;
+    choice = false;
   }
-  operands[2] = clt_parse_expression(p);
-  return clt_parser_make_more(p, CLT_OP_CHOOSE, at, operands);
-}
-
-clt_operand clt_parse_expression(clt_parser *p) {
-  if (++p->depth > CLT_EXPR_MAX_DEPTH) clt_parser_mistake(p, p->token.begin, "too many nested parts");
-  clt_operand out = parse_choice(p, parse_level(p, LEVEL_OR));
+  if (choice) {
+    operands[2] = parse_expression(p);
+    out = make_node(p, CLT_OP_CHOOSE, at, operands);
+  }
   p->depth--;
   return out;
-}
-
-static int parse_all(clt_parser *p) {
-  clt_parser_advance(p);
-  if (p->code == 0 && p->token.kind == CLT_TOKEN_END) clt_parser_mistake(p, p->token.begin, "the expression is empty");
-  p->expr->root = clt_parse_expression(p);
-  if (clt_parser_sees(p, "is")) clt_parser_mistake(p, p->token.begin, "'is' is not supported; compare with '==',");
-  if (p->code == 0 && p->token.kind != CLT_TOKEN_END) clt_parser_unexpected(p, "an operator");
-  if (p->code == 0 && clt_expr_finish(p->expr)) clt_parser_no_memory(p);
-  return p->code;
 }
 
 int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_place *place,
                           const clt_symbol *symbols, size_t n_symbols, clt_error *error) {
   clt_expr *expr = calloc(1, sizeof *expr);
-  if (expr) expr->n_owners = 1;
-  if (expr && place) expr->place = *place;
-  if (expr && end - begin > CLT_EXPR_MAX_BYTES) {
-    int rc = clt_expr_mistake(expr, CLT_E_EXPRESSION, error, "an expression is longer than %d characters",
+  if (expr == NULL) return clt_fail_memory(error);
+  parser p = {.expr = expr, .end = end, .symbols = symbols, .n_symbols = n_symbols, .error = error};
+  expr->n_owners = 1;
+  if (place) expr->place = *place;
+  if (end - begin > CLT_EXPR_MAX_BYTES) {
+    p.code = clt_expr_mistake(expr, CLT_E_EXPRESSION, error, "an expression is longer than %d characters",
                               CLT_EXPR_MAX_BYTES);
-    return clt_expr_free(expr), rc;
+  } else if ((p.text = expr->text = strndup(text, end)) == NULL) {
+    p.code = clt_fail_memory(error);
   }
-  if (expr == NULL || (expr->text = strndup(text, end)) == NULL) {
-    clt_expr_free(expr);
-    return clt_fail_memory(error);
+  if (p.code == 0) {
+    p.token.end = begin;
+    next_word(&p);
+    if (p.code == 0 && p.token.kind == CLT_TOKEN_END) report_mistake(&p, p.token.begin, "the expression is empty");
+    expr->root = parse_expression(&p);
+    if (sees_word(&p, "is")) report_mistake(&p, p.token.begin, "'is' is not supported; compare with '==',");
+    if (p.code == 0 && p.token.kind != CLT_TOKEN_END) report_missing(&p, "an operator");
+    if (p.code == 0 && clt_expr_finish(expr)) report_memory(&p);
   }
-  clt_parser p = {
-      .expr = expr, .text = expr->text, .end = end, .symbols = symbols, .n_symbols = n_symbols, .error = error};
-  p.token.end = begin;
-  int rc = parse_all(&p);
-  if (rc)
+  if (p.code)
     clt_expr_free(expr);
   else
     *out = expr;
-  return rc;
+  return p.code;
 }

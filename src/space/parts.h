@@ -1,11 +1,195 @@
-/* space/parts.h - what a builder and a space consist of. */
+/* space/parts.h - what a builder and a space consist of, and how a space is built: from the constraints to one graph of
+ * operations (flow), from each group of parameters in a good order (order) to a decision diagram (diagram). */
 #ifndef CLT_SPACE_PARTS_H
 #define CLT_SPACE_PARTS_H
 
-#include <clatune/space.h>
+#include "space/code.h"
 
-#include "space/diagram.h"
-#include "space/expr.h"
+/* --- sets of tuning parameters --- */
+
+#define CLT_MASK_WORDS (CLT_MAX_PARAMETERS / 64)
+
+typedef struct clt_mask {
+  uint64_t words[CLT_MASK_WORDS];
+} clt_mask;
+
+static inline void clt_mask_add(clt_mask *m, size_t i) { m->words[i / 64] |= (uint64_t)1 << (i % 64); }
+static inline bool clt_mask_has(const clt_mask *m, size_t i) { return m->words[i / 64] >> (i % 64) & 1; }
+
+static inline clt_mask clt_mask_union(clt_mask a, clt_mask b) {
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++) a.words[w] |= b.words[w];
+  return a;
+}
+
+/* Whether all of a is in b. */
+static inline bool clt_mask_within(clt_mask a, clt_mask b) {
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++)
+    if (a.words[w] & ~b.words[w]) return false;
+  return true;
+}
+
+static inline bool clt_mask_meets(clt_mask a, clt_mask b) {
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++)
+    if (a.words[w] & b.words[w]) return true;
+  return false;
+}
+
+static inline size_t clt_mask_count(clt_mask m) {
+  size_t n = 0;
+  for (size_t w = 0; w < CLT_MASK_WORDS; w++) n += (size_t)__builtin_popcountll(m.words[w]);
+  return n;
+}
+
+/* The least member; the set is not empty. */
+static inline size_t clt_mask_least(clt_mask m) {
+  size_t w = 0;
+  while (m.words[w] == 0) w++;
+  return w * 64 + (size_t)__builtin_ctzll(m.words[w]);
+}
+
+/* --- an open-addressing index: hash -> number of an entry that the caller keeps in an array of its own ---
+ *
+ * For the inner loops of the construction, which look up millions of keys of a few bytes. */
+
+#define CLT_TABLE_NONE UINT32_MAX
+
+typedef struct clt_table {
+  struct clt_table_slot {
+    uint32_t hash, entry; /* entry CLT_TABLE_NONE: empty */
+  } * slots;
+  size_t capacity, n;
+} clt_table; /* zeroed: empty */
+
+void clt_table_release(clt_table *table);
+size_t clt_table_bytes(const clt_table *table);
+
+/* Makes room for one more entry; 0 or CLT_E_MEMORY. Call before clt_table_first. */
+int clt_table_reserve(clt_table *table);
+
+/* The entries with this hash, one after the other: `at` is the walk's state. CLT_TABLE_NONE after the last. */
+uint32_t clt_table_first(const clt_table *table, uint64_t hash, size_t *at);
+uint32_t clt_table_next(const clt_table *table, uint64_t hash, size_t *at);
+
+/* Puts an entry where the walk over its hash ended. */
+void clt_table_put(clt_table *table, uint64_t hash, size_t at, uint32_t entry);
+
+/* --- flow: the constraints of a space as one graph of operations ---
+ *
+ * Each common part stands in it once, each part that depends on a single parameter is a table over its values. */
+
+#define CLT_FLOW_PARAMETER 0xff /* instead of an op: the value of parameter operands[0] */
+
+/* An operation; its operands have lower numbers. With no parameter in its support it is a constant, with one a table.
+ */
+typedef struct clt_flow_node {
+  uint8_t op;
+  uint8_t n_support; /* 0, 1, or 2 for more */
+  bool needed;       /* of a table: it is filled */
+  uint32_t operands[4];
+  clt_mask support;
+  clt_value value;  /* of a constant */
+  clt_value *table; /* owned; one entry per value of the parameter */
+} clt_flow_node;
+
+/* What has to be true: a constraint, or one side of the "and"s at its top. */
+typedef struct clt_flow_root {
+  uint32_t node;
+  uint32_t constraint, part; /* parts of a constraint are counted in the order of evaluation */
+} clt_flow_root;
+
+typedef struct clt_flow {
+  const clt_parameter *parameters; /* borrowed */
+  size_t n_parameters;
+  clt_flow_node *nodes;
+  size_t n_nodes, nodes_capacity;
+  clt_flow_root *roots;
+  size_t n_roots, roots_capacity;
+  clt_table index;
+} clt_flow;
+
+/* exprs: the constraints; their slots are numbers of parameters. whole[i]: constraint i is not split. The exprs have to
+ * live as long as the flow. CLT_E_MEMORY only. */
+int clt_flow_new(clt_flow **out, const clt_parameter *parameters, size_t n_parameters, clt_expr *const *exprs,
+                 const bool *whole, size_t n_exprs);
+void clt_flow_free(clt_flow *flow);
+
+/* --- diagram: the valid combinations of one group of parameters ---
+ *
+ * The tree of a group has a level for each parameter. Two of its nodes get the same subtree if the constraints still to
+ * be checked see the same intermediate values there; so the subtree is built and kept once, and the tree becomes a
+ * graph whose size depends on how many different intermediate values there are, not on how many combinations are valid.
+ * Each edge knows how many combinations come before it, so that counting, ranking and its reverse are walks from the
+ * root. */
+
+/* A parameter that the levels may set, with the positions that its own constraints leave. */
+typedef struct clt_domain {
+  uint32_t parameter;
+  uint32_t *positions; /* ascending */
+  size_t n_positions;
+} clt_domain;
+
+typedef struct clt_edge {
+  uint32_t position; /* of the level's parameter */
+  uint32_t child;    /* node of the next level */
+  uint64_t before;   /* combinations of the edges before it at the same node */
+} clt_edge;
+
+typedef struct clt_diagram {
+  size_t n_levels;
+  uint32_t *parameters; /* of the levels */
+  uint64_t *weights;    /* what one position of the level's parameter adds to a configuration */
+  clt_edge *edges;
+  uint32_t *first; /* of a node, its first edge; one more at the end */
+  size_t n_edges, n_nodes;
+  uint32_t root;
+  uint64_t valid; /* 0: there is no root */
+} clt_diagram;
+
+/* How the construction of a diagram ended, besides 0 and CLT_E_MEMORY: */
+#define CLT_DIAGRAM_TOO_LARGE 1
+#define CLT_DIAGRAM_FAILED 2 /* a constraint cannot be evaluated: *failed is the root, positions are where */
+
+typedef struct clt_diagram_failure {
+  uint32_t root;
+  size_t level;                           /* where it was noticed */
+  uint32_t positions[CLT_MAX_PARAMETERS]; /* by level, up to `level` */
+} clt_diagram_failure;
+
+/* When a diagram is too large: the positions that its construction may try, the memory that it may take. */
+typedef struct clt_diagram_limits {
+  size_t tries, bytes;
+} clt_diagram_limits;
+
+/* A group: parameters that share constraints, in the order of the levels (domains, borrowed), and the numbers of its
+ * roots, those that depend on more than one parameter. */
+typedef struct clt_group {
+  const clt_flow *flow;
+  const clt_domain *domains[CLT_MAX_PARAMETERS];
+  size_t n_domains;
+  uint32_t *roots;
+  size_t n_roots;
+} clt_group;
+
+/* weights: of all parameters of the space. */
+int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
+                    clt_diagram_failure *failure);
+void clt_diagram_free(clt_diagram *diagram);
+
+/* --- order: in which order the parameters of a group are set, so that few states have to be told apart --- */
+
+/* How many different intermediate values a group's construction has to tell apart, before anything is built. */
+typedef struct clt_estimate clt_estimate;
+int clt_estimate_new(clt_estimate **out, const clt_group *group); /* CLT_E_MEMORY only */
+void clt_estimate_free(clt_estimate *estimate);
+
+/* Sorts the domains of a group. Quick: each next one is the best for the moment. */
+void clt_order_quickly(clt_group *group, const clt_estimate *estimate);
+
+/* Thorough: the order that tries the fewest edges by estimate (exact for 10 parameters or fewer, else a beam search).
+ * CLT_E_MEMORY only. */
+int clt_order_well(clt_group *group, const clt_estimate *estimate);
+
+/* --- builders and spaces --- */
 
 #define CLT_NO_GROUP SIZE_MAX
 

@@ -1,7 +1,112 @@
-/* Valid configurations: membership, ranks, neighbours. A rank is a mixed-radix number of ranks in the groups, the last
- * group fastest. */
+/* Valid configurations: membership, ranks, samples, neighbours. A rank is a mixed-radix number of ranks in the groups,
+ * the last group fastest. */
+#include <stdlib.h>
+
+#include "base/fail.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "space/parts.h"
+
+/* --- in one diagram --- */
+
+/* The last edge of a node with `before` <= rank. */
+static const clt_edge *edge_of_rank(const clt_diagram *d, uint32_t node, uint64_t rank) {
+  size_t low = d->first[node], high = d->first[node + 1];
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (d->edges[middle].before <= rank)
+      low = middle;
+    else
+      high = middle;
+  }
+  return &d->edges[low];
+}
+
+static const clt_edge *edge_of_position(const clt_diagram *d, uint32_t node, uint32_t position) {
+  size_t low = d->first[node], high = d->first[node + 1];
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (d->edges[middle].position < position)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < d->first[node + 1] && d->edges[low].position == position ? &d->edges[low] : NULL;
+}
+
+/* A combination is the sum of its weighted positions: what it adds to a configuration. rank < valid. */
+static clt_config combination_at(const clt_diagram *d, uint64_t rank) {
+  clt_config config = 0;
+  uint32_t node = d->root;
+  for (size_t l = 0; l < d->n_levels; l++) {
+    const clt_edge *edge = edge_of_rank(d, node, rank);
+    rank -= edge->before;
+    config += edge->position * d->weights[l];
+    node = edge->child;
+  }
+  return config;
+}
+
+/* positions: by parameter of the space. False if they are not valid. rank may be NULL. */
+static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uint64_t *rank) {
+  uint64_t sum = 0;
+  uint32_t node = d->root;
+  if (d->valid == 0) return false;
+  for (size_t l = 0; l < d->n_levels; l++) {
+    const clt_edge *edge = edge_of_position(d, node, positions[d->parameters[l]]);
+    if (edge == NULL) return false;
+    sum += edge->before;
+    node = edge->child;
+  }
+  if (rank) *rank = sum;
+  return true;
+}
+
+/* An edge on each level, and what the levels above add up to. */
+typedef struct walker {
+  const clt_diagram *d;
+  const clt_edge *edges[CLT_MAX_PARAMETERS], *ends[CLT_MAX_PARAMETERS];
+  clt_config sums[CLT_MAX_PARAMETERS + 1];
+} walker;
+
+static void set_edge(walker *w, size_t l, const clt_edge *edge) {
+  w->edges[l] = edge;
+  w->sums[l + 1] = w->sums[l] + edge->position * w->d->weights[l];
+}
+
+static void descend(walker *w, size_t from, uint64_t rank) {
+  for (size_t l = from; l < w->d->n_levels; l++) {
+    uint32_t node = l == 0 ? w->d->root : w->edges[l - 1]->child;
+    const clt_edge *edge = edge_of_rank(w->d, node, rank);
+    w->ends[l] = w->d->edges + w->d->first[node + 1];
+    rank -= edge->before;
+    set_edge(w, l, edge);
+  }
+}
+
+/* Writes `base` plus each of the combinations first .. first+n-1, all below valid. */
+static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_config base, clt_config *out) {
+  walker w = {.d = d, .sums = {base}};
+  size_t last = d->n_levels - 1;
+  uint64_t weight = d->weights[last];
+  if (n == 0) return;
+  descend(&w, 0, first);
+  for (;;) {
+    const clt_edge *edge = w.edges[last];
+    size_t run = (size_t)(w.ends[last] - edge);
+    if (run > n) run = n;
+    for (size_t i = 0; i < run; i++) *out++ = w.sums[last] + edge[i].position * weight;
+    n -= run;
+    if (n == 0) return;
+    /* The deepest level above the last that has a further edge steps on to it. */
+    size_t l = last;
+    while (w.edges[l - 1] + 1 == w.ends[l - 1]) l--;
+    set_edge(&w, l - 1, w.edges[l - 1] + 1);
+    descend(&w, l, 0);
+  }
+}
+
+/* --- in the space --- */
 
 bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
   uint32_t positions[CLT_MAX_PARAMETERS];
@@ -14,7 +119,7 @@ bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
   } else {
     clt_space_positions(space, config, positions);
     for (size_t g = 0; g < space->n_groups; g++) {
-      if (!clt_diagram_rank(space->groups[g], positions, &in_group)) return false;
+      if (!rank_in_diagram(space->groups[g], positions, &in_group)) return false;
       sum = sum * space->groups[g]->valid + in_group;
     }
   }
@@ -29,18 +134,16 @@ clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   if (space->listed) return space->configs[rank];
   for (size_t g = space->n_groups; g-- > 0;) {
     const clt_diagram *d = space->groups[g];
-    config += clt_diagram_at(d, rank % d->valid);
+    config += combination_at(d, rank % d->valid);
     rank /= d->valid;
   }
   return config;
 }
 
-/* --- groups --- */
-
 uint64_t clt_space_group_valid(const clt_space *space, size_t group) { return space->groups[group]->valid; }
 
 clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank) {
-  return clt_diagram_at(space->groups[group], rank);
+  return combination_at(space->groups[group], rank);
 }
 
 int clt_space_group_of(const clt_space *space, size_t parameter) {
@@ -48,7 +151,7 @@ int clt_space_group_of(const clt_space *space, size_t parameter) {
   return (int)space->group_of[parameter];
 }
 
-/* --- walking --- */
+/* --- many at once --- */
 
 /* The groups but the last one, as an odometer. */
 typedef struct odometer {
@@ -59,56 +162,66 @@ typedef struct odometer {
   clt_config sum;
 } odometer;
 
-static void set_group(odometer *o, size_t g, uint64_t rank) {
+static void turn_group(odometer *o, size_t g, uint64_t rank) {
   o->sum -= o->parts[g];
   o->ranks[g] = rank;
-  o->parts[g] = clt_diagram_at(o->space->groups[g], rank);
+  o->parts[g] = combination_at(o->space->groups[g], rank);
   o->sum += o->parts[g];
 }
 
-static void start(odometer *o, uint64_t rank) {
-  for (size_t g = o->n; g-- > 0;) {
-    uint64_t valid = o->space->groups[g]->valid;
-    set_group(o, g, rank % valid);
-    rank /= valid;
-  }
-}
-
-static void step(odometer *o) {
-  for (size_t g = o->n; g-- > 0;) {
-    bool turned = o->ranks[g] + 1 == o->space->groups[g]->valid;
-    set_group(o, g, turned ? 0 : o->ranks[g] + 1);
-    if (!turned) return;
-  }
-}
-
-static void enumerate_groups(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
-  const clt_diagram *last = space->groups[space->n_groups - 1];
-  odometer o = {.space = space, .n = space->n_groups - 1};
-  uint64_t in_last = first % last->valid;
-  start(&o, first / last->valid);
-  while (n > 0) {
-    uint64_t left = last->valid - in_last;
-    size_t run = left < n ? (size_t)left : n;
-    clt_diagram_walk(last, in_last, run, o.sum, out);
-    out += run;
-    n -= run;
-    in_last = 0;
-    if (n > 0) step(&o);
-  }
-}
-
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
-  if (first >= space->valid) return 0;
+  if (first >= space->valid || n == 0) return 0;
   if (n > space->valid - first) n = (size_t)(space->valid - first);
   if (space->listed) {
     for (size_t i = 0; i < n; i++) out[i] = space->configs[first + i];
-  } else if (space->n_groups == 0) {
-    out[0] = 0; /* each parameter has a single value */
-  } else if (n > 0) {
-    enumerate_groups(space, first, n, out);
+    return n;
+  }
+  if (space->n_groups == 0) return out[0] = 0, n; /* each parameter has a single value */
+  const clt_diagram *last = space->groups[space->n_groups - 1];
+  odometer o = {.space = space, .n = space->n_groups - 1};
+  uint64_t in_last = first % last->valid, rank = first / last->valid;
+  for (size_t g = o.n; g-- > 0; rank /= space->groups[g]->valid) turn_group(&o, g, rank % space->groups[g]->valid);
+  for (size_t left = n; left > 0; in_last = 0) {
+    size_t run = last->valid - in_last < left ? (size_t)(last->valid - in_last) : left;
+    walk_diagram(last, in_last, run, o.sum, out);
+    out += run;
+    left -= run;
+    for (size_t g = o.n; left > 0 && g-- > 0;) {
+      bool turned = o.ranks[g] + 1 == space->groups[g]->valid;
+      turn_group(&o, g, turned ? 0 : o.ranks[g] + 1);
+      if (!turned) break;
+    }
   }
   return n;
+}
+
+/* Without repetition (R. W. Floyd, in J. Bentley, "A sample of brilliance", CACM 1987), then shuffled. */
+int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_config *out, clt_error *error) {
+  if (n > space->valid) n = (size_t)space->valid;
+  if (n > INT64_MAX) return clt_fail(error, CLT_E_RANGE, "a sample of %zu configurations is too large", n);
+  bool all = n == space->valid;
+  clt_map drawn = {0};
+  uint64_t *ranks = clt_new_array(n, sizeof *ranks);
+  int rc = ranks ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    uint64_t newest = space->valid - n + i;
+    bool is_new = true;
+    ranks[i] = all ? i : clt_rng_below(rng, newest + 1);
+    if (!all && clt_map_add(&drawn, ranks[i], &is_new) == NULL) rc = clt_fail_memory(error);
+    if (is_new) continue;
+    ranks[i] = newest; /* cannot have been drawn before: it was out of reach */
+    if (clt_map_add(&drawn, newest, NULL) == NULL) rc = clt_fail_memory(error);
+  }
+  clt_map_release(&drawn);
+  for (size_t i = n; rc == CLT_OK && i > 1; i--) {
+    size_t other = (size_t)clt_rng_below(rng, i);
+    uint64_t swapped = ranks[other];
+    ranks[other] = ranks[i - 1];
+    ranks[i - 1] = swapped;
+  }
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) out[i] = clt_space_at(space, ranks[i]);
+  free(ranks);
+  return rc ? rc : (int64_t)n;
 }
 
 /* --- neighbours --- */
@@ -123,11 +236,11 @@ typedef struct neighbourhood {
 } neighbourhood;
 
 /* Only the group of the changed parameter has to be looked at: it has to repair what is broken. */
-static bool valid_neighbour(const neighbourhood *h, size_t p, clt_config neighbour) {
+static bool is_valid_neighbour(const neighbourhood *h, size_t p, clt_config neighbour) {
   if (h->space->listed) return clt_space_contains(h->space, neighbour);
   size_t g = h->space->group_of[p];
   if (h->n_broken > 1 || (h->n_broken == 1 && h->broken != g)) return false;
-  return clt_diagram_rank(h->space->groups[g], h->positions, NULL);
+  return rank_in_diagram(h->space->groups[g], h->positions, NULL);
 }
 
 static void try_positions(neighbourhood *h, size_t p, uint32_t from, uint32_t to) {
@@ -135,27 +248,22 @@ static void try_positions(neighbourhood *h, size_t p, uint32_t from, uint32_t to
   for (uint32_t i = from; i < to; i++) {
     h->positions[p] = i;
     clt_config neighbour = h->config + (i - (uint64_t)own) * h->space->weights[p];
-    if (!valid_neighbour(h, p, neighbour)) continue;
+    if (!is_valid_neighbour(h, p, neighbour)) continue;
     if (h->n < h->capacity) h->out[h->n] = neighbour;
     h->n++;
   }
   h->positions[p] = own;
 }
 
-static void find_broken(neighbourhood *h) {
-  if (h->space->listed) return;
-  for (size_t g = 0; g < h->space->n_groups; g++) {
-    if (clt_diagram_rank(h->space->groups[g], h->positions, NULL)) continue;
-    h->n_broken++;
-    h->broken = g;
-  }
-}
-
 size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_config *out, size_t capacity) {
   neighbourhood h = {.space = space, .config = config, .out = out, .capacity = capacity};
   if (config >= space->cartesian || space->valid == 0) return 0;
   clt_space_positions(space, config, h.positions);
-  find_broken(&h);
+  for (size_t g = 0; !space->listed && g < space->n_groups; g++) {
+    if (rank_in_diagram(space->groups[g], h.positions, NULL)) continue;
+    h.n_broken++;
+    h.broken = g;
+  }
   /* lower positions of the slowest parameter give the least configurations, higher ones the greatest */
   for (size_t p = 0; p < space->n_parameters; p++) try_positions(&h, p, 0, h.positions[p]);
   for (size_t p = space->n_parameters; p-- > 0;)

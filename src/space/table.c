@@ -1,4 +1,4 @@
-#include "space/table.h"
+#include "space/parts.h"
 
 #include <clatune/error.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "space/lex.h"
 #include "space/parts.h"
 
 int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity) {

@@ -2,8 +2,7 @@
 
 #include "space/parts.h"
 
-/* --- a list: the configurations that begin alike stand side by side --- */
-
+/* The first place in a list whose configuration is not below one. */
 static uint64_t lower_bound(const clt_walk *w, clt_config config) {
   uint64_t low = w->first, high = w->end;
   while (low < high) {
@@ -16,93 +15,64 @@ static uint64_t lower_bound(const clt_walk *w, clt_config config) {
   return low;
 }
 
-static size_t listed_branches(const clt_walk *w, clt_branch *out) {
-  uint64_t weight = w->space->weights[w->level], from = w->first;
-  size_t n = 0;
-  while (from < w->end) {
-    uint32_t position = (uint32_t)((w->space->configs[from] - w->config) / weight);
-    uint64_t to = lower_bound(w, w->config + (position + (uint64_t)1) * weight);
-    out[n++] = (clt_branch){position, to - from};
-    from = to;
+/* To the next parameter that has a choice, or the next group. */
+static void enter_level(clt_walk *w) {
+  const clt_space *space = w->space;
+  if (space->listed) {
+    while (w->level < space->n_parameters && space->parameters[w->level].n_values == 1) w->level++;
+  } else if (w->level == 0 && w->group < space->n_groups) {
+    w->node = space->groups[w->group]->root;
+    w->end = space->groups[w->group]->valid;
   }
-  return n;
 }
-
-static void take_listed(clt_walk *w, uint32_t position) {
-  uint64_t weight = w->space->weights[w->level];
-  w->config += position * weight;
-  w->first = lower_bound(w, w->config);
-  w->end = lower_bound(w, w->config + weight);
-  w->level++;
-}
-
-static void pass_single_values(clt_walk *w) {
-  while (w->level < w->space->n_parameters && w->space->parameters[w->level].n_values == 1) w->level++;
-}
-
-/* --- a product of groups --- */
-
-static const clt_diagram *diagram(const clt_walk *w) { return w->space->groups[w->group]; }
-
-static void enter_group(clt_walk *w) {
-  w->level = 0;
-  if (w->group == w->space->n_groups) return;
-  w->node = diagram(w)->root;
-  w->end = diagram(w)->valid;
-}
-
-static uint64_t combinations_below(const clt_walk *w, size_t edge) {
-  const clt_diagram *d = diagram(w);
-  uint64_t end = edge + 1 < d->first[w->node + 1] ? d->edges[edge + 1].before : w->end;
-  return end - d->edges[edge].before;
-}
-
-static size_t group_branches(const clt_walk *w, clt_branch *out) {
-  const clt_diagram *d = diagram(w);
-  size_t n = 0;
-  for (size_t e = d->first[w->node]; e < d->first[w->node + 1]; e++)
-    out[n++] = (clt_branch){d->edges[e].position, combinations_below(w, e)};
-  return n;
-}
-
-static void take_in_group(clt_walk *w, const clt_branch *branch) {
-  const clt_diagram *d = diagram(w);
-  size_t e = d->first[w->node];
-  while (d->edges[e].position != branch->position) e++;
-  w->config += branch->position * d->weights[w->level];
-  w->node = d->edges[e].child;
-  w->end = branch->n;
-  if (++w->level < d->n_levels) return;
-  w->group++;
-  enter_group(w);
-}
-
-/* --- both --- */
 
 void clt_walk_start(clt_walk *walk, const clt_space *space) {
   *walk = (clt_walk){.space = space, .end = space->valid};
-  if (space->listed)
-    pass_single_values(walk);
-  else
-    enter_group(walk);
+  enter_level(walk);
 }
 
-int clt_walk_parameter(const clt_walk *walk) {
-  if (walk->space->listed) return walk->level < walk->space->n_parameters ? (int)walk->level : -1;
-  return walk->group < walk->space->n_groups ? (int)diagram(walk)->parameters[walk->level] : -1;
+int clt_walk_parameter(const clt_walk *w) {
+  if (w->space->listed) return w->level < w->space->n_parameters ? (int)w->level : -1;
+  return w->group < w->space->n_groups ? (int)w->space->groups[w->group]->parameters[w->level] : -1;
 }
 
-size_t clt_walk_branches(const clt_walk *walk, clt_branch *out) {
-  return walk->space->listed ? listed_branches(walk, out) : group_branches(walk, out);
-}
-
-void clt_walk_take(clt_walk *walk, const clt_branch *branch) {
-  if (!walk->space->listed) {
-    take_in_group(walk, branch);
-    return;
+size_t clt_walk_branches(const clt_walk *w, clt_branch *out) {
+  size_t n = 0;
+  if (w->space->listed) { /* the configurations that begin alike stand side by side */
+    uint64_t weight = w->space->weights[w->level];
+    for (uint64_t from = w->first, to; from < w->end; from = to) {
+      uint32_t position = (uint32_t)((w->space->configs[from] - w->config) / weight);
+      to = lower_bound(w, w->config + (position + (uint64_t)1) * weight);
+      out[n++] = (clt_branch){position, to - from};
+    }
+    return n;
   }
-  take_listed(walk, branch->position);
-  pass_single_values(walk);
+  const clt_diagram *d = w->space->groups[w->group];
+  for (size_t e = d->first[w->node]; e < d->first[w->node + 1]; e++) {
+    uint64_t end = e + 1 < d->first[w->node + 1] ? d->edges[e + 1].before : w->end;
+    out[n++] = (clt_branch){d->edges[e].position, end - d->edges[e].before};
+  }
+  return n;
+}
+
+void clt_walk_take(clt_walk *w, const clt_branch *branch) {
+  if (w->space->listed) {
+    uint64_t weight = w->space->weights[w->level++];
+    w->config += branch->position * weight;
+    w->first = lower_bound(w, w->config);
+    w->end = lower_bound(w, w->config + weight);
+  } else {
+    const clt_diagram *d = w->space->groups[w->group];
+    size_t e = d->first[w->node];
+    while (d->edges[e].position != branch->position) e++;
+    w->config += branch->position * d->weights[w->level];
+    w->node = d->edges[e].child;
+    w->end = branch->n;
+    if (++w->level < d->n_levels) return;
+    w->group++;
+    w->level = 0;
+  }
+  enter_level(w);
 }
 
 size_t clt_walk_most_branches(const clt_space *space) {

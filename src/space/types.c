@@ -1,12 +1,11 @@
-/* Lists of values, and the types of T1 files. */
+/* The types of T1 files. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "space/expr.h"
-#include "space/numbers.h"
+#include "space/code.h"
 
 typedef enum fit_kind { FIT_INTEGER, FIT_REAL, FIT_BOOL, FIT_STRING } fit_kind;
 
@@ -51,17 +50,8 @@ static const fit fits[] = {
     {"str", FIT_STRING, 0, 0},
 };
 
-static bool to_integer(clt_value v, int64_t *out) {
-  if (v.type == CLT_STRING) return false;
-  if (v.type != CLT_REAL) {
-    *out = v.integer;
-    return true;
-  }
-  return clt_real_to_integer(v.real, out) && (double)*out == v.real;
-}
-
-static bool fitted(clt_value *value, const fit *type) {
-  int64_t integer;
+static bool fit_value(clt_value *value, const fit *type) {
+  int64_t integer = value->integer;
   switch (type->kind) {
     case FIT_STRING: return value->type == CLT_STRING;
     case FIT_REAL:
@@ -69,7 +59,10 @@ static bool fitted(clt_value *value, const fit *type) {
       *value = (clt_value){.type = CLT_REAL, .real = clt_value_number(*value)};
       return true;
     default:
-      if (!to_integer(*value, &integer) || integer < type->least || integer > type->most) return false;
+      if (value->type == CLT_STRING) return false;
+      if (value->type == CLT_REAL && !(clt_real_to_integer(value->real, &integer) && (double)integer == value->real))
+        return false;
+      if (integer < type->least || integer > type->most) return false;
       *value = (clt_value){.type = type->kind == FIT_BOOL ? CLT_BOOL : CLT_INT, .integer = integer};
       return true;
   }
@@ -80,7 +73,7 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
   for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
     if (strcasecmp(fits[i].name, type) != 0) continue;
     char text[200];
-    if (fitted(value, &fits[i])) return CLT_OK;
+    if (fit_value(value, &fits[i])) return CLT_OK;
     clt_value_print(*value, text, sizeof text);
     return clt_fail(error, CLT_E_EXPRESSION, "the value '%s' is not one of the type '%s'", text, type);
   }
