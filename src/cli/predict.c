@@ -1,4 +1,3 @@
-#include "lookup/predictor.h"
 #include <clatune/sys/model.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,85 +8,63 @@
 
 #define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
 
-typedef struct ranking {
-  clt_config *configs;
-  clt_prediction *predictions;
-  size_t n;
-} ranking;
-
-static json_t *to_json(const cli_subject *subject, const ranking *r) {
+static int print_predictions(const clt_instance *instance, const clt_config *configs, const clt_prediction *predictions,
+                             size_t n, bool as_json) {
+  const clt_space *space = clt_instance_space(instance);
   json_t *list = json_array();
-  for (size_t i = 0; i < r->n; i++) {
-    const clt_prediction *p = &r->predictions[i];
-    json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration",
-                                          cli_json_configuration(clt_instance_space(subject->instance), r->configs[i]),
-                                          "options", cli_json_best_options(subject->instance, r->configs[i]), "time_s",
-                                          clt_json_real(exp((double)p->log_cost)), "spread", clt_json_real(p->spread),
-                                          "p_valid", clt_json_real(p->p_valid)));
-  }
-  return json_pack("{s:o}", "predictions", list);
-}
-
-static void print_text(const cli_subject *subject, const ranking *r) {
   char time[32];
-  printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
-  for (size_t i = 0; i < r->n; i++) {
-    const clt_prediction *p = &r->predictions[i];
-    char *configuration = clt_config_string(clt_instance_space(subject->instance), r->configs[i]);
-    printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, exp((double)p->log_cost)), p->spread, p->p_valid,
-           configuration ? configuration : "?");
-    free(configuration);
+  if (!as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  for (size_t i = 0; i < n; i++) {
+    const clt_prediction *p = &predictions[i];
+    double time_s = exp((double)p->log_cost);
+    if (as_json) {
+      json_array_append_new(
+          list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]),
+                          "options", cli_json_best_options(instance, configs[i]), "time_s", clt_json_real(time_s),
+                          "spread", clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
+    } else {
+      char *configuration = clt_config_string(space, configs[i]);
+      printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, time_s), p->spread, p->p_valid,
+             configuration ? configuration : "?");
+      free(configuration);
+    }
   }
-}
-
-/* A model file, a model to fit now, or the one that was trained. */
-static int get_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject) {
-  clt_error error = {0};
-  size_t n_sizes;
-  const char *model = cli_text(arguments, "model");
-  if (model == NULL) return cli_trained_model(out, arguments, subject);
-  if (clt_model_type_find(model)) return cli_fit(out, arguments, subject, model, false, &n_sizes);
-  int rc = clt_model_load(out, clt_instance_space(subject->instance), subject->instance, model, &error);
-  return rc ? cli_report(&error) : 0;
-}
-
-static bool names_file(const char *model) { return model && clt_model_type_find(model) == NULL; }
-
-static int fill(ranking *r, const clt_model *model, size_t top, bool sweep, clt_error *error) {
-  return sweep ? clt_model_best(model, top, 0.5, NULL, 0, r->configs, r->predictions, &r->n, error)
-               : clt_model_climb(model, top, 0.5, NULL, 0, N_PREDICTIONS, r->configs, r->predictions, &r->n, error);
-}
-
-static int rank(const cli_arguments *arguments, const cli_subject *subject, const clt_model *model, size_t top) {
-  clt_error error = {0};
-  ranking r = {calloc(top, sizeof *r.configs), calloc(top, sizeof *r.predictions), 0};
-  int rc = 0;
-  if (r.configs == NULL || r.predictions == NULL) {
-    rc = cli_failure("out of memory");
-  } else if (fill(&r, model, top, cli_given(arguments, "sweep") || top > N_PREDICTIONS, &error)) {
-    rc = cli_report(&error);
-  } else if (cli_given(arguments, "json")) {
-    rc = cli_print_json(to_json(subject, &r));
-  } else {
-    print_text(subject, &r);
-  }
-  free(r.configs);
-  free(r.predictions);
-  return rc;
+  if (as_json) return cli_print_json(json_pack("{s:o}", "predictions", list));
+  json_decref(list);
+  return 0;
 }
 
 static int run_predict(const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "model");
+  bool is_file = typed && clt_model_type_find(typed) == NULL;
   cli_subject subject;
   clt_model *model = NULL;
+  clt_error error = {0};
+  size_t n_sizes, n = 0;
   int64_t top;
   int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
   if (rc) return rc;
-  bool for_none = names_file(cli_text(arguments, "model")) && !cli_given(arguments, "device");
-  cli_device_need need = for_none ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
+  cli_device_need need = is_file && !cli_given(arguments, "device") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
   rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
   if (rc) return rc;
-  rc = get_model(&model, arguments, &subject);
-  if (rc == 0) rc = rank(arguments, &subject, model, (size_t)top);
+  const clt_space *space = clt_instance_space(subject.instance);
+  if (typed == NULL)
+    rc = cli_trained_model(&model, arguments, &subject);
+  else if (!is_file)
+    rc = cli_fit(&model, arguments, &subject, typed, false, &n_sizes);
+  else if (clt_model_load(&model, space, subject.instance, typed, &error))
+    rc = cli_report(&error);
+  bool sweep = cli_given(arguments, "sweep") || top > N_PREDICTIONS;
+  clt_config *configs = calloc((size_t)top, sizeof *configs);
+  clt_prediction *predictions = calloc((size_t)top, sizeof *predictions);
+  if (rc == 0 && (configs == NULL || predictions == NULL)) rc = cli_failure("out of memory");
+  if (rc == 0 &&
+      (sweep ? clt_model_best(model, (size_t)top, 0.5, NULL, 0, configs, predictions, &n, &error)
+             : clt_model_climb(model, (size_t)top, 0.5, NULL, 0, N_PREDICTIONS, configs, predictions, &n, &error)))
+    rc = cli_report(&error);
+  if (rc == 0) rc = print_predictions(subject.instance, configs, predictions, n, cli_given(arguments, "json"));
+  free(configs);
+  free(predictions);
   clt_model_free(model);
   cli_subject_release(&subject);
   return rc;

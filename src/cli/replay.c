@@ -1,72 +1,191 @@
 /* clatune replay: a searcher on recorded spaces. */
-#include "cli/replay.h"
-
+#include <clatune/replay.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cli/command.h"
 #include "cli/output.h"
-#include "cli/subject.h"
 #include "cli/progress.h"
+#include "cli/subject.h"
 
 #define MOST_EVALUATIONS 10000000
+#define MAX_COLUMNS 16
 
-static int numbers(clt_replay_settings *s, const cli_arguments *a) {
+/* --- the answer --- */
+
+/* The numbers of evaluations that are shown, and the figures of one space or of the mean at each. */
+typedef struct replay_columns {
+  size_t at[MAX_COLUMNS], n;
+  clt_replay_figures space[MAX_COLUMNS], mean[MAX_COLUMNS];
+} replay_columns;
+
+/* The customary numbers of evaluations up to the budget, and the budget. */
+static replay_columns choose_columns(const clt_replay_result *r) {
+  static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
+  replay_columns c = {.n = 0};
+  for (size_t i = 0; i < sizeof customary / sizeof *customary && customary[i] < r->budget; i++)
+    c.at[c.n++] = customary[i];
+  c.at[c.n++] = r->budget;
+  return c;
+}
+
+/* The figures of a space, added to the mean over spaces: its standard error takes the spaces as given, the seeds as
+ * drawn. Returns 0 or an exit code. */
+static int fill_columns(replay_columns *c, const clt_replay_result *r, size_t space) {
+  clt_error error = {0};
+  double n = (double)r->n_spaces;
+  for (size_t i = 0; i < c->n; i++) {
+    clt_replay_figures *f = &c->space[i], *mean = &c->mean[i];
+    if (clt_replay_figures_at(f, r, space, c->at[i], &error)) return cli_report(&error);
+    mean->mean += f->mean / n;
+    mean->standard_error = hypot(mean->standard_error, f->standard_error / n);
+    mean->percentile_5 += f->percentile_5 / n;
+    mean->missed += f->missed / n;
+  }
+  return 0;
+}
+
+#define FIGURE(name) offsetof(clt_replay_figures, name)
+
+/* One of the figures by the number of evaluations. */
+static json_t *figures_json(const replay_columns *c, const clt_replay_figures *figures, size_t offset) {
+  json_t *out = json_object();
+  for (size_t i = 0; i < c->n; i++) {
+    char key[24];
+    double value;
+    snprintf(key, sizeof key, "%zu", c->at[i]);
+    memcpy(&value, (const char *)&figures[i] + offset, sizeof value);
+    json_object_set_new(out, key, clt_json_real(value));
+  }
+  return out;
+}
+
+/* The best time after each evaluation (by another objective its cost), mean of the runs that have one; null before. */
+static json_t *curve_json(const clt_replay_result *r, const clt_replay_space *space) {
+  json_t *out = json_array();
+  for (size_t k = 0; k < r->budget; k++) {
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < r->repeats; i++) {
+      double fraction = space->fractions[i * r->budget + k];
+      if (fraction > 0) sum += space->least_cost / fraction, n++;
+    }
+    json_array_append_new(out, clt_json_real(n > 0 ? sum / n : NAN));
+  }
+  return out;
+}
+
+static json_t *space_json(const clt_replay_space *space, const char *searcher, const replay_columns *c) {
+  static const char *const stages[] = {"second_stage_measured", "second_stage_failed"};
+  const clt_recording *recording = space->recording;
+  json_int_t n_failed = 0;
+  for (size_t i = 0; i < clt_recording_size(recording); i++)
+    n_failed += !clt_measurement_correct(clt_recording_at(recording, i));
+  json_t *out = json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "space", clt_recording_name(recording),
+                          "configurations", (json_int_t)clt_recording_size(recording), "failed", n_failed, "searcher",
+                          searcher, "optimum_s", clt_json_real(clt_recording_optimum_s(recording)),
+                          "fraction_of_optimum", figures_json(c, c->space, FIGURE(mean)), "percentile_5",
+                          figures_json(c, c->space, FIGURE(percentile_5)), "standard_error",
+                          figures_json(c, c->space, FIGURE(standard_error)), "missed",
+                          figures_json(c, c->space, FIGURE(missed)), "search_s", clt_json_real(space->search_s));
+  bool has_stages = clt_note_value(space->notes, space->n_notes, stages[0]) > 0;
+  for (size_t i = 0; has_stages && i < 2; i++)
+    json_object_set_new(out, stages[i],
+                        json_integer((json_int_t)clt_note_value(space->notes, space->n_notes, stages[i])));
+  return out;
+}
+
+static int print_replay_json(const clt_replay_result *r, const clt_replay_settings *settings, bool with_curves) {
+  replay_columns c = choose_columns(r);
+  json_t *results = json_array();
+  for (size_t i = 0; i < r->n_spaces; i++) {
+    int rc = fill_columns(&c, r, i);
+    if (rc) return json_decref(results), rc;
+    json_t *space = space_json(&r->spaces[i], settings->searcher, &c);
+    if (settings->objective) json_object_set_new(space, "optimum", clt_json_real(r->spaces[i].optimum));
+    if (with_curves)
+      json_object_set_new(space, settings->objective ? "mean_best_cost" : "mean_best_s", curve_json(r, &r->spaces[i]));
+    json_array_append_new(results, space);
+  }
+  return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",
+                                  figures_json(&c, c.mean, FIGURE(mean)), "mean_standard_error",
+                                  figures_json(&c, c.mean, FIGURE(standard_error)), "mean_missed",
+                                  figures_json(&c, c.mean, FIGURE(missed)), "tolerance", r->tolerance));
+}
+
+static void print_columns(const char *name, int width, const replay_columns *c, const clt_replay_figures *figures) {
+  printf("%-*s", width, name);
+  for (size_t i = 0; i < c->n; i++)
+    printf("  %.4f +-%.4f", figures[i].mean, isnan(figures[i].standard_error) ? 0 : figures[i].standard_error);
+}
+
+static int print_replay(const clt_replay_result *r, const char *searcher) {
+  replay_columns c = choose_columns(r);
+  int width = 5;
+  for (size_t i = 0; i < r->n_spaces; i++) {
+    int n = (int)strlen(clt_recording_name(r->spaces[i].recording));
+    if (n > width) width = n;
+  }
+  printf("%s, %zu runs a space: optimum / best found (+- standard error) after so many evaluations\n", searcher,
+         r->repeats);
+  printf("%-*s", width, "space");
+  for (size_t i = 0; i < c.n; i++) printf("  %15zu", c.at[i]);
+  puts("  search/evaluation");
+  for (size_t i = 0; i < r->n_spaces; i++) {
+    char time[32];
+    int rc = fill_columns(&c, r, i);
+    if (rc) return rc;
+    print_columns(clt_recording_name(r->spaces[i].recording), width, &c, c.space);
+    printf("  %s\n", cli_time(time, r->spaces[i].search_s));
+  }
+  print_columns("mean", width, &c, c.mean);
+  putchar('\n');
+  return 0;
+}
+
+/* --- the command --- */
+
+static int run_replay(const cli_arguments *a) {
+  const char *searcher = cli_text(a, "searcher");
+  clt_replay_settings settings = {.struct_size = sizeof settings,
+                                  .objective = cli_text(a, "objective"),
+                                  .searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER,
+                                  .noise = cli_given(a, "noise"),
+                                  .stop = cli_signals_flag()};
+  clt_setting *searcher_settings = NULL;
+  clt_recording **recordings = NULL, **sources = NULL;
+  clt_replay_result result;
+  clt_error error = {0};
   int64_t seed, repeats, batch, threads;
-  int rc = cli_integer(&s->budget, a, "budget", 200, 1, MOST_EVALUATIONS);
+  int rc = cli_integer(&settings.budget, a, "budget", CLT_DEFAULT_BUDGET, 1, MOST_EVALUATIONS);
   if (rc == 0) rc = cli_integer(&repeats, a, "repeat", 20, 1, 100000);
   if (rc == 0) rc = cli_integer(&seed, a, "seed", 1, 0, INT64_MAX);
   if (rc == 0) rc = cli_integer(&batch, a, "batch", 1, 1, 1000000);
   if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 0, 1024);
   if (rc) return rc;
-  s->repeats = (unsigned)repeats;
-  s->seed = (uint64_t)seed;
-  s->batch = (size_t)batch;
-  s->threads = (unsigned)threads;
-  return 0;
-}
-
-static int plug_in(clt_replay_settings *s, clt_setting **settings, const cli_arguments *a) {
-  const char *searcher = cli_text(a, "searcher");
-  s->searcher = searcher ? searcher : CLT_DEFAULT_SEARCHER;
-  if (clt_searcher_find(s->searcher) == NULL)
-    return cli_usage("there is no searcher '%s' (see 'clatune replay --help')", s->searcher);
-  int rc = cli_settings(settings, &s->n_searcher_settings, a, "searcher", s->searcher);
-  s->searcher_settings = *settings;
-  return rc;
-}
-
-static int replay(const clt_replay_settings *settings, bool as_json, bool with_curves) {
-  clt_replay_result result;
-  clt_error error = {0};
-  cli_signals_install();
-  int rc = clt_replay(&result, settings, &error);
-  if (rc == CLT_E_STOPPED) return 128 + *cli_signals_flag();
-  if (rc) return cli_report(&error);
-  rc = as_json ? cli_replay_print_json(&result, settings, with_curves) : cli_replay_print(&result, settings->searcher);
-  clt_replay_result_release(&result);
-  return rc;
-}
-
-/* Leaves what it loaded to the caller, also on failure. */
-static int load(clt_replay_settings *s, clt_recording ***recordings, clt_recording ***sources, const cli_arguments *a) {
-  int rc = cli_load_recordings(recordings, (const char *const *)a->positional, a->n_positional);
-  if (rc == 0) rc = cli_load_sources(sources, &s->n_learn_from, a);
-  s->recordings = (const clt_recording *const *)*recordings;
-  s->n_recordings = a->n_positional;
-  s->learn_from = (const clt_recording *const *)*sources;
-  return rc;
-}
-
-static int run_replay(const cli_arguments *a) {
-  clt_replay_settings settings = {
-      .struct_size = sizeof settings,
-      .objective = cli_text(a, "objective"), .noise = cli_given(a, "noise"), .stop = cli_signals_flag()};
-  clt_setting *searcher_settings = NULL;
-  clt_recording **recordings = NULL, **sources = NULL;
-  int rc = numbers(&settings, a);
-  if (rc == 0) rc = plug_in(&settings, &searcher_settings, a);
-  if (rc == 0) rc = load(&settings, &recordings, &sources, a);
-  if (rc == 0) rc = replay(&settings, cli_given(a, "json"), cli_given(a, "curve"));
+  settings.repeats = (unsigned)repeats;
+  settings.seed = (uint64_t)seed;
+  settings.batch = (size_t)batch;
+  settings.threads = (unsigned)threads;
+  if (clt_searcher_find(settings.searcher) == NULL)
+    return cli_usage("there is no searcher '%s' (see 'clatune replay --help')", settings.searcher);
+  rc = cli_settings(&searcher_settings, &settings.n_searcher_settings, a, "searcher", settings.searcher);
+  if (rc == 0) rc = cli_load_recordings(&recordings, (const char *const *)a->positional, a->n_positional);
+  if (rc == 0) rc = cli_load_sources(&sources, &settings.n_learn_from, a);
+  settings.searcher_settings = searcher_settings;
+  settings.recordings = (const clt_recording *const *)recordings;
+  settings.n_recordings = a->n_positional;
+  settings.learn_from = (const clt_recording *const *)sources;
+  if (rc == 0) {
+    cli_signals_install();
+    int failed = clt_replay(&result, &settings, &error);
+    rc = failed == CLT_E_STOPPED ? 128 + *cli_signals_flag()
+         : failed                ? cli_report(&error)
+         : cli_given(a, "json")  ? print_replay_json(&result, &settings, cli_given(a, "curve"))
+                                 : print_replay(&result, settings.searcher);
+    if (!failed) clt_replay_result_release(&result);
+  }
   cli_free_recordings(recordings, a->n_positional);
   cli_free_recordings(sources, settings.n_learn_from);
   free(searcher_settings);

@@ -159,7 +159,8 @@ static int add_store(clt_report *report, const cli_arguments *arguments, const c
   key_list list = {.arguments = arguments};
   size_t before = clt_report_n_tunings(report);
   int rc = 0;
-  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_each_key(store, false, collect_key, &list, &error))
+  if (clt_store_open_to_read(&store, NULL, path, &error) ||
+      clt_store_each_key(store, false, collect_key, &list, &error))
     rc = cli_report(&error);
   if (rc == 0 && (list.more || before + list.n > MOST_TUNINGS)) rc = too_many();
   for (size_t i = 0; rc == 0 && i < list.n; i++) {
@@ -205,23 +206,12 @@ static int print_text(const clt_report *report) {
 static int write_page(const clt_report *report, const char *path, bool says) {
   clt_error error = {0};
   char *page = NULL;
-  clt_replacement file;
   size_t n = clt_report_n_tunings(report);
   int rc = clt_report_page(&page, report, &error);
-  if (rc == CLT_OK && (rc = clt_file_replace_open(&file, path, &error)) == CLT_OK) {
-    bool written = fchmod(file.fd, 0600) == 0;
-    for (size_t done = 0, bytes = strlen(page); written && done < bytes;) {
-      ssize_t more = write(file.fd, page + done, bytes - done);
-      written = more > 0;
-      if (written) done += (size_t)more;
-    }
-    if (written)
-      rc = clt_file_replace_commit(&file, &error);
-    else
-      clt_file_replace_abort(&file);
-    free(page);
-    if (!written) return cli_failure("cannot write '%s': %s", path, strerror(errno));
-  }
+  mode_t mask = umask(077);
+  if (rc == CLT_OK) rc = clt_file_replace(path, page, strlen(page), &error);
+  umask(mask);
+  free(page);
   if (rc) return cli_report(&error);
   if (says) printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
   return CLI_FOUND;

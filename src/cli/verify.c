@@ -1,65 +1,124 @@
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/oclgrind.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "eval/evaluators.h"
 #include "problem/data.h"
 #include "session/contest.h"
 
-/* T1 problems often have no "Default", and their first values may violate a condition. */
-static clt_config standard(const clt_instance *instance) {
-  const clt_space *space = clt_instance_space(instance);
-  clt_config config = clt_instance_default(instance);
-  const char *violated = clt_space_violation(space, config, NULL);
-  if (violated == NULL || clt_space_valid(space) == 0) return config;
-  fprintf(stderr, "clatune: warning: the default configuration is not valid (%s); this is the first one that is\n",
-          violated);
-  return clt_space_at(space, 0);
+/* --- Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote --- */
+
+#define MOST_BYTES (1 << 20) /* of its log; a loop out of bounds says so for each element */
+
+/* Oclgrind's driver is often not registered with the loader, but lies in a library folder beside the program. */
+static void name_oclgrind_driver(void) {
+  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
+  const char *named = getenv("OCL_ICD_VENDORS"), *path = getenv("PATH");
+  if (named && strstr(named, "oclgrind")) return;
+  for (const char *folder = path; folder && *folder; folder += strcspn(folder, ":"), folder += *folder == ':') {
+    char program[4096], driver[4200];
+    int n = snprintf(program, sizeof program, "%.*s/oclgrind", (int)strcspn(folder, ":"), folder);
+    if (n < 0 || (size_t)n >= sizeof program || access(program, X_OK) != 0) continue;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+      snprintf(driver, sizeof driver, "%.*s/../%s/liboclgrind-rt-icd.so", n - (int)strlen("/oclgrind"), program,
+               places[i]);
+      if (access(driver, R_OK) == 0) {
+        setenv("OCL_ICD_VENDORS", driver, 1);
+        return;
+      }
+    }
+  }
 }
 
-static bool names(const char *text, const char *name) {
+/* Sets the environment that workers inherit, and Oclgrind as the device unless one is chosen. *log is the path of a
+ * temporary file: Oclgrind ends with status 0 whatever it finds, so its log is read. Returns 0, or an exit code after a
+ * message. */
+static int prepare_oclgrind(char **log) {
+  clt_text path = {0};
+  clt_text_printf(&path, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
+  if (clt_text_take(log, &path, NULL)) return cli_failure("out of memory");
+  int fd = mkstemp(*log);
+  if (fd < 0) {
+    int rc = cli_failure("cannot make '%s': %s", *log, strerror(errno));
+    free(*log);
+    *log = NULL;
+    return rc;
+  }
+  close(fd);
+  setenv("OCLGRIND_LOG", *log, 1);
+  setenv("OCLGRIND_DATA_RACES", "1", 1);
+  setenv("OCLGRIND_UNINITIALIZED", "1", 1);
+  setenv("CLATUNE_DEVICE", "oclgrind", 0);
+  name_oclgrind_driver();
+  return 0;
+}
+
+/* What it has found, malloc'ed; "" nothing; NULL where the log cannot be read. */
+static char *read_findings(const char *log, size_t *n) {
+  char *text = calloc(MOST_BYTES + 1, 1);
+  FILE *file = fopen(log, "r");
+  bool read = text && file && (fread(text, 1, MOST_BYTES, file), !ferror(file));
+  if (file) fclose(file);
+  if (!read) return free(text), NULL;
+  /* A finding begins at the first column; what follows of it is indented. */
+  *n = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    *n += *line != '\n' && *line != ' ' && *line != '\t';
+  return text;
+}
+
+/* --- the configuration --- */
+
+static bool names_parameter(const char *text, const char *name) {
   size_t n = strlen(name);
   for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
     if ((at == text || strchr(" \t\r\n,", at[-1])) && at[n] == '=') return true;
   return false;
 }
 
-/* What is typed, and behind it the default's values of the parameters that it does not name, which are said. malloc'ed.
- */
-static char *completed(const clt_space *space, const char *typed, clt_config standard, bool quiet) {
-  char *text = NULL, *rest = NULL;
-  size_t bytes;
-  FILE *file = open_memstream(&rest, &bytes);
-  for (size_t p = 0; file && p < clt_space_n_parameters(space); p++) {
+/* The typed one, with the default's values of the parameters that it does not name, which are said. Otherwise the
+ * default; T1 problems often have none, and their first values may violate a condition. */
+static int choose_configuration(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
+  const clt_space *space = clt_instance_space(instance);
+  const char *typed = cli_text(arguments, "configuration");
+  clt_error error = {0};
+  clt_text rest = {0}, whole = {0};
+  clt_config standard = clt_instance_default(instance);
+  char *text;
+  if (typed == NULL) {
+    const char *violated = clt_space_violation(space, standard, NULL);
+    *out = standard;
+    if (violated == NULL || clt_space_valid(space) == 0) return 0;
+    fprintf(stderr, "clatune: warning: the default configuration is not valid (%s); this is the first one that is\n",
+            violated);
+    *out = clt_space_at(space, 0);
+    return 0;
+  }
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
     char value[512];
     const char *name = clt_space_parameter(space, p)->name;
-    if (names(typed, name)) continue;
+    if (names_parameter(typed, name)) continue;
     clt_value_print(clt_space_value(space, standard, p), value, sizeof value);
-    fprintf(file, " %s=%s", name, value);
+    clt_text_printf(&rest, " %s=%s", name, value);
   }
-  if (file == NULL || fclose(file)) return free(rest), NULL;
-  if (bytes > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest);
-  size_t need = strlen(typed) + bytes + 1;
-  if ((text = malloc(need)) != NULL) snprintf(text, need, "%s%s", typed, rest);
-  free(rest);
-  return text;
-}
-
-static int choose(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
-  clt_error error = {0};
-  const char *text = cli_text(arguments, "configuration");
-  if (text == NULL) return *out = standard(instance), 0;
-  const clt_space *space = clt_instance_space(instance);
-  char *whole = completed(space, text, clt_instance_default(instance), cli_given(arguments, "quiet"));
-  if (whole == NULL) return cli_failure("out of memory");
-  int rc = clt_config_parse(out, space, whole, &error);
-  free(whole);
+  if (rest.n > 0 && !cli_given(arguments, "quiet"))
+    fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
+  clt_text_printf(&whole, "%s%s", typed, rest.n > 0 ? rest.bytes : "");
+  clt_text_release(&rest);
+  if (clt_text_take(&text, &whole, &error)) return cli_report(&error);
+  int rc = clt_config_parse(out, space, text, &error);
+  free(text);
   return rc ? (cli_report(&error), CLI_USAGE) : 0;
 }
+
+/* --- the verdict --- */
 
 /* What came out of it; findings is Oclgrind's log, NULL where it was not asked. */
 typedef struct verdict {
@@ -70,7 +129,7 @@ typedef struct verdict {
   size_t n_findings;
 } verdict;
 
-static json_t *to_json(const clt_instance *instance, const verdict *v) {
+static json_t *verdict_json(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
   return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
@@ -81,21 +140,16 @@ static json_t *to_json(const clt_instance *instance, const verdict *v) {
                    "reference", clt_problem_has_reference(clt_instance_problem(instance)));
 }
 
-/* Of a program. */
-static void print_run(const clt_instance *instance, const clt_measurement *m, bool checked) {
-  char figure[64];
-  printf("verified        %s\n", checked ? "yes; the check command accepts it"
-                                         : "it runs; whether it is right nobody says: there is no \"Check\"");
-  printf("figure          %s\n", cli_figure(figure, clt_instance_problem(instance), m->time_s));
-}
-
-static void print_text(const clt_instance *instance, const verdict *v) {
+static void print_verdict(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
-  char *configuration = clt_config_string(clt_instance_space(instance), m->config);
+  const clt_problem *problem = clt_instance_problem(instance);
+  char figure[64], *configuration = clt_config_string(clt_instance_space(instance), m->config);
   printf("configuration   %s\n", configuration ? configuration : "?");
-  bool has_reference = clt_problem_has_reference(clt_instance_problem(instance));
-  if (clt_measurement_correct(m) && clt_problem_is_command(clt_instance_problem(instance))) {
-    print_run(instance, m, has_reference);
+  bool has_reference = clt_problem_has_reference(problem);
+  if (clt_measurement_correct(m) && clt_problem_is_command(problem)) {
+    printf("verified        %s\n", has_reference ? "yes; the check command accepts it"
+                                                 : "it runs; whether it is right nobody says: there is no \"Check\"");
+    printf("figure          %s\n", cli_figure(figure, problem, m->time_s));
   } else if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
     puts("verified        it runs; whether it is right nobody says: the problem has no Reference, so it is its own");
   } else if (clt_measurement_correct(m)) {
@@ -106,42 +160,38 @@ static void print_text(const clt_instance *instance, const verdict *v) {
     if (m->log && m->log[0]) printf("log\n%s\n", m->log);
   }
   if (v->findings) printf("Oclgrind        %zu findings\n%s", v->n_findings, v->findings);
-  if (v->violation == NULL) cli_print_quality(clt_instance_problem(instance), v->quality, 16);
+  if (v->violation == NULL) cli_print_quality(problem, v->quality, 16);
   free(configuration);
 }
 
 /* Oclgrind interprets every instruction. */
 static const clt_setting patience[] = {{"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
 
-static int judge(verdict *v, const cli_arguments *arguments, const cli_subject *subject, const cli_oclgrind *oclgrind) {
+/* log: Oclgrind's; NULL where it is not asked. */
+static int verify_configuration(const cli_arguments *arguments, const clt_instance *instance, clt_config config,
+                                const char *log) {
   clt_error error = {0};
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet");
-  v->violation = clt_space_violation(clt_instance_space(subject->instance), v->m.config, &origin);
-  if (v->violation) {
-    clt_measurement_fail(&v->m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-    return 0;
-  }
-  if (clt_verify_config(subject->instance, v->m.config, patience, oclgrind ? 3 : 0, &v->m, &v->quality, cli_log, &quiet,
-                        &error))
-    return cli_report(&error);
-  if (!clt_measurement_correct(&v->m) && !clt_problem_is_command(clt_instance_problem(subject->instance)))
-    clt_check_arguments(subject->instance, v->m.config, cli_log, &quiet);
-  if (oclgrind && (v->findings = cli_oclgrind_findings(oclgrind, &v->n_findings)) == NULL)
-    return cli_failure("cannot read what Oclgrind has found");
-  return 0;
-}
-
-static int check(const cli_arguments *arguments, const cli_subject *subject, clt_config config,
-                 const cli_oclgrind *oclgrind) {
   verdict v = {.quality = NAN};
+  int rc = 0;
   clt_measurement_init(&v.m, config);
-  int rc = judge(&v, arguments, subject, oclgrind);
+  v.violation = clt_space_violation(clt_instance_space(instance), config, &origin);
+  if (v.violation) {
+    clt_measurement_fail(&v.m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
+  } else if (clt_verify_config(instance, config, patience, log ? 3 : 0, &v.m, &v.quality, cli_log, &quiet, &error)) {
+    rc = cli_report(&error);
+  } else {
+    if (!clt_measurement_correct(&v.m) && !clt_problem_is_command(clt_instance_problem(instance)))
+      clt_check_arguments(instance, config, cli_log, &quiet);
+    if (log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
+      rc = cli_failure("cannot read what Oclgrind has found");
+  }
   bool good = clt_measurement_correct(&v.m) && v.n_findings == 0;
   if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(to_json(subject->instance, &v));
+    rc = cli_print_json(verdict_json(instance, &v));
   else if (rc == 0)
-    print_text(subject->instance, &v);
+    print_verdict(instance, &v);
   clt_measurement_release(&v.m);
   free(v.findings);
   return rc == 0 && !good ? CLI_VERIFY_FAILED : rc;
@@ -149,17 +199,21 @@ static int check(const cli_arguments *arguments, const cli_subject *subject, clt
 
 static int run_verify(const cli_arguments *arguments) {
   cli_subject subject;
-  cli_oclgrind oclgrind = {""};
   clt_config config;
-  bool grind = cli_given(arguments, "oclgrind");
-  int rc = grind ? cli_oclgrind_begin(&oclgrind) : 0;
-  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-  if (rc == CLI_NO_DEVICE && grind) cli_failure("--oclgrind needs the Oclgrind driver (Debian's package 'oclgrind')");
-  if (rc) return cli_oclgrind_end(&oclgrind), rc;
-  rc = choose(&config, arguments, subject.instance);
-  if (rc == 0) rc = check(arguments, &subject, config, grind ? &oclgrind : NULL);
-  cli_subject_release(&subject);
-  cli_oclgrind_end(&oclgrind);
+  char *log = NULL;
+  int rc = cli_given(arguments, "oclgrind") ? prepare_oclgrind(&log) : 0;
+  if (rc == 0) {
+    rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+    if (rc == CLI_NO_DEVICE && log)
+      cli_failure("--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS");
+    if (rc == 0) {
+      rc = choose_configuration(&config, arguments, subject.instance);
+      if (rc == 0) rc = verify_configuration(arguments, subject.instance, config, log);
+      cli_subject_release(&subject);
+    }
+  }
+  if (log) unlink(log);
+  free(log);
   return rc;
 }
 

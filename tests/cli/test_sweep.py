@@ -10,10 +10,10 @@ import sqlite3
 import statistics
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
 from simulation import CLATUNE, TIME_S, SimulatedTest, main, processes_of  # noqa: E402
+from harness import until  # noqa: E402
 
 OTHER_S = "1e-5 * (1 + 0.02 * abs(a - 3) + 0.03 * abs(b - 19))"
 PLAN = {"Name": "a try", "Devices": ["all"],
@@ -71,8 +71,7 @@ class Sweep(SimulatedTest):
 
     def wait_for_lines(self, process, n):
         path = self.folder / "plan.results.jsonl"
-        while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= n):
-            time.sleep(0.005)
+        until(lambda: path.exists() and path.read_bytes().count(b"\n") >= n, process)
         self.assertIsNone(process.poll(), "it was over before it could be disturbed")
 
     # --- what it measures ---
