@@ -9,9 +9,9 @@
 #include "cli/output.h"
 
 /* One option of a command. argument NULL: a switch; what it may be is asked of words_for. */
-typedef void (*option_fn)(const char *command, const char *name, const char *argument, const char *help);
+typedef void (*option_visit)(const char *command, const char *name, const char *argument, const char *help);
 
-static void each_option(const cli_command *command, option_fn visit) {
+static void each_option(const cli_command *command, option_visit visit) {
   char *argv[] = {(char *)command->name, "--help", NULL};
   cli_arguments arguments;
   if (cli_arguments_parse(&arguments, command, 2, argv) == 0) {
@@ -49,7 +49,7 @@ static bool has_words(const char *option) {
 }
 
 /* Prints text; bytes of `special` with `escape` before them. */
-static void quote(const char *text, const char *special, const char *escape) {
+static void print_escaped(const char *text, const char *special, const char *escape) {
   for (; *text; text++) {
     if (strchr(special, *text)) fputs(escape, stdout);
     putchar(*text);
@@ -58,46 +58,54 @@ static void quote(const char *text, const char *special, const char *escape) {
 
 /* --- bash --- */
 
-static void bash_option(const char *command, const char *name, const char *argument, const char *help) {
+static void print_bash_option(const char *command, const char *name, const char *argument, const char *help) {
   (void)command, (void)argument, (void)help;
   printf(" --%s", name);
 }
 
-static void bash(const cli_command *const *commands, size_t n) {
-  fputs("_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='", stdout);
+static void print_bash(const cli_command *const *commands, size_t n) {
+  fputs(
+      "_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='",
+      stdout);
   for (size_t i = 0; i < n; i++) printf("%s ", commands[i]->name);
-  fputs("--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
-        "  case ${COMP_WORDS[COMP_CWORD-1]} in\n", stdout);
+  fputs(
+      "--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
+      "  case ${COMP_WORDS[COMP_CWORD-1]} in\n",
+      stdout);
   for (size_t i = 0; i < N_WITH_WORDS; i++) {
     printf("    --%s) words='", with_words[i]);
     print_words(with_words[i]);
     fputs("' ;;\n", stdout);
   }
-  fputs("  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
-        "  case ${COMP_WORDS[1]} in\n", stdout);
+  fputs(
+      "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
+      "  case ${COMP_WORDS[1]} in\n",
+      stdout);
   for (size_t i = 0; i < n; i++) {
     printf("    %s) words='", commands[i]->name);
-    each_option(commands[i], bash_option);
+    each_option(commands[i], print_bash_option);
     fputs("' ;;\n", stdout);
   }
-  fputs("  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n  else\n"
-        "    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\ncomplete -o filenames -F _clatune clatune\n", stdout);
+  fputs(
+      "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n  else\n"
+      "    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\ncomplete -o filenames -F _clatune clatune\n",
+      stdout);
 }
 
 /* --- zsh --- */
 
 /* Within single quotes, which end for a single quote. */
-static void zsh_quote(const char *text) {
+static void print_zsh_text(const char *text) {
   for (; *text; text++) {
     if (strchr("[]:\\", *text)) putchar('\\');
     fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
   }
 }
 
-static void zsh_option(const char *command, const char *name, const char *argument, const char *help) {
+static void print_zsh_option(const char *command, const char *name, const char *argument, const char *help) {
   (void)command;
   printf(" \\\n        '--%s%s[", name, argument ? "=" : "");
-  zsh_quote(help);
+  print_zsh_text(help);
   putchar(']');
   if (argument && has_words(name)) {
     fputs(":value:(", stdout);
@@ -109,18 +117,20 @@ static void zsh_option(const char *command, const char *name, const char *argume
   putchar('\'');
 }
 
-static void zsh(const cli_command *const *commands, size_t n) {
+static void print_zsh(const cli_command *const *commands, size_t n) {
   fputs("#compdef clatune\n_clatune() {\n  local -a commands\n  commands=(\n", stdout);
   for (size_t i = 0; i < n; i++) {
     printf("    '%s:", commands[i]->name);
-    zsh_quote(commands[i]->summary);
+    print_zsh_text(commands[i]->summary);
     fputs("'\n", stdout);
   }
-  fputs("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-        "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n", stdout);
+  fputs(
+      "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n",
+      stdout);
   for (size_t i = 0; i < n; i++) {
     printf("    %s)\n      _arguments", commands[i]->name);
-    each_option(commands[i], zsh_option);
+    each_option(commands[i], print_zsh_option);
     fputs(" \\\n        '*:file:_files' ;;\n", stdout);
   }
   fputs("  esac\n}\n_clatune \"$@\"\n", stdout);
@@ -128,7 +138,7 @@ static void zsh(const cli_command *const *commands, size_t n) {
 
 /* --- fish --- */
 
-static void fish_option(const char *command, const char *name, const char *argument, const char *help) {
+static void print_fish_option(const char *command, const char *name, const char *argument, const char *help) {
   printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s", command, name);
   if (argument && has_words(name)) {
     fputs(" -x -a '", stdout);
@@ -138,17 +148,17 @@ static void fish_option(const char *command, const char *name, const char *argum
     fputs(" -r", stdout);
   }
   fputs(" -d '", stdout);
-  quote(help, "'\\", "\\");
+  print_escaped(help, "'\\", "\\");
   fputs("'\n", stdout);
 }
 
-static void fish(const cli_command *const *commands, size_t n) {
+static void print_fish(const cli_command *const *commands, size_t n) {
   for (size_t i = 0; i < n; i++) {
     printf("complete -c clatune -n __fish_use_subcommand -a %s -d '", commands[i]->name);
-    quote(commands[i]->summary, "'\\", "\\");
+    print_escaped(commands[i]->summary, "'\\", "\\");
     fputs("'\n", stdout);
   }
-  for (size_t i = 0; i < n; i++) each_option(commands[i], fish_option);
+  for (size_t i = 0; i < n; i++) each_option(commands[i], print_fish_option);
 }
 
 static int run_completion(const cli_arguments *arguments) {
@@ -156,11 +166,11 @@ static int run_completion(const cli_arguments *arguments) {
   const cli_command *const *commands = cli_commands(&n);
   const char *shell = arguments->positional[0];
   if (strcmp(shell, "bash") == 0)
-    bash(commands, n);
+    print_bash(commands, n);
   else if (strcmp(shell, "zsh") == 0)
-    zsh(commands, n);
+    print_zsh(commands, n);
   else if (strcmp(shell, "fish") == 0)
-    fish(commands, n);
+    print_fish(commands, n);
   else
     return cli_usage("completion is for bash, zsh and fish, not for '%s'", shell);
   return CLI_FOUND;

@@ -216,26 +216,6 @@ class Verify(CliTest):
         answer = self.clatune_json("verify", "faults.json", *FAST, "--configuration", "block=8 fault=6", expect=5)
         self.assertEqual(answer["reason"], "wrong-output")
 
-    def test_oclgrind_is_found_beside_its_program(self):
-        """PoCL's driver stands in for Oclgrind's; no other one is known to the loader."""
-        driver = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
-        library = driver.read_text().strip() if driver.exists() else ""
-        if "/" not in library:
-            library = next((p for f in ("/usr/lib", "/usr/local/lib") for p in pathlib.Path(f).glob("*/" + library)), None)
-        if not library:
-            self.skipTest("PoCL's library is elsewhere")
-        for folder in ("bin", "lib/oclgrind"):
-            (self.folder / folder).mkdir(parents=True)
-        (self.folder / "bin/oclgrind").write_text("#!/bin/sh\n")
-        (self.folder / "bin/oclgrind").chmod(0o755)
-        (self.folder / "lib/oclgrind/liboclgrind-rt-icd.so").symlink_to(library)
-        environment = {"OCL_ICD_VENDORS": str(self.folder / "none"), "CLATUNE_DEVICE": "cpu"}
-        run = self.clatune("verify", "scale.json", "--oclgrind", expect=3, **environment)
-        self.assertIn("--oclgrind needs Oclgrind", run.stderr)
-        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        answer = self.clatune_json("verify", "scale.json", "--oclgrind", "--quiet", **environment, PATH=path)
-        self.assertEqual((answer["correct"], answer["oclgrind"]), (True, ""))
-
     def test_a_reference_kernel_that_crashes_is_named(self):
         (self.folder / "naive.cl").write_text(
             "kernel void naive(global const float *in, global float *out) {\n"

@@ -1,10 +1,11 @@
 """clatune devices: a tree that says what matters for tuning, and JSON that says all."""
+import os
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import SimulatedTest, main  # noqa: E402
+from simulation import DRIVER, SimulatedTest, main  # noqa: E402
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs/devices.md"
 
@@ -38,6 +39,20 @@ class Devices(SimulatedTest):
         run = self.clatune("devices", expect=3, OCL_ICD_VENDORS="/nonexistent")
         self.assertIn("no OpenCL device", run.stderr)
         self.assertEqual(self.clatune_json("devices", expect=3, OCL_ICD_VENDORS="/nonexistent")["devices"], [])
+
+    def test_oclgrind_is_found_beside_its_program(self):
+        """The simulated driver stands in for Oclgrind's; no other one is known to the loader."""
+        for folder in ("bin", "lib/oclgrind"):
+            (self.folder / folder).mkdir(parents=True)
+        (self.folder / "bin/oclgrind").write_text("#!/bin/sh\n")
+        (self.folder / "bin/oclgrind").chmod(0o755)
+        (self.folder / "lib/oclgrind/liboclgrind-rt-icd.so").symlink_to(DRIVER)
+        environment = {"OCL_ICD_VENDORS": str(self.folder / "none"), "CLATUNE_DEVICE": "cpu"}
+        run = self.clatune("verify", "copy.json", "--oclgrind", expect=3, **environment)
+        self.assertIn("--oclgrind needs Oclgrind", run.stderr)
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        answer = self.clatune_json("verify", "copy.json", "--oclgrind", "--quiet", **environment, PATH=path)
+        self.assertEqual((answer["correct"], answer["oclgrind"]), (True, ""))
 
 
 if __name__ == "__main__":
