@@ -1,7 +1,6 @@
 /* annealing: a walk over neighbours that takes slower ones with a probability that falls with the temperature
  * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). */
 #include <math.h>
-#include <stdio.h>
 
 #include "search/search.h"
 
@@ -16,7 +15,6 @@ typedef struct annealing_options {
 
 typedef struct annealing_state {
   clt_steps steps; /* first: its ask and tell are the searcher's */
-  clt_vary vary;
   annealing_options options;
   int64_t n_learnt;   /* in this cooling */
   clt_config current; /* CLT_CONFIG_NONE: nothing correct yet */
@@ -41,13 +39,13 @@ static void consider(annealing_state *s, clt_config config, double cost) {
 static int anneal_propose(void *state, clt_config *out, clt_error *error) {
   annealing_state *s = state;
   for (int i = 0; s->current != CLT_CONFIG_NONE && i < STEPS; i++) {
-    *out = clt_vary_one(&s->vary, s->current);
+    *out = clt_vary_one(&s->steps.vary, s->current);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     double known = clt_steps_cost(&s->steps, *out);
     if (!isnan(known)) consider(s, *out, known);
   }
   for (int i = 0; s->current != CLT_CONFIG_NONE && i < KICKS; i++) {
-    *out = clt_vary_mix(&s->vary, s->current, s->current, KICK);
+    *out = clt_vary_mix(&s->steps.vary, s->current, s->current, KICK);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
   }
   return clt_steps_random(&s->steps, out, error);
@@ -70,18 +68,8 @@ static int annealing_init(void *state, const clt_search_setup *setup, const void
   if (s->options.cooling == 0) s->options.cooling = setup->budget == INT64_MAX ? 200 : setup->budget;
   if (s->options.cooling == 0) s->options.cooling = 1;
   int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
-}
-
-static void annealing_report(const void *state, clt_search_report *out) {
-  (void)state;
-  snprintf(out->phase, sizeof out->phase, "annealing");
-}
-
-static void annealing_fini(void *state) {
-  annealing_state *s = state;
-  clt_vary_release(&s->vary);
-  clt_steps_release(&s->steps);
+  s->steps.phase = "annealing";
+  return rc;
 }
 
 static const clt_option options[] = {
@@ -104,6 +92,6 @@ const clt_searcher_type clt_searcher_annealing = {
     .init = annealing_init,
     .ask = clt_steps_ask,
     .tell = clt_steps_tell,
-    .report = annealing_report,
-    .fini = annealing_fini,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
 };

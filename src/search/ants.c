@@ -288,7 +288,7 @@ static void ants_report(const void *state, clt_search_report *out) {
 static void ants_fini(void *state) {
   ants_state *s = state;
   clt_pheromones_release(&s->pheromones);
-  clt_steps_release(&s->steps);
+  clt_steps_fini(s);
   free(s->paths);
   free(s->configs);
   free(s->log_costs);

@@ -2,7 +2,6 @@
  * at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover (Syswerda, "Uniform
  * crossover in genetic algorithms", ICGA 1989). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -23,7 +22,6 @@ typedef struct member {
 
 typedef struct genetic_state {
   clt_steps steps; /* first: its ask and tell are the searcher's */
-  clt_vary vary;
   genetic_options options;
   int64_t n_first; /* random ones proposed */
   member *members;
@@ -46,7 +44,8 @@ static int breed_propose(void *state, clt_config *out, clt_error *error) {
   for (int i = 0; grown && i < TRIES; i++) {
     double rate = s->options.mutation + (1 - s->options.mutation) * i / TRIES;
     clt_config mother = parent(s), father = parent(s);
-    *out = clt_vary_mix(&s->vary, mother, father, rate);
+    *out = clt_vary_mix(&s->steps.vary, mother, father, rate);
+    s->steps.phase = "breeding";
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
   }
   s->n_first++;
@@ -76,20 +75,14 @@ static int genetic_init(void *state, const clt_search_setup *setup, const void *
   s->members = clt_new_array((size_t)s->options.population, sizeof *s->members);
   if (s->members == NULL) return clt_fail_memory(error);
   int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
-}
-
-static void genetic_report(const void *state, clt_search_report *out) {
-  const genetic_state *s = state;
-  bool first = s->n_first <= s->options.population && s->steps.n_asked <= (size_t)s->options.population;
-  snprintf(out->phase, sizeof out->phase, "%s", first ? "first population" : "breeding");
+  s->steps.phase = "first population";
+  return rc;
 }
 
 static void genetic_fini(void *state) {
   genetic_state *s = state;
   free(s->members);
-  clt_vary_release(&s->vary);
-  clt_steps_release(&s->steps);
+  clt_steps_fini(s);
 }
 
 static const clt_option options[] = {
@@ -112,6 +105,6 @@ const clt_searcher_type clt_searcher_genetic = {
     .init = genetic_init,
     .ask = clt_steps_ask,
     .tell = clt_steps_tell,
-    .report = genetic_report,
+    .report = clt_steps_report,
     .fini = genetic_fini,
 };

@@ -221,8 +221,7 @@ static int groups_tell(void *state, clt_config config, double cost, const clt_me
 
 static int groups_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   groups_state *s = state;
-  const clt_guidance *guidance =
-      setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
+  const clt_guidance *guidance = setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
   if (guidance && guidance->n_groups == 0) guidance = NULL;
   s->space = setup->space;
   s->n_parameters = clt_space_n_parameters(s->space);

@@ -1,7 +1,6 @@
 /* hill-climb: some parameters of the best configuration are drawn anew, and what is faster takes its place (Bergstra,
  * Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", InPar 2012). */
 #include <math.h>
-#include <stdio.h>
 
 #include "search/search.h"
 
@@ -13,7 +12,6 @@ typedef struct hill_climb_options {
 
 typedef struct hill_climb_state {
   clt_steps steps; /* first: its ask and tell are the searcher's */
-  clt_vary vary;
   double rate;
   clt_config best; /* CLT_CONFIG_NONE: nothing correct yet */
   double best_cost;
@@ -22,7 +20,7 @@ typedef struct hill_climb_state {
 static int climb_propose(void *state, clt_config *out, clt_error *error) {
   hill_climb_state *s = state;
   for (int i = 0; s->best != CLT_CONFIG_NONE && i < TRIES; i++) {
-    *out = clt_vary_mix(&s->vary, s->best, s->best, s->rate);
+    *out = clt_vary_mix(&s->steps.vary, s->best, s->best, s->rate);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
   }
   return clt_steps_random(&s->steps, out, error);
@@ -45,18 +43,8 @@ static int hill_climb_init(void *state, const clt_search_setup *setup, const voi
   s->best = CLT_CONFIG_NONE;
   s->best_cost = INFINITY;
   int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->steps.rng, error);
-}
-
-static void hill_climb_report(const void *state, clt_search_report *out) {
-  (void)state;
-  snprintf(out->phase, sizeof out->phase, "climbing");
-}
-
-static void hill_climb_fini(void *state) {
-  hill_climb_state *s = state;
-  clt_vary_release(&s->vary);
-  clt_steps_release(&s->steps);
+  s->steps.phase = "climbing";
+  return rc;
 }
 
 static const clt_option options[] = {
@@ -75,6 +63,6 @@ const clt_searcher_type clt_searcher_hill_climb = {
     .init = hill_climb_init,
     .ask = clt_steps_ask,
     .tell = clt_steps_tell,
-    .report = hill_climb_report,
-    .fini = hill_climb_fini,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
 };

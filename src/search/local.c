@@ -2,7 +2,6 @@
  * search starts anew elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
  * 1997, chapter 1). */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -22,16 +21,17 @@ typedef struct local_state {
   size_t n_neighbours, next, capacity;
 } local_state;
 
-static void consider(local_state *s, clt_config config, double cost) {
+static void keep_better(local_state *s, clt_config config, double cost) {
   if (!(cost < s->best_cost)) return; /* NaN, too */
   s->best = config;
   s->best_cost = cost;
 }
 
-static void restart(local_state *s) {
+static void start_anew(local_state *s) {
   s->centre = s->best = CLT_CONFIG_NONE;
   s->centre_cost = s->best_cost = INFINITY;
   s->starts_left = s->n_starts;
+  s->steps.phase = "starting";
 }
 
 static void shuffle(local_state *s) {
@@ -46,6 +46,7 @@ static void shuffle(local_state *s) {
 /* Those that are known are looked up, aliases are what they stand for. */
 static int move_to_best(local_state *s, clt_error *error) {
   const clt_space *space = s->steps.space;
+  s->steps.phase = "descending";
   s->centre = s->best;
   s->centre_cost = s->best_cost;
   s->n_neighbours = clt_space_neighbours(space, s->centre, s->neighbours, s->capacity);
@@ -63,7 +64,7 @@ static clt_config next_neighbour(local_state *s) {
   while (s->next < s->n_neighbours) {
     clt_config config = clt_space_canonical(s->steps.space, s->neighbours[s->next++]);
     if (clt_steps_is_new(&s->steps, config)) return config;
-    consider(s, config, clt_steps_cost(&s->steps, config));
+    keep_better(s, config, clt_steps_cost(&s->steps, config));
   }
   return CLT_CONFIG_NONE;
 }
@@ -87,7 +88,7 @@ static int descend_propose(void *state, clt_config *out, clt_error *error) {
     if (s->centre == CLT_CONFIG_NONE || s->best_cost < s->centre_cost)
       rc = move_to_best(s, error);
     else
-      restart(s);
+      start_anew(s);
   }
   return rc;
 }
@@ -99,7 +100,7 @@ static int descend_learn(void *state, clt_config config, double cost, clt_error 
     s->n_open--;
   else
     s->starts_left--; /* `first` is a start */
-  consider(s, config, cost);
+  keep_better(s, config, cost);
   return CLT_OK;
 }
 
@@ -108,19 +109,15 @@ static const clt_steps_rules rules = {descend_propose, descend_learn};
 static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   local_state *s = state;
   s->n_starts = ((const local_options *)options)->starts;
-  restart(s);
-  return clt_steps_init(&s->steps, setup, &rules, s, error);
-}
-
-static void local_report(const void *state, clt_search_report *out) {
-  const local_state *s = state;
-  snprintf(out->phase, sizeof out->phase, "%s", s->centre == CLT_CONFIG_NONE ? "starting" : "descending");
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  start_anew(s);
+  return rc;
 }
 
 static void local_fini(void *state) {
   local_state *s = state;
   free(s->neighbours);
-  clt_steps_release(&s->steps);
+  clt_steps_fini(s);
 }
 
 static const clt_option options[] = {
@@ -139,6 +136,6 @@ const clt_searcher_type clt_searcher_local = {
     .init = local_init,
     .ask = clt_steps_ask,
     .tell = clt_steps_tell,
-    .report = local_report,
+    .report = clt_steps_report,
     .fini = local_fini,
 };

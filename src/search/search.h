@@ -55,6 +55,26 @@ void clt_draw_release(clt_draw *draw);
 /* The next configuration that is not a key of `skip` (nullable); CLT_CONFIG_NONE when all were drawn. */
 int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_error *error);
 
+/* --- configurations made of others (steps.c) --- */
+
+/* Room for one thread's work; the space is not empty. All results are valid and canonical; none need be new. */
+typedef struct clt_vary {
+  const clt_space *space;
+  clt_rng *rng;
+  clt_branch *branches;
+} clt_vary;
+
+int clt_vary_init(clt_vary *vary, const clt_space *space, clt_rng *rng, clt_error *error);
+void clt_vary_release(clt_vary *vary);
+
+/* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
+ * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is
+ * walked: values that do not fit those before give way to random ones. */
+clt_config clt_vary_mix(clt_vary *vary, clt_config a, clt_config b, double rate);
+
+/* Another value for one parameter, chosen at random; the configuration itself where tries give nothing valid. */
+clt_config clt_vary_one(clt_vary *vary, clt_config config);
+
 /* --- steps (steps.c) ---
  *
  * A metaheuristic proposes a configuration and learns its cost before it proposes the next one. Workers want several at
@@ -79,6 +99,8 @@ typedef struct clt_steps {
   void *state;
   clt_draw draw;
   clt_rng rng;            /* for the algorithm; not that of draw */
+  clt_vary vary;          /* so, too */
+  const char *phase;      /* for clt_steps_report */
   int64_t left;           /* may still be asked for */
   bool exhausted;         /* nothing new is left in the space */
   struct clt_step *steps; /* by order of asking */
@@ -89,11 +111,13 @@ typedef struct clt_steps {
 /* steps is zeroed. rules and state outlive it. */
 int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
                    clt_error *error);
-void clt_steps_release(clt_steps *steps);
 
-/* The searcher's ask and tell, for its table: its state begins with its clt_steps. */
+/* The searcher's functions, for its table: its state begins with its clt_steps. A searcher that allocates more has a
+ * fini of its own, which calls this one. */
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
 int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error);
+void clt_steps_report(const void *state, clt_search_report *out);
+void clt_steps_fini(void *state);
 
 /* The cost of a canonical configuration: INFINITY if it failed; NaN if its result has not been learnt, or if it has not
  * been asked for. */
@@ -104,25 +128,5 @@ bool clt_steps_is_new(const clt_steps *steps, clt_config config);
 
 /* A random configuration that is new; CLT_CONFIG_NONE: there is none. */
 int clt_steps_random(clt_steps *steps, clt_config *out, clt_error *error);
-
-/* --- configurations made of others (vary.c) --- */
-
-/* Room for one thread's work; the space is not empty. All results are valid and canonical; none need be new. */
-typedef struct clt_vary {
-  const clt_space *space;
-  clt_rng *rng;
-  clt_branch *branches;
-} clt_vary;
-
-int clt_vary_init(clt_vary *vary, const clt_space *space, clt_rng *rng, clt_error *error);
-void clt_vary_release(clt_vary *vary);
-
-/* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
- * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is
- * walked: values that do not fit those before give way to random ones. */
-clt_config clt_vary_mix(clt_vary *vary, clt_config a, clt_config b, double rate);
-
-/* Another value for one parameter, chosen at random; the configuration itself where tries give nothing valid. */
-clt_config clt_vary_one(clt_vary *vary, clt_config config);
 
 #endif

@@ -1,5 +1,7 @@
-/* Random configurations without repeats, and algorithms that go step by step behind batches. */
+/* Random configurations without repeats, configurations made of others, and algorithms that go step by step behind
+ * batches. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,68 @@ int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_erro
   return CLT_OK;
 }
 
+/* --- configurations made of others --- */
+
+#define VARY_TRIES 64 /* before the tree is walked, which favours values that few others fit */
+
+int clt_vary_init(clt_vary *v, const clt_space *space, clt_rng *rng, clt_error *error) {
+  *v = (clt_vary){.space = space, .rng = rng};
+  v->branches = clt_new_array(clt_walk_most_branches(space), sizeof *v->branches);
+  return v->branches ? CLT_OK : clt_fail_memory(error);
+}
+
+void clt_vary_release(clt_vary *v) { free(v->branches); }
+
+static const clt_branch *pick_branch(clt_vary *v, size_t n, uint32_t wanted) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (v->branches[i].position == wanted) return &v->branches[i];
+    sum += v->branches[i].n;
+  }
+  uint64_t at = clt_rng_below(v->rng, sum);
+  size_t i = 0;
+  while (at >= v->branches[i].n) at -= v->branches[i++].n;
+  return &v->branches[i];
+}
+
+clt_config clt_vary_mix(clt_vary *v, clt_config a, clt_config b, double rate) {
+  const size_t n_parameters = clt_space_n_parameters(v->space);
+  uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
+  for (int i = 0; i < VARY_TRIES; i++) {
+    clt_space_positions(v->space, a, wanted);
+    clt_space_positions(v->space, b, other);
+    for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn anew */
+      if (a != b && clt_rng_unit(v->rng) < 0.5) wanted[p] = other[p];
+      if (clt_rng_unit(v->rng) < rate) wanted[p] = UINT32_MAX;
+    }
+    for (size_t p = 0; p < n_parameters; p++) {
+      uint64_t n_values = clt_space_parameter(v->space, p)->n_values;
+      positions[p] = wanted[p] == UINT32_MAX ? (uint32_t)clt_rng_below(v->rng, n_values) : wanted[p];
+    }
+    clt_config config = clt_space_canonical(v->space, clt_space_from_positions(v->space, positions));
+    if (config != a && config != b && clt_space_contains(v->space, config)) return config;
+  }
+  clt_walk w;
+  clt_walk_start(&w, v->space);
+  for (int p; (p = clt_walk_parameter(&w)) >= 0;)
+    clt_walk_take(&w, pick_branch(v, clt_walk_branches(&w, v->branches), wanted[p]));
+  return clt_space_canonical(v->space, w.config);
+}
+
+clt_config clt_vary_one(clt_vary *v, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(v->space, config, positions);
+  for (int i = 0; i < VARY_TRIES; i++) {
+    size_t p = (size_t)clt_rng_below(v->rng, clt_space_n_parameters(v->space));
+    uint32_t own = positions[p], n_values = (uint32_t)clt_space_parameter(v->space, p)->n_values;
+    positions[p] = (uint32_t)clt_rng_below(v->rng, n_values);
+    clt_config other = clt_space_canonical(v->space, clt_space_from_positions(v->space, positions));
+    if (other != config && clt_space_contains(v->space, other)) return other;
+    positions[p] = own;
+  }
+  return config;
+}
+
 /* --- steps --- */
 
 struct clt_step {
@@ -64,16 +128,22 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
                    clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, setup->seed);
-  *s = (clt_steps){.space = setup->space, .rules = rules, .state = state, .window = 1};
+  *s = (clt_steps){.space = setup->space, .rules = rules, .state = state, .window = 1, .phase = "search"};
   s->rng = clt_rng_split(&rng);
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
-  return rc;
+  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->rng, error);
 }
 
-void clt_steps_release(clt_steps *s) {
+void clt_steps_report(const void *state, clt_search_report *out) {
+  snprintf(out->phase, sizeof out->phase, "%s", ((const clt_steps *)state)->phase);
+}
+
+void clt_steps_fini(void *state) {
+  clt_steps *s = state;
+  clt_vary_release(&s->vary);
   clt_map_release(&s->known);
   clt_draw_release(&s->draw);
   free(s->steps);

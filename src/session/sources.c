@@ -9,60 +9,35 @@
 #include "lookup/related.h"
 #include "session/session.h"
 
-/* How a recording's positions become those of the space. */
-struct translation {
-  const clt_space *from, *to;
-  int parameter[CLT_MAX_PARAMETERS];      /* by parameter of the space: in the recording; -1: has a single value */
-  uint32_t *position[CLT_MAX_PARAMETERS]; /* by position in the recording; NOWHERE */
-};
-
-#define NOWHERE UINT32_MAX
-
-static uint32_t find_value(const clt_parameter *parameter, clt_value value) {
-  for (size_t i = 0; i < parameter->n_values; i++)
-    if (clt_value_equal(parameter->values[i], value)) return (uint32_t)i;
-  return NOWHERE;
-}
-
-static void translation_release(struct translation *t) {
-  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) free(t->position[p]);
-}
-
-/* Whether the recording has no parameter, of more than one value, that the space does not have. */
-static bool has_no_more(const struct translation *t) {
-  for (size_t p = 0; p < clt_space_n_parameters(t->from); p++) {
-    const clt_parameter *from = clt_space_parameter(t->from, p);
-    if (from->n_values > 1 && clt_space_find_parameter(t->to, from->name) < 0) return false;
+/* By parameter of the space, the one of that name in the recording; -1: it has none. False where the parameters, those
+ * with more than one value, are not the same. */
+static bool match_parameters(int *parameter_of, const clt_space *to, const clt_space *from) {
+  bool same = true;
+  for (size_t p = 0; p < clt_space_n_parameters(from); p++) {
+    const clt_parameter *parameter = clt_space_parameter(from, p);
+    if (parameter->n_values > 1 && clt_space_find_parameter(to, parameter->name) < 0) same = false;
   }
-  return true;
+  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
+    const clt_parameter *parameter = clt_space_parameter(to, p);
+    parameter_of[p] = clt_space_find_parameter(from, parameter->name);
+    if (parameter_of[p] < 0 && parameter->n_values > 1) same = false;
+  }
+  return same;
 }
 
-/* False in *fits where the parameters are not the same. */
-static int translation_init(struct translation *t, bool *fits, clt_error *error) {
-  *fits = has_no_more(t);
-  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
-    const clt_parameter *to = clt_space_parameter(t->to, p);
-    int found = t->parameter[p] = clt_space_find_parameter(t->from, to->name);
-    if (found < 0) {
-      *fits = *fits && to->n_values == 1;
-      continue;
-    }
-    const clt_parameter *from = clt_space_parameter(t->from, (size_t)found);
-    t->position[p] = clt_new_array(from->n_values, sizeof *t->position[p]);
-    if (t->position[p] == NULL) return clt_fail_memory(error);
-    for (size_t i = 0; i < from->n_values; i++) t->position[p][i] = find_value(to, from->values[i]);
+/* CLT_CONFIG_NONE: it has a value that the space does not have. */
+static clt_config translate(const int *parameter_of, const clt_space *to, const clt_space *from, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
+    const clt_parameter *parameter = clt_space_parameter(to, p);
+    positions[p] = 0;
+    if (parameter_of[p] < 0) continue;
+    clt_value value = clt_space_value(from, config, (size_t)parameter_of[p]);
+    while (positions[p] < parameter->n_values && !clt_value_equal(parameter->values[positions[p]], value))
+      positions[p]++;
+    if (positions[p] == parameter->n_values) return CLT_CONFIG_NONE;
   }
-  return CLT_OK;
-}
-
-static clt_config translate(const struct translation *t, clt_config config) {
-  uint32_t from[CLT_MAX_PARAMETERS], to[CLT_MAX_PARAMETERS];
-  clt_space_positions(t->from, config, from);
-  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
-    to[p] = t->position[p] == NULL ? 0 : t->position[p][from[t->parameter[p]]];
-    if (to[p] == NOWHERE) return CLT_CONFIG_NONE;
-  }
-  return clt_space_from_positions(t->to, to);
+  return clt_space_from_positions(to, positions);
 }
 
 /* The least cost first; a failure last. */
@@ -105,13 +80,15 @@ void clt_sources_release(clt_sources *sources) {
 /* Everything that can be translated and has a cost or failed. */
 static int add_recording(clt_sources *sources, const clt_space *space, const clt_objective *objective,
                          const clt_recording *recording, bool *fits, clt_error *error) {
-  struct translation t = {.from = clt_recording_space(recording), .to = space};
+  const clt_space *from = clt_recording_space(recording);
+  int parameter_of[CLT_MAX_PARAMETERS], rc = CLT_OK;
   clt_known_cost *known = clt_new_array(clt_recording_size(recording), sizeof *known);
   size_t n = 0, n_with_cost = 0;
-  int rc = known ? translation_init(&t, fits, error) : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && *fits && i < clt_recording_size(recording); i++) {
+  if (known == NULL) return clt_fail_memory(error);
+  *fits = match_parameters(parameter_of, space, from);
+  for (size_t i = 0; *fits && i < clt_recording_size(recording); i++) {
     clt_measurement m = *clt_recording_at(recording, i); /* borrowed */
-    m.config = translate(&t, m.config);
+    m.config = translate(parameter_of, space, from, m.config);
     if (m.config == CLT_CONFIG_NONE) continue;
     bool correct = clt_measurement_correct(&m);
     double cost = correct ? clt_objective_cost(objective, &m) : NAN;
@@ -120,8 +97,7 @@ static int add_recording(clt_sources *sources, const clt_space *space, const clt
     n_with_cost += correct;
   }
   *fits = n_with_cost > 0;
-  if (rc == CLT_OK && *fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
-  translation_release(&t);
+  if (*fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
   free(known);
   return rc;
 }

@@ -54,7 +54,7 @@ static void follower_fini(void *state) {
   last_n_learnt = f->n_learnt;
   last_n_waits = f->n_waits;
   memcpy(last_learnt, f->learnt, sizeof last_learnt);
-  clt_steps_release(&f->steps);
+  clt_steps_fini(&f->steps);
 }
 
 static const clt_searcher_type type = {.name = "follower",
