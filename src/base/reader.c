@@ -230,23 +230,30 @@ char *clt_node_keep(const clt_node *node, char *text) {
 
 /* --- nodes --- */
 
-static clt_node node_at(const clt_node *parent, const json_t *json) {
-  return (clt_node){.json = json_is_null(json) ? NULL : json, .reading = parent->reading};
+/* A node below another one, whose key goes on with `more`. Made for every member, so without printf. */
+static clt_node node_below(const clt_node *parent, const json_t *json, const char *separator, const char *more) {
+  clt_node node = {.json = json_is_null(json) ? NULL : json, .reading = parent->reading};
+  const char *const parts[] = {parent->key, separator, more};
+  size_t used = 0, room[] = {sizeof node.key / 2, 1, sizeof node.key / 2 - 2};
+  for (size_t i = 0; i < 3; i++) {
+    size_t n = strnlen(parts[i], room[i]);
+    memcpy(node.key + used, parts[i], n);
+    used += n;
+  }
+  node.key[used] = 0;
+  return node;
 }
 
 clt_node clt_node_root(clt_reading *reading) { return (clt_node){.json = reading->source->root, .reading = reading}; }
 
 clt_node clt_node_member(const clt_node *parent, const char *name) {
-  clt_node node = node_at(parent, json_object_get(parent->json, name));
-  snprintf(node.key, sizeof node.key, "%.*s%s%s", (int)sizeof node.key / 2, parent->key, parent->key[0] ? "." : "",
-           name);
-  return node;
+  return node_below(parent, json_object_get(parent->json, name), parent->key[0] ? "." : "", name);
 }
 
 clt_node clt_node_item(const clt_node *parent, size_t index) {
-  clt_node node = node_at(parent, json_array_get(parent->json, index));
-  snprintf(node.key, sizeof node.key, "%.*s[%zu]", (int)sizeof node.key / 2, parent->key, index);
-  return node;
+  char number[32];
+  snprintf(number, sizeof number, "[%zu]", index);
+  return node_below(parent, json_array_get(parent->json, index), "", number);
 }
 
 bool clt_read_object(const clt_node *node, const char *const *known, bool strict) {
@@ -273,34 +280,38 @@ size_t clt_read_list(const clt_node *node) {
   return json_array_size(node->json);
 }
 
-/* The member, where it is there and nothing is wrong yet. */
-static bool find_member(clt_node *out, const clt_node *parent, const char *name) {
-  *out = clt_node_member(parent, name);
-  return clt_node_ok(parent) && out->json;
+/* The member, where it is there and nothing is wrong yet; else NULL. */
+static const json_t *find_member(const clt_node *parent, const char *name) {
+  const json_t *json = clt_node_ok(parent) ? json_object_get(parent->json, name) : NULL;
+  return json_is_null(json) ? NULL : json;
 }
 
+#define FAIL_MEMBER(parent, name, ...)               \
+  do {                                               \
+    clt_node member = clt_node_member(parent, name); \
+    clt_node_fail(&member, __VA_ARGS__);             \
+  } while (0)
+
 const char *clt_read_text(const clt_node *parent, const char *name) {
-  clt_node node;
-  if (!find_member(&node, parent, name)) return NULL;
-  if (!json_is_string(node.json)) clt_node_fail(&node, "needs a string");
-  return json_string_value(node.json);
+  const json_t *json = find_member(parent, name);
+  if (json && !json_is_string(json)) FAIL_MEMBER(parent, name, "needs a string");
+  return json_string_value(json);
 }
 
 const char *clt_read_required_text(const clt_node *parent, const char *name) {
-  clt_node node;
   const char *text = clt_read_text(parent, name);
-  if (!find_member(&node, parent, name)) return clt_node_fail(parent, "needs a \"%s\"", name), NULL;
-  if (text[0] == 0) clt_node_fail(&node, "must not be empty");
+  if (text == NULL) clt_node_fail(parent, "needs a \"%s\"", name);
+  if (text && text[0] == 0) FAIL_MEMBER(parent, name, "must not be empty");
   return text;
 }
 
 bool clt_read_flag(const clt_node *parent, const char *name, bool otherwise) {
-  clt_node node;
-  if (!find_member(&node, parent, name)) return otherwise;
-  json_int_t number = json_integer_value(node.json);
-  if (!json_is_boolean(node.json) && !(json_is_integer(node.json) && (number == 0 || number == 1)))
-    clt_node_fail(&node, "needs true or false, or 1 or 0");
-  return json_is_true(node.json) || number == 1;
+  const json_t *json = find_member(parent, name);
+  json_int_t number = json_integer_value(json);
+  if (json == NULL) return otherwise;
+  if (!json_is_boolean(json) && !(json_is_integer(json) && (number == 0 || number == 1)))
+    FAIL_MEMBER(parent, name, "needs true or false, or 1 or 0");
+  return json_is_true(json) || number == 1;
 }
 
 bool clt_json_whole(int64_t *out, const json_t *json) {
@@ -311,41 +322,35 @@ bool clt_json_whole(int64_t *out, const json_t *json) {
 }
 
 int64_t clt_read_integer(const clt_node *parent, const char *name, int64_t otherwise) {
-  clt_node node;
+  const json_t *json = find_member(parent, name);
   int64_t number = otherwise;
-  if (find_member(&node, parent, name) && !clt_json_whole(&number, node.json))
-    clt_node_fail(&node, "needs a whole number");
+  if (json && !clt_json_whole(&number, json)) FAIL_MEMBER(parent, name, "needs a whole number");
   return number;
 }
 
 int64_t clt_read_integer_within(const clt_node *parent, const char *name, int64_t otherwise, int64_t min, int64_t max) {
-  clt_node node;
   int64_t number = clt_read_integer(parent, name, otherwise);
-  if (find_member(&node, parent, name) && (number < min || number > max))
-    clt_node_fail(&node, "needs a whole number from %lld to %lld", (long long)min, (long long)max);
+  if (find_member(parent, name) && (number < min || number > max))
+    FAIL_MEMBER(parent, name, "needs a whole number from %lld to %lld", (long long)min, (long long)max);
   return number;
 }
 
 double clt_read_number(const clt_node *parent, const char *name, double otherwise) {
-  clt_node node;
-  if (!find_member(&node, parent, name)) return otherwise;
-  if (!json_is_number(node.json)) clt_node_fail(&node, "needs a number");
-  return json_number_value(node.json);
+  const json_t *json = find_member(parent, name);
+  if (json && !json_is_number(json)) FAIL_MEMBER(parent, name, "needs a number");
+  return json ? json_number_value(json) : otherwise;
 }
 
 int clt_read_choice(const clt_node *parent, const char *name, const char *const *choices, int otherwise) {
-  clt_node node;
   char list[400] = "";
   const char *text = clt_read_text(parent, name);
-  if (!find_member(&node, parent, name)) return otherwise;
+  if (text == NULL) return otherwise;
   for (int i = 0; choices[i]; i++)
     if (strcasecmp(text, choices[i]) == 0) return i;
-  for (size_t i = 0, used = 0; choices[i] && used < sizeof list; i++)
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"",
-                             i == 0           ? ""
-                             : choices[i + 1] ? ", "
-                                              : " or ",
-                             choices[i]);
-  clt_node_fail(&node, "needs %s, not \"%s\"", list, text);
+  for (size_t i = 0, used = 0; choices[i] && used < sizeof list; i++) {
+    const char *separator = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s\"%s\"", separator, choices[i]);
+  }
+  FAIL_MEMBER(parent, name, "needs %s, not \"%s\"", list, text);
   return otherwise;
 }

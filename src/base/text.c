@@ -26,13 +26,14 @@ void clt_text_printf(clt_text *text, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);
   va_copy(again, arguments);
-  int n = vsnprintf(NULL, 0, format, arguments);
+  size_t room = text->rc ? 0 : text->capacity - text->n;
+  int n = vsnprintf(room ? text->bytes + text->n : NULL, room, format, arguments);
   if (text->rc == CLT_OK && n < 0) text->rc = CLT_E_MEMORY;
-  if (text->rc == CLT_OK) text->rc = clt_grow(&text->bytes, &text->capacity, text->n + (size_t)n + SPARE_BYTES, 1);
-  if (text->rc == CLT_OK) {
-    vsnprintf(text->bytes + text->n, (size_t)n + 1, format, again);
-    text->n += (size_t)n;
+  if (text->rc == CLT_OK && (size_t)n + SPARE_BYTES > room) {
+    text->rc = clt_grow(&text->bytes, &text->capacity, text->n + (size_t)n + SPARE_BYTES, 1);
+    if (text->rc == CLT_OK && (size_t)n >= room) vsnprintf(text->bytes + text->n, (size_t)n + 1, format, again);
   }
+  if (text->rc == CLT_OK) text->n += (size_t)n;
   va_end(again);
   va_end(arguments);
 }

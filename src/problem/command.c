@@ -85,7 +85,9 @@ void clt_text_add_value(clt_text *text, clt_value value) {
 /* "<before><name><between><value>" */
 static void add_assignment(clt_text *text, const clt_instance *instance, const clt_value *slots, size_t index,
                            const char *before, const char *between) {
-  clt_text_printf(text, "%s%s%s", before, clt_define_name(instance, index), between);
+  clt_text_add(text, before);
+  clt_text_add(text, clt_define_name(instance, index));
+  clt_text_add(text, between);
   clt_text_add_value(text, clt_define_value(instance, slots, index));
 }
 

@@ -83,7 +83,7 @@ int clt_replace_names(char **out, const char *text, clt_name_replacer replace, c
       end = strchr(text + 1, *text);
       end = end ? end + 1 : text + strlen(text);
     } else {
-      end++;
+      while (*end && !isalnum((unsigned char)*end) && strchr("_'\"", *end) == NULL) end++;
     }
     if (behind == NULL) clt_text_add_bytes(&replaced, text, (size_t)(end - text));
     text = behind ? behind : end;

@@ -65,16 +65,21 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
 
 void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option, clt_place_writer add_place,
                        const void *user) {
+  const char *at = option->text;
   size_t hole = 0;
-  for (const char *at = option->text; *at && c->rc == CLT_OK; at++) {
-    if (*at == '{' && at[1] != '{') {
+  while (*at && c->rc == CLT_OK) {
+    size_t n = strcspn(at, add_place ? (const char[]){'{', CLT_PLACE_MARK, 0} : "{");
+    clt_text_add_bytes(out, at, n);
+    at += n;
+    if (at[0] == '{' && at[1] == '{') {
+      clt_text_add(out, "{");
+      at += 2;
+    } else if (at[0] == '{') {
       clt_text_add_value(out, clt_evaluate(c, option->holes[hole++]));
-      at = strchr(at, '}');
-    } else if (*at == CLT_PLACE_MARK && add_place) {
-      add_place(out, c, *++at, user);
-    } else {
-      clt_text_add_bytes(out, at, 1);
-      at += *at == '{';
+      at = strchr(at, '}') + 1;
+    } else if (at[0]) {
+      add_place(out, c, at[1], user);
+      at += 2;
     }
   }
 }
@@ -98,7 +103,9 @@ static void add_build_options(clt_text *out, clt_calculation *c, const clt_compi
   const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < clt_n_defines(instance); i++) {
-    clt_text_printf(out, "-D%s=", clt_define_name(instance, i));
+    clt_text_add(out, "-D");
+    clt_text_add(out, clt_define_name(instance, i));
+    clt_text_add(out, "=");
     clt_text_add_value(out, clt_define_value(instance, c->slots, i));
     clt_text_add(out, " ");
   }
