@@ -1,6 +1,6 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
- * Reads T4 results (clatune/t4.h), Kernel Tuner's cache files (clatune/kernel_tuner.h; the closing braces may be missing),
+ * Reads T4 results, Kernel Tuner's cache files (the closing braces may be missing),
  * what CLTune's PrintJSON, CLBlast's tuners and KTT wrote, plain or gzip; the form is told by the content (docs/formats.md).
  * Its space is the set of recorded configurations. Files are untrusted: bounded before they are parsed. */
 #ifndef CLATUNE_RECORDING_H
@@ -21,7 +21,7 @@ void clt_recording_free(clt_recording *recording);
 const char *clt_recording_name(const clt_recording *recording);   /* file name without .json and .gz */
 const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
 const char *clt_recording_device(const clt_recording *recording); /* may be "" */
-/* The problem's sizes, where clt_t4_write_recording or a tuner of CLBlast wrote it, none in other files; the device in the form of
+/* The problem's sizes, where 'clatune record' or a tuner of CLBlast wrote it, none in other files; the device in the form of
  * clt_device_from_json, "" in other files. */
 size_t clt_recording_n_sizes(const clt_recording *recording);
 clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);

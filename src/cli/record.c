@@ -1,6 +1,4 @@
 /* clatune record and clatune convert: results in a file. */
-#include <clatune/kernel_tuner.h>
-#include <clatune/t4.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "cli/tuning.h"
+#include "format/write.h"
 
 #define FLAG_FILE_FORMAT \
   { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
-#include "format/entry.h"
-#include "format/text.h"
+#include "base/text.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30) /* unpacked */
 #define MAX_RECORDED (1u << 21)
@@ -16,12 +16,13 @@
 /* --- making --- */
 
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error) {
+  int rc = CLT_OK;
   if (recording->n == MAX_RECORDED)
-    return clt_fail(error, CLT_E_RANGE, "a recording of more than %u configurations is not supported", MAX_RECORDED);
-  if (clt_grow(&recording->measurements, &recording->capacity, recording->n + 1, sizeof *recording->measurements))
-    return clt_fail_memory(error);
+    rc = clt_fail(error, CLT_E_RANGE, "a recording of more than %u configurations is not supported", MAX_RECORDED);
+  else if (clt_grow(&recording->measurements, &recording->capacity, recording->n + 1, sizeof *recording->measurements))
+    rc = clt_fail_memory(error);
+  if (rc) return clt_measurement_release(measurement), rc;
   recording->measurements[recording->n++] = *measurement;
-  measurement->log = NULL;
   return CLT_OK;
 }
 
@@ -48,134 +49,155 @@ static int by_config_then_index(const void *a, const void *b) {
 
 #define NOWHERE SIZE_MAX
 
-static void keep_those_that_stay(clt_recording *recording) {
-  size_t kept = 0;
-  for (size_t i = 0; i < recording->n; i++)
-    if (recording->order[i] != NOWHERE) recording->order[kept++] = recording->order[i];
-}
-
-/* Moves the measurements into the order of the places; of several of one configuration the last stays. */
-static int arrange(clt_recording *recording, const place *places, clt_error *error) {
-  clt_measurement *sorted = clt_new_array(recording->n, sizeof *sorted);
-  size_t *at = clt_new_array(recording->n, sizeof *at); /* where each of the file's is now; NOWHERE: replaced */
-  if (sorted == NULL || at == NULL) {
-    free(sorted);
-    free(at);
-    return clt_fail_memory(error);
-  }
-  size_t n = 0;
-  for (size_t i = 0; i < recording->n; i++) {
-    if (n && sorted[n - 1].config == places[i].config) {
-      clt_measurement_release(&sorted[--n]);
-      at[places[i - 1].index] = NOWHERE;
+/* Sorts the measurements by configuration, keeps the last of several of one, finds the optimum and makes the space. */
+static int finish_recording(clt_recording *r, const clt_space_builder *builder, clt_error *error) {
+  size_t n_read = r->n, n = 0, n_ordered = 0;
+  place *places = clt_new_array(n_read, sizeof *places);
+  clt_measurement *sorted = clt_new_array(n_read, sizeof *sorted);
+  clt_config *configs = clt_new_array(n_read, sizeof *configs);
+  size_t *order = clt_new_array(n_read, sizeof *order); /* where each of the file's is now; NOWHERE: replaced */
+  int rc = places && sorted && configs && order ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    for (size_t i = 0; i < n_read; i++) places[i] = (place){r->measurements[i].config, i};
+    qsort(places, n_read, sizeof *places, by_config_then_index);
+    for (size_t i = 0; i < n_read; i++) {
+      if (n && configs[n - 1] == places[i].config) {
+        clt_measurement_release(&sorted[--n]);
+        order[places[i - 1].index] = NOWHERE;
+      }
+      order[places[i].index] = n;
+      configs[n] = places[i].config;
+      sorted[n++] = r->measurements[places[i].index];
     }
-    at[places[i].index] = n;
-    sorted[n++] = recording->measurements[places[i].index];
+    for (size_t i = 0; i < n_read; i++)
+      if (order[i] != NOWHERE) order[n_ordered++] = order[i];
+    free(r->measurements);
+    r->measurements = sorted;
+    r->order = order;
+    r->n = r->capacity = n;
+    r->optimum_s = NAN;
+    for (size_t i = 0; i < n; i++)
+      if (clt_measurement_correct(&sorted[i])) r->optimum_s = fmin(r->optimum_s, sorted[i].time_s);
+    rc = clt_space_new_explicit(&r->space, builder, configs, n, error);
+  } else {
+    free(sorted);
+    free(order);
   }
-  free(recording->measurements);
-  recording->measurements = sorted;
-  recording->order = at;
-  keep_those_that_stay(recording);
-  recording->n = recording->capacity = n;
-  return CLT_OK;
-}
-
-static int sort_measurements(clt_recording *recording, clt_error *error) {
-  place *places = clt_new_array(recording->n, sizeof *places);
-  if (places == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < recording->n; i++) places[i] = (place){recording->measurements[i].config, i};
-  qsort(places, recording->n, sizeof *places, by_config_then_index);
-  int rc = arrange(recording, places, error);
   free(places);
-  return rc;
-}
-
-static double least_time(const clt_recording *recording) {
-  double least = NAN;
-  for (size_t i = 0; i < recording->n; i++) {
-    const clt_measurement *m = &recording->measurements[i];
-    if (clt_measurement_correct(m) && !(m->time_s >= least)) least = m->time_s;
-  }
-  return least;
-}
-
-static int make_space(clt_recording *recording, const clt_space_builder *builder, clt_error *error) {
-  clt_config *configs = clt_new_array(recording->n, sizeof *configs);
-  if (configs == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < recording->n; i++) configs[i] = recording->measurements[i].config;
-  int rc = clt_space_new_explicit(&recording->space, builder, configs, recording->n, error);
   free(configs);
   return rc;
 }
 
-int clt_recording_finish(clt_recording *recording, const clt_space_builder *builder, clt_error *error) {
-  int rc = sort_measurements(recording, error);
-  if (rc == CLT_OK) rc = make_space(recording, builder, error);
-  recording->optimum_s = least_time(recording);
-  return rc;
+/* --- JSON text made fit for the parser --- */
+
+#define MAX_DEPTH 64
+#define MAX_VALUES (16u << 20) /* some 50 bytes each in the parser's tree */
+#define ENTRY_DEPTH 2          /* inside of {"cache": { */
+
+/* Replaces a word that Python writes and JSON lacks, and a minus before it, by an empty string. Returns its length, 0
+ * where it does not stand here. */
+static size_t blank_word(char *text, size_t n, size_t at, const char *word) {
+  size_t length = strlen(word);
+  if (n - at < length || memcmp(text + at, word, length) != 0) return 0;
+  memset(text + at, ' ', length);
+  memset(text + at, '"', 2);
+  if (at > 0 && text[at - 1] == '-') text[at - 1] = ' ';
+  return length;
+}
+
+/* Walks JSON text once before it is parsed. Refuses what is nested too deeply or has too many values for a parser that
+ * builds a tree. Replaces NaN, Infinity and -Infinity. Where the text ends in the middle, as after an interrupted run,
+ * cuts it behind the last whole member of a member of the root object and closes it. Mistakes of other kinds are left
+ * to the parser, which says where they are. */
+static int prepare_json(clt_text *json, const char *path, clt_error *error) {
+  char *text = json->bytes, open[MAX_DEPTH];
+  size_t n = json->n, at = 0, depth = 0, n_values = 0;
+  size_t whole = 0; /* the text up to here, closed ENTRY_DEPTH times, is well-formed; 0: none */
+  bool broken = false;
+  for (; at < n && !broken; at++) {
+    size_t blanked = 0;
+    bool bracket = false;
+    switch (text[at]) {
+      case '"':
+        for (at++; at < n && text[at] != '"'; at++)
+          if (text[at] == '\\') at++;
+        break;
+      case '{':
+      case '[':
+        if (depth == MAX_DEPTH)
+          return clt_fail(error, CLT_E_FORMAT, "'%s' is nested more than %d deep", path, MAX_DEPTH);
+        open[depth++] = text[at];
+        bracket = true;
+        break;
+      case '}':
+      case ']':
+        broken = depth == 0 || open[depth - 1] != (text[at] == '}' ? '{' : '[');
+        depth -= !broken;
+        bracket = true;
+        break;
+      case ',':
+      case ':': n_values++; break;
+      case 'N': blanked = blank_word(text, n, at, "NaN"); break;
+      case 'I': blanked = blank_word(text, n, at, "Infinity"); break;
+      default: break;
+    }
+    if (blanked) at += blanked - 1;
+    if (bracket && !broken && depth == ENTRY_DEPTH && open[0] == '{' && open[1] == '{') whole = at + 1;
+    if (n_values > MAX_VALUES) return clt_fail(error, CLT_E_RANGE, "'%s' has more than %u values", path, MAX_VALUES);
+  }
+  bool cut_off = depth > 0 || at > n;
+  if (cut_off && !broken && whole) {
+    json->n = whole;
+    for (int i = 0; i < ENTRY_DEPTH; i++) text[json->n++] = '}'; /* there is room: clt_text's spare bytes */
+  }
+  return CLT_OK;
 }
 
 /* --- loading --- */
 
-static bool ends_with(const char *text, size_t n, const char *end) {
-  size_t n_end = strlen(end);
-  return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0;
-}
-
-static char *name_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  size_t n = strlen(name);
-  if (ends_with(name, n, ".gz")) n -= 3;
-  if (ends_with(name, n, ".json")) n -= 5;
-  return strndup(name, n);
-}
-
-/* What a list of results holds shows in its first one. */
-static bool results_have(const json_t *results, const char *member) {
-  return json_object_get(json_array_get(results, 0), member) != NULL;
-}
-
 /* The form is told by the content, whatever the file is called. */
-static int read_root(clt_recording *recording, const char *path, const json_t *root, clt_error *error) {
+static clt_recording_reader find_reader(const json_t *root) {
   const json_t *results = json_object_get(root, "results");
-  if (json_object_get(root, "cache")) return clt_kernel_tuner_read(recording, path, root, error);
-  if (json_object_get(root, "Results")) return clt_ktt_read(recording, path, root, error);
-  if (results_have(results, "parameters")) return clt_cltune_read(recording, path, root, error);
-  if (results) return clt_t4_read(recording, path, root, error);
-  return clt_fail_at(
-      error, CLT_E_FORMAT, path, 0, NULL,
-      "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
-      "\"Results\" (KTT)");
+  if (json_object_get(root, "cache")) return clt_kernel_tuner_read;
+  if (json_object_get(root, "Results")) return clt_ktt_read;
+  if (json_object_get(json_array_get(results, 0), "parameters")) return clt_cltune_read;
+  return results ? clt_t4_read : NULL;
 }
 
 static int read_json(clt_recording *recording, const char *path, const clt_text *text, clt_error *error) {
   json_error_t cause;
+  clt_space_builder *builder = NULL;
   json_t *root = json_loadb(text->bytes, text->n, 0, &cause);
   if (root == NULL && cause.text[0] == '\0') return clt_fail_memory(error);
   if (root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text);
-  int rc = read_root(recording, path, root, error);
+  clt_recording_reader read = find_reader(root);
+  int rc = read ? clt_space_builder_new(&builder, error)
+                : clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                              "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, "
+                              "CLBlast) or \"Results\" (KTT)");
+  if (rc == CLT_OK) rc = read(recording, path, root, builder, error);
+  if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
+  clt_space_builder_free(builder);
   json_decref(root);
   return rc;
 }
 
 int clt_recording_load(clt_recording **out, const char *path, clt_error *error) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  size_t n = strlen(name);
   clt_text text = {0};
+  if (clt_ends_with(name, ".gz")) n -= 3;
+  if (n >= 5 && memcmp(name + n - 5, ".json", 5) == 0) n -= 5;
   clt_recording *recording = calloc(1, sizeof *recording);
-  if (recording) recording->name = name_of(path);
-  if (recording == NULL || recording->name == NULL) {
-    clt_recording_free(recording);
-    return clt_fail_memory(error);
-  }
-  int rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
-  if (rc == CLT_OK) rc = clt_text_prepare_json(&text, path, error);
+  if (recording) recording->name = strndup(name, n);
+  int rc = recording && recording->name ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
+  if (rc == CLT_OK) rc = prepare_json(&text, path, error);
   if (rc == CLT_OK) rc = read_json(recording, path, &text, error);
-  free(text.bytes);
-  if (rc) {
-    clt_recording_free(recording);
-  } else {
-    *out = recording;
-  }
-  return rc;
+  clt_text_release(&text);
+  if (rc) return clt_recording_free(recording), rc;
+  *out = recording;
+  return CLT_OK;
 }
 
 void clt_recording_free(clt_recording *recording) {
@@ -196,22 +218,17 @@ void clt_recording_free(clt_recording *recording) {
 /* --- asking --- */
 
 const char *clt_recording_name(const clt_recording *recording) { return recording->name; }
-
 const char *clt_recording_kernel(const clt_recording *recording) { return recording->kernel; }
-
 const char *clt_recording_device(const clt_recording *recording) { return recording->device; }
-
 size_t clt_recording_n_sizes(const clt_recording *recording) { return recording->n_sizes; }
-
 clt_size clt_recording_problem_size(const clt_recording *recording, size_t index) { return recording->sizes[index]; }
+const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }
+size_t clt_recording_size(const clt_recording *recording) { return recording->n; }
+double clt_recording_optimum_s(const clt_recording *recording) { return recording->optimum_s; }
 
 const char *clt_recording_device_json(const clt_recording *recording) {
   return recording->device_json ? recording->device_json : "";
 }
-
-const clt_space *clt_recording_space(const clt_recording *recording) { return recording->space; }
-
-size_t clt_recording_size(const clt_recording *recording) { return recording->n; }
 
 static int find_config(const void *key, const void *element) {
   clt_config config = *(const clt_config *)key, other = ((const clt_measurement *)element)->config;
@@ -228,4 +245,13 @@ const clt_measurement *clt_recording_at(const clt_recording *recording, size_t i
 
 size_t clt_recording_in_file(const clt_recording *recording, size_t position) { return recording->order[position]; }
 
-double clt_recording_optimum_s(const clt_recording *recording) { return recording->optimum_s; }
+int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error) {
+  return clt_objective_new_for(out, recording->space, recording->sizes, recording->n_sizes, text, error);
+}
+
+double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective) {
+  double least = NAN;
+  for (size_t i = 0; i < recording->n; i++)
+    least = fmin(least, clt_objective_cost(objective, &recording->measurements[i]));
+  return least;
+}

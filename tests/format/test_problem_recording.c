@@ -11,7 +11,7 @@
 #include <cmocka.h> /* after the headers above, which it needs */
 
 #include "clatune/recording.h"
-#include "clatune/t4.h"
+#include "format/write.h"
 
 static const char *problem_path;
 static char path[600];

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "clatune/recording.h"
-#include "format/text.h"
+#include "base/file.h"
 
 static char folder[512];
 

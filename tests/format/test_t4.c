@@ -14,7 +14,7 @@
 #include <jansson.h>
 
 #include "clatune/recording.h"
-#include "clatune/t4.h"
+#include "format/write.h"
 
 static char folder[512], path[600];
 

@@ -1,0 +1,422 @@
+/* The two writers: what they have in common, then T4 results, then Kernel Tuner's cache files. */
+#include "format/write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "format/recording.h"
+#include "problem/parts.h"
+
+#define MS_PER_S 1e3
+#define RECORDING_DIGITS 9      /* nanoseconds of times below a second */
+#define RECORDING_PHASE_MS 1e-2 /* phases are rounded to this */
+
+/* --- a JSON file, written piece by piece --- */
+
+/* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1: `ok` collects. Of the file
+ * the first failure is kept, and what comes after it does nothing. */
+typedef struct writer {
+  const clt_space *space;
+  size_t digits; /* JSON_REAL_PRECISION */
+  bool rounded;  /* phases */
+  bool ok;
+  clt_replacement replacement;
+  gzFile file;
+  int rc;
+  clt_error *error;
+} writer;
+
+/* 15 digits, so that what is read and written again is the same text, or 17 where a value of the space needs them. */
+static size_t digits_of(const clt_space *space) {
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(space, i);
+    for (size_t k = 0; k < parameter->n_values; k++) {
+      char text[40];
+      if (parameter->values[k].type != CLT_REAL) continue;
+      snprintf(text, sizeof text, "%.15g", parameter->values[k].real);
+      if (strtod(text, NULL) != parameter->values[k].real) return JSON_REAL_PRECISION(17);
+    }
+  }
+  return JSON_REAL_PRECISION(15);
+}
+
+/* end_file follows in any case but a failure of this. */
+static int begin_file(writer *w, const char *path, clt_error *error) {
+  int rc = clt_file_replace_open(&w->replacement, path, error);
+  if (rc) return rc;
+  w->ok = true;
+  w->error = error;
+  w->file = gzdopen(w->replacement.fd, clt_ends_with(path, ".gz") ? "wb9" : "wbT");
+  if (w->file == NULL) {
+    clt_file_replace_abort(&w->replacement);
+    return clt_fail_memory(error);
+  }
+  w->replacement.fd = -1;
+  return CLT_OK;
+}
+
+static int put_bytes(const char *bytes, size_t n, void *user) {
+  return n == 0 || gzwrite(user, bytes, (unsigned)n) == (int)n ? 0 : -1;
+}
+
+static void fail_writing(writer *w) { w->rc = clt_fail_errno(w->error, CLT_E_IO, "write", w->replacement.path); }
+
+static void put_text(writer *w, const char *text) {
+  if (w->rc == CLT_OK && put_bytes(text, strlen(text), w->file)) fail_writing(w);
+}
+
+/* Steals the reference; NULL is out of memory. */
+static void put_json(writer *w, json_t *json, size_t flags) {
+  if (w->rc == CLT_OK && (json == NULL || !w->ok)) w->rc = clt_fail_memory(w->error);
+  if (w->rc == CLT_OK && json_dump_callback(json, put_bytes, w->file, flags | JSON_COMPACT | JSON_ENCODE_ANY))
+    fail_writing(w);
+  json_decref(json);
+}
+
+static void put_member(writer *w, const char *name, json_t *value) {
+  put_text(w, "\"");
+  put_text(w, name);
+  put_text(w, "\": ");
+  put_json(w, value, w->digits);
+  put_text(w, ",\n");
+}
+
+/* Puts the file in its place, or removes it where anything failed. */
+static int end_file(writer *w) {
+  if (gzclose(w->file) != Z_OK && w->rc == CLT_OK) fail_writing(w);
+  if (w->rc == CLT_OK) return clt_file_replace_commit(&w->replacement, w->error);
+  clt_file_replace_abort(&w->replacement);
+  return w->rc;
+}
+
+/* --- what both write --- */
+
+static void set_member(writer *w, json_t *object, const char *key, json_t *value) {
+  if (json_object_set_new(object, key, value)) w->ok = false;
+}
+
+static void append_item(writer *w, json_t *array, json_t *value) {
+  if (json_array_append_new(array, value)) w->ok = false;
+}
+
+static void set_timestamp(writer *w, json_t *object, int64_t created_s) {
+  char text[64] = "";
+  time_t moment = (time_t)created_s;
+  struct tm parts; /* as Python prints it */
+  if (gmtime_r(&moment, &parts)) strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S+00:00", &parts);
+  set_member(w, object, "timestamp", json_string(text));
+}
+
+static void set_configuration(writer *w, json_t *object, clt_config config) {
+  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++)
+    set_member(w, object, clt_space_parameter(w->space, i)->name, clt_json_value(clt_space_value(w->space, config, i)));
+}
+
+static json_t *runs_json(writer *w, const clt_measurement *m) {
+  json_t *runs = json_array();
+  for (size_t i = 0; i < m->n_runs; i++)
+    if (isfinite(m->runs_s[i])) append_item(w, runs, json_real(m->runs_s[i] * MS_PER_S));
+  return runs;
+}
+
+static json_t *values_json(writer *w, const clt_parameter *parameter) {
+  json_t *values = json_array();
+  for (size_t i = 0; i < parameter->n_values; i++) append_item(w, values, clt_json_value(parameter->values[i]));
+  return values;
+}
+
+/* A recording's measurements as results, malloc'ed; NULL when out of memory. */
+static clt_t4_result *results_of(const clt_recording *recording) {
+  clt_t4_result *results = clt_new_array(recording->n, sizeof *results);
+  for (size_t i = 0; results && i < recording->n; i++) results[i].measurement = &recording->measurements[i];
+  return results;
+}
+
+/* --- T4: where the results come from --- */
+
+static void append_size(writer *w, json_t *list, clt_size size) {
+  append_item(w, list, json_pack("{s:s, s:I}", "Name", size.name, "Value", (json_int_t)size.value));
+}
+
+/* problem nullable: the parameters' types as it states them. */
+static json_t *parameters_json(writer *w, const clt_problem *problem) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(w->space, i);
+    append_item(w, list,
+                json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type",
+                          problem ? problem->parameters[i].type : NULL, "Values", values_json(w, parameter)));
+  }
+  return list;
+}
+
+/* The name, sizes, device and ConfigurationSpace: parameters with all their values in their order, and conditions and
+ * aliases as the problem's file states them. */
+static void put_instance(writer *w, const clt_instance *instance) {
+  const json_t *stated = json_object_get(instance->problem->root, "ConfigurationSpace");
+  json_t *sizes = json_array(), *device = clt_instance_device(instance) ? NULL : json_object();
+  char *text = NULL;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) append_size(w, sizes, clt_instance_size(instance, i));
+  if (device == NULL && clt_device_to_json(&text, clt_instance_device(instance), NULL) == CLT_OK)
+    device = json_loads(text, 0, NULL);
+  free(text);
+  put_member(w, "General", json_pack("{s:s}", "BenchmarkName", clt_problem_name(clt_instance_problem(instance))));
+  put_member(w, "ProblemParameters", sizes);
+  put_member(w, "Device", device);
+  put_member(w, "ConfigurationSpace",
+             json_pack("{s:o, s:O*, s:O*}", "TuningParameters", parameters_json(w, instance->problem), "Conditions",
+                       json_object_get(stated, "Conditions"), "Aliases", json_object_get(stated, "Aliases")));
+}
+
+/* The same of what a recording knows; a device of which only the name is known is {"name": ...}. */
+static void put_recorded_source(writer *w, const clt_recording *r) {
+  json_t *sizes = json_array();
+  for (size_t i = 0; i < r->n_sizes; i++) append_size(w, sizes, r->sizes[i]);
+  put_member(w, "General", json_pack("{s:s}", "BenchmarkName", r->kernel));
+  put_member(w, "ProblemParameters", sizes);
+  put_member(w, "Device",
+             r->device_json ? json_loads(r->device_json, 0, NULL)
+                            : (r->device[0] ? json_pack("{s:s}", "name", r->device) : json_object()));
+  put_member(w, "ConfigurationSpace", json_pack("{s:o}", "TuningParameters", parameters_json(w, NULL)));
+}
+
+/* --- T4: a result --- */
+
+/* JSON has neither NaN nor infinity: such a number is left out. */
+static void set_phase(writer *w, json_t *object, const char *key, double seconds) {
+  double ms = seconds * MS_PER_S;
+  if (w->rounded) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
+  if (isfinite(ms)) set_member(w, object, key, json_real(ms));
+}
+
+static void append_quantity(writer *w, json_t *list, const char *name, json_t *value, const char *unit) {
+  append_item(w, list, json_pack("{s:s, s:o, s:s}", "name", name, "value", value, "unit", unit));
+}
+
+/* T4 has no place for the finer reason of a failure: it travels as a measurement. */
+static json_t *measurements_json(writer *w, const clt_t4_result *result) {
+  const clt_measurement *m = result->measurement;
+  const clt_objective *objective = result->objective;
+  bool correct = clt_measurement_correct(m);
+  json_t *list = json_array();
+  /* A failed configuration has a word of Kernel Tuner's for its time: readers would take the mean of its runs
+   * otherwise. */
+  if (!correct)
+    append_quantity(w, list, "time", json_string(clt_entry_error(m->reason)), "ms");
+  else if (isfinite(m->time_s))
+    append_quantity(w, list, "time", json_real(m->time_s * MS_PER_S), "ms");
+  if (isfinite(m->energy_J)) append_quantity(w, list, "energy", json_real(m->energy_J), "J");
+  if (objective && !correct && !clt_objective_is_time(objective))
+    append_quantity(w, list, clt_objective_name(objective), json_string(clt_entry_error(m->reason)),
+                    clt_objective_unit(objective));
+  for (size_t i = 0; objective && i < clt_objective_n_metrics(objective); i++) {
+    clt_metric metric = clt_objective_metric(objective, i);
+    double value = clt_objective_metric_value(objective, i, m);
+    if (isfinite(value) && strcmp(metric.name, "time") != 0 && strcmp(metric.name, "energy") != 0)
+      append_quantity(w, list, metric.name, json_real(value), metric.unit);
+  }
+  if (isfinite(m->max_abs_error)) append_quantity(w, list, "max_abs_error", json_real(m->max_abs_error), "");
+  append_quantity(w, list, "reason", json_string(clt_reason_name(m->reason)), "");
+  return list;
+}
+
+static json_t *result_json(writer *w, const clt_t4_result *result) {
+  const clt_measurement *m = result->measurement;
+  const clt_phases *phases = &m->phases;
+  json_t *object = json_object(), *configuration = json_object(), *times = json_object();
+  set_configuration(w, configuration, m->config);
+  set_phase(w, times, "compilation", phases->build_s);
+  set_phase(w, times, "compilation_time", phases->build_s);
+  set_phase(w, times, "benchmark", phases->runs_s);
+  set_phase(w, times, "validation", phases->verify_s);
+  set_phase(w, times, "framework", phases->first_launch_s + phases->wait_s);
+  set_member(w, times, "search_algorithm", json_integer(0));
+  set_member(w, times, "runtimes", runs_json(w, m));
+  if (result->created_s > 0) set_timestamp(w, object, result->created_s);
+  set_member(w, object, "configuration", configuration);
+  set_member(w, object, "times", times);
+  set_member(w, object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
+  set_member(w, object, "correctness", json_integer(clt_measurement_correct(m)));
+  set_member(w, object, "measurements", measurements_json(w, result));
+  set_member(w, object, "objectives",
+             json_pack("[s]", result->objective ? clt_objective_name(result->objective) : "time"));
+  return object;
+}
+
+/* --- T4: a file --- */
+
+/* instance, recording: where the results come from; both NULL: results alone. */
+static int write_t4(const char *path, const clt_space *space, const clt_instance *instance,
+                    const clt_recording *recording, const clt_t4_result *results, size_t n, clt_error *error) {
+  writer w = {.space = space, .rounded = instance != NULL};
+  w.digits = w.rounded ? JSON_REAL_PRECISION(RECORDING_DIGITS) : digits_of(space);
+  int rc = begin_file(&w, path, error);
+  if (rc) return rc;
+  put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
+  if (instance) put_instance(&w, instance);
+  if (recording) put_recorded_source(&w, recording);
+  put_text(&w, "\"results\": [");
+  for (size_t i = 0; i < n && w.rc == CLT_OK; i++) {
+    put_text(&w, i ? ",\n" : "\n");
+    put_json(&w, result_json(&w, &results[i]), w.digits);
+  }
+  put_text(&w, "\n]}\n");
+  return end_file(&w);
+}
+
+int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error) {
+  return write_t4(path, space, NULL, NULL, results, n, error);
+}
+
+int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
+                           clt_error *error) {
+  return write_t4(path, clt_instance_space(instance), instance, NULL, results, n, error);
+}
+
+int clt_t4_copy_recording(const char *path, const clt_recording *recording, clt_error *error) {
+  clt_t4_result *results = results_of(recording);
+  int rc = results ? write_t4(path, recording->space, NULL, recording, results, recording->n, error)
+                   : clt_fail_memory(error);
+  free(results);
+  return rc;
+}
+
+/* --- Kernel Tuner --- */
+
+/* A value as Python prints it: of reals the shortest digits that read back the same; an exponent below 1e-4 and from
+ * 1e16 on. */
+static void add_python(clt_text *out, clt_value value) {
+  char text[64] = "";
+  int digits = 0;
+  if (value.type != CLT_REAL) {
+    if (value.type == CLT_INT) snprintf(text, sizeof text, "%lld", (long long)value.integer);
+    clt_text_add(out, value.type == CLT_STRING ? value.text
+                      : value.type == CLT_INT  ? text
+                      : value.integer          ? "True"
+                                               : "False");
+    return;
+  }
+  do snprintf(text, sizeof text, "%.*e", digits, value.real);
+  while (strtod(text, NULL) != value.real && digits++ < 17);
+  const char *e = strchr(text, 'e');
+  int exponent = e ? (int)strtol(e + 1, NULL, 10) : 0;
+  if (exponent >= -4 && exponent < 16)
+    snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - exponent : 1, value.real);
+  char *comma = strchr(text, ','); /* printf follows the host program's locale */
+  if (comma) *comma = '.';
+  clt_text_add(out, text);
+}
+
+static void set_ms(writer *w, json_t *entry, const char *key, double seconds) {
+  set_member(w, entry, key, json_real(isfinite(seconds) ? seconds * MS_PER_S : 0));
+}
+
+static void put_entry(writer *w, const clt_t4_result *result) {
+  const clt_measurement *m = result->measurement;
+  const char *word = clt_entry_error(m->reason);
+  json_t *entry = json_object();
+  clt_text key = {0};
+  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
+    if (i) clt_text_add(&key, ",");
+    add_python(&key, clt_space_value(w->space, m->config, i));
+  }
+  set_configuration(w, entry, m->config);
+  set_member(w, entry, "time", word ? json_string(word) : json_real(m->time_s * MS_PER_S));
+  set_member(w, entry, "times", runs_json(w, m));
+  if (word) set_member(w, entry, "__error__", json_string(word));
+  if (word && clt_space_find_parameter(w->space, "reason") < 0)
+    set_member(w, entry, "reason", json_string(clt_reason_name(m->reason)));
+  set_ms(w, entry, "compile_time", m->phases.build_s);
+  set_ms(w, entry, "verification_time", m->phases.verify_s);
+  set_ms(w, entry, "benchmark_time", m->phases.runs_s);
+  set_ms(w, entry, "strategy_time", 0);
+  set_ms(w, entry, "framework_time", m->phases.first_launch_s + m->phases.wait_s);
+  if (result->created_s > 0 && clt_space_find_parameter(w->space, "timestamp") < 0)
+    set_timestamp(w, entry, result->created_s);
+  char *name = NULL;
+  clt_text_take(&name, &key, NULL);
+  put_json(w, name ? json_string(name) : NULL, 0);
+  put_text(w, ": ");
+  put_json(w, entry, w->digits);
+  free(name);
+}
+
+/* problem_size: stolen; NULL: out of memory. The end is what Kernel Tuner knows a closed file by, to the byte. */
+static int write_kernel_tuner(const char *path, const clt_space *space, const char *kernel, const char *device,
+                              json_t *problem_size, const clt_t4_result *results, size_t n, clt_error *error) {
+  static const char *const fields[] = {"time",           "times",         "compile_time",   "verification_time",
+                                       "benchmark_time", "strategy_time", "framework_time", "__error__"};
+  writer w = {.space = space, .digits = digits_of(space)};
+  int rc = problem_size ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < sizeof fields / sizeof *fields; i++)
+    if (clt_space_find_parameter(space, fields[i]) >= 0)
+      rc =
+          clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'", fields[i]);
+  if (rc == CLT_OK) rc = begin_file(&w, path, error);
+  if (rc) return json_decref(problem_size), rc;
+  json_t *keys = json_array(), *parameters = json_object();
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(space, i);
+    append_item(&w, keys, json_string(parameter->name));
+    set_member(&w, parameters, parameter->name, values_json(&w, parameter));
+  }
+  put_text(&w, "{");
+  put_member(&w, "device_name", json_string(device));
+  put_member(&w, "kernel_name", json_string(kernel));
+  put_member(&w, "problem_size", problem_size);
+  put_member(&w, "tune_params_keys", keys);
+  put_member(&w, "tune_params", parameters);
+  put_member(&w, "objective", json_pack("[s]", "time"));
+  put_text(&w, "\"cache\": {");
+  for (size_t i = 0; i < n && w.rc == CLT_OK; i++) {
+    put_text(&w, i ? ",\n" : "\n");
+    put_entry(&w, &results[i]);
+  }
+  put_text(&w, "}\n}");
+  return end_file(&w);
+}
+
+/* [1] where there are no sizes; NULL when out of memory. */
+static json_t *sizes_json(const clt_size *sizes, size_t n) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < (n ? n : 1); i++)
+    if (json_array_append_new(list, json_integer(n ? sizes[i].value : 1))) return json_decref(list), NULL;
+  return list;
+}
+
+int clt_kernel_tuner_write(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
+                           clt_error *error) {
+  const clt_device_info *device = clt_instance_device(instance);
+  const clt_problem *problem = clt_instance_problem(instance);
+  const json_t *kernel = json_object_get(problem->root, "KernelSpecification");
+  const char *name = clt_json_string(kernel, "KernelName");
+  json_t *size = json_object_get(kernel, "ProblemSize");
+  bool usable = json_is_integer(size) || json_array_size(size) > 0;
+  for (size_t i = 0; i < json_array_size(size); i++) usable = usable && json_is_integer(json_array_get(size, i));
+  size_t n_sizes = clt_instance_n_sizes(instance);
+  clt_size *sizes = clt_new_array(n_sizes, sizeof *sizes);
+  for (size_t i = 0; sizes && i < n_sizes; i++) sizes[i] = clt_instance_size(instance, i);
+  json_t *problem_size = usable ? json_incref(size) : sizes ? sizes_json(sizes, n_sizes) : NULL;
+  free(sizes);
+  return write_kernel_tuner(path, clt_instance_space(instance), *name ? name : clt_problem_name(problem),
+                            device ? device->name : "", problem_size, results, n, error);
+}
+
+int clt_kernel_tuner_copy_recording(const char *path, const clt_recording *recording, clt_error *error) {
+  clt_t4_result *results = results_of(recording);
+  json_t *size = results ? sizes_json(recording->sizes, recording->n_sizes) : NULL;
+  int rc = write_kernel_tuner(path, recording->space, recording->kernel, recording->device, size, results, recording->n,
+                              error);
+  free(results);
+  return rc;
+}
