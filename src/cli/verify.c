@@ -1,3 +1,4 @@
+#include <clatune/inspect.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,8 +10,8 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
-#include "eval/evaluators.h"
 #include "problem/data.h"
+#include "problem/plan.h"
 #include "session/contest.h"
 
 /* --- Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote --- */
@@ -167,6 +168,39 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
 /* Oclgrind interprets every instruction. */
 static const clt_setting patience[] = {{"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
 
+/* What may be why a kernel's result is wrong, and builds and runs: the first argument that stands where the kernel has
+ * another one of those that it is given. Builds the configuration once more; says nothing where that fails. */
+static void warn_of_order(const clt_instance *instance, clt_config config, bool *quiet) {
+  clt_plan *plan = NULL;
+  clt_kernel_info *kernels = NULL;
+  size_t n = 0;
+  if (clt_plan_new(&plan, instance, config, NULL)) return;
+  int rc = clt_inspect(&kernels, &n, clt_instance_device(instance), plan->source, plan->options, NULL);
+  bool said = rc != CLT_OK;
+  for (size_t l = 0; l < plan->n_launches; l++)
+    for (size_t k = 0; k < n; k++) {
+      const clt_plan_launch *launch = &plan->launches[l];
+      const clt_kernel_info *kernel = &kernels[k];
+      if (strcmp(kernel->name, launch->kernel) != 0) continue;
+      for (size_t i = 0; !said && i < launch->n_args && i < kernel->n_arguments; i++) {
+        const char *expected = kernel->arguments[i].name, *given = plan->args[launch->args[i]].name;
+        bool elsewhere = false;
+        for (size_t j = 0; j < launch->n_args; j++)
+          elsewhere = elsewhere || (j != i && strcmp(expected, plan->args[launch->args[j]].name) == 0);
+        if (strcmp(expected, given) == 0 || !elsewhere) continue;
+        char text[512];
+        snprintf(text, sizeof text,
+                 "argument %zu of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in "
+                 "which they stand in the problem file, whatever they are called",
+                 i + 1, launch->kernel, expected, given);
+        cli_log(quiet, CLT_LOG_WARNING, text);
+        said = true;
+      }
+    }
+  free(kernels);
+  clt_plan_free(plan);
+}
+
 /* log: Oclgrind's; NULL where it is not asked. */
 static int verify_configuration(const cli_arguments *arguments, const clt_instance *instance, clt_config config,
                                 const char *log) {
@@ -183,7 +217,7 @@ static int verify_configuration(const cli_arguments *arguments, const clt_instan
     rc = cli_report(&error);
   } else {
     if (!clt_measurement_correct(&v.m) && !clt_problem_is_command(clt_instance_problem(instance)))
-      clt_check_arguments(instance, config, cli_log, &quiet);
+      warn_of_order(instance, config, &quiet);
     if (log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
       rc = cli_failure("cannot read what Oclgrind has found");
   }

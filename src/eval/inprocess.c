@@ -1,6 +1,7 @@
 /* The evaluator "in-process": the same steps in the caller's own process, without isolation. A bad kernel takes the
  * process with it, a hanging one hangs it, and there are no deadlines. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,16 +39,16 @@ typedef struct kept_kernel {
 } kept_kernel;
 
 typedef struct inprocess_state {
-  const clt_instance *instance;
   clt_executor *executor;
   clt_data *data;
   clt_timing_policy policy;
   clt_config config;
   bool submitted;
   clt_data *further; /* NULL until finalists are verified on them */
+  bool further_failed;
   kept_kernel *kept;
   size_t n_kept;
-  const volatile int *stop;
+  clt_evaluator_setup setup;
 } inprocess_state;
 
 static void give_up_kept(inprocess_state *s) {
@@ -77,8 +78,7 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   const clt_device_info *device = setup->instance ? clt_instance_device(setup->instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'in-process' needs a problem and a device");
   if (o->min_runs > o->max_runs) return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' is more than 'max-runs'");
-  s->instance = setup->instance;
-  s->stop = setup->stop;
+  s->setup = *setup;
   *limits = (clt_evaluator_limits){1, 1};
   clt_timing_policy_init(&s->policy);
   s->policy.min_runs = (unsigned)o->min_runs;
@@ -86,10 +86,10 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   s->policy.max_total_s = o->max_total_s;
   s->policy.energy_s = setup->energy ? o->energy_s : 0;
   int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(s->instance), error);
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(s->setup.instance), error);
   if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
-  if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->instance, 1, error);
-  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->instance, s->data, error);
+  if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->setup.instance, 1, error);
+  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->setup.instance, s->data, error);
   if (rc) inprocess_close(s);
   return rc;
 }
@@ -106,7 +106,7 @@ static int inprocess_submit(void *state, clt_config config, double best_s, clt_e
 
 static int prepare_one(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement_init(&k->measurement, k->config);
-  int rc = clt_executor_plan(&k->plan, s->instance, k->config, &k->measurement, error);
+  int rc = clt_executor_plan(&k->plan, s->setup.instance, k->config, &k->measurement, error);
   if (rc || k->plan == NULL) return rc;
   return clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, &k->measurement, error);
 }
@@ -129,12 +129,21 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 
 /* --- finalists --- */
 
+/* Where there can be no other data, that is said once and finalists are kept as they are. */
 static int verify_further(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement, further;
-  int rc = s->further ? CLT_OK : clt_reference_data(&s->further, s->executor, s->instance, FURTHER_SEED, error);
-  if (rc) return rc;
+  clt_error why = {0};
+  if (s->further_failed) return CLT_OK;
+  if (s->further == NULL &&
+      clt_reference_data(&s->further, s->executor, s->setup.instance, FURTHER_SEED, &why) != CLT_OK) {
+    char text[sizeof why.message + 60];
+    snprintf(text, sizeof text, "finalists cannot be verified on other data: %s", why.message);
+    if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);
+    s->further_failed = true;
+    return CLT_OK;
+  }
   clt_measurement_init(&further, k->config);
-  rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
+  int rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
   if (rc == 0 && further.reason != CLT_REASON_NONE) clt_measurement_fail(m, further.reason, further.log);
   m->max_abs_error = fmax(m->max_abs_error, further.max_abs_error);
   m->phases.verify_s += further.phases.verify_s;
@@ -164,7 +173,7 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   s->kept = list;
   s->n_kept = n;
   for (size_t i = 0; rc == 0 && i < n; i++) {
-    if (clt_stop_asked(s->stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc == 0 && list[i].prepared == NULL) {
       rc = prepare_one(s, &list[i], error);
       if (rc == 0 && list[i].measurement.reason == CLT_REASON_NONE) rc = verify_further(s, &list[i], error);
@@ -189,7 +198,7 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
                                   .energy_s = s->policy.energy_s};
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (indices[i] >= s->n_kept) rc = clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-    if (rc == 0 && clt_stop_asked(s->stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0 && clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc) break;
     kept_kernel *k = &s->kept[indices[i]];
     clt_measurement *m = &k->measurement;

@@ -282,20 +282,21 @@ static int get_kernel(clt_kernel_info *out, const json_t *message, clt_error *er
     out->local_size[d] = size > 0 ? (uint64_t)size : 0;
   }
   for (; out->n_arguments < json_array_size(arguments); out->n_arguments++) {
-    const json_t *from = json_array_get(arguments, out->n_arguments);
     clt_kernel_argument *to = &out->arguments[out->n_arguments];
-    const char *argument = clt_json_string(from, "name"), *type = clt_json_string(from, "type");
-    int64_t address;
-    int rc = clt_message_integer(&address, from, "address", CLT_ADDRESS_GLOBAL, CLT_ADDRESS_PRIVATE, error);
-    if (rc) return rc;
-    if (!clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type)
-      return clt_fail(error, CLT_E_FORMAT, "the worker's argument '%.64s' has no usable name or type", argument);
+    const char *argument, *type;
+    int address, is_const, reads, writes;
+    if (json_unpack(json_array_get(arguments, out->n_arguments), "{s:s, s:s, s:i, s:b, s:b, s:b}", "name", &argument,
+                    "type", &type, "address", &address, "const", &is_const, "reads", &reads, "writes", &writes) ||
+        !clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type ||
+        address < CLT_ADDRESS_GLOBAL || address > CLT_ADDRESS_PRIVATE)
+      return clt_fail(error, CLT_E_FORMAT, "argument %zu of the worker's kernel '%.64s' makes no sense",
+                      out->n_arguments + 1, name);
     strcpy(to->name, argument);
     strcpy(to->type, type);
     to->address = (clt_address)address;
-    to->is_const = json_is_true(json_object_get(from, "const"));
-    to->reads_image = json_is_true(json_object_get(from, "reads"));
-    to->writes_image = json_is_true(json_object_get(from, "writes"));
+    to->is_const = is_const;
+    to->reads_image = reads;
+    to->writes_image = writes;
   }
   return CLT_OK;
 }
