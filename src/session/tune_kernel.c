@@ -12,8 +12,7 @@
 #include "session/session.h"
 
 #define RUNS 5
-#define RUNS_S 0.1     /* so long runs are repeated at most */
-#define FAR_BEHIND 2.0 /* a run that takes so many times the best is not repeated */
+#define RUNS_S 0.1 /* so long runs are repeated at most */
 
 typedef struct tuner {
   const clt_kernel_tuning *t;
@@ -74,50 +73,40 @@ static int set_arguments(const tuner *u, const clt_program *program, const clt_p
   return CLT_OK;
 }
 
-/* The queue may have no profiling: then no run has a device's time. */
-static double seconds_of(const tuner *u, const clt_run *run, clt_measurement *m) {
-  bool device = u->executor->clock == CLT_CLOCK_DEVICE && run->device_s > 0;
-  m->clock = device ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
-  return device ? run->device_s : run->host_s;
-}
-
+/* Runs it until enough was seen of it; what is far behind the best is not repeated. */
 static int time_runs(const tuner *u, const clt_program *program, const clt_plan *plan, clt_measurement *m,
                      clt_error *error) {
   double start_s = clt_now_s(), least_s = INFINITY;
-  bool again = true;
-  for (int i = 0; i < RUNS && again; i++) {
+  for (int i = 0; i < RUNS; i++) {
     clt_run run;
     int rc = restore(u, error);
     if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, 1, m);
     if (rc) return rc;
-    m->runs_s[m->n_runs++] = seconds_of(u, &run, m);
-    least_s = fmin(least_s, m->runs_s[m->n_runs - 1]);
-    again = clt_now_s() - start_s < RUNS_S && !(u->best_s > 0 && least_s > FAR_BEHIND * u->best_s);
+    bool device = u->executor->clock == CLT_CLOCK_DEVICE && run.device_s > 0; /* the queue may have no profiling */
+    m->clock = device ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
+    m->runs_s[m->n_runs] = device ? run.device_s : run.host_s;
+    least_s = fmin(least_s, m->runs_s[m->n_runs++]);
+    if (clt_now_s() - start_s >= RUNS_S || (u->best_s > 0 && least_s > CLT_TIMING_ABANDON * u->best_s)) break;
   }
   m->time_s = least_s;
   return CLT_OK;
 }
 
-static int run_program(const tuner *u, clt_program *program, const clt_plan *plan, clt_measurement *m,
-                       clt_error *error) {
-  double least_s;
-  int rc = clt_program_check_kernels(program, u->executor, plan, m);
-  if (rc == CLT_OK) rc = set_arguments(u, program, plan, m, error);
-  if (rc == CLT_OK) rc = restore(u, error);
-  if (rc == CLT_OK) rc = clt_launch_first(&least_s, u->executor, program, plan, m);
-  if (rc == CLT_OK && u->t->right && !u->t->right(u->t->user))
-    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application says that the result is wrong");
-  return rc ? rc : time_runs(u, program, plan, m, error);
-}
-
 static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_error *error) {
   clt_plan *plan = NULL;
   clt_program program = {0};
+  double first_s;
   int rc = clt_executor_plan(&plan, u->t->instance, config, m, error);
   if (rc || plan == NULL) return rc;
   rc = clt_program_check_limits(u->executor, plan, m, error);
   if (rc == CLT_OK) rc = clt_program_build(&program, u->executor, plan, m, error);
-  if (rc == CLT_OK) rc = run_program(u, &program, plan, m, error);
+  if (rc == CLT_OK) rc = clt_program_check_kernels(&program, u->executor, plan, m);
+  if (rc == CLT_OK) rc = set_arguments(u, &program, plan, m, error);
+  if (rc == CLT_OK) rc = restore(u, error);
+  if (rc == CLT_OK) rc = clt_launch_first(&first_s, u->executor, &program, plan, m);
+  if (rc == CLT_OK && u->t->right && !u->t->right(u->t->user))
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application says that the result is wrong");
+  if (rc == CLT_OK) rc = time_runs(u, &program, plan, m, error);
   clt_program_release(&program);
   clt_plan_free(plan);
   return rc < 0 ? rc : CLT_OK;
@@ -125,47 +114,27 @@ static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_er
 
 /* --- the loop --- */
 
-static int try(tuner *u, clt_config config, clt_error *error) {
-  clt_measurement m;
-  clt_measurement_init(&m, config);
-  int rc = measure(u, config, &m, error);
-  if (rc == CLT_OK && clt_measurement_correct(&m)) {
-    u->result.n_right++;
-    if (u->by_time && (u->best_s == 0 || m.time_s < u->best_s)) u->best_s = m.time_s;
-    rc = clt_online_tell(u->online, config, m.time_s, error);
-  } else if (rc == CLT_OK) {
-    u->result.n_failed++;
-    rc = clt_online_fail(u->online, config, m.reason, error);
-  }
-  clt_measurement_release(&m);
-  return rc;
-}
-
 static int search(tuner *u, clt_error *error) {
   double end_s = u->t->time_s > 0 ? clt_now_s() + u->t->time_s : INFINITY;
   int rc = CLT_OK;
   while (rc == CLT_OK && clt_now_s() < end_s) {
     clt_config config;
+    clt_measurement m;
     bool exploring;
     rc = clt_online_ask(u->online, &config, &exploring, error);
     if (rc || !exploring) break;
-    rc = try(u, config, error);
+    clt_measurement_init(&m, config);
+    rc = measure(u, config, &m, error);
+    if (rc == CLT_OK && clt_measurement_correct(&m)) {
+      u->result.n_right++;
+      if (u->by_time && (u->best_s == 0 || m.time_s < u->best_s)) u->best_s = m.time_s;
+      rc = clt_online_tell(u->online, config, m.time_s, error);
+    } else if (rc == CLT_OK) {
+      u->result.n_failed++;
+      rc = clt_online_fail(u->online, config, m.reason, error);
+    }
+    clt_measurement_release(&m);
   }
-  return rc;
-}
-
-static int conclude(tuner *u, clt_error *error) {
-  if (!clt_online_best(u->online, &u->result.config, &u->result.time_s))
-    return clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
-                    (long long)u->result.n_failed);
-  return clt_instance_options(u->t->instance, u->result.config, &u->result.options, error);
-}
-
-static int read_objective(tuner *u, clt_error *error) {
-  clt_objective *objective = NULL;
-  int rc = clt_objective_new(&objective, u->t->instance, u->t->objective, error);
-  if (rc == CLT_OK) u->by_time = clt_objective_ranks_by_time(objective);
-  clt_objective_free(objective);
   return rc;
 }
 
@@ -179,7 +148,10 @@ static int prepare(tuner *u, clt_error *error) {
                                         .objective = t->objective};
   if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "tuning in place needs an instance that was made for the device");
-  int rc = read_objective(u, error);
+  clt_objective *objective = NULL;
+  int rc = clt_objective_new(&objective, t->instance, t->objective, error);
+  if (rc == CLT_OK) u->by_time = clt_objective_ranks_by_time(objective);
+  clt_objective_free(objective);
   if (rc == CLT_OK) rc = clt_executor_new_on(&u->executor, t->context, t->device, t->queue, error);
   if (rc == CLT_OK) rc = clt_online_new(&u->online, &settings, error);
   if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
@@ -200,7 +172,10 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
     int restored = restore(&u, rc ? NULL : error);
     if (rc == CLT_OK) rc = restored;
   }
-  if (rc == CLT_OK) rc = conclude(&u, error);
+  if (rc == CLT_OK && !clt_online_best(u.online, &u.result.config, &u.result.time_s))
+    rc = clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
+                  (long long)u.result.n_failed);
+  if (rc == CLT_OK) rc = clt_instance_options(copy.instance, u.result.config, &u.result.options, error);
   for (size_t i = 0; u.backups && i < copy.n_arguments; i++)
     if (u.backups[i]) clReleaseMemObject(u.backups[i]);
   free(u.backups);
