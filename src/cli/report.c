@@ -33,28 +33,25 @@ static void add_word(clt_text *out, const char *word) {
   clt_text_add(out, "'");
 }
 
-static bool takes_value(const cli_command *command, const char *flag) {
-  for (size_t i = 0; i < command->n_flags; i++)
-    if (strcmp(command->flags[i].name, flag) == 0) return command->flags[i].argument != NULL;
-  return false;
-}
-
 static int command_text(char **out, const cli_arguments *arguments, clt_error *error) {
   clt_text text = {0};
   clt_text_printf(&text, "clatune %s", arguments->command->name);
   for (size_t i = 0; i < arguments->n_positional; i++) add_word(&text, arguments->positional[i]);
   for (size_t i = 0; i < arguments->n_typed; i++) {
     clt_text_printf(&text, " --%s", arguments->typed[i].name);
-    if (takes_value(arguments->command, arguments->typed[i].name)) add_word(&text, arguments->typed[i].value);
+    for (size_t f = 0; f < arguments->command->n_flags; f++) {
+      const cli_flag *flag = &arguments->command->flags[f];
+      if (flag->argument && strcmp(flag->name, arguments->typed[i].name) == 0)
+        add_word(&text, arguments->typed[i].value);
+    }
   }
   return clt_text_take(out, &text, error);
 }
 
 /* --- what a file is --- */
 
-static const char store_mark[] = "SQLite format 3"; /* with its terminator */
-
 static bool is_store(const char *path) {
+  static const char store_mark[] = "SQLite format 3"; /* with its terminator */
   char begin[sizeof store_mark];
   FILE *file = fopen(path, "rb");
   bool yes = file && fread(begin, sizeof begin, 1, file) == 1 && memcmp(begin, store_mark, sizeof begin) == 0;
@@ -64,11 +61,7 @@ static bool is_store(const char *path) {
 
 /* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's
  * says what it is. */
-static bool is_problem(const char *path) {
-  size_t n = strlen(path);
-  if (n > 3 && strcmp(path + n - 3, ".cl") == 0) return true;
-  return clt_problem_is_file(path);
-}
+static bool is_problem(const char *path) { return clt_ends_with(path, ".cl") || clt_problem_is_file(path); }
 
 static int too_many(void) {
   return cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
@@ -101,13 +94,6 @@ static int add_recording(clt_report *report, const char *path) {
 
 /* --- stores --- */
 
-typedef struct key_list {
-  const cli_arguments *arguments;
-  clt_store_description items[MOST_TUNINGS]; /* texts owned */
-  size_t n;
-  bool more;
-} key_list;
-
 static bool has_part(const char *text, const char *part) {
   size_t n = strlen(part);
   for (; *text; text++)
@@ -131,47 +117,41 @@ static bool is_chosen(const cli_arguments *arguments, const clt_store_descriptio
   return true;
 }
 
-static int collect_key(void *user, const clt_store_description *d) {
-  key_list *list = user;
-  if (!is_chosen(list->arguments, d)) return 0;
-  if (list->n == MOST_TUNINGS) return list->more = true, 1;
-  clt_store_description copy = *d;
-  copy.problem_name = strdup(d->problem_name);
-  copy.problem_path = strdup(d->problem_path);
-  copy.sizes = strdup(d->sizes);
-  copy.device_json = strdup(d->device_json);
-  list->items[list->n++] = copy;
-  return copy.problem_name && copy.problem_path && copy.sizes && copy.device_json ? 0 : CLT_E_MEMORY;
-}
+typedef struct store_reader {
+  const cli_arguments *arguments;
+  clt_report *report;
+  clt_store *store; /* not the one whose keys are walked: that must not be used meanwhile */
+  clt_error *error;
+  bool too_many;
+} store_reader;
 
-static void release_keys(key_list *list) {
-  for (size_t i = 0; i < list->n; i++) {
-    free((char *)list->items[i].problem_name);
-    free((char *)list->items[i].problem_path);
-    free((char *)list->items[i].sizes);
-    free((char *)list->items[i].device_json);
-  }
+static int add_key(void *user, const clt_store_description *d) {
+  store_reader *reader = user;
+  if (!is_chosen(reader->arguments, d)) return 0;
+  if (clt_report_n_tunings(reader->report) == MOST_TUNINGS) return reader->too_many = true, 1;
+  clt_error own = {0};
+  int rc = clt_report_add_key(reader->report, reader->store, d, &own);
+  if (rc == 0 || rc == CLT_E_NOT_FOUND) return 0; /* not found: nothing but attempts */
+  *reader->error = own;
+  return rc;
 }
 
 static int add_store(clt_report *report, const cli_arguments *arguments, const char *path) {
-  clt_store *store = NULL;
+  clt_store *walked = NULL;
   clt_error error = {0};
-  key_list list = {.arguments = arguments};
+  store_reader reader = {.arguments = arguments, .report = report, .error = &error};
   size_t before = clt_report_n_tunings(report);
   int rc = 0;
-  if (clt_store_open_to_read(&store, NULL, path, &error) ||
-      clt_store_each_key(store, false, collect_key, &list, &error))
+  if (clt_store_open_to_read(&walked, NULL, path, &error) ||
+      clt_store_open_to_read(&reader.store, NULL, path, &error) ||
+      clt_store_each_key(walked, false, add_key, &reader, &error))
     rc = cli_report(&error);
-  if (rc == 0 && (list.more || before + list.n > MOST_TUNINGS)) rc = too_many();
-  for (size_t i = 0; rc == 0 && i < list.n; i++) {
-    clt_error own = {0};
-    int added = clt_report_add_key(report, store, &list.items[i], &own);
-    if (added && added != CLT_E_NOT_FOUND) rc = cli_report(&own); /* not found: nothing but attempts */
-  }
-  if (rc == 0 && clt_report_n_tunings(report) == before)
+  else if (reader.too_many)
+    rc = too_many();
+  else if (clt_report_n_tunings(report) == before)
     rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices", path);
-  release_keys(&list);
-  clt_store_close(store);
+  clt_store_close(reader.store);
+  clt_store_close(walked);
   return rc;
 }
 

@@ -4,48 +4,31 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 
-static json_t *parameter_json(const clt_parameter *parameter) {
-  json_t *values = json_array();
-  for (size_t i = 0; i < parameter->n_values; i++) json_array_append_new(values, clt_json_value(parameter->values[i]));
-  return json_pack("{s:s, s:o}", "name", parameter->name, "values", values);
-}
-
-/* The number of configurations that others stand for: null where the problem declares no aliases, or too many to count.
- */
-static json_t *aliases_json(const clt_space *space) {
-  uint64_t aliases;
-  if (!clt_space_has_aliases(space) || clt_space_count_aliases(&aliases, space, NULL)) return json_null();
-  return json_integer((json_int_t)aliases);
-}
-
-static void print_aliases(const clt_space *space) {
-  clt_error error = {0};
-  uint64_t aliases, valid = clt_space_valid(space);
-  if (!clt_space_has_aliases(space)) return;
-  if (clt_space_count_aliases(&aliases, space, &error)) {
-    printf("  aliases     not counted: %s\n", error.message);
-    return;
-  }
-  printf("  aliases     %llu, for which others stand; %llu to measure\n", (unsigned long long)aliases,
-         (unsigned long long)(valid - aliases));
-}
-
-static json_t *to_json(const cli_subject *subject, const char *path) {
+static json_t *space_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
   json_t *parameters = json_array();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
-    json_array_append_new(parameters, parameter_json(clt_space_parameter(space, i)));
-  return json_pack("{s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:o, s:o, s:o}", "file", path, "problem",
+  uint64_t aliases; /* null where the problem declares none, or there are too many to count */
+  bool counted = clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, NULL) == 0;
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(space, i);
+    json_t *values = json_array();
+    for (size_t v = 0; v < parameter->n_values; v++)
+      json_array_append_new(values, clt_json_value(parameter->values[v]));
+    json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", parameter->name, "values", values));
+  }
+  return json_pack("{s:s, s:s, s:I, s:I, s:o, s:I, s:o, s:o, s:s?, s:o}", "file", path, "problem",
                    clt_problem_name(subject->problem), "cartesian", (json_int_t)clt_space_cartesian(space), "valid",
-                   (json_int_t)clt_space_valid(space), "aliases", aliases_json(space), "groups",
+                   (json_int_t)clt_space_valid(space), "aliases",
+                   counted ? json_integer((json_int_t)aliases) : json_null(), "groups",
                    (json_int_t)clt_space_n_groups(space), "build_s", clt_json_real(clt_space_build_s(space)), "sizes",
-                   cli_json_sizes(subject->instance), "device",
-                   subject->device ? json_string(subject->device->name) : json_null(), "parameters", parameters);
+                   cli_json_sizes(subject->instance), "device", subject->device ? subject->device->name : NULL,
+                   "parameters", parameters);
 }
 
-static void print_text(const cli_subject *subject, const char *path) {
+static void print_space(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
-  uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space);
+  uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space), aliases;
+  clt_error error = {0};
   char time[32];
   printf("%s: %s\n", path, clt_problem_name(subject->problem));
   printf("  cartesian   %llu configurations of %zu tuning parameters in %zu independent groups\n",
@@ -54,30 +37,29 @@ static void print_text(const cli_subject *subject, const char *path) {
          cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
          subject->device ? "within the limits of " : "by the problem's conditions alone",
          subject->device ? subject->device->name : "");
-  print_aliases(space);
+  if (clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, &error))
+    printf("  aliases     not counted: %s\n", error.message);
+  else if (clt_space_has_aliases(space))
+    printf("  aliases     %llu, for which others stand; %llu to measure\n", (unsigned long long)aliases,
+           (unsigned long long)(valid - aliases));
   printf("  counted in  %s\n", cli_time(time, clt_space_build_s(space)));
-}
-
-static int one(const cli_arguments *arguments, const char *path, json_t *list) {
-  cli_subject subject;
-  int rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_IF_NAMED);
-  if (rc) return rc;
-  if (list) {
-    json_array_append_new(list, to_json(&subject, path));
-  } else {
-    print_text(&subject, path);
-  }
-  cli_subject_release(&subject);
-  return 0;
 }
 
 static int run_space(const cli_arguments *arguments) {
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
   int rc = 0;
-  for (size_t i = 0; i < arguments->n_positional && rc == 0; i++) rc = one(arguments, arguments->positional[i], list);
-  if (list == NULL || rc) return json_decref(list), rc;
-  if (arguments->n_positional > 1) return cli_print_json(list);
-  rc = cli_print_json(json_incref(json_array_get(list, 0)));
+  for (size_t i = 0; i < arguments->n_positional && rc == 0; i++) {
+    const char *path = arguments->positional[i];
+    cli_subject subject;
+    rc = cli_subject_init(&subject, arguments, path, CLI_DEVICE_IF_NAMED);
+    if (rc) break;
+    if (list)
+      json_array_append_new(list, space_json(&subject, path));
+    else
+      print_space(&subject, path);
+    cli_subject_release(&subject);
+  }
+  if (list && rc == 0) rc = cli_print_json(json_incref(arguments->n_positional > 1 ? list : json_array_get(list, 0)));
   json_decref(list);
   return rc;
 }
