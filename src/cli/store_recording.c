@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/store.h"
 #include "cli/subject.h"
+#include "format/recording.h"
 #include "store/store.h"
 
 bool cli_is_recording(const char *path) {
@@ -60,62 +61,6 @@ static int instantiate(clt_instance **out, const clt_problem *problem, const clt
   return rc;
 }
 
-/* --- from the recording's configurations to the problem's --- */
-
-#define NOT_LISTED UINT32_MAX
-
-typedef struct translation {
-  const clt_space *from, *to;
-  int column[CLT_MAX_PARAMETERS];         /* of a parameter of `to`: its number in `from`; -1: it has a single value */
-  uint32_t *position[CLT_MAX_PARAMETERS]; /* of each of its values in `from`: the position in `to`, or NOT_LISTED */
-} translation;
-
-static uint32_t position_of(const clt_parameter *parameter, clt_value value) {
-  for (size_t i = 0; i < parameter->n_values; i++)
-    if (clt_value_equal(parameter->values[i], value)) return (uint32_t)i;
-  return NOT_LISTED;
-}
-
-static int translation_init(translation *t, const clt_recording *recording, const clt_space *to) {
-  const char *name = clt_recording_name(recording);
-  *t = (translation){.from = clt_recording_space(recording), .to = to};
-  /* What has a single value, as CLBlast's PRECISION, need not be a parameter here. */
-  for (size_t p = 0; p < clt_space_n_parameters(t->from); p++) {
-    const clt_parameter *from = clt_space_parameter(t->from, p);
-    if (from->n_values > 1 && clt_space_find_parameter(to, from->name) < 0)
-      return cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem", name,
-                         from->name);
-  }
-  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
-    const clt_parameter *parameter = clt_space_parameter(to, p);
-    t->column[p] = clt_space_find_parameter(t->from, parameter->name);
-    if (t->column[p] < 0 && parameter->n_values == 1) continue;
-    if (t->column[p] < 0)
-      return cli_failure("'%s' does not say what '%s' was: it is of another problem", name, parameter->name);
-    const clt_parameter *from = clt_space_parameter(t->from, (size_t)t->column[p]);
-    t->position[p] = calloc(from->n_values, sizeof *t->position[p]);
-    if (t->position[p] == NULL) return cli_failure("out of memory");
-    for (size_t i = 0; i < from->n_values; i++) t->position[p][i] = position_of(parameter, from->values[i]);
-  }
-  return 0;
-}
-
-static void translation_release(translation *t) {
-  for (size_t p = 0; p < CLT_MAX_PARAMETERS; p++) free(t->position[p]);
-}
-
-/* False where the problem does not have it. */
-static bool translate_config(clt_config *out, const translation *t, clt_config config) {
-  uint32_t from[CLT_MAX_PARAMETERS], to[CLT_MAX_PARAMETERS] = {0};
-  clt_space_positions(t->from, config, from);
-  for (size_t p = 0; p < clt_space_n_parameters(t->to); p++) {
-    if (t->column[p] >= 0) to[p] = t->position[p][from[t->column[p]]];
-    if (to[p] == NOT_LISTED) return false;
-  }
-  *out = clt_space_from_positions(t->to, to);
-  return clt_space_contains(t->to, *out);
-}
-
 /* --- adding --- */
 
 /* What tells results apart: the configuration, how it ended and how long it took. */
@@ -133,7 +78,7 @@ static int note_stored_result(void *user, clt_record_kind kind, const clt_measur
 }
 
 /* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
-static int add_results(clt_store *store, const clt_instance *instance, const translation *t,
+static int add_results(clt_store *store, const clt_instance *instance, const clt_recording_match *match,
                        const clt_recording *recording, cli_import_count *count, clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
   char *sizes = clt_instance_sizes_text(instance), *device = NULL;
@@ -142,14 +87,15 @@ static int add_results(clt_store *store, const clt_instance *instance, const tra
   clt_map stored = {0};
   uint64_t added = 0;
   int rc = clt_store_key_init(&key, instance, error);
-  if (rc == 0) rc = clt_store_each(store, &key, t->to, note_stored_result, &stored, NULL, error);
+  if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_open(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
     clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
-    if (!translate_config(&m.config, t, m.config))
+    m.config = clt_recording_translate(match, m.config);
+    if (m.config == CLT_CONFIG_NONE || !clt_space_contains(match->to, m.config))
       count->foreign++;
     else if (clt_map_find(&stored, result_hash(&m)) == NULL)
-      rc = clt_store_add(memory, &key, t->to, CLT_RECORD_SEARCH, &m, error);
+      rc = clt_store_add(memory, &key, match->to, CLT_RECORD_SEARCH, &m, error);
   }
   if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
   if (rc == 0 && sizes)
@@ -169,17 +115,24 @@ int cli_store_import_recording(const cli_arguments *arguments, const char *path,
   clt_recording *recording = NULL;
   clt_instance *instance = NULL;
   clt_store *store = NULL;
-  translation t = {0};
+  clt_recording_match match;
   clt_error error = {0};
   int rc = 0;
   if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
   if (clt_problem_load(&problem, problem_path, &error) || clt_recording_load(&recording, path, &error))
     rc = cli_report(&error);
   if (rc == 0) rc = instantiate(&instance, problem, recording, arguments);
-  if (rc == 0) rc = translation_init(&t, recording, clt_instance_space(instance));
+  if (rc == 0) {
+    match = clt_recording_match_space(recording, clt_instance_space(instance));
+    if (match.extra)
+      rc = cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem",
+                       clt_recording_name(recording), match.extra);
+    else if (match.missing)
+      rc = cli_failure("'%s' does not say what '%s' was: it is of another problem", clt_recording_name(recording),
+                       match.missing);
+  }
   if (rc == 0) rc = cli_open_store(&store, arguments);
-  if (rc == 0 && add_results(store, instance, &t, recording, count, &error)) rc = cli_report(&error);
-  translation_release(&t);
+  if (rc == 0 && add_results(store, instance, &match, recording, count, &error)) rc = cli_report(&error);
   clt_store_close(store);
   clt_instance_free(instance);
   clt_recording_free(recording);

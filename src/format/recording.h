@@ -111,4 +111,16 @@ const char *clt_entry_error(clt_reason reason);
 /* A line for people in *out, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
 int clt_entry_line(char **out, const json_t *json, clt_error *error);
 
+/* How a recording's configurations are those of another space: parameters by name, values by value. */
+typedef struct clt_recording_match {
+  const clt_space *from, *to;
+  int column[CLT_MAX_PARAMETERS]; /* of a parameter of `to`: its number in `from`; -1: none */
+  const char *extra, *missing;    /* the first parameter with several values that `to`, or `from`, lacks; NULL: none */
+} clt_recording_match;
+
+clt_recording_match clt_recording_match_space(const clt_recording *recording, const clt_space *to);
+
+/* CLT_CONFIG_NONE: it has a value that `to` lacks. It need not be valid in `to`. */
+clt_config clt_recording_translate(const clt_recording_match *match, clt_config config);
+
 #endif

@@ -6,39 +6,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "format/recording.h"
 #include "lookup/related.h"
 #include "session/session.h"
-
-/* By parameter of the space, the one of that name in the recording; -1: it has none. False where the parameters, those
- * with more than one value, are not the same. */
-static bool match_parameters(int *parameter_of, const clt_space *to, const clt_space *from) {
-  bool same = true;
-  for (size_t p = 0; p < clt_space_n_parameters(from); p++) {
-    const clt_parameter *parameter = clt_space_parameter(from, p);
-    if (parameter->n_values > 1 && clt_space_find_parameter(to, parameter->name) < 0) same = false;
-  }
-  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
-    const clt_parameter *parameter = clt_space_parameter(to, p);
-    parameter_of[p] = clt_space_find_parameter(from, parameter->name);
-    if (parameter_of[p] < 0 && parameter->n_values > 1) same = false;
-  }
-  return same;
-}
-
-/* CLT_CONFIG_NONE: it has a value that the space does not have. */
-static clt_config translate(const int *parameter_of, const clt_space *to, const clt_space *from, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  for (size_t p = 0; p < clt_space_n_parameters(to); p++) {
-    const clt_parameter *parameter = clt_space_parameter(to, p);
-    positions[p] = 0;
-    if (parameter_of[p] < 0) continue;
-    clt_value value = clt_space_value(from, config, (size_t)parameter_of[p]);
-    while (positions[p] < parameter->n_values && !clt_value_equal(parameter->values[positions[p]], value))
-      positions[p]++;
-    if (positions[p] == parameter->n_values) return CLT_CONFIG_NONE;
-  }
-  return clt_space_from_positions(to, positions);
-}
 
 /* The least cost first; a failure last. */
 static int by_config_then_cost(const void *a, const void *b) {
@@ -80,15 +50,15 @@ void clt_sources_release(clt_sources *sources) {
 /* Everything that can be translated and has a cost or failed. */
 static int add_recording(clt_sources *sources, const clt_space *space, const clt_objective *objective,
                          const clt_recording *recording, bool *fits, clt_error *error) {
-  const clt_space *from = clt_recording_space(recording);
-  int parameter_of[CLT_MAX_PARAMETERS], rc = CLT_OK;
+  const clt_recording_match match = clt_recording_match_space(recording, space);
+  int rc = CLT_OK;
   clt_known_cost *known = clt_new_array(clt_recording_size(recording), sizeof *known);
   size_t n = 0, n_with_cost = 0;
   if (known == NULL) return clt_fail_memory(error);
-  *fits = match_parameters(parameter_of, space, from);
+  *fits = match.extra == NULL && match.missing == NULL;
   for (size_t i = 0; *fits && i < clt_recording_size(recording); i++) {
     clt_measurement m = *clt_recording_at(recording, i); /* borrowed */
-    m.config = translate(parameter_of, space, from, m.config);
+    m.config = clt_recording_translate(&match, m.config);
     if (m.config == CLT_CONFIG_NONE) continue;
     bool correct = clt_measurement_correct(&m);
     double cost = correct ? clt_objective_cost(objective, &m) : NAN;
