@@ -1,16 +1,18 @@
 /* model/committee.h - an ensemble that is fitted again after every few measurements, for sequential search.
  *
- * Bagged networks of one hidden layer of tanh units on any target, trained side by side (model/lockstep.h), each
- * without one part of the rows; mean and spread of the members for as many configurations as there are. Nothing of it
- * is kept or stopped early: the ensemble of clt_model_fit is the one for predicting times. */
+ * Bagged networks of one hidden layer of tanh units on any target, each without one part of the rows; mean and spread
+ * of the members for as many configurations as there are. Nothing of it is kept or stopped early: the ensemble of
+ * clt_model_fit is the one for predicting costs. */
 #ifndef CLT_MODEL_COMMITTEE_H
 #define CLT_MODEL_COMMITTEE_H
 
-#include "model/layout.h"
+#include <clatune/rng.h>
+
+#include "model/sweep.h"
 
 typedef struct clt_committee_options {
-  size_t members; /* 2 .. CLT_LANES: all cost as much as one */
-  size_t hidden;  /* 1 .. CLT_LOCKSTEP_HIDDEN */
+  size_t members; /* 2 .. CLT_LANES */
+  size_t hidden;  /* 1 .. CLT_MAX_HIDDEN */
   unsigned iterations;
   double decay;
 } clt_committee_options;

@@ -8,8 +8,6 @@
 #include "base/parallel.h"
 #include "model/model.h"
 #include "model/network.h"
-#include "model/tables.h"
-#include "model/trainer.h"
 
 #define MOST_MEMBERS 64
 
@@ -58,9 +56,9 @@ int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
     clt_network_get_weights(e->members[i], weights + i * n);
     member[i] = weights + i * n;
   }
-  clt_tables_free(e->tables);
-  e->tables = NULL;
-  int rc = clt_tables_new(&e->tables, e->encoding, &e->shape, member, e->n_members, error);
+  clt_pack_release(&e->pack);
+  int rc = clt_split_for_weights(&e->split, e->encoding, &e->shape, member, e->n_members, error);
+  if (!rc) rc = clt_pack_init(&e->pack, &e->split, 0, &e->shape, member, e->n_members, error);
   free(weights);
   return rc;
 }
@@ -71,7 +69,7 @@ int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
 struct ensemble_fit {
   clt_ensemble *ensemble;
   const ensemble_options *options;
-  const clt_trainer *trainer;
+  int (*train)(const clt_training *training, float *weights, clt_error *error);
   size_t n;
   float *x, *y; /* encoded rows, standardised log costs */
   uint32_t *fold;
@@ -109,7 +107,7 @@ static int fit_member(void *user, size_t member, clt_error *error) {
   clt_training training = {
       &e->shape, fit->x, fit->y, rows, n_train, (long)fit->options->iterations, fit->options->decay / (double)n_train,
       &stopping};
-  rc = fit->trainer->train(&training, weights, error);
+  rc = fit->train(&training, weights, error);
   if (rc) goto done;
   clt_stopping_predict(&stopping, outputs);
   for (size_t i = n_train; i < fit->n; i++)
@@ -125,13 +123,12 @@ done:
 
 static int ensemble_fit(void *state, const clt_rows *rows, const void *given, uint64_t seed, unsigned threads,
                         float *residuals, clt_error *error) {
-  static const clt_trainer *const trainers[] = {&clt_trainer_lbfgs, &clt_trainer_rprop};
   clt_ensemble *e = state;
   const ensemble_options *o = given;
   struct ensemble_fit fit = {.ensemble = e, .options = o, .n = rows->n, .residuals = residuals};
-  for (size_t i = 0; i < sizeof trainers / sizeof *trainers; i++)
-    if (strcmp(trainers[i]->name, o->trainer) == 0) fit.trainer = trainers[i];
-  if (fit.trainer == NULL)
+  bool rprop = strcmp(o->trainer, "rprop") == 0;
+  fit.train = rprop ? clt_train_rprop : clt_train_lbfgs;
+  if (!rprop && strcmp(o->trainer, "lbfgs") != 0)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", o->trainer);
   int rc = clt_rows_encoding(&e->encoding, rows, o->resources, error);
   if (!rc) rc = make_members(e, (size_t)o->members, (size_t)o->hidden, (size_t)o->hidden2, error);
@@ -167,11 +164,19 @@ static int ensemble_predict(const void *state, const clt_config *configs, size_t
                             clt_error *error) {
   (void)fast;
   const clt_ensemble *e = state;
-  float *mean = clt_new_array(n, sizeof *mean), *spread = clt_new_array(n, sizeof *spread);
-  int rc = mean && spread ? clt_tables_predict(e->tables, configs, n, mean, spread, error) : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < n; i++) {
-    out[i].log_cost = (float)(e->centre + e->scale * mean[i]);
-    out[i].spread = (float)(e->scale * spread[i]);
+  size_t most = n < CLT_LAYOUT_MOST ? n : CLT_LAYOUT_MOST;
+  float *mean = clt_new_array(most, sizeof *mean), *spread = clt_new_array(most, sizeof *spread);
+  int rc = mean && spread ? CLT_OK : clt_fail_memory(error);
+  for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
+    clt_layout layout;
+    size_t here = n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST;
+    rc = clt_layout_init(&layout, &e->split, NULL, configs + done, here, error);
+    if (!rc) rc = clt_pack_predict(&e->pack, &layout, mean, spread, error);
+    clt_layout_release(&layout);
+    for (size_t i = 0; !rc && i < here; i++) {
+      out[done + i].log_cost = (float)(e->centre + e->scale * mean[i]);
+      out[done + i].spread = (float)(e->scale * spread[i]);
+    }
   }
   free(mean);
   free(spread);
@@ -240,7 +245,7 @@ static void ensemble_bind(void *state, const clt_instance *instance) {
 
 static void ensemble_fini(void *state) {
   clt_ensemble *e = state;
-  clt_tables_free(e->tables);
+  clt_pack_release(&e->pack);
   for (size_t i = 0; e->members && i < e->n_members; i++) clt_network_free(e->members[i]);
   free(e->members);
   clt_encoding_free(e->encoding);

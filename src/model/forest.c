@@ -7,9 +7,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/matrix.h"
 #include "model/model.h"
-#include "model/split.h"
+#include "model/sweep.h"
 #include "model/trees.h"
 
 #define TABLE_ROWS 512 /* of words; 256 KiB, so that they stay in the second-level cache */
@@ -191,21 +190,21 @@ static void find_rest_words(const clt_forest *f, clt_config config, uint64_t *ou
 
 /* Leaves that were fitted are within 0 .. 1, and so is their mean; a file's may be anything. */
 int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
-  clt_split_batch b = {0};
-  int rc = clt_split_batch_init(&b, n < CLT_SPLIT_BATCH ? n : CLT_SPLIT_BATCH, error);
-  for (size_t done = 0; !rc && done < n; done += CLT_SPLIT_BATCH) {
-    clt_split_batch_fill(&b, &f->split, configs + done, n - done < CLT_SPLIT_BATCH ? n - done : CLT_SPLIT_BATCH);
-    for (size_t r = 0; r < b.n_rests; r++) {
+  int rc = CLT_OK;
+  for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
+    clt_layout l;
+    rc =
+        clt_layout_group(&l, &f->split, configs + done, n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST, error);
+    for (size_t r = 0; !rc && r < l.n_rests; r++) {
       uint64_t rest[CLT_TREES];
-      find_rest_words(f, b.first[r], rest);
-      for (size_t i = b.start[r]; i < b.start[r + 1]; i++) {
-        const uint64_t *row = f->table + (size_t)b.table_row[b.order[i]] * CLT_TREES;
-        float mean = f->kernels->forest(rest, row, &f->leaves[0][0]) / CLT_TREES;
-        out[done + b.order[i]] = fminf(fmaxf(mean, 0), 1);
+      find_rest_words(f, l.first[r], rest);
+      for (size_t i = l.start[r]; i < l.start[r + 1]; i++) {
+        float sum = f->kernels->forest(rest, f->table + (size_t)l.row[i] * CLT_TREES, &f->leaves[0][0]);
+        out[done + l.order[i]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
       }
     }
+    clt_layout_release(&l);
   }
-  clt_split_batch_release(&b);
   return rc;
 }
 

@@ -10,7 +10,7 @@ typedef struct clt_candidate {
   bool likely; /* enough probability of being valid: stands before all that are not */
 } clt_candidate;
 
-/* For qsort: likely ones first, then by time, then by configuration. */
+/* For qsort: likely ones first, then by cost, then by configuration. */
 int clt_candidate_compare(const void *a, const void *b);
 
 /* Up to capacity candidates, the worst on top. Which ones it ends with does not depend on the order they came in. */
@@ -23,7 +23,7 @@ int clt_heap_init(clt_heap *heap, size_t capacity, clt_error *error);
 void clt_heap_release(clt_heap *heap);
 void clt_heap_add(clt_heap *heap, const clt_candidate *candidate);
 
-/* A time from which on no candidate can enter, likely or not; infinite while any may. */
+/* A log cost from which on no candidate can enter, likely or not; infinite while any may. */
 float clt_heap_worst(const clt_heap *heap);
 
 /* Puts the items in ascending order; the end of its use as a heap. */

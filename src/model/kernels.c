@@ -1,10 +1,48 @@
-#include "model/kernels_lockstep.h"
-#include "model/kernels_vec.h"
+/* The inner loops. This file is compiled once for each instruction set, with relaxed arithmetic. */
+#include "model/kernels.h"
 
-#define ROW_VECS (CLT_BLOCK_ROWS / WIDTH) /* vectors that hold one number of every row of a block */
-_Static_assert(ROW_VECS % 4 == 0, "the loops below take four vectors at once");
+/* Compiled with -DCLT_KERNELS=<name of the table> and flags for one instruction set. Vectors of the language extension,
+ * as wide as the processor's registers, keep the sums in registers, which the vectoriser does not manage for these
+ * loops. */
+#if defined(__AVX512F__)
+#define WIDTH 16
+#elif defined(__AVX__)
+#define WIDTH 8
+#else
+#define WIDTH 4
+#endif
+typedef float vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef int32_t ivec __attribute__((vector_size(4 * WIDTH)));
 
-extern const clt_kernels CLT_KERNELS;
+#define INLINE static inline __attribute__((always_inline))
+#define PARTS (CLT_LANES / WIDTH) /* vectors that hold one number of every lane */
+
+/* Lane by lane: gcc makes a minimum and a maximum of it, but not of comparisons of whole vectors. */
+INLINE vec limit(vec x, float bound) {
+  for (int i = 0; i < WIDTH; i++) {
+    float low = x[i] < bound ? x[i] : bound;
+    x[i] = low > -bound ? low : -bound;
+  }
+  return x;
+}
+
+/* exp(x) for |x| <= 80 or so: 2^n by the exponent bits, the rest by Taylor's series (relative error below 2e-7). */
+INLINE vec exponential(vec x) {
+  vec t = x * 1.442695041f;
+  ivec n = __builtin_convertvector(t + 128.5f, ivec) - 128;
+  vec f = t - __builtin_convertvector(n, vec);
+  vec p = f * 1.540353039e-4f + 1.333355815e-3f;
+  p = p * f + 9.618129108e-3f;
+  p = p * f + 5.550410866e-2f;
+  p = p * f + 2.402265070e-1f;
+  p = p * f + 6.931471806e-1f;
+  p = p * f + 1.0f;
+  return p * (vec)((n + 127) << 23);
+}
+
+INLINE vec sigmoid(vec z) { return 1.0f / (1.0f + exponential(-limit(z, CLT_EXPONENT))); }
+
+INLINE vec hyperbolic_tangent(vec z) { return 1.0f - 2.0f / (1.0f + exponential(2 * limit(z, CLT_EXPONENT / 4))); }
 
 INLINE float sum_lanes(vec v) {
   float sum = 0;
@@ -14,150 +52,168 @@ INLINE float sum_lanes(vec v) {
 
 /* --- training: lanes are rows --- */
 
-/* Four vectors of a layer's inputs, from in on, to the unit's four vectors. */
-INLINE void unit_forward(const float *w, size_t n_in, const vec *in, vec *out, int linear) {
-  vec z0 = {0}, z1 = {0}, z2 = {0}, z3 = {0};
-  for (size_t i = 0; i < n_in; i++, in += ROW_VECS) {
-    z0 += w[i] * in[0];
-    z1 += w[i] * in[1];
-    z2 += w[i] * in[2];
-    z3 += w[i] * in[3];
-  }
-  out[0] = z0 + w[n_in];
-  out[1] = z1 + w[n_in];
-  out[2] = z2 + w[n_in];
-  out[3] = z3 + w[n_in];
-  for (int i = 0; !linear && i < 4; i++) out[i] = sigmoid(out[i]);
-}
+#define ROW_VECS (CLT_BLOCK_ROWS / WIDTH) /* vectors that hold one number of every row of a block */
+#define STRIP 4 /* vectors of rows worked on at once: as many sums that do not wait for each other */
+_Static_assert(ROW_VECS % STRIP == 0, "a block is whole strips");
 
-static void hidden_forward(const float *w, size_t n_in, size_t n_out, const vec *in, vec *out) {
-  for (size_t o = 0; o < n_out; o++, w += n_in + 1, out += ROW_VECS)
-    for (int q = 0; q < ROW_VECS; q += 4) unit_forward(w, n_in, in + q, out + q, 0);
-}
-
-static void output_forward(const float *w, size_t n_in, const vec *in, vec *out) {
-  for (int q = 0; q < ROW_VECS; q += 4) unit_forward(w, n_in, in + q, out + q, 1);
-}
-
-/* Adds the derivatives of four vectors of rows to sums[n_in + 1], a vector each. */
-INLINE void unit_weights(const vec *delta, size_t n_in, const vec *in, vec *sums) {
-  vec d0 = delta[0], d1 = delta[1], d2 = delta[2], d3 = delta[3];
-  for (size_t i = 0; i < n_in; i++, in += ROW_VECS) sums[i] += (d0 * in[0] + d1 * in[1]) + (d2 * in[2] + d3 * in[3]);
-  sums[n_in] += (d0 + d1) + (d2 + d3);
-}
-
-static void layer_weights(const vec *delta, size_t n_in, size_t n_out, const vec *in, vec *sums) {
-  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, sums += n_in + 1)
-    for (int q = 0; q < ROW_VECS; q += 4) unit_weights(delta + q, n_in, in + q, sums);
-}
-
-/* From the derivatives by the sums of a layer to those of the sigmoid unit before it whose activation is s and whose
- * weights are w[0], w[stride] ... */
-INLINE void unit_backward(const float *w, size_t stride, const vec *delta, size_t n_out, const vec *s, vec *before) {
-  vec d0 = {0}, d1 = {0}, d2 = {0}, d3 = {0};
-  for (size_t o = 0; o < n_out; o++, delta += ROW_VECS, w += stride) {
-    d0 += *w * delta[0];
-    d1 += *w * delta[1];
-    d2 += *w * delta[2];
-    d3 += *w * delta[3];
-  }
-  before[0] = d0 * s[0] * (1.0f - s[0]);
-  before[1] = d1 * s[1] * (1.0f - s[1]);
-  before[2] = d2 * s[2] * (1.0f - s[2]);
-  before[3] = d3 * s[3] * (1.0f - s[3]);
-}
-
-static void layer_backward(const float *w, const vec *delta, size_t n_in, size_t n_out, const vec *s, vec *before) {
-  for (size_t i = 0; i < n_in; i++, s += ROW_VECS, before += ROW_VECS)
-    for (int q = 0; q < ROW_VECS; q += 4) unit_backward(w + i, n_in + 1, delta + q, n_out, s + q, before + q);
-}
-
-/* Where the parts of a layer begin in the scratch memory. */
+/* Where the parts of a layer begin in the scratch memory: active and delta [unit][STRIP], sums [weight]. */
 struct layers {
+  size_t n;
   const float *weights[CLT_MAX_LAYERS];
-  size_t n_in[CLT_MAX_LAYERS];
+  size_t n_in[CLT_MAX_LAYERS], n_out[CLT_MAX_LAYERS];
   vec *active[CLT_MAX_LAYERS], *delta[CLT_MAX_LAYERS], *sums[CLT_MAX_LAYERS];
-  vec *end;
+  bool symmetric;
 };
 
-static void lay_out(struct layers *l, const clt_shape *shape, const float *weights, void *scratch) {
+static struct layers lay_out(const clt_shape *shape, const float *weights, void *scratch) {
+  struct layers l = {.n = shape->n_layers, .symmetric = shape->symmetric};
   vec *next = scratch;
   size_t n_in = shape->n_inputs;
-  for (size_t i = 0; i < shape->n_layers; i++) {
-    size_t n_out = shape->width[i];
-    l->weights[i] = weights;
-    l->n_in[i] = n_in;
-    l->active[i] = next;
-    l->delta[i] = next += ROW_VECS * n_out;
-    l->sums[i] = next += ROW_VECS * n_out;
-    next += n_out * (n_in + 1);
-    weights += n_out * (n_in + 1);
+  for (size_t i = 0; i < l.n; i++) {
+    size_t n_out = shape->width[i], n_weights = n_out * (n_in + 1);
+    l.weights[i] = weights;
+    l.n_in[i] = n_in;
+    l.n_out[i] = n_out;
+    l.active[i] = next;
+    l.delta[i] = next += STRIP * n_out;
+    l.sums[i] = next += STRIP * n_out;
+    next += n_weights;
+    weights += n_weights;
     n_in = n_out;
   }
-  l->end = next;
+  return l;
 }
 
-static void forward(const struct layers *l, const clt_shape *shape, const vec *in) {
-  size_t last = shape->n_layers - 1;
-  for (size_t i = 0; i < last; in = l->active[i++])
-    /* All layers are set: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
-    hidden_forward(l->weights[i], l->n_in[i], shape->width[i], in, l->active[i]);
-  output_forward(l->weights[last], l->n_in[last], in, l->active[last]);
-}
-
-static void backward(const struct layers *l, const clt_shape *shape, const vec *in) {
-  for (size_t i = shape->n_layers; i-- > 0;) {
-    const vec *before = i ? l->active[i - 1] : in;
-    layer_weights(l->delta[i], l->n_in[i], shape->width[i], before, l->sums[i]);
-    if (i) layer_backward(l->weights[i], l->delta[i], l->n_in[i], shape->width[i], before, l->delta[i - 1]);
+/* All layers for k vectors of rows; an input's stand `stride` vectors behind those of the one before. */
+INLINE void strip_forward(const struct layers *l, const vec *in, size_t stride, int k) {
+  for (size_t layer = 0; layer < l->n; layer++, in = l->active[layer - 1], stride = STRIP) {
+    const float *w = l->weights[layer];
+    size_t n_in = l->n_in[layer];
+    for (size_t o = 0; o < l->n_out[layer]; o++, w += n_in + 1) {
+      vec z[STRIP], *out = l->active[layer] + o * STRIP;
+      for (int r = 0; r < k; r++) z[r] = (vec){0} + w[n_in];
+      for (size_t i = 0; i < n_in; i++)
+        for (int r = 0; r < k; r++) z[r] += w[i] * in[i * stride + (size_t)r];
+      if (layer + 1 == l->n)
+        for (int r = 0; r < k; r++) out[r] = z[r];
+      else if (l->symmetric)
+        for (int r = 0; r < k; r++) out[r] = hyperbolic_tangent(z[r]);
+      else
+        for (int r = 0; r < k; r++) out[r] = sigmoid(z[r]);
+    }
   }
 }
 
-/* Errors of a block into the output layer's delta; half their squares' sum. */
-static double block_errors(vec *delta, const vec *out, const vec *targets, const vec *presence) {
-  vec squares = {0};
-  for (int i = 0; i < ROW_VECS; i++) {
-    delta[i] = (out[i] - targets[i]) * presence[i];
-    squares += delta[i] * delta[i];
+/* Adds the derivatives by the weights, lane by lane, to the sums; the last layer's delta is there. */
+INLINE void strip_backward(const struct layers *l, const vec *first_in, size_t first_stride, int k) {
+  for (size_t layer = l->n; layer-- > 0;) {
+    const vec *in = layer ? l->active[layer - 1] : first_in, *delta = l->delta[layer];
+    size_t stride = layer ? STRIP : first_stride, n_in = l->n_in[layer], n_out = l->n_out[layer];
+    vec *sums = l->sums[layer];
+    for (size_t o = 0; o < n_out; o++, sums += n_in + 1) {
+      vec d[STRIP], bias = {0};
+      for (int r = 0; r < k; r++) bias += d[r] = delta[o * STRIP + (size_t)r];
+      for (size_t i = 0; i < n_in; i++) {
+        vec even = {0}, odd = {0};
+        for (int r = 0; r < k; r += 2) even += d[r] * in[i * stride + (size_t)r];
+        for (int r = 1; r < k; r += 2) odd += d[r] * in[i * stride + (size_t)r];
+        sums[i] += even + odd;
+      }
+      sums[n_in] += bias;
+    }
+    for (size_t i = 0; layer && i < n_in; i++) {
+      const float *w = l->weights[layer] + i;
+      const vec *s = l->active[layer - 1] + i * STRIP;
+      vec d[STRIP], *before = l->delta[layer - 1] + i * STRIP;
+      for (int r = 0; r < k; r++) d[r] = (vec){0};
+      for (size_t o = 0; o < n_out; o++, w += n_in + 1)
+        for (int r = 0; r < k; r++) d[r] += *w * delta[o * STRIP + (size_t)r];
+      if (l->symmetric)
+        for (int r = 0; r < k; r++) before[r] = d[r] * (1.0f - s[r] * s[r]);
+      else
+        for (int r = 0; r < k; r++) before[r] = d[r] * s[r] * (1.0f - s[r]);
+    }
   }
+}
+
+/* Half the sum of the strip's squared errors. */
+INLINE double strip_gradient(const struct layers *l, const vec *in, const vec *targets, const vec *presence, int k) {
+  vec squares = {0}, *delta = l->delta[l->n - 1];
+  const vec *out = l->active[l->n - 1];
+  strip_forward(l, in, ROW_VECS, k);
+  for (int r = 0; r < k; r++) {
+    delta[r] = (out[r] - targets[r]) * presence[r];
+    squares += delta[r] * delta[r];
+  }
+  strip_backward(l, in, ROW_VECS, k);
   return 0.5 * sum_lanes(squares);
 }
 
-static double gradient_of(const clt_shape *shape, const float *weights, const clt_matrix *rows, void *scratch,
-                          double *gradient) {
-  struct layers l;
-  lay_out(&l, shape, weights, scratch);
-  size_t n = 0, last = shape->n_layers - 1;
-  for (size_t i = 0; i <= last; i++) {
-    size_t here = shape->width[i] * (l.n_in[i] + 1);
-    for (size_t j = 0; j < here; j++) l.sums[i][j] = (vec){0};
+/* How many vectors the rows of a matrix fill; a block has ROW_VECS of them. */
+static size_t count_vectors(const clt_matrix *rows) { return (rows->n_rows + WIDTH - 1) / WIDTH; }
+
+static const vec *block_inputs(const clt_matrix *rows, size_t vector) {
+  const float *block = rows->inputs + vector / ROW_VECS * rows->n_inputs * CLT_BLOCK_ROWS;
+  return (const vec *)(const void *)block + vector % ROW_VECS;
+}
+
+static double gradient_of(const clt_shape *shape, const float *weights, const clt_matrix *rows, float decay,
+                          void *scratch, float *gradient) {
+  struct layers l = lay_out(shape, weights, scratch);
+  const vec *targets = (const vec *)(const void *)rows->targets, *presence = (const vec *)(const void *)rows->presence;
+  size_t n_vectors = count_vectors(rows);
+  double loss = 0, squares = 0;
+  float share = 1.0f / (float)rows->n_rows;
+  for (size_t i = 0; i < l.n; i++)
+    for (size_t j = 0; j < l.n_out[i] * (l.n_in[i] + 1); j++) l.sums[i][j] = (vec){0};
+  for (size_t v = 0; v < n_vectors; v += STRIP) {
+    const vec *in = block_inputs(rows, v);
+    switch (n_vectors - v) { /* the last strip may be narrower */
+      case 1: loss += strip_gradient(&l, in, targets + v, presence + v, 1); break;
+      case 2: loss += strip_gradient(&l, in, targets + v, presence + v, 2); break;
+      case 3: loss += strip_gradient(&l, in, targets + v, presence + v, 3); break;
+      default: loss += strip_gradient(&l, in, targets + v, presence + v, STRIP);
+    }
   }
-  double loss = 0;
-  for (size_t b = 0; b < rows->n_blocks; b++) {
-    const vec *in = (const vec *)(const void *)(rows->inputs + b * rows->n_inputs * CLT_BLOCK_ROWS);
-    const vec *targets = (const vec *)(const void *)(rows->targets + b * CLT_BLOCK_ROWS);
-    const vec *presence = (const vec *)(const void *)(rows->presence + b * CLT_BLOCK_ROWS);
-    forward(&l, shape, in);
-    loss += block_errors(l.delta[last], l.active[last], targets, presence);
-    backward(&l, shape, in);
+  for (size_t layer = 0; layer < l.n; layer++) {
+    const vec *sums = l.sums[layer];
+    for (size_t o = 0; o < l.n_out[layer]; o++, gradient += l.n_in[layer] + 1, weights += l.n_in[layer] + 1) {
+      float unit_squares = 0;
+      for (size_t i = 0; i < l.n_in[layer]; i++) {
+        gradient[i] = share * sum_lanes(*sums++) + decay * weights[i];
+        unit_squares += weights[i] * weights[i];
+      }
+      gradient[l.n_in[layer]] = share * sum_lanes(*sums++);
+      squares += unit_squares;
+    }
   }
-  for (size_t i = 0; i <= last; i++) {
-    size_t here = shape->width[i] * (l.n_in[i] + 1);
-    for (size_t j = 0; j < here; j++) gradient[n++] = sum_lanes(l.sums[i][j]);
-  }
-  return loss;
+  return loss / (double)rows->n_rows + 0.5 * decay * squares;
 }
 
 static void outputs_of(const clt_shape *shape, const float *weights, const clt_matrix *rows, void *scratch,
                        float *out) {
-  struct layers l;
-  lay_out(&l, shape, weights, scratch);
-  for (size_t b = 0; b < rows->n_blocks; b++) {
-    const vec *in = (const vec *)(const void *)(rows->inputs + b * rows->n_inputs * CLT_BLOCK_ROWS);
-    forward(&l, shape, in);
-    const float *result = (const float *)l.active[shape->n_layers - 1];
-    for (int i = 0; i < CLT_BLOCK_ROWS; i++) out[b * CLT_BLOCK_ROWS + (size_t)i] = result[i];
+  struct layers l = lay_out(shape, weights, scratch);
+  for (size_t v = 0; v < count_vectors(rows); v += STRIP) {
+    strip_forward(&l, block_inputs(rows, v), ROW_VECS, STRIP);
+    const float *result = (const float *)l.active[l.n - 1];
+    for (size_t i = 0; i < STRIP * WIDTH; i++) out[v * WIDTH + i] = result[i];
   }
+}
+
+static double dot_of(const float *a, const float *b, size_t n) {
+  const vec *x = (const vec *)(const void *)a, *y = (const vec *)(const void *)b;
+  vec even = {0}, odd = {0};
+  for (size_t i = 0; i < n; i += 2 * WIDTH, x += 2, y += 2) {
+    even += x[0] * y[0];
+    if (i + WIDTH < n) odd += x[1] * y[1];
+  }
+  return (double)sum_lanes(even + odd);
+}
+
+static void add_of(float *y, float factor, const float *x, size_t n) {
+  vec *to = (vec *)(void *)y;
+  const vec *from = (const vec *)(const void *)x;
+  for (size_t i = 0; i < n; i += WIDTH) *to++ += factor * *from++;
 }
 
 /* --- the sweep: lanes are members --- */
@@ -210,59 +266,43 @@ INLINE vec one_hidden_layer(const vec *output, size_t n, const vec *left, const 
   return sum + odd;
 }
 
-INLINE vec two_hidden_layers(const clt_pack *pack, const vec *second, const vec *output, const vec *left,
+INLINE vec two_hidden_layers(const clt_further_layers *further, const vec *second, const vec *output, const vec *left,
                              const vec *right) {
   vec first[CLT_MAX_HIDDEN];
-  for (size_t u = 0; u < pack->n_first; u++) first[u] = 1.0f / (1.0f + left[u * PARTS] * right[u * PARTS]);
-  vec sum = output[pack->n_second * PARTS];
-  for (size_t o = 0; o < pack->n_second; o++, second += (pack->n_first + 1) * PARTS) {
-    vec z = second[pack->n_first * PARTS], odd = {0};
+  for (size_t u = 0; u < further->n_first; u++) first[u] = 1.0f / (1.0f + left[u * PARTS] * right[u * PARTS]);
+  vec sum = output[further->n_second * PARTS];
+  for (size_t o = 0; o < further->n_second; o++, second += (further->n_first + 1) * PARTS) {
+    vec z = second[further->n_first * PARTS], odd = {0};
     size_t u = 0;
-    for (; u + 2 <= pack->n_first; u += 2) {
+    for (; u + 2 <= further->n_first; u += 2) {
       z += second[u * PARTS] * first[u];
       odd += second[(u + 1) * PARTS] * first[u + 1];
     }
-    if (u < pack->n_first) z += second[u * PARTS] * first[u];
+    if (u < further->n_first) z += second[u * PARTS] * first[u];
     sum += output[o * PARTS] * sigmoid(z + odd);
   }
   return sum;
 }
 
-static void members_of(const clt_pack *pack, const float *left, const uint32_t *a, const float *right,
-                       const uint32_t *b, size_t n, float *out) {
-  const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
-  const vec *second = (const vec *)(const void *)pack->second, *output = (const vec *)(const void *)pack->output;
-  vec *to = (vec *)(void *)out;
-  size_t row = pack->n_first * PARTS;
-  for (size_t i = 0; i < n; i++, to += PARTS) {
-    const vec *from = l + a[i] * row, *other = r + b[i] * row;
-    for (size_t p = 0; p < PARTS; p++)
-      to[p] = pack->n_second ? two_hidden_layers(pack, second + p, output + p, from + p, other + p)
-                             : one_hidden_layer(output + p, pack->n_first, from + p, other + p);
-  }
-}
-
 /* Over lanes below n; the sum of a whole vector's numbers is cheap, one by one they are not. */
-static void summarise(const float *outputs, size_t n, float *mean, float *spread) {
-  float sum = 0, squares = 0, difference[CLT_LANES];
-  for (size_t i = 0; i < CLT_LANES; i++) sum += i < n ? outputs[i] : 0;
-  float centre = sum / (float)n;
-  for (size_t i = 0; i < CLT_LANES; i++) difference[i] = i < n ? outputs[i] - centre : 0;
-  for (size_t i = 0; i < CLT_LANES; i++) squares += difference[i] * difference[i];
-  *mean = centre;
-  *spread = n > 1 ? __builtin_sqrtf(squares / (float)(n - 1)) : 0;
-}
-
-static void committee_of(const float *output, size_t n_units, size_t n_members, const float *left, const uint32_t *a,
-                         const float *right, const uint32_t *b, size_t n, float *mean, float *spread) {
+static void members_of(const clt_further_layers *further, size_t n_members, const float *left, const uint32_t *a,
+                       const float *right, const uint32_t *b, size_t n, float *mean, float *squares) {
   const vec *l = (const vec *)(const void *)left, *r = (const vec *)(const void *)right;
-  const vec *w = (const vec *)(const void *)output;
-  size_t row = n_units * PARTS;
+  const vec *second = (const vec *)(const void *)further->second, *output = (const vec *)(const void *)further->output;
+  size_t row = further->n_first * PARTS;
   for (size_t i = 0; i < n; i++) {
+    const vec *from = l + a[i] * row, *other = r + b[i] * row;
     vec outputs[PARTS];
     for (size_t p = 0; p < PARTS; p++)
-      outputs[p] = one_hidden_layer(w + p, n_units, l + a[i] * row + p, r + b[i] * row + p);
-    summarise((const float *)outputs, n_members, &mean[i], &spread[i]);
+      outputs[p] = further->n_second ? two_hidden_layers(further, second + p, output + p, from + p, other + p)
+                                     : one_hidden_layer(output + p, further->n_first, from + p, other + p);
+    const float *out = (const float *)outputs;
+    float sum = 0, sum_squares = 0, difference[CLT_LANES];
+    for (size_t k = 0; k < CLT_LANES; k++) sum += k < n_members ? out[k] : 0;
+    mean[i] = sum / (float)n_members;
+    for (size_t k = 0; k < CLT_LANES; k++) difference[k] = k < n_members ? out[k] - mean[i] : 0;
+    for (size_t k = 0; k < CLT_LANES; k++) sum_squares += difference[k] * difference[k];
+    squares[i] = sum_squares;
   }
 }
 
@@ -286,14 +326,15 @@ static float forest_of(const uint64_t *a, const uint64_t *b, const float *leaves
 
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
+extern const clt_kernels CLT_KERNELS;
 const clt_kernels CLT_KERNELS = {
     .name = NAME(CLT_KERNELS),
     .gradient = gradient_of,
     .outputs = outputs_of,
+    .dot = dot_of,
+    .add = add_of,
     .exponentials = exponentials_of,
     .members = members_of,
-    .committee = committee_of,
     .conjunction = conjunction_of,
     .forest = forest_of,
-    .lockstep = CLT_LOCKSTEP,
 };

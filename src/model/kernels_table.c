@@ -1,7 +1,9 @@
-#include <stdbool.h>
+/* Which inner loops this processor can run, and the memory that they work on. */
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "model/kernels.h"
-#include "model/lockstep.h"
 
 extern const clt_kernels clt_kernels_plain;
 #ifdef __x86_64__
@@ -35,14 +37,19 @@ size_t clt_shape_n_weights(const clt_shape *shape) {
   return n;
 }
 
-/* Activations and derivatives of a block, and a vector for every weight. */
+/* Activations and derivatives of a strip of up to CLT_BLOCK_ROWS rows, and a vector for every weight. */
 size_t clt_gradient_scratch(const clt_shape *shape) {
   size_t units = 0;
   for (size_t i = 0; i < shape->n_layers; i++) units += shape->width[i];
   return 2 * units * CLT_BLOCK_ROWS * sizeof(float) + clt_shape_n_weights(shape) * CLT_LANES * sizeof(float);
 }
 
-/* Position, gradient, direction, trial and its gradient, and the pairs. */
-size_t clt_lockstep_scratch(size_t n_inputs, size_t n_hidden) {
-  return (5 + 2 * CLT_LOCKSTEP_PAIRS) * clt_lockstep_n_weights(n_inputs, n_hidden) * CLT_LANES * sizeof(float);
+void *clt_vector_memory(size_t n, size_t element_bytes) {
+  const size_t vector_bytes = CLT_LANES * sizeof(float);
+  size_t bytes;
+  if (!clt_size_multiply(&bytes, n, element_bytes) || bytes > SIZE_MAX - 2 * vector_bytes) return NULL;
+  bytes = (bytes / vector_bytes + 1) * vector_bytes;
+  void *memory = aligned_alloc(vector_bytes, bytes);
+  if (memory) memset(memory, 0, bytes);
+  return memory;
 }

@@ -1,159 +1,343 @@
-/* Predictions for the whole space, in batches of ranks, on several threads. */
-#include <pthread.h>
+#include "model/sweep.h"
+
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
-#include "base/map.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "model/screening.h"
 
-#define LARGEST_BATCH 32768
-#define SMALLEST_BATCH 1024
-#define SCREENED 16           /* times as many as wanted are kept for predict, and */
-#define FEWEST_SCREENED 32768 /* at least this many, or */
-#define SCREENED_SHARE 4      /* one in so many, where that is less */
-#define BATCHES_PER_THREAD 4  /* at least, where the space allows, so that no thread waits long for the last one */
+#define LOOKED_AT 4096     /* consecutive ranks from which the fastest parameters are found */
+#define NO_REST UINT32_MAX /* an empty slot */
+#define FEWEST_ROWS 16     /* of the tables that clt_split_choose tries, */
+#define MOST_ROWS 256      /* which stay in the second-level cache beside the rests' factors; */
+#define ENSEMBLE_ROWS 512  /* of a table that is filled once */
+#define TABLE_RANGE 30.0f  /* how far z may lie from the middle within the table; see CLT_EXPONENT */
+#define BLOCK 64           /* rests whose factors are worked on at once: they stay in the second-level cache */
 
-struct sweep {
-  const clt_model *model;
-  bool screen;
-  uint64_t n_valid;
-  size_t batch;
-  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
-  int (*use)(struct sweep *sweep, size_t index, clt_config *configs, clt_prediction *predictions, size_t n,
-             clt_error *error);
-  void (*failed)(struct sweep *sweep); /* nullable: told when a batch fails */
-  pthread_mutex_t lock;
-  void *user;
-};
+/* --- what is in the table --- */
 
-static int sweep_batch(void *user, size_t index, clt_error *error) {
-  struct sweep *s = user;
-  clt_config *configs = clt_new_array(s->batch, sizeof *configs);
-  clt_prediction *predictions = clt_new_array(s->batch, sizeof *predictions);
-  int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
-  size_t n = clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
-  rc = clt_model_predict_costs(s->model, configs, n, s->screen, predictions, error);
-  if (!rc) rc = s->use(s, index, configs, predictions, n, error);
-done:
-  if (rc && s->failed) s->failed(s);
+int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows,
+                   bool (*accept)(void *user, const clt_split *split), void *user, clt_error *error) {
+  *split = (clt_split){.encoding = e, .n_rows = 1};
+  /* How often each parameter changes from one rank to the next, in the middle of the space. */
+  size_t changes[CLT_MAX_PARAMETERS] = {0};
+  clt_config *configs = clt_new_array(LOOKED_AT, sizeof *configs);
+  if (configs == NULL) return clt_fail_memory(error);
+  uint64_t valid = clt_space_valid(e->space), first = valid > LOOKED_AT ? (valid - LOOKED_AT) / 2 : 0;
+  size_t n = clt_space_enumerate(e->space, first, LOOKED_AT, configs);
+  for (size_t k = 0; k < e->n_parameters; k++)
+    for (size_t i = 1; i < n; i++)
+      changes[k] += clt_encoded_position(&e->parameters[k], configs[i]) !=
+                    clt_encoded_position(&e->parameters[k], configs[i - 1]);
   free(configs);
-  free(predictions);
-  return rc;
-}
-
-static size_t batch_size(uint64_t n_valid, unsigned threads) {
-  uint64_t share = n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
-  return share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
-}
-
-static int run(struct sweep *s, clt_error *error) {
-  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
-  s->n_valid = clt_space_valid(s->model->space);
-  s->batch = batch_size(s->n_valid, s->model->threads);
-  size_t n = (size_t)((s->n_valid + s->batch - 1) / s->batch);
-  int rc = clt_parallel(s->model->threads, n, sweep_batch, s, error);
-  pthread_mutex_destroy(&s->lock);
-  return rc;
-}
-
-/* --- the m best --- */
-
-struct best {
-  double min_p_valid;
-  const clt_config *skip;
-  size_t n_skip;
-  clt_heap heap; /* of all threads, under the sweep's lock */
-};
-
-/* The candidates of a batch that may enter, moved to the front of both arrays; validity is asked for these only. */
-static size_t pick(const struct best *best, clt_config *configs, clt_prediction *p, size_t n, float worst) {
-  size_t n_picked = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (p[i].log_cost > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
-    configs[n_picked] = configs[i];
-    p[n_picked++] = p[i];
+  bool considered[CLT_MAX_PARAMETERS] = {false};
+  for (size_t i = 0; i < e->n_parameters; i++) {
+    size_t k = e->n_parameters; /* the fastest that is left, the last of equals */
+    for (size_t j = 0; j < e->n_parameters; j++)
+      if (!considered[j] && (k == e->n_parameters || changes[j] >= changes[k])) k = j;
+    considered[k] = true;
+    size_t n_values = e->parameters[k].n_values;
+    if (n_values > max_rows / split->n_rows || clt_encoding_in_resources(e, k)) continue;
+    split->in_table[k] = accept == NULL;
+    if (accept) {
+      split->in_table[k] = true;
+      split->in_table[k] = accept(user, split);
+    }
+    if (split->in_table[k]) split->n_rows *= n_values;
   }
-  return n_picked;
-}
-
-static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
-                        clt_error *error) {
-  (void)index;
-  struct best *best = s->user;
-  pthread_mutex_lock(&s->lock);
-  float worst = clt_heap_worst(&best->heap);
-  pthread_mutex_unlock(&s->lock);
-  size_t n_picked = pick(best, configs, p, n, worst);
-  int rc = clt_model_predict_validity(s->model, configs, n_picked, p, error);
-  if (rc) return rc;
-  pthread_mutex_lock(&s->lock);
-  for (size_t i = 0; i < n_picked; i++) {
-    clt_candidate c = {configs[i], p[i], !(p[i].p_valid < best->min_p_valid)};
-    clt_heap_add(&best->heap, &c);
+  size_t weight = 1; /* the last parameter counts fastest */
+  for (size_t k = e->n_parameters; k-- > 0;) {
+    uint64_t n_values = e->parameters[k].n_values, stride = e->parameters[k].stride;
+    if (!split->in_table[k] || n_values < 2) continue;
+    clt_split_run *last = split->n_runs ? &split->runs[split->n_runs - 1] : NULL;
+    if (last && stride == last->stride * last->size)
+      last->size *= n_values;
+    else
+      split->runs[split->n_runs++] = (clt_split_run){stride, n_values, weight};
+    weight *= n_values;
   }
-  pthread_mutex_unlock(&s->lock);
   return CLT_OK;
 }
 
-int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
-                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
-  struct best best = {min_p_valid, skip, n_skip};
-  uint64_t n_valid = clt_space_valid(model->space);
-  if (m > n_valid) m = (size_t)n_valid;
-  size_t fewest = n_valid / SCREENED_SHARE < FEWEST_SCREENED ? (size_t)(n_valid / SCREENED_SHARE) : FEWEST_SCREENED;
-  size_t n_screened = clt_screened(m, SCREENED, fewest, n_valid);
-  bool screens = n_screened < n_valid && clt_model_screens(model);
-  struct sweep sweep = {.model = model, .screen = screens, .use = use_for_best, .user = &best};
-  int rc = clt_heap_init(&best.heap, screens ? n_screened : m, error);
-  if (!rc && m) rc = run(&sweep, error);
-  if (!rc && screens) rc = clt_screened_predict(model, &best.heap, error);
-  if (!rc) *n_out = clt_heap_give(&best.heap, m, out, predictions);
-  clt_heap_release(&best.heap);
+size_t clt_split_position(const clt_split *split, size_t row, size_t parameter) {
+  const clt_encoding *e = split->encoding;
+  for (size_t k = e->n_parameters; k-- > parameter + 1;)
+    if (split->in_table[k]) row /= e->parameters[k].n_values;
+  return row % e->parameters[parameter].n_values;
+}
+
+int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extra, const clt_config *configs, size_t n,
+                     clt_error *error) {
+  size_t least = SIZE_MAX;
+  if (has_extra) return clt_split_init(out, encoding, 1, NULL, NULL, error);
+  for (size_t rows = FEWEST_ROWS; rows <= MOST_ROWS; rows *= 2) {
+    clt_split split;
+    clt_layout layout = {0};
+    int rc = clt_split_init(&split, encoding, rows, NULL, NULL, error);
+    if (!rc) rc = clt_layout_group(&layout, &split, configs, n, error);
+    size_t n_factors = layout.n_rests + split.n_rows;
+    clt_layout_release(&layout);
+    if (rc) return rc;
+    if (n_factors >= least) continue;
+    least = n_factors;
+    *out = split;
+  }
+  return CLT_OK;
+}
+
+/* --- layouts --- */
+
+/* Which inputs are those of the rest (in_rest), or of the table; returns how many. out has room for all. */
+static size_t list_inputs(const clt_split *split, size_t n_extra, bool in_rest, size_t *out) {
+  const clt_encoding *e = split->encoding;
+  size_t n = 0;
+  for (size_t k = 0; k < e->n_parameters; k++)
+    for (size_t j = 0; split->in_table[k] != in_rest && j < e->parameters[k].width; j++)
+      out[n++] = e->parameters[k].first + j;
+  for (size_t i = e->first_resource; in_rest && i < e->n_inputs + n_extra; i++) out[n++] = i;
+  return n;
+}
+
+int clt_layout_group(clt_layout *l, const clt_split *split, const clt_config *configs, size_t n, clt_error *error) {
+  size_t n_slots = 16;
+  while (n_slots < 2 * n) n_slots *= 2;
+  *l = (clt_layout){.split = split, .n = n};
+  l->order = clt_new_array(n, sizeof *l->order);
+  l->start = clt_new_array(n + 2, sizeof *l->start);
+  l->row = clt_new_array(n, sizeof *l->row);
+  l->first = clt_new_array(n, sizeof *l->first);
+  uint32_t *rest = clt_new_array(n, sizeof *rest), *row = clt_new_array(n, sizeof *row); /* by configuration */
+  uint32_t *slot_rest = clt_new_array(n_slots, sizeof *slot_rest); /* a hash from rests to their numbers */
+  uint64_t *slot_key = clt_new_array(n_slots, sizeof *slot_key);
+  bool enough = l->order && l->start && l->row && l->first && rest && row && slot_rest && slot_key;
+  int rc = enough ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  memset(slot_rest, 0xff, n_slots * sizeof *slot_rest);
+  uint64_t previous = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t key = configs[i]; /* with the table's positions at 0 */
+    size_t table_row = 0;
+    for (size_t k = 0; k < split->n_runs; k++) {
+      const clt_split_run *run = &split->runs[k];
+      uint64_t position = configs[i] / run->stride % run->size;
+      key -= position * run->stride;
+      table_row += (size_t)position * run->weight;
+    }
+    row[i] = (uint32_t)table_row;
+    if (i && key == previous) {
+      rest[i] = rest[i - 1];
+    } else {
+      size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (n_slots - 1);
+      while (slot_rest[slot] != NO_REST && slot_key[slot] != key) slot = (slot + 1) & (n_slots - 1);
+      if (slot_rest[slot] == NO_REST) {
+        slot_key[slot] = key;
+        l->first[l->n_rests] = configs[i];
+        slot_rest[slot] = (uint32_t)l->n_rests++;
+      }
+      rest[i] = slot_rest[slot];
+    }
+    l->start[rest[i] + 2]++;
+    previous = key;
+  }
+  for (size_t r = 2; r < l->n_rests + 2; r++) l->start[r] += l->start[r - 1];
+  for (size_t i = 0; i < n; i++) {
+    uint32_t place = l->start[rest[i] + 1]++;
+    l->order[place] = (uint32_t)i;
+    l->row[place] = row[i];
+  }
+done:
+  free(rest);
+  free(row);
+  free(slot_rest);
+  free(slot_key);
   return rc;
 }
 
-/* --- every prediction, in order --- */
+int clt_layout_init(clt_layout *l, const clt_split *split, const clt_extra_inputs *extra, const clt_config *configs,
+                    size_t n, clt_error *error) {
+  int rc = clt_layout_group(l, split, configs, n, error);
+  if (rc) return rc;
+  const clt_encoding *e = split->encoding;
+  size_t n_extra = extra ? extra->n : 0, *inputs = clt_new_array(e->n_inputs + n_extra, sizeof *inputs);
+  float *x = clt_new_array(e->n_inputs + n_extra, sizeof *x);
+  l->n_rest_inputs = inputs ? list_inputs(split, n_extra, true, inputs) : 0;
+  l->rest_x = clt_new_array(l->n_rests, (l->n_rest_inputs + 1) * sizeof *l->rest_x);
+  rc = inputs && x && l->rest_x ? CLT_OK : clt_fail_memory(error);
+  for (size_t r = 0; !rc && r < l->n_rests; r++) {
+    clt_encode(e, l->first[r], x);
+    if (extra) extra->fill(extra->user, l->first[r], x + e->n_inputs);
+    for (size_t i = 0; i < l->n_rest_inputs; i++) l->rest_x[r * l->n_rest_inputs + i] = x[inputs[i]];
+  }
+  free(inputs);
+  free(x);
+  return rc;
+}
 
-struct visit {
-  clt_model_visit visit;
-  void *user;
-  size_t turn; /* the batch that is visited next */
-  bool stopped;
-  pthread_cond_t changed;
+void clt_layout_release(clt_layout *l) {
+  free(l->order);
+  free(l->start);
+  free(l->row);
+  free(l->first);
+  free(l->rest_x);
+  *l = (clt_layout){0};
+}
+
+/* --- packing --- */
+
+/* The least and largest part of z that the parameters in the table contribute to a unit with these weights. */
+static void find_table_range(const clt_split *split, const float *weights, float *low, float *high) {
+  const clt_encoding *e = split->encoding;
+  *low = *high = 0;
+  for (size_t k = 0; k < e->n_parameters; k++) {
+    const clt_encoded_parameter *p = &e->parameters[k];
+    float least = INFINITY, most = -INFINITY;
+    if (!split->in_table[k]) continue;
+    for (size_t v = 0; v < p->n_values; v++) {
+      float z = 0;
+      for (size_t j = 0; j < p->width; j++) z += p->table[v * p->width + j] * weights[p->first + j];
+      least = z < least ? z : least;
+      most = z > most ? z : most;
+    }
+    *low += least;
+    *high += most;
+  }
+}
+
+struct members {
+  const clt_shape *shape;
+  const float *const *weights;
+  size_t n;
 };
 
-static void stop_visits(struct sweep *s) {
-  struct visit *v = s->user;
-  pthread_mutex_lock(&s->lock);
-  v->stopped = true;
-  pthread_cond_broadcast(&v->changed);
-  pthread_mutex_unlock(&s->lock);
+static bool is_in_range(void *user, const clt_split *split) {
+  const struct members *m = user;
+  for (size_t i = 0; i < m->n; i++) {
+    for (size_t u = 0; u < m->shape->width[0]; u++) {
+      float low, high;
+      find_table_range(split, m->weights[i] + u * (m->shape->n_inputs + 1), &low, &high);
+      if (!(high - low < 2 * TABLE_RANGE)) return false;
+    }
+  }
+  return true;
 }
 
-/* Batches are taken in ascending order, so the one whose turn it is never waits for a thread that waits. */
-static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
-                         clt_error *error) {
-  struct visit *v = s->user;
-  int rc = clt_model_predict_validity(s->model, configs, n, p, error);
-  if (rc) return rc;
-  pthread_mutex_lock(&s->lock);
-  while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
-  if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
-  v->turn++;
-  if (rc) v->stopped = true; /* at once, before another batch has its turn */
-  pthread_cond_broadcast(&v->changed);
-  pthread_mutex_unlock(&s->lock);
+int clt_split_for_weights(clt_split *out, const clt_encoding *encoding, const clt_shape *shape,
+                          const float *const *weights, size_t n_members, clt_error *error) {
+  struct members members = {shape, weights, n_members};
+  return clt_split_init(out, encoding, ENSEMBLE_ROWS, is_in_range, &members, error);
+}
+
+/* One member's weights into its lane, those of the table's inputs into table_weights. The middle of what the table
+ * contributes goes over to the rest, so that the table's factors are near 1. */
+static void pack_member(clt_pack_group *g, size_t lane, const clt_split *split, const clt_shape *shape,
+                        const float *weights, const size_t *rest, size_t n_rest, const size_t *table, size_t n_table,
+                        float *table_weights) {
+  size_t n_units = shape->width[0], bias = shape->n_inputs;
+  for (size_t u = 0; u < n_units; u++, weights += bias + 1) {
+    float low, high, *to = g->rest + u * (n_rest + 1) * CLT_LANES + lane;
+    find_table_range(split, weights, &low, &high);
+    for (size_t i = 0; i < n_rest; i++) to[i * CLT_LANES] = weights[rest[i]];
+    to[n_rest * CLT_LANES] = weights[bias] + (low + high) / 2;
+    to = table_weights + u * (n_table + 1) * CLT_LANES + lane;
+    for (size_t i = 0; i < n_table; i++) to[i * CLT_LANES] = weights[table[i]];
+    to[n_table * CLT_LANES] = -(low + high) / 2;
+  }
+  size_t n_second = shape->n_layers > 2 ? shape->width[1] : 0;
+  for (size_t i = 0; i < n_second * (n_units + 1); i++) g->second[i * CLT_LANES + lane] = *weights++;
+  for (size_t i = 0; i <= (n_second ? n_second : n_units); i++) g->output[i * CLT_LANES + lane] = *weights++;
+}
+
+int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape,
+                  const float *const *weights, size_t n_members, clt_error *error) {
+  const clt_encoding *e = split->encoding;
+  size_t n_units = shape->width[0], n_second = shape->n_layers > 2 ? shape->width[1] : 0;
+  *pack = (clt_pack){clt_kernels_best(), n_units, .n_groups = (n_members + CLT_LANES - 1) / CLT_LANES};
+  size_t *rest = clt_new_array(shape->n_inputs, sizeof *rest), *table = clt_new_array(shape->n_inputs, sizeof *table);
+  pack->groups = clt_new_array(pack->n_groups, sizeof *pack->groups);
+  int rc = rest && table && pack->groups ? CLT_OK : clt_fail_memory(error);
+  size_t n_rest = rc ? 0 : list_inputs(split, n_extra, true, rest);
+  size_t n_table = rc ? 0 : list_inputs(split, n_extra, false, table);
+  pack->n_rest_inputs = n_rest;
+  float *table_x = clt_new_array(split->n_rows, (n_table + 1) * sizeof *table_x), *x = table_x;
+  for (size_t row = 0; x && row < split->n_rows; row++) {
+    for (size_t k = 0; k < e->n_parameters; k++) {
+      const clt_encoded_parameter *p = &e->parameters[k];
+      size_t value = split->in_table[k] ? clt_split_position(split, row, k) : 0;
+      for (size_t j = 0; split->in_table[k] && j < p->width; j++) *x++ = p->table[value * p->width + j];
+    }
+  }
+  if (!rc && table_x == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < pack->n_groups; i++) {
+    clt_pack_group *g = &pack->groups[i];
+    size_t first = i * CLT_LANES;
+    g->n_members = n_members - first < CLT_LANES ? n_members - first : CLT_LANES;
+    g->rest = clt_vector_memory(n_units * (n_rest + 1), CLT_LANES * sizeof(float));
+    g->table = clt_vector_memory(split->n_rows * n_units, CLT_LANES * sizeof(float));
+    g->second = clt_vector_memory(n_second * (n_units + 1), CLT_LANES * sizeof(float));
+    g->output = clt_vector_memory((n_second ? n_second : n_units) + 1, CLT_LANES * sizeof(float));
+    g->further = (clt_further_layers){n_units, n_second, g->second, g->output};
+    float *table_weights = clt_vector_memory(n_units * (n_table + 1), CLT_LANES * sizeof *table_weights);
+    if (!(g->rest && g->table && g->second && g->output && table_weights)) rc = clt_fail_memory(error);
+    for (size_t m = 0; !rc && m < g->n_members; m++)
+      pack_member(g, m, split, shape, weights[first + m], rest, n_rest, table, n_table, table_weights);
+    if (!rc) pack->kernels->exponentials(table_weights, n_units, n_table, table_x, split->n_rows, g->table);
+    free(table_weights);
+  }
+  free(rest);
+  free(table);
+  free(table_x);
   return rc;
 }
 
-int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
-  struct visit v = {visit, user};
-  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
-  if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
-  int rc = run(&sweep, error);
-  pthread_cond_destroy(&v.changed);
+void clt_pack_release(clt_pack *pack) {
+  for (size_t i = 0; pack->groups && i < pack->n_groups; i++) {
+    free(pack->groups[i].rest);
+    free(pack->groups[i].table);
+    free(pack->groups[i].second);
+    free(pack->groups[i].output);
+  }
+  free(pack->groups);
+  *pack = (clt_pack){0};
+}
+
+int clt_pack_predict(const clt_pack *pack, const clt_layout *l, float *mean, float *spread, clt_error *error) {
+  size_t block = l->n_rests < BLOCK ? l->n_rests : BLOCK;
+  float *factors = clt_vector_memory(block * pack->n_units, CLT_LANES * sizeof *factors);
+  float *sums = clt_new_array(l->n, 4 * sizeof *sums);
+  uint32_t *left = clt_new_array(l->n, sizeof *left); /* by place: the rest within its block */
+  int rc = factors && sums && left ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  /* Mean and squared deviations by place; of the groups so far, and of one. */
+  float *all_mean = sums, *all_squares = sums + l->n, *group_mean = sums + 2 * l->n, *group_squares = sums + 3 * l->n;
+  float n_before = 0;
+  for (size_t k = 0; k < pack->n_groups; k++) {
+    const clt_pack_group *g = &pack->groups[k];
+    float *m = k ? group_mean : all_mean, *s = k ? group_squares : all_squares, n = (float)g->n_members;
+    for (size_t r = 0; r < l->n_rests; r += BLOCK) {
+      size_t end = r + BLOCK < l->n_rests ? r + BLOCK : l->n_rests, from = l->start[r], here = l->start[end] - from;
+      pack->kernels->exponentials(g->rest, pack->n_units, pack->n_rest_inputs, l->rest_x + r * l->n_rest_inputs,
+                                  end - r, factors);
+      for (size_t i = r; i < end; i++)
+        for (size_t place = l->start[i]; place < l->start[i + 1]; place++) left[place] = (uint32_t)(i - r);
+      pack->kernels->members(&g->further, g->n_members, factors, left + from, g->table, l->row + from, here, m + from,
+                             s + from);
+    }
+    /* Chan, Golub and LeVeque's way to join two variances. */
+    for (size_t i = 0; k && i < l->n; i++) {
+      float difference = m[i] - all_mean[i];
+      all_mean[i] += difference * n / (n_before + n);
+      all_squares[i] += s[i] + difference * difference * n_before * n / (n_before + n);
+    }
+    n_before += n;
+  }
+  for (size_t i = 0; i < l->n; i++) {
+    mean[l->order[i]] = all_mean[i];
+    spread[l->order[i]] = n_before > 1 ? sqrtf(all_squares[i] / (n_before - 1)) : 0;
+  }
+done:
+  free(factors);
+  free(sums);
+  free(left);
   return rc;
 }

@@ -75,8 +75,8 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   bool all = c->configs && c->mean && c->spread && c->p_fail && c->tree && c->blocked && middle;
   int rc = all ? CLT_OK : clt_fail_memory(error);
   if (!rc) n = clt_space_enumerate(c->space, (valid - n) / 2, n, middle);
-  if (!rc) rc = clt_layout_split(&c->split[0], encoding, extra != NULL, middle, n, error);
-  if (!rc && extra) rc = clt_layout_split(&c->split[1], encoding, false, middle, n, error);
+  if (!rc) rc = clt_split_choose(&c->split[0], encoding, extra != NULL, middle, n, error);
+  if (!rc && extra) rc = clt_split_choose(&c->split[1], encoding, false, middle, n, error);
   free(middle);
   if (!rc && valid <= SMALL) {
     size_t n_valid = clt_space_enumerate(c->space, 0, c->capacity, c->configs);

@@ -1,4 +1,4 @@
-/* Networks trained in lockstep, for every instruction set that this processor has, and the committee made of them. */
+/* Small networks, and the committee made of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,122 +10,84 @@
 #include <math.h>
 
 #include "model/committee.h"
-#include "model/lockstep.h"
-#include "model/matrix.h"
+#include "model/network.h"
 
 #define INPUTS 3
 #define HIDDEN 10
 #define ROWS 61 /* no multiple of anything */
-#define N_WEIGHTS (HIDDEN * (INPUTS + 1) + HIDDEN + 1)
 
-struct lanes {
-  float x[72 * INPUTS], y[72];
-  float *shares, *weights;
-  void *scratch;
-  clt_lockstep_task task;
+static const clt_shape shape = {INPUTS, 2, {HIDDEN, 1}, .symmetric = true};
+#define N_WEIGHTS (HIDDEN * (INPUTS + 1) + HIDDEN + 1)
+#define DECAY 1e-4
+
+struct data {
+  float x[ROWS * INPUTS], y[ROWS], weights[N_WEIGHTS];
+  size_t rows[ROWS];
 };
 
-static double wave(const float *x) { return sin(2 * x[0]) + x[1] * x[2] - 0.5 * x[2]; }
-
-/* Lane 0 sees all rows, lane 1 only the first half, lane 2 none; all begin alike. */
-static void lanes_init(struct lanes *l, unsigned iterations) {
+static void make_data(struct data *d) {
   clt_rng rng;
   clt_rng_init(&rng, 5);
-  memset(l, 0, sizeof *l);
-  l->shares = clt_vector_memory(72, CLT_LANES * sizeof(float));
-  l->weights = clt_vector_memory(N_WEIGHTS, CLT_LANES * sizeof(float));
-  l->scratch = clt_vector_memory(1, clt_lockstep_scratch(INPUTS, HIDDEN));
   for (size_t i = 0; i < ROWS; i++) {
-    for (size_t j = 0; j < INPUTS; j++) l->x[i * INPUTS + j] = (float)(2 * clt_rng_unit(&rng) - 1);
-    l->y[i] = (float)wave(l->x + i * INPUTS);
-    l->shares[i * CLT_LANES] = 1.0f / ROWS;
-    l->shares[i * CLT_LANES + 1] = i < ROWS / 2 ? 1.0f / (ROWS / 2) : 0;
+    float *x = d->x + i * INPUTS;
+    for (size_t j = 0; j < INPUTS; j++) x[j] = (float)(2 * clt_rng_unit(&rng) - 1);
+    d->y[i] = (float)(sin(2 * x[0]) + x[1] * x[2] - 0.5 * x[2]);
+    d->rows[i] = i;
   }
-  for (size_t i = 0; i < N_WEIGHTS; i++) {
-    float w = (float)(clt_rng_unit(&rng) - 0.5);
-    for (size_t k = 0; k < CLT_LANES; k++) l->weights[i * CLT_LANES + k] = w;
-  }
-  l->task = (clt_lockstep_task){INPUTS, HIDDEN, ROWS, l->x, l->y, l->shares, 1e-4f, iterations};
+  for (size_t i = 0; i < N_WEIGHTS; i++) d->weights[i] = (float)(clt_rng_unit(&rng) - 0.5);
 }
 
-static void lanes_release(struct lanes *l) {
-  free(l->shares);
-  free(l->weights);
-  free(l->scratch);
-}
-
-static double output(const struct lanes *l, size_t lane, const float *x) {
-  const float *w = l->weights + lane;
-  const float *last = w + HIDDEN * (INPUTS + 1) * CLT_LANES;
-  double sum = last[HIDDEN * CLT_LANES];
-  for (size_t u = 0; u < HIDDEN; u++, w += (INPUTS + 1) * CLT_LANES) {
-    double z = w[INPUTS * CLT_LANES];
-    for (size_t i = 0; i < INPUTS; i++) z += w[i * CLT_LANES] * x[i];
-    sum += last[u * CLT_LANES] * tanh(z);
+static double output(const float *w, const float *x) {
+  const float *last = w + HIDDEN * (INPUTS + 1);
+  double sum = last[HIDDEN];
+  for (size_t u = 0; u < HIDDEN; u++, w += INPUTS + 1) {
+    double z = w[INPUTS];
+    for (size_t i = 0; i < INPUTS; i++) z += w[i] * x[i];
+    sum += last[u] * tanh(z);
   }
   return sum;
 }
 
-static double loss(const struct lanes *l, size_t lane) {
-  double sum = 0, squares = 0;
-  for (size_t i = 0; i < ROWS; i++)
-    sum += 0.5 * l->shares[i * CLT_LANES + lane] * pow(output(l, lane, l->x + i * INPUTS) - l->y[i], 2);
+static double squared_error(const struct data *d, size_t first, size_t end) {
+  double sum = 0;
+  for (size_t i = first; i < end; i++) sum += pow(output(d->weights, d->x + i * INPUTS) - d->y[i], 2);
+  return sum / (double)(end - first);
+}
+
+static double loss(const struct data *d) {
+  double squares = 0;
   for (size_t u = 0, k = 0; u <= HIDDEN; u++, k++)
-    for (size_t i = 0; i < (u < HIDDEN ? INPUTS : HIDDEN); i++, k++)
-      squares += pow(l->weights[k * CLT_LANES + lane], 2);
-  return sum + 0.5 * l->task.decay * squares;
+    for (size_t i = 0; i < (u < HIDDEN ? INPUTS : HIDDEN); i++, k++) squares += pow(d->weights[k], 2);
+  return 0.5 * squared_error(d, 0, ROWS) + 0.5 * DECAY * squares;
+}
+
+static void train(struct data *d, size_t n_rows, long iterations) {
+  const clt_training training = {&shape, d->x, d->y, d->rows, n_rows, iterations, DECAY, NULL};
+  make_data(d);
+  assert_int_equal(clt_train_lbfgs(&training, d->weights, NULL), 0);
 }
 
 static void a_step_never_goes_up(void **state) {
   (void)state;
-  for (size_t k = 0; clt_kernels_at(k); k++) {
-    double before = INFINITY;
-    for (unsigned iterations = 0; iterations <= 30; iterations += 3) {
-      struct lanes l;
-      lanes_init(&l, iterations);
-      clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
-      double now = loss(&l, 0);
-      assert_true(now <= before + 1e-6);
-      before = now;
-      lanes_release(&l);
-    }
-    assert_true(before < 0.02);
+  double before = INFINITY;
+  for (long iterations = 0; iterations <= 30; iterations += 3) {
+    struct data d;
+    train(&d, ROWS, iterations);
+    double now = loss(&d);
+    assert_true(now <= before + 1e-6);
+    before = now;
   }
+  assert_true(before < 0.02);
 }
 
-static double squared_error(const struct lanes *l, size_t lane, size_t first, size_t end) {
-  double sum = 0;
-  for (size_t i = first; i < end; i++) sum += pow(output(l, lane, l->x + i * INPUTS) - l->y[i], 2);
-  return sum / (double)(end - first);
-}
-
-static void each_lane_learns_its_own_rows(void **state) {
+static void a_network_learns_its_own_rows(void **state) {
   (void)state;
-  for (size_t k = 0; clt_kernels_at(k); k++) {
-    struct lanes l;
-    lanes_init(&l, 200);
-    clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
-    assert_true(squared_error(&l, 0, 0, ROWS) < 0.002);
-    assert_true(squared_error(&l, 1, 0, ROWS / 2) < 0.002);
-    assert_true(squared_error(&l, 1, ROWS / 2, ROWS) > 2 * squared_error(&l, 0, ROWS / 2, ROWS));
-    for (size_t i = 0; i < N_WEIGHTS; i++) assert_true(isfinite(l.weights[i * CLT_LANES + 2]));
-    lanes_release(&l);
-  }
-}
-
-static void instruction_sets_agree(void **state) {
-  (void)state;
-  struct lanes first;
-  lanes_init(&first, 4);
-  clt_kernels_at(0)->lockstep(&first.task, first.weights, first.scratch);
-  for (size_t k = 1; clt_kernels_at(k); k++) {
-    struct lanes l;
-    lanes_init(&l, 4);
-    clt_kernels_at(k)->lockstep(&l.task, l.weights, l.scratch);
-    for (size_t i = 0; i < N_WEIGHTS * CLT_LANES; i++) assert_true(fabsf(l.weights[i] - first.weights[i]) < 1e-3f);
-    lanes_release(&l);
-  }
-  lanes_release(&first);
+  struct data all, half;
+  train(&all, ROWS, 200);
+  train(&half, ROWS / 2, 200);
+  assert_true(squared_error(&all, 0, ROWS) < 0.002);
+  assert_true(squared_error(&half, 0, ROWS / 2) < 0.002);
+  assert_true(squared_error(&half, ROWS / 2, ROWS) > 2 * squared_error(&all, ROWS / 2, ROWS));
 }
 
 /* --- the committee --- */
@@ -176,7 +138,7 @@ static void chamber_init(struct chamber *r, size_t n) {
   assert_int_equal(clt_space_enumerate(r->space, 0, 240, r->configs), 240);
   clt_split split;
   clt_layout layout;
-  assert_int_equal(clt_layout_split(&split, r->encoding, false, r->configs, 240, NULL), 0);
+  assert_int_equal(clt_split_choose(&split, r->encoding, false, r->configs, 240, NULL), 0);
   assert_int_equal(clt_layout_init(&layout, &split, NULL, r->configs, 240, NULL), 0);
   assert_int_equal(clt_committee_predict(r->committee, &layout, r->mean, r->spread, NULL), 0);
   clt_layout_release(&layout);
@@ -225,9 +187,11 @@ static void one_row_is_enough_to_fit(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_step_never_goes_up),        cmocka_unit_test(each_lane_learns_its_own_rows),
-      cmocka_unit_test(instruction_sets_agree),      cmocka_unit_test(a_committee_learns_in_the_units_of_the_target),
-      cmocka_unit_test(more_rows_leave_less_spread), cmocka_unit_test(one_row_is_enough_to_fit),
+      cmocka_unit_test(a_step_never_goes_up),
+      cmocka_unit_test(a_network_learns_its_own_rows),
+      cmocka_unit_test(a_committee_learns_in_the_units_of_the_target),
+      cmocka_unit_test(more_rows_leave_less_spread),
+      cmocka_unit_test(one_row_is_enough_to_fit),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@
 #include "landscape.h"
 #include "model/model.h"
 #include "model/network.h"
-#include "model/tables.h"
 
 /* Mean relative error on configurations that do not fail. */
 static double error_on_unseen(const struct setting *s, const clt_model *model) {
@@ -143,7 +142,7 @@ static void the_factorised_sweep_agrees_with_fann_run(void **state) {
   for (size_t i = 0; i < 4; i++) {
     clt_model *model = fit_named(*state, "ensemble", 200, 1, 0, options[i][0], options[i][1]);
     const clt_ensemble *e = model->state;
-    assert_true(clt_tables_size(e->tables) >= 96);
+    assert_true(e->split.n_rows >= 96);
     agree_with_fann(*state, model, 1e-4);
     clt_model_free(model);
   }
@@ -164,7 +163,7 @@ static void the_plain_sweep_agrees_with_fann_run(void **state) {
     s.rows[i] = (row){config, 1 + 0.01 * (double)(config / 800) + 0.5 * (double)(config % 7), false};
   }
   clt_model *model = fit(&s, 200);
-  assert_int_equal(clt_tables_size(((clt_ensemble *)model->state)->tables), 1);
+  assert_int_equal(((clt_ensemble *)model->state)->split.n_rows, 1);
   agree_with_fann(&s, model, 1e-4);
   clt_model_free(model);
   free(s.rows);

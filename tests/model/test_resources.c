@@ -13,7 +13,6 @@
 
 #include "model/model.h"
 #include "model/network.h"
-#include "model/tables.h"
 #include "problem/guidance.h"
 #include "row.h"
 
@@ -126,8 +125,8 @@ static void only_parameters_without_resources_are_in_the_table(void **state) {
   clt_model *with = fit(s, "yes"), *without = fit(s, "no");
   const clt_ensemble *e = with->state, *f = without->state;
   assert_int_equal(e->shape.n_inputs, f->shape.n_inputs + 3);
-  assert_int_equal(clt_tables_size(e->tables), 4 * 3 * 2); /* unroll, order, pad */
-  assert_true(clt_tables_size(f->tables) > 24);
+  assert_int_equal(e->split.n_rows, 4 * 3 * 2); /* unroll, order, pad */
+  assert_true(f->split.n_rows > 24);
   clt_model_free(with);
   clt_model_free(without);
 }

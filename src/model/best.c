@@ -1,0 +1,380 @@
+/* The whole space: every prediction, or the best of them, in batches on several threads; and where there is little
+ * time, the best that hill climbing finds. */
+#include <clatune/rng.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "model/heap.h"
+#include "model/model.h"
+
+/* --- the best few of many candidates --- */
+
+int clt_candidate_compare(const void *a, const void *b) {
+  const clt_candidate *p = a, *q = b;
+  if (p->likely != q->likely) return p->likely ? -1 : 1;
+  if (p->prediction.log_cost != q->prediction.log_cost) return p->prediction.log_cost < q->prediction.log_cost ? -1 : 1;
+  return (p->config > q->config) - (p->config < q->config);
+}
+
+int clt_heap_init(clt_heap *h, size_t capacity, clt_error *error) {
+  *h = (clt_heap){clt_new_array(capacity, sizeof *h->items), 0, capacity};
+  return h->items ? CLT_OK : clt_fail_memory(error);
+}
+
+void clt_heap_release(clt_heap *h) { free(h->items); }
+
+static void swap_candidates(clt_candidate *a, clt_candidate *b) {
+  clt_candidate c = *a;
+  *a = *b;
+  *b = c;
+}
+
+void clt_heap_add(clt_heap *h, const clt_candidate *c) {
+  clt_candidate *items = h->items;
+  if (h->n < h->capacity) {
+    size_t i = h->n++;
+    items[i] = *c;
+    for (; i && clt_candidate_compare(&items[(i - 1) / 2], &items[i]) < 0; i = (i - 1) / 2)
+      swap_candidates(&items[i], &items[(i - 1) / 2]);
+    return;
+  }
+  if (h->n == 0 || clt_candidate_compare(c, &items[0]) >= 0) return;
+  items[0] = *c;
+  for (size_t i = 0, child; (child = 2 * i + 1) < h->n; i = child) {
+    if (child + 1 < h->n && clt_candidate_compare(&items[child], &items[child + 1]) < 0) child++;
+    if (clt_candidate_compare(&items[i], &items[child]) >= 0) return;
+    swap_candidates(&items[i], &items[child]);
+  }
+}
+
+float clt_heap_worst(const clt_heap *h) {
+  bool closed = h->n && h->n == h->capacity && h->items[0].likely;
+  return closed ? h->items[0].prediction.log_cost : INFINITY;
+}
+
+void clt_heap_sort(clt_heap *h) {
+  if (h->n) qsort(h->items, h->n, sizeof *h->items, clt_candidate_compare);
+}
+
+/* The m best, ascending; predictions may be NULL. Returns how many there were. The end of its use as a heap. */
+static size_t heap_give(clt_heap *h, size_t m, clt_config *out, clt_prediction *predictions) {
+  clt_heap_sort(h);
+  size_t n = h->n < m ? h->n : m;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = h->items[i].config;
+    if (predictions) predictions[i] = h->items[i].prediction;
+  }
+  return n;
+}
+
+/* How many of n candidates to keep for the m best: times as many, at least fewest. */
+static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
+  uint64_t kept = m > SIZE_MAX / times ? n : (uint64_t)m * times;
+  if (kept < fewest) kept = fewest;
+  return m == 0 ? 0 : kept < n ? (size_t)kept : (size_t)n;
+}
+
+/* --- exact predictions of what fast ones have kept --- */
+
+#define PART 1024 /* candidates that a thread predicts at once */
+
+struct kept {
+  const clt_model *model;
+  clt_heap *heap;
+};
+
+static int predict_part(void *user, size_t index, clt_error *error) {
+  const struct kept *kept = user;
+  size_t first = index * PART, n = kept->heap->n - first < PART ? kept->heap->n - first : PART;
+  clt_config configs[PART] = {0};
+  clt_prediction predictions[PART];
+  clt_candidate *items = kept->heap->items + first;
+  for (size_t i = 0; i < n; i++) configs[i] = items[i].config;
+  int rc = clt_model_predict_costs(kept->model, configs, n, false, predictions, error);
+  for (size_t i = 0; !rc && i < n; i++) {
+    predictions[i].p_valid = items[i].prediction.p_valid;
+    items[i].prediction = predictions[i];
+  }
+  return rc;
+}
+
+/* The heap's order is no heap's afterwards. */
+static int predict_kept(const clt_model *model, clt_heap *h, clt_error *error) {
+  struct kept kept = {model, h};
+  return clt_parallel(model->threads, (h->n + PART - 1) / PART, predict_part, &kept, error);
+}
+
+/* --- the sweep --- */
+
+#define LARGEST_BATCH 32768
+#define SMALLEST_BATCH 1024
+#define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
+
+struct sweep {
+  const clt_model *model;
+  bool fast;
+  uint64_t n_valid;
+  size_t batch;
+  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
+  int (*use)(struct sweep *sweep, size_t index, clt_config *configs, clt_prediction *predictions, size_t n,
+             clt_error *error);
+  void (*failed)(struct sweep *sweep); /* nullable: told when a batch fails */
+  pthread_mutex_t lock;
+  void *user;
+};
+
+static int sweep_batch(void *user, size_t index, clt_error *error) {
+  struct sweep *s = user;
+  clt_config *configs = clt_new_array(s->batch, sizeof *configs);
+  clt_prediction *predictions = clt_new_array(s->batch, sizeof *predictions);
+  int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
+  size_t n = rc ? 0 : clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
+  if (!rc) rc = clt_model_predict_costs(s->model, configs, n, s->fast, predictions, error);
+  if (!rc) rc = s->use(s, index, configs, predictions, n, error);
+  if (rc && s->failed) s->failed(s);
+  free(configs);
+  free(predictions);
+  return rc;
+}
+
+static int sweep_space(struct sweep *s, clt_error *error) {
+  unsigned threads = s->model->threads;
+  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
+  s->n_valid = clt_space_valid(s->model->space);
+  uint64_t share = s->n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
+  s->batch = share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
+  size_t n = (size_t)((s->n_valid + s->batch - 1) / s->batch);
+  int rc = clt_parallel(threads, n, sweep_batch, s, error);
+  pthread_mutex_destroy(&s->lock);
+  return rc;
+}
+
+/* --- the m best --- */
+
+#define KEPT 16           /* times as many as wanted are kept by fast predictions, and */
+#define FEWEST_KEPT 32768 /* at least this many, or */
+#define KEPT_SHARE 4      /* one in so many, where that is less */
+
+struct best {
+  double min_p_valid;
+  const clt_config *skip;
+  size_t n_skip;
+  clt_heap heap; /* of all threads, under the sweep's lock */
+};
+
+/* Validity is asked only for those that may enter; they are moved to the front of both arrays. */
+static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                        clt_error *error) {
+  (void)index;
+  struct best *best = s->user;
+  clt_heap *h = &best->heap;
+  pthread_mutex_lock(&s->lock);
+  float worst = clt_heap_worst(h);
+  pthread_mutex_unlock(&s->lock);
+  size_t n_picked = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (p[i].log_cost > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
+    configs[n_picked] = configs[i];
+    p[n_picked++] = p[i];
+  }
+  int rc = clt_model_predict_validity(s->model, configs, n_picked, p, error);
+  if (rc) return rc;
+  pthread_mutex_lock(&s->lock);
+  for (size_t i = 0; i < n_picked; i++) {
+    clt_candidate c = {configs[i], p[i], !(p[i].p_valid < best->min_p_valid)};
+    clt_heap_add(h, &c);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return CLT_OK;
+}
+
+int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
+                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
+  struct best best = {min_p_valid, skip, n_skip};
+  uint64_t n_valid = clt_space_valid(model->space);
+  if (m > n_valid) m = (size_t)n_valid;
+  size_t fewest = n_valid / KEPT_SHARE < FEWEST_KEPT ? (size_t)(n_valid / KEPT_SHARE) : FEWEST_KEPT;
+  size_t n_kept = count_kept(m, KEPT, fewest, n_valid);
+  bool fast = n_kept < n_valid && model->type->has_fast;
+  struct sweep sweep = {.model = model, .fast = fast, .use = use_for_best, .user = &best};
+  int rc = clt_heap_init(&best.heap, fast ? n_kept : m, error);
+  if (!rc && m) rc = sweep_space(&sweep, error);
+  if (!rc && fast) rc = predict_kept(model, &best.heap, error);
+  if (!rc) *n_out = heap_give(&best.heap, m, out, predictions);
+  clt_heap_release(&best.heap);
+  return rc;
+}
+
+/* --- every prediction, in order --- */
+
+struct visit {
+  clt_model_visit visit;
+  void *user;
+  size_t turn; /* the batch that is visited next */
+  bool stopped;
+  pthread_cond_t changed;
+};
+
+static void stop_visits(struct sweep *s) {
+  struct visit *v = s->user;
+  pthread_mutex_lock(&s->lock);
+  v->stopped = true;
+  pthread_cond_broadcast(&v->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+/* Batches are taken in ascending order, so the one whose turn it is never waits for a thread that waits. */
+static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
+                         clt_error *error) {
+  struct visit *v = s->user;
+  int rc = clt_model_predict_validity(s->model, configs, n, p, error);
+  if (rc) return rc;
+  pthread_mutex_lock(&s->lock);
+  while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
+  if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
+  v->turn++;
+  if (rc) v->stopped = true; /* at once, before another batch has its turn */
+  pthread_cond_broadcast(&v->changed);
+  pthread_mutex_unlock(&s->lock);
+  return rc;
+}
+
+int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
+  struct visit v = {visit, user};
+  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
+  if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
+  int rc = sweep_space(&sweep, error);
+  pthread_cond_destroy(&v.changed);
+  return rc;
+}
+
+/* --- hill climbing --- */
+
+#define SWEPT 4   /* times as many configurations as may be predicted one by one are swept in the same time */
+#define SAMPLED 4 /* one in so many predictions is of a random configuration, to begin with */
+#define CLIMBS 4  /* from the best of these; what is left goes to the neighbours of the best of all */
+
+/* Where the way was found by fast predictions, so many times as many as wanted are predicted exactly at the end, */
+#define CLIMB_KEPT 4
+#define FEWEST_CLIMB_KEPT 32 /* and at least this many */
+
+typedef struct place {
+  clt_candidate candidate;
+  bool expanded; /* its neighbours were looked at */
+} place;
+
+typedef struct climb {
+  const clt_model *model;
+  double min_p_valid;
+  bool fast;     /* on the way fast predictions do */
+  place *all;    /* what was looked at */
+  clt_map index; /* of a configuration among them */
+  size_t n, capacity;
+  clt_config *batch; /* capacity */
+  clt_prediction *predictions;
+  clt_config *neighbours;
+  size_t most_neighbours;
+} climb;
+
+/* Predicts those of n configurations that were not seen yet, as far as there is room. */
+static int look_at(climb *c, const clt_config *configs, size_t n, clt_error *error) {
+  size_t first = c->n, n_new = 0;
+  for (size_t i = 0; i < n && c->n < c->capacity; i++) {
+    bool is_new;
+    uint64_t *index = clt_map_add(&c->index, configs[i], &is_new);
+    if (index == NULL) return clt_fail_memory(error);
+    if (!is_new) continue;
+    *index = c->n++;
+    c->batch[n_new++] = configs[i];
+  }
+  int rc = clt_model_predict_costs(c->model, c->batch, n_new, c->fast, c->predictions, error);
+  if (!rc) rc = clt_model_predict_validity(c->model, c->batch, n_new, c->predictions, error);
+  for (size_t i = 0; !rc && i < n_new; i++) {
+    const clt_prediction *p = &c->predictions[i];
+    c->all[first + i].candidate = (clt_candidate){c->batch[i], *p, !(p->p_valid < c->min_p_valid)};
+  }
+  return rc;
+}
+
+static bool is_better(const place *a, const place *b) {
+  return b == NULL || clt_candidate_compare(&a->candidate, &b->candidate) < 0;
+}
+
+/* Looks at all neighbours; *best is the best of them that was predicted, NULL where there is none. */
+static int look_around(climb *c, place *from, place **best, clt_error *error) {
+  from->expanded = true;
+  size_t n = clt_space_neighbours(c->model->space, from->candidate.config, c->neighbours, c->most_neighbours);
+  if (n > c->most_neighbours) n = c->most_neighbours;
+  int rc = look_at(c, c->neighbours, n, error);
+  *best = NULL;
+  for (size_t i = 0; !rc && i < n; i++) {
+    const uint64_t *index = clt_map_find(&c->index, c->neighbours[i]);
+    if (index && is_better(&c->all[*index], *best)) *best = &c->all[*index];
+  }
+  return rc;
+}
+
+/* The best of the first n whose neighbours were not looked at; NULL: there is none. */
+static place *find_best_open(const climb *c, size_t n) {
+  place *best = NULL;
+  for (size_t i = 0; i < n; i++)
+    if (!c->all[i].expanded && is_better(&c->all[i], best)) best = &c->all[i];
+  return best;
+}
+
+static int climb_all(climb *c, const clt_config *starts, size_t n_starts, clt_error *error) {
+  clt_rng rng;
+  size_t n_sample = c->capacity / SAMPLED + 1;
+  clt_config *sample = clt_new_array(n_sample, sizeof *sample);
+  if (sample == NULL) return clt_fail_memory(error);
+  clt_rng_init(&rng, 1);
+  int rc = look_at(c, starts, n_starts, error);
+  int64_t n = rc ? rc : clt_space_sample(c->model->space, &rng, n_sample, sample, error);
+  rc = n < 0 ? (int)n : look_at(c, sample, (size_t)n, error);
+  free(sample);
+  size_t n_begun = c->n;
+  for (int i = 0; !rc && i < CLIMBS; i++) {
+    place *at = find_best_open(c, n_begun), *next = NULL;
+    while (!rc && at && !at->expanded && c->n < c->capacity) {
+      rc = look_around(c, at, &next, error);
+      at = next && is_better(next, at) ? next : NULL;
+    }
+  }
+  for (place *open, *ignored; !rc && c->n < c->capacity && (open = find_best_open(c, c->n));)
+    rc = look_around(c, open, &ignored, error);
+  return rc;
+}
+
+int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
+                    size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
+                    clt_error *error) {
+  if (clt_space_valid(model->space) / SWEPT <= n_predictions)
+    return clt_model_best(model, m, min_p_valid, NULL, 0, out, predictions, n_out, error);
+  bool fast = model->type->has_fast;
+  climb c = {.model = model, .min_p_valid = min_p_valid, .fast = fast, .capacity = n_predictions};
+  clt_heap h = {0};
+  for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
+    c.most_neighbours += clt_space_parameter(model->space, i)->n_values;
+  c.all = clt_new_array(c.capacity, sizeof *c.all);
+  c.batch = clt_new_array(c.capacity, sizeof *c.batch);
+  c.predictions = clt_new_array(c.capacity, sizeof *c.predictions);
+  c.neighbours = clt_new_array(c.most_neighbours, sizeof *c.neighbours);
+  int rc = c.all && c.batch && c.predictions && c.neighbours ? climb_all(&c, starts, n_starts, error)
+                                                             : clt_fail_memory(error);
+  if (!rc) rc = clt_heap_init(&h, count_kept(m, fast ? CLIMB_KEPT : 1, fast ? FEWEST_CLIMB_KEPT : 0, c.n), error);
+  for (size_t i = 0; !rc && i < c.n; i++) clt_heap_add(&h, &c.all[i].candidate);
+  if (!rc && fast) rc = predict_kept(model, &h, error);
+  if (!rc) *n_out = heap_give(&h, m, out, predictions);
+  clt_heap_release(&h);
+  clt_map_release(&c.index);
+  free(c.all);
+  free(c.batch);
+  free(c.predictions);
+  free(c.neighbours);
+  return rc;
+}

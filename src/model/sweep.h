@@ -1,0 +1,106 @@
+/* model/sweep.h - predicting many configurations.
+ *
+ * What a model computes often falls into a part for a few parameters, whose combinations fit into a *table*, and a part
+ * for the *rest*, which many configurations share. The table takes the parameters that change fastest from rank to rank
+ * and that no resource depends on. Forests split so (forest.c), and networks:
+ *
+ * sigmoid(z) = 1 / (1 + exp(-z)), and the first layer's z is a sum over inputs. So exp(-z) is a product of two factors,
+ * one for the row of the table and one for the rest. What remains for each configuration is a multiplication, an
+ * addition and a division a unit. With nothing in the table it is a plain batched product with an exponential a unit.
+ */
+#ifndef CLT_MODEL_SWEEP_H
+#define CLT_MODEL_SWEEP_H
+
+#include "model/encoding.h"
+#include "model/kernels.h"
+
+/* --- what is in the table --- */
+
+/* Neighbouring parameters of the table: config / stride % size is their joint position. */
+typedef struct clt_split_run {
+  uint64_t stride, size;
+  size_t weight; /* of the position in the row number */
+} clt_split_run;
+
+typedef struct clt_split {
+  const clt_encoding *encoding;
+  bool in_table[CLT_MAX_PARAMETERS];
+  size_t n_rows; /* of the table; 1: nothing is in it */
+  size_t n_runs;
+  clt_split_run runs[CLT_MAX_PARAMETERS];
+} clt_split;
+
+/* Chooses the table: at most max_rows rows, and only parameters that accept (nullable) agrees to, asked with the
+ * parameter already marked in split->in_table. */
+int clt_split_init(clt_split *split, const clt_encoding *encoding, size_t max_rows,
+                   bool (*accept)(void *user, const clt_split *split), void *user, clt_error *error);
+
+/* Chooses the table for configurations like these, so that few factors have to be computed. None with extra inputs:
+ * they are each configuration's own. */
+int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extra, const clt_config *configs, size_t n,
+                     clt_error *error);
+
+/* The value position that a row of the table has for a parameter in the table. */
+size_t clt_split_position(const clt_split *split, size_t row, size_t parameter);
+
+/* --- configurations, grouped by rest --- */
+
+#define CLT_LAYOUT_MOST 32768 /* configurations laid out at once */
+
+/* Inputs that a model has beside the encoding's: out[n] of a configuration. Any number of threads at once. */
+typedef struct clt_extra_inputs {
+  size_t n;
+  void (*fill)(const void *user, clt_config config, float *out);
+  const void *user;
+} clt_extra_inputs;
+
+/* Which configuration has which rest depends on the configurations alone: it is worked out once where networks change
+ * and configurations do not. Configurations order[start[r]] .. order[start[r + 1] - 1] share rest r. */
+typedef struct clt_layout {
+  const clt_split *split;
+  size_t n, n_rests, n_rest_inputs;
+  uint32_t *order, *start;
+  uint32_t *row;     /* of the table, by place in order */
+  clt_config *first; /* by rest: one of its configurations */
+  float *rest_x; /* [rest][n_rest_inputs], those of the parameters not in the table, resources, extra ones; or NULL */
+} clt_layout;
+
+/* n at most CLT_LAYOUT_MOST; borrows the split. extra is NULL where there is nothing beside the encoding. group leaves
+ * rest_x NULL. Release also after a failure. */
+int clt_layout_init(clt_layout *layout, const clt_split *split, const clt_extra_inputs *extra,
+                    const clt_config *configs, size_t n, clt_error *error);
+int clt_layout_group(clt_layout *layout, const clt_split *split, const clt_config *configs, size_t n, clt_error *error);
+void clt_layout_release(clt_layout *layout);
+
+/* --- networks, packed for predicting --- */
+
+/* Up to CLT_LANES members side by side. */
+typedef struct clt_pack_group {
+  size_t n_members;
+  float *rest;  /* weights, [unit][rest input, bias][lane] */
+  float *table; /* factors, [table row][unit][lane] */
+  float *second, *output;
+  clt_further_layers further;
+} clt_pack_group;
+
+typedef struct clt_pack {
+  const clt_kernels *kernels;
+  size_t n_units, n_rest_inputs, n_groups;
+  clt_pack_group *groups;
+} clt_pack;
+
+/* weights[member] of the shape, whose inputs are the encoding's and n_extra more; hidden units are sigmoid. All are
+ * borrowed for the call. Release also after a failure. */
+int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape,
+                  const float *const *weights, size_t n_members, clt_error *error);
+void clt_pack_release(clt_pack *pack);
+
+/* A table that these weights allow: a unit's z stays within the range of single precision's exponentials. */
+int clt_split_for_weights(clt_split *out, const clt_encoding *encoding, const clt_shape *shape,
+                          const float *const *weights, size_t n_members, clt_error *error);
+
+/* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with inputs).
+ * A configuration's result does not depend on the others. Any number of threads at once. */
+int clt_pack_predict(const clt_pack *pack, const clt_layout *layout, float *mean, float *spread, clt_error *error);
+
+#endif

@@ -1,0 +1,214 @@
+/* How networks are trained: L-BFGS with all rows at once, and when it stops early. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "model/network.h"
+
+/* --- rows --- */
+
+int clt_matrix_init(clt_matrix *out, const float *x, size_t n_inputs, const float *y, const size_t *chosen,
+                    size_t n_chosen, clt_error *error) {
+  *out = (clt_matrix){n_chosen, n_inputs, (n_chosen + CLT_BLOCK_ROWS - 1) / CLT_BLOCK_ROWS};
+  size_t block_floats = 0;
+  if (clt_size_multiply(&block_floats, n_inputs, CLT_BLOCK_ROWS * sizeof(float)))
+    out->inputs = clt_vector_memory(out->n_blocks, block_floats);
+  out->targets = clt_vector_memory(out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
+  out->presence = clt_vector_memory(out->n_blocks, CLT_BLOCK_ROWS * sizeof(float));
+  if (!out->inputs || !out->targets || !out->presence) return clt_fail_memory(error);
+  for (size_t i = 0; i < n_chosen; i++) {
+    const float *row = x + chosen[i] * n_inputs;
+    float *to = out->inputs + i / CLT_BLOCK_ROWS * n_inputs * CLT_BLOCK_ROWS + i % CLT_BLOCK_ROWS;
+    for (size_t k = 0; k < n_inputs; k++) to[k * CLT_BLOCK_ROWS] = row[k];
+    out->targets[i] = y[chosen[i]];
+    out->presence[i] = 1;
+  }
+  return CLT_OK;
+}
+
+void clt_matrix_release(clt_matrix *matrix) {
+  free(matrix->inputs);
+  free(matrix->targets);
+  free(matrix->presence);
+  *matrix = (clt_matrix){0};
+}
+
+/* --- stopping --- */
+
+#define FEW_ROWS 6 /* fewer left-out rows say nothing: the last weights stand */
+
+int clt_stopping_init(clt_stopping *s, const clt_shape *shape, const float *x, const float *y, const size_t *left_out,
+                      size_t n_left_out, long patience, clt_error *error) {
+  *s = (clt_stopping){shape, .patience = patience};
+  int rc = clt_matrix_init(&s->rows, x, shape->n_inputs, y, left_out, n_left_out, error);
+  if (rc) return rc;
+  s->outputs = clt_vector_memory(s->rows.n_blocks, CLT_BLOCK_ROWS * sizeof *s->outputs);
+  s->scratch = clt_vector_memory(1, clt_gradient_scratch(shape));
+  bool enough = s->outputs && s->scratch;
+  for (int i = 0; i < CLT_N_STOPS; i++) {
+    s->loss[i] = INFINITY;
+    s->weights[i] = clt_vector_memory(clt_shape_n_weights(shape), sizeof(float));
+    enough = enough && s->weights[i];
+  }
+  return enough ? CLT_OK : clt_fail_memory(error);
+}
+
+void clt_stopping_release(clt_stopping *s) {
+  clt_matrix_release(&s->rows);
+  free(s->outputs);
+  free(s->scratch);
+  for (int i = 0; i < CLT_N_STOPS; i++) free(s->weights[i]);
+}
+
+bool clt_stopping_look(clt_stopping *s, const float *weights, long step) {
+  bool few = s->rows.n_rows < FEW_ROWS, hope = few;
+  double loss[CLT_N_STOPS] = {0};
+  if (!few) clt_kernels_best()->outputs(s->shape, weights, &s->rows, s->scratch, s->outputs);
+  for (size_t i = 0; !few && i < s->rows.n_rows; i++) {
+    double error = s->outputs[i] - s->rows.targets[i];
+    loss[i % 2] += error * error;
+  }
+  loss[CLT_BOTH_HALVES] = loss[CLT_HALF_A] + loss[CLT_HALF_B];
+  for (int i = 0; i < CLT_N_STOPS; i++) {
+    if (few || loss[i] < s->loss[i]) {
+      s->loss[i] = loss[i];
+      s->best_step[i] = step;
+      memcpy(s->weights[i], weights, clt_shape_n_weights(s->shape) * sizeof *weights);
+    }
+    hope = hope || step - s->best_step[i] < s->patience;
+  }
+  return hope;
+}
+
+void clt_stopping_predict(clt_stopping *s, float *out) {
+  for (size_t half = 0; half < 2; half++) {
+    const float *weights = s->weights[half ? CLT_HALF_A : CLT_HALF_B];
+    clt_kernels_best()->outputs(s->shape, weights, &s->rows, s->scratch, s->outputs);
+    for (size_t i = half; i < s->rows.n_rows; i += 2) out[i] = s->outputs[i];
+  }
+}
+
+/* --- L-BFGS (Liu and Nocedal, "On the limited memory BFGS method for large scale optimization", 1989) ---
+ *
+ * In single precision, one gradient an iteration: a step is taken where the loss falls enough (Armijo's condition), and
+ * shortened where it does not. A library's line search and book-keeping in double precision take longer than the
+ * gradients of the small networks that a search refits after each measurement, and make large ones no better. */
+
+#define PAIRS 10              /* steps that the curvature is known of; of 8, 10 and 20, see docs/models.md */
+#define ARMIJO 1e-4           /* of the decrease that the slope promises */
+#define LEAST_CURVATURE 1e-12 /* of a pair; rounding errors below */
+#define CONVERGED 1e-7        /* length of the gradient, relative to that of the weights */
+#define MOST_SHORTENINGS 20   /* one after another: single precision allows no further step */
+#define LOOK_EVERY 5          /* iterations */
+
+/* All arrays are padded to whole vectors. */
+struct lbfgs {
+  const clt_kernels *kernels;
+  size_t n;
+  float *x, *gradient, *direction, *trial, *trial_gradient;
+  float *steps[PAIRS], *changes[PAIRS]; /* of position and gradient */
+  double inverse[PAIRS];                /* 1 / (step * change) */
+  size_t n_pairs, newest;
+  double scale; /* of the first guess of the inverse Hessian */
+};
+
+/* direction = - (inverse Hessian) * gradient, by the pairs, the newest first and back. */
+static void find_direction(struct lbfgs *s) {
+  const clt_kernels *k = s->kernels;
+  double part[PAIRS];
+  memcpy(s->direction, s->gradient, s->n * sizeof *s->direction);
+  for (size_t i = 0; i < s->n_pairs; i++) {
+    size_t pair = (s->newest + PAIRS - i) % PAIRS;
+    part[pair] = s->inverse[pair] * k->dot(s->steps[pair], s->direction, s->n);
+    k->add(s->direction, (float)-part[pair], s->changes[pair], s->n);
+  }
+  k->add(s->direction, (float)(-1 - s->scale), s->direction, s->n); /* times - scale */
+  for (size_t i = s->n_pairs; i-- > 0;) {
+    size_t pair = (s->newest + PAIRS - i) % PAIRS;
+    double rest = -part[pair] - s->inverse[pair] * k->dot(s->changes[pair], s->direction, s->n);
+    k->add(s->direction, (float)rest, s->steps[pair], s->n);
+  }
+}
+
+/* Keeps the pair of the step just taken, where the loss is curved along it. */
+static void keep_pair(struct lbfgs *s) {
+  const clt_kernels *k = s->kernels;
+  size_t pair = (s->newest + 1) % PAIRS;
+  memcpy(s->steps[pair], s->trial, s->n * sizeof *s->trial);
+  memcpy(s->changes[pair], s->trial_gradient, s->n * sizeof *s->trial);
+  k->add(s->steps[pair], -1, s->x, s->n);
+  k->add(s->changes[pair], -1, s->gradient, s->n);
+  double curvature = k->dot(s->steps[pair], s->changes[pair], s->n);
+  if (!(curvature > LEAST_CURVATURE)) return;
+  s->inverse[pair] = 1 / curvature;
+  s->scale = curvature / k->dot(s->changes[pair], s->changes[pair], s->n);
+  s->newest = pair;
+  if (s->n_pairs < PAIRS) s->n_pairs++;
+}
+
+static void minimise(struct lbfgs *s, const clt_training *t, const clt_matrix *rows, void *scratch) {
+  const clt_kernels *k = s->kernels;
+  float decay = (float)t->decay;
+  double loss = k->gradient(t->shape, s->x, rows, decay, scratch, s->gradient), length = 0, slope = 0;
+  bool fresh = true; /* the direction is to be found */
+  int n_shortened = 0;
+  for (long i = 1; i <= t->iterations;) { /* steps taken */
+    if (fresh) {
+      double squares = k->dot(s->gradient, s->gradient, s->n);
+      if (!(squares > CONVERGED * CONVERGED * fmax(1, k->dot(s->x, s->x, s->n)))) return;
+      if (s->n_pairs) find_direction(s);
+      slope = s->n_pairs ? k->dot(s->gradient, s->direction, s->n) : 0;
+      length = 1;
+      if (!(slope < 0)) { /* no pairs, or useless ones: straight down */
+        s->n_pairs = 0;
+        memset(s->direction, 0, s->n * sizeof *s->direction);
+        k->add(s->direction, -1, s->gradient, s->n);
+        slope = -squares;
+        length = 1 / sqrt(squares);
+      }
+      n_shortened = 0;
+    }
+    memcpy(s->trial, s->x, s->n * sizeof *s->trial);
+    k->add(s->trial, (float)length, s->direction, s->n);
+    double trial_loss = k->gradient(t->shape, s->trial, rows, decay, scratch, s->trial_gradient);
+    fresh = trial_loss <= loss + ARMIJO * length * slope;
+    if (!fresh) { /* to the minimum of the parabola through what is known */
+      double factor = -0.5 * length * slope / (trial_loss - loss - length * slope);
+      length *= factor > 0.1 ? fmin(factor, 0.5) : 0.1;
+      if (++n_shortened == MOST_SHORTENINGS) return;
+      continue;
+    }
+    keep_pair(s);
+    memcpy(s->x, s->trial, s->n * sizeof *s->x);
+    memcpy(s->gradient, s->trial_gradient, s->n * sizeof *s->gradient);
+    loss = trial_loss;
+    if (t->stopping && i % LOOK_EVERY == 0 && !clt_stopping_look(t->stopping, s->x, i)) return;
+    i++;
+  }
+}
+
+int clt_train_lbfgs(const clt_training *t, float *weights, clt_error *error) {
+  size_t n = clt_shape_n_weights(t->shape), padded = (n + CLT_LANES - 1) / CLT_LANES * CLT_LANES;
+  struct lbfgs s = {.kernels = clt_kernels_best(), .n = n};
+  clt_matrix rows = {0};
+  float *memory = clt_vector_memory((5 + 2 * PAIRS) * padded, sizeof *memory);
+  void *scratch = clt_vector_memory(1, clt_gradient_scratch(t->shape));
+  int rc = memory && scratch ? clt_matrix_init(&rows, t->x, t->shape->n_inputs, t->y, t->rows, t->n_rows, error)
+                             : clt_fail_memory(error);
+  if (!rc) {
+    float **parts[] = {&s.x, &s.gradient, &s.direction, &s.trial, &s.trial_gradient};
+    for (size_t i = 0; i < 5; i++) *parts[i] = memory + i * padded;
+    for (size_t i = 0; i < PAIRS; i++) s.steps[i] = memory + (5 + i) * padded;
+    for (size_t i = 0; i < PAIRS; i++) s.changes[i] = memory + (5 + PAIRS + i) * padded;
+    memcpy(s.x, weights, n * sizeof *weights);
+    minimise(&s, t, &rows, scratch);
+    memcpy(weights, s.x, n * sizeof *weights);
+    if (t->stopping) clt_stopping_look(t->stopping, weights, t->iterations + 1);
+  }
+  clt_matrix_release(&rows);
+  free(memory);
+  free(scratch);
+  return rc;
+}
