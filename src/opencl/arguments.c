@@ -137,24 +137,6 @@ void clt_executor_forget(clt_executor *executor, const clt_data *data) {
 
 /* --- arguments --- */
 
-/* Finds the argument's data, and whether its result is to be compared. */
-static int attach_data(clt_binding *binding, const clt_data *data, bool verify, clt_error *error) {
-  const clt_plan_arg *arg = binding->arg;
-  binding->array = data ? clt_data_find(data, arg->name) : NULL;
-  const clt_array *array = binding->array;
-  if (array && (array->element.base != arg->element.base || array->element.components != arg->element.components ||
-                array->bytes != arg->element.bytes * arg->extent[0] * arg->extent[1] * arg->extent[2]))
-    return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' is of another type or size than its data", arg->name);
-  if (data && arg->has_data && (array == NULL || array->data == NULL))
-    return clt_fail(error, CLT_E_ARGUMENT, "there is no data for the argument '%s'", arg->name);
-  if (data == NULL || !verify || !arg->verified) return CLT_OK;
-  if (array && !array->verified) return CLT_OK;
-  if (array == NULL || array->reference == NULL)
-    return clt_fail(error, CLT_E_ARGUMENT, "there is no reference for the argument '%s'", arg->name);
-  binding->verified = true;
-  return CLT_OK;
-}
-
 static int make_sampler(clt_binding *binding, const clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
   cl_int status;
@@ -165,8 +147,33 @@ static int make_sampler(clt_binding *binding, const clt_executor *executor, clt_
   return clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, "making a sampler");
 }
 
-static int make_object(clt_binding *binding, clt_executor *executor, clt_measurement *m, clt_error *error) {
+/* Finds an argument's data, decides whether its result is to be compared, and makes what the kernel is given. */
+static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
+                         clt_measurement *m, clt_error *error) {
   const clt_plan_arg *arg = binding->arg;
+  const clt_element_base base = arg->element.base;
+  if (arg->kind == CLT_ARG_SAMPLER) return make_sampler(binding, executor, m);
+  if (!clt_arg_is_memory(arg)) return CLT_OK;
+
+  const clt_array *array = data ? clt_data_find(data, arg->name) : NULL;
+  if (array && (array->element.base != base || array->element.components != arg->element.components ||
+                array->bytes != arg->element.bytes * arg->extent[0] * arg->extent[1] * arg->extent[2]))
+    return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' is of another type or size than its data", arg->name);
+  if (data && arg->has_data && (array == NULL || array->data == NULL))
+    return clt_fail(error, CLT_E_ARGUMENT, "there is no data for the argument '%s'", arg->name);
+  binding->array = array;
+  binding->verified = data && verify && arg->verified && !(array && !array->verified);
+  if (binding->verified && (array == NULL || array->reference == NULL))
+    return clt_fail(error, CLT_E_ARGUMENT, "there is no reference for the argument '%s'", arg->name);
+
+  bool given = arg->has_data && array,
+       whole = base != CLT_ELEMENT_HALF && base != CLT_ELEMENT_FLOAT && base != CLT_ELEMENT_DOUBLE;
+  int rc = CLT_OK;
+  if (given || (binding->verified && whole))
+    rc =
+        get_input(&binding->input, executor, data, array, arg, given ? CLT_CONTENT_INPUT : CLT_CONTENT_WRONG, m, error);
+  if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
+
   cl_mem_flags flags = arg->access == CLT_READ_ONLY    ? CL_MEM_READ_ONLY
                        : arg->access == CLT_WRITE_ONLY ? CL_MEM_WRITE_ONLY
                                                        : CL_MEM_READ_WRITE;
@@ -174,28 +181,10 @@ static int make_object(clt_binding *binding, clt_executor *executor, clt_measure
   if (status == CL_SUCCESS) return CLT_OK;
   char what[300];
   snprintf(what, sizeof what, "make room for argument '%s'", arg->name);
-  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, what);
-  if (status == CL_INVALID_BUFFER_SIZE || status == CL_INVALID_IMAGE_SIZE || status == CL_IMAGE_FORMAT_NOT_SUPPORTED)
-    return clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, what);
+  if (clt_cl_out_of_memory(status) || status == CL_INVALID_BUFFER_SIZE || status == CL_INVALID_IMAGE_SIZE ||
+      status == CL_IMAGE_FORMAT_NOT_SUPPORTED)
+    return clt_reject_cl(m, CLT_REASON_DEVICE_LIMIT, status, what); /* or out-of-memory */
   return clt_fail_cl(error, status, what);
-}
-
-static int bind_argument(clt_binding *binding, clt_executor *executor, const clt_data *data, bool verify,
-                         clt_measurement *m, clt_error *error) {
-  const clt_plan_arg *arg = binding->arg;
-  const clt_element_base base = arg->element.base;
-  if (arg->kind == CLT_ARG_SAMPLER) return make_sampler(binding, executor, m);
-  if (!clt_arg_is_memory(arg)) return CLT_OK;
-  int rc = attach_data(binding, data, verify, error);
-  if (rc) return rc;
-  bool given = arg->has_data && binding->array;
-  if (given) {
-    rc = get_input(&binding->input, executor, data, binding->array, arg, CLT_CONTENT_INPUT, m, error);
-  } else if (binding->verified && base != CLT_ELEMENT_HALF && base != CLT_ELEMENT_FLOAT && base != CLT_ELEMENT_DOUBLE) {
-    rc = get_input(&binding->input, executor, data, binding->array, arg, CLT_CONTENT_WRONG, m, error);
-  }
-  if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
-  return make_object(binding, executor, m, error);
 }
 
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <link.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #define MAX_HEADER_BYTES ((size_t)16 << 20)
 enum { MAX_PARENTS = 4 };
@@ -27,18 +27,23 @@ typedef struct piece {
   size_t name_length;
 } piece;
 
-struct clt_declarations {
-  char *text;
-  piece *pieces;
-  size_t n_pieces, capacity;
-  struct word *learnt;
-  size_t n_learnt, learnt_capacity;
-};
-
 typedef struct word {
   const char *text;
   size_t length;
 } word;
+
+typedef struct word_list {
+  word *items;
+  size_t n, capacity;
+  bool failed; /* out of memory: some are missing */
+} word_list;
+
+struct clt_declarations {
+  char *text;
+  piece *pieces;
+  size_t n_pieces, capacity;
+  word_list learnt;
+};
 
 static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_'; }
 static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -176,105 +181,87 @@ int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *
 void clt_declarations_free(clt_declarations *declarations) {
   if (declarations == NULL) return;
   free(declarations->pieces);
-  free(declarations->learnt);
+  free(declarations->learnt.items);
   free(declarations->text);
   free(declarations);
 }
 
-/* All words of a text, behind those already in the list; false: out of memory. */
-static bool add_words(word **words, size_t *n, size_t *capacity, const char *text) {
+static void add_word(word_list *list, word w) {
+  if (list->failed || clt_grow(&list->items, &list->capacity, list->n + 1, sizeof *list->items))
+    list->failed = true;
+  else
+    list->items[list->n++] = w;
+}
+
+static void add_words(word_list *list, const char *text) {
   while (*text) {
     const char *begin = text;
     while (in_word(*text)) text++;
-    if (text > begin && starts_word(*begin)) {
-      if (clt_grow(words, capacity, *n + 1, sizeof **words)) return false;
-      (*words)[(*n)++] = (word){begin, (size_t)(text - begin)};
-    }
+    if (text > begin && starts_word(*begin)) add_word(list, (word){begin, (size_t)(text - begin)});
     if (*text) text++;
   }
-  return true;
 }
 
-/* -DNAME=word: the D belongs to the first word, so both readings are words. */
-static bool add_option_words(word **words, size_t *n, size_t *capacity, const char *options) {
-  size_t before = *n;
-  if (!add_words(words, n, capacity, options)) return false;
-  for (size_t i = before, end = *n; i < end; i++) {
-    word w = (*words)[i];
-    if (w.text[0] != 'D' || w.length < 2 || w.text == options || w.text[-1] != '-') continue;
-    if (clt_grow(words, capacity, *n + 1, sizeof **words)) return false;
-    (*words)[(*n)++] = (word){w.text + 1, w.length - 1};
+static bool has_word(const word_list *sorted, word w) {
+  return sorted->n && bsearch(&w, sorted->items, sorted->n, sizeof w, compare_words);
+}
+
+size_t clt_declarations_learn(clt_declarations *declarations, const char *log) {
+  word_list words = {0}, *learnt = &declarations->learnt;
+  size_t before = learnt->n;
+  add_words(&words, log);
+  for (size_t i = 0; i < words.n; i++) { /* PoCL's own names for them */
+    word *w = &words.items[i];
+    if (w->length > PREFIX_LENGTH && strncmp(w->text, PREFIX, PREFIX_LENGTH) == 0)
+      *w = (word){w->text + PREFIX_LENGTH, w->length - PREFIX_LENGTH};
   }
-  return true;
+  if (words.n) qsort(words.items, words.n, sizeof *words.items, compare_words);
+  for (size_t i = 0; !words.failed && i < declarations->n_pieces; i++) {
+    word name = {declarations->pieces[i].name, declarations->pieces[i].name_length};
+    if (name.text == NULL || !has_word(&words, name)) continue;
+    size_t l = 0;
+    while (l < learnt->n && compare_words(&learnt->items[l], &name) != 0) l++;
+    if (l == learnt->n) add_word(learnt, name);
+  }
+  free(words.items);
+  return learnt->n - before;
 }
 
-static void write_pieces(FILE *out, const clt_declarations *d, const word *words, size_t n_words) {
+char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options) {
+  word_list words = {0};
+  clt_text text = {0};
+  char *out = NULL;
+  for (size_t i = 0; i < declarations->learnt.n; i++) add_word(&words, declarations->learnt.items[i]);
+  add_words(&words, source);
+  size_t before = words.n;
+  add_words(&words, options ? options : "");
+  /* -DNAME=word: the D belongs to the first word, so both readings are words. */
+  for (size_t i = before, end = words.n; i < end; i++) {
+    word w = words.items[i];
+    if (w.text[0] == 'D' && w.length > 1 && w.text != options && w.text[-1] == '-')
+      add_word(&words, (word){w.text + 1, w.length - 1});
+  }
+  if (words.n) qsort(words.items, words.n, sizeof *words.items, compare_words);
   word last = {0};
   bool last_wanted = false;
-  for (size_t i = 0; i < d->n_pieces; i++) {
-    const piece *p = &d->pieces[i];
+  for (size_t i = 0; i < declarations->n_pieces; i++) {
+    const piece *p = &declarations->pieces[i];
     word name = {p->name, p->name_length};
     /* Overloads stand together: one search answers for all of them. */
     if (name.text && (last.text == NULL || compare_words(&name, &last) != 0)) {
       last = name;
-      last_wanted = bsearch(&name, words, n_words, sizeof *words, compare_words) != NULL;
+      last_wanted = has_word(&words, name);
     }
-    if (name.text == NULL || last_wanted) fwrite(p->text, 1, p->length, out);
+    if (name.text == NULL || last_wanted) clt_text_add_bytes(&text, p->text, p->length);
   }
-}
-
-static bool is_learnt(const clt_declarations *d, word name) {
-  for (size_t i = 0; i < d->n_learnt; i++)
-    if (compare_words(&d->learnt[i], &name) == 0) return true;
-  return false;
-}
-
-size_t clt_declarations_learn(clt_declarations *declarations, const char *log) {
-  word *words = NULL;
-  size_t n = 0, capacity = 0, before = declarations->n_learnt;
-  bool complete = add_words(&words, &n, &capacity, log);
-  for (size_t i = 0; complete && i < n; i++) /* PoCL's own names for them */
-    if (words[i].length > PREFIX_LENGTH && strncmp(words[i].text, PREFIX, PREFIX_LENGTH) == 0)
-      words[i] = (word){words[i].text + PREFIX_LENGTH, words[i].length - PREFIX_LENGTH};
-  if (n) qsort(words, n, sizeof *words, compare_words);
-  for (size_t i = 0; complete && i < declarations->n_pieces; i++) {
-    word name = {declarations->pieces[i].name, declarations->pieces[i].name_length};
-    if (name.text == NULL || !bsearch(&name, words, n, sizeof *words, compare_words) || is_learnt(declarations, name))
-      continue;
-    complete = clt_grow(&declarations->learnt, &declarations->learnt_capacity, declarations->n_learnt + 1,
-                        sizeof *declarations->learnt) == 0;
-    if (complete) declarations->learnt[declarations->n_learnt++] = name;
-  }
-  free(words);
-  return declarations->n_learnt - before;
-}
-
-static bool add_learnt(word **words, size_t *n, size_t *capacity, const clt_declarations *d) {
-  if (clt_grow(words, capacity, *n + d->n_learnt + 1, sizeof **words)) return false;
-  for (size_t i = 0; i < d->n_learnt; i++) (*words)[(*n)++] = d->learnt[i];
-  return true;
-}
-
-char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options) {
-  word *words = NULL;
-  size_t n = 0, capacity = 0, bytes = 0;
-  char *text = NULL;
-  FILE *out = NULL;
-  if (add_learnt(&words, &n, &capacity, declarations) && add_words(&words, &n, &capacity, source) &&
-      add_option_words(&words, &n, &capacity, options ? options : ""))
-    out = open_memstream(&text, &bytes);
-  if (out) {
-    if (n) qsort(words, n, sizeof *words, compare_words);
-    write_pieces(out, declarations, words, n);
-    fprintf(out, "\n#line 1\n%s", source);
-    bool broken = ferror(out) != 0;
-    if (fclose(out) || broken) {
-      free(text);
-      text = NULL;
-    }
-  }
-  free(words);
-  return text;
+  clt_text_add(&text, "\n#line 1\n");
+  clt_text_add(&text, source);
+  if (words.failed)
+    clt_text_release(&text);
+  else
+    clt_text_take(&out, &text, NULL);
+  free(words.items);
+  return out;
 }
 
 /* --- the header of the PoCL that this process has loaded --- */

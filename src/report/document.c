@@ -156,7 +156,7 @@ static json_t *parameter_json(draft *d, const factor *f) {
   /* Times had names of their own before there were objectives. */
   static const char *const names[2][4] = {{"best", "better_quartile", "median", "worse_quartile"},
                                           {"least_s", "lower_quartile_s", "median_s", "upper_quartile_s"}};
-  bool is_time = d->t->figure == NULL && clt_objective_is_time(d->t->objective);
+  bool is_time = clt_objective_is_time(d->t->objective);
   json_t *values = json_array();
   for (size_t v = 0, shown = 0; v < f->parameter->n_values; v++) {
     const clt_effect *e = &f->effects[v];
@@ -286,10 +286,10 @@ static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
   size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
-  bool as_finalist = best && isfinite(best->final_s) && clt_objective_ranks_by_time(t->objective);
-  double cost = as_finalist ? clt_objective_cost_of(t->objective, best->config, best->final_s, best->energy_J)
-                : best      ? best->cost
-                            : NAN;
+  const clt_objective *o = t->objective;
+  bool as_finalist =
+      best && isfinite(best->final_cost) && (clt_objective_ranks_by_time(o) || clt_objective_is_standard(o));
+  double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i]));
   put(d, json, "best", best ? row_json(d, d->best) : json_null());
@@ -309,10 +309,9 @@ static int put_median(draft *d, json_t *json, clt_error *error) {
 
 static json_t *objective_json(const clt_tuning *t) {
   const clt_objective *o = t->objective;
-  bool largest = t->figure ? clt_problem_larger_is_better(t->figure) : clt_objective_goal(o) == CLT_MAXIMISE;
-  return json_pack("{s:o, s:o, s:s}", "name", clt_report_string(t->figure ? "figure" : clt_objective_name(o)), "unit",
-                   clt_report_string(t->figure ? clt_problem_figure_unit(t->figure) : clt_objective_unit(o)), "goal",
-                   largest ? "maximise" : "minimise");
+  return json_pack("{s:o, s:o, s:s}", "name", clt_report_string(clt_objective_name(o)), "unit",
+                   clt_report_string(clt_objective_unit(o)), "goal",
+                   clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise");
 }
 
 static json_t *device_json(const clt_device_info *info) {

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "store/store.h"
 
-static int add_row(clt_report_rows *rows, const clt_measurement *m) {
+static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {
   /* What a file claims to have taken; nothing where it cannot be. */
   double spent_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s + m->phases.verify_s;
   if (clt_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof *rows->items)) return CLT_E_MEMORY;
@@ -19,18 +19,18 @@ static int add_row(clt_report_rows *rows, const clt_measurement *m) {
       (clt_report_row){.config = m->config,
                        .reason = m->reason,
                        .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
+                       .cost = clt_objective_cost(objective, m),
                        .spread = m->n_runs < 2 ? NAN : clt_mad(m->runs_s, m->n_runs) / clt_median(m->runs_s, m->n_runs),
-                       .final_s = NAN,
                        .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
-                       .energy_J = m->energy_J,
-                       .cost = NAN};
+                       .final_s = NAN,
+                       .final_cost = NAN};
   return CLT_OK;
 }
 
 static int add_record(void *user, clt_record_kind kind, const clt_measurement *m) {
   clt_tuning *t = user;
-  if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, m);
-  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, m) : 0;
+  if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, t->objective, m);
+  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
 }
 
 /* Keeps the newest row of each configuration, and gives the rows what they took as finalists. */
@@ -54,6 +54,7 @@ static int join_rows(clt_tuning *t, clt_error *error) {
     const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
     rows->items[kept] = rows->items[i];
     if (final) rows->items[kept].final_s = t->finalists.items[*final].time_s;
+    if (final) rows->items[kept].final_cost = t->finalists.items[*final].cost;
     kept++;
   }
   rows->n = kept;
@@ -62,18 +63,13 @@ static int join_rows(clt_tuning *t, clt_error *error) {
   return failed ? clt_fail_memory(error) : CLT_OK;
 }
 
-/* The end of all three ways: rows as they count, with their costs. */
+/* The end of all three ways: rows as they count. */
 static int finish_tuning(clt_tuning *t, clt_error *error) {
   if (!t->title || !t->device || !t->sizes) return clt_fail_memory(error);
   int rc = join_rows(t, error);
   if (rc) return rc;
   if (t->rows.n == 0) return clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'", t->title);
-  for (size_t i = 0; i < t->rows.n; i++) {
-    clt_report_row *row = &t->rows.items[i];
-    if (row->reason == CLT_REASON_NONE)
-      row->cost = clt_objective_cost_of(t->objective, row->config, row->time_s, row->energy_J);
-    t->n_correct += isfinite(row->time_s);
-  }
+  for (size_t i = 0; i < t->rows.n; i++) t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
   return CLT_OK;
 }
 
@@ -99,8 +95,6 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) add_size(&sizes, clt_instance_size(instance, i));
   int rc = clt_text_take(&out->sizes, &sizes, error);
   if (rc == CLT_OK) rc = clt_objective_new(&out->objective, instance, objective, error);
-  if (rc == CLT_OK && clt_objective_is_standard(out->objective) && !clt_problem_figure_is_time(problem))
-    out->figure = problem;
   if (rc == CLT_OK) rc = clt_store_key_init(&key, instance, error);
   if (rc == CLT_OK) out->device = clt_format("%s, driver %s", key.device, key.driver);
   if (rc == CLT_OK) rc = clt_device_to_json(&json, clt_instance_device(instance), error);
@@ -137,7 +131,7 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
   if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
   note_device(out, clt_recording_device_json(recording));
   for (size_t i = 0; rc == CLT_OK && i < clt_recording_size(recording); i++)
-    if (add_row(&out->rows, clt_recording_at(recording, clt_recording_in_file(recording, i))))
+    if (add_row(&out->rows, out->objective, clt_recording_at(recording, clt_recording_in_file(recording, i))))
       rc = clt_fail_memory(error);
   return rc ? rc : finish_tuning(out, error);
 }
@@ -157,7 +151,7 @@ void clt_tuning_release(clt_tuning *tuning) {
 /* --- asking --- */
 
 double clt_tuning_value(const clt_tuning *tuning, double cost) {
-  return tuning->figure ? clt_problem_figure(tuning->figure, cost) : clt_objective_exchange(tuning->objective, cost);
+  return clt_objective_exchange(tuning->objective, cost);
 }
 
 static bool is_better(const clt_tuning *t, size_t a, size_t b) {
@@ -179,12 +173,13 @@ size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n) {
 }
 
 size_t clt_tuning_best(const clt_tuning *tuning) {
+  const clt_objective *o = tuning->objective;
   size_t best = SIZE_MAX;
-  double least_s = INFINITY;
-  bool finalists_count = clt_objective_ranks_by_time(tuning->objective);
+  double least = INFINITY;
+  bool finalists_count = clt_objective_ranks_by_time(o) || clt_objective_is_standard(o);
   for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
-    if (!(tuning->rows.items[i].final_s < least_s)) continue;
-    least_s = tuning->rows.items[i].final_s;
+    if (!(tuning->rows.items[i].final_cost < least)) continue;
+    least = tuning->rows.items[i].final_cost;
     best = i;
   }
   if (best == SIZE_MAX) clt_tuning_fastest(tuning, &best, 1);

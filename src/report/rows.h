@@ -10,12 +10,11 @@
 typedef struct clt_report_row {
   clt_config config;
   clt_reason reason;
-  double time_s;   /* NaN if not correct */
-  double spread;   /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
-  double final_s;  /* as a finalist: the median of its interleaved runs at the end; NaN if it was none */
-  double spent_s;  /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
-  double energy_J; /* NaN: not measured */
-  double cost;     /* what it is ordered by: clt_objective_cost; NaN: none */
+  double time_s;  /* NaN if not correct */
+  double cost;    /* what it is ordered by: clt_objective_cost; NaN: none */
+  double spread;  /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
+  double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
+  double final_s, final_cost; /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
 } clt_report_row;
 
 typedef struct clt_report_rows {
@@ -27,7 +26,6 @@ typedef struct clt_tuning {
   const clt_space *space;
   clt_space *own_space; /* of what occurs; NULL: space is borrowed */
   clt_objective *objective;
-  const clt_problem *figure; /* whose programs report a figure that is no time; NULL: none */
   char *title, *device, *sizes;
   clt_device_info *device_info; /* NULL: not known */
   clt_report_rows rows, finalists;
@@ -45,8 +43,8 @@ void clt_tuning_release(clt_tuning *tuning);
 double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
 /* The indices of the n best rows, the best first; returns how many there are. */
 size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
-/* The row of the best configuration: the finalist with the least final_s, else the fastest; by an objective that does
- * not rank by time the best of the search. SIZE_MAX: none is correct. */
+/* The row of the best configuration: the finalist with the least final_cost, else the fastest; by an objective that
+ * does not rank by time the best of the search. SIZE_MAX: none is correct. */
 size_t clt_tuning_best(const clt_tuning *tuning);
 
 /* What the rows of a group come to: costs, NaN where none is correct. */
