@@ -2,7 +2,8 @@
  *
  * A problem file and its kernel are trusted as a Makefile is: they name files to read, compiler options, and shared
  * modules to load. Everything is copied; a clt_problem and a clt_instance are immutable once made and may be read from
- * several threads. */
+ * several threads. Texts that are returned are borrowed from the problem or instance unless it is said that they are
+ * malloc'ed. */
 #ifndef CLATUNE_PROBLEM_H
 #define CLATUNE_PROBLEM_H
 
@@ -33,18 +34,14 @@ size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
-/* Figures of merit (docs/objectives.md): what the file's "Metrics" name. Texts are borrowed from the problem; unit is
- * "" where none is stated. A metric without a goal can be shown, and is an objective once somebody says which way it is
+/* A figure of merit (docs/objectives.md), such as the file's "Metrics" name. Texts are borrowed; unit is "" where none is
+ * stated. A metric without a goal can be shown, and is an objective once somebody says which way it is
  * better. */
 typedef enum clt_goal { CLT_GOAL_NOT_STATED, CLT_MINIMISE, CLT_MAXIMISE } clt_goal;
 typedef struct clt_metric {
   const char *name, *expression, *unit;
   clt_goal goal;
 } clt_metric;
-size_t clt_problem_n_metrics(const clt_problem *problem);
-clt_metric clt_problem_metric(const clt_problem *problem, size_t index);
-/* The file's "Objective", in the form that clt_objective_new takes (clatune/objective.h); NULL: it has none. */
-const char *clt_problem_objective(const clt_problem *problem);
 
 /* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks is
  * CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "problem/metric.h"
 #include "space/expr.h"
 #include "sweep/sweep.h"
 
