@@ -31,21 +31,15 @@ typedef struct candidates {
   bool exhausted; /* the model has no others */
 } candidates;
 
-/* A result; cost NaN: it failed. */
-typedef struct result_row {
-  clt_config config;
-  double cost;
-} result_row;
-
 typedef struct two_stage_state {
   clt_search_setup setup;
   clt_two_stage_plan plan;
   double min_p_valid; /* less likely ones come after all others */
   int64_t allowance;
   clt_draw draw;
-  clt_map seen;     /* asked for, or evaluated before */
-  result_row *rows; /* told */
-  size_t n_rows, rows_capacity, n_correct;
+  clt_map seen;  /* asked for, or evaluated before */
+  clt_rows rows; /* told, by configuration, so that the order in which results arrived makes no difference */
+  size_t n_correct;
   double best_cost, best_sample_cost;
   int64_t n_asked, n_told;
   bool drawn_out; /* the whole space was sampled */
@@ -112,36 +106,37 @@ int64_t clt_two_stage_own_budget(const void *opaque) {
 /* --- how deep the second stage must go: docs/searchers/two-stage.md --- */
 
 typedef struct fast_row {
-  double cost;
-  double residual; /* predicted - measured log time */
+  double log_cost;
+  double residual; /* predicted - measured */
 } fast_row;
 
-static int by_cost(const void *a, const void *b) {
-  double x = ((const fast_row *)a)->cost, y = ((const fast_row *)b)->cost;
+static int by_log_cost(const void *a, const void *b) {
+  double x = ((const fast_row *)a)->log_cost, y = ((const fast_row *)b)->log_cost;
   return (x > y) - (x < y);
 }
 
-/* By how much the optimum may have been predicted slower than it is, in log time, with probability `confidence`. The
+/* By how much the optimum may have been predicted slower than it is, in log cost, with probability `confidence`. The
  * optimum is taken to be exchangeable with the k fastest rows, each predicted by networks that have seen it neither for
  * fitting nor for stopping. Then its error is the largest of the k + 1 with probability 1 / (k + 1), so the largest of
  * the k bounds it with probability k / (k + 1). NaN where fewer than k rows are correct. residuals: one for each
  * correct row, in the order of rows. */
-static double find_margin(const result_row *rows, size_t n_rows, const float *residuals, size_t n_residuals,
-                          double confidence) {
+static double find_margin(const clt_rows *rows, const float *residuals, size_t n_residuals, double confidence) {
   fast_row *fast = clt_new_array(n_residuals, sizeof *fast);
   if (fast == NULL) return NAN;
   double margin = NAN;
   size_t n = 0, k = (size_t)ceil(confidence / (1 - confidence) - 1e-9);
-  for (size_t i = 0; i < n_rows && n < n_residuals; i++) {
-    if (isnan(rows[i].cost)) continue;
-    fast[n] = (fast_row){rows[i].cost, residuals[n]};
+  for (size_t i = 0; i < rows->n && n < n_residuals; i++) {
+    if (clt_rows_failed(rows, i)) continue;
+    fast[n] = (fast_row){rows->log_cost[i], residuals[n]};
     n++;
   }
-  qsort(fast, n, sizeof *fast, by_cost);
+  qsort(fast, n, sizeof *fast, by_log_cost);
   for (size_t i = 0; i < k && k <= n; i++) margin = fmax(margin, fast[i].residual); /* NaN gives way */
   free(fast);
   return margin;
 }
+
+/* --- the model --- */
 
 static void say(const two_stage_state *s, clt_log_level level, const char *text) {
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
@@ -152,72 +147,9 @@ static void enter(two_stage_state *s, stage now, const char *phase) {
   snprintf(s->report.phase, sizeof s->report.phase, "%s", phase);
 }
 
-static int two_stage_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  two_stage_state *s = state;
-  s->setup = *setup;
-  s->allowance = clt_search_allowance(setup);
-  int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
-  if (rc) return rc;
-  s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
-  clt_draw_init(&s->draw, setup->space, setup->seed);
-  s->best_cost = s->best_sample_cost = INFINITY;
-  s->report.timed_beside = CLT_CONFIG_NONE;
-  s->n_needed = NAN;
-  enter(s, SAMPLING, "sampling");
-  for (size_t i = 0; i < setup->n_evaluated; i++)
-    if (clt_map_add(&s->seen, setup->evaluated[i], NULL) == NULL) return clt_fail_memory(error);
-  return CLT_OK;
-}
-
-/* --- first stage --- */
-
-static int ask_samples(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  while (*n_out < n && s->n_asked < s->plan.samples && !s->drawn_out) {
-    clt_config config;
-    int rc = clt_draw_next(&s->draw, &s->seen, &config, error);
-    if (rc) return rc;
-    s->drawn_out = config == CLT_CONFIG_NONE;
-    if (s->drawn_out) break;
-    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
-    out[(*n_out)++] = config;
-    s->n_asked++;
-  }
-  return CLT_OK;
-}
-
-/* Too few samples are correct for a model: takes more of them, or gives up. */
-static void extend_samples(two_stage_state *s) {
-  bool possible = !s->drawn_out && s->n_asked < s->allowance;
-  char text[200];
-  snprintf(text, sizeof text, "only %zu of the %zu configurations sampled are correct, a model needs %d: %s",
-           s->n_correct, s->n_rows, MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
-  say(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
-  if (!possible) {
-    s->stage = OVER;
-    return;
-  }
-  enter(s, SAMPLING, "sampling");
-  int64_t more = s->allowance - s->n_asked;
-  s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
-}
-
-/* --- the model --- */
-
-static int by_config(const void *a, const void *b) {
-  clt_config x = ((const result_row *)a)->config, y = ((const result_row *)b)->config;
-  return (x > y) - (x < y);
-}
-
-/* The rows in the order of configurations, so that the order in which results arrived makes no difference. */
-static int fit(two_stage_state *s, clt_error *error) {
+static int fit_model(two_stage_state *s, clt_error *error) {
   clt_model *model;
-  qsort(s->rows, s->n_rows, sizeof *s->rows, by_config);
-  clt_rows rows = {.space = s->setup.space};
-  int rc = s->setup.instance ? clt_rows_add_instance(&rows, s->setup.instance, error) : CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < s->n_rows; i++)
-    rc = clt_rows_add(&rows, s->rows[i].config, log(s->rows[i].cost), 0, error);
-  if (rc == CLT_OK) rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, s->setup.seed, s->setup.threads, error);
-  clt_rows_release(&rows);
+  int rc = clt_model_fit(&model, "ensemble", NULL, 0, &s->rows, s->setup.seed, s->setup.threads, error);
   if (rc) return rc;
   clt_model_free(s->model);
   s->model = model;
@@ -267,19 +199,46 @@ static int refill(two_stage_state *s, clt_error *error) {
   return rc;
 }
 
-/* The margin is that of the random rows: those of the second stage were chosen by the model and say too little of what
- * it does not know. */
-static int start_second_stage(two_stage_state *s, clt_error *error) {
-  enter(s, SECOND, "second stage");
-  int rc = fit(s, error);
-  if (rc) return rc;
-  size_t n;
-  const float *residuals = clt_model_residuals(s->model, &n);
-  s->margin = find_margin(s->rows, s->n_rows, residuals, n, s->setup.confidence);
-  return refill(s, error);
+/* --- the first stage --- */
+
+static int ask_samples(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
+  while (*n_out < n && s->n_asked < s->plan.samples && !s->drawn_out) {
+    clt_config config;
+    int rc = clt_draw_next(&s->draw, &s->seen, &config, error);
+    if (rc) return rc;
+    s->drawn_out = config == CLT_CONFIG_NONE;
+    if (s->drawn_out) break;
+    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
+    out[(*n_out)++] = config;
+    s->n_asked++;
+  }
+  return CLT_OK;
 }
 
-/* --- second stage --- */
+/* All samples are told. The margin is that of the random rows: those of the second stage are chosen by the model and
+ * say too little of what it does not know. Where too few are correct for a model, takes more of them, or gives up. */
+static int end_sampling(two_stage_state *s, clt_error *error) {
+  int64_t more = s->allowance - s->n_asked;
+  bool possible = !s->drawn_out && more > 0;
+  char text[200];
+  size_t n;
+  if (s->n_correct >= MIN_CORRECT) {
+    enter(s, SECOND, "second stage");
+    int rc = fit_model(s, error);
+    if (rc) return rc;
+    const float *residuals = clt_model_residuals(s->model, &n);
+    s->margin = find_margin(&s->rows, residuals, n, s->setup.confidence);
+    return refill(s, error);
+  }
+  snprintf(text, sizeof text, "only %zu of the %zu configurations sampled are correct, a model needs %d: %s",
+           s->n_correct, s->rows.n, MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
+  say(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
+  enter(s, possible ? SAMPLING : OVER, "sampling");
+  s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
+  return CLT_OK;
+}
+
+/* --- the second stage --- */
 
 /* The predicted log cost beyond which, by the margin, nothing lies that is better than the best by more than the
  * tolerance. */
@@ -287,8 +246,8 @@ static double threshold(const two_stage_state *s) { return log(s->best_cost) - l
 
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
-static bool promising(const two_stage_state *s, const clt_prediction *prediction, double threshold_log_time) {
-  return prediction->p_valid >= s->min_p_valid && prediction->log_cost < threshold_log_time;
+static bool promising(const two_stage_state *s, const clt_prediction *prediction, double beyond) {
+  return prediction->p_valid >= s->min_p_valid && prediction->log_cost < beyond;
 }
 
 struct count {
@@ -305,21 +264,10 @@ static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_
   return 0;
 }
 
-/* The limit came before the confidence was reached: says how much it would take. */
-static int report_shortfall(two_stage_state *s, clt_error *error) {
-  char text[200];
-  struct count count = {s, threshold(s), 0};
-  int rc = clt_model_sweep(s->model, count_promising, &count, error);
-  if (rc) return rc;
-  s->n_needed = (double)(s->n_second + (count.n > 0 ? count.n : 1));
-  snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %lld, its limit was %lld",
-           s->setup.confidence, (long long)s->n_needed, (long long)s->n_second);
-  say(s, CLT_LOG_WARNING, text);
-  return CLT_OK;
-}
-
+/* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
 static int finish(two_stage_state *s, clt_error *error) {
   const candidates *c = &s->candidates;
+  char text[200];
   s->stage = OVER;
   if (!s->plan.chosen) return CLT_OK;
   if (isnan(s->margin)) {
@@ -327,42 +275,41 @@ static int finish(two_stage_state *s, clt_error *error) {
         "too few correct samples to choose the second stage by the confidence: it went to its limit");
     return CLT_OK;
   }
-  if (c->next < c->n && promising(s, &c->predictions[c->next], threshold(s))) return report_shortfall(s, error);
   s->n_needed = (double)s->n_second;
+  struct count count = {s, threshold(s), 0};
+  if (c->next == c->n || !promising(s, &c->predictions[c->next], count.threshold)) return CLT_OK;
+  int rc = clt_model_sweep(s->model, count_promising, &count, error);
+  if (rc) return rc;
+  s->n_needed += count.n > 0 ? (double)count.n : 1;
+  snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
+           s->setup.confidence, s->n_needed, (long long)s->n_second);
+  say(s, CLT_LOG_WARNING, text);
   return CLT_OK;
-}
-
-static int64_t second_stage_left(const two_stage_state *s) {
-  int64_t left = s->plan.second_stage == INT64_MAX ? INT64_MAX : s->plan.second_stage - s->n_second;
-  int64_t allowed = s->allowance == INT64_MAX ? INT64_MAX : s->allowance - s->n_asked;
-  return left < allowed ? left : allowed;
-}
-
-/* Where the block that begins at the next candidate ends. */
-static size_t end_of_block(const two_stage_state *s) {
-  const candidates *c = &s->candidates;
-  int64_t left = second_stage_left(s), block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
-  if (block > left) block = left;
-  size_t end = c->n - c->next < (size_t)block ? c->n : c->next + (size_t)block;
-  if (!s->plan.chosen || isnan(s->margin)) return end;
-  double beyond = threshold(s);
-  for (size_t i = c->next; i < end; i++)
-    if (!promising(s, &c->predictions[i], beyond)) return i;
-  return end;
 }
 
 /* The second stage is asked for in blocks, and what comes next is decided when a block has been told completely: so the
  * decision depends neither on the order of the results nor on the size of the batches. Where most of a block failed,
  * the model is fitted again with what was learnt. */
 static int next_block(two_stage_state *s, clt_error *error) {
+  candidates *c = &s->candidates;
   bool learnt = s->block_failed > 0 && s->block_failed >= REFIT_SHARE * (double)s->block_told;
-  bool empty = s->candidates.next == s->candidates.n && !s->candidates.exhausted;
-  int rc = learnt ? fit(s, error) : CLT_OK;
-  if (rc == CLT_OK && (learnt || empty)) rc = refill(s, error);
+  int rc = learnt ? fit_model(s, error) : CLT_OK;
+  if (rc == CLT_OK && (learnt || (c->next == c->n && !c->exhausted))) rc = refill(s, error);
   if (rc) return rc;
   s->block_told = s->block_failed = 0;
-  s->block_end = end_of_block(s);
-  return s->block_end == s->candidates.next ? finish(s, error) : CLT_OK;
+  int64_t left = s->plan.second_stage == INT64_MAX ? INT64_MAX : s->plan.second_stage - s->n_second;
+  int64_t allowed = s->allowance == INT64_MAX ? INT64_MAX : s->allowance - s->n_asked;
+  int64_t block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
+  if (block > left) block = left;
+  if (block > allowed) block = allowed;
+  s->block_end = c->n - c->next < (size_t)block ? c->n : c->next + (size_t)block;
+  if (s->plan.chosen && !isnan(s->margin)) {
+    double beyond = threshold(s);
+    size_t end = c->next;
+    while (end < s->block_end && promising(s, &c->predictions[end], beyond)) end++;
+    s->block_end = end;
+  }
+  return s->block_end == c->next ? finish(s, error) : CLT_OK;
 }
 
 static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -377,14 +324,24 @@ static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_ou
   return CLT_OK;
 }
 
-/* --- ask and tell --- */
+/* --- the searcher --- */
 
-/* All that was asked for has been told, and there is nothing more to ask for in this stage or block. */
-static int go_on(two_stage_state *s, clt_error *error) {
-  if (s->stage == SECOND) return next_block(s, error);
-  if (s->n_correct >= MIN_CORRECT) return start_second_stage(s, error);
-  extend_samples(s);
-  return CLT_OK;
+static int two_stage_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  two_stage_state *s = state;
+  s->setup = *setup;
+  s->allowance = clt_search_allowance(setup);
+  int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
+  if (rc) return rc;
+  s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
+  clt_draw_init(&s->draw, setup->space, setup->seed);
+  s->best_cost = s->best_sample_cost = INFINITY;
+  s->report.timed_beside = CLT_CONFIG_NONE;
+  s->n_needed = NAN;
+  enter(s, SAMPLING, "sampling");
+  for (size_t i = 0; i < setup->n_evaluated; i++)
+    if (clt_map_add(&s->seen, setup->evaluated[i], NULL) == NULL) return clt_fail_memory(error);
+  s->rows.space = setup->space;
+  return setup->instance ? clt_rows_add_instance(&s->rows, setup->instance, error) : CLT_OK;
 }
 
 static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -394,7 +351,7 @@ static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   while (rc == CLT_OK && n > 0 && s->stage != OVER) {
     rc = s->stage == SAMPLING ? ask_samples(s, n, out, n_out, error) : ask_block(s, n, out, n_out, error);
     if (rc || *n_out > 0 || s->n_told < s->n_asked) break;
-    rc = go_on(s, error);
+    rc = s->stage == SECOND ? next_block(s, error) : end_sampling(s, error);
   }
   return rc;
 }
@@ -404,8 +361,14 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
   (void)measurement;
   two_stage_state *s = state;
   bool correct = !isnan(cost);
-  if (clt_grow(&s->rows, &s->rows_capacity, s->n_rows + 1, sizeof *s->rows)) return clt_fail_memory(error);
-  s->rows[s->n_rows++] = (result_row){config, cost};
+  int rc = clt_rows_add(&s->rows, config, log(cost), 0, error);
+  if (rc) return rc;
+  for (size_t i = s->rows.n - 1; i > 0 && s->rows.configs[i - 1] > config; i--) {
+    s->rows.configs[i] = s->rows.configs[i - 1];
+    s->rows.log_cost[i] = s->rows.log_cost[i - 1];
+    s->rows.configs[i - 1] = config;
+    s->rows.log_cost[i - 1] = log(cost);
+  }
   s->n_correct += correct;
   if (cost < s->best_cost) s->best_cost = cost;
   if (clt_search_is_evaluated(&s->setup, config)) return CLT_OK;
@@ -444,7 +407,7 @@ static void two_stage_fini(void *state) {
   free(s->candidates.configs);
   free(s->candidates.predictions);
   clt_model_free(s->model);
-  free(s->rows);
+  clt_rows_release(&s->rows);
 }
 
 static const clt_option options[] = {
