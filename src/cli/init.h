@@ -2,10 +2,11 @@
 #ifndef CLT_CLI_INIT_H
 #define CLT_CLI_INIT_H
 
-#include <clatune/inspect.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "device/inspect.h"
 
 #define CLI_MAX_MACROS 64
 

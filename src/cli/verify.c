@@ -1,4 +1,3 @@
-#include <clatune/inspect.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "device/inspect.h"
 #include "problem/data.h"
 #include "problem/plan.h"
 #include "session/contest.h"

@@ -1,11 +1,11 @@
 /* The macros that a kernel's text defines, by its own "#define"s: no compiler says which of them win over -D. */
-#include <clatune/inspect.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "device/inspect.h"
 
 #define MAX_DEPTH 64 /* of conditions that are looked at */
 

@@ -8,9 +8,9 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #endif
 #include <CL/cl.h>
-#include <clatune/inspect.h>
 #include <clatune/measurement.h>
 
+#include "device/inspect.h"
 #include "opencl/timing.h"
 #include "problem/data.h"
 #include "problem/plan.h"

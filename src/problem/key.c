@@ -1,5 +1,4 @@
 /* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
-#include <clatune/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "device/inspect.h"
 #include "problem/command.h"
 
 #define MAX_INCLUDED 256 /* files in one hash */

@@ -1,13 +1,13 @@
 /* Questions to a worker of its own: which devices there are, what a kernel file holds. A driver or compiler may crash
  * or hang. */
 #include <clatune/device.h>
-#include <clatune/inspect.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "device/inspect.h"
 #include "worker/process.h"
 
 #define PATIENCE_S 60

@@ -6,12 +6,12 @@
 #ifndef CLT_WORKER_MESSAGE_H
 #define CLT_WORKER_MESSAGE_H
 
-#include <clatune/inspect.h>
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
 #include <jansson.h>
 
 #include "base/json.h"
+#include "device/inspect.h"
 #include "opencl/timing.h"
 
 #define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
