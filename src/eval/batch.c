@@ -127,7 +127,7 @@ static int start_line(clt_command_state *s, const clt_command_line *line, const 
 
 /* From now on an answer is due: where the program streams, each has its time. */
 static void set_deadline(clt_command_state *s) {
-  double each_s = s->context.run_timeout_s;
+  double each_s = s->context.options.run_timeout_s;
   s->batch.deadline_s = clt_now_s() + (s->batch.streams ? each_s : each_s * (double)s->batch.n);
 }
 
@@ -140,7 +140,7 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   if (b->limit == 0) b->limit = b->size;
   if (rc == 0 && b->scratch == NULL) rc = clt_scratch_new(&b->scratch, &s->context, "scratch", CLT_CONFIG_NONE, error);
   if (rc == 0 && b->step < command->n_build)
-    return start_line(s, &command->build[b->step], "", s->context.compile_timeout_s, error);
+    return start_line(s, &command->build[b->step], "", s->context.options.compile_timeout_s, error);
   if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
   b->n = s->n_queue < b->limit ? s->n_queue : b->limit;
   b->n_answered = 0;

@@ -18,14 +18,7 @@
 #define MOST_BUILDS 16 /* where nobody says how many */
 #define STOP_S 0.1     /* how long a request to stop may go unseen */
 
-typedef struct command_options {
-  int64_t parallel, builds, batch_size, min_runs, max_runs, warm_up, memory_limit_mib;
-  double compile_timeout_s, run_timeout_s, check_timeout_s, run_timeout_factor, run_timeout_floor_s;
-  double max_total_s, steady, abandon_factor;
-  bool lock;
-} command_options;
-
-#define AT(member) offsetof(command_options, member)
+#define AT(member) offsetof(clt_command_options, member)
 static const clt_option options[] = {
     {"parallel", CLT_OPTION_INT, "1", 1, MAX_SLOTS, AT(parallel),
      "Evaluations under way at the same time; more than 1 only where they do not disturb each other."},
@@ -59,7 +52,7 @@ static const clt_option options[] = {
 
 /* --- opening and closing --- */
 
-static void choose_sizes(clt_command_state *s, const command_options *o) {
+static void choose_sizes(clt_command_state *s, const clt_command_options *o) {
   const clt_command *command = s->context.command;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
@@ -140,7 +133,7 @@ static void command_close(void *state) {
 static int command_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
                         clt_error *error) {
   clt_command_state *s = state;
-  const command_options *o = given;
+  const clt_command_options *o = given;
   const clt_command *command = setup->instance ? clt_instance_command(setup->instance) : NULL;
   char key[256];
   clt_device_info host;
@@ -157,21 +150,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
                     "option 'parallel' makes no sense with \"Batch\"; 'batch-size' is what it takes");
   s->setup = *setup;
   s->lock.fd = -1;
-  s->context = (clt_command_context){.instance = setup->instance,
-                                     .command = command,
-                                     .run = {NULL, -1},
-                                     .memory_limit_bytes = o->memory_limit_mib << 20,
-                                     .compile_timeout_s = o->compile_timeout_s,
-                                     .run_timeout_s = o->run_timeout_s,
-                                     .check_timeout_s = o->check_timeout_s,
-                                     .run_timeout_factor = o->run_timeout_factor,
-                                     .run_timeout_floor_s = o->run_timeout_floor_s,
-                                     .min_runs = o->min_runs,
-                                     .max_runs = o->max_runs,
-                                     .warm_up = o->warm_up,
-                                     .max_total_s = o->max_total_s,
-                                     .steady = o->steady,
-                                     .abandon_factor = o->abandon_factor};
+  s->context = (clt_command_context){.instance = setup->instance, .command = command, .options = *o, .run = {NULL, -1}};
   choose_sizes(s, o);
   int rc = clt_worker_path(&s->context.worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->context.run, error);
@@ -193,7 +172,7 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
   const clt_program_setup setup = {.worker_path = s->context.worker_path,
                                    .folder = slot->folder,
-                                   .memory_limit_bytes = s->context.memory_limit_bytes,
+                                   .memory_limit_bytes = s->context.options.memory_limit_mib << 20,
                                    .terminal = s->batch.size && s->context.command->batch.output == NULL};
   if (slot->program.process.alive && clt_process_gone(&slot->program.process)) clt_program_stop(&slot->program);
   return slot->program.process.alive ? CLT_OK : clt_program_start(&slot->program, &setup, error);
@@ -465,7 +444,7 @@ const clt_evaluator_type clt_evaluator_command = {
     .measures_device = true,
     .options = options,
     .n_options = N_OPTIONS,
-    .options_size = sizeof(command_options),
+    .options_size = sizeof(clt_command_options),
     .state_size = sizeof(clt_command_state),
     .open = command_open,
     .submit = command_submit,

@@ -12,17 +12,20 @@
 #include "worker/lock.h"
 #include "worker/program.h"
 
+typedef struct clt_command_options {
+  int64_t parallel, builds, batch_size, min_runs, max_runs, warm_up, memory_limit_mib;
+  double compile_timeout_s, run_timeout_s, check_timeout_s, run_timeout_factor, run_timeout_floor_s;
+  double max_total_s, steady, abandon_factor;
+  bool lock;
+} clt_command_options;
+
 /* What all evaluations of an evaluator share. */
 typedef struct clt_command_context {
   const clt_instance *instance;
   const clt_command *command;
+  clt_command_options options;
   clt_run_folder run;
   char *worker_path;
-  int64_t memory_limit_bytes;
-  double compile_timeout_s, run_timeout_s, check_timeout_s;
-  double run_timeout_factor, run_timeout_floor_s; /* of the best time so far; factor 0: run_timeout_s alone */
-  int64_t min_runs, max_runs, warm_up;
-  double max_total_s, steady, abandon_factor;
 } clt_command_context;
 
 /* --- one configuration on its way: scratch folder, build, runs, check --- */

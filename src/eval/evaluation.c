@@ -126,7 +126,8 @@ static int start_program(clt_evaluation *e, const clt_command_line *line, double
 static int build_next(clt_evaluation *e, clt_error *error) {
   const clt_command *command = e->context->command;
   if (e->step == command->n_build) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  return start_program(e, &command->build[e->step], e->context->compile_timeout_s, CLT_EVALUATION_BUILDING, error);
+  return start_program(e, &command->build[e->step], e->context->options.compile_timeout_s, CLT_EVALUATION_BUILDING,
+                       error);
 }
 
 int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, clt_error *error) {
@@ -144,12 +145,12 @@ int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, cl
 }
 
 int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
-  const clt_command_context *c = e->context;
-  double limit_s = c->run_timeout_s;
-  bool best_is_time = c->command->figure.source == CLT_FIGURE_WALL;
-  if (best_is_time && c->run_timeout_factor > 0 && e->best_s > 0)
-    limit_s = fmin(limit_s, fmax(c->run_timeout_floor_s, c->run_timeout_factor * e->best_s));
-  return start_program(e, &c->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
+  const clt_command_options *o = &e->context->options;
+  double limit_s = o->run_timeout_s;
+  bool best_is_time = e->context->command->figure.source == CLT_FIGURE_WALL;
+  if (best_is_time && o->run_timeout_factor > 0 && e->best_s > 0)
+    limit_s = fmin(limit_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_s));
+  return start_program(e, &e->context->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
 }
 
 bool clt_evaluation_active(const clt_evaluation *e) {
@@ -171,14 +172,14 @@ static clt_reason judge_end(clt_evaluation_stage stage, const clt_program_end *e
 }
 
 static bool has_enough_runs(const clt_evaluation *e) {
-  const clt_command_context *c = e->context;
+  const clt_command_options *o = &e->context->options;
   const clt_measurement *m = &e->measurement;
   double least = INFINITY;
   for (size_t i = 0; i < m->n_runs; i++) least = fmin(least, m->runs_s[i]);
-  if (m->n_runs == 0 || (int64_t)m->n_runs >= c->max_runs) return m->n_runs > 0;
-  if (e->best_s > 0 && c->abandon_factor > 0 && least > c->abandon_factor * e->best_s) return true;
-  if (m->phases.runs_s >= c->max_total_s) return true;
-  return (int64_t)m->n_runs >= c->min_runs && clt_runs_steady(m->runs_s, m->n_runs, c->steady);
+  if (m->n_runs == 0 || (int64_t)m->n_runs >= o->max_runs) return m->n_runs > 0;
+  if (e->best_s > 0 && o->abandon_factor > 0 && least > o->abandon_factor * e->best_s) return true;
+  if (m->phases.runs_s >= o->max_total_s) return true;
+  return (int64_t)m->n_runs >= o->min_runs && clt_runs_steady(m->runs_s, m->n_runs, o->steady);
 }
 
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
@@ -207,14 +208,15 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   }
   if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
-  if (running && !e->single && e->cold < e->context->warm_up) {
+  if (running && !e->single && e->cold < e->context->options.warm_up) {
     e->cold++;
   } else if (running) {
     m->runs_s[m->n_runs++] = figure;
     m->phases.runs_s += end.wall_s;
   }
   if (!e->checked)
-    return start_program(e, &e->context->command->check, e->context->check_timeout_s, CLT_EVALUATION_CHECKING, error);
+    return start_program(e, &e->context->command->check, e->context->options.check_timeout_s, CLT_EVALUATION_CHECKING,
+                         error);
   if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
   if (!has_enough_runs(e)) return clt_evaluation_run(e, error);
   m->time_s = clt_figure_summary(stated, m->runs_s, m->n_runs);

@@ -21,17 +21,14 @@ static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
   clt_process process = {.alive = false};
   clt_process_setup setup = {.path = NULL};
   char *path = NULL;
-  json_t *greeting = NULL;
   int rc = clt_worker_path(&path, error);
   if (rc == 0) rc = clt_run_folder_new(&folder, error);
   setup.path = path;
   setup.folder = folder.path;
   if (rc == 0) rc = clt_process_start(&process, &setup, &limits, error);
-  if (rc == 0) rc = clt_process_await(&process, &greeting, error);
-  if (rc == 0) rc = clt_process_check_greeting(greeting, error);
+  if (rc == 0) rc = clt_process_greet(&process, error);
   if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_AT_VERIFY, &limits, error);
   if (rc == 0) rc = clt_process_await(&process, reply, error);
-  json_decref(greeting);
   json_decref(request);
   clt_process_stop(&process, false, NULL);
   clt_run_folder_remove(&folder);

@@ -289,6 +289,14 @@ int clt_process_check_greeting(const json_t *greeting, clt_error *error) {
   return CLT_OK;
 }
 
+int clt_process_greet(clt_process *process, clt_error *error) {
+  json_t *greeting = NULL;
+  int rc = clt_process_await(process, &greeting, error);
+  if (rc == 0) rc = clt_process_check_greeting(greeting, error);
+  json_decref(greeting);
+  return rc;
+}
+
 /* --- time --- */
 
 void clt_process_pause(clt_process *process) {

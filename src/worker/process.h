@@ -76,6 +76,7 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error);
 
 /* Whether a greeting is one of this version; CLT_E_WORKER says what to do. */
 int clt_process_check_greeting(const json_t *greeting, clt_error *error);
+int clt_process_greet(clt_process *process, clt_error *error); /* awaits it first */
 
 /* The deadline stands still while a worker waits for the device. After it at least grace_s are left. */
 void clt_process_pause(clt_process *process);

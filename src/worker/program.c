@@ -24,13 +24,9 @@ int clt_program_start(clt_program *program, const clt_program_setup *setup, clt_
                                      .trade = CLT_COMMAND_TRADE,
                                      .answers = setup->terminal ? CLT_ANSWERS_ON_TERMINAL : CLT_ANSWERS_IN_PIPE};
   const clt_deadlines limits = {START_S, START_S, START_S};
-  json_t *greeting = NULL;
   *program = (clt_program){.process = {.alive = false}};
   int rc = clt_process_start(&program->process, &process, &limits, error);
-  if (rc) return rc;
-  rc = clt_process_await(&program->process, &greeting, error);
-  if (rc == 0) rc = clt_process_check_greeting(greeting, error);
-  json_decref(greeting);
+  if (rc == 0) rc = clt_process_greet(&program->process, error);
   if (rc) clt_program_stop(program);
   return rc;
 }

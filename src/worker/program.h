@@ -1,5 +1,5 @@
-/* worker/program.h - a process of clatune-worker that runs programs for us, one at a time: started in a process group of
- * their own, timed, ended with all that they started when their time is up, and when we are gone. */
+/* worker/program.h - a process of clatune-worker that runs programs for us, one at a time: started in a process group
+ * of their own, timed, ended with all that they started when their time is up, and when we are gone. */
 #ifndef CLT_WORKER_PROGRAM_H
 #define CLT_WORKER_PROGRAM_H
 
