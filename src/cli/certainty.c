@@ -10,7 +10,7 @@ static const clt_certainty *certainty_of(const clt_tune_settings *settings, cons
 }
 
 /* Of a searcher that was recorded: the shortest search. 0: none. */
-static int64_t shortest(const char *searcher) {
+static int64_t shortest_recorded(const char *searcher) {
   int64_t least = 0;
   for (size_t i = 0; i < clt_n_certainties(); i++) {
     const clt_certainty *c = clt_certainty_at(i);
@@ -34,7 +34,7 @@ const char *cli_share(char out[32], double share) {
 bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const clt_tune_result *r) {
   char share[32];
   const clt_certainty *c = certainty_of(settings, r);
-  int64_t least = shortest(settings->searcher);
+  int64_t least = shortest_recorded(settings->searcher);
   if (c == NULL && r->comparable && r->evaluations < least) {
     snprintf(out, 200, "not known: the recorded searches have %lld evaluations or more", (long long)least);
     return true;

@@ -8,23 +8,26 @@
 #include "cli/command.h"
 #include "cli/output.h"
 
-/* One option of a command. argument NULL: a switch; what it may be is asked of words_for. */
-typedef void (*option_visit)(const char *command, const char *name, const char *argument, const char *help);
-
-static void each_option(const cli_command *command, option_visit visit) {
+/* What is typed as "clatune COMMAND --help": it lists the options. Release it. */
+static cli_arguments list_options(const cli_command *command) {
   char *argv[] = {(char *)command->name, "--help", NULL};
-  cli_arguments arguments;
-  if (cli_arguments_parse(&arguments, command, 2, argv) == 0) {
-    for (size_t i = 0; i < command->n_flags; i++)
-      visit(command->name, command->flags[i].name, command->flags[i].argument, command->flags[i].help);
-    for (size_t g = 0; g < arguments.n_groups; g++)
-      for (size_t i = 0; i < arguments.groups[g].n_options; i++) {
-        const clt_option *o = &arguments.groups[g].options[i];
-        visit(command->name, o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help);
-      }
-    visit(command->name, "help", NULL, "prints the help");
+  cli_arguments out;
+  cli_arguments_parse(&out, command, 2, argv);
+  return out;
+}
+
+/* Option number `index`: the command's own, its plug-ins', --help. argument NULL: a switch. False: no more. */
+static bool option_at(cli_flag *out, const cli_arguments *of, size_t index) {
+  if (index < of->command->n_flags) return *out = of->command->flags[index], true;
+  index -= of->command->n_flags;
+  for (size_t g = 0; g < of->n_groups; index -= of->groups[g++].n_options) {
+    if (index >= of->groups[g].n_options) continue;
+    const clt_option *o = &of->groups[g].options[index];
+    *out = (cli_flag){o->name, o->type == CLT_OPTION_BOOL ? NULL : "VALUE", o->help};
+    return true;
   }
-  cli_arguments_release(&arguments);
+  *out = (cli_flag){"help", NULL, "prints the help"};
+  return index == 0;
 }
 
 /* What the values of some options are; files for all others. */
@@ -48,24 +51,18 @@ static bool has_words(const char *option) {
   return false;
 }
 
-/* Prints text; bytes of `special` with `escape` before them. */
-static void print_escaped(const char *text, const char *special, const char *escape) {
+/* Prints text with a backslash before the bytes of `special`; in single quotes of a Bourne shell, one is written so. */
+static void print_escaped(const char *text, const char *special, bool bourne) {
   for (; *text; text++) {
-    if (strchr(special, *text)) fputs(escape, stdout);
-    putchar(*text);
+    if (strchr(special, *text)) putchar('\\');
+    fputs(bourne && *text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
   }
-}
-
-/* --- bash --- */
-
-static void print_bash_option(const char *command, const char *name, const char *argument, const char *help) {
-  (void)command, (void)argument, (void)help;
-  printf(" --%s", name);
 }
 
 static void print_bash(const cli_command *const *commands, size_t n) {
   fputs(
-      "_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    words='",
+      "_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    words='",
       stdout);
   for (size_t i = 0; i < n; i++) printf("%s ", commands[i]->name);
   fputs(
@@ -78,13 +75,16 @@ static void print_bash(const cli_command *const *commands, size_t n) {
     fputs("' ;;\n", stdout);
   }
   fputs(
-      "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
-      "  case ${COMP_WORDS[1]} in\n",
+      "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n"
+      "  fi\n  case ${COMP_WORDS[1]} in\n",
       stdout);
   for (size_t i = 0; i < n; i++) {
+    cli_arguments options = list_options(commands[i]);
+    cli_flag option;
     printf("    %s) words='", commands[i]->name);
-    each_option(commands[i], print_bash_option);
+    for (size_t k = 0; option_at(&option, &options, k); k++) printf(" --%s", option.name);
     fputs("' ;;\n", stdout);
+    cli_arguments_release(&options);
   }
   fputs(
       "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n  else\n"
@@ -92,73 +92,55 @@ static void print_bash(const cli_command *const *commands, size_t n) {
       stdout);
 }
 
-/* --- zsh --- */
-
-/* Within single quotes, which end for a single quote. */
-static void print_zsh_text(const char *text) {
-  for (; *text; text++) {
-    if (strchr("[]:\\", *text)) putchar('\\');
-    fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
-  }
-}
-
-static void print_zsh_option(const char *command, const char *name, const char *argument, const char *help) {
-  (void)command;
-  printf(" \\\n        '--%s%s[", name, argument ? "=" : "");
-  print_zsh_text(help);
-  putchar(']');
-  if (argument && has_words(name)) {
-    fputs(":value:(", stdout);
-    print_words(name);
-    putchar(')');
-  } else if (argument) {
-    fputs(":value:_files", stdout);
-  }
-  putchar('\'');
-}
-
 static void print_zsh(const cli_command *const *commands, size_t n) {
   fputs("#compdef clatune\n_clatune() {\n  local -a commands\n  commands=(\n", stdout);
   for (size_t i = 0; i < n; i++) {
     printf("    '%s:", commands[i]->name);
-    print_zsh_text(commands[i]->summary);
-    fputs("'\n", stdout);
+    print_escaped(commands[i]->summary, "[]:\\", true);
+    puts("'");
   }
   fputs(
       "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
       "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n",
       stdout);
   for (size_t i = 0; i < n; i++) {
+    cli_arguments options = list_options(commands[i]);
+    cli_flag option;
     printf("    %s)\n      _arguments", commands[i]->name);
-    each_option(commands[i], print_zsh_option);
+    for (size_t k = 0; option_at(&option, &options, k); k++) {
+      bool words = option.argument && has_words(option.name);
+      printf(" \\\n        '--%s%s[", option.name, option.argument ? "=" : "");
+      print_escaped(option.help, "[]:\\", true);
+      fputs(words ? "]:value:(" : option.argument ? "]:value:_files" : "]", stdout);
+      if (words) print_words(option.name);
+      fputs(words ? ")'" : "'", stdout);
+    }
     fputs(" \\\n        '*:file:_files' ;;\n", stdout);
+    cli_arguments_release(&options);
   }
   fputs("  esac\n}\n_clatune \"$@\"\n", stdout);
-}
-
-/* --- fish --- */
-
-static void print_fish_option(const char *command, const char *name, const char *argument, const char *help) {
-  printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s", command, name);
-  if (argument && has_words(name)) {
-    fputs(" -x -a '", stdout);
-    print_words(name);
-    putchar('\'');
-  } else if (argument) {
-    fputs(" -r", stdout);
-  }
-  fputs(" -d '", stdout);
-  print_escaped(help, "'\\", "\\");
-  fputs("'\n", stdout);
 }
 
 static void print_fish(const cli_command *const *commands, size_t n) {
   for (size_t i = 0; i < n; i++) {
     printf("complete -c clatune -n __fish_use_subcommand -a %s -d '", commands[i]->name);
-    print_escaped(commands[i]->summary, "'\\", "\\");
-    fputs("'\n", stdout);
+    print_escaped(commands[i]->summary, "'\\", false);
+    puts("'");
   }
-  for (size_t i = 0; i < n; i++) each_option(commands[i], print_fish_option);
+  for (size_t i = 0; i < n; i++) {
+    cli_arguments options = list_options(commands[i]);
+    cli_flag option;
+    for (size_t k = 0; option_at(&option, &options, k); k++) {
+      bool words = option.argument && has_words(option.name);
+      printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s", commands[i]->name, option.name);
+      fputs(words ? " -x -a '" : option.argument ? " -r" : "", stdout);
+      if (words) print_words(option.name);
+      fputs(words ? "' -d '" : " -d '", stdout);
+      print_escaped(option.help, "'\\", false);
+      puts("'");
+    }
+    cli_arguments_release(&options);
+  }
 }
 
 static int run_completion(const cli_arguments *arguments) {

@@ -6,7 +6,7 @@
 
 #include "cli/output.h"
 
-static const char *bytes(char out[32], uint64_t n) {
+static const char *format_bytes(char out[32], uint64_t n) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double x = (double)n;
   size_t i = 0;
@@ -42,13 +42,13 @@ static void print_limits(const clt_device_info *d) {
     print_field("multiples of", "%llu work-items suit it", (ull)d->preferred_work_group_multiple);
   if (d->warp_size) print_field("sub-group", "%llu work-items (warp, wavefront)", (ull)d->warp_size);
   if (d->sub_group_sizes[0]) print_field("sub-group", "%s work-items, as the kernel requires", d->sub_group_sizes);
-  print_field("local memory", "%s%s", bytes(a, d->local_memory_bytes),
+  print_field("local memory", "%s%s", format_bytes(a, d->local_memory_bytes),
               d->local_memory_dedicated ? "" : ", a part of global memory");
-  print_field("global memory", "%s, one buffer at most %s", bytes(a, d->global_memory_bytes),
-              bytes(b, d->max_allocation_bytes));
-  print_field("constant memory", "%s, all arguments %s", bytes(a, d->max_constant_bytes),
-              bytes(b, d->max_parameter_bytes));
-  if (d->global_cache_bytes) print_field("cache", "%s", bytes(a, d->global_cache_bytes));
+  print_field("global memory", "%s, one buffer at most %s", format_bytes(a, d->global_memory_bytes),
+              format_bytes(b, d->max_allocation_bytes));
+  print_field("constant memory", "%s, all arguments %s", format_bytes(a, d->max_constant_bytes),
+              format_bytes(b, d->max_parameter_bytes));
+  if (d->global_cache_bytes) print_field("cache", "%s", format_bytes(a, d->global_cache_bytes));
   if (d->images)
     print_field("images", "2D %llu x %llu, 3D %llu x %llu x %llu", (ull)d->image2d_max_width,
                 (ull)d->image2d_max_height, (ull)d->image3d_max_width, (ull)d->image3d_max_height,

@@ -123,7 +123,7 @@ static void put_string(const char *text, size_t length) {
 }
 
 /* Prints text; '@' stands for the problem's name, '$' for the same in capitals. */
-static void put(const clt_problem *problem, const char *text) {
+static void put_text(const clt_problem *problem, const char *text) {
   const char *name = clt_problem_name(problem);
   for (; *text; text++) {
     if (*text == '@' || *text == '$')
@@ -153,7 +153,7 @@ static void put_each_parameter(const clt_problem *problem, const char *configura
                                const char *quote, const char *after) {
   parameter_text p;
   for (const char *at = configuration; next_parameter(&p, &at);) {
-    put(problem, before);
+    put_text(problem, before);
     put_identifier(p.name, p.name_length, false);
     printf(" %s%.*s%s\n", quote, p.value_length, p.value, after);
   }
@@ -162,17 +162,17 @@ static void put_each_parameter(const clt_problem *problem, const char *configura
 /* A bracket argument takes its text as it is; the text must not end it. */
 void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
   printf("# Made by 'clatune lookup%s\n", from);
-  put(problem, "set(CLATUNE_$_OPTIONS");
+  put_text(problem, "set(CLATUNE_$_OPTIONS");
   printf(" [==[%s]==])\n", options);
   put_each_parameter(problem, configuration, "set(CLATUNE_$_", "[==[", "]==])");
 }
 
 void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options) {
-  put(problem,
-      "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
-      "#ifndef CLATUNE_$_PORTABLE_H\n"
-      "#define CLATUNE_$_PORTABLE_H\n\n"
-      "#define CLATUNE_$_OPTIONS ");
+  put_text(problem,
+           "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
+           "#ifndef CLATUNE_$_PORTABLE_H\n"
+           "#define CLATUNE_$_PORTABLE_H\n\n"
+           "#define CLATUNE_$_OPTIONS ");
   put_string(options, strlen(options));
   putchar('\n');
   put_each_parameter(problem, configuration, "#define CLATUNE_$_", "", "");
@@ -208,55 +208,29 @@ static void put_entry(const cli_export *export, const cli_export_entry *e, size_
   puts(n ? "}}," : "},");
 }
 
-void cli_export_header(const clt_problem *problem, const cli_export *export) {
-  put(problem,
-      "/* Made by 'clatune lookup --format header'. */\n"
-      "#ifndef CLATUNE_$_H\n"
-      "#define CLATUNE_$_H\n\n"
-      "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
-      "#include <stddef.h>\n"
-      "#include <stdio.h>\n"
-      "#include <string.h>\n\n"
-      "typedef struct clatune_@_entry {\n"
-      "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n");
-  put_each_size(problem, "  long long #; /* that was measured */\n");
-  put(problem,
-      "  const char *configuration;\n"
-      "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
-      "  double time_s;\n");
-  parameter_text p;
-  size_t n = 0;
-  for (const char *at = export->entries[0].configuration; next_parameter(&p, &at); n++) {
-    if (n == 0) fputs("  struct {\n", stdout);
-    clt_value_type type = export->types[n];
-    fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
-    put_c_name(p.name, p.name_length, false);
-    puts(";");
-  }
-  if (n) puts("  } values; /* of the tuning parameters */");
-  put(problem,
-      "} clatune_@_entry;\n\n"
-      "static const clatune_@_entry clatune_@_entries[] = {\n");
-  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
+/* The functions that choose an entry and give its options. */
+static void put_functions(const clt_problem *problem) {
   /* The distance of sizes is the larger ratio of each, multiplied: no library is needed for it. */
-  put(problem,
+  put_text(
+      problem,
       "};\n\n"
       "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest; NULL: nothing is known of the device. */\n"
       "static inline const clatune_@_entry *clatune_@_find(const char *device");
   put_each_size(problem, ", long long #");
-  put(problem,
-      ") {\n"
-      "  const clatune_@_entry *best = NULL;\n"
-      "  double least = 0;\n"
-      "  for (size_t i = 0; i < sizeof clatune_@_entries / sizeof *clatune_@_entries; i++) {\n"
-      "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
-      "    double ratio = 1;\n"
-      "    if (strcmp(e->device, device) != 0) continue;\n");
+  put_text(problem,
+           ") {\n"
+           "  const clatune_@_entry *best = NULL;\n"
+           "  double least = 0;\n"
+           "  for (size_t i = 0; i < sizeof clatune_@_entries / sizeof *clatune_@_entries; i++) {\n"
+           "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
+           "    double ratio = 1;\n"
+           "    if (strcmp(e->device, device) != 0) continue;\n");
   put_each_size(
       problem,
       "    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n");
   /* Sizes go before the problem's own compiler options, as they do where clatune measures. */
-  put(problem,
+  put_text(
+      problem,
       "    if (best && ratio >= least) continue;\n"
       "    best = e;\n"
       "    least = ratio;\n"
@@ -276,13 +250,46 @@ void cli_export_header(const clt_problem *problem, const cli_export *export) {
   put_each_size(problem, "-D~=%lld ");
   fputs("%s\"", stdout);
   put_each_size(problem, ", #");
-  put(problem,
-      ", entry ? entry->options : \"\");\n}\n"
-      "#endif\n"
-      "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
-      "#ifdef CLATUNE_$_ENTRY\n");
+  put_text(problem,
+           ", entry ? entry->options : \"\");\n}\n"
+           "#endif\n"
+           "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
+           "#ifdef CLATUNE_$_ENTRY\n");
+}
+
+void cli_export_header(const clt_problem *problem, const cli_export *export) {
+  put_text(problem,
+           "/* Made by 'clatune lookup --format header'. */\n"
+           "#ifndef CLATUNE_$_H\n"
+           "#define CLATUNE_$_H\n\n"
+           "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
+           "#include <stddef.h>\n"
+           "#include <stdio.h>\n"
+           "#include <string.h>\n\n"
+           "typedef struct clatune_@_entry {\n"
+           "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n");
+  put_each_size(problem, "  long long #; /* that was measured */\n");
+  put_text(problem,
+           "  const char *configuration;\n"
+           "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
+           "  double time_s;\n");
+  parameter_text p;
+  size_t n = 0;
+  for (const char *at = export->entries[0].configuration; next_parameter(&p, &at); n++) {
+    if (n == 0) fputs("  struct {\n", stdout);
+    clt_value_type type = export->types[n];
+    fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
+    put_c_name(p.name, p.name_length, false);
+    puts(";");
+  }
+  if (n) puts("  } values; /* of the tuning parameters */");
+  put_text(problem,
+           "} clatune_@_entry;\n\n"
+           "static const clatune_@_entry clatune_@_entries[] = {\n");
+  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
+  put_functions(problem);
   for (size_t i = 0; i < export->n; i++) {
-    put(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
+    put_text(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
     printf(" == %zu\n", i);
     put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", "", "");
   }

@@ -104,7 +104,7 @@ static json_t *tuning_parameters(const draft *d) {
 
 /* --- arguments --- */
 
-static json_t *extent(const draft *d, const char *what) {
+static json_t *extent_json(const draft *d, const char *what) {
   const char *x = size_along(d, 0), *y = size_along(d, 1);
   if (x && d->n_dimensions == 1) return json_string(x);
   if (x && y && d->n_dimensions == 2) return json_pack("[s, s]", x, y);
@@ -121,7 +121,7 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
     json_t *out =
         json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
                   "MemoryType", strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType",
-                  a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent(d, "pixels, [width, height]"));
+                  a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent_json(d, "pixels, [width, height]"));
     if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
     return out;
   }
@@ -135,8 +135,8 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
   bool real =
       strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
   json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
-                          "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size", extent(d, "elements"),
-                          "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
+                          "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size",
+                          extent_json(d, "elements"), "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
   if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
   if (!a->is_const)
     json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));

@@ -13,12 +13,12 @@
 
 static int print_answer_json(const clt_instance *instance, const clt_objective *objective,
                              const clt_lookup_result *found) {
-  bool elsewhere = found->tier != CLT_TIER_DEFAULT;
+  bool measured = found->tier != CLT_TIER_DEFAULT;
   return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
                                   "configuration", cli_json_configuration_text(instance, found->configuration),
                                   "options", found->options, "expected_time_s", clt_json_real(found->expected_time_s),
-                                  "stale", found->stale, "measured_on", elsewhere ? found->device : NULL, "measured_at",
-                                  elsewhere ? found->sizes : NULL, "objective", cli_json_objective(objective),
+                                  "stale", found->stale, "measured_on", measured ? found->device : NULL, "measured_at",
+                                  measured ? found->sizes : NULL, "objective", cli_json_objective(objective),
                                   "expected_value", clt_json_real(found->expected_value)));
 }
 

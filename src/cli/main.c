@@ -129,7 +129,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
   return rc;
 }
 
-static int dispatch(int argc, char **argv) {
+static int choose_command(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "--help";
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
     const cli_command *explained = argc > 2 ? find_command(argv[2]) : NULL;
@@ -157,7 +157,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
-  int rc = dispatch(argc, argv);
+  int rc = choose_command(argc, argv);
   if (fflush(stdout) || ferror(stdout)) {
     int failure = cli_failure("cannot write to standard output");
     if (rc == 0) rc = failure;

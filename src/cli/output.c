@@ -10,7 +10,7 @@
 
 #include "problem/data.h"
 
-static int say(int code, const char *format, va_list arguments) {
+static int print_message(int code, const char *format, va_list arguments) {
   fputs("clatune: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
@@ -20,7 +20,7 @@ static int say(int code, const char *format, va_list arguments) {
 int cli_usage(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int code = say(CLI_USAGE, format, arguments);
+  int code = print_message(CLI_USAGE, format, arguments);
   va_end(arguments);
   return code;
 }
@@ -28,7 +28,7 @@ int cli_usage(const char *format, ...) {
 int cli_failure(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  int code = say(CLI_FAILURE, format, arguments);
+  int code = print_message(CLI_FAILURE, format, arguments);
   va_end(arguments);
   return code;
 }

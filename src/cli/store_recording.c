@@ -38,8 +38,8 @@ static bool has_size(const clt_problem *problem, const char *name) {
 }
 
 /* At the recording's sizes, then the typed ones. */
-static int instantiate(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
-                       const cli_arguments *arguments) {
+static int instantiate_for(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
+                           const cli_arguments *arguments) {
   clt_device_info device;
   clt_size *typed = NULL, *sizes = NULL;
   size_t n_typed = 0, n = 0;
@@ -121,7 +121,7 @@ int cli_store_import_recording(const cli_arguments *arguments, const char *path,
   if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
   if (clt_problem_load(&problem, problem_path, &error) || clt_recording_load(&recording, path, &error))
     rc = cli_report(&error);
-  if (rc == 0) rc = instantiate(&instance, problem, recording, arguments);
+  if (rc == 0) rc = instantiate_for(&instance, problem, recording, arguments);
   if (rc == 0) {
     match = clt_recording_match_space(recording, clt_instance_space(instance));
     if (match.extra)

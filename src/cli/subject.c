@@ -1,12 +1,12 @@
 #include "cli/subject.h"
 
 #include <clatune/lookup.h>
-#include "lookup/predictor.h"
 #include <clatune/sys/evaluator.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lookup/predictor.h"
 
 #include "cli/output.h"
 #include "problem/plan.h"

@@ -49,8 +49,7 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   int rc = c.chosen && out->devices && (c.all || !programs) ? cli_texts(&typed, &n_typed, arguments, "device")
                                                             : cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < n_typed; i++) rc = choose_devices_of(&c, typed[i]);
-  for (size_t i = 0; rc == 0 && n_typed == 0 && i < n_planned; i++)
-    rc = choose_devices_of(&c, out->plan->devices[i]);
+  for (size_t i = 0; rc == 0 && n_typed == 0 && i < n_planned; i++) rc = choose_devices_of(&c, out->plan->devices[i]);
   if (rc == 0 && n_typed == 0 && n_planned == 0) rc = choose_devices_of(&c, usual ? usual : "");
   for (size_t i = 0; rc == 0 && i < c.n; i++)
     if (c.chosen[i]) out->devices[out->n_devices++] = c.all[i];

@@ -8,7 +8,7 @@
 /* --- for people --- */
 
 /* A count that the searcher noted; 0 where it noted none. */
-static json_int_t noted(const clt_search_report *s, const char *name) {
+static json_int_t noted_count(const clt_search_report *s, const char *name) {
   double n = clt_note_value(s->notes, s->n_notes, name);
   return n > 0 ? (json_int_t)n : 0;
 }
@@ -126,9 +126,9 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   if (s->has_model)
     printf("model               mean relative error %.3g %% on rows not trained on (%zu rows)\n",
            100 * s->model.mean_relative_error, s->model.n_rows - s->model.n_failed);
-  if (s->has_model && noted(s, "second_stage_measured") > 0)
-    printf("second stage        %lld measured, %lld of them failed\n", (long long)noted(s, "second_stage_measured"),
-           (long long)noted(s, "second_stage_failed"));
+  if (s->has_model && noted_count(s, "second_stage_measured") > 0)
+    printf("second stage        %lld measured, %lld of them failed\n",
+           (long long)noted_count(s, "second_stage_measured"), (long long)noted_count(s, "second_stage_failed"));
   if (has_certainty(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
   printf("took                %s\n", cli_time(wall, r->wall_s));
@@ -219,11 +219,11 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                       clt_json_real(clt_note_value(s->notes, s->n_notes, "fit_s")), "predict_s",
                       clt_json_real(clt_note_value(s->notes, s->n_notes, "predict_s"))));
   /* needed: the second stage that the confidence would have taken, where the searcher chose it. */
-  bool chosen = s->has_model && noted(s, "second_stage_needed") > 0;
+  bool chosen = s->has_model && noted_count(s, "second_stage_needed") > 0;
   json_object_set_new(out, "second_stage",
-                      json_pack("{s:I, s:I, s:o}", "measured", noted(s, "second_stage_measured"), "failed",
-                                noted(s, "second_stage_failed"), "needed",
-                                chosen ? json_integer(noted(s, "second_stage_needed")) : json_null()));
+                      json_pack("{s:I, s:I, s:o}", "measured", noted_count(s, "second_stage_measured"), "failed",
+                                noted_count(s, "second_stage_failed"), "needed",
+                                chosen ? json_integer(noted_count(s, "second_stage_needed")) : json_null()));
   json_object_set_new(out, "certainty",
                       has_certainty(tuning->objective) ? cli_certainty_json(&tuning->settings, r) : json_null());
   json_object_set_new(out, "phases",
