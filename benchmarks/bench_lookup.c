@@ -74,13 +74,12 @@ static int fill(const char *path, const clt_problem *problem, const clt_device_i
 static int train(const char *path, const clt_problem *problem, const clt_device_info *device, clt_error *error) {
   clt_store *store = NULL;
   clt_instance *instance = NULL;
-  clt_history *history = NULL;
   clt_model *model = NULL;
   clt_model_accuracy accuracy;
+  size_t n_sizes = 0;
   int rc = clt_store_open(&store, NULL, path, error);
   if (rc == 0) rc = clt_instance_new(&instance, problem, NULL, 0, device, error);
-  if (rc == 0) rc = clt_history_read(&history, store, instance, false, error);
-  if (rc == 0) rc = clt_history_fit(&model, history, "average", NULL, 0, 1, 0, error);
+  if (rc == 0) rc = clt_predictor_fit(&model, &n_sizes, store, instance, false, "average", NULL, 0, 1, 0, error);
   if (rc == 0) rc = clt_predictor_save(model, path, instance, error);
   if (rc == 0) {
     clt_model_accuracy_get(model, &accuracy);
@@ -88,7 +87,6 @@ static int train(const char *path, const clt_problem *problem, const clt_device_
            100 * accuracy.calibrated_error);
   }
   clt_model_free(model);
-  clt_history_free(history);
   clt_instance_free(instance);
   clt_store_close(store);
   return rc;

@@ -49,7 +49,7 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
                        const char *sizes, const char *device_json, clt_error *error);
 
 /* Appends one measurement; committed (synchronous=FULL) when it returns. On failure nothing of it is kept. A correct
- * measurement needs a time: CLT_E_ARGUMENT without. */
+ * measurement needs a time or a figure: CLT_E_ARGUMENT without. */
 int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
                   const clt_measurement *measurement, clt_error *error);
 

@@ -214,7 +214,6 @@ int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *argum
 int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
             bool own_size, size_t *n_sizes) {
   clt_error error = {0};
-  clt_history *history = NULL;
   clt_store *store = NULL;
   clt_setting *settings = NULL;
   size_t n_settings = 0;
@@ -224,14 +223,9 @@ int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *
   if (rc == 0) rc = cli_settings(&settings, &n_settings, arguments, "model", type);
   if (rc == 0) rc = cli_open_store_to_read(&store, arguments);
   if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
-  if (rc == 0 && clt_history_read(&history, store, subject->instance, own_size, &error)) rc = cli_report(&error);
-  if (rc == 0 && clt_history_n_rows(history) == 0)
-    rc = cli_failure("the store holds no measurement of '%s'%s on this device; 'clatune sample' makes some",
-                     clt_problem_name(subject->problem), own_size ? " at these sizes" : "");
-  if (rc == 0 && clt_history_fit(out, history, type, settings, n_settings, (uint64_t)seed, 0, &error))
+  if (rc == 0 && clt_predictor_fit(out, n_sizes, store, subject->instance, own_size, type, settings, n_settings,
+                                   (uint64_t)seed, 0, &error))
     rc = cli_report(&error);
-  if (rc == 0) *n_sizes = clt_history_n_sizes(history);
-  clt_history_free(history);
   clt_store_close(store);
   free(settings);
   return rc;

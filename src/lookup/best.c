@@ -32,6 +32,7 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
       c->best = (clt_best){m->config, m->time_s, m->energy_J};
     return 0;
   }
+  if (isnan(m->time_s)) return 0; /* a program's figure alone */
   bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
     if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */

@@ -1,7 +1,10 @@
-/* Models kept beside a store, and in memory once they were loaded. */
+/* Models of a kernel at all its sizes: fitted on what a store holds, kept beside it, and in memory once they were
+ * loaded. */
 #include "lookup/predictor.h"
 
+#include <clatune/objective.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,7 +14,79 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
+#include "model/rows.h"
 #include "store/store.h"
+
+/* --- fitting --- */
+
+typedef struct row_reader {
+  clt_rows *rows;
+  const clt_instance *instance;
+  clt_objective *standard; /* time, or what a program reports of itself */
+  size_t index;            /* among the rows' instances, once there is a measurement */
+} row_reader;
+
+static int collect_row(void *user, const clt_store_answer *answer) {
+  row_reader *r = user;
+  const clt_measurement *m = answer->newest;
+  if (m == NULL) return 0;
+  if (r->index == r->rows->n_instances && clt_rows_add_instance(r->rows, r->instance, NULL)) return CLT_E_MEMORY;
+  return clt_rows_add(r->rows, answer->config, log(clt_objective_cost(r->standard, m)), r->index, NULL);
+}
+
+static int read_rows(clt_rows *rows, clt_store *store, const clt_store_key *key, const clt_instance *instance,
+                     clt_error *error) {
+  row_reader reader = {rows, instance, NULL, rows->n_instances};
+  int rc = clt_objective_new(&reader.standard, instance, "", error);
+  if (rc == CLT_OK)
+    rc = clt_store_newest(store, key, clt_instance_space(instance), false, collect_row, &reader, NULL, error);
+  clt_objective_free(reader.standard);
+  return rc;
+}
+
+int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const clt_instance *instance, bool own_size,
+                      const char *type, const clt_setting *settings, size_t n_settings, uint64_t seed, unsigned threads,
+                      clt_error *error) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  const clt_space *space = clt_instance_space(instance);
+  clt_rows rows = {0};
+  clt_related_list related = {0};
+  clt_instance **others = NULL; /* by related key: other sizes */
+  clt_model *model = NULL;
+  clt_store_key own;
+  int rc = clt_store_key_init(&own, instance, error);
+  const clt_related_query query = {&own, clt_problem_name(problem), "", false};
+  if (rc == CLT_OK) rc = read_rows(&rows, store, &own, instance, error);
+  if (rc == CLT_OK && !own_size) rc = clt_related_add(&related, store, &query, error);
+  if (rc == CLT_OK && (others = clt_new_array(related.n, sizeof *others)) == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < related.n; i++) {
+    const clt_related *r = &related.all[i];
+    if (!r->same_device || !r->same_driver) continue;
+    rc = clt_related_instance(&others[i], r, problem, clt_instance_device(instance), error);
+    if (rc == CLT_OK && others[i] && clt_space_same_parameters(clt_instance_space(others[i]), space))
+      rc = read_rows(&rows, store, &r->key, others[i], error);
+  }
+  if (rc == CLT_OK && rows.n == 0)
+    rc = clt_fail(error, CLT_E_NOT_FOUND,
+                  "the store holds no measurement of '%s'%s on this device; "
+                  "'clatune sample' makes some",
+                  clt_problem_name(problem), own_size ? " at these sizes" : "");
+  if (rc == CLT_OK) rc = clt_model_fit(&model, type, settings, n_settings, &rows, seed, threads, error);
+  /* Rows of this size alone give a model of this size. */
+  if (rc == CLT_OK && (rows.n_instances > 1 || rows.instances[0] != instance))
+    rc = clt_model_bind(model, instance, error);
+  if (rc == CLT_OK) {
+    *n_sizes = rows.n_instances;
+    *out = model;
+  } else {
+    clt_model_free(model);
+  }
+  for (size_t i = 0; others && i < related.n; i++) clt_instance_free(others[i]);
+  free(others);
+  clt_related_release(&related);
+  clt_rows_release(&rows);
+  return rc;
+}
 
 /* --- beside a store --- */
 

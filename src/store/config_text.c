@@ -56,7 +56,9 @@ int clt_config_text(char **out, const clt_space *space, clt_config config, clt_e
   size_t n = sort_parameters(parameters, space);
   clt_text text = {0};
   for (size_t i = 0; i < n; i++) {
-    clt_text_printf(&text, "%s%s=", i ? " " : "", parameters[i].name);
+    if (i) clt_text_add(&text, " ");
+    clt_text_add(&text, parameters[i].name);
+    clt_text_add(&text, "=");
     add_value(&text, clt_space_value(space, config, parameters[i].index));
   }
   if (text.n >= CLT_MAX_CONFIG_TEXT) {

@@ -24,9 +24,12 @@
 /* Files that were made before it was thought of get it when they are next opened for writing. */
 #define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
-/* The same holds for this table: only what was measured with its energy has a row. */
-#define CREATE_ENERGY \
-  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J REAL NOT NULL)"
+/* The same holds for these tables: only what was measured with its energy, and what a program reported a figure of,
+ * have a row. A record of such a program without one is older: its time_s is the figure's cost (clt_objective_cost). */
+#define CREATE_MORE(name, column)                                                                       \
+  "CREATE TABLE IF NOT EXISTS " name "(measurement INTEGER PRIMARY KEY REFERENCES measurement, " column \
+  " REAL NOT NULL)"
+#define CREATE_TABLES CREATE_MORE("energy", "energy_J") "; " CREATE_MORE("figure", "figure")
 
 static const char schema[] =
     "CREATE TABLE problem("
@@ -45,7 +48,7 @@ static const char schema[] =
     "CREATE TABLE run("
     "  measurement INTEGER NOT NULL REFERENCES measurement, position INTEGER NOT NULL, time_s REAL,"
     "  PRIMARY KEY(measurement, position)) WITHOUT ROWID;"
-    CREATE_ENERGY ";"
+    CREATE_TABLES ";"
     "PRAGMA application_id=" TEXT_OF(CLT_APPLICATION_ID) ";"
     "PRAGMA user_version=" TEXT_OF(SCHEMA_VERSION) ";";
 
@@ -183,7 +186,7 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   if (rc == CLT_OK && empty) rc = check_or_create(db, path, true, &empty, error);
   if (rc == CLT_OK)
     rc = execute(db, path,
-                 CREATE_INDEX "; " CREATE_ENERGY
+                 CREATE_INDEX "; " CREATE_TABLES
                               "; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA cell_size_check=ON",
                  error);
   return rc;

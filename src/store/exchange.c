@@ -73,6 +73,7 @@ static int take_fingerprint(fingerprint *out, const clt_store_record *record) {
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
   hash_number(hasher, m->time_s);
   hash_number(hasher, m->energy_J);
+  if (!isnan(m->figure)) hash_number(hasher, m->figure); /* others are told apart as they always were */
   hash_number(hasher, m->phases.build_s);
   hash_number(hasher, m->phases.first_launch_s);
   hash_number(hasher, m->phases.verify_s);

@@ -89,6 +89,10 @@ static const salvaged_table runs = {{NULL, NULL},
 static const salvaged_table energies = {{NULL, NULL},
                                         "SELECT measurement, energy_J FROM energy WHERE measurement = ?1",
                                         "INSERT OR IGNORE INTO energy VALUES(?1, ?2)"};
+static const salvaged_table figures = {{NULL, NULL},
+                                       "SELECT measurement, figure FROM figure WHERE measurement = ?1",
+                                       "INSERT OR IGNORE INTO figure VALUES(?1, ?2)"};
+#define N_FOLLOWERS 3
 
 /* The largest number of a row that can be read, from either end. */
 static int64_t find_last(sqlite3 *from, const salvaged_table *t) {
@@ -141,14 +145,14 @@ static int copy_rows(const copier *c, int64_t number) {
 /* Copies a table number by number, so that a damaged page costs its own rows only; what belongs to a row follows it
  * (followers without statements are left out). Returns 0, CANNOT_WRITE or CANNOT_READ. *n_lost: numbers without a row.
  */
-static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const copier followers[2], uint64_t *n_saved,
-                      uint64_t *n_lost) {
+static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const copier followers[N_FOLLOWERS],
+                      uint64_t *n_saved, uint64_t *n_lost) {
   copier own = {NULL, NULL};
   int64_t last = find_last(from, t);
   int n = prepare_copier(&own, to, from, t) || last == 0 ? 0 : CANNOT_READ;
   for (int64_t number = 1; n >= 0 && number <= last; number++) {
     n = copy_rows(&own, number);
-    for (size_t i = 0; n > 0 && i < 2; i++)
+    for (size_t i = 0; n > 0 && i < N_FOLLOWERS; i++)
       if (followers[i].write && copy_rows(&followers[i], number) < 0) n = CANNOT_WRITE;
     *n_saved += n > 0;
     *n_lost += n == 0;
@@ -159,17 +163,18 @@ static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const
 
 /* from: a damaged store; to: an empty one. In one transaction. */
 static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
-  static const copier nothing[2] = {{NULL, NULL}, {NULL, NULL}};
-  copier followers[2] = {{NULL, NULL}, {NULL, NULL}};
+  static const copier nothing[N_FOLLOWERS] = {{NULL, NULL}};
+  copier followers[N_FOLLOWERS] = {{NULL, NULL}};
   uint64_t ignored = 0;
   if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
   prepare_copier(&followers[0], to, from, &runs);
   prepare_copier(&followers[1], to, from, &energies);
+  prepare_copier(&followers[2], to, from, &figures);
   int n = copy_table(to, from, &problems, nothing, &ignored, &ignored);
   if (n == 0) n = copy_table(to, from, &devices, nothing, &ignored, &ignored);
   if (n == 0) n = copy_table(to, from, &measurements, followers, &out->n_saved, &out->n_lost);
   if (n == 0 && out->n_saved == 0) n = CANNOT_READ;
-  for (size_t i = 0; i < 2; i++) release_copier(&followers[i]);
+  for (size_t i = 0; i < N_FOLLOWERS; i++) release_copier(&followers[i]);
   if (n == 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
   int rc = n == CANNOT_READ
                ? clt_fail(error, CLT_E_STORE, "nothing of the store can be read any more: %s", sqlite3_errmsg(from))

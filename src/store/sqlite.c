@@ -23,17 +23,20 @@ enum {
   ADD_MEASUREMENT,
   ADD_RUN,
   ADD_ENERGY,
+  ADD_FIGURE,
   OLDEST_FIRST,
   FINALISTS,
   FASTEST,
   RUNS,
   ENERGY,
+  FIGURE,
   KEYS,
   KEYS_COUNTED,
   VERSION,
   COUNT,
   REMOVE_RUNS,
   REMOVE_ENERGY,
+  REMOVE_FIGURE,
   REMOVE,
   N_STATEMENTS
 };
@@ -52,11 +55,13 @@ static const char *const statement_texts[N_STATEMENTS] = {
         " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     [ADD_RUN] = "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)",
     [ADD_ENERGY] = "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)",
+    [ADD_FIGURE] = "INSERT INTO figure(measurement, figure) VALUES(?1, ?2)",
     [OLDEST_FIRST] = RECORDS_OF_KEY " ORDER BY id",
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
+    [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1",
     [KEYS] =
         "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0,"
         " (SELECT min(id) FROM measurement WHERE problem=p.id AND device=d.id) AS first"
@@ -69,6 +74,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [COUNT] = "SELECT count(*) FROM measurement WHERE " SELECTED,
     [REMOVE_RUNS] = "DELETE FROM run WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE_ENERGY] = "DELETE FROM energy WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
+    [REMOVE_FIGURE] = "DELETE FROM figure WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE] = "DELETE FROM measurement WHERE " SELECTED,
 };
 
@@ -91,9 +97,10 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
-/* A file that is opened to read may be older than the table of energies. */
-static bool may_be_missing(int id, bool to_read) {
-  return to_read && (id == ADD_ENERGY || id == ENERGY || id == REMOVE_ENERGY);
+/* A file that is opened to read may be older than the tables of energies and figures. */
+static bool may_be_missing(int id) {
+  return id == ADD_ENERGY || id == ADD_FIGURE || id == ENERGY || id == FIGURE || id == REMOVE_ENERGY ||
+         id == REMOVE_FIGURE;
 }
 
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
@@ -102,7 +109,7 @@ static int open_sqlite(void *state, const char *path, bool to_read, clt_error *e
   int rc = to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
-        !may_be_missing(i, to_read))
+        !(to_read && may_be_missing(i)))
       rc = fail_sqlite(store, error);
   return rc;
 }
@@ -221,9 +228,13 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
     bound = bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, m->runs_s[i]);
     rc = run_statement(store, ADD_RUN, bound, error);
   }
-  if (rc || !(m->energy_J > 0)) return rc;
-  s = store->statements[ADD_ENERGY];
-  return run_statement(store, ADD_ENERGY, bind_whole(s, 1, id) && bind_number(s, 2, m->energy_J), error);
+  const double more[2] = {m->energy_J > 0 ? m->energy_J : NAN, m->figure};
+  for (int i = 0; rc == CLT_OK && i < 2; i++) {
+    s = store->statements[ADD_ENERGY + i];
+    if (isnan(more[i])) continue;
+    rc = run_statement(store, ADD_ENERGY + i, bind_whole(s, 1, id) && bind_number(s, 2, more[i]), error);
+  }
+  return rc;
 }
 
 static int add_to_sqlite(void *state, const clt_store_description *description, const clt_store_record *record,
@@ -238,7 +249,7 @@ static int add_to_sqlite(void *state, const clt_store_description *description, 
 
 static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
                               clt_error *error) {
-  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE};
+  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE};
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
@@ -276,11 +287,12 @@ static int read_runs(sqlite_store *store, int64_t id, clt_measurement *m, clt_er
   return rc;
 }
 
-static int read_energy(sqlite_store *store, int64_t id, clt_measurement *m, clt_error *error) {
-  sqlite3_stmt *s = store->statements[ENERGY];
-  if (s == NULL || m->reason != CLT_REASON_NONE) return CLT_OK;
+/* The energy or figure of a measurement, where it has one. */
+static int read_more(sqlite_store *store, int statement, int64_t id, double *out, clt_error *error) {
+  sqlite3_stmt *s = store->statements[statement];
+  if (s == NULL) return CLT_OK;
   int step = bind_whole(s, 1, id) ? sqlite3_step(s) : SQLITE_ERROR;
-  if (step == SQLITE_ROW) m->energy_J = column_number(s, 0, NAN);
+  if (step == SQLITE_ROW) *out = column_number(s, 0, NAN);
   int rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
   release_statement(s);
   return rc;
@@ -302,7 +314,8 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   m.log = (char *)sqlite3_column_text(s, 12); /* borrowed from the row */
   int64_t id = sqlite3_column_int64(s, 0);
   int rc = read_runs(store, id, &m, error);
-  if (rc == CLT_OK) rc = read_energy(store, id, &m, error);
+  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_more(store, ENERGY, id, &m.energy_J, error);
+  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_more(store, FIGURE, id, &m.figure, error);
   if (rc) return rc;
   clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .measurement = &m};
   for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++) {

@@ -170,17 +170,17 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
   return store->type->add(store->state, &description, NULL, error);
 }
 
-static bool usable_time(double time_s) { return isfinite(time_s) && time_s > 0; }
+static bool usable_number(double x) { return isfinite(x) && x > 0; }
 
 bool clt_record_plausible(const clt_store_record *record) {
   const clt_measurement *m = record->measurement;
   if (record->configuration == NULL || (unsigned)record->kind > CLT_RECORD_COMPARED) return false;
   if (record->kind == CLT_RECORD_ATTEMPT && m->reason == CLT_REASON_NONE) return false;
   if (m->n_runs > CLT_MAX_RUNS) return false;
-  if (clt_measurement_correct(m) && !usable_time(m->time_s)) return false;
+  if (clt_measurement_correct(m) && !usable_number(m->time_s) && !usable_number(m->figure)) return false;
   if (isinf(m->energy_J) || m->energy_J < 0) return false;
   for (size_t i = 0; i < m->n_runs; i++)
-    if (!usable_time(m->runs_s[i])) return false;
+    if (!usable_number(m->runs_s[i])) return false;
   return true;
 }
 
@@ -190,7 +190,7 @@ int clt_store_add(clt_store *store, const clt_store_key *key, const clt_space *s
   clt_store_record record = {.kind = kind, .configuration = "", .measurement = measurement};
   char *text = NULL;
   if (!clt_record_plausible(&record))
-    return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time cannot be stored as correct");
+    return clt_fail(error, CLT_E_ARGUMENT, "a measurement without a usable time or figure cannot be stored as correct");
   int rc = clt_config_text(&text, space, measurement->config, error);
   if (rc) return rc;
   record.configuration = text;
@@ -220,7 +220,7 @@ static int visit_record(void *user, const clt_store_description *none, const clt
     w->n_foreign++;
     return 0;
   }
-  if (!clt_measurement_correct(&m)) m.time_s = NAN;
+  if (!clt_measurement_correct(&m)) m.time_s = m.figure = NAN;
   if (!clt_measurement_correct(&m) || m.energy_J == 0) m.energy_J = NAN;
   return w->visit(w->user, record->kind, &m);
 }

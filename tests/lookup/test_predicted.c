@@ -52,17 +52,16 @@ static void measure(const fixture *f, double offset) {
 
 static void train(const fixture *f, uint64_t seed) {
   clt_store *store = NULL;
-  clt_history *history = NULL;
+  size_t n_sizes = 0;
   clt_model *model = NULL;
   clt_error error = {0};
   clt_instance *instance = instance_at(f, 64);
   assert_int_equal(clt_store_open(&store, NULL, f->store_path, NULL), 0);
-  if (clt_history_read(&history, store, instance, false, &error) ||
-      clt_history_fit(&model, history, "ensemble", NULL, 0, seed, 1, &error) ||
+  if (clt_predictor_fit(&model, &n_sizes, store, instance, false, "ensemble", NULL, 0, seed, 1, &error) ||
       clt_predictor_save(model, f->store_path, instance, &error))
     fail_msg("%s", error.message);
   clt_model_free(model);
-  clt_history_free(history);
+  assert_int_equal(n_sizes, N_SIZES);
   clt_store_close(store);
   clt_instance_free(instance);
 }

@@ -45,7 +45,7 @@ static void assert_same(const clt_measurement *a, const clt_measurement *b) {
   assert_int_equal(a->clock, b->clock);
   assert_int_equal(a->n_runs, b->n_runs);
   assert_true(same_number(a->time_s, b->time_s) && same_number(a->max_abs_error, b->max_abs_error));
-  assert_true(same_number(a->energy_J, b->energy_J));
+  assert_true(same_number(a->energy_J, b->energy_J) && same_number(a->figure, b->figure));
   for (size_t i = 0; i < a->n_runs; i++) assert_true(a->runs_s[i] == b->runs_s[i]);
   const double *x = &a->phases.build_s, *y = &b->phases.build_s;
   for (size_t i = 0; i < sizeof(clt_phases) / sizeof *x; i++) assert_true(x[i] == y[i]);
@@ -69,6 +69,7 @@ static void everything_of_a_measurement_comes_back_in_order(void **state) {
   in[0].clock = CLT_CLOCK_HOST;
   in[0].max_abs_error = INFINITY;
   in[0].energy_J = 0.1 + 0.7;
+  in[0].figure = 1e300;
   in[1] = make_measurement(0, 5e-324);
   for (in[1].n_runs = 0; in[1].n_runs < CLT_MAX_RUNS; in[1].n_runs++)
     in[1].runs_s[in[1].n_runs] = 1.0 / (1.0 + in[1].n_runs);

@@ -20,8 +20,7 @@ typedef struct clt_store_record {
   clt_record_kind kind;
   const char *configuration;          /* "a=1 b=2", sorted by name, values percent-encoded */
   int64_t created_s;                  /* Unix time */
-  const clt_measurement *measurement; /* its config is not used; its times are in seconds or, of a program that reports
-                                         a figure, that figure's cost */
+  const clt_measurement *measurement; /* its config is not used */
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
