@@ -29,13 +29,6 @@ typedef struct clt_prepared clt_prepared;
 /* Phases, told to the caller as they begin: the parent's deadlines hang on them. A phase callback is called in the
  * caller's thread. In clt_executor_prepare LAUNCH and RUNNING come once for each launch of the plan (drivers compile
  * each kernel when it is launched first), in clt_executor_time RUNNING comes before every run. */
-typedef enum clt_phase {
-  CLT_PHASE_BUILD,
-  CLT_PHASE_LAUNCH,
-  CLT_PHASE_RUNNING,
-  CLT_PHASE_VERIFY,
-  CLT_PHASE_DONE
-} clt_phase;
 typedef void (*clt_phase_fn)(void *user, clt_phase phase);
 
 /* Opens a device by its place ("P:D" of clt_opencl_devices), with a context and a queue with profiling of its own.

@@ -1,5 +1,5 @@
-/* opencl/timing.h - how often a prepared configuration is run, and the one table of what is done where nobody says
- * otherwise: the evaluators' options take their defaults from here. Calls no OpenCL. */
+/* opencl/timing.h - the phases of a measurement, how often a prepared configuration is run, and the one table of what
+ * is done where nobody says otherwise: the evaluators' options take their defaults from here. Calls no OpenCL. */
 #ifndef CLT_OPENCL_TIMING_H
 #define CLT_OPENCL_TIMING_H
 
@@ -28,5 +28,15 @@ typedef struct clt_timing_policy {
 
 /* The defaults above, with a warm-up. */
 void clt_timing_policy_init(clt_timing_policy *policy);
+
+/* What a configuration is at; deadlines and the blame for a crash depend on it. */
+typedef enum clt_phase {
+  CLT_PHASE_BUILD,
+  CLT_PHASE_LAUNCH,
+  CLT_PHASE_RUNNING,
+  CLT_PHASE_VERIFY,
+  CLT_PHASE_DONE,
+  CLT_N_PHASES
+} clt_phase;
 
 #endif

@@ -27,7 +27,7 @@ static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
   setup.folder = folder.path;
   if (rc == 0) rc = clt_process_start(&process, &setup, &limits, error);
   if (rc == 0) rc = clt_process_greet(&process, error);
-  if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_AT_VERIFY, &limits, error);
+  if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
   if (rc == 0) rc = clt_process_await(&process, reply, error);
   json_decref(request);
   clt_process_stop(&process, false, NULL);

@@ -67,7 +67,7 @@ static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   return rc;
 }
 
-static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_worker_phase phase, clt_load load,
+static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_phase phase, clt_load load,
                         clt_error *error) {
   clt_deadlines limits = clt_pool_deadlines(pool, 0);
   k->worker->done_data = k;
@@ -124,7 +124,7 @@ static int prepare_wanted(clt_pool *pool, clt_error *error) {
       rc = send_request(pool, k,
                         json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
                                   (json_int_t)k->config, "gate", 0),
-                        CLT_AT_BUILD, CLT_LOAD_NOISE, error);
+                        CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
       any = true;
     }
     if (rc == 0) rc = await_requests(pool, error);
@@ -167,14 +167,14 @@ static int verify_kept(clt_pool *pool, clt_error *error) {
       if (pool->further_failed) {
         k->verified = true;
       } else if (k->worker->further_generation != k->worker->generation) {
-        rc = clt_pool_request(k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made), CLT_AT_VERIFY,
-                              &limits, CLT_LOAD_NOISE, note_further, error);
+        rc = clt_pool_request(k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
+                              CLT_PHASE_VERIFY, &limits, CLT_LOAD_NOISE, note_further, error);
         if (rc == 0) rc = await_requests(pool, error);
       } else {
         json_t *request =
             json_pack("{s:s, s:I, s:i}", "request", "verify", "slot", (json_int_t)k->slot, "seed", FURTHER_SEED);
         clt_measurement_init(&further, k->config);
-        rc = send_request(pool, k, request, CLT_AT_VERIFY, CLT_LOAD_NOISE, error);
+        rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
         if (rc == 0) rc = await_requests(pool, error);
         if (rc || !take_answer(pool, k, &further)) continue;
         k->verified = true;
@@ -277,7 +277,7 @@ static int time_kept(clt_pool *pool, clt_kept *k, size_t n_runs, clt_measurement
     if (has_failed(k) || !is_ready(k)) continue;
     json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)k->slot, "keep", 1,
                                 "timing", clt_message_from_timing(&turn));
-    rc = send_request(pool, k, request, CLT_AT_VERIFY, CLT_LOAD_TIMING, error);
+    rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
     if (rc == 0) rc = await_requests(pool, error);
     if (rc) return rc;
     clt_measurement *m = &k->answer;

@@ -93,17 +93,17 @@ int clt_frame_send(int fd, const json_t *message, clt_error *error) {
 
 /* --- phases, greetings, numbers --- */
 
-static const char *const phase_names[CLT_N_WORKER_PHASES] = {"build", "launch", "running", "verify", "done"};
+static const char *const phase_names[CLT_N_PHASES] = {"build", "launch", "running", "verify", "done"};
 
-const char *clt_worker_phase_name(clt_worker_phase phase) { return phase_names[phase]; }
+const char *clt_phase_name(clt_phase phase) { return phase_names[phase]; }
 
-int clt_worker_phase_parse(clt_worker_phase *out, const char *name) {
-  for (int i = 0; i < CLT_N_WORKER_PHASES; i++)
-    if (strcmp(name, phase_names[i]) == 0) return *out = (clt_worker_phase)i, CLT_OK;
+int clt_phase_parse(clt_phase *out, const char *name) {
+  for (int i = 0; i < CLT_N_PHASES; i++)
+    if (strcmp(name, phase_names[i]) == 0) return *out = (clt_phase)i, CLT_OK;
   return CLT_E_FORMAT;
 }
 
-json_t *clt_message_phase(clt_worker_phase phase) {
+json_t *clt_message_phase(clt_phase phase) {
   return json_pack("{s:s, s:s}", "reply", "phase", "phase", phase_names[phase]);
 }
 

@@ -49,18 +49,9 @@ char *clt_frame_bytes(size_t *n, const json_t *message);
 
 /* --- what messages hold. New references are NULL when out of memory --- */
 
-/* What a worker is at; deadlines and the blame for a crash depend on it. */
-typedef enum clt_worker_phase {
-  CLT_AT_BUILD,
-  CLT_AT_LAUNCH,
-  CLT_AT_RUNNING,
-  CLT_AT_VERIFY,
-  CLT_AT_DONE,
-  CLT_N_WORKER_PHASES
-} clt_worker_phase;
-const char *clt_worker_phase_name(clt_worker_phase phase);
-int clt_worker_phase_parse(clt_worker_phase *out, const char *name); /* CLT_E_FORMAT: none */
-json_t *clt_message_phase(clt_worker_phase phase);
+const char *clt_phase_name(clt_phase phase);
+int clt_phase_parse(clt_phase *out, const char *name); /* CLT_E_FORMAT: none */
+json_t *clt_message_phase(clt_phase phase);
 
 json_t *clt_message_hello(void);
 

@@ -92,7 +92,7 @@ clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
   return (clt_deadlines){.compile_s = s->compile_timeout_s, .run_s = run_s, .host_s = s->host_timeout_s};
 }
 
-int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_phase phase, const clt_deadlines *limits,
                      clt_load load, clt_outcome_fn done, clt_error *error) {
   if (request == NULL) return clt_fail_memory(error);
   worker->done = done;
@@ -148,8 +148,8 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
 /* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
 static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, clt_error *error) {
   clt_process *process = &worker->process;
-  clt_worker_phase phase = process->phase;
-  bool compiling = phase == CLT_AT_BUILD || phase == CLT_AT_LAUNCH, busy = process->busy || worker->done;
+  clt_phase phase = process->phase;
+  bool compiling = phase == CLT_PHASE_BUILD || phase == CLT_PHASE_LAUNCH, busy = process->busy || worker->done;
   clt_outcome outcome = {.unheard = !expired && !process->heard};
   if (expired)
     outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
@@ -157,8 +157,8 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
     outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
   worker->process.phase = phase;
-  char *text = clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_worker_phase_name(phase),
-                          why ? why : "");
+  char *text =
+      clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_phase_name(phase), why ? why : "");
   outcome.text = text ? text : "out of memory";
   int rc = busy ? finish_request(pool, worker, &outcome, error)
                 : clt_pool_setback(pool, "a worker that had nothing to do", outcome.text, error);
@@ -280,8 +280,8 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
 static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   const char *what = "making the input and the reference";
   /* Making data begins with what comes after kernels, so any other phase is the reference kernel's. */
-  clt_worker_phase phase = worker->process.phase;
-  if (worker->makes_data && outcome->reply == NULL && phase != CLT_AT_VERIFY && phase != CLT_AT_DONE)
+  clt_phase phase = worker->process.phase;
+  if (worker->makes_data && outcome->reply == NULL && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
     what = "running the kernel that makes the reference";
   if (!is_ok(outcome)) return fail_start(pool, worker, outcome, what, error);
   if (worker->makes_data) {
@@ -311,7 +311,7 @@ static int note_greeting(clt_pool *pool, clt_pool_worker *worker, const clt_outc
   if (rc) return rc;
   if (pool->setup.open == NULL) return finish_start(worker);
   worker->stage = CLT_STAGE_OPENING;
-  return clt_pool_request(worker, json_deep_copy(pool->setup.open), CLT_AT_VERIFY, &limits, start_load(pool),
+  return clt_pool_request(worker, json_deep_copy(pool->setup.open), CLT_PHASE_VERIFY, &limits, start_load(pool),
                           note_opened, error);
 }
 
@@ -336,7 +336,7 @@ int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
       if (!pool->data_made && being_made) continue;
       worker->makes_data = !pool->data_made;
       worker->stage = CLT_STAGE_LOADING;
-      rc = clt_pool_request(worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_AT_VERIFY, &limits,
+      rc = clt_pool_request(worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, &limits,
                             start_load(pool), note_loaded, error);
     }
   }

@@ -131,7 +131,7 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
 int clt_pool_start_workers(clt_pool *pool, clt_error *error); /* all that are down; does not wait for them */
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
 /* Sends a request; done is called when it has ended, however it ended. The request is taken over. */
-int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_phase phase, const clt_deadlines *limits,
                      clt_load load, clt_outcome_fn done, clt_error *error);
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
 /* Handles what has happened, waiting at most timeout_s for something to happen. */

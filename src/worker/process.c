@@ -197,16 +197,16 @@ int clt_process_tell(clt_process *process, json_t *message, clt_error *error) {
   return rc;
 }
 
-static double allowed_s(const clt_deadlines *limits, clt_worker_phase phase) {
+static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
   switch (phase) {
-    case CLT_AT_BUILD:
-    case CLT_AT_LAUNCH: return limits->compile_s;
-    case CLT_AT_RUNNING: return limits->run_s;
+    case CLT_PHASE_BUILD:
+    case CLT_PHASE_LAUNCH: return limits->compile_s;
+    case CLT_PHASE_RUNNING: return limits->run_s;
     default: return limits->host_s;
   }
 }
 
-int clt_process_request(clt_process *process, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+int clt_process_request(clt_process *process, json_t *request, clt_phase phase, const clt_deadlines *limits,
                         clt_error *error) {
   process->busy = true;
   process->heard = false;
@@ -235,12 +235,12 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
     *reply = message;
     return CLT_PROCESS_REPLY;
   }
-  clt_worker_phase phase;
-  int rc = clt_worker_phase_parse(&phase, clt_json_string(message, "phase"));
+  clt_phase phase;
+  int rc = clt_phase_parse(&phase, clt_json_string(message, "phase"));
   json_decref(message);
   if (rc) return process->garbled = true, CLT_PROCESS_ENDED;
   /* Compiling goes on in the first launch, so LAUNCH after BUILD has no new deadline. */
-  if (phase != CLT_AT_LAUNCH || process->phase != CLT_AT_BUILD)
+  if (phase != CLT_PHASE_LAUNCH || process->phase != CLT_PHASE_BUILD)
     process->deadline_s = clt_now_s() + allowed_s(&process->limits, phase);
   process->phase = phase;
   process->heard = true;

@@ -28,7 +28,7 @@ typedef struct clt_process {
   bool busy;    /* a request (or the greeting) is awaited */
   bool heard;   /* the request: a phase of it was reported */
   bool garbled; /* it sent what is no message */
-  clt_worker_phase phase;
+  clt_phase phase;
   clt_deadlines limits;
   double deadline_s; /* on clt_now_s's clock */
   double paused_s;   /* since when the deadline stands still; 0: it runs */
@@ -55,7 +55,7 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
                       clt_error *error);
 
 /* Sends a request (a new reference, taken over also on failure; NULL: out of memory) that begins at `phase`. */
-int clt_process_request(clt_process *process, json_t *request, clt_worker_phase phase, const clt_deadlines *limits,
+int clt_process_request(clt_process *process, json_t *request, clt_phase phase, const clt_deadlines *limits,
                         clt_error *error);
 /* Sends a message that is no request. */
 int clt_process_tell(clt_process *process, json_t *message, clt_error *error);

@@ -71,7 +71,7 @@ int clt_program_begin(clt_program *program, const clt_program_run *run, clt_erro
   json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "request", "command", "words", pack_texts(run->words),
                               "environment", pack_texts(run->environment), "folder", clt_json_text(run->folder),
                               "input", clt_json_text(run->input), "limit_s", run->limit_s);
-  return clt_process_request(&program->process, request, CLT_AT_VERIFY, &limits, error);
+  return clt_process_request(&program->process, request, CLT_PHASE_VERIFY, &limits, error);
 }
 
 void clt_program_interrupt(clt_program *program) {

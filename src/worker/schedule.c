@@ -147,8 +147,8 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
     json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)worker->slot,
                                 "config", (json_int_t)slot->job.config, "gate", !quiet);
-    rc = clt_pool_request(worker, request, CLT_AT_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_NONE, note_measured,
-                          error);
+    rc = clt_pool_request(worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_NONE,
+                          note_measured, error);
   }
   return rc;
 }
@@ -157,7 +157,7 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
  * gate while the caller is away is not compiling. */
 void clt_pool_note_phase(clt_pool_worker *worker) {
   bool gated = worker->done == note_measured && worker->load == CLT_LOAD_NONE;
-  if (!gated || worker->process.phase != CLT_AT_LAUNCH) return;
+  if (!gated || worker->process.phase != CLT_PHASE_LAUNCH) return;
   clt_process_pause(&worker->process);
   worker->at_gate = true;
 }
@@ -197,7 +197,7 @@ static int time_next(clt_pool *pool, clt_error *error) {
   worker->slot = (size_t)(slot - worker->slots);
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)worker->slot, "keep", 0,
                               "timing", clt_message_from_timing(&timing));
-  return clt_pool_request(worker, request, CLT_AT_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
+  return clt_pool_request(worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
 }
 
 /* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the

@@ -7,7 +7,7 @@
 static void read_all(const json_t *message) {
   clt_measurement m;
   clt_timing_policy timing;
-  clt_worker_phase phase;
+  clt_phase phase;
   clt_error error = {0};
   double quality;
   int64_t slot;
@@ -19,7 +19,7 @@ static void read_all(const json_t *message) {
   clt_message_to_quality(&quality, message, NULL);
   clt_message_to_error(message, &error);
   clt_message_integer(&slot, message, "slot", 0, 63, NULL);
-  clt_worker_phase_parse(&phase, clt_json_string(message, "phase"));
+  clt_phase_parse(&phase, clt_json_string(message, "phase"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

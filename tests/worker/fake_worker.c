@@ -78,8 +78,8 @@ static void leave_child(void) {
 }
 
 static void crash_reference(void) {
-  say(clt_message_phase(CLT_AT_BUILD));
-  say(clt_message_phase(CLT_AT_RUNNING));
+  say(clt_message_phase(CLT_PHASE_BUILD));
+  say(clt_message_phase(CLT_PHASE_RUNNING));
   flood();
   fprintf(stderr, "these are my last words\n\n");
   raise(SIGSEGV);
@@ -96,7 +96,7 @@ static void prepare(const json_t *request) {
   clt_measurement m;
   clt_measurement_init(&m, config);
   note("prepare begins");
-  say(clt_message_phase(CLT_AT_BUILD));
+  say(clt_message_phase(CLT_PHASE_BUILD));
   work(5 + (int)(config / 100 % 10));
   switch (deed) {
     case CRASH_BUILD:
@@ -115,18 +115,18 @@ static void prepare(const json_t *request) {
     case FLOOD: flood(); break;
     case LEAVE_CHILD: leave_child(); break;
   }
-  say(clt_message_phase(CLT_AT_LAUNCH));
+  say(clt_message_phase(CLT_PHASE_LAUNCH));
   if (json_is_true(json_object_get(request, "gate"))) {
     note("waits for leave");
     json_decref(hear());
   }
   note("launch begins");
   if (deed == CRASH_LAUNCH) abort();
-  say(clt_message_phase(CLT_AT_RUNNING));
+  say(clt_message_phase(CLT_PHASE_RUNNING));
   work(2);
   if (deed == CRASH_RUN) raise(SIGFPE);
   if (deed == HANG_RUN) hang();
-  say(clt_message_phase(CLT_AT_VERIFY));
+  say(clt_message_phase(CLT_PHASE_VERIFY));
   note("launch ends");
   if (deed == COMPILE_ERROR) {
     printf("a remark of the compiler\n");
@@ -148,7 +148,7 @@ static void run(const json_t *request) {
   clt_measurement m;
   clt_measurement_init(&m, config);
   note("time begins");
-  say(clt_message_phase(CLT_AT_RUNNING));
+  say(clt_message_phase(CLT_PHASE_RUNNING));
   work(3);
   if (config % 100 == CRASH_TIME) abort();
   if (config % 100 == HANG_TIME) hang();

@@ -172,7 +172,7 @@ void clt_worker_watch_faults_again(void) {
 }
 
 void clt_worker_watch_faults(int fd) {
-  json_t *message = clt_message_phase(CLT_AT_RUNNING);
+  json_t *message = clt_message_phase(CLT_PHASE_RUNNING);
   ssize_t n = readlink("/proc/self/exe", ready.program, sizeof ready.program - 1);
   if (n > 0) ready.program[n] = '\0';
   ready.fd = fd;

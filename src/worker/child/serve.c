@@ -40,14 +40,9 @@ static void send_reply(server *s, json_t *message) {
 }
 
 static void on_phase(void *user, clt_phase phase) {
-  static const clt_worker_phase names[] = {[CLT_PHASE_BUILD] = CLT_AT_BUILD,
-                                           [CLT_PHASE_LAUNCH] = CLT_AT_LAUNCH,
-                                           [CLT_PHASE_RUNNING] = CLT_AT_RUNNING,
-                                           [CLT_PHASE_VERIFY] = CLT_AT_VERIFY,
-                                           [CLT_PHASE_DONE] = CLT_AT_DONE};
   server *s = user;
   if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults_again();
-  send_reply(s, clt_message_phase(names[phase]));
+  send_reply(s, clt_message_phase(phase));
   if (phase != CLT_PHASE_LAUNCH || !s->gate) return;
   /* A parent that goes away while a worker waits here needs no answer any more. */
   json_t *message = clt_frame_await(&s->reader, s->fd);
