@@ -2,15 +2,16 @@
  * with so many measurements (10,000), of 100 sizes. Then with a model trained on them: at sizes that nobody asked for
  * before, warm (the model was loaded before) and cold. Arguments: number, folder. */
 #include <clatune/lookup.h>
-#include "lookup/predictor.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "lookup/predictor.h"
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "device/device.h"
 
 #define N_SIZES 100
 #define REPEATS 200

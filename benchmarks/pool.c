@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/device.h"
 
 static bool complain(const clt_error *error) {
   char text[2048];

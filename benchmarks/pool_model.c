@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "measurement/statistics.h"
 #include "pool.h"
 
 #define MAX_SETTINGS 16
@@ -72,8 +73,8 @@ static bool read_options(options *o, int argc, char **argv) {
 
 static int train(clt_model **model, const pool *p, const options *o) {
   clt_error error = {0};
-  int rc = fit_rows(model, o->model, o->settings, o->n_settings, clt_instance_space(p->instance), p->instance,
-                         p->rows, (size_t)o->n, (uint64_t)o->repeat, (unsigned)o->threads, &error);
+  int rc = fit_rows(model, o->model, o->settings, o->n_settings, clt_instance_space(p->instance), p->instance, p->rows,
+                    (size_t)o->n, (uint64_t)o->repeat, (unsigned)o->threads, &error);
   return rc ? fail(error.message) : 0;
 }
 

@@ -51,21 +51,8 @@ typedef struct clt_device_info {
   double timer_resolution_s;
 } clt_device_info;
 
-/* The device's key in the store: "platform|name|compute units", and the key of the physical device for the lock: "cpu",
- * "gpu-<uuid>", "gpu-<pci address>" or a form of the name. Return the length needed. */
+/* The device's key in the store: "platform|name|compute units". Returns the length needed. */
 int clt_device_key(const clt_device_info *device, char *out, size_t capacity);
-int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);
-
-/* The machine that this runs on, for programs that need no OpenCL device: platform "host", the processor's name, its
- * logical processors as compute units, the operating system as driver. */
-void clt_device_host(clt_device_info *out);
-
-/* Properties as the names that expressions use. n_names such as "device.local_memory_bytes", "device.max_work_group_size",
- * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu", "gpu") ...
- * The whole list is in docs/devices.md. The text of string values is borrowed from device. */
-size_t clt_device_n_properties(void);
-const char *clt_device_property_name(size_t index);
-clt_value clt_device_property(const clt_device_info *device, size_t index);
 
 /* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the
  * caller. CLT_E_WORKER where the worker cannot be started or gives no answer within a minute. */
@@ -82,10 +69,6 @@ int clt_device_describe(clt_device_info *out, struct _cl_device_id *device, clt_
  * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the
  * candidates. */
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);
-
-/* The form in which devices travel between processes and in --json. Returned string is malloc'ed and owned by the caller. */
-int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error);
-int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -100,14 +100,6 @@ const char *clt_reason_text(clt_reason reason);
 int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
 const char *clt_invalidity_name(clt_invalidity invalidity);
 
-/* Median and median absolute deviation of n numbers (scratch copy inside; NaNs are left out; NaN where nothing is left and
- * when out of memory). */
-double clt_median(const double *values, size_t n);
-double clt_mad(const double *values, size_t n);
-
-/* Whether the least of n runs has been met twice: the second shortest takes at most (1 + relative) times as long. */
-bool clt_runs_steady(const double *runs_s, size_t n, double relative);
-
 #ifdef __cplusplus
 }
 #endif

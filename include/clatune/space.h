@@ -89,21 +89,8 @@ void clt_space_free(clt_space *space);
 size_t clt_space_n_parameters(const clt_space *space);
 const clt_parameter *clt_space_parameter(const clt_space *space, size_t index); /* index < n_parameters */
 int clt_space_find_parameter(const clt_space *space, const char *name);         /* index, or -1 */
-/* Whether both have the same parameters in the same order, with the same values: a configuration of one is then the
- * same in the other, whatever their constraints. */
-bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
 uint64_t clt_space_cartesian(const clt_space *space);
 uint64_t clt_space_valid(const clt_space *space);
-size_t clt_space_n_groups(const clt_space *space);
-double clt_space_build_s(const clt_space *space); /* wall seconds clt_space_new took */
-
-/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each
- * group, and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts)
- * fastest. Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank <
- * group_valid. */
-uint64_t clt_space_group_valid(const clt_space *space, size_t group);
-clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank);
-int clt_space_group_of(const clt_space *space, size_t parameter); /* the group, or -1 */
 
 /* Whether a configuration satisfies all constraints (false for numbers outside the cartesian product). */
 bool clt_space_contains(const clt_space *space, clt_config config);
@@ -128,10 +115,6 @@ clt_value clt_space_value(const clt_space *space, clt_config config, size_t para
 /* The configuration that stands for this one: aliases applied until none holds. Equal to config where no alias holds,
  * or where the result would not be valid. */
 clt_config clt_space_canonical(const clt_space *space, clt_config config);
-bool clt_space_has_aliases(const clt_space *space);
-/* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or
- * set: CLT_E_RANGE where these have more than 2^22 combinations. */
-int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
 
 /* n different valid configurations, uniformly at random, in random order (fewer if the space has fewer). Returns how
  * many were written, or a negative result code. */

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #define MAX_KNOWN 64 /* members of one object */
 

@@ -3,7 +3,6 @@
 #define CLT_BASE_TEXT_H
 
 #include <clatune/error.h>
-#include <clatune/sys/option.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -30,5 +29,9 @@ bool clt_ends_with(const char *text, const char *end);
 
 /* Whether a text is a name: [A-Za-z_][A-Za-z0-9_]*, whatever the locale. */
 bool clt_is_name(const char *text);
+
+/* "Did you mean": of n names the one that is nearest to a mistyped one by edit distance, at most a third of its length
+ * and one away; NULL: none is. The answer is one of names. */
+const char *clt_nearest_name(const char *typed, const char *const *names, size_t n);
 
 #endif

@@ -1,4 +1,5 @@
 #include "cli/init.h"
+#include "device/device.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "device/device.h"
 #include "problem/data.h"
 
 static int print_message(int code, const char *format, va_list arguments) {

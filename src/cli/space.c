@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "space/space.h"
 
 static json_t *space_json(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/store.h"
 #include "cli/subject.h"
+#include "device/device.h"
 #include "format/recording.h"
 #include "store/store.h"
 

@@ -9,6 +9,7 @@
 #include "lookup/predictor.h"
 
 #include "cli/output.h"
+#include "device/device.h"
 #include "problem/plan.h"
 #include "store/store.h"
 

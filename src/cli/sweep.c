@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "device/device.h"
 
 #define CELL_TEXT 1024
 

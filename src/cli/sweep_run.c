@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/sweep.h"
+#include "device/device.h"
 
 #define MAX_LANES 64
 #define TERMINAL_PERIOD_S 0.1

@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/sweep.h"
+#include "measurement/statistics.h"
 
 typedef struct table_line {
   const clt_device_info *device;

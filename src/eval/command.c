@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "device/device.h"
 #include "eval/evaluators.h"
 
 #define MAX_SLOTS 256

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "eval/command.h"
+#include "measurement/statistics.h"
 
 #define COPIED_AT_ONCE ((size_t)1 << 26)
 

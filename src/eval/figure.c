@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "eval/command.h"
+#include "measurement/statistics.h"
 
 /* A number that nothing but space, or a unit without digits, follows closely: "1.5", "1.5 ms", not "1.5.2". */
 static clt_reason parse_number(double *out, const char *text, char *why, size_t capacity) {

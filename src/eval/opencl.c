@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
+#include "device/device.h"
 #include "device/energy.h"
 #include "eval/evaluators.h"
 #include "opencl/timing.h"

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "format/recording.h"
 #include "problem/parts.h"
 

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "lookup/lookup.h"
 #include "store/store.h"
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "lookup/lookup.h"
 #include "model/rows.h"
+#include "space/space.h"
 #include "store/store.h"
 
 /* --- fitting --- */

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "device/device.h"
 #include "lookup/lookup.h"
 #include "space/expr.h"
 

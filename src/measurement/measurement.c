@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/statistics.h"
 
 #define MAX_LOG_BYTES 16384
 

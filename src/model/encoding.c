@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "model/model.h"
 #include "problem/guidance.h"
+#include "space/space.h"
 
 #define LOG_FACTOR 4.0 /* a range from which on ratios matter more than differences */
 #define MANY_VALUES 4  /* integers with more values get the exponent of two as well */

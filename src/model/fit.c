@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model.h"
+#include "space/space.h"
 
 #define FEWEST_ROWS 5
 #define MOST_TYPES 32

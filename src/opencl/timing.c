@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "device/energy.h"
+#include "measurement/statistics.h"
 #include "opencl/internal.h"
 
 #define FAR_BEHIND 4.0 /* times too slow: a first run has cold caches and pages that nobody touched yet */

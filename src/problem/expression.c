@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "device/device.h"
 #include "problem/parts.h"
 
 #define MAX_COUNT 0x1p62

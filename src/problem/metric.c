@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "device/device.h"
 #include "problem/parts.h"
 
 #define MAX_NAME_BYTES 63

@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
+#include "measurement/statistics.h"
 #include "report/rows.h"
 
 #define FASTEST 10

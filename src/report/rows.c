@@ -9,6 +9,8 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
+#include "measurement/statistics.h"
 #include "store/store.h"
 
 static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {

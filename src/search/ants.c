@@ -11,6 +11,7 @@
 #include "problem/guidance.h"
 #include "search/ants.h"
 #include "search/search.h"
+#include "space/space.h"
 
 /* The bounds and the beginning of Blum and Dorigo's framework (section 4). */
 #define LEAST_TRAIL 0.001

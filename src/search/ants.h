@@ -11,7 +11,7 @@
 
 #include <clatune/problem.h>
 
-#include "space/walk.h"
+#include "space/space.h"
 
 typedef struct clt_pheromones {
   const clt_space *space;

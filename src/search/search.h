@@ -6,7 +6,7 @@
 #include <clatune/sys/searcher.h>
 
 #include "base/map.h"
-#include "space/walk.h"
+#include "space/space.h"
 
 extern const clt_searcher_type clt_searcher_random;
 extern const clt_searcher_type clt_searcher_exhaustive;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "search/search.h"
+#include "space/space.h"
 
 /* --- random configurations --- */
 

@@ -8,9 +8,12 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "device/device.h"
+#include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 #include "space/expr.h"
+#include "space/space.h"
 
 #define WAIT_S 0.1 /* how long a request to stop may go unseen */
 #define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */

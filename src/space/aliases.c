@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 #define MAX_LOOKED_AT ((uint64_t)1 << 22) /* within a second */
 

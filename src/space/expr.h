@@ -10,8 +10,6 @@
 #include <clatune/error.h>
 #include <clatune/space.h>
 
-#include "base/hash.h"
-
 /* A name that an expression may use; names may contain dots. A constant's value is copied (text too). A variable is
  * read from slots[slot] at evaluation. If two symbols have the same name, the later one holds. */
 typedef struct clt_symbol {
@@ -108,8 +106,5 @@ int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_co
                               const char *message, clt_error *error);
 int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
                                  clt_error *error);
-
-/* Adds the names and values of a space's parameters to a hash. Constraints are no part of it. */
-void clt_space_hash(clt_hasher *hasher, const clt_space *space);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 /* --- in one diagram --- */
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 #define MOST_NAME_BYTES 200
 

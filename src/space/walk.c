@@ -1,4 +1,4 @@
-#include "space/walk.h"
+#include "space/space.h"
 
 #include "space/parts.h"
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "problem/metric.h"
 #include "space/expr.h"
+#include "space/space.h"
 #include "sweep/sweep.h"
 
 const char *clt_sweep_name(const clt_sweep *sweep) {

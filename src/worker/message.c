@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 
 #define HEADER_BYTES 4
 #define CHUNK_BYTES 65536

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/device.h"
 
 static clt_device_info device(int p, int d, const char *platform, const char *suffix, const char *name,
                               const char *vendor, clt_device_type type) {

@@ -11,6 +11,7 @@
 #include <cmocka.h> /* after the headers above, which it needs */
 
 #include "clatune/recording.h"
+#include "device/device.h"
 #include "format/write.h"
 
 static const char *problem_path;

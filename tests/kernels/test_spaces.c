@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "clatune/problem.h"
+#include "space/space.h"
 
 static clt_problem *load(const char *path) {
   clt_problem *problem = NULL;

@@ -2,8 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "lookup/predictor.h"
+#include "device/device.h"
 #include "fixture.h"
+#include "lookup/predictor.h"
 
 #define N_SIZES 8
 

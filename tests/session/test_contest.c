@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "measurement/statistics.h"
 #include "session/contest.h"
 
 static void the_sign_test_is_exact(void **state) {

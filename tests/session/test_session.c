@@ -5,6 +5,7 @@
 #include "../search/bench.h"
 #include "base/clock.h"
 #include "clatune/tune.h"
+#include "measurement/statistics.h"
 
 static clt_tune_settings settings_for(const clt_space *space, const char *searcher, int64_t budget) {
   clt_tune_settings settings;

@@ -14,6 +14,7 @@
 #include "base/reader.h"
 #include "space/expr.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "space/space.h"
 
 static clt_space_builder *new_builder(void) {
   clt_space_builder *builder = NULL;

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "space/walk.h"
+#include "space/space.h"
 
 #define MOST 4096
 

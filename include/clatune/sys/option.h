@@ -36,10 +36,6 @@ typedef struct clt_setting {
 int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,
                       const clt_setting *settings, size_t n_settings, clt_error *error);
 
-/* "Did you mean": of n names the one that is nearest to a mistyped one by edit distance, at most a third of its length
- * and one away; NULL: none is. The answer is one of names. */
-const char *clt_nearest_name(const char *typed, const char *const *names, size_t n);
-
 #ifdef __cplusplus
 }
 #endif

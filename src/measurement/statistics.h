@@ -1,0 +1,16 @@
+/* measurement/statistics.h - of several runs. */
+#ifndef CLT_MEASUREMENT_STATISTICS_H
+#define CLT_MEASUREMENT_STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Median and median absolute deviation of n numbers (scratch copy inside; NaNs are left out; NaN where nothing is left and
+ * when out of memory). */
+double clt_median(const double *values, size_t n);
+double clt_mad(const double *values, size_t n);
+
+/* Whether the least of n runs has been met twice: the second shortest takes at most (1 + relative) times as long. */
+bool clt_runs_steady(const double *runs_s, size_t n, double relative);
+
+#endif

@@ -1,0 +1,70 @@
+/* space/space.h - what the library itself asks of spaces, beyond clatune/space.h. */
+#ifndef CLT_SPACE_SPACE_H
+#define CLT_SPACE_SPACE_H
+
+#include <clatune/space.h>
+
+#include "base/hash.h"
+
+double clt_space_build_s(const clt_space *space); /* wall seconds that clt_space_new took */
+
+/* Whether both have the same parameters in the same order, with the same values: a configuration of one is then the
+ * same in the other, whatever their constraints. */
+bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
+
+/* Adds the names and values of the parameters to a hash. Constraints are no part of it. */
+void clt_space_hash(clt_hasher *hasher, const clt_space *space);
+
+bool clt_space_has_aliases(const clt_space *space);
+/* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or
+ * set: CLT_E_RANGE where these have more than 2^22 combinations. */
+int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
+
+/* --- groups --- */
+
+/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each
+ * group, and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts)
+ * fastest. Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank <
+ * group_valid. */
+uint64_t clt_space_group_valid(const clt_space *space, size_t group);
+clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank);
+int clt_space_group_of(const clt_space *space, size_t parameter); /* the group, or -1 */
+size_t clt_space_n_groups(const clt_space *space);
+
+/* --- walks: building a valid configuration value by value, down the tree of those that there are ---
+ *
+ * At each step a walk stands at a parameter and sees the values with which valid configurations still exist, and how
+ * many; whichever is taken, the end is a valid configuration. The tree is the one the space is stored as: groups one
+ * after the other, each in the order of its levels; a list is walked in the order of the parameters. Parameters with a
+ * single value are passed over, and one that the values taken before leave without a choice has one branch. */
+
+typedef struct clt_branch {
+  uint32_t position; /* of the value */
+  uint64_t n;        /* in proportion to the valid configurations below, among the branches of a step */
+} clt_branch;
+
+/* Copying a walk forks it. */
+typedef struct clt_walk {
+  const clt_space *space;
+  size_t group, level; /* of a list: level is the parameter */
+  uint32_t node;
+  uint64_t first, end; /* of a list: the part that is left; else 0 and the combinations below the node */
+  clt_config config;   /* what was taken adds up to */
+} clt_walk;
+
+void clt_walk_start(clt_walk *walk, const clt_space *space); /* the space has a valid configuration */
+
+/* The parameter to be set next, by index; -1 at the end, where config is complete. */
+int clt_walk_parameter(const clt_walk *walk);
+
+/* The branches here in ascending order of position, at least one; returns how many. out has room for the parameter's
+ * n_values. Not at the end. */
+size_t clt_walk_branches(const clt_walk *walk, clt_branch *out);
+
+/* Takes one of the branches. */
+void clt_walk_take(clt_walk *walk, const clt_branch *branch);
+
+/* The largest n_values: the room that branches of any step need. */
+size_t clt_walk_most_branches(const clt_space *space);
+
+#endif
