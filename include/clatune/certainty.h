@@ -1,8 +1,8 @@
 /* clatune/certainty.h - how sure a search may be of its result: what recorded searches of the same length missed.
  *
- * No probability of optimality is known that is calibrated on kernels it was not made from (docs/certainty.md), so none is
- * given. What can be said is how often searches on recorded spaces, where the optimum is known, missed something. The table
- * is written by benchmarks/miss_rates.py. */
+ * No probability of optimality is known that is calibrated on kernels it was not made from (docs/certainty.md), so none
+ * is given. What can be said is how often searches on recorded spaces, where the optimum is known, missed something.
+ * The table is written by benchmarks/miss_rates.py. */
 #ifndef CLATUNE_CERTAINTY_H
 #define CLATUNE_CERTAINTY_H
 

@@ -21,15 +21,16 @@ typedef struct clt_replay_settings {
   const char *searcher;
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;
-  const clt_recording *const *learn_from; /* as in clt_tune_settings; none is a source for a recording of its own name */
+  const clt_recording *const
+      *learn_from; /* as in clt_tune_settings; none is a source for a recording of its own name */
   size_t n_learn_from;
-  int64_t budget;    /* evaluations of a run; 1 .. 10,000,000 */
-  unsigned repeats;  /* runs of a recording, with seeds seed, seed + 1, ... */
+  int64_t budget;   /* evaluations of a run; 1 .. 10,000,000 */
+  unsigned repeats; /* runs of a recording, with seeds seed, seed + 1, ... */
   uint64_t seed;
-  size_t batch;      /* how many to ask for at once; 0: 1 */
-  bool noise;        /* answer with one of the recorded runs in place of their mean */
-  double tolerance;  /* what counts as equally fast, as a fraction; 0: CLT_DEFAULT_TOLERANCE */
-  unsigned threads;  /* runs at once; 0: as many as there are processors */
+  size_t batch;             /* how many to ask for at once; 0: 1 */
+  bool noise;               /* answer with one of the recorded runs in place of their mean */
+  double tolerance;         /* what counts as equally fast, as a fraction; 0: CLT_DEFAULT_TOLERANCE */
+  unsigned threads;         /* runs at once; 0: as many as there are processors */
   const volatile int *stop; /* as in clt_tune_settings */
 } clt_replay_settings;
 
@@ -37,8 +38,8 @@ typedef struct clt_replay_settings {
 typedef struct clt_replay_space {
   const clt_recording *recording; /* borrowed from the settings */
   double least_cost, optimum; /* of the recording, by the objective: clt_objective_cost, and the value it stands for */
-  double *fractions;              /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
-  double search_s;                /* seconds that the searcher took an evaluation, mean of all runs */
+  double *fractions;          /* [repeat][evaluation], owned by the result; where a run ended early, its last one on */
+  double search_s;            /* seconds that the searcher took an evaluation, mean of all runs */
   clt_note notes[CLT_MOST_NOTES]; /* n_notes: what the searcher noted, summed over the runs */
   size_t n_notes;
 } clt_replay_space;
@@ -49,14 +50,14 @@ typedef struct clt_replay_result {
   double tolerance;
 } clt_replay_result;
 
-/* Fails with CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release with
- * clt_replay_result_release. */
+/* Fails with CLT_E_STOPPED on request, and as clt_tune_run does; only CLT_E_NO_VALID of a run is no failure. Release
+ * with clt_replay_result_release. */
 int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error);
 void clt_replay_result_release(clt_replay_result *result);
 
-/* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN for
- * one repeat), and the 5th percentile (linear between neighbours). A run has missed something if the optimum is faster
- * than its best by more than the tolerance: fraction < 1 / (1 + tolerance). */
+/* The fraction after `evaluations` (1 .. budget) over the repeats of one space: mean, the mean's standard error (NaN
+ * for one repeat), and the 5th percentile (linear between neighbours). A run has missed something if the optimum is
+ * faster than its best by more than the tolerance: fraction < 1 / (1 + tolerance). */
 typedef struct clt_replay_figures {
   double mean, standard_error, percentile_5;
   double missed; /* share of the runs, 0 .. 1 */

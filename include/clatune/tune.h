@@ -31,18 +31,18 @@ typedef enum clt_ending {
 } clt_ending;
 const char *clt_ending_name(clt_ending ending); /* "space", "budget", "time", "target", "stagnation", "request" */
 
-/* What a session leaves behind. Made by clt_tune_run and freed by clt_tune_result_free; members are only ever added at the
- * end. */
+/* What a session leaves behind. Made by clt_tune_run and freed by clt_tune_result_free; members are only ever added at
+ * the end. */
 typedef struct clt_tune_result {
   uint64_t cartesian, valid;
   int64_t evaluations, measured, reused, aliased, n_correct;
-  clt_measurement best;              /* config CLT_CONFIG_NONE where nothing was correct */
-  bool best_is_finalist;             /* time_s is the median of interleaved rounds */
-  double best_spread;                /* relative: median absolute deviation / median of the best's runs */
-  bool has_default;                  /* the default configuration is correct: */
+  clt_measurement best;  /* config CLT_CONFIG_NONE where nothing was correct */
+  bool best_is_finalist; /* time_s is the median of interleaved rounds */
+  double best_spread;    /* relative: median absolute deviation / median of the best's runs */
+  bool has_default;      /* the default configuration is correct: */
   clt_measurement default_measurement;
-  clt_measurement timed_beside; /* what the searcher wanted timed beside the winner, like the default (clatune/sys/searcher.h);
-                                   config CLT_CONFIG_NONE: nothing */
+  clt_measurement timed_beside;   /* what the searcher wanted timed beside the winner, like the default
+                                     (clatune/sys/searcher.h);   config CLT_CONFIG_NONE: nothing */
   double least_s;                 /* the best one's time in the search; NaN. What median_s compares with */
   double median_s;                /* of all correct evaluations; NaN */
   double least_cost, median_cost; /* the same of the objective's costs (clt_objective_cost) */
@@ -55,12 +55,14 @@ typedef struct clt_tune_result {
   double wall_s;
   bool stopped; /* by stop or time */
   clt_ending ending;
-  size_t n_sources; /* prior data that the searcher was given: recordings, what the store knows, a model's predictions */
-  bool comparable;  /* with the recorded searches of clatune/certainty.h: the searcher's default options (the problem sets
-                       none either), no prior data, no warm start, and not cut short */
+  size_t
+      n_sources;   /* prior data that the searcher was given: recordings, what the store knows, a model's predictions */
+  bool comparable; /* with the recorded searches of clatune/certainty.h: the searcher's default options (the problem
+                      sets none either), no prior data, no warm start, and not cut short */
 } clt_tune_result;
 
-/* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity. */
+/* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
+ */
 int64_t clt_tune_n_failed(const clt_tune_result *result, clt_reason reason, clt_config *example);
 int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
 
@@ -92,14 +94,15 @@ typedef struct clt_tune_settings {
   const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
                                              transfer. One with other parameters is left out with a warning */
   size_t n_learn_from;
-  const char *objective; /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
-                            says, else time. What the store has without the energy that it needs is measured again */
+  const char
+      *objective;   /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
+                       says, else time. What the store has without the energy that it needs is measured again */
   bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
   clt_store *store; /* nullable: nothing is kept */
   bool no_reuse;    /* measure again what the store knows */
   int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
-                       else no limit where there is one of time, space_fraction or stagnation, else CLT_DEFAULT_BUDGET. Of
-                       several limits the first that is reached ends the search */
+                       else no limit where there is one of time, space_fraction or stagnation, else
+                       CLT_DEFAULT_BUDGET. Of several limits the first that is reached ends the search */
   double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
                        and the finalists come then */
   double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
@@ -134,9 +137,9 @@ void clt_tune_settings_init(clt_tune_settings *settings);
 const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
 const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
 
-/* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the settings
- * were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct, CLT_E_VERIFY
- * where no finalist was right on other data. */
+/* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the
+ * settings were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct,
+ * CLT_E_VERIFY where no finalist was right on other data. */
 int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
 void clt_tune_result_free(clt_tune_result *result); /* nullable */
 

@@ -1,7 +1,7 @@
 /* clatune/tune_kernel.h - tunes a kernel in place: in the application's process, on its context, queue and buffers.
  *
- * Nothing is isolated: a candidate that crashes or hangs takes the application with it. Where that matters, clt_tune_run
- * (clatune/tune.h) measures in worker processes, on data of its own. */
+ * Nothing is isolated: a candidate that crashes or hangs takes the application with it. Where that matters,
+ * clt_tune_run (clatune/tune.h) measures in worker processes, on data of its own. */
 #ifndef CLATUNE_TUNE_KERNEL_H
 #define CLATUNE_TUNE_KERNEL_H
 
@@ -16,22 +16,22 @@ extern "C" {
 typedef struct clt_host_argument {
   size_t bytes;      /* of value; of local memory, 0: what the problem file says for the configuration */
   const void *value; /* NULL: local memory */
-  cl_mem restored;   /* a buffer that the kernel reads and writes: what it holds now is put back before each run, and at the
-                        end; NULL: none */
+  cl_mem restored;   /* a buffer that the kernel reads and writes: what it holds now is put back before each run, and at
+                        the   end; NULL: none */
 } clt_host_argument;
 
 typedef struct clt_kernel_tuning {
   size_t struct_size;           /* sizeof(clt_kernel_tuning) */
-  const clt_instance *instance; /* of a problem with one launch, whose arguments are the same for all configurations; made
-                                   for the device (clt_device_describe) */
+  const clt_instance *instance; /* of a problem with one launch, whose arguments are the same for all configurations;
+                                   made for the device (clt_device_describe) */
   cl_context context;
   cl_device_id device;
-  cl_command_queue queue; /* idle, and nobody else's meanwhile. With CL_QUEUE_PROFILING_ENABLE events are timed, without it
-                             the host's clock is taken */
+  cl_command_queue queue; /* idle, and nobody else's meanwhile. With CL_QUEUE_PROFILING_ENABLE events are timed, without
+                             it the host's clock is taken */
   const clt_host_argument *arguments; /* n_arguments, in the kernel's order */
   size_t n_arguments;
-  bool (*right)(void *user); /* nullable: whether the buffers now hold the right result. Asked once for each configuration,
-                                after its first run */
+  bool (*right)(void *user); /* nullable: whether the buffers now hold the right result. Asked once for each
+                                configuration, after its first run */
   void *user;
   clt_store *store; /* nullable; what it knows is not run again, what is measured is kept */
   int64_t budget;   /* configurations; 0: CLT_DEFAULT_BUDGET (clatune/tune.h) */
@@ -48,9 +48,9 @@ typedef struct clt_kernel_tuned {
 } clt_kernel_tuned;
 void clt_kernel_tuned_release(clt_kernel_tuned *tuned);
 
-/* Tries configurations with the default searcher, the default one first. Outputs hold the result of some run afterwards,
- * restored buffers what they held before. CLT_E_NO_VALID where nothing ran and was right, CLT_E_UNSUPPORTED for a problem
- * of another form. */
+/* Tries configurations with the default searcher, the default one first. Outputs hold the result of some run
+ * afterwards, restored buffers what they held before. CLT_E_NO_VALID where nothing ran and was right, CLT_E_UNSUPPORTED
+ * for a problem of another form. */
 int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_error *error);
 
 #ifdef __cplusplus

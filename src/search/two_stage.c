@@ -138,11 +138,11 @@ static double find_margin(const clt_rows *rows, const float *residuals, size_t n
 
 /* --- the model --- */
 
-static void say(const two_stage_state *s, clt_log_level level, const char *text) {
+static void log_text(const two_stage_state *s, clt_log_level level, const char *text) {
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
 }
 
-static void enter(two_stage_state *s, stage now, const char *phase) {
+static void enter_stage(two_stage_state *s, stage now, const char *phase) {
   s->stage = now;
   snprintf(s->report.phase, sizeof s->report.phase, "%s", phase);
 }
@@ -223,7 +223,7 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
   char text[200];
   size_t n;
   if (s->n_correct >= MIN_CORRECT) {
-    enter(s, SECOND, "second stage");
+    enter_stage(s, SECOND, "second stage");
     int rc = fit_model(s, error);
     if (rc) return rc;
     const float *residuals = clt_model_residuals(s->model, &n);
@@ -232,8 +232,8 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
   }
   snprintf(text, sizeof text, "only %zu of the %zu configurations sampled are correct, a model needs %d: %s",
            s->n_correct, s->rows.n, MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
-  say(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
-  enter(s, possible ? SAMPLING : OVER, "sampling");
+  log_text(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
+  enter_stage(s, possible ? SAMPLING : OVER, "sampling");
   s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
   return CLT_OK;
 }
@@ -246,7 +246,7 @@ static double threshold(const two_stage_state *s) { return log(s->best_cost) - l
 
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
-static bool promising(const two_stage_state *s, const clt_prediction *prediction, double beyond) {
+static bool is_promising(const two_stage_state *s, const clt_prediction *prediction, double beyond) {
   return prediction->p_valid >= s->min_p_valid && prediction->log_cost < beyond;
 }
 
@@ -259,31 +259,31 @@ struct count {
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
   struct count *count = user;
   for (size_t i = 0; i < n; i++)
-    count->n += promising(count->search, &predictions[i], count->threshold) &&
+    count->n += is_promising(count->search, &predictions[i], count->threshold) &&
                 is_open(count->search, clt_space_at(count->search->setup.space, first_rank + i));
   return 0;
 }
 
 /* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
-static int finish(two_stage_state *s, clt_error *error) {
+static int finish_second_stage(two_stage_state *s, clt_error *error) {
   const candidates *c = &s->candidates;
   char text[200];
   s->stage = OVER;
   if (!s->plan.chosen) return CLT_OK;
   if (isnan(s->margin)) {
-    say(s, CLT_LOG_WARNING,
-        "too few correct samples to choose the second stage by the confidence: it went to its limit");
+    log_text(s, CLT_LOG_WARNING,
+             "too few correct samples to choose the second stage by the confidence: it went to its limit");
     return CLT_OK;
   }
   s->n_needed = (double)s->n_second;
   struct count count = {s, threshold(s), 0};
-  if (c->next == c->n || !promising(s, &c->predictions[c->next], count.threshold)) return CLT_OK;
+  if (c->next == c->n || !is_promising(s, &c->predictions[c->next], count.threshold)) return CLT_OK;
   int rc = clt_model_sweep(s->model, count_promising, &count, error);
   if (rc) return rc;
   s->n_needed += count.n > 0 ? (double)count.n : 1;
   snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
            s->setup.confidence, s->n_needed, (long long)s->n_second);
-  say(s, CLT_LOG_WARNING, text);
+  log_text(s, CLT_LOG_WARNING, text);
   return CLT_OK;
 }
 
@@ -306,10 +306,10 @@ static int next_block(two_stage_state *s, clt_error *error) {
   if (s->plan.chosen && !isnan(s->margin)) {
     double beyond = threshold(s);
     size_t end = c->next;
-    while (end < s->block_end && promising(s, &c->predictions[end], beyond)) end++;
+    while (end < s->block_end && is_promising(s, &c->predictions[end], beyond)) end++;
     s->block_end = end;
   }
-  return s->block_end == c->next ? finish(s, error) : CLT_OK;
+  return s->block_end == c->next ? finish_second_stage(s, error) : CLT_OK;
 }
 
 static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -337,7 +337,7 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   s->best_cost = s->best_sample_cost = INFINITY;
   s->report.timed_beside = CLT_CONFIG_NONE;
   s->n_needed = NAN;
-  enter(s, SAMPLING, "sampling");
+  enter_stage(s, SAMPLING, "sampling");
   for (size_t i = 0; i < setup->n_evaluated; i++)
     if (clt_map_add(&s->seen, setup->evaluated[i], NULL) == NULL) return clt_fail_memory(error);
   s->rows.space = setup->space;
@@ -386,7 +386,8 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
     s->best_sample_cost = cost;
     s->report.timed_beside = config;
   }
-  if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples) enter(s, SAMPLING, "training"); /* the next ask will */
+  if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples)
+    enter_stage(s, SAMPLING, "training"); /* the next ask will */
   return CLT_OK;
 }
 

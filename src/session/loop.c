@@ -64,8 +64,8 @@ int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, si
 
 int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error) {
   size_t size = *(const size_t *)settings;
-  if (size == 0 || size > bytes)
-    return clt_fail(error, CLT_E_ARGUMENT, "the struct_size of a %s is %zu: at most %zu, and not 0", type, size, bytes);
+  if (size < sizeof size || size > bytes)
+    return clt_fail(error, CLT_E_ARGUMENT, "%s.struct_size is %zu; this library knows %zu bytes", type, size, bytes);
   memset(out, 0, bytes);
   memcpy(out, settings, size);
   return CLT_OK;

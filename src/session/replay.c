@@ -90,7 +90,7 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-static int prepare(struct replay *r, clt_error *error) {
+static int prepare_replay(struct replay *r, clt_error *error) {
   const clt_replay_settings *s = r->settings;
   clt_replay_result *out = r->result;
   size_t n;
@@ -143,7 +143,7 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
   struct replay replay = {.settings = &s, .result = &made};
   int rc = clt_copy_settings(&s, sizeof s, settings, "clt_replay_settings", error);
   if (rc) return rc;
-  rc = prepare(&replay, error);
+  rc = prepare_replay(&replay, error);
   if (!rc) rc = clt_parallel(s.threads, s.n_recordings * s.repeats, replay_once, &replay, error);
   for (size_t i = 0; !rc && i < made.n_spaces; i++) summarise(&made.spaces[i], replay.kept + i * s.repeats, s.repeats);
   for (size_t i = 0; replay.objectives && i < s.n_recordings; i++) clt_objective_free(replay.objectives[i]);

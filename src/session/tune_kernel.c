@@ -26,28 +26,28 @@ typedef struct tuner {
 
 /* --- the application's buffers --- */
 
-static int copy(const tuner *u, cl_mem from, cl_mem to, size_t bytes, clt_error *error) {
+static int copy_buffer(const tuner *u, cl_mem from, cl_mem to, size_t bytes, clt_error *error) {
   cl_int status = clEnqueueCopyBuffer(u->t->queue, from, to, 0, 0, bytes, 0, NULL, NULL);
   if (status == CL_SUCCESS) status = clFinish(u->t->queue);
   return status ? clt_fail_cl(error, status, "copy a buffer") : CLT_OK;
 }
 
-static int back_up(tuner *u, size_t i, clt_error *error) {
+static int back_up_buffer(tuner *u, size_t i, clt_error *error) {
   cl_mem original = u->t->arguments[i].restored;
   size_t bytes = 0;
   cl_int status = clGetMemObjectInfo(original, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
   if (status == CL_SUCCESS) u->backups[i] = clCreateBuffer(u->t->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
   if (status) return clt_fail_cl(error, status, "make room for what a buffer holds");
-  return copy(u, original, u->backups[i], bytes, error);
+  return copy_buffer(u, original, u->backups[i], bytes, error);
 }
 
-static int restore(const tuner *u, clt_error *error) {
+static int restore_buffers(const tuner *u, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && u->backups && i < u->t->n_arguments; i++) {
     size_t bytes = 0;
     if (u->backups[i] == NULL) continue;
     clGetMemObjectInfo(u->backups[i], CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    rc = copy(u, u->backups[i], u->t->arguments[i].restored, bytes, error);
+    rc = copy_buffer(u, u->backups[i], u->t->arguments[i].restored, bytes, error);
   }
   return rc;
 }
@@ -79,7 +79,7 @@ static int time_runs(const tuner *u, const clt_program *program, const clt_plan 
   double start_s = clt_now_s(), least_s = INFINITY;
   for (int i = 0; i < RUNS; i++) {
     clt_run run;
-    int rc = restore(u, error);
+    int rc = restore_buffers(u, error);
     if (rc == CLT_OK) rc = clt_launch_run(&run, u->executor, program, plan, 1, m);
     if (rc) return rc;
     bool device = u->executor->clock == CLT_CLOCK_DEVICE && run.device_s > 0; /* the queue may have no profiling */
@@ -92,7 +92,7 @@ static int time_runs(const tuner *u, const clt_program *program, const clt_plan 
   return CLT_OK;
 }
 
-static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_error *error) {
+static int measure_in_place(const tuner *u, clt_config config, clt_measurement *m, clt_error *error) {
   clt_plan *plan = NULL;
   clt_program program = {0};
   double first_s;
@@ -102,7 +102,7 @@ static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_er
   if (rc == CLT_OK) rc = clt_program_build(&program, u->executor, plan, m, error);
   if (rc == CLT_OK) rc = clt_program_check_kernels(&program, u->executor, plan, m);
   if (rc == CLT_OK) rc = set_arguments(u, &program, plan, m, error);
-  if (rc == CLT_OK) rc = restore(u, error);
+  if (rc == CLT_OK) rc = restore_buffers(u, error);
   if (rc == CLT_OK) rc = clt_launch_first(&first_s, u->executor, &program, plan, m);
   if (rc == CLT_OK && u->t->right && !u->t->right(u->t->user))
     rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "the application says that the result is wrong");
@@ -114,7 +114,7 @@ static int measure(const tuner *u, clt_config config, clt_measurement *m, clt_er
 
 /* --- the loop --- */
 
-static int search(tuner *u, clt_error *error) {
+static int search_in_place(tuner *u, clt_error *error) {
   double end_s = u->t->time_s > 0 ? clt_now_s() + u->t->time_s : INFINITY;
   int rc = CLT_OK;
   while (rc == CLT_OK && clt_now_s() < end_s) {
@@ -124,7 +124,7 @@ static int search(tuner *u, clt_error *error) {
     rc = clt_online_ask(u->online, &config, &exploring, error);
     if (rc || !exploring) break;
     clt_measurement_init(&m, config);
-    rc = measure(u, config, &m, error);
+    rc = measure_in_place(u, config, &m, error);
     if (rc == CLT_OK && clt_measurement_correct(&m)) {
       u->result.n_right++;
       if (u->by_time && (u->best_s == 0 || m.time_s < u->best_s)) u->best_s = m.time_s;
@@ -138,7 +138,7 @@ static int search(tuner *u, clt_error *error) {
   return rc;
 }
 
-static int prepare(tuner *u, clt_error *error) {
+static int prepare_tuning(tuner *u, clt_error *error) {
   const clt_kernel_tuning *t = u->t;
   const clt_online_settings settings = {.struct_size = sizeof settings,
                                         .instance = t->instance,
@@ -157,7 +157,7 @@ static int prepare(tuner *u, clt_error *error) {
   if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
     rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < t->n_arguments; i++)
-    if (t->arguments[i].restored) rc = back_up(u, i, error);
+    if (t->arguments[i].restored) rc = back_up_buffer(u, i, error);
   return rc;
 }
 
@@ -166,10 +166,10 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
   tuner u = {.t = &copy};
   int rc = clt_copy_settings(&copy, sizeof copy, tuning, "clt_kernel_tuning", error);
   if (rc) return rc;
-  rc = prepare(&u, error);
+  rc = prepare_tuning(&u, error);
   if (rc == CLT_OK) {
-    rc = search(&u, error);
-    int restored = restore(&u, rc ? NULL : error);
+    rc = search_in_place(&u, error);
+    int restored = restore_buffers(&u, rc ? NULL : error);
     if (rc == CLT_OK) rc = restored;
   }
   if (rc == CLT_OK && !clt_online_best(u.online, &u.result.config, &u.result.time_s))

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "session/session.h"
 
 struct clt_tuner {
   pthread_mutex_t mutex; /* of what is opened when it is first needed: store and online */
@@ -38,14 +39,11 @@ static int copy_text(char **out, const char *text, clt_error *error) {
 
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
-  if (options && (options->struct_size < sizeof(size_t) || options->struct_size > sizeof *options))
-    return clt_fail(error, CLT_E_ARGUMENT, "clt_tuner_options.struct_size is %zu; this library knows %zu bytes",
-                    options->struct_size, sizeof *options);
   clt_tuner *t = calloc(1, sizeof *t);
   if (t == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&t->mutex, NULL);
-  if (options) memcpy(&t->options, options, options->struct_size);
-  int rc = copy_text(&t->store_path, t->options.store, error);
+  int rc = options ? clt_copy_settings(&t->options, sizeof t->options, options, "clt_tuner_options", error) : CLT_OK;
+  if (rc == CLT_OK) rc = copy_text(&t->store_path, t->options.store, error);
   if (rc == CLT_OK) rc = copy_text(&t->objective, t->options.objective, error);
   if (rc == CLT_OK) rc = copy_text(&t->searcher, t->options.searcher, error);
   if (rc == CLT_OK) rc = copy_text(&t->problem_path, problem_path, error);

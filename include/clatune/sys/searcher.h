@@ -1,8 +1,8 @@
 /* clatune/sys/searcher.h - for people who add a searcher: what decides which configurations to measure.
  *
  * A searcher is one const struct: in src/search/ it is listed in searchers.c, elsewhere it is handed to
- * clt_searcher_register. It is asked for batches of configurations and told every result, in any order. It asks only for
- * canonical configurations (clt_space_canonical) of the space, and never for the same one twice. */
+ * clt_searcher_register. It is asked for batches of configurations and told every result, in any order. It asks only
+ * for canonical configurations (clt_space_canonical) of the space, and never for the same one twice. */
 #ifndef CLATUNE_SYS_SEARCHER_H
 #define CLATUNE_SYS_SEARCHER_H
 
@@ -32,8 +32,8 @@ typedef struct clt_search_setup {
   const clt_space *space;
   const clt_instance *instance; /* NULL: none (replay, synthetic) */
   int64_t budget;               /* evaluations in all, those of `evaluated` included; INT64_MAX: no limit */
-  const clt_config *evaluated;  /* n_evaluated canonical configurations that are evaluated first: the default, then a warm
-                                   start. The searcher is told of them, in this order and before it is asked for
+  const clt_config *evaluated;  /* n_evaluated canonical configurations that are evaluated first: the default, then a
+                                   warm  start. The searcher is told of them, in this order and before it is asked for
                                    anything, and does not ask for them */
   size_t n_evaluated;
   bool has_default; /* evaluated[0] is the default configuration */
@@ -95,8 +95,8 @@ size_t clt_n_searchers(void);
 const clt_searcher_type *clt_searcher_at(size_t index);
 const clt_searcher_type *clt_searcher_find(const char *name); /* NULL: none */
 
-/* Adds a searcher, which outlives all its uses. CLT_E_ARGUMENT where its ABI version is another one, a function is missing
- * or the name is taken. Not while another thread uses clatune. */
+/* Adds a searcher, which outlives all its uses. CLT_E_ARGUMENT where its ABI version is another one, a function is
+ * missing or the name is taken. Not while another thread uses clatune. */
 int clt_searcher_register(const clt_searcher_type *type, clt_error *error);
 
 /* The value of the note of that name; NaN: there is none. */
