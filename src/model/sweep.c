@@ -260,7 +260,7 @@ int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const 
   size_t n_table = rc ? 0 : list_inputs(split, n_extra, false, table);
   pack->n_rest_inputs = n_rest;
   float *table_x = clt_new_array(split->n_rows, (n_table + 1) * sizeof *table_x), *x = table_x;
-  for (size_t row = 0; x && row < split->n_rows; row++) {
+  for (size_t row = 0; !rc && x && row < split->n_rows; row++) {
     for (size_t k = 0; k < e->n_parameters; k++) {
       const clt_encoded_parameter *p = &e->parameters[k];
       size_t value = split->in_table[k] ? clt_split_position(split, row, k) : 0;
