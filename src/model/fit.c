@@ -1,7 +1,6 @@
 /* Fitting a model on rows, and what a fitted one answers. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -11,51 +10,6 @@
 #include "space/space.h"
 
 #define FEWEST_ROWS 5
-#define MOST_TYPES 32
-
-extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
-
-/* --- the table of types --- */
-
-static const clt_model_type *types[MOST_TYPES] = {&clt_model_ensemble, &clt_model_trees, &clt_model_average,
-                                                  &clt_model_auto};
-static size_t n_types = 4;
-
-size_t clt_n_models(void) { return n_types; }
-
-const clt_model_type *clt_model_type_at(size_t index) { return index < n_types ? types[index] : NULL; }
-
-const clt_model_type *clt_model_type_find(const char *name) {
-  for (size_t i = 0; i < n_types; i++)
-    if (strcmp(types[i]->name, name) == 0) return types[i];
-  return NULL;
-}
-
-int clt_model_register(const clt_model_type *type, clt_error *error) {
-  if (type->abi != CLT_MODEL_ABI)
-    return clt_fail(error, CLT_E_ARGUMENT, "a model is made for interface %u, this clatune has %d", (unsigned)type->abi,
-                    CLT_MODEL_ABI);
-  if (!type->name || !type->summary || !type->fit || !type->predict || !type->save || !type->load || !type->bind ||
-      !type->fini)
-    return clt_fail(error, CLT_E_ARGUMENT, "a model lacks its name, its summary or a function");
-  if (clt_model_type_find(type->name))
-    return clt_fail(error, CLT_E_ARGUMENT, "there is a model '%s' already", type->name);
-  if (n_types == MOST_TYPES) return clt_fail(error, CLT_E_RANGE, "there are %d models already", MOST_TYPES);
-  types[n_types++] = type;
-  return CLT_OK;
-}
-
-/* --- fitting --- */
-
-static int find_type(const clt_model_type **out, const char *name, clt_error *error) {
-  *out = clt_model_type_find(name);
-  if (*out) return CLT_OK;
-  const char *names[MOST_TYPES];
-  for (size_t i = 0; i < n_types; i++) names[i] = types[i]->name;
-  const char *near = clt_nearest_name(name, names, n_types);
-  if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; did you mean '%s'?", name, near);
-  return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; the first of %zu is '%s'", name, n_types, names[0]);
-}
 
 static int check_rows(const clt_rows *rows, clt_error *error) {
   size_t n_correct = 0;
@@ -139,7 +93,7 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   clt_model *model = NULL;
   clt_rows correct = {0};
   void *options = NULL;
-  int rc = find_type(&type, type_name, error);
+  int rc = clt_model_type_named(&type, type_name, error);
   if (rc) return rc;
   options = clt_new_array(1, type->options_size + 1);
   if (options == NULL) return clt_fail_memory(error);

@@ -23,6 +23,9 @@ struct clt_model {
   unsigned threads;
 };
 
+/* The type of this name; CLT_E_NOT_FOUND with the nearest name. */
+int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error);
+
 /* A model without a state: to be fitted or loaded. */
 int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);
 

@@ -14,7 +14,7 @@ class Static(TreeTest):
         self.assertFalse(list(prefix.rglob("*.so*")))
         where = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "LD_LIBRARY_PATH": ""}
         words = self.run_here(["pkg-config", "--static", "--cflags", "--libs", "clatune"], **where).split()
-        for library in ("-ljansson", "-lsqlite3", "-lz", "-lxxhash", "-llbfgs", "-lOpenCL"):
+        for library in ("-ljansson", "-lsqlite3", "-lz", "-lxxhash", "-llapacke", "-lOpenCL"):
             self.assertIn(library, words)
         cc = os.environ.get("CC", "cc").split()
         self.run_here([*cc, "-Wall", "-Werror", SOURCE / "tests/install/host.c", "-o", "host", *words])
