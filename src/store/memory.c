@@ -16,11 +16,10 @@ typedef struct kept_key {
   char *texts[4]; /* problem name, problem path, sizes, device; NULL: not described */
   kept_record *records;
   size_t n_records, capacity;
-  uint64_t first; /* the number of its first record in the whole store */
 } kept_key;
 
 typedef struct memory_store {
-  kept_key *keys;
+  kept_key *keys; /* those with records in the order of their first one */
   size_t n_keys, capacity;
   uint64_t n_records;
 } memory_store;
@@ -66,38 +65,31 @@ static int add_to_memory(void *state, const clt_store_description *d, const clt_
     free((char *)kept.record.configuration);
     return rc;
   }
-  if (k->n_records == 0) k->first = store->n_records;
+  if (k->n_records == 0) { /* its first: the key goes to the end */
+    kept_key moved = *k;
+    size_t n_behind = (size_t)(store->keys + store->n_keys - k) - 1;
+    memmove(k, k + 1, n_behind * sizeof *k);
+    k += n_behind;
+    *k = moved;
+  }
   k->records[k->n_records++] = kept;
   store->n_records++;
   return CLT_OK;
 }
 
-static int by_first(const void *a, const void *b) {
-  const kept_key *const *x = a, *const *y = b;
-  return ((*x)->first > (*y)->first) - ((*x)->first < (*y)->first);
-}
-
 static const char *text_or_none(const char *text) { return text ? text : ""; }
 
-static int walk_keys(const memory_store *store, bool counted, clt_store_walk_visit visit, void *user,
-                     clt_error *error) {
-  const kept_key **sorted = clt_new_array(store->n_keys, sizeof *sorted);
-  size_t n = 0;
+static int walk_keys(const memory_store *store, bool counted, clt_store_walk_visit visit, void *user) {
   int rc = CLT_OK;
-  if (sorted == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < store->n_keys; i++)
-    if (store->keys[i].n_records) sorted[n++] = &store->keys[i];
-  qsort(sorted, n, sizeof *sorted, by_first);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const clt_store_description description = {.key = sorted[i]->key,
-                                               .problem_name = text_or_none(sorted[i]->texts[0]),
-                                               .problem_path = text_or_none(sorted[i]->texts[1]),
-                                               .sizes = text_or_none(sorted[i]->texts[2]),
-                                               .device_json = text_or_none(sorted[i]->texts[3]),
-                                               .n_records = counted ? sorted[i]->n_records : 0};
-    rc = visit(user, &description, NULL);
+  for (const kept_key *k = store->keys; rc == CLT_OK && k < store->keys + store->n_keys; k++) {
+    const clt_store_description description = {.key = k->key,
+                                               .problem_name = text_or_none(k->texts[0]),
+                                               .problem_path = text_or_none(k->texts[1]),
+                                               .sizes = text_or_none(k->texts[2]),
+                                               .device_json = text_or_none(k->texts[3]),
+                                               .n_records = counted ? k->n_records : 0};
+    if (k->n_records) rc = visit(user, &description, NULL);
   }
-  free(sorted);
   return rc;
 }
 
@@ -110,7 +102,7 @@ static int by_speed(const void *a, const void *b) {
 static int walk_memory(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
                        void *user, clt_error *error) {
   if (order == CLT_STORE_KEYS || order == CLT_STORE_KEYS_COUNTED)
-    return walk_keys(state, order == CLT_STORE_KEYS_COUNTED, visit, user, error);
+    return walk_keys(state, order == CLT_STORE_KEYS_COUNTED, visit, user);
   const kept_key *k = find_key(state, key);
   if (k == NULL) return CLT_OK;
   const kept_record **chosen = clt_new_array(k->n_records, sizeof *chosen);
