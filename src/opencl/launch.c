@@ -78,31 +78,25 @@ static cl_int set_repetition(cl_kernel kernel, const clt_plan *plan, const clt_p
   return status;
 }
 
-static int launch_next(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
-                       const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
-  if (b->n == BATCH) {
-    cl_int ended = harvest_batch(b, executor);
-    if (ended < 0) return reject_run(ended, m);
-  }
-  cl_int status = set_repetition(kernel, plan, launch, repetition);
-  if (status == CL_SUCCESS)
-    status = enqueue_launch(&b->events[b->n], executor, kernel, launch, b->n ? &b->events[b->n - 1] : NULL);
-  if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
-  b->n++;
-  return CLT_OK;
-}
-
 static size_t together(const clt_plan_launch *launch) { return launch->together > 1 ? launch->together : 1; }
 
 /* The launch, or group of launches, at `first`: its repetitions from the given one on. */
 static int launch_repeatedly(batch *b, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                              size_t first, unsigned from, clt_measurement *m) {
   const size_t end = first + together(&plan->launches[first]);
-  int rc = CLT_OK;
-  for (unsigned r = from; rc == 0 && r < plan->launches[first].repeat; r++)
-    for (size_t i = first; rc == 0 && i < end; i++)
-      rc = launch_next(b, executor, program->kernels[i], plan, &plan->launches[i], r, m);
-  return rc;
+  for (unsigned r = from; r < plan->launches[first].repeat; r++)
+    for (size_t i = first; i < end; i++) {
+      const clt_plan_launch *launch = &plan->launches[i];
+      cl_int status = b->n == BATCH ? harvest_batch(b, executor) : CL_SUCCESS;
+      if (status < 0) return reject_run(status, m);
+      status = set_repetition(program->kernels[i], plan, launch, r);
+      if (status == CL_SUCCESS)
+        status =
+            enqueue_launch(&b->events[b->n], executor, program->kernels[i], launch, b->n ? &b->events[b->n - 1] : NULL);
+      if (status != CL_SUCCESS) return reject_enqueue(launch, status, m);
+      b->n++;
+    }
+  return CLT_OK;
 }
 
 int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,

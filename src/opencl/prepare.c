@@ -87,33 +87,30 @@ void clt_prepared_free(clt_prepared *prepared) {
   free(prepared);
 }
 
-/* The same program on other data, which leaves the prepared arguments as they were. */
-static int run_on_data(clt_prepared *prepared, clt_bindings *bindings, const clt_data *data, clt_measurement *m,
-                       clt_error *error) {
-  clt_executor *executor = prepared->executor;
-  clt_run run;
-  double started = clt_now_s();
-  int rc = clt_bindings_init(bindings, executor, prepared->plan, data, true, m, error);
-  if (rc == 0) rc = clt_bindings_restore(bindings, executor, CLT_RESTORE_ALL, m, error);
-  if (rc == 0) rc = clt_bindings_set(bindings, &prepared->program, prepared->plan, m);
-  if (rc) return rc;
-  clt_executor_announce(executor, CLT_PHASE_RUNNING);
-  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, 1, m);
-  clt_prepared_fault(executor, bindings, m);
-  if (rc) return rc;
-  m->phases.verify_s += clt_now_s() - started;
-  return clt_bindings_verify(bindings, executor, true, m);
-}
-
+/* The prepared arguments are left as they were. */
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
                         clt_measurement *measurement, clt_error *error) {
+  const clt_plan *plan = prepared->plan;
   clt_bindings bindings = {0};
   clt_measurement ignored;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
-  rc = run_on_data(prepared, &bindings, data, measurement, error);
-  clt_measurement_init(&ignored, prepared->plan->config);
-  clt_bindings_set(&prepared->bindings, &prepared->program, prepared->plan, &ignored);
+  double started = clt_now_s();
+  rc = clt_bindings_init(&bindings, executor, plan, data, true, measurement, error);
+  if (rc == 0) rc = clt_bindings_restore(&bindings, executor, CLT_RESTORE_ALL, measurement, error);
+  if (rc == 0) rc = clt_bindings_set(&bindings, &prepared->program, plan, measurement);
+  if (rc == 0) {
+    clt_run run;
+    clt_executor_announce(executor, CLT_PHASE_RUNNING);
+    rc = clt_launch_run(&run, executor, &prepared->program, plan, 1, measurement);
+    clt_prepared_fault(executor, &bindings, measurement);
+  }
+  if (rc == 0) {
+    measurement->phases.verify_s += clt_now_s() - started;
+    rc = clt_bindings_verify(&bindings, executor, true, measurement);
+  }
+  clt_measurement_init(&ignored, plan->config);
+  clt_bindings_set(&prepared->bindings, &prepared->program, plan, &ignored);
   clt_measurement_release(&ignored);
   clt_bindings_release(&bindings, executor);
   clt_executor_announce(executor, CLT_PHASE_DONE);
@@ -143,26 +140,6 @@ static bool lacks_reference(const clt_binding *binding) {
   return binding->arg->verified && binding->array && binding->array->verified && binding->array->reference == NULL;
 }
 
-/* All results are read before the first is given to data, so that a failure leaves data as it was. */
-static int read_results(clt_prepared *prepared, clt_data *data, clt_error *error) {
-  const clt_bindings *bindings = &prepared->bindings;
-  void **results = clt_new_array(bindings->n, sizeof *results);
-  if (results == NULL) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < bindings->n; i++)
-    if (lacks_reference(&bindings->items[i]))
-      rc = read_result(&results[i], prepared->executor, &bindings->items[i], error);
-  for (size_t i = 0; i < bindings->n; i++) {
-    if (rc == 0 && results[i] && lacks_reference(&bindings->items[i])) {
-      clt_data_find(data, bindings->items[i].arg->name)->reference = results[i];
-      results[i] = NULL;
-    }
-    free(results[i]);
-  }
-  free(results);
-  return rc;
-}
-
 int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error) {
   clt_prepared *prepared = NULL;
   clt_measurement m;
@@ -171,7 +148,19 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
   if (rc == CLT_REJECTED)
     rc = clt_fail(error, CLT_E_OPENCL, "the reference cannot be computed, %s: %.900s", clt_reason_text(m.reason),
                   m.log ? m.log : "the driver gives no reason");
-  if (rc == 0) rc = read_results(prepared, data, error);
+  /* All results are read before the first is given to data, so that a failure leaves data as it was. */
+  void **results = clt_new_array(plan->n_args, sizeof *results);
+  if (rc == 0 && results == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == 0 && i < plan->n_args; i++)
+    if (lacks_reference(&prepared->bindings.items[i]))
+      rc = read_result(&results[i], executor, &prepared->bindings.items[i], error);
+  for (size_t i = 0; results && i < plan->n_args; i++) {
+    if (rc == 0 && results[i] && lacks_reference(&prepared->bindings.items[i]))
+      clt_data_find(data, plan->args[i].name)->reference = results[i];
+    else
+      free(results[i]);
+  }
+  free(results);
   clt_prepared_free(prepared);
   clt_measurement_release(&m);
   return rc;
