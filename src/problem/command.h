@@ -36,8 +36,7 @@ typedef enum clt_figure_source {
 
 typedef enum clt_statistic { CLT_STATISTIC_MINIMUM, CLT_STATISTIC_MEDIAN, CLT_STATISTIC_MEAN } clt_statistic;
 
-/* What a run is judged by. The number that is read times `scale` is what configurations are ranked by, the less the
- * better; its inverse where larger_is_better. */
+/* What a run is judged by: a number that is measured or read, times `scale`. */
 typedef struct clt_figure {
   clt_figure_source source;
   const char *file;    /* in the scratch folder */

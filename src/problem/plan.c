@@ -77,7 +77,7 @@ void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_opt
     } else if (at[0] == '{') {
       clt_text_add_value(out, clt_evaluate(c, option->holes[hole++]));
       at = strchr(at, '}') + 1;
-    } else if (at[0]) {
+    } else if (at[0] && add_place) {
       add_place(out, c, at[1], user);
       at += 2;
     }
