@@ -119,7 +119,7 @@ static int start_line(clt_command_state *s, const clt_command_line *line, const 
   b->words = words;
   const clt_program_run run = {
       .words = words, .environment = NULL, .folder = b->scratch, .input = input, .limit_s = limit_s};
-  rc = clt_program_begin(&s->slots[0].program, &run, error);
+  rc = clt_program_begin(&s->slots[0].process, &run, error);
   b->running = rc == 0;
   b->interrupted = false;
   return rc;
@@ -184,7 +184,8 @@ static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double
 /* Whole lines only, unless the program has ended well: half a number is a number, too. */
 static void read_answers(clt_command_state *s, bool complete) {
   clt_command_batch *b = &s->batch;
-  const char *file = s->context.command->batch.output, *line = s->slots[0].program.answers.bytes;
+  const char *file = s->context.command->batch.output, *line = s->slots[0].process.answered.bytes;
+  if (line == NULL) line = "";
   char *text = NULL, header[64];
   /* With a single parameter, the question's first line looks like an answer, and some programs repeat it. */
   size_t n_parameters = clt_space_n_parameters(s->setup.space);
@@ -239,7 +240,7 @@ static int take_end(clt_command_state *s, const clt_program_end *end, clt_error 
   clt_command_batch *b = &s->batch;
   bool building = b->step < s->context.command->n_build;
   bool well = end->started && !end->expired && end->status == 0;
-  char *story = clt_program_story(&s->slots[0].program, b->words, end);
+  char *story = clt_program_story(&s->slots[0].process, b->words, end);
   int rc = story ? CLT_OK : clt_fail_memory(error);
   b->running = false;
   if (rc == 0 && (!end->started || (building && !well)))
@@ -260,30 +261,30 @@ static int take_end(clt_command_state *s, const clt_program_end *end, clt_error 
 
 static int take_events(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
-  clt_program *program = &s->slots[0].program;
+  clt_process *process = &s->slots[0].process;
   clt_program_end end = {.started = true};
   clt_error why = {0};
-  int ended = clt_program_poll(program, &end, &why);
+  int ended = clt_program_poll(process, &end, &why);
   bool building = b->step < s->context.command->n_build;
   if (ended > 0) return take_end(s, &end, error);
   if (ended == CLT_E_WORKER && !building) { /* the process that ran it is gone: so is the program */
     b->running = false;
-    clt_program_stop(program);
+    clt_program_stop(process);
     settle_rest(s, CLT_REASON_RUN_CRASH, why.message);
     return CLT_OK;
   }
   if (ended < 0) return clt_fail(error, ended, "%s", why.message);
   if (building) return CLT_OK;
   /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
-  size_t before = b->n_answered, n = program->answers.n;
-  bool whole = s->context.command->batch.output || (n > 0 && program->answers.bytes[n - 1] == '\n');
+  size_t before = b->n_answered, n = process->answered.n;
+  bool whole = s->context.command->batch.output || (n > 0 && process->answered.bytes[n - 1] == '\n');
   read_answers(s, false);
   if (b->n_answered > before) {
     if (whole && b->n_answered < b->n) b->streams = true;
     set_deadline(s);
   }
   if (clt_now_s() < b->deadline_s || b->interrupted) return CLT_OK;
-  clt_program_interrupt(program);
+  clt_program_interrupt(process);
   b->interrupted = true;
   return CLT_OK;
 }

@@ -77,7 +77,7 @@ static int make_slots(clt_command_state *s, clt_error *error) {
     clt_command_slot *slot = &s->slots[i];
     char name[32];
     snprintf(name, sizeof name, "process-%zu", i);
-    slot->evaluation = (clt_evaluation){.context = &s->context, .program = &slot->program};
+    slot->evaluation = (clt_evaluation){.context = &s->context, .process = &slot->process};
     clt_measurement_init(&slot->evaluation.measurement, CLT_CONFIG_NONE);
     snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
     rc = clt_run_folder_make(&slot->folder, &s->context.run, name, error);
@@ -115,7 +115,7 @@ static void give_up_kept(clt_command_state *s) {
 static void command_close(void *state) {
   clt_command_state *s = state;
   for (size_t i = 0; s->slots && i < s->n_slots; i++) {
-    clt_program_stop(&s->slots[i].program);
+    clt_program_stop(&s->slots[i].process);
     clt_evaluation_end(&s->slots[i].evaluation, NULL);
     free(s->slots[i].folder);
   }
@@ -171,12 +171,14 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
 /* --- what all evaluations need --- */
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
-  const clt_program_setup setup = {.worker_path = s->context.worker_path,
+  const clt_process_setup setup = {.path = s->context.worker_path,
                                    .folder = slot->folder,
                                    .memory_limit_bytes = s->context.options.memory_limit_mib << 20,
-                                   .terminal = s->batch.size && s->context.command->batch.output == NULL};
-  if (slot->program.process.alive && clt_process_gone(&slot->program.process)) clt_program_stop(&slot->program);
-  return slot->program.process.alive ? CLT_OK : clt_program_start(&slot->program, &setup, error);
+                                   .answers = s->batch.size && s->context.command->batch.output == NULL
+                                                  ? CLT_ANSWERS_ON_TERMINAL
+                                                  : CLT_ANSWERS_IN_PIPE};
+  if (slot->process.alive && clt_process_gone(&slot->process)) clt_program_stop(&slot->process);
+  return slot->process.alive ? CLT_OK : clt_program_start(&slot->process, &setup, error);
 }
 
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted) {
@@ -189,12 +191,12 @@ void clt_command_put_result(clt_command_state *s, clt_measurement *m) {
 }
 
 void clt_command_wait_for_events(clt_command_state *s, double timeout_s) {
-  struct pollfd watched[MAX_SLOTS * CLT_PROGRAM_WATCHED];
+  struct pollfd watched[MAX_SLOTS * CLT_PROCESS_WATCHED];
   size_t n = 0;
   for (size_t i = 0; i < s->n_slots; i++) {
-    if (!s->slots[i].program.process.alive) continue;
-    clt_program_watch(&s->slots[i].program, watched + n);
-    n += CLT_PROGRAM_WATCHED;
+    if (!s->slots[i].process.alive) continue;
+    clt_process_watch(&s->slots[i].process, watched + n);
+    n += CLT_PROCESS_WATCHED;
   }
   if (s->lock.wait_s > 0) timeout_s = fmin(timeout_s, CLT_LOCK_RETRY_S);
   poll(watched, n, (int)ceil(fmin(timeout_s, 60) * 1e3));
@@ -213,7 +215,7 @@ static int restart_lost(clt_command_state *s, clt_command_slot *slot, const clt_
   clt_evaluation *e = &slot->evaluation;
   clt_config config = e->config;
   int rc = CLT_OK;
-  clt_program_stop(&slot->program);
+  clt_program_stop(&slot->process);
   if (e->lost++ > 0) {
     clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why->message);
     e->stage = CLT_EVALUATION_DONE;
@@ -356,7 +358,7 @@ static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *
     if (rc) return rc;
     rc = clt_evaluation_poll(e, &why);
     if (rc == CLT_E_WORKER) {
-      clt_program_stop(&s->slots[0].program);
+      clt_program_stop(&s->slots[0].process);
       clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
       e->stage = CLT_EVALUATION_DONE;
       rc = clt_command_bring_up(s, &s->slots[0], error);
@@ -370,7 +372,7 @@ static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *
 /* Of the call that prepared or timed them: on an error nothing is given out, and what runs is of no interest. */
 static int finish_kept(clt_command_state *s, clt_measurement *out, size_t n_filled, int rc) {
   while (rc && n_filled > 0) clt_measurement_release(&out[--n_filled]);
-  if (rc) clt_program_stop(&s->slots[0].program);
+  if (rc) clt_program_stop(&s->slots[0].process);
   if (rc) give_up_kept(s);
   clt_command_lock(s, CLT_UNLOCKED);
   return rc;
@@ -384,7 +386,7 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
     list[i] =
-        (clt_evaluation){.context = &s->context, .program = &s->slots[0].program, .config = configs[i], .single = true};
+        (clt_evaluation){.context = &s->context, .process = &s->slots[0].process, .config = configs[i], .single = true};
     clt_measurement_init(&list[i].measurement, configs[i]);
     list[i].measurement.clock = CLT_CLOCK_HOST;
     for (size_t k = 0; k < s->n_kept; k++) {

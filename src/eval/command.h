@@ -41,7 +41,7 @@ typedef enum clt_evaluation_stage {
 
 typedef struct clt_evaluation {
   const clt_command_context *context;
-  clt_program *program; /* free for it alone until the stage is BUILT or DONE */
+  clt_process *process; /* free for it alone until the stage is BUILT or DONE */
   char name[32];        /* of its scratch folder */
   clt_evaluation_stage stage;
   clt_config config;
@@ -78,7 +78,7 @@ void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-
 
 /* Fills *out with what the configuration is ranked by: positive, the less the better. Where there is none, returns the
  * reason, and why has a line about it. */
-clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_program *program,
+clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_process *process,
                            const clt_program_end *end, const char *scratch, char *why, size_t capacity);
 /* The number in a text: the whole of it, a member of its JSON, or the last match of a pattern (figure says which). */
 clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *text, char *why, size_t capacity);
@@ -95,7 +95,7 @@ typedef struct clt_command_job {
 } clt_command_job;
 
 typedef struct clt_command_slot {
-  clt_program program;
+  clt_process process;
   clt_evaluation evaluation;
   char *folder; /* temporary files of its programs */
 } clt_command_slot;

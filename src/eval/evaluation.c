@@ -121,7 +121,7 @@ static int start_program(clt_evaluation *e, const clt_command_line *line, double
   e->stage = stage;
   const clt_program_run run = {
       .words = words, .environment = e->environment, .folder = e->scratch, .input = "", .limit_s = limit_s};
-  return clt_program_begin(e->program, &run, error);
+  return clt_program_begin(e->process, &run, error);
 }
 
 static int build_next(clt_evaluation *e, clt_error *error) {
@@ -190,16 +190,16 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   char why[256] = "";
   double figure = NAN;
   if (!clt_evaluation_active(e)) return CLT_OK;
-  int ended = clt_program_poll(e->program, &end, error);
+  int ended = clt_program_poll(e->process, &end, error);
   if (ended <= 0) return ended;
   bool running = e->stage == CLT_EVALUATION_RUNNING;
   if (e->stage == CLT_EVALUATION_BUILDING) m->phases.build_s += end.wall_s;
   if (e->stage == CLT_EVALUATION_CHECKING) m->phases.verify_s += end.wall_s;
   clt_reason reason = judge_end(e->stage, &end);
   if (reason == CLT_REASON_NONE && running)
-    reason = clt_figure_take(&figure, stated, e->program, &end, e->scratch, why, sizeof why);
+    reason = clt_figure_take(&figure, stated, e->process, &end, e->scratch, why, sizeof why);
   if (reason != CLT_REASON_NONE) {
-    char *story = clt_program_story(e->program, e->words, &end);
+    char *story = clt_program_story(e->process, e->words, &end);
     char *text = story ? clt_format("%s%s%s", why, why[0] ? "\n" : "", story) : NULL;
     if (text) clt_measurement_fail(m, reason, text);
     free(story);

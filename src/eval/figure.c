@@ -104,10 +104,11 @@ bool clt_figure_rank(double *out, const clt_figure *figure, double number) {
   return true;
 }
 
-clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_program *program,
+clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_process *process,
                            const clt_program_end *end, const char *scratch, char *why, size_t capacity) {
   double number = NAN;
   clt_reason reason = CLT_REASON_NONE;
+  const char *printed = process->answered.bytes ? process->answered.bytes : "";
   const double tick_s = 1e-6; /* processors' time is counted in ticks by some systems: 0 is less than one */
   switch (figure->source) {
     case CLT_FIGURE_WALL: number = end->wall_s; break;
@@ -116,7 +117,7 @@ clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_prog
     case CLT_FIGURE_CPU: number = fmax(end->user_s + end->system_s, tick_s); break;
     case CLT_FIGURE_MEMORY: number = end->memory_bytes; break;
     case CLT_FIGURE_FILE: reason = read_file(&number, figure, scratch, why, capacity); break;
-    case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, program->answers.bytes, why, capacity); break;
+    case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, printed, why, capacity); break;
   }
   if (reason != CLT_REASON_NONE || clt_figure_rank(out, figure, number)) return reason;
   snprintf(why, capacity, "%g is not a positive number", number);

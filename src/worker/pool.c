@@ -228,7 +228,7 @@ bool clt_pool_taints(clt_reason reason) {
 int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
                          const clt_outcome *outcome, clt_error *error) {
   const json_t *reply = outcome->reply;
-  const char *printed = worker->process.captured;
+  const char *printed = worker->process.printed.bytes;
   if (reply && strcmp(clt_json_string(reply, "reply"), "error") == 0) return clt_message_to_error(reply, error);
   int rc = reply ? clt_message_to_measurement(out, json_object_get(reply, "measurement"), NULL) : CLT_E_WORKER;
   if (rc == 0 && out->config != config) clt_measurement_release(out), rc = CLT_E_FORMAT;

@@ -26,7 +26,8 @@
 #define SEND_PATIENCE_S 10
 #define END_PATIENCE_MS 5000
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
-#define CAPTURE_BYTES 16384
+#define MOST_PRINTED ((size_t)1 << 14)
+#define MOST_ANSWERED ((size_t)1 << 20)
 
 extern char **environ;
 
@@ -162,8 +163,7 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   channels c = {{-1, -1}, {-1, -1}, {-1, -1}};
   pid_t pid = 0;
   *process = (clt_process){.alive = false};
-  char *captured = clt_new_array(CAPTURE_BYTES + 1, 1);
-  int rc = captured ? open_channels(&c, setup->answers, error) : clt_fail_memory(error);
+  int rc = open_channels(&c, setup->answers, error);
   if (rc == 0) rc = spawn_worker(&pid, setup, &c, error);
   if (rc == 0) {
     *process = (clt_process){.alive = true,
@@ -172,19 +172,16 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
                              .socket = c.sockets[0],
                              .output = c.output[0],
                              .answers = c.answers[0],
-                             .captured = captured,
                              .busy = true,
                              .limits = *limits,
                              .deadline_s = clt_now_s() + limits->host_s};
     c.sockets[0] = c.output[0] = c.answers[0] = -1;
-    captured = NULL;
   }
   for (int i = 0; i < 2; i++) {
     close_fd(&c.sockets[i]);
     close_fd(&c.output[i]);
     close_fd(&c.answers[i]);
   }
-  free(captured);
   return rc;
 }
 
@@ -317,7 +314,8 @@ bool clt_process_expired(const clt_process *process, double now_s) {
 void clt_process_watch(const clt_process *process, struct pollfd *out) {
   out[0] = (struct pollfd){.fd = process->socket, .events = POLLIN};
   out[1] = (struct pollfd){.fd = process->output, .events = POLLIN};
-  out[2] = (struct pollfd){.fd = process->pid_fd, .events = POLLIN};
+  out[2] = (struct pollfd){.fd = process->answers, .events = POLLIN};
+  out[3] = (struct pollfd){.fd = process->pid_fd, .events = POLLIN};
 }
 
 bool clt_process_gone(const clt_process *process) {
@@ -328,26 +326,29 @@ bool clt_process_gone(const clt_process *process) {
 /* --- what it prints --- */
 
 /* Of what is too much the first half goes. */
-void clt_process_drain(clt_process *process) {
+static void drain_pipe(clt_text *text, int *fd, size_t most) {
+  char chunk[8192];
   ssize_t got = 1;
-  while (process->output >= 0 && got > 0) {
-    if (process->n_captured == CAPTURE_BYTES) {
-      process->n_captured = CAPTURE_BYTES / 2;
-      memmove(process->captured, process->captured + CAPTURE_BYTES / 2, CAPTURE_BYTES / 2);
-    }
-    do {
-      got = read(process->output, process->captured + process->n_captured, CAPTURE_BYTES - process->n_captured);
-    } while (got < 0 && errno == EINTR);
-    if (got > 0) process->n_captured += (size_t)got;
+  while (*fd >= 0 && got > 0) {
+    do got = read(*fd, chunk, sizeof chunk);
+    while (got < 0 && errno == EINTR);
+    clt_text_add_bytes(text, chunk, got > 0 ? (size_t)got : 0);
+    if (text->n <= most) continue;
+    memmove(text->bytes, text->bytes + text->n - most / 2, most / 2 + 1);
+    text->n = most / 2;
   }
-  process->captured[process->n_captured] = 0;
-  if (got == 0) close_fd(&process->output);
+  if (got == 0) close_fd(fd);
+}
+
+void clt_process_drain(clt_process *process) {
+  drain_pipe(&process->printed, &process->output, MOST_PRINTED);
+  drain_pipe(&process->answered, &process->answers, MOST_ANSWERED);
 }
 
 void clt_process_forget_output(clt_process *process) {
   clt_process_drain(process);
-  process->n_captured = 0;
-  process->captured[0] = 0;
+  clt_text_release(&process->printed);
+  clt_text_release(&process->answered);
 }
 
 /* --- ending --- */
@@ -376,16 +377,18 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   clt_status_text(status, ending, sizeof ending);
   if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
   if (process->garbled) strcpy(ending, "sent what is no message");
-  size_t n = process->n_captured;
-  while (n > 0 && process->captured[n - 1] == '\n') n--;
+  const char *printed = process->printed.bytes;
+  size_t n = process->printed.n;
+  while (n > 0 && printed[n - 1] == '\n') n--;
   if (why)
-    *why = clt_format("the worker %s%s%.*s", ending, n > 0 ? "; it had printed:\n" : "", (int)n, process->captured);
+    *why = clt_format("the worker %s%s%.*s", ending, n > 0 ? "; it had printed:\n" : "", (int)n, n > 0 ? printed : "");
   close_fd(&process->output);
   close_fd(&process->answers);
   close_fd(&process->socket);
   close_fd(&process->pid_fd);
   clt_frame_reader_release(&process->reader);
-  free(process->captured);
+  clt_text_release(&process->printed);
+  clt_text_release(&process->answered);
   *process = (clt_process){.alive = false};
 }
 

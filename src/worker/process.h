@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include "base/text.h"
 #include "worker/message.h"
 
 /* How long the phases of a request may take. */
@@ -18,12 +19,11 @@ typedef struct clt_deadlines {
 typedef struct clt_process {
   bool alive; /* there is a process */
   pid_t pid;
-  int pid_fd;     /* -1: the kernel has none */
-  int socket;     /* messages; closed on exec, sends give up after some seconds */
-  int output;     /* what it prints, non-blocking; -1: it has closed it */
-  int answers;    /* its standard output where that is apart from `output`, non-blocking; otherwise -1 */
-  char *captured; /* the last 16 KiB printed, terminated */
-  size_t n_captured;
+  int pid_fd;                 /* -1: the kernel has none */
+  int socket;                 /* messages; closed on exec, sends give up after some seconds */
+  int output;                 /* what it prints, non-blocking; -1: it has closed it */
+  int answers;                /* its standard output where that is apart from `output`, non-blocking; otherwise -1 */
+  clt_text printed, answered; /* from them: of much, the end */
   clt_frame_reader reader;
   bool busy;    /* a request (or the greeting) is awaited */
   bool heard;   /* the request: a phase of it was reported */
@@ -86,8 +86,8 @@ bool clt_process_expired(const clt_process *process, double now_s);
 /* Whether it has ended by itself; false where the kernel cannot tell. */
 bool clt_process_gone(const clt_process *process);
 
-/* Fills what poll has to watch: messages, output, end. */
-#define CLT_PROCESS_WATCHED 3
+/* Fills what poll has to watch: messages, output, answers, end. */
+#define CLT_PROCESS_WATCHED 4
 void clt_process_watch(const clt_process *process, struct pollfd *out);
 
 /* Takes what was printed; forgets it. */
