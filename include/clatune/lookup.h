@@ -8,7 +8,8 @@
 #ifndef CLATUNE_LOOKUP_H
 #define CLATUNE_LOOKUP_H
 
-#include <clatune/objective.h>
+#include <clatune/measurement.h>
+#include <clatune/problem.h>
 #include <clatune/problem.h>
 #include <clatune/store.h>
 
@@ -56,7 +57,7 @@ int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stor
 void clt_catalog_close(clt_catalog *catalog);
 const char *clt_catalog_system_path(void); /* its path; borrowed from the environment, or constant */
 
-/* By what the best is chosen from now on, as clt_objective_new (clatune/objective.h) takes it; NULL, as after opening:
+/* By what the best is chosen from now on, in the form of --objective (docs/objectives.md); NULL, as after opening:
  * what the problem file says, else time. A text that is no objective of a problem is found out when that is looked up.
  */
 int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_error *error);

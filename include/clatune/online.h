@@ -35,7 +35,7 @@ typedef struct clt_online_settings {
   double tolerance; /* what counts as equally fast; 0: CLT_DEFAULT_TOLERANCE */
   uint64_t seed;
   unsigned threads;      /* of the model; 0: all */
-  const char *objective; /* what is optimised, as clt_objective_new (clatune/objective.h) takes it, but for energy,
+  const char *objective; /* what is optimised, in the form of --objective (docs/objectives.md), but for energy,
                             which is not measured here. NULL: what the problem says, else time */
 } clt_online_settings;
 

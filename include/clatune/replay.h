@@ -2,7 +2,7 @@
  *
  * Every run is a session like any other (clt_tune_run with the evaluator "replay"): one recording, one seed. A run is
  * judged by the fraction of the optimum after k evaluations: the recording's least time / the least time among the
- * first k (by another objective: of costs, clatune/objective.h). Failed evaluations count; before the first correct one
+ * first k (by another objective: of costs). Failed evaluations count; before the first correct one
  * the fraction is 0. */
 #ifndef CLATUNE_REPLAY_H
 #define CLATUNE_REPLAY_H

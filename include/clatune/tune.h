@@ -95,7 +95,7 @@ typedef struct clt_tune_settings {
                                              transfer. One with other parameters is left out with a warning */
   size_t n_learn_from;
   const char
-      *objective;   /* what is optimised, as clt_objective_new (clatune/objective.h) takes it. NULL: what the problem
+      *objective;   /* what is optimised, in the form of --objective (docs/objectives.md). NULL: what the problem
                        says, else time. What the store has without the energy that it needs is measured again */
   bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
   clt_store *store; /* nullable: nothing is kept */

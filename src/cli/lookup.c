@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "lookup/portable.h"
+#include "measurement/objective.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 

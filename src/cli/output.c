@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "measurement/objective.h"
 #include "problem/data.h"
 
 static int print_message(int code, const char *format, va_list arguments) {

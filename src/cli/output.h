@@ -5,12 +5,12 @@
 #include <clatune/device.h>
 #include <clatune/log.h>
 #include <clatune/measurement.h>
-#include <clatune/objective.h>
 #include <jansson.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "measurement/objective.h"
 
 /* --- messages --- */
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "measurement/objective.h"
 
 #define BAR_CELLS 20
 #define TERMINAL_PERIOD_S 0.1

@@ -4,6 +4,8 @@
 
 #include <clatune/tune.h>
 
+#include "measurement/objective.h"
+
 typedef struct cli_progress {
   bool quiet, terminal, colour;
   double next_s; /* when the next line is due */

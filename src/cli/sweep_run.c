@@ -1,6 +1,5 @@
 /* Runs what is open of a sweep, and says on standard error how that gets on: a bar on a terminal, a line a tuning
  * elsewhere. Tunings on one physical device come one after the other, in a thread of their own. */
-#include <clatune/objective.h>
 #include <clatune/sys/evaluator.h>
 #include <math.h>
 #include <pthread.h>
@@ -14,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/sweep.h"
 #include "device/device.h"
+#include "measurement/objective.h"
 
 #define MAX_LANES 64
 #define TERMINAL_PERIOD_S 0.1

@@ -1,4 +1,5 @@
 #include "cli/tuning.h"
+#include "measurement/objective.h"
 
 #include <clatune/store.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
+#include "measurement/objective.h"
 
 typedef struct cli_tuning {
   cli_subject subject;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/tuning.h"
+#include "measurement/objective.h"
 
 /* --- for people --- */
 

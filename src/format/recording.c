@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "measurement/objective.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30) /* unpacked */
 #define MAX_RECORDED (1u << 21)

@@ -5,6 +5,8 @@
 #include <clatune/recording.h>
 #include <jansson.h>
 
+#include "measurement/objective.h"
+
 struct clt_recording {
   char *name, *kernel, *device, *device_json; /* owned; device_json may be NULL */
   clt_size *sizes;                            /* owned, their names too */
@@ -122,5 +124,10 @@ clt_recording_match clt_recording_match_space(const clt_recording *recording, co
 
 /* CLT_CONFIG_NONE: it has a value that `to` lacks. It need not be valid in `to`. */
 clt_config clt_recording_translate(const clt_recording_match *match, clt_config config);
+
+/* The objective that text names (clt_objective_new_for: with the recording's sizes), NULL: least time. The recording
+ * must outlive it. */
+int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
+double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "format/recording.h"
+#include "measurement/objective.h"
 #include "problem/parts.h"
 
 #define MS_PER_S 1e3

@@ -7,8 +7,9 @@
 #ifndef CLT_FORMAT_WRITE_H
 #define CLT_FORMAT_WRITE_H
 
-#include <clatune/objective.h>
 #include <clatune/recording.h>
+
+#include "measurement/objective.h"
 
 /* One result. created_s is Unix time; 0: not known, the timestamp is then left out. */
 typedef struct clt_t4_result {

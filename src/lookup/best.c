@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
+#include "measurement/objective.h"
 #include "store/store.h"
 
 /* --- by time, or what ranks as time does ---

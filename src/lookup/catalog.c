@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "measurement/objective.h"
 #include "store/store.h"
 
 /* --- stores --- */

@@ -8,6 +8,7 @@
 
 #include "base/map.h"
 #include "lookup/related.h"
+#include "measurement/objective.h"
 
 /* --- texts.c: different texts, numbered as they come --- */
 

@@ -2,7 +2,6 @@
  * loaded. */
 #include "lookup/predictor.h"
 
-#include <clatune/objective.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
+#include "measurement/objective.h"
 #include "model/rows.h"
 #include "space/space.h"
 #include "store/store.h"

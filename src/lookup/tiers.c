@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "measurement/objective.h"
 #include "space/expr.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */

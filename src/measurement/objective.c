@@ -1,5 +1,4 @@
 /* Which metrics there are, which of them is the objective, and what a measurement costs by it. */
-#include <clatune/objective.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "measurement/objective.h"
 #include "problem/command.h"
 #include "problem/metric.h"
 

@@ -12,7 +12,7 @@
 /* The file's "Metrics". */
 size_t clt_problem_n_metrics(const clt_problem *problem);
 clt_metric clt_problem_metric(const clt_problem *problem, size_t index);
-/* The file's "Objective", in the form that clt_objective_new takes (clatune/objective.h); NULL: it has none. */
+/* The file's "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: it has none. */
 const char *clt_problem_objective(const clt_problem *problem);
 
 /* What was measured, and the value of each metric, stand in slots of their own behind those of the parameters and of

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "report/rows.h"
 

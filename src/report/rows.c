@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "format/recording.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "store/store.h"
 

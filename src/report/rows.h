@@ -2,8 +2,7 @@
 #ifndef CLT_REPORT_ROWS_H
 #define CLT_REPORT_ROWS_H
 
-#include <clatune/objective.h>
-
+#include "measurement/objective.h"
 #include "report/report.h"
 
 /* One configuration, in the order in which they were measured; of a recording, in that of its file. */

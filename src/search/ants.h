@@ -1,6 +1,6 @@
 /* search/ants.h - trails that ants leave on the values of the parameters, and the paths that follow them.
  *
- * A path is a walk down the tree of valid configurations (space/walk.h): a parameter that the values before leave
+ * A path is a walk down the tree of valid configurations (space/space.h): a parameter that the values before leave
  * without a choice is passed without a decision. Max-Min Ant System (Stuetzle and Hoos, "MAX-MIN Ant System", Future
  * Generation Computer Systems 16, 2000, section 3) in the hyper-cube framework (Blum and Dorigo, "The hyper-cube
  * framework for ant colony optimization", IEEE Transactions on Systems, Man and Cybernetics B 34, 2004):

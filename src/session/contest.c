@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "session/session.h"
 

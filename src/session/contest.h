@@ -2,8 +2,9 @@
 #ifndef CLT_SESSION_CONTEST_H
 #define CLT_SESSION_CONTEST_H
 
-#include <clatune/objective.h>
 #include <clatune/sys/evaluator.h>
+
+#include "measurement/objective.h"
 
 /* Rounds end when the leader's median is ahead with significance, or within tolerance of all others, or at the limits.
  */

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "measurement/objective.h"
 #include "problem/parts.h"
 #include "session/session.h"
 

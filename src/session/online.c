@@ -1,5 +1,4 @@
 /* One configuration at a time, measured by the application. */
-#include <clatune/objective.h>
 #include <clatune/online.h>
 #include <math.h>
 #include <pthread.h>
@@ -7,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/objective.h"
 #include "session/session.h"
 
 struct clt_online {

@@ -7,6 +7,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "format/recording.h"
+#include "measurement/objective.h"
 #include "session/session.h"
 
 #define MOST_EVALUATIONS 10000000

@@ -6,6 +6,7 @@
 #include <clatune/tune.h>
 
 #include "base/map.h"
+#include "measurement/objective.h"
 #include "session/contest.h"
 
 /* --- what is known of configurations (known.c) --- */

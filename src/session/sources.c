@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "format/recording.h"
 #include "lookup/related.h"
+#include "measurement/objective.h"
 #include "session/session.h"
 
 /* The least cost first; a failure last. */

@@ -9,6 +9,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "device/device.h"
+#include "format/recording.h"
+#include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "session/session.h"

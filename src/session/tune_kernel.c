@@ -1,5 +1,4 @@
 /* In the application's process: what clt_online asks for is built and run on the application's own buffers. */
-#include <clatune/objective.h>
 #include <clatune/online.h>
 #include <clatune/tune_kernel.h>
 #include <math.h>
@@ -8,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/objective.h"
 #include "opencl/internal.h"
 #include "session/session.h"
 

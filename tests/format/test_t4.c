@@ -15,6 +15,7 @@
 
 #include "clatune/recording.h"
 #include "format/write.h"
+#include "measurement/objective.h"
 
 static char folder[512], path[600];
 

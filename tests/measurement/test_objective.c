@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "clatune/objective.h"
+#include "measurement/objective.h"
 
 static char *folder;
 

@@ -4,6 +4,7 @@
 
 #include "../search/bench.h"
 #include "base/fail.h"
+#include "measurement/objective.h"
 #include "session/session.h"
 
 #define MAX 64

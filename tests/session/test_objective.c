@@ -1,5 +1,6 @@
 /* A session by another objective than time: what searchers are told, what is best, who wins in the end, and what is
  * stored. */
+#include "measurement/objective.h"
 #include "stage.h"
 
 /* Of the middle of the bowl, with another e. */

@@ -1,4 +1,5 @@
 /* What a session learns from the store: which keys it takes, and how they are said. */
+#include "measurement/objective.h"
 #include "stage.h"
 
 struct said {

@@ -1,18 +1,14 @@
-/* clatune/objective.h - figures of merit: which of two configurations is better, and what is shown of one.
+/* measurement/objective.h - figures of merit: which of two configurations is better, and what is shown of one.
  *
  * A metric is an expression over what was measured (time_s, energy_J, figure), the configuration, the sizes and the
  * device (docs/objectives.md). One of the metrics is the objective: it is minimised or maximised. What is stored is
  * what was measured; metrics are computed when it is read. An objective is immutable once made, and may be used by
  * several threads. */
-#ifndef CLATUNE_OBJECTIVE_H
-#define CLATUNE_OBJECTIVE_H
+#ifndef CLT_MEASUREMENT_OBJECTIVE_H
+#define CLT_MEASUREMENT_OBJECTIVE_H
 
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct clt_objective clt_objective;
 
@@ -64,7 +60,4 @@ clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
 size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */
 double clt_objective_metric_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
