@@ -47,8 +47,8 @@
   function formOf(t, best) {
     const form = {scale: 1, unit: t.objective.unit, digits: -1, name: t.objective.name};
     if (form.unit === "s" && best > 0) {
-      const [scale, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]].find(([s]) => best >= s) || [1e-9,
-        "ns"];
+      const units = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"], [1e-9, "ns"]];
+      const [scale, unit] = units.find(([seconds]) => best >= seconds) || units[3];
       const least = best / scale;
       Object.assign(form, {scale, unit, digits: least >= 100 ? 1 : least >= 10 ? 2 : 3});
     }
@@ -316,14 +316,12 @@
         p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
     };
     return [el("p", null,
-      "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of them " +
-      "do only together is in neither's share. The rows are those that were measured: a search looks where it is good, " +
-      "so that only " +
-      "random samples and whole recordings speak for all configurations."),
+      "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of " +
+      "them do only together is in neither's share. The rows are those that were measured: a search looks where it " +
+      "is good, so that only random samples and whole recordings speak for all configurations."),
     table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"]], importance),
-    el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ", key("triangle"),
-      "best ",
-      key("ring"), "the best configuration"),
+    el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ",
+      key("triangle"), "best ", key("ring"), "the best configuration"),
     el("div", {class: "small figures"}, ranked(t).map((p) => figure(p.name, effectPlot(t, p, form),
       inNumbers(p)) || inNumbers(p)))];
   }

@@ -66,7 +66,7 @@ class Report(SimulatedTest):
     def test_a_page_runs_its_own_script_alone(self):
         self.tuned(1024)
         page = self.page("s.sqlite")
-        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+        policy = re.search(r'Content-Security-Policy"\s+content="([^"]*)"', page)[1]
         for tag, rule in (("style", "style-src"), ("script", "script-src")):
             inside = re.search(f"<{tag}>(.*?)</{tag}>", page, re.S)[1]
             digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
