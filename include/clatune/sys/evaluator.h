@@ -1,8 +1,8 @@
 /* clatune/sys/evaluator.h - for people who add an evaluator: what turns a configuration into a measurement.
  *
- * An evaluator is a const struct, built in (src/eval/evaluators.c) or registered with clt_evaluator_register. It may work
- * on several configurations at once: the caller submits up to `capacity` and waits for results, which arrive in any
- * order. A configuration that fails is a result; an error means that the evaluator could not do its own work. */
+ * An evaluator is a const struct, built in (src/eval/evaluators.c) or registered with clt_evaluator_register. It may
+ * work on several configurations at once: the caller submits up to `capacity` and waits for results, which arrive in
+ * any order. A configuration that fails is a result; an error means that the evaluator could not do its own work. */
 #ifndef CLATUNE_SYS_EVALUATOR_H
 #define CLATUNE_SYS_EVALUATOR_H
 
@@ -25,8 +25,8 @@ typedef struct clt_evaluator_setup {
   const clt_space *space;                /* never NULL */
   const struct clt_recording *recording; /* replay: what is replayed; otherwise NULL */
   uint64_t seed;
-  bool energy;              /* energy_J is wanted too; CLT_E_UNSUPPORTED where the device's is not counted */
-  double *quality;          /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
+  bool energy;     /* energy_J is wanted too; CLT_E_UNSUPPORTED where the device's is not counted */
+  double *quality; /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
   const volatile int *stop; /* nullable: polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED */
   clt_log_fn log;           /* nullable */
   void *log_user;
@@ -63,9 +63,9 @@ typedef struct clt_evaluator_type {
   /* The finalists' two primitives, nullable together (then the measurements stand as they are).
    *
    * keep: prepares n configurations side by side, verifies them on other data where there are any, and keeps them ready
-   * until the next keep, submit or close. Those that are kept already stay as they are. out[i] belongs to configs[i] and
-   * has no runs; the reason says why one cannot be kept. CLT_REASON_OUT_OF_MEMORY may be the others' doing where n > 1.
-   * Nothing may be submitted meanwhile (CLT_E_ARGUMENT).
+   * until the next keep (n 0: of none), submit or close. Those that are kept already stay as they are. out[i] belongs
+   * to configs[i] and has no runs; the reason says why one cannot be kept. CLT_REASON_OUT_OF_MEMORY may be the others'
+   * doing where n > 1. Nothing may be submitted meanwhile (CLT_E_ARGUMENT).
    *
    * time_again: times n of the kept ones now, one after the other with nothing else on the device: a round. indices are
    * those of keep. out[i].runs_s holds up to n_runs runs (1 .. CLT_MAX_RUNS) of indices[i], at least one, or the reason
@@ -80,10 +80,12 @@ typedef struct clt_evaluator_type {
   void (*close)(void *state); /* ends everything, whatever is under way */
 } clt_evaluator_type;
 
-/* Adds an evaluator of the caller's, which must live as long as the program; before any other thread uses clatune.
- * CLT_E_ARGUMENT where its ABI is another one, its name is taken, or there are 32 already. */
+/* For programs that use the library: adds an evaluator of their own, borrowed for good, before any other thread uses
+ * clatune. Sessions then find it by its name (clt_tune_settings.evaluator). CLT_E_ARGUMENT where its ABI is another
+ * one, its name is taken, or there are 32 already. */
 int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error);
 
+/* All evaluators, built in ones first; index < clt_n_evaluators(). */
 size_t clt_n_evaluators(void);
 const clt_evaluator_type *clt_evaluator_at(size_t index);
 const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
