@@ -1,4 +1,5 @@
-/* clatune/problem.h - a tuning problem, read from its JSON file (docs/problem-format.md), a superset of Kernel Tuner's T1.
+/* clatune/problem.h - a tuning problem, read from its JSON file (docs/problem-format.md), a superset of Kernel Tuner's
+ * T1.
  *
  * A problem file and its kernel are trusted as a Makefile is: they name files to read, compiler options, and shared
  * modules to load. Everything is copied; a clt_problem and a clt_instance are immutable once made and may be read from
@@ -34,20 +35,19 @@ size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
 int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
-/* A figure of merit (docs/objectives.md), such as the file's "Metrics" name. Texts are borrowed; unit is "" where none is
- * stated. A metric without a goal can be shown, and is an objective once somebody says which way it is
- * better. */
+/* A figure of merit (docs/objectives.md), such as the file's "Metrics" name. Texts are borrowed; unit is "" where none
+ * is stated. A metric without a goal can be shown, and is an objective once somebody says which way it is better. */
 typedef enum clt_goal { CLT_GOAL_NOT_STATED, CLT_MINIMISE, CLT_MAXIMISE } clt_goal;
 typedef struct clt_metric {
   const char *name, *expression, *unit;
   clt_goal goal;
 } clt_metric;
 
-/* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks is
- * CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then
+/* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks
+ * is CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then
  * expressions that use device.* in conditions are left out and only the conditions that can be evaluated apply.
- * With a device, its limits (work-group size, local memory, allocation and image sizes, image support) become constraints
- * of origin CLT_DEVICE_LIMIT, wherever the file states the resource as an expression. */
+ * With a device, its limits (work-group size, local memory, allocation and image sizes, image support) become
+ * constraints of origin CLT_DEVICE_LIMIT, wherever the file states the resource as an expression. */
 int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                      const clt_device_info *device, clt_error *error);
 void clt_instance_free(clt_instance *instance);
@@ -57,17 +57,18 @@ const clt_space *clt_instance_space(const clt_instance *instance);
 const clt_device_info *clt_instance_device(const clt_instance *instance); /* NULL: none */
 size_t clt_instance_n_sizes(const clt_instance *instance);
 clt_size clt_instance_size(const clt_instance *instance, size_t index);
-char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed, NULL
-                                                                when out of memory */
+char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
+                                                                NULL when out of memory */
 
-/* The default configuration: the parameters' "Default", where given, else the first listed value. It need not be valid. */
+/* The default configuration: the parameters' "Default", where given, else the first listed value. It need not be valid.
+ */
 clt_config clt_instance_default(const clt_instance *instance);
 
 /* The build options of a configuration: "-Dwg_x=16 ... -cl-std=CL1.2". *out is malloc'ed and owned by the caller. */
 int clt_instance_options(const clt_instance *instance, clt_config config, char **out, clt_error *error);
 
-/* The store's key of this instance: a hash (32 hex digits) over kernel text with its includes, entry points, base options,
- * sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
+/* The store's key of this instance: a hash (32 hex digits) over kernel text with its includes, entry points, base
+ * options, sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
 int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error);
 
 /* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */

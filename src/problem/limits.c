@@ -87,7 +87,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (repeat && always_holds(l->instance->compiled[launch->repeat])) repeat = NULL;
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
-  for (size_t d = 0; d < local->n; d++) {
+  for (size_t d = 0; d < local->n && d < 3; d++) {
     clt_text_add(&text, text_of(l, local->id[d]));
     require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "");
   }
@@ -123,7 +123,7 @@ static void limit_image(limits *l, const clt_argument *argument) {
     write_size(l, &text, argument, 1);
     require_at_most(l, when, &text, device->image1d_buffer_max_width, what, "");
   } else {
-    for (size_t d = 0; d < argument->size.n; d++) {
+    for (size_t d = 0; d < argument->size.n && d < 3; d++) {
       snprintf(what, sizeof what, "image '%.100s': %s", argument->name, sides[d]);
       write_side(l, &text, argument, d);
       require_at_most(l, when, &text, bounds[argument->kind == CLT_ARG_IMAGE3D][d], what, "");

@@ -62,7 +62,7 @@ static void load_word(clt_problem *problem, clt_compiler_option *word, const clt
     clt_node_fail(node, "needs a text, or {\"Word\": ..., \"When\": ...}");
   else if (strchr(written, CLT_PLACE_MARK))
     clt_node_fail(node, "must not hold the character 1");
-  if (!clt_node_ok(node)) return;
+  if (written == NULL || !clt_node_ok(node)) return;
   char *marked = clt_node_keep(node, strdup(written));
   if (marked == NULL) return;
   mark_places(problem, marked);

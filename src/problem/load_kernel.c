@@ -47,7 +47,7 @@ void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n
     }
     option->text = json_string_value(text.json);
     if (option->text == NULL) clt_node_fail(&node, "needs an option, or {\"Option\": ..., \"When\": ...}");
-    if (clt_node_ok(list)) clt_load_holes(problem, option, &text);
+    if (option->text && clt_node_ok(list)) clt_load_holes(problem, option, &text);
   }
 }
 
@@ -110,7 +110,7 @@ static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
   static const char *const names[] = {"GridDivX", "GridDivY", "GridDivZ"};
   clt_extent divisor = CLT_NO_EXTENT;
   divisor.n = problem->problem_size.n;
-  for (size_t d = 0; d < divisor.n && clt_node_ok(kernel); d++) {
+  for (size_t d = 0; d < divisor.n && d < 3 && clt_node_ok(kernel); d++) {
     clt_node node = clt_node_member(kernel, names[d]);
     bool empty = node.json == NULL || (json_is_array(node.json) && json_array_size(node.json) == 0);
     if (!empty)

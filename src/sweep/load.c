@@ -37,7 +37,7 @@ int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int
   if (json_is_string(node->json))
     clt_node_wrap(node, clt_values_parse(&values, &n, json_string_value(node->json), "int64", NULL, 0, &cause), &cause);
   int64_t *numbers = clt_node_ok(node) ? clt_node_new(node, n, sizeof *numbers) : NULL;
-  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
+  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++) {
     clt_node item = item_at(node, i);
     if (values)
       numbers[i] = values[i].integer;
@@ -49,7 +49,7 @@ int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int
   free(values);
   if (n == 0) clt_node_fail(node, "must not be empty");
   if (n > most) clt_node_fail(node, "has %zu numbers; there may be %zu", n, most);
-  for (size_t i = 0; i < n && clt_node_ok(node); i++)
+  for (size_t i = 0; numbers && i < n && clt_node_ok(node); i++)
     if (numbers[i] < min || numbers[i] > max)
       clt_node_fail(node, "%lld lies outside of %lld to %lld", (long long)numbers[i], (long long)min, (long long)max);
   *n_out = n;
