@@ -126,8 +126,7 @@ static int write_for(const cli_arguments *arguments, const clt_kernel_info *kern
   cli_kernel_text seen;
   clt_text beside = {0};
   char *path = NULL;
-  cli_kernel_text_read(&seen, text);
-  if (!cli_given(arguments, "quiet")) cli_note_fixed_macros(kernel_path, text);
+  cli_kernel_text_read(&seen, text, cli_given(arguments, "quiet") ? NULL : kernel_path);
   if (typed) /* else blur.cl -> blur.json, beside the kernel */
     clt_text_add(&beside, typed);
   else

@@ -25,11 +25,9 @@ typedef struct cli_kernel_text {
   bool uses_groups;     /* get_group_id or get_local_id: the global size is likely not one work-item an element */
 } cli_kernel_text;
 
-void cli_kernel_text_read(cli_kernel_text *out, const char *text);
-
-/* Notes on standard error the macros with a whole number that no -D can change, because nothing asks whether they are
- * defined. */
-void cli_note_fixed_macros(const char *path, const char *text);
+/* path: notes on standard error the macros with a whole number that no -D can change, because nothing asks whether they
+ * are defined. NULL: no notes. */
+void cli_kernel_text_read(cli_kernel_text *out, const char *text, const char *path);
 
 /* A first problem file for a kernel, with TODO where a person knows better. kernels: all of the file; one of them that
  * is called naive or reference is proposed as the reference. A new reference; NULL when out of memory. */
