@@ -227,3 +227,13 @@ const char *cli_objective_text(char out[160], const clt_objective *o) {
   snprintf(out, 160, "%s %.140s", goal_name(o), clt_objective_name(o));
   return out;
 }
+
+bool cli_has_words(const char *text, const char *words) {
+  for (const char *word = words + strspn(words, " "); *word; word += strcspn(word, " "), word += strspn(word, " ")) {
+    size_t n = strcspn(word, " ");
+    const char *at = text;
+    while (*at && (strcspn(at, " ") != n || strncmp(at, word, n) != 0)) at += strcspn(at, " "), at += strspn(at, " ");
+    if (*at == '\0') return false;
+  }
+  return true;
+}

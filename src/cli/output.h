@@ -74,4 +74,7 @@ const char *cli_value(char out[96], const clt_objective *objective, double value
 json_t *cli_json_metrics(const clt_objective *objective, const clt_measurement *measurement);
 void cli_print_metrics(const clt_objective *objective, const clt_measurement *measurement, int width);
 
+/* Whether each of some words, which blanks part, is one of text. */
+bool cli_has_words(const char *text, const char *words);
+
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,29 +93,6 @@ static int add_recording(clt_report *report, const char *path) {
 
 /* --- stores --- */
 
-static bool has_part(const char *text, const char *part) {
-  size_t n = strlen(part);
-  for (; *text; text++)
-    if (strncasecmp(text, part, n) == 0) return true;
-  return n == 0;
-}
-
-static bool has_word(const char *text, const char *word) {
-  size_t n = strlen(word);
-  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-    if ((at == text || at[-1] == ' ') && (at[n] == '\0' || at[n] == ' ')) return true;
-  return false;
-}
-
-static bool is_chosen(const cli_arguments *arguments, const clt_store_description *d) {
-  const char *problem = cli_text(arguments, "problem"), *device = cli_text(arguments, "device");
-  if (problem && strcmp(problem, d->problem_name) != 0) return false;
-  if (device && !has_part(d->key.device, device)) return false;
-  for (size_t i = 0; i < arguments->n_typed; i++)
-    if (strcmp(arguments->typed[i].name, "size") == 0 && !has_word(d->sizes, arguments->typed[i].value)) return false;
-  return true;
-}
-
 typedef struct store_reader {
   const cli_arguments *arguments;
   clt_report *report;
@@ -127,7 +103,12 @@ typedef struct store_reader {
 
 static int add_key(void *user, const clt_store_description *d) {
   store_reader *reader = user;
-  if (!is_chosen(reader->arguments, d)) return 0;
+  const cli_arguments *a = reader->arguments;
+  const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
+  if (problem && strcmp(problem, d->problem_name) != 0) return 0;
+  if (device && strcasestr(d->key.device, device) == NULL) return 0;
+  for (size_t i = 0; i < a->n_typed; i++)
+    if (strcmp(a->typed[i].name, "size") == 0 && !cli_has_words(d->sizes, a->typed[i].value)) return 0;
   if (clt_report_n_tunings(reader->report) == MOST_TUNINGS) return reader->too_many = true, 1;
   clt_error own = {0};
   int rc = clt_report_add_key(reader->report, reader->store, d, &own);

@@ -63,21 +63,6 @@ static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
 
 /* --- cells --- */
 
-static bool has_word(const char *text, const char *word, size_t n) {
-  for (const char *at = text; *at; at += strcspn(at, " "), at += strspn(at, " "))
-    if (strcspn(at, " ") == n && strncmp(at, word, n) == 0) return true;
-  return false;
-}
-
-static bool has_words(const char *text, const char *words) {
-  for (const char *at = words + strspn(words, " "); *at;) {
-    size_t n = strcspn(at, " ");
-    if (!has_word(text, at, n)) return false;
-    at += n + strspn(at + n, " ");
-  }
-  return true;
-}
-
 static int choose_cells(cli_sweep *out, const cli_arguments *arguments) {
   const char **only = NULL;
   char text[CELL_TEXT];
@@ -89,7 +74,7 @@ static int choose_cells(cli_sweep *out, const cli_arguments *arguments) {
     clt_sweep_cell_at(&cell, out->plan, i);
     clt_sweep_cell_print(&cell, text, sizeof text);
     bool chosen = n_only == 0;
-    for (size_t k = 0; k < n_only && !chosen; k++) chosen = has_words(text, only[k]);
+    for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
     if (chosen) out->cells[out->n_cells++] = i;
   }
   free(only);
