@@ -136,29 +136,23 @@ static void count_row(lane *l, const cli_row *row) {
 
 static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
                            const clt_tune_result *r) {
-  bool found = r->best.config != CLT_CONFIG_NONE;
-  json_t *line =
-      json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o}", "tuning", t->key, "device", device->name,
-                "driver", device->driver_version, "problem", clt_problem_name(t->cell.problem), "sizes",
-                cli_json_sizes(t->instance), "searcher", t->cell.label, "budget", (json_int_t)t->cell.budget, "seed",
-                (json_int_t)t->cell.seed, "best_s", clt_json_real(o->best_s), "default_s", clt_json_real(o->default_s));
-  if (line == NULL) return NULL;
-  json_t *values = json_pack(
-      "{s:s*, s:b, s:o, s:o}", "objective", *t->settings.objective ? t->settings.objective : "figure", "maximised",
-      o->maximised, "best_value", clt_json_real(o->best_value), "default_value", clt_json_real(o->default_value));
-  json_t *rest =
-      json_pack("{s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:I, s:s, s:o, s:o, s:I, s:s}", "configuration",
-                found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(),
-                "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations",
-                "total", (json_int_t)o->evaluations, "measured", (json_int_t)o->measured, "reused",
-                (json_int_t)r->reused, "correct", (json_int_t)r->n_correct, "left_out", (json_int_t)o->left_out,
-                "ended_by", clt_ending_name(r->ending), "search_s", clt_json_real(r->search_s), "wall_s",
-                clt_json_real(o->wall_s), "finished_s", (json_int_t)time(NULL), "version", CLATUNE_VERSION);
-  if (isfinite(o->best_value)) json_object_update(line, values);
-  json_object_update(line, rest);
-  json_decref(values);
-  json_decref(rest);
-  return line;
+  bool found = r->best.config != CLT_CONFIG_NONE, has_value = isfinite(o->best_value);
+  const char *objective = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
+  return json_pack(
+      "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:s*, s:o*, s:o*, s:o*, s:o, s:o, s:{s:I, s:I, s:I, s:I},"
+      " s:I, s:s, s:o, s:o, s:I, s:s}",
+      "tuning", t->key, "device", device->name, "driver", device->driver_version, "problem",
+      clt_problem_name(t->cell.problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell.label, "budget",
+      (json_int_t)t->cell.budget, "seed", (json_int_t)t->cell.seed, "best_s", clt_json_real(o->best_s), "default_s",
+      clt_json_real(o->default_s), "objective", has_value ? objective : NULL, "maximised",
+      has_value ? json_boolean(o->maximised) : NULL, "best_value", has_value ? clt_json_real(o->best_value) : NULL,
+      "default_value", has_value ? clt_json_real(o->default_value) : NULL, "configuration",
+      found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(), "options",
+      found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations", "total",
+      (json_int_t)o->evaluations, "measured", (json_int_t)o->measured, "reused", (json_int_t)r->reused, "correct",
+      (json_int_t)r->n_correct, "left_out", (json_int_t)o->left_out, "ended_by", clt_ending_name(r->ending), "search_s",
+      clt_json_real(r->search_s), "wall_s", clt_json_real(o->wall_s), "finished_s", (json_int_t)time(NULL), "version",
+      CLATUNE_VERSION);
 }
 
 static void take_result(cli_row *row, const cli_sweep_tuning *t, const clt_tune_result *r, const clt_error *error) {
