@@ -69,7 +69,9 @@ typedef struct clt_phases {
   double wait_s;         /* waiting for the device */
 } clt_phases;
 
-/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are NaN. Fill
+/* One measurement. The evaluator "command", and records of before `figure` was kept, give the cost of a figure that is no
+ * time (itself, or its inverse where larger is better) as time_s and runs_s, and no figure; objectives read them so. A
+ * configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are NaN. Fill
  * with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
 typedef struct clt_measurement {
   clt_config config;
