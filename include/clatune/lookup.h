@@ -1,15 +1,15 @@
 /* clatune/lookup.h - what the stores know already: the best configuration of a kernel at given sizes on a device.
  *
- * Nothing is measured and nothing is written. An answer always comes, and says on what it rests: its tier. Stores are asked
- * in the order given, so that a user's own store goes before one that a system's administrator has filled.
+ * Nothing is measured and nothing is written. An answer always comes, and says on what it rests: its tier. Stores are
+ * asked in the order given, so that a user's own store goes before one that a system's administrator has filled.
  *
- * A clt_catalog keeps its stores open and remembers its answers; it may be used by several threads at once. An answer that is
- * remembered is given again without a look at the problem's files, but not once another process has added to a store. */
+ * A clt_catalog keeps its stores open and remembers its answers; it may be used by several threads at once. An answer
+ * that is remembered is given again without a look at the problem's files, but not once another process has added to a
+ * store. */
 #ifndef CLATUNE_LOOKUP_H
 #define CLATUNE_LOOKUP_H
 
 #include <clatune/measurement.h>
-#include <clatune/problem.h>
 #include <clatune/problem.h>
 #include <clatune/store.h>
 
@@ -45,9 +45,9 @@ typedef struct clt_lookup_result {
 } clt_lookup_result;
 void clt_lookup_result_release(clt_lookup_result *found);
 
-/* The value of a tuning parameter in an answer's configuration, for a program that launches by it ("block_x": 16.0). Booleans
- * are 0 and 1; whole numbers are exact up to 2^53. CLT_E_NOT_FOUND where the configuration has no such name, CLT_E_FORMAT
- * where its value is a text; *out is then left as it was. Does not depend on the locale. */
+/* The value of a tuning parameter in an answer's configuration, for a program that launches by it ("block_x": 16.0).
+ * Booleans are 0 and 1; whole numbers are exact up to 2^53. CLT_E_NOT_FOUND where the configuration has no such name,
+ * CLT_E_FORMAT where its value is a text; *out is then left as it was. Does not depend on the locale. */
 int clt_lookup_result_number(const clt_lookup_result *found, const char *name, double *out, clt_error *error);
 
 /* Opens stores for reading. stores NULL: the user's ($XDG_DATA_HOME/clatune/store.sqlite), then the system's
@@ -55,7 +55,6 @@ int clt_lookup_result_number(const clt_lookup_result *found, const char *name, d
  * it is looked for again each time. CLT_E_STORE where a file cannot be used. Close with clt_catalog_close. */
 int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error);
 void clt_catalog_close(clt_catalog *catalog);
-const char *clt_catalog_system_path(void); /* its path; borrowed from the environment, or constant */
 
 /* By what the best is chosen from now on, in the form of --objective (docs/objectives.md); NULL, as after opening:
  * what the problem file says, else time. A text that is no objective of a problem is found out when that is looked up.
@@ -65,17 +64,8 @@ int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_e
 /* The best known for a problem file at these sizes (those not given have their defaults) on a device. Fails only where
  * the problem file or the kernel cannot be read, a size has no such name, the problem no such objective, or a store is
  * damaged. */
-int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
-                    const clt_device_info *device, clt_error *error);
-
-/* The same for an instance, which needs a device; not remembered. */
-int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_error *error);
-
-/* Calls visit for everything that the stores hold of a problem as it stands: every device, driver and size with a
- * configuration that is valid there; exact answers all. instance and found are borrowed. visit returns 0 to go on, a positive
- * number to end, a result code to fail with it. */
-typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const clt_lookup_result *found);
-int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user, clt_error *error);
+int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
+                       size_t n_sizes, const clt_device_info *device, clt_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,8 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
- * Reads T4 results, Kernel Tuner's cache files (the closing braces may be missing),
- * what CLTune's PrintJSON, CLBlast's tuners and KTT wrote, plain or gzip; the form is told by the content
- * (docs/formats.md). Its space is the set of recorded configurations. Files are untrusted: bounded before they are
- * parsed. */
+ * Reads T4 results, Kernel Tuner's cache files (the closing braces may be missing), what CLTune's PrintJSON, CLBlast's
+ * tuners and KTT wrote, plain or gzip; the form is told by the content (docs/formats.md). Its space is the set of
+ * recorded configurations. Files are untrusted: bounded before they are parsed. */
 #ifndef CLATUNE_RECORDING_H
 #define CLATUNE_RECORDING_H
 
@@ -18,23 +17,13 @@ typedef struct clt_recording clt_recording;
 
 int clt_recording_load(clt_recording **out, const char *path, clt_error *error);
 void clt_recording_free(clt_recording *recording);
-const char *clt_recording_name(const clt_recording *recording);   /* file name without .json and .gz */
-const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
-const char *clt_recording_device(const clt_recording *recording); /* may be "" */
-/* The problem's sizes, where 'clatune record' or a tuner of CLBlast wrote it, none in other files; the device in the
- * form of clt_device_from_json, "" in other files. */
-size_t clt_recording_n_sizes(const clt_recording *recording);
-clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);
-const char *clt_recording_device_json(const clt_recording *recording);
+const char *clt_recording_name(const clt_recording *recording); /* file name without .json and .gz */
 const clt_space *clt_recording_space(const clt_recording *recording);
 size_t clt_recording_size(const clt_recording *recording);
 /* The measurement of a configuration; borrowed; NULL: not recorded. time_s is the recorded mean. */
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
 double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
-/* Which measurement the file has at `position` (below the size): its index for clt_recording_at. Cache files and T4
- * results are written in the order of measuring, recordings of whole spaces in that of rank. */
-size_t clt_recording_in_file(const clt_recording *recording, size_t position);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "cli/subject.h"
 #include "lookup/portable.h"
 #include "measurement/objective.h"
+#include "lookup/lookup.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/store.h"
 #include "cli/subject.h"
+#include "lookup/lookup.h"
 
 #define SECONDS_A_DAY 86400
 

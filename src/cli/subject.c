@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "problem/plan.h"
 #include "store/store.h"
+#include "lookup/lookup.h"
 
 /* --- devices --- */
 

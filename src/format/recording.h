@@ -1,4 +1,5 @@
-/* format/recording.h - a recording while a reader makes it, and what the readers of untrusted files share. */
+/* format/recording.h - what a recording says beside its measurements; a recording while a reader makes it, and what the
+ * readers of untrusted files share. */
 #ifndef CLT_FORMAT_RECORDING_H
 #define CLT_FORMAT_RECORDING_H
 
@@ -17,6 +18,17 @@ struct clt_recording {
   size_t n, capacity;
   double optimum_s;
 };
+
+const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
+const char *clt_recording_device(const clt_recording *recording); /* may be "" */
+/* The problem's sizes, where 'clatune record' or a tuner of CLBlast wrote it, none in other files; the device in the
+ * form of clt_device_from_json, "" in other files. */
+size_t clt_recording_n_sizes(const clt_recording *recording);
+clt_size clt_recording_problem_size(const clt_recording *recording, size_t index);
+const char *clt_recording_device_json(const clt_recording *recording);
+/* Which measurement the file has at `position` (below the size): its index for clt_recording_at. Cache files and T4
+ * results are written in the order of measuring, recordings of whole spaces in that of rank. */
+size_t clt_recording_in_file(const clt_recording *recording, size_t position);
 
 /* Takes over the measurement (its log), in any order; releases it also on failure. */
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error);

@@ -1,4 +1,4 @@
-/* lookup/lookup.h - the parts of a look-up, shared by the files of this room. */
+/* lookup/lookup.h - looking up for the command line, and the parts of a look-up. */
 #ifndef CLT_LOOKUP_LOOKUP_H
 #define CLT_LOOKUP_LOOKUP_H
 
@@ -9,6 +9,19 @@
 #include "base/map.h"
 #include "lookup/related.h"
 #include "measurement/objective.h"
+
+const char *clt_catalog_system_path(void); /* its store's path; borrowed from the environment, or constant */
+
+/* As clt_catalog_lookup for an instance, which needs a device; not remembered. */
+int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance,
+                                clt_error *error);
+
+/* Calls visit for everything that the stores hold of a problem as it stands: every device, driver and size with a
+ * configuration that is valid there; exact answers all. instance and found are borrowed. visit returns 0 to go on, a
+ * positive number to end, a result code to fail with it. */
+typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const clt_lookup_result *found);
+int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
+                     clt_error *error);
 
 /* --- texts.c: different texts, numbered as they come --- */
 

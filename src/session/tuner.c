@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/session.h"
+#include "lookup/lookup.h"
 
 struct clt_tuner {
   pthread_mutex_t mutex; /* of what is opened when it is first needed: store and online */

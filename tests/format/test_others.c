@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "format/write.h"
+#include "format/recording.h"
 
 static const char *samples; /* the folder */
 static char folder[512], path[600], copy[600];

@@ -13,6 +13,7 @@
 #include "clatune/recording.h"
 #include "device/device.h"
 #include "format/write.h"
+#include "format/recording.h"
 
 static const char *problem_path;
 static char path[600];

@@ -14,6 +14,7 @@
 
 #include "clatune/recording.h"
 #include "base/file.h"
+#include "format/recording.h"
 
 static char folder[512];
 

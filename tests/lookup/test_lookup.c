@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "fixture.h"
+#include "lookup/lookup.h"
 
 static int set_up(void **state) {
   char *folder = make_folder();

@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "fixture.h"
 #include "lookup/predictor.h"
+#include "lookup/lookup.h"
 
 #define N_SIZES 8
 
