@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "model/encoding.h"
+#include "model/model.h"
 #include "model/rows.h"
 
 /* A space with one parameter. */
@@ -109,6 +110,26 @@ static void folds_are_even_and_follow_the_seed(void **state) {
   for (int k = 0; k < 11; k++) assert_true(count[k] == 9 || count[k] == 10);
 }
 
+/* Registering what is not made for this interface, is not whole, or is there already. */
+static void only_whole_types_of_this_interface_are_taken(void **state) {
+  (void)state;
+  clt_model_type type = *clt_model_type_find("trees");
+  size_t n = clt_n_models();
+  assert_int_equal(clt_model_register(&type, NULL), CLT_E_ARGUMENT);
+  type.name = "other";
+  type.abi = CLT_MODEL_ABI + 1;
+  assert_int_equal(clt_model_register(&type, NULL), CLT_E_ARGUMENT);
+  type.abi = CLT_MODEL_ABI;
+  type.bind = NULL;
+  assert_int_equal(clt_model_register(&type, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_n_models(), n);
+  static clt_model_type whole;
+  whole = *clt_model_type_find("trees");
+  whole.name = "other";
+  assert_int_equal(clt_model_register(&whole, NULL), 0);
+  assert_ptr_equal(clt_model_type_find("other"), &whole);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(powers_are_equally_far_apart),
@@ -119,6 +140,7 @@ int main(void) {
       cmocka_unit_test(constants_are_left_out),
       cmocka_unit_test(parameters_stand_side_by_side),
       cmocka_unit_test(folds_are_even_and_follow_the_seed),
+      cmocka_unit_test(only_whole_types_of_this_interface_are_taken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

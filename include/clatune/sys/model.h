@@ -29,19 +29,19 @@ typedef struct clt_model_type {
   const clt_option *options;
   size_t n_options, options_size;
   size_t state_size; /* zeroed before fit or load; fini follows either, also after a failure */
-  bool has_fast;     /* whether predicting fast saves time: a sweep for the m best then predicts all fast, and only the best
-                        of those exactly */
+  bool has_fast; /* whether predicting fast saves time: a sweep for the m best then predicts all fast, and only the best
+                    of those exactly */
 
-  /* Fits on rows, all of them correct, at least 5. Of several sizes (n_instances > 1) log_cost is what the sizes alone do
-   * not explain. residuals[n]: predicted - measured by a fit that had no part of that row. rows are borrowed for the call,
-   * but their space and instances live as long as the model. threads never change the result. */
+  /* Fits on rows, all of them correct, at least 5. Of several sizes (n_instances > 1) log_cost is what the sizes alone
+   * do not explain. residuals[n]: predicted - measured by a fit that had no part of that row. rows are borrowed for the
+   * call, but their space and instances live as long as the model. threads never change the result. */
   int (*fit)(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads, float *residuals,
              clt_error *error);
   /* Fills log_cost and spread of out[n]; fast: less exactly, where that saves time. Any number of threads at once. */
   int (*predict)(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
                  clt_error *error);
-  /* Into an empty record, and back. load refuses what save cannot have written for this space (CLT_E_FORMAT); instance is
-   * NULL where none is known. */
+  /* Into an empty record, and back. load refuses what save cannot have written for this space (CLT_E_FORMAT); instance
+   * is NULL where none is known. */
   int (*save)(const void *state, clt_model_record *out, clt_error *error);
   int (*load)(void *state, const clt_space *space, const clt_instance *instance, const clt_model_record *record,
               clt_error *error);
@@ -50,9 +50,9 @@ typedef struct clt_model_type {
   void (*fini)(void *state);
 } clt_model_type;
 
-/* Adds a type, which must stay, to those that clt_model_fit and clt_model_load find by name. Not while another thread uses
- * models. CLT_E_ARGUMENT where its ABI is not CLT_MODEL_ABI, something is missing, or the name is taken; CLT_E_RANGE where
- * there are too many. */
+/* Adds a type, which must stay, to those that clt_model_fit and clt_model_load find by name. Not while another thread
+ * uses models. CLT_E_ARGUMENT where its ABI is not CLT_MODEL_ABI, something is missing, or the name is taken;
+ * CLT_E_RANGE where there are too many. */
 int clt_model_register(const clt_model_type *type, clt_error *error);
 
 size_t clt_n_models(void);
