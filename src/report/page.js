@@ -170,15 +170,15 @@
     : [v.best, v.better_quartile, v.median, v.worse_quartile];
 
   function effectPlot(t, parameter, form) {
-    const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t,
-      v).map((c) => c === null ? null : c / form.scale)}));
+    const scaled = (cost) => cost === null ? null : cost / form.scale;
+    const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t, v).map(scaled)}));
     const labels = shown.map((v) => label(v.value)), values = shown.flatMap((v) => [v.figures[0], v.figures[3]]);
     if (!t.progress.length) return null;
-    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values), "",
-      form.axis,
+    return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values),
+      "", form.axis,
       (px, py) => {
-        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best]).filter((v) => v.slice(1,
-          5).every(drawable));
+        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best])
+          .filter((v) => v.slice(1, 5).every(drawable));
         return [known.map(([x, , low, , high]) => curve(`M${x} ${py(low)}V${py(high) - 0.1}`, 7, "var(--faint)")),
           curve(known.map(([x, , , median], i) => `${i ? "L" : "M"}${x} ${py(median)}`).join("") || "M0 0", 2,
             "var(--p1)"),
@@ -282,19 +282,20 @@
     const rows = t.fastest.map((r) => {
       const best = r.evaluation === t.best.evaluation;
       return el("tr", {class: best ? "best" : ""}, cell("th", "n", form.put(r.value)),
-        cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)), finalists && cell("td", "n",
-          form.put(r.finalist_s)),
-        columns.map((p) => cell("td", "n" + (!best && r.configuration[p.name] === t.best.configuration[p.name] ? " same"
-          : ""),
-          label(r.configuration[p.name]))));
+        cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)),
+        finalists && cell("td", "n", form.put(r.finalist_s)),
+        columns.map((p) => {
+          const same = !best && r.configuration[p.name] === t.best.configuration[p.name];
+          return cell("td", same ? "n same" : "n", label(r.configuration[p.name]));
+        }));
     });
     return [el("p", null, "The spread is the median absolute deviation of a configuration's runs over their median. ",
       finalists && "Finalists were run again at the end, in turns; their medians decide. ",
       "Parameters stand in the order of their importance; values that the best has too are grey."),
     common.length > 0 && el("p", null, "All of them have ",
       code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),
-    table("The fastest configurations", [[form.title, "n"], ["spread", "n"], ...(finalists ? [["finalist, " + form.unit,
-      "n"]] : []),
+    table("The fastest configurations", [[form.title, "n"], ["spread", "n"],
+      ...(finalists ? [["finalist, " + form.unit, "n"]] : []),
       ...columns.map((p) => [p.name, "n"])], rows)];
   }
 
@@ -310,9 +311,9 @@
       return el("details", null, el("summary", null, p.name + " in numbers"), table("A parameter's values",
         [["value", "n"], ["rows", "n"], ["failed", "n"], ["best" + form.suffix, "n"], ["quarter", "n"], ["median", "n"],
           ["three quarters", "n"]],
-        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)), cell("td", "n",
-          count(v.rows)),
-          cell("td", "n", count(v.failed)), costs(t, v).map((c) => cell("td", "n", form.put(c))))),
+        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)),
+          cell("td", "n", count(v.rows)), cell("td", "n", count(v.failed)),
+          costs(t, v).map((c) => cell("td", "n", form.put(c))))),
         p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
     };
     return [el("p", null,
@@ -327,15 +328,13 @@
   }
 
   function pairs(t, form) {
-    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name), what = isTime(t) ? [" time", "Least"] : ["",
-      "Best"];
+    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name);
+    const best = isTime(t) ? "Least time" : "Best", median = isTime(t) ? "Median time" : "Median";
     return [el("p", null, "The two most important parameters, ", code(a), " and ", code(b),
       ". The ring is on the best configuration; pairs without a correct measurement are empty."),
     el("div", {class: "figures"},
-      figure(what[1] + what[0], pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two,
-        form)),
-      figure("Median" + what[0], pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median,
-        two, form)))];
+      figure(best, pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two, form)),
+      figure(median, pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median, two, form)))];
   }
 
   function model(t, form) {
@@ -360,25 +359,24 @@
         el("td", {class: "flow"}, t.reason_texts[name])))),
     t.failing.length > 0 && [el("p", null,
       `Values with which more fails than the ${percent(failed / t.configurations, 1)} of all:`),
-      table("Failures by parameter", [["parameter"], ["value", "n"], ["rows", "n"], ["failed", "n"], ["share", "n"],
-        [""]],
+      table("Failures by parameter",
+        [["parameter"], ["value", "n"], ["rows", "n"], ["failed", "n"], ["share", "n"], [""]],
         t.failing.map((f) => el("tr", null, cell("th", "", f.parameter), cell("td", "n", label(f.value)), cell("td",
           "n", count(f.rows)),
           share(f.failed, f.rows))))]];
   }
 
   function device(t) {
-    const d = t.device || {}, line = (name, text) => text && el("tr", null, cell("th", "", name), el("td",
-      {class: "flow"}, text));
+    const d = t.device || {};
+    const line = (name, text) => text && el("tr", null, cell("th", "", name), el("td", {class: "flow"}, text));
     const number = (n, unit) => n > 0 && count(Math.floor(n)) + (unit ? "\u00a0" + unit : "");
     return table("The device", null, [line("known as", t.key), line("name", d.name), line("vendor", d.vendor),
       line("platform", d.platform_name),
-      line("platform version", d.platform_version), line("device version", d.device_version), line("driver version",
-        d.driver_version),
-      line("OpenCL C", d.opencl_c_version), line("compute units", number(d.compute_units)), line("clock",
-        number(d.clock_mhz, "MHz")),
-      line("largest work group", number(d.max_work_group_size)), line("local memory",
-        number(d.local_memory_bytes / 1024, "KiB")),
+      line("platform version", d.platform_version), line("device version", d.device_version),
+      line("driver version", d.driver_version),
+      line("OpenCL C", d.opencl_c_version), line("compute units", number(d.compute_units)),
+      line("clock", number(d.clock_mhz, "MHz")), line("largest work group", number(d.max_work_group_size)),
+      line("local memory", number(d.local_memory_bytes / 1024, "KiB")),
       line("global memory", number(d.global_memory_bytes / 1048576, "MiB"))]);
   }
 
