@@ -79,17 +79,6 @@ int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_erro
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
 
-/* What the figure that configurations are ranked by is counted in: "s" for kernels and whenever it is a time. Where the
- * larger is the better, clt_measurement.time_s and runs_s hold its inverse. */
-const char *clt_problem_figure_unit(const clt_problem *problem);
-bool clt_problem_larger_is_better(const clt_problem *problem);
-
-/* Whether that figure is a time in seconds. */
-bool clt_problem_figure_is_time(const clt_problem *problem);
-
-/* The figure, in its unit, that a measurement's time_s stands for. */
-double clt_problem_figure(const clt_problem *problem, double time_s);
-
 #ifdef __cplusplus
 }
 #endif

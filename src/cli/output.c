@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 #include "measurement/objective.h"
-#include "problem/data.h"
+#include "problem/command.h"
 
 static int print_message(int code, const char *format, va_list arguments) {
   fputs("clatune: ", stderr);

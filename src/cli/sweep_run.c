@@ -14,6 +14,7 @@
 #include "cli/sweep.h"
 #include "device/device.h"
 #include "measurement/objective.h"
+#include "problem/command.h"
 
 #define MAX_LANES 64
 #define TERMINAL_PERIOD_S 0.1

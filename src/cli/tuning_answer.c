@@ -5,6 +5,7 @@
 
 #include "cli/tuning.h"
 #include "measurement/objective.h"
+#include "problem/command.h"
 
 /* --- for people --- */
 
