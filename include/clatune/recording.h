@@ -1,7 +1,7 @@
 /* clatune/recording.h - a recorded space: configurations with their measurements, from a file.
  *
  * Reads T4 results, Kernel Tuner's cache files (the closing braces may be missing), what CLTune's PrintJSON, CLBlast's
- * tuners and KTT wrote, plain or gzip; the form is told by the content (docs/formats.md). Its space is the set of
+ * tuners and KTT wrote, plain or gzip; the content decides which form it is (docs/formats.md). Its space is the set of
  * recorded configurations. Files are untrusted: bounded before they are parsed. */
 #ifndef CLATUNE_RECORDING_H
 #define CLATUNE_RECORDING_H

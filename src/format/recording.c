@@ -156,7 +156,7 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
 
 /* --- loading --- */
 
-/* The form is told by the content, whatever the file is called. */
+/* The content says which form it is, whatever the file is called. */
 static clt_recording_reader find_reader(const json_t *root) {
   const json_t *results = json_object_get(root, "results");
   if (json_object_get(root, "cache")) return clt_kernel_tuner_read;

@@ -202,7 +202,7 @@ static bool is_more_promising(const score *a, const score *b) {
   return strcmp(a->configuration, b->configuration) < 0;
 }
 
-static void choose(const table *t, clt_portable *out, score *best, score *open) {
+static void choose_configurations(const table *t, clt_portable *out, score *best, score *open) {
   score s;
   *best = *open = (score){0};
   for (size_t i = 0; i < t->configurations.n; i++) {
@@ -263,7 +263,7 @@ static int common_options(char **out, const table *t, const char *configuration,
 static int describe_answer(clt_portable *out, const table *t, clt_error *error) {
   score best, open;
   clt_text missing = {0};
-  choose(t, out, &best, &open);
+  choose_configurations(t, out, &best, &open);
   if (best.configuration == NULL)
     return clt_fail(error, CLT_E_NO_VALID,
                     "every configuration that was measured fails at one of the %zu places, or is not valid there",

@@ -1,4 +1,5 @@
-/* lookup/related.h - this kernel elsewhere: what stores hold of it for other devices, drivers, sizes and texts. */
+/* lookup/related.h - the same kernel under other keys: what stores hold of it for other devices, drivers, sizes and
+ * texts. */
 #ifndef CLT_LOOKUP_RELATED_H
 #define CLT_LOOKUP_RELATED_H
 

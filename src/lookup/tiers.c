@@ -175,7 +175,7 @@ static int answer_by_alternative(const question *q, const alternative *all, size
   return CLT_OK;
 }
 
-static int answer_from_elsewhere(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
+static int answer_by_related(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
   clt_related_list related = {0};
   alternative *all = NULL;
   char *sizes = clt_instance_sizes_text(q->instance);
@@ -208,7 +208,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   q.objective = objective;
   if (rc == CLT_OK) rc = answer_exactly(&q, out, &answered, error);
-  if (rc == CLT_OK && !answered) rc = answer_from_elsewhere(&q, out, &answered, error);
+  if (rc == CLT_OK && !answered) rc = answer_by_related(&q, out, &answered, error);
   if (rc == CLT_OK && !answered) {
     const clt_best best = {clt_instance_default(instance), NAN, NAN};
     *out = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};

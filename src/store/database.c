@@ -87,8 +87,8 @@ int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
   }
 }
 
-/* The file is made by us, not by SQLite, for its mode: its companions (-wal, -shm) then have the same. A file that
- * exists is never opened here: closing a descriptor would drop the locks of another connection of this process. */
+/* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. A file
+ * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process. */
 static int make_file(const char *path, clt_error *error) {
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) close(fd);
@@ -203,7 +203,7 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   clt_text_add(&text, immutable ? "?immutable=1" : "?mode=rw");
   int rc = clt_text_take(&uri, &text, error);
   if (rc) return rc;
-  /* Whoever may write removes the companions of the log when the file is closed; SQLite falls back to reading by
+  /* Whoever may write removes the log's files when the store is closed; SQLite falls back to reading by
    * itself. */
   int flags = immutable ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   int failed = sqlite3_open_v2(uri, out, flags | SQLITE_OPEN_URI, NULL);
@@ -215,7 +215,7 @@ static int open_one_way(sqlite3 **out, const char *path, bool immutable, clt_err
   return rc == CLT_OK && empty ? clt_fail(error, CLT_E_NOT_FOUND, "the store '%s' is empty", path) : rc;
 }
 
-/* Where SQLite cannot make the companions of a write-ahead log nobody is writing either. */
+/* Where SQLite cannot make the files of a write-ahead log, nobody is writing either. */
 int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error) {
   clt_error why = {0};
   struct stat status;

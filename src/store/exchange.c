@@ -1,5 +1,5 @@
-/* What passes between stores, and what is taken out of one. A record is told from others by all that it says but its
- * log, so that a merge can be made again. */
+/* What passes between stores, and what is taken out of one. Two records are the same where all that they say is the
+ * same, but for the log; so a merge can be made again. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int take_fingerprint(fingerprint *out, const clt_store_record *record) {
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
   hash_number(hasher, m->time_s);
   hash_number(hasher, m->energy_J);
-  if (!isnan(m->figure)) hash_number(hasher, m->figure); /* others are told apart as they always were */
+  if (!isnan(m->figure)) hash_number(hasher, m->figure); /* others keep the fingerprints that they had */
   hash_number(hasher, m->phases.build_s);
   hash_number(hasher, m->phases.first_launch_s);
   hash_number(hasher, m->phases.verify_s);

@@ -1,4 +1,5 @@
-/* Mending a damaged store: what can be read goes into a new file, and the damaged one is set aside, never overwritten.
+/* Repairing a damaged store: what can be read goes into a new file, and the damaged one is set aside, never
+ * overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -185,7 +186,7 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
 
 /* --- changing places --- */
 
-static const char *const companions[] = {"", "-wal", "-shm"};
+static const char *const side_files[] = {"", "-wal", "-shm"};
 
 /* A name that is not taken: PATH.damaged, PATH.damaged-2, ... */
 static int find_free_name(char *out, size_t capacity, const char *path, clt_error *error) {
@@ -197,11 +198,11 @@ static int find_free_name(char *out, size_t capacity, const char *path, clt_erro
   return clt_fail(error, CLT_E_STORE, "there is no free name beside '%s' for the damaged file", path);
 }
 
-/* The damaged file and its companions leave together, then the new one comes in their place. */
+/* The damaged file and its side files leave together, then the new one comes in their place. */
 static int change_places(const char *path, const char *fresh, const char *aside, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 3; rc == CLT_OK && i-- > 0;) {
-    char *from = clt_format("%s%s", path, companions[i]), *to = clt_format("%s%s", aside, companions[i]);
+    char *from = clt_format("%s%s", path, side_files[i]), *to = clt_format("%s%s", aside, side_files[i]);
     if (from == NULL || to == NULL)
       rc = clt_fail_memory(error);
     else if (rename(from, to) && (i == 0 || errno != ENOENT))
@@ -209,13 +210,13 @@ static int change_places(const char *path, const char *fresh, const char *aside,
     free(from);
     free(to);
   }
-  if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the mended store to", path);
+  if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the repaired store to", path);
   return rc;
 }
 
 static void remove_fresh(const char *fresh) {
   for (size_t i = 0; i < 3; i++) {
-    char *name = clt_format("%s%s", fresh, companions[i]);
+    char *name = clt_format("%s%s", fresh, side_files[i]);
     if (name) unlink(name);
     free(name);
   }
@@ -230,7 +231,7 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
   if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, error);
   if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* folds its write-ahead log into it */
     rc = clt_fail(error, CLT_E_STORE, "cannot finish '%s'", fresh);
-  sqlite3_close(*damaged); /* before the names change, by which it would remove its companions */
+  sqlite3_close(*damaged); /* before the names change, by which it would remove its side files */
   *damaged = NULL;
   if (rc == CLT_OK) rc = find_free_name(out->set_aside, sizeof out->set_aside, path, error);
   if (rc == CLT_OK) rc = change_places(path, fresh, out->set_aside, error);

@@ -94,9 +94,9 @@ typedef struct clt_store_repair_report {
 } clt_store_repair_report;
 
 /* Copies every measurement that can still be read into a new file, sets the damaged one aside (PATH.damaged, its
- * companions with it; never overwritten) and puts the new one in its place. path NULL: the standard place. CLT_E_STORE
- * where the file is no store, or nothing of it can be read: everything is then as it was. No other program may use the
- * file meanwhile. */
+ * -wal and -shm with it; never overwritten) and puts the new one in its place. path NULL: the standard place.
+ * CLT_E_STORE where the file is no store, or nothing of it can be read: everything is then as it was. No other program
+ * may use the file meanwhile. */
 int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *error);
 
 #endif
