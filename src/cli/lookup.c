@@ -24,13 +24,15 @@ static int print_answer_json(const clt_instance *instance, const clt_objective *
                                   "expected_value", clt_json_real(found->expected_value)));
 }
 
-static int print_answer(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
-  char figure[64], name[160], value[96];
+static int print_answer(const clt_objective *objective, const clt_lookup_result *found) {
+  char name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
-  if (isfinite(found->expected_time_s))
-    printf("\nexpected          %s", cli_figure(figure, problem, found->expected_time_s));
+  if (clt_objective_is_standard(objective) && isfinite(found->expected_value))
+    printf("\nexpected          %s", cli_value(value, objective, found->expected_value));
+  else if (isfinite(found->expected_time_s))
+    printf("\nexpected          %s", cli_time(value, found->expected_time_s));
   if (!clt_objective_is_standard(objective))
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));
@@ -57,7 +59,7 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
       snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
       cli_export_cmake(subject.problem, from, found.configuration, found.options);
     }
-    if (strcmp(format, "text") == 0) rc = print_answer(subject.problem, objective, &found);
+    if (strcmp(format, "text") == 0) rc = print_answer(objective, &found);
     clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);

@@ -147,10 +147,17 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
   }
 }
 
-const char *cli_figure(char out[64], const clt_problem *problem, double value) {
-  if (clt_problem_figure_is_time(problem)) return cli_time(out, value);
-  if (!isfinite(value)) return strcpy(out, "-");
-  snprintf(out, 64, "%.5g %.40s", clt_problem_figure(problem, value), clt_problem_figure_unit(problem));
+double cli_figure_of(const clt_objective *o, const clt_problem *problem, const clt_measurement *m) {
+  if (clt_problem_figure_is_time(problem)) return NAN;
+  size_t i = 0;
+  while (i < clt_objective_n_metrics(o) && strcmp(clt_objective_metric(o, i).name, "figure") != 0) i++;
+  return i < clt_objective_n_metrics(o) ? clt_objective_metric_value(o, i, m) : NAN;
+}
+
+const char *cli_figure(char out[64], const clt_objective *o, const clt_problem *problem, const clt_measurement *m) {
+  if (clt_problem_figure_is_time(problem)) return cli_time(out, m->time_s);
+  double figure = cli_figure_of(o, problem, m);
+  snprintf(out, 64, isfinite(figure) ? "%.5g %.40s" : "-", figure, clt_problem_figure_unit(problem));
   return out;
 }
 

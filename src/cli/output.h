@@ -51,8 +51,10 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 /* "1.234 ms" into out; "-" for NaN. Returns out. */
 const char *cli_time(char out[32], double seconds);
 
-/* The figure that configurations are ranked by, as cli_time or in the problem's own unit. Returns out. */
-const char *cli_figure(char out[64], const clt_problem *problem, double value);
+/* What a program reports of itself where that is no time; NaN: it does not. As text: that or the time. Returns out. */
+double cli_figure_of(const clt_objective *objective, const clt_problem *problem, const clt_measurement *measurement);
+const char *cli_figure(char out[64], const clt_objective *objective, const clt_problem *problem,
+                       const clt_measurement *measurement);
 
 /* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
  * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */

@@ -58,16 +58,13 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
                                (long long)clt_tune_n_invalid(now->so_far, (clt_invalidity)i));
   if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
-  if (clt_objective_is_standard(progress->objective))
-    cli_figure(best, progress->problem, now->so_far->best.time_s);
-  else
-    cli_value(best, progress->objective, now->best_value);
   /* What is left: of the work at the present rate, or of the time limit. */
   double rate = now->elapsed_s > 0 ? (double)now->so_far->measured / now->elapsed_s : 0;
   double work_s = now->total > 0 && rate > 0 ? (double)(now->total - now->done) / rate : NAN;
   double limit_s = now->time_limit_s > 0 ? now->time_limit_s - now->elapsed_s : NAN;
   snprintf(text, sizeof text, "%s  %lld%s%s  %.2g/s  best %s  left %s%s", now->phase, (long long)now->done, total,
-           known, rate, best, cli_duration(left, fmin(work_s, limit_s)), failed);
+           known, rate, cli_value(best, progress->objective, now->best_value),
+           cli_duration(left, fmin(work_s, limit_s)), failed);
   if (progress->terminal) {
     cli_progress_bar(now->total > 0 ? (double)now->done / (double)now->total : 0, progress->colour, text);
     progress->bar_shown = true;

@@ -171,14 +171,10 @@ static void take_result(cli_row *row, const cli_sweep_tuning *t, const clt_tune_
                      .measured = r->measured,
                      .left_out = (int64_t)t->n_left_out};
   if (found && clt_objective_new(&objective, t->instance, t->settings.objective, NULL) == 0) {
-    if (!clt_objective_is_standard(objective)) {
+    if (!clt_objective_is_time(objective)) {
       o->best_value = clt_objective_value(objective, &r->best);
       if (r->has_default) o->default_value = clt_objective_value(objective, &r->default_measurement);
       o->maximised = clt_objective_goal(objective) == CLT_MAXIMISE;
-    } else if (!clt_problem_figure_is_time(t->cell.problem)) { /* what a program says of itself */
-      o->maximised = clt_problem_larger_is_better(t->cell.problem);
-      o->best_value = clt_problem_figure(t->cell.problem, o->best_s);
-      o->default_value = clt_problem_figure(t->cell.problem, o->default_s);
     }
     clt_objective_free(objective);
   }

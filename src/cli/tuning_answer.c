@@ -25,7 +25,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
   printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time ? "time" : "figure",
-         cli_figure(figure, problem, best->time_s), 100 * r->best_spread,
+         cli_figure(figure, tuning->objective, problem, best), 100 * r->best_spread,
          r->best_is_finalist               ? "median of interleaved rounds"
          : clt_problem_is_command(problem) ? "summary"
                                            : "least",
@@ -54,26 +54,31 @@ static void print_improvement(const clt_objective *o, const clt_tune_result *r) 
     printf("                    %lld correct configurations have no value of it\n", (long long)r->n_without_value);
 }
 
-static void print_speedup(const clt_problem *problem, const clt_tune_result *r) {
+/* By the standard objective: time, or what a program reports of itself. */
+static void print_speedup(const cli_tuning *tuning, const clt_tune_result *r) {
+  const clt_objective *o = tuning->objective;
+  const clt_problem *problem = tuning->subject.problem;
   const clt_measurement *standard = &r->default_measurement, *sampled = &r->timed_beside;
   bool is_time = clt_problem_figure_is_time(problem);
-  char figure[64], median[64];
+  char figure[64], least[96], median[96];
+  double best = clt_objective_cost(o, &r->best);
   printf("%-20s", is_time ? "speed-up" : "gain");
   if (r->has_default)
-    printf("%.3g over the default configuration (%s)", standard->time_s / r->best.time_s,
-           cli_figure(figure, problem, standard->time_s));
+    printf("%.3g over the default configuration (%s)", clt_objective_cost(o, standard) / best,
+           cli_figure(figure, o, problem, standard));
   else
     printf("none over the default configuration%s%s", standard->config == CLT_CONFIG_NONE ? "" : ": ",
            standard->config == CLT_CONFIG_NONE ? "" : clt_reason_text(standard->reason));
   if (sampled->config != CLT_CONFIG_NONE && clt_measurement_correct(sampled))
-    printf(", %.3g over the best random sample (%s)", sampled->time_s / r->best.time_s,
-           cli_figure(figure, problem, sampled->time_s));
+    printf(", %.3g over the best random sample (%s)", clt_objective_cost(o, sampled) / best,
+           cli_figure(figure, o, problem, sampled));
   putchar('\n');
   /* Single runs of a search and medians of finalists are not the same measure: these figures have their own line. */
-  if (isfinite(r->median_s))
+  if (isfinite(r->median_cost))
     printf("in the search       %s was the %s, %s the median configuration's: %.3g times %s\n",
-           cli_figure(figure, problem, r->least_s), is_time ? "least time" : "best",
-           cli_figure(median, problem, r->median_s), r->median_s / r->least_s, is_time ? "as long" : "worse");
+           cli_value(least, o, clt_objective_exchange(o, r->least_cost)), is_time ? "least time" : "best",
+           cli_value(median, o, clt_objective_exchange(o, r->median_cost)), r->median_cost / r->least_cost,
+           is_time ? "as long" : "worse");
 }
 
 static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r) {
@@ -119,7 +124,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   } else {
     print_best(tuning, r);
     if (clt_objective_is_standard(tuning->objective))
-      print_speedup(tuning->subject.problem, r);
+      print_speedup(tuning, r);
     else
       print_improvement(tuning->objective, r);
   }
@@ -209,7 +214,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                           ? json_null()
                           : json_pack("{s:s, s:b, s:o}", "unit", clt_problem_figure_unit(problem), "larger_is_better",
                                       clt_problem_larger_is_better(problem), "best",
-                                      clt_json_real(clt_problem_figure(problem, r->best.time_s))));
+                                      clt_json_real(cli_figure_of(tuning->objective, problem, &r->best))));
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
   json_object_set_new(
       out, "model",
