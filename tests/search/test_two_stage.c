@@ -157,7 +157,7 @@ static void a_chosen_second_stage_says_what_it_needed(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   const clt_setting open[] = {{"samples", "200"}, {"second-stage", "auto"}};
-  const clt_setting tight[] = {{"samples", "200"}, {"second-stage", "auto"}, {"second-stage-max", "3"}};
+  const clt_setting tight[] = {{"samples", "80"}, {"second-stage", "auto"}, {"second-stage-max", "3"}};
   bench a = two_stage(space, open, 2, 1), b = two_stage(space, tight, 3, 1);
   bench_run(&a);
   assert_true(bench_note(&a, "second_stage_needed") == bench_note(&a, "second_stage_measured"));
