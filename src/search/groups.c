@@ -12,199 +12,131 @@
 #include "problem/guidance.h"
 #include "search/search.h"
 
-#define NOT_BEGUN SIZE_MAX
-
 typedef struct groups_options {
   int64_t rounds;
 } groups_options;
 
-typedef struct group {
-  size_t *own; /* parameters */
-  size_t n_own;
-  size_t *children;
-  size_t n_children;
-  uint64_t n_choices; /* of the own parameters' values */
-} group;
-
 /* A group that is being tuned. */
 typedef struct frame {
-  size_t group;
-  uint64_t choice;
-  size_t child; /* the next one below; NOT_BEGUN: the choice is not made */
+  size_t group, child; /* child: the last one below that was begun; 0: none, as the first group is nobody's child */
+  uint64_t choice;     /* of the values of its own parameters: the next */
+  bool chosen;         /* a choice is made, for which the groups below are tuned */
   double best_cost;
-  uint32_t *best; /* positions of all parameters */
 } frame;
 
 typedef struct groups_state {
   const clt_space *space;
+  const clt_guidance *guidance; /* NULL: one group */
   size_t n_parameters, n_groups;
-  group *groups;
-  frame *stack;
+  uint64_t *n_choices; /* [group], of its own parameters' values */
+  frame *stack;        /* depth of n_groups */
   size_t depth;
-  uint32_t *current;
+  uint32_t *current, *best; /* positions of all parameters: now; [depth][n_parameters], the best of a frame */
   int64_t left, rounds;
   size_t n_awaited;
   clt_config before; /* the best of the last round */
-  clt_map costs;     /* of what was asked for, by canonical configuration: NaN: awaited; INFINITY: it failed */
+  clt_map costs;     /* of what was asked for; NaN: awaited */
 } groups_state;
 
-/* --- answers --- */
-
-static double get_cost(const groups_state *s, clt_config config, bool *known) {
-  const uint64_t *bits = clt_map_find(&s->costs, config);
-  double cost = INFINITY;
-  if (bits) memcpy(&cost, bits, sizeof cost);
-  *known = bits != NULL;
-  return cost;
-}
-
-static int set_cost(groups_state *s, clt_config config, double cost, clt_error *error) {
-  uint64_t *bits = clt_map_add(&s->costs, config, NULL);
-  if (bits == NULL) return clt_fail_memory(error);
-  memcpy(bits, &cost, sizeof cost);
-  return CLT_OK;
-}
-
-/* --- the tree --- */
-
-/* guidance NULL: one group. */
-static int add_members(groups_state *s, const clt_guidance *guidance, clt_error *error) {
-  for (size_t g = 0; g < s->n_groups; g++) {
-    s->groups[g] = (group){.own = clt_new_array(s->n_parameters, sizeof(size_t)),
-                           .children = clt_new_array(s->n_groups, sizeof(size_t)),
-                           .n_choices = 1};
-    if (s->groups[g].own == NULL || s->groups[g].children == NULL) return clt_fail_memory(error);
-  }
-  for (size_t p = 0; p < s->n_parameters; p++) {
-    group *g = &s->groups[guidance ? guidance->group_of[p] : 0];
-    g->own[g->n_own++] = p;
-    g->n_choices *= clt_space_parameter(s->space, p)->n_values; /* at most the cartesian product, which fits */
-  }
-  for (size_t g = 1; g < s->n_groups; g++) {
-    group *parent = &s->groups[guidance->group_parents[g]];
-    parent->children[parent->n_children++] = g;
-  }
-  return CLT_OK;
-}
-
-static void set_choice(groups_state *s, const group *g, uint64_t choice) {
-  for (size_t i = g->n_own; i-- > 0;) {
-    uint64_t n = clt_space_parameter(s->space, g->own[i])->n_values;
-    s->current[g->own[i]] = (uint32_t)(choice % n);
-    choice /= n;
-  }
-}
-
-static int push_group(groups_state *s, size_t g, clt_error *error) {
-  frame *f = &s->stack[s->depth];
-  *f = (frame){.group = g, .child = NOT_BEGUN, .best_cost = INFINITY};
-  f->best = clt_new_array(s->n_parameters, sizeof *f->best);
-  if (f->best == NULL) return clt_fail_memory(error);
-  memcpy(f->best, s->current, s->n_parameters * sizeof *f->best);
-  s->depth++;
-  return CLT_OK;
+static void push_group(groups_state *s, size_t group) {
+  memcpy(s->best + s->depth * s->n_parameters, s->current, s->n_parameters * sizeof *s->best);
+  s->stack[s->depth++] = (frame){.group = group, .best_cost = INFINITY};
 }
 
 /* What was best stays. */
 static void pop_group(groups_state *s) {
-  frame *f = &s->stack[--s->depth];
-  memcpy(s->current, f->best, s->n_parameters * sizeof *f->best);
-  free(f->best);
+  memcpy(s->current, s->best + --s->depth * s->n_parameters, s->n_parameters * sizeof *s->best);
+}
+
+static size_t group_of(const groups_state *s, size_t parameter) {
+  return s->guidance ? s->guidance->group_of[parameter] : 0;
+}
+
+static void set_choice(groups_state *s, size_t group, uint64_t choice) {
+  for (size_t p = s->n_parameters; p-- > 0;) {
+    if (group_of(s, p) != group) continue;
+    uint64_t n = clt_space_parameter(s->space, p)->n_values;
+    s->current[p] = (uint32_t)(choice % n);
+    choice /= n;
+  }
+}
+
+/* The group below it that comes after `child`; n_groups: none. */
+static size_t next_child(const groups_state *s, size_t group, size_t child) {
+  do child++;
+  while (child < s->n_groups && s->guidance->group_parents[child] != group);
+  return child;
+}
+
+/* What the current values are, canonical; CLT_CONFIG_NONE: not valid. */
+static clt_config current_config(const groups_state *s) {
+  clt_config config = clt_space_from_positions(s->space, s->current);
+  return clt_space_contains(s->space, config) ? clt_space_canonical(s->space, config) : CLT_CONFIG_NONE;
 }
 
 /* Keeps the current values if they are the best of the group's so far. What failed, is not valid or was left out is
  * not. */
-static void keep_better(const groups_state *s, frame *f) {
-  bool known = false;
-  clt_config config = clt_space_from_positions(s->space, s->current);
-  double cost = INFINITY;
-  if (clt_space_contains(s->space, config)) cost = get_cost(s, clt_space_canonical(s->space, config), &known);
+static void keep_better(groups_state *s) {
+  frame *f = &s->stack[s->depth - 1];
+  clt_config config = current_config(s);
+  double cost = config == CLT_CONFIG_NONE ? NAN : clt_costs_get(&s->costs, config);
   if (!(cost < f->best_cost)) return; /* NaN, too */
   f->best_cost = cost;
-  memcpy(f->best, s->current, s->n_parameters * sizeof *f->best);
+  memcpy(s->best + (s->depth - 1) * s->n_parameters, s->current, s->n_parameters * sizeof *s->best);
 }
 
-/* --- asking --- */
-
-/* Whether the current values make a configuration that has to be asked for. */
-static bool is_new(const groups_state *s, clt_config *config) {
-  *config = clt_space_from_positions(s->space, s->current);
-  if (!clt_space_contains(s->space, *config)) return false;
-  *config = clt_space_canonical(s->space, *config);
-  return clt_map_find(&s->costs, *config) == NULL;
-}
-
-/* A group without others below it: all choices, in any number at once; then the best of them. False: wait. */
-static bool step_leaf(groups_state *s, frame *f, clt_config *out) {
-  const group *g = &s->groups[f->group];
-  while (f->choice < g->n_choices) {
-    set_choice(s, g, f->choice++);
-    if (is_new(s, out)) return true;
+/* CLT_CONFIG_NONE: wait for results, or it is over. */
+static clt_config next_of_groups(groups_state *s) {
+  for (;;) {
+    if (s->depth == 0) { /* another round, if that was asked for and this one changed anything */
+      clt_config best = clt_space_from_positions(s->space, s->current);
+      if (s->rounds-- <= 0 || best == s->before) return CLT_CONFIG_NONE;
+      s->before = best;
+      push_group(s, 0);
+    }
+    frame *f = &s->stack[s->depth - 1];
+    uint64_t n_choices = s->n_choices[f->group];
+    if (next_child(s, f->group, 0) == s->n_groups) { /* all choices, in any number at once; then the best of them */
+      while (f->choice < n_choices) {
+        set_choice(s, f->group, f->choice++);
+        clt_config config = current_config(s);
+        if (config != CLT_CONFIG_NONE && clt_map_find(&s->costs, config) == NULL) return config;
+      }
+      if (s->n_awaited > 0) return CLT_CONFIG_NONE;
+      for (uint64_t choice = 0; choice < n_choices; choice++) {
+        set_choice(s, f->group, choice);
+        keep_better(s);
+      }
+      pop_group(s);
+    } else if (f->chosen) { /* the groups below are tuned for each choice */
+      f->child = next_child(s, f->group, f->child);
+      if (f->child < s->n_groups) {
+        push_group(s, f->child);
+      } else {
+        keep_better(s);
+        f->chosen = false;
+      }
+    } else if (f->choice < n_choices) {
+      set_choice(s, f->group, f->choice++);
+      f->child = 0;
+      f->chosen = true;
+    } else {
+      pop_group(s);
+    }
   }
-  *out = CLT_CONFIG_NONE;
-  if (s->n_awaited > 0) return false;
-  for (uint64_t choice = 0; choice < g->n_choices; choice++) {
-    set_choice(s, g, choice);
-    keep_better(s, f);
-  }
-  pop_group(s);
-  return true;
-}
-
-/* A group with others below it: they are tuned for each choice. */
-static int step_inner(groups_state *s, frame *f, clt_error *error) {
-  const group *g = &s->groups[f->group];
-  if (f->child == NOT_BEGUN) {
-    if (f->choice == g->n_choices) return pop_group(s), CLT_OK;
-    set_choice(s, g, f->choice++);
-    f->child = 0;
-    return CLT_OK;
-  }
-  if (f->child < g->n_children) return push_group(s, g->children[f->child++], error);
-  keep_better(s, f);
-  f->child = NOT_BEGUN;
-  return CLT_OK;
-}
-
-/* The end of a round: another one, if that was asked for and this one changed anything. */
-static int next_round(groups_state *s, bool *over, clt_error *error) {
-  clt_config best = clt_space_from_positions(s->space, s->current);
-  *over = s->rounds-- <= 0 || best == s->before;
-  s->before = best;
-  return *over ? CLT_OK : push_group(s, 0, error);
-}
-
-/* The next configuration; CLT_CONFIG_NONE: wait for results, or it is over. */
-static int next_of_groups(groups_state *s, clt_config *out, clt_error *error) {
-  bool over = false, waits = false;
-  int rc = CLT_OK;
-  *out = CLT_CONFIG_NONE;
-  while (rc == CLT_OK && *out == CLT_CONFIG_NONE && !over && !waits) {
-    frame *f = s->depth ? &s->stack[s->depth - 1] : NULL;
-    if (f == NULL)
-      rc = next_round(s, &over, error);
-    else if (s->groups[f->group].n_children == 0)
-      waits = !step_leaf(s, f, out);
-    else
-      rc = step_inner(s, f, error);
-  }
-  return rc;
 }
 
 static int groups_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   groups_state *s = state;
-  size_t asked = 0;
-  while (asked < n && s->left > 0) {
-    clt_config config;
-    int rc = next_of_groups(s, &config, error);
-    if (rc == CLT_OK && config != CLT_CONFIG_NONE) rc = set_cost(s, config, NAN, error);
-    if (rc) return rc;
+  for (*n_out = 0; *n_out < n && s->left > 0;) {
+    clt_config config = next_of_groups(s);
     if (config == CLT_CONFIG_NONE) break;
-    out[asked++] = config;
+    int rc = clt_costs_set(&s->costs, config, NAN, error);
+    if (rc) return rc;
+    out[(*n_out)++] = config;
     s->n_awaited++;
     s->left--;
   }
-  *n_out = asked;
   return CLT_OK;
 }
 
@@ -212,33 +144,32 @@ static int groups_tell(void *state, clt_config config, double cost, const clt_me
                        clt_error *error) {
   (void)measurement;
   groups_state *s = state;
-  bool known;
-  if (isnan(get_cost(s, config, &known))) s->n_awaited--;
-  return set_cost(s, config, isnan(cost) ? INFINITY : cost, error);
+  if (clt_map_find(&s->costs, config) && isnan(clt_costs_get(&s->costs, config))) s->n_awaited--;
+  return clt_costs_set(&s->costs, config, isnan(cost) ? INFINITY : cost, error);
 }
-
-/* --- beginning and ending --- */
 
 static int groups_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   groups_state *s = state;
   const clt_guidance *guidance = setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
-  if (guidance && guidance->n_groups == 0) guidance = NULL;
+  s->guidance = guidance && guidance->n_groups ? guidance : NULL;
   s->space = setup->space;
   s->n_parameters = clt_space_n_parameters(s->space);
-  s->n_groups = guidance ? guidance->n_groups : 1;
+  s->n_groups = s->guidance ? guidance->n_groups : 1;
   s->rounds = ((const groups_options *)options)->rounds;
   s->left = clt_search_allowance(setup);
   s->before = CLT_CONFIG_NONE;
-  s->groups = clt_new_array(s->n_groups, sizeof *s->groups);
+  s->n_choices = clt_new_array(s->n_groups, sizeof *s->n_choices);
   s->stack = clt_new_array(s->n_groups, sizeof *s->stack);
   s->current = clt_new_array(s->n_parameters, sizeof *s->current);
-  if (s->groups == NULL || s->stack == NULL || s->current == NULL) return clt_fail_memory(error);
-  int rc = add_members(s, guidance, error);
-  if (rc) return rc;
+  s->best = clt_new_array(s->n_groups, (s->n_parameters + 1) * sizeof *s->best);
+  if (!s->n_choices || !s->stack || !s->current || !s->best) return clt_fail_memory(error);
+  for (size_t g = 0; g < s->n_groups; g++) s->n_choices[g] = 1;
+  for (size_t p = 0; p < s->n_parameters; p++) /* at most the cartesian product, which fits */
+    s->n_choices[group_of(s, p)] *= clt_space_parameter(s->space, p)->n_values;
   clt_space_positions(s->space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->space, 0), s->current);
-  /* Their results come without being awaited. */
+  int rc = CLT_OK; /* the results of what is evaluated first come without being awaited */
   for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
-    rc = set_cost(s, setup->evaluated[i], INFINITY, error);
+    rc = clt_costs_set(&s->costs, setup->evaluated[i], INFINITY, error);
   return rc;
 }
 
@@ -250,14 +181,10 @@ static void groups_report(const void *state, clt_search_report *out) {
 static void groups_fini(void *state) {
   groups_state *s = state;
   clt_map_release(&s->costs);
-  while (s->depth > 0) free(s->stack[--s->depth].best);
-  for (size_t g = 0; s->groups && g < s->n_groups; g++) {
-    free(s->groups[g].own);
-    free(s->groups[g].children);
-  }
-  free(s->groups);
+  free(s->n_choices);
   free(s->stack);
   free(s->current);
+  free(s->best);
 }
 
 /* As many as the groups make. */

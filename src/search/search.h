@@ -4,6 +4,7 @@
 #define CLT_SEARCH_SEARCH_H
 
 #include <clatune/sys/searcher.h>
+#include <math.h>
 
 #include "base/map.h"
 #include "space/space.h"
@@ -36,6 +37,22 @@ static inline bool clt_search_is_evaluated(const clt_search_setup *setup, clt_co
 static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
   if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};
 }
+
+/* The best so far; config CLT_CONFIG_NONE and cost INFINITY: nothing correct yet. */
+typedef struct clt_best {
+  clt_config config;
+  double cost;
+} clt_best;
+
+#define CLT_NO_BEST ((clt_best){CLT_CONFIG_NONE, INFINITY})
+
+static inline void clt_best_keep(clt_best *best, clt_config config, double cost) {
+  if (cost < best->cost) *best = (clt_best){config, cost}; /* not NaN */
+}
+
+/* Costs by canonical configuration (steps.c): INFINITY where it failed. NaN: none. */
+int clt_costs_set(clt_map *costs, clt_config config, double cost, clt_error *error);
+double clt_costs_get(const clt_map *costs, clt_config config);
 
 /* --- random configurations (steps.c) --- */
 
@@ -102,10 +119,9 @@ typedef struct clt_steps {
   clt_vary vary;          /* so, too */
   const char *phase;      /* for clt_steps_report */
   int64_t left;           /* may still be asked for */
-  bool exhausted;         /* nothing new is left in the space */
   struct clt_step *steps; /* by order of asking */
   size_t n_asked, n_learnt, capacity, window;
-  clt_map known; /* configuration -> the bits of its cost; NaN: not learnt */
+  clt_map known; /* costs; NaN: not learnt */
 } clt_steps;
 
 /* steps is zeroed. rules and state outlive it. */

@@ -53,18 +53,6 @@ int clt_vary_init(clt_vary *v, const clt_space *space, clt_rng *rng, clt_error *
 
 void clt_vary_release(clt_vary *v) { free(v->branches); }
 
-static const clt_branch *pick_branch(clt_vary *v, size_t n, uint32_t wanted) {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (v->branches[i].position == wanted) return &v->branches[i];
-    sum += v->branches[i].n;
-  }
-  uint64_t at = clt_rng_below(v->rng, sum);
-  size_t i = 0;
-  while (at >= v->branches[i].n) at -= v->branches[i++].n;
-  return &v->branches[i];
-}
-
 clt_config clt_vary_mix(clt_vary *v, clt_config a, clt_config b, double rate) {
   const size_t n_parameters = clt_space_n_parameters(v->space);
   uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
@@ -84,8 +72,16 @@ clt_config clt_vary_mix(clt_vary *v, clt_config a, clt_config b, double rate) {
   }
   clt_walk w;
   clt_walk_start(&w, v->space);
-  for (int p; (p = clt_walk_parameter(&w)) >= 0;)
-    clt_walk_take(&w, pick_branch(v, clt_walk_branches(&w, v->branches), wanted[p]));
+  for (int p; (p = clt_walk_parameter(&w)) >= 0;) {
+    size_t n = clt_walk_branches(&w, v->branches), i = 0;
+    uint64_t sum = 0;
+    while (i < n && v->branches[i].position != wanted[p]) sum += v->branches[i++].n;
+    if (i == n) { /* none has the value: one by how many valid configurations it leads to */
+      uint64_t at = clt_rng_below(v->rng, sum);
+      for (i = 0; at >= v->branches[i].n; i++) at -= v->branches[i].n;
+    }
+    clt_walk_take(&w, &v->branches[i]);
+  }
   return clt_space_canonical(v->space, w.config);
 }
 
@@ -103,6 +99,22 @@ clt_config clt_vary_one(clt_vary *v, clt_config config) {
   return config;
 }
 
+/* --- costs --- */
+
+int clt_costs_set(clt_map *costs, clt_config config, double cost, clt_error *error) {
+  uint64_t *bits = clt_map_add(costs, config, NULL);
+  if (bits == NULL) return clt_fail_memory(error);
+  memcpy(bits, &cost, sizeof cost);
+  return CLT_OK;
+}
+
+double clt_costs_get(const clt_map *costs, clt_config config) {
+  const uint64_t *bits = clt_map_find(costs, config);
+  double cost = NAN;
+  if (bits) memcpy(&cost, bits, sizeof cost);
+  return cost;
+}
+
 /* --- steps --- */
 
 struct clt_step {
@@ -110,20 +122,6 @@ struct clt_step {
   double cost;
   bool told;
 };
-
-static int set_cost(clt_steps *s, clt_config config, double cost, clt_error *error) {
-  uint64_t *bits = clt_map_add(&s->known, config, NULL);
-  if (bits == NULL) return clt_fail_memory(error);
-  memcpy(bits, &cost, sizeof cost);
-  return CLT_OK;
-}
-
-double clt_steps_cost(const clt_steps *s, clt_config config) {
-  const uint64_t *bits = clt_map_find(&s->known, config);
-  double cost = NAN;
-  if (bits) memcpy(&cost, bits, sizeof cost);
-  return cost;
-}
 
 int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
                    clt_error *error) {
@@ -134,7 +132,8 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
+    rc = clt_costs_set(&s->known, setup->evaluated[i], NAN, error);
   return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->rng, error);
 }
 
@@ -150,6 +149,8 @@ void clt_steps_fini(void *state) {
   free(s->steps);
 }
 
+double clt_steps_cost(const clt_steps *s, clt_config config) { return clt_costs_get(&s->known, config); }
+
 bool clt_steps_is_new(const clt_steps *s, clt_config config) {
   return clt_space_contains(s->space, config) && clt_space_canonical(s->space, config) == config &&
          clt_map_find(&s->known, config) == NULL;
@@ -159,44 +160,30 @@ int clt_steps_random(clt_steps *s, clt_config *out, clt_error *error) {
   return clt_draw_next(&s->draw, &s->known, out, error);
 }
 
-static bool next_is_told(const clt_steps *s) { return s->n_learnt < s->n_asked && s->steps[s->n_learnt].told; }
-
-static int learn_next(clt_steps *s, clt_error *error) {
-  const struct clt_step *step = &s->steps[s->n_learnt++];
-  int rc = set_cost(s, step->config, step->cost, error);
-  return rc ? rc : s->rules->learn(s->state, step->config, step->cost, error);
-}
-
-/* Learns what is due and proposes. CLT_CONFIG_NONE: a result is missing, or the space is exhausted. */
-static int next_step(clt_steps *s, clt_config *out, clt_error *error) {
-  size_t due = s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; /* results before the next proposal */
-  int rc = CLT_OK;
-  *out = CLT_CONFIG_NONE;
-  while (rc == CLT_OK && s->n_learnt < due) {
-    if (!next_is_told(s)) return CLT_OK;
-    rc = learn_next(s, error);
-  }
-  while (rc == CLT_OK) {
-    rc = s->rules->propose(s->state, out, error);
-    if (rc || *out != CLT_CONFIG_NONE || !next_is_told(s)) break;
-    rc = learn_next(s, error);
-  }
-  if (rc || *out != CLT_CONFIG_NONE || s->n_learnt < s->n_asked) return rc;
-  rc = clt_steps_random(s, out, error);
-  s->exhausted = *out == CLT_CONFIG_NONE;
-  return rc;
-}
-
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   clt_steps *s = state;
   *n_out = 0;
   if (n > s->window) s->window = n;
-  while (*n_out < n && s->left > 0 && !s->exhausted) {
-    clt_config config;
-    int rc = next_step(s, &config, error);
-    if (rc || config == CLT_CONFIG_NONE) return rc;
+  while (*n_out < n && s->left > 0) {
+    size_t due = s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; /* results before the next proposal */
+    clt_config config = CLT_CONFIG_NONE;
+    int rc = CLT_OK;
+    while (rc == CLT_OK) {
+      if (s->n_learnt >= due) rc = s->rules->propose(s->state, &config, error);
+      if (rc || config != CLT_CONFIG_NONE || s->n_learnt == s->n_asked || !s->steps[s->n_learnt].told) break;
+      const struct clt_step *step = &s->steps[s->n_learnt++];
+      rc = clt_costs_set(&s->known, step->config, step->cost, error);
+      if (rc == CLT_OK) rc = s->rules->learn(s->state, step->config, step->cost, error);
+    }
+    if (rc) return rc;
+    if (config == CLT_CONFIG_NONE) {
+      if (s->n_learnt < s->n_asked) return CLT_OK; /* a result is missing */
+      rc = clt_steps_random(s, &config, error);
+      if (rc) return rc;
+      if (config == CLT_CONFIG_NONE) return s->left = 0, CLT_OK;
+    }
     if (clt_grow(&s->steps, &s->capacity, s->n_asked + 1, sizeof *s->steps)) return clt_fail_memory(error);
-    rc = set_cost(s, config, NAN, error);
+    rc = clt_costs_set(&s->known, config, NAN, error);
     if (rc) return rc;
     s->steps[s->n_asked++] = (struct clt_step){.config = config};
     s->left--;
@@ -215,6 +202,6 @@ int clt_steps_tell(void *state, clt_config config, double cost, const clt_measur
     s->steps[i].told = true;
     return CLT_OK;
   }
-  int rc = set_cost(s, config, cost, error); /* was evaluated before the first step */
+  int rc = clt_costs_set(&s->known, config, cost, error); /* was evaluated before the first step */
   return rc ? rc : s->rules->learn(s->state, config, cost, error);
 }

@@ -1,0 +1,360 @@
+/* The textbook's metaheuristics, in steps (search.h): each proposes a configuration and learns its cost. Their states
+ * begin with their clt_steps, whose functions ask and tell for them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "search/search.h"
+
+#define TRIES 100 /* children that are known already, before a random configuration is taken */
+
+/* A new configuration with some of config's parameters drawn anew, else a random one. */
+static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_config *out, clt_error *error) {
+  for (int i = 0; config != CLT_CONFIG_NONE && i < TRIES; i++) {
+    *out = clt_vary_mix(&steps->vary, config, config, rate);
+    if (clt_steps_is_new(steps, *out)) return CLT_OK;
+  }
+  return clt_steps_random(steps, out, error);
+}
+
+/* --- hill-climb: some parameters of the best configuration are drawn anew, and what is faster takes its place
+ * (Bergstra, Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", InPar 2012).
+ */
+
+typedef struct hill_climb_options {
+  double rate;
+} hill_climb_options;
+
+typedef struct hill_climb_state {
+  clt_steps steps;
+  double rate;
+  clt_best best;
+} hill_climb_state;
+
+static int hill_climb_propose(void *state, clt_config *out, clt_error *error) {
+  hill_climb_state *s = state;
+  return propose_mutant(&s->steps, s->best.config, s->rate, out, error);
+}
+
+static int hill_climb_learn(void *state, clt_config config, double cost, clt_error *error) {
+  (void)error;
+  clt_best_keep(&((hill_climb_state *)state)->best, config, cost);
+  return CLT_OK;
+}
+
+static int hill_climb_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {hill_climb_propose, hill_climb_learn};
+  hill_climb_state *s = state;
+  s->rate = ((const hill_climb_options *)options)->rate;
+  s->best = CLT_NO_BEST;
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  s->steps.phase = "climbing";
+  return rc;
+}
+
+static const clt_option hill_climb_table[] = {
+    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(hill_climb_options, rate),
+     "probability with which each parameter is drawn anew"},
+};
+
+const clt_searcher_type clt_searcher_hill_climb = {
+    .abi = CLT_SEARCHER_ABI,
+    .name = "hill-climb",
+    .summary = "the best configuration with some parameters drawn anew, kept if faster",
+    .options = hill_climb_table,
+    .n_options = sizeof hill_climb_table / sizeof *hill_climb_table,
+    .options_size = sizeof(hill_climb_options),
+    .state_size = sizeof(hill_climb_state),
+    .init = hill_climb_init,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
+};
+
+/* --- local: all neighbours of a configuration are measured, the fastest takes its place, and where none is faster the
+ * search starts anew elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
+ * 1997, chapter 1). */
+
+typedef struct local_options {
+  int64_t starts;
+} local_options;
+
+typedef struct local_state {
+  clt_steps steps;
+  int64_t n_starts, starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
+  clt_best centre;                       /* none: a start is looked for */
+  clt_best best;                         /* of the starts, or of the neighbours */
+  clt_config *neighbours;                /* in random order */
+  size_t n_neighbours, next, capacity;
+} local_state;
+
+static void start_anew(local_state *s) {
+  s->centre = s->best = CLT_NO_BEST;
+  s->starts_left = s->n_starts;
+  s->steps.phase = "starting";
+}
+
+static int local_propose(void *state, clt_config *out, clt_error *error) {
+  local_state *s = state;
+  const clt_space *space = s->steps.space;
+  for (;;) {
+    bool starting = s->centre.config == CLT_CONFIG_NONE;
+    *out = CLT_CONFIG_NONE;
+    if (starting && (s->starts_left > 0 || (s->n_open == 0 && s->best.config == CLT_CONFIG_NONE))) {
+      if (s->starts_left > 0) s->starts_left--;
+      int rc = clt_steps_random(&s->steps, out, error);
+      s->n_open += rc == CLT_OK && *out != CLT_CONFIG_NONE;
+      return rc;
+    }
+    while (!starting && s->next < s->n_neighbours) {
+      clt_config config = clt_space_canonical(space, s->neighbours[s->next++]);
+      if (clt_steps_is_new(&s->steps, config)) return s->n_open++, *out = config, CLT_OK;
+      clt_best_keep(&s->best, config, clt_steps_cost(&s->steps, config));
+    }
+    if (s->n_open > 0) return CLT_OK;
+    if (!starting && !(s->best.cost < s->centre.cost)) {
+      start_anew(s);
+      continue;
+    }
+    s->steps.phase = "descending";
+    s->centre = s->best;
+    s->next = 0;
+    s->n_neighbours = clt_space_neighbours(space, s->centre.config, s->neighbours, s->capacity);
+    if (s->n_neighbours > s->capacity) {
+      if (clt_grow(&s->neighbours, &s->capacity, s->n_neighbours, sizeof *s->neighbours)) return clt_fail_memory(error);
+      clt_space_neighbours(space, s->centre.config, s->neighbours, s->capacity);
+    }
+    for (size_t i = s->n_neighbours; i > 1; i--) {
+      size_t other = (size_t)clt_rng_below(&s->steps.rng, i);
+      clt_config swapped = s->neighbours[other];
+      s->neighbours[other] = s->neighbours[i - 1];
+      s->neighbours[i - 1] = swapped;
+    }
+  }
+}
+
+static int local_learn(void *state, clt_config config, double cost, clt_error *error) {
+  (void)error;
+  local_state *s = state;
+  if (s->n_open > 0)
+    s->n_open--;
+  else
+    s->starts_left--; /* what is evaluated first is a start */
+  clt_best_keep(&s->best, config, cost);
+  return CLT_OK;
+}
+
+static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {local_propose, local_learn};
+  local_state *s = state;
+  s->n_starts = ((const local_options *)options)->starts;
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  start_anew(s);
+  return rc;
+}
+
+static void local_fini(void *state) {
+  free(((local_state *)state)->neighbours);
+  clt_steps_fini(state);
+}
+
+static const clt_option local_table[] = {
+    {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(local_options, starts),
+     "random configurations of which the fastest is a starting point"},
+};
+
+const clt_searcher_type clt_searcher_local = {
+    .abi = CLT_SEARCHER_ABI,
+    .name = "local",
+    .summary = "the fastest of all neighbours, again and again; a new start where none is faster",
+    .options = local_table,
+    .n_options = sizeof local_table / sizeof *local_table,
+    .options_size = sizeof(local_options),
+    .state_size = sizeof(local_state),
+    .init = local_init,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
+    .report = clt_steps_report,
+    .fini = local_fini,
+};
+
+/* --- annealing: a walk over neighbours that takes slower ones with a probability that falls with the temperature
+ * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). */
+
+#define STEPS 200 /* through what is known, before more than one parameter is changed */
+#define KICK 0.25 /* probability with which each parameter is drawn anew then */
+
+typedef struct annealing_options {
+  double temperature, final_temperature;
+  int64_t cooling;
+} annealing_options;
+
+typedef struct annealing_state {
+  clt_steps steps;
+  annealing_options options;
+  int64_t n_learnt; /* in this cooling */
+  clt_best current;
+} annealing_state;
+
+/* Metropolis on the logarithm of time, so that the temperature is a ratio of times and has no unit. */
+static void consider_move(annealing_state *s, clt_config config, double cost) {
+  if (!isfinite(cost)) return;
+  const annealing_options *o = &s->options;
+  double rise = s->current.config == CLT_CONFIG_NONE ? 0 : log(cost / s->current.cost);
+  double cooled = pow(o->final_temperature / o->temperature, (double)s->n_learnt / (double)o->cooling);
+  if (rise > 0 && clt_rng_unit(&s->steps.rng) >= exp(-rise / (o->temperature * cooled))) return;
+  s->current = (clt_best){config, cost};
+}
+
+/* Neighbours that are known are walked over without another evaluation. */
+static int annealing_propose(void *state, clt_config *out, clt_error *error) {
+  annealing_state *s = state;
+  for (int i = 0; s->current.config != CLT_CONFIG_NONE && i < STEPS; i++) {
+    *out = clt_vary_one(&s->steps.vary, s->current.config);
+    if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
+    consider_move(s, *out, clt_steps_cost(&s->steps, *out));
+  }
+  return propose_mutant(&s->steps, s->current.config, KICK, out, error);
+}
+
+static int annealing_learn(void *state, clt_config config, double cost, clt_error *error) {
+  (void)error;
+  annealing_state *s = state;
+  consider_move(s, config, cost);
+  if (++s->n_learnt == s->options.cooling) s->n_learnt = 0; /* heated again */
+  return CLT_OK;
+}
+
+static int annealing_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {annealing_propose, annealing_learn};
+  annealing_state *s = state;
+  s->options = *(const annealing_options *)options;
+  s->current = CLT_NO_BEST;
+  if (s->options.cooling == 0) s->options.cooling = setup->budget == INT64_MAX ? 200 : setup->budget;
+  if (s->options.cooling == 0) s->options.cooling = 1;
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  s->steps.phase = "annealing";
+  return rc;
+}
+
+static const clt_option annealing_table[] = {
+    {"temperature", CLT_OPTION_REAL, "0.2", 1e-6, 1e6, offsetof(annealing_options, temperature),
+     "at the beginning: the rise in log time that is taken with probability 1/e"},
+    {"final-temperature", CLT_OPTION_REAL, "0.003", 1e-6, 1e6, offsetof(annealing_options, final_temperature),
+     "at the end of the cooling"},
+    {"cooling", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(annealing_options, cooling),
+     "evaluations from the first temperature to the final one, after which it is heated again; 0: the budget, or 200"},
+};
+
+const clt_searcher_type clt_searcher_annealing = {
+    .abi = CLT_SEARCHER_ABI,
+    .name = "annealing",
+    .summary = "a walk over neighbours that takes slower ones less and less often",
+    .options = annealing_table,
+    .n_options = sizeof annealing_table / sizeof *annealing_table,
+    .options_size = sizeof(annealing_options),
+    .state_size = sizeof(annealing_state),
+    .init = annealing_init,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
+    .report = clt_steps_report,
+    .fini = clt_steps_fini,
+};
+
+/* --- genetic: a population whose members are mixed, and whose slowest gives way to a faster child. Steady state, one
+ * child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover (Syswerda,
+ * "Uniform crossover in genetic algorithms", ICGA 1989). */
+
+typedef struct genetic_options {
+  int64_t population, tournament;
+  double mutation;
+} genetic_options;
+
+typedef struct genetic_state {
+  clt_steps steps;
+  genetic_options options;
+  int64_t n_first; /* random ones proposed */
+  clt_best *members;
+  size_t n_members;
+} genetic_state;
+
+static clt_config pick_parent(genetic_state *s) {
+  const clt_best *best = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
+  for (int64_t i = 1; i < s->options.tournament; i++) {
+    const clt_best *m = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
+    if (m->cost < best->cost) best = m;
+  }
+  return best->config;
+}
+
+/* Mutation grows with each child that is known already. */
+static int genetic_propose(void *state, clt_config *out, clt_error *error) {
+  genetic_state *s = state;
+  bool grown = s->n_first >= s->options.population && s->n_members > 0;
+  for (int i = 0; grown && i < TRIES; i++) {
+    double rate = s->options.mutation + (1 - s->options.mutation) * i / TRIES;
+    clt_config mother = pick_parent(s), father = pick_parent(s);
+    *out = clt_vary_mix(&s->steps.vary, mother, father, rate);
+    s->steps.phase = "breeding";
+    if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
+  }
+  s->n_first++;
+  return clt_steps_random(&s->steps, out, error);
+}
+
+static int genetic_learn(void *state, clt_config config, double cost, clt_error *error) {
+  (void)error;
+  genetic_state *s = state;
+  if (!isfinite(cost)) return CLT_OK;
+  if (s->n_members < (size_t)s->options.population) {
+    s->members[s->n_members++] = (clt_best){config, cost};
+    return CLT_OK;
+  }
+  clt_best *slowest = s->members;
+  for (size_t i = 1; i < s->n_members; i++)
+    if (s->members[i].cost > slowest->cost) slowest = &s->members[i];
+  clt_best_keep(slowest, config, cost);
+  return CLT_OK;
+}
+
+static int genetic_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {genetic_propose, genetic_learn};
+  genetic_state *s = state;
+  s->options = *(const genetic_options *)options;
+  s->members = clt_new_array((size_t)s->options.population, sizeof *s->members);
+  if (s->members == NULL) return clt_fail_memory(error);
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  s->steps.phase = "first population";
+  return rc;
+}
+
+static void genetic_fini(void *state) {
+  free(((genetic_state *)state)->members);
+  clt_steps_fini(state);
+}
+
+static const clt_option genetic_table[] = {
+    {"population", CLT_OPTION_INT, "20", 1, 100000, offsetof(genetic_options, population),
+     "members; as many random configurations begin"},
+    {"tournament", CLT_OPTION_INT, "3", 1, 1000, offsetof(genetic_options, tournament),
+     "members drawn for each parent, of which the fastest is taken"},
+    {"mutation", CLT_OPTION_REAL, "0.1", 0, 1, offsetof(genetic_options, mutation),
+     "probability with which each parameter of a child is drawn anew"},
+};
+
+const clt_searcher_type clt_searcher_genetic = {
+    .abi = CLT_SEARCHER_ABI,
+    .name = "genetic",
+    .summary = "a population of configurations that are mixed and mutated, the slowest giving way",
+    .options = genetic_table,
+    .n_options = sizeof genetic_table / sizeof *genetic_table,
+    .options_size = sizeof(genetic_options),
+    .state_size = sizeof(genetic_state),
+    .init = genetic_init,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
+    .report = clt_steps_report,
+    .fini = genetic_fini,
+};
