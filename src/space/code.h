@@ -31,6 +31,8 @@ typedef struct clt_token {
  * (static) and token->begin is where. */
 int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const char **problem);
 
+bool clt_is_word(const char *text, size_t length, const char *word);
+
 /* Whether the token is this name or sign. Texts never are. */
 bool clt_token_is(const clt_token *token, const char *text, const char *word);
 
@@ -41,50 +43,52 @@ bool clt_token_is(const clt_token *token, const char *text, const char *word);
  * the one that Python's short circuit gives. */
 
 /* Operator, number of operands, how it is written in messages. */
-#define CLT_OP_TABLE(X)     \
-  X(NEGATE, 1, "-")         \
-  X(PLUS, 1, "+")           \
-  X(INVERT, 1, "~")         \
-  X(NOT, 1, "not")          \
-  X(BOOL, 1, "bool()")      \
-  X(INT, 1, "int()")        \
-  X(FLOAT, 1, "float()")    \
-  X(ABS, 1, "abs()")        \
-  X(ROUND, 1, "round()")    \
-  X(FLOOR, 1, "floor()")    \
-  X(CEIL, 1, "ceil()")      \
-  X(SQRT, 1, "sqrt()")      \
-  X(LOG, 1, "log()")        \
-  X(LOG2, 1, "log2()")      \
-  X(LOG10, 1, "log10()")    \
-  X(EXP, 1, "exp()")        \
-  X(LENGTH, 1, "len()")     \
-  X(ADD, 2, "+")            \
-  X(SUBTRACT, 2, "-")       \
-  X(MULTIPLY, 2, "*")       \
-  X(DIVIDE, 2, "/")         \
-  X(FLOOR_DIVIDE, 2, "//")  \
-  X(REMAINDER, 2, "%")      \
-  X(POWER, 2, "**")         \
-  X(SHIFT_LEFT, 2, "<<")    \
-  X(SHIFT_RIGHT, 2, ">>")   \
-  X(BIT_AND, 2, "&")        \
-  X(BIT_OR, 2, "|")         \
-  X(BIT_XOR, 2, "^")        \
-  X(EQUAL, 2, "==")         \
-  X(NOT_EQUAL, 2, "!=")     \
-  X(LESS, 2, "<")           \
-  X(LESS_EQUAL, 2, "<=")    \
-  X(GREATER, 2, ">")        \
-  X(GREATER_EQUAL, 2, ">=") \
-  X(MINIMUM, 2, "min()")    \
-  X(MAXIMUM, 2, "max()")    \
-  X(GCD, 2, "gcd()")        \
-  X(INSIDE, 2, "in")        \
-  X(AND, 2, "and")          \
-  X(OR, 2, "or")            \
-  X(CHOOSE, 3, "if")        \
-  X(IN_RANGE, 4, "in range()")
+#define CLT_OP_TABLE(X)        \
+  X(NEGATE, 1, "-")            \
+  X(PLUS, 1, "+")              \
+  X(INVERT, 1, "~")            \
+  X(NOT, 1, "not")             \
+  X(BOOL, 1, "bool()")         \
+  X(INT, 1, "int()")           \
+  X(FLOAT, 1, "float()")       \
+  X(ABS, 1, "abs()")           \
+  X(ROUND, 1, "round()")       \
+  X(FLOOR, 1, "floor()")       \
+  X(CEIL, 1, "ceil()")         \
+  X(SQRT, 1, "sqrt()")         \
+  X(LOG, 1, "log()")           \
+  X(LOG2, 1, "log2()")         \
+  X(LOG10, 1, "log10()")       \
+  X(EXP, 1, "exp()")           \
+  X(LENGTH, 1, "len()")        \
+  X(ADD, 2, "+")               \
+  X(SUBTRACT, 2, "-")          \
+  X(MULTIPLY, 2, "*")          \
+  X(DIVIDE, 2, "/")            \
+  X(FLOOR_DIVIDE, 2, "//")     \
+  X(REMAINDER, 2, "%")         \
+  X(POWER, 2, "**")            \
+  X(SHIFT_LEFT, 2, "<<")       \
+  X(SHIFT_RIGHT, 2, ">>")      \
+  X(BIT_AND, 2, "&")           \
+  X(BIT_OR, 2, "|")            \
+  X(BIT_XOR, 2, "^")           \
+  X(EQUAL, 2, "==")            \
+  X(NOT_EQUAL, 2, "!=")        \
+  X(LESS, 2, "<")              \
+  X(LESS_EQUAL, 2, "<=")       \
+  X(GREATER, 2, ">")           \
+  X(GREATER_EQUAL, 2, ">=")    \
+  X(MINIMUM, 2, "min()")       \
+  X(MAXIMUM, 2, "max()")       \
+  X(GCD, 2, "gcd()")           \
+  X(INSIDE, 2, "in")           \
+  X(AND, 2, "and")             \
+  X(OR, 2, "or")               \
+  X(CHOOSE, 3, "if")           \
+  X(IN_RANGE, 4, "in range()") \
+  X(CONSTANT, 0, "")           \
+  X(SLOT, 0, "")
 
 typedef enum clt_op {
 #define CLT_OP_ENUM(id, arity, text) CLT_OP_##id,
@@ -158,39 +162,27 @@ static inline bool clt_real_to_integer(double x, int64_t *out) {
   return true;
 }
 
-/* --- operations --- */
+/* --- compiled expressions --- */
 
-/* An operand: kind and index. */
-typedef uint32_t clt_operand;
-typedef enum clt_operand_kind { CLT_FROM_NODE, CLT_FROM_CONSTANT, CLT_FROM_SLOT } clt_operand_kind;
-#define CLT_OPERAND_INDEX 0x3fffffffu
-static inline clt_operand clt_operand_make(clt_operand_kind kind, size_t index) {
-  return (clt_operand)kind << 30 | (clt_operand)index;
-}
-static inline clt_operand_kind clt_operand_kind_of(clt_operand o) { return (clt_operand_kind)(o >> 30); }
-static inline size_t clt_operand_index(clt_operand o) { return o & CLT_OPERAND_INDEX; }
+typedef uint32_t clt_operand; /* number of a node */
 
-/* Its operands come before it in clt_expr.nodes. */
-typedef struct clt_operation {
+/* An operation on nodes before it; or, with CLT_OP_CONSTANT, a value (texts are owned), with CLT_OP_SLOT, the value of
+ * the slot operands[0]. */
+typedef struct clt_expr_node {
   uint8_t op;      /* clt_op */
-  bool used;       /* scratch of the compilation */
   uint32_t column; /* of the operator in the text, 1-based */
   clt_operand operands[4];
-} clt_operation;
+  clt_value value;
+} clt_expr_node;
 
 struct clt_expr {
   atomic_uint n_owners;
   clt_place place;
   char *text;
-  clt_operation *nodes;
+  clt_expr_node *nodes; /* the last one is the root */
   size_t n_nodes, nodes_capacity;
-  clt_value *constants;
-  size_t n_constants, constants_capacity;
-  char **strings; /* owned texts of constants */
-  size_t n_strings, strings_capacity;
-  uint32_t *slots;
-  size_t n_slots, slots_capacity;
-  clt_operand root;
+  uint32_t *slots; /* ascending */
+  size_t n_slots;
 };
 
 /* Compiles the part of `text` from `begin` to `end`; columns count from the start of text. place may be NULL. */
@@ -201,11 +193,9 @@ int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t
 int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Making, used by the parser. All give 0 or CLT_E_MEMORY. A node that is known already is its result; finishing leaves
- * out the nodes and slots that the root does not need. */
-int clt_expr_add_constant(clt_expr *expr, clt_value value, clt_operand *out);             /* a text is borrowed */
-int clt_expr_add_text(clt_expr *expr, const char *text, size_t length, clt_operand *out); /* copied */
-int clt_expr_add_node(clt_expr *expr, clt_op op, uint32_t column, const clt_operand *operands, clt_operand *out);
-int clt_expr_finish(clt_expr *expr);
+/* Making, used by the parser; 0 or CLT_E_MEMORY. What is constant is calculated at once; texts are copied. Finishing
+ * leaves out the nodes that the root does not need. */
+int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out);
+int clt_expr_finish(clt_expr *expr, clt_operand root);
 
 #endif

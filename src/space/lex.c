@@ -5,27 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/expr.h"
-
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+bool clt_is_word(const char *text, size_t length, const char *word) {
+  return strlen(word) == length && memcmp(text, word, length) == 0;
+}
 
 bool clt_token_is(const clt_token *token, const char *text, const char *word) {
-  size_t length = strlen(word);
-  if (token->kind != CLT_TOKEN_NAME && token->kind != CLT_TOKEN_SIGN) return false;
-  return token->end - token->begin == length && memcmp(text + token->begin, word, length) == 0;
+  return (token->kind == CLT_TOKEN_NAME || token->kind == CLT_TOKEN_SIGN) &&
+         clt_is_word(text + token->begin, token->end - token->begin, word);
 }
 
 bool clt_is_keyword(const char *name, size_t length) {
   static const char *const words[] = {"and",    "or",   "not",   "in",   "is",   "if",    "else",
                                       "lambda", "True", "False", "None", "true", "false", "for"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strlen(words[i]) == length && memcmp(words[i], name, length) == 0) return true;
+    if (clt_is_word(name, length, words[i])) return true;
   return false;
 }
-
-/* --- numbers --- */
 
 static int digit_value(char c) {
   if (is_digit(c)) return c - '0';
@@ -34,46 +32,9 @@ static int digit_value(char c) {
   return 99;
 }
 
-/* The digits without their underscores; 0 where one stands at a wrong place or there are too many. */
-static size_t without_underscores(char *out, size_t capacity, const char *text, size_t length) {
-  size_t n = 0;
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] != '_') {
-      if (n + 1 >= capacity) return 0;
-      out[n++] = text[i];
-    } else if (i == 0 || i + 1 == length || digit_value(text[i - 1]) > 15 || digit_value(text[i + 1]) > 15) {
-      return 0;
-    }
-  }
-  out[n] = '\0';
-  return n;
-}
-
-static bool parse_integer(clt_value *out, const char *digits, int base) {
-  int64_t x = 0;
-  if (*digits == '\0') return false;
-  for (; *digits; digits++) {
-    int d = digit_value(*digits);
-    if (d >= base || __builtin_mul_overflow(x, (int64_t)base, &x) || __builtin_add_overflow(x, (int64_t)d, &x))
-      return false;
-  }
-  *out = (clt_value){.type = CLT_INT, .integer = x};
-  return true;
-}
-
-static bool parse_real(clt_value *out, const char *digits) {
-  locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-  if (c == (locale_t)0) return false;
-  char *end;
-  double x = strtod_l(digits, &end, c);
-  freelocale(c);
-  if (*end != '\0' || end == digits || !isfinite(x)) return false;
-  *out = (clt_value){.type = CLT_REAL, .real = x};
-  return true;
-}
-
 bool clt_number_parse(clt_value *out, const char *text, size_t length) {
   char digits[400];
+  size_t n = 0;
   int base = 10;
   if (length > 2 && text[0] == '0' && strchr("xXoObB", text[1])) {
     base = text[1] == 'x' || text[1] == 'X' ? 16 : text[1] == 'o' || text[1] == 'O' ? 8 : 2;
@@ -81,32 +42,40 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
     length -= 2;
     if (*text == '_') text++, length--;
   }
-  size_t n = without_underscores(digits, sizeof digits, text, length);
-  if (n == 0) return false;
-  if (base != 10) return parse_integer(out, digits, base);
-  if (!is_digit(digits[0]) && digits[0] != '.') return false;
-  if (strspn(digits, "0123456789.eE+-") != n) return false; /* strtod would take "0x1p3" and "infinity" as well */
-  if (strpbrk(digits, ".eE")) return parse_real(out, digits);
-  if (digits[0] == '0' && strspn(digits, "0") != n) return false; /* 010 is no number in Python, and 8 in C */
-  return parse_integer(out, digits, 10);
-}
-
-/* Where the number ends: letters belong to it, so that "4u" and "08x" are reported as a whole. */
-static size_t number_end(const char *text, size_t at, size_t limit) {
-  bool prefixed = at + 1 < limit && text[at] == '0' && strchr("xXoObB", text[at + 1]);
-  size_t i = at;
-  for (; i < limit; i++) {
-    bool exponent = !prefixed && (text[i] == 'e' || text[i] == 'E');
-    if (exponent && i + 1 < limit && (text[i + 1] == '+' || text[i + 1] == '-')) {
-      i++;
-    } else if (!is_digit(text[i]) && !is_letter(text[i]) && text[i] != '.') {
-      break;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] != '_') {
+      if (n + 1 >= sizeof digits) return false;
+      digits[n++] = text[i];
+    } else if (i == 0 || i + 1 == length || digit_value(text[i - 1]) > 15 || digit_value(text[i + 1]) > 15) {
+      return false;
     }
   }
-  return i;
+  digits[n] = '\0';
+  if (n == 0) return false;
+  if (base == 10) {
+    if (!is_digit(digits[0]) && digits[0] != '.') return false;
+    if (strspn(digits, "0123456789.eE+-") != n) return false; /* strtod would take "0x1p3" and "infinity" as well */
+    if (strpbrk(digits, ".eE")) {
+      locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+      if (c == (locale_t)0) return false;
+      char *end;
+      double x = strtod_l(digits, &end, c);
+      freelocale(c);
+      if (*end != '\0' || end == digits || !isfinite(x)) return false;
+      *out = clt_real(x);
+      return true;
+    }
+    if (digits[0] == '0' && strspn(digits, "0") != n) return false; /* 010 is no number in Python, and 8 in C */
+  }
+  int64_t x = 0;
+  for (size_t i = 0; i < n; i++) {
+    int d = digit_value(digits[i]);
+    if (d >= base || __builtin_mul_overflow(x, (int64_t)base, &x) || __builtin_add_overflow(x, (int64_t)d, &x))
+      return false;
+  }
+  *out = clt_integer(x);
+  return true;
 }
-
-/* --- functions --- */
 
 const clt_function clt_functions[] = {
     {"min", CLT_OP_MINIMUM, 1, 1000}, {"max", CLT_OP_MAXIMUM, 1, 1000}, {"sum", CLT_OP_ADD, 0, 1000},
@@ -130,67 +99,54 @@ const clt_function *clt_function_find(const char *name, size_t length) {
     break;
   }
   for (size_t i = 0; i < clt_n_functions; i++)
-    if (strlen(clt_functions[i].name) == length && memcmp(clt_functions[i].name, name, length) == 0)
-      return &clt_functions[i];
+    if (clt_is_word(name, length, clt_functions[i].name)) return &clt_functions[i];
   return NULL;
 }
 
-/* --- words --- */
-
-static int lex_number(clt_token *token, const char *text, size_t limit, const char **problem) {
-  token->kind = CLT_TOKEN_NUMBER;
-  token->end = number_end(text, token->begin, limit);
-  if (clt_number_parse(&token->number, text + token->begin, token->end - token->begin)) return CLT_OK;
-  *problem = "this is no number, or one beyond 64 bits";
-  return CLT_E_EXPRESSION;
-}
-
-static int lex_text(clt_token *token, const char *text, size_t limit, const char **problem) {
-  char quote = text[token->begin];
-  token->kind = CLT_TOKEN_TEXT;
-  for (size_t i = token->begin + 1; i < limit; i++) {
-    if (text[i] == '\\') {
-      i++;
-    } else if (text[i] == quote) {
-      token->end = i + 1;
-      return CLT_OK;
-    }
-  }
-  *problem = "the text that begins here has no closing quote";
-  return CLT_E_EXPRESSION;
-}
-
-static void lex_name(clt_token *token, const char *text, size_t limit) {
-  size_t i = token->begin;
-  token->kind = CLT_TOKEN_NAME;
-  for (; i < limit; i++) {
-    bool dot = text[i] == '.' && i + 1 < limit && is_letter(text[i + 1]);
-    if (!is_letter(text[i]) && !is_digit(text[i]) && !dot) break;
-  }
-  token->end = i;
-}
-
-static int lex_sign(clt_token *token, const char *text, size_t limit, const char **problem) {
-  static const char *const pairs[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
-  const char *here = text + token->begin;
-  token->kind = CLT_TOKEN_SIGN;
-  token->end = token->begin + 1;
-  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-    if (token->begin + 1 < limit && memcmp(pairs[i], here, 2) == 0) token->end = token->begin + 2;
-  if (token->end - token->begin == 2) return CLT_OK;
-  if (*here && strchr("+-*/%~&|^<>!?:()[]{},.", *here)) return CLT_OK;
-  *problem = *here == '=' ? "'=' assigns; to compare, write '=='" : "this character cannot stand in an expression";
-  return CLT_E_EXPRESSION;
-}
-
 int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const char **problem) {
-  while (at < limit && is_blank(text[at])) at++;
+  static const char *const pairs[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
+  while (at < limit && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) at++;
   *token = (clt_token){.kind = CLT_TOKEN_END, .begin = at, .end = at};
   if (at == limit) return CLT_OK;
   char c = text[at], next = at + 1 < limit ? text[at + 1] : '\0';
-  if (is_digit(c) || (c == '.' && is_digit(next))) return lex_number(token, text, limit, problem);
-  if (c == '\'' || c == '"') return lex_text(token, text, limit, problem);
-  if (!is_letter(c)) return lex_sign(token, text, limit, problem);
-  lex_name(token, text, limit);
-  return CLT_OK;
+  size_t i = at;
+  if (is_digit(c) || (c == '.' && is_digit(next))) {
+    /* Letters belong to it, so that "4u" and "08x" are reported as a whole. */
+    bool prefixed = c == '0' && next && strchr("xXoObB", next);
+    for (; i < limit; i++) {
+      bool exponent = !prefixed && (text[i] == 'e' || text[i] == 'E');
+      if (exponent && i + 1 < limit && (text[i + 1] == '+' || text[i + 1] == '-'))
+        i++;
+      else if (!is_digit(text[i]) && !is_letter(text[i]) && text[i] != '.')
+        break;
+    }
+    token->kind = CLT_TOKEN_NUMBER;
+    token->end = i;
+    if (clt_number_parse(&token->number, text + at, i - at)) return CLT_OK;
+    *problem = "this is no number, or one beyond 64 bits";
+  } else if (c == '\'' || c == '"') {
+    token->kind = CLT_TOKEN_TEXT;
+    for (i = at + 1; i < limit && text[i] != c; i++)
+      if (text[i] == '\\') i++;
+    token->end = i + 1;
+    if (i < limit) return CLT_OK;
+    token->end = at;
+    *problem = "the text that begins here has no closing quote";
+  } else if (is_letter(c)) {
+    for (; i < limit; i++) {
+      bool dot = text[i] == '.' && i + 1 < limit && is_letter(text[i + 1]);
+      if (!is_letter(text[i]) && !is_digit(text[i]) && !dot) break;
+    }
+    token->kind = CLT_TOKEN_NAME;
+    token->end = i;
+    return CLT_OK;
+  } else {
+    bool pair = false;
+    for (i = 0; next && i < sizeof pairs / sizeof *pairs; i++) pair |= memcmp(pairs[i], text + at, 2) == 0;
+    token->kind = CLT_TOKEN_SIGN;
+    token->end = at + (pair ? 2 : 1);
+    if (pair || (c && strchr("+-*/%~&|^<>!?:()[]{},.", c))) return CLT_OK;
+    *problem = c == '=' ? "'=' assigns; to compare, write '=='" : "this character cannot stand in an expression";
+  }
+  return CLT_E_EXPRESSION;
 }

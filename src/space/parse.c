@@ -98,16 +98,20 @@ static void expect_word(parser *p, const char *word) {
 
 /* --- making: `at` is the place of the operator --- */
 
-static clt_operand make_constant(parser *p, clt_value value) {
+static clt_operand add_expr_node(parser *p, clt_expr_node node) {
   clt_operand out = 0;
-  if (p->code == 0 && clt_expr_add_constant(p->expr, value, &out)) report_memory(p);
+  if (p->code == 0 && clt_expr_add(p->expr, node, &out)) report_memory(p);
   return out;
 }
 
+static clt_operand make_constant(parser *p, clt_value value) {
+  return add_expr_node(p, (clt_expr_node){.op = CLT_OP_CONSTANT, .value = value});
+}
+
 static clt_operand make_node(parser *p, clt_op op, size_t at, const clt_operand operands[4]) {
-  clt_operand out = 0;
-  if (p->code == 0 && clt_expr_add_node(p->expr, op, (uint32_t)at + 1, operands, &out)) report_memory(p);
-  return out;
+  return add_expr_node(p, (clt_expr_node){.op = (uint8_t)op,
+                                          .column = (uint32_t)at + 1,
+                                          .operands = {operands[0], operands[1], operands[2], operands[3]}});
 }
 
 static clt_operand make_binary(parser *p, clt_op op, size_t at, clt_operand a, clt_operand b) {
@@ -205,12 +209,9 @@ static clt_operand parse_symbol(parser *p, const clt_token *t) {
   } else if (symbol == NULL) {
     report_unknown(p, t, false);
   }
-  clt_operand out = 0;
   if (p->code) return 0;
-  if (!symbol->constant) return clt_operand_make(CLT_FROM_SLOT, symbol->slot);
-  if (symbol->value.type != CLT_STRING) return make_constant(p, symbol->value);
-  if (clt_expr_add_text(p->expr, symbol->value.text, strlen(symbol->value.text), &out)) report_memory(p);
-  return out;
+  if (symbol->constant) return make_constant(p, symbol->value);
+  return add_expr_node(p, (clt_expr_node){.op = CLT_OP_SLOT, .operands = {symbol->slot}});
 }
 
 static clt_operand parse_name(parser *p) {
@@ -236,86 +237,80 @@ static clt_operand parse_name(parser *p) {
   return 0;
 }
 
-/* A text without its quotes and escapes. */
-static clt_operand parse_text(parser *p) {
-  size_t length = p->token.end - p->token.begin - 2, n = 0;
-  const char *from = p->text + p->token.begin + 1;
-  clt_operand out = 0;
-  char *plain = malloc(length + 1);
-  for (size_t i = 0; plain && i < length; i++) {
-    char c = from[i];
-    if (c == '\\') c = from[++i] == 'n' ? '\n' : from[i] == 't' ? '\t' : from[i];
-    plain[n++] = c;
-  }
-  if (plain == NULL || clt_expr_add_text(p->expr, plain, n, &out)) report_memory(p);
-  free(plain);
-  next_word(p);
-  return out;
-}
-
 /* A value without operators around it. */
 static clt_operand parse_primary(parser *p) {
-  size_t at = p->token.begin;
-  clt_value number = p->token.number;
-  switch (p->token.kind) {
-    case CLT_TOKEN_NUMBER: next_word(p); return make_constant(p, number);
-    case CLT_TOKEN_TEXT: return parse_text(p);
-    case CLT_TOKEN_NAME: return parse_name(p);
-    default: break;
+  clt_token t = p->token;
+  clt_operand out = 0;
+  if (t.kind == CLT_TOKEN_NUMBER) {
+    next_word(p);
+    return make_constant(p, t.number);
   }
-  clt_operand inner = 0;
+  if (t.kind == CLT_TOKEN_NAME) return parse_name(p);
+  if (t.kind == CLT_TOKEN_TEXT) { /* without its quotes and escapes */
+    size_t n = 0;
+    char *plain = malloc(t.end - t.begin);
+    if (plain == NULL) return report_memory(p), 0;
+    for (size_t i = t.begin + 1; i + 1 < t.end; i++) {
+      char c = p->text[i];
+      if (c == '\\') c = p->text[++i] == 'n' ? '\n' : p->text[i] == 't' ? '\t' : p->text[i];
+      plain[n++] = c;
+    }
+    plain[n] = '\0';
+    out = make_constant(p, (clt_value){.type = CLT_STRING, .text = plain});
+    free(plain);
+    next_word(p);
+    return out;
+  }
   if (accept_word(p, "(")) {
-    inner = parse_expression(p);
-    if (sees_word(p, ",")) report_mistake(p, at, "a list can only stand behind 'in' or in a call,");
+    out = parse_expression(p);
+    if (sees_word(p, ",")) report_mistake(p, t.begin, "a list can only stand behind 'in' or in a call,");
     expect_word(p, ")");
   } else if (sees_word(p, "[") || sees_word(p, "{")) {
-    report_mistake(p, at, "a list can only stand behind 'in' or in a call,");
+    report_mistake(p, t.begin, "a list can only stand behind 'in' or in a call,");
   } else {
     report_missing(p, "a value");
   }
-  return inner;
+  return out;
 }
 
 /* --- membership and comparisons --- */
 
-/* x in [a, b, c]: is x equal to one of them? The opening bracket is read. */
-static clt_operand parse_members(parser *p, size_t at, clt_operand x, clt_operand found, const char *closing) {
-  while (p->code == 0 && !sees_word(p, closing)) {
+/* x in a list, a range, or a text. */
+static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
+  const char *closing = accept_word(p, "[") ? "]" : accept_word(p, "{") ? "}" : NULL;
+  clt_operand found = make_constant(p, clt_boolean(false));
+  if (closing == NULL && accept_word(p, "range")) {
+    clt_operand given[3] = {0};
+    size_t n = 0;
+    expect_word(p, "(");
+    while (p->code == 0 && n < 3) {
+      given[n++] = parse_expression(p);
+      if (sees_word(p, ")") || !accept_word(p, ",") || sees_word(p, ")")) break;
+    }
+    expect_word(p, ")");
+    if (p->code) return 0;
+    clt_operand from = n == 1 ? make_constant(p, clt_integer(0)) : given[0];
+    clt_operand step = n == 3 ? given[2] : make_constant(p, clt_integer(1));
+    return make_node(p, CLT_OP_IN_RANGE, at, (const clt_operand[4]){x, from, n == 1 ? given[0] : given[1], step});
+  }
+  if (closing == NULL) {
+    if (!accept_word(p, "(")) return make_binary(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
+    if (accept_word(p, ")")) return found;
+    clt_operand first = parse_expression(p);
+    if (!accept_word(p, ",")) { /* brackets around a text */
+      expect_word(p, ")");
+      return make_binary(p, CLT_OP_INSIDE, at, x, first);
+    }
+    closing = ")";
+    found = make_binary(p, CLT_OP_EQUAL, at, x, first);
+  }
+  while (p->code == 0 && !sees_word(p, closing)) { /* is x equal to one of them? */
     clt_operand equal = make_binary(p, CLT_OP_EQUAL, at, x, parse_expression(p));
     found = make_binary(p, CLT_OP_OR, at, found, equal);
     if (!sees_word(p, closing)) expect_word(p, ",");
   }
   expect_word(p, closing);
   return found;
-}
-
-static clt_operand parse_in_range(parser *p, size_t at, clt_operand x) {
-  clt_operand given[3] = {0};
-  size_t n = 0;
-  expect_word(p, "(");
-  while (p->code == 0 && n < 3) {
-    given[n++] = parse_expression(p);
-    if (sees_word(p, ")") || !accept_word(p, ",") || sees_word(p, ")")) break;
-  }
-  expect_word(p, ")");
-  if (p->code) return 0;
-  clt_operand from = n == 1 ? make_constant(p, clt_integer(0)) : given[0];
-  clt_operand step = n == 3 ? given[2] : make_constant(p, clt_integer(1));
-  return make_node(p, CLT_OP_IN_RANGE, at, (const clt_operand[4]){x, from, n == 1 ? given[0] : given[1], step});
-}
-
-/* x in a list, a range, or a text. */
-static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
-  clt_operand none = make_constant(p, clt_boolean(false));
-  if (accept_word(p, "[")) return parse_members(p, at, x, none, "]");
-  if (accept_word(p, "{")) return parse_members(p, at, x, none, "}");
-  if (accept_word(p, "range")) return parse_in_range(p, at, x);
-  if (!accept_word(p, "(")) return make_binary(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
-  if (accept_word(p, ")")) return none;
-  clt_operand first = parse_expression(p);
-  if (accept_word(p, ",")) return parse_members(p, at, x, make_binary(p, CLT_OP_EQUAL, at, x, first), ")");
-  expect_word(p, ")");
-  return make_binary(p, CLT_OP_INSIDE, at, x, first);
 }
 
 static bool sees_comparison(const parser *p, clt_op *op) {
@@ -474,10 +469,10 @@ int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t
     p.token.end = begin;
     next_word(&p);
     if (p.code == 0 && p.token.kind == CLT_TOKEN_END) report_mistake(&p, p.token.begin, "the expression is empty");
-    expr->root = parse_expression(&p);
+    clt_operand root = parse_expression(&p);
     if (sees_word(&p, "is")) report_mistake(&p, p.token.begin, "'is' is not supported; compare with '==',");
     if (p.code == 0 && p.token.kind != CLT_TOKEN_END) report_missing(&p, "an operator");
-    if (p.code == 0 && clt_expr_finish(expr)) report_memory(&p);
+    if (p.code == 0 && clt_expr_finish(expr, root)) report_memory(&p);
   }
   if (p.code)
     clt_expr_free(expr);

@@ -28,12 +28,6 @@ static inline bool clt_mask_within(clt_mask a, clt_mask b) {
   return true;
 }
 
-static inline bool clt_mask_meets(clt_mask a, clt_mask b) {
-  for (size_t w = 0; w < CLT_MASK_WORDS; w++)
-    if (a.words[w] & b.words[w]) return true;
-  return false;
-}
-
 static inline size_t clt_mask_count(clt_mask m) {
   size_t n = 0;
   for (size_t w = 0; w < CLT_MASK_WORDS; w++) n += (size_t)__builtin_popcountll(m.words[w]);
@@ -61,7 +55,6 @@ typedef struct clt_table {
 } clt_table; /* zeroed: empty */
 
 void clt_table_release(clt_table *table);
-size_t clt_table_bytes(const clt_table *table);
 
 /* Makes room for one more entry; 0 or CLT_E_MEMORY. Call before clt_table_first. */
 int clt_table_reserve(clt_table *table);
@@ -77,10 +70,8 @@ void clt_table_put(clt_table *table, uint64_t hash, size_t at, uint32_t entry);
  *
  * Each common part stands in it once, each part that depends on a single parameter is a table over its values. */
 
-#define CLT_FLOW_PARAMETER 0xff /* instead of an op: the value of parameter operands[0] */
-
-/* An operation; its operands have lower numbers. With no parameter in its support it is a constant, with one a table.
- */
+/* An operation, with the ops and operands of clt_expr_node; operands have lower numbers. With no parameter in its
+ * support it is a constant, with one a table. */
 typedef struct clt_flow_node {
   uint8_t op;
   uint8_t n_support; /* 0, 1, or 2 for more */

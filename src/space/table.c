@@ -13,8 +13,6 @@ void clt_table_release(clt_table *table) {
   *table = (clt_table){0};
 }
 
-size_t clt_table_bytes(const clt_table *table) { return table->capacity * sizeof *table->slots; }
-
 static size_t free_slot(const clt_table *table, uint32_t hash) {
   size_t at = hash & (table->capacity - 1);
   while (table->slots[at].entry != CLT_TABLE_NONE) at = (at + 1) & (table->capacity - 1);
