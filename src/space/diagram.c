@@ -64,37 +64,35 @@ typedef struct maker {
 
 /* --- levels --- */
 
-/* What is known of the flow's nodes while the levels are made. */
-typedef struct plan {
-  size_t *level;     /* the last one of its parameters */
-  size_t *last_used; /* the deepest level that reads it, plus one */
-  bool *reached;     /* scratch: nodes that a root needs */
-  bool *emitted;
-} plan;
-
-static int emit_step(level *l, step s) {
+static int add_step(level *l, step s) {
   if (clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 1, sizeof *l->steps)) return CLT_E_MEMORY;
   l->steps[l->n_steps++] = s;
   return CLT_OK;
 }
 
+/* What is known of a node of the flow while the levels are planned. */
+typedef struct planned {
+  size_t level;     /* the last one of its parameters */
+  size_t last_used; /* the deepest level that reads it, plus one */
+  bool reached;     /* by the root at hand */
+  bool emitted;
+} planned;
+
 /* The operations of level k that a root needs; the check as well if it is decided here. */
-static int emit_root(maker *m, plan *p, size_t k, uint32_t root) {
+static int plan_root(maker *m, planned *nodes, size_t k, uint32_t root) {
   const clt_flow *flow = m->group->flow;
   uint32_t top = flow->roots[root].node;
   level *l = &m->levels[k];
-  int rc = CLT_OK;
-  memset(p->reached, 0, top * sizeof *p->reached);
-  p->reached[top] = true;
+  for (uint32_t i = 0; i <= top; i++) nodes[i].reached = i == top;
   for (uint32_t i = top + 1; i-- > 0;) { /* without the insides of tables */
     const clt_flow_node *node = &flow->nodes[i];
-    for (unsigned o = 0; p->reached[i] && node->n_support == 2 && o < clt_op_arity(node->op); o++)
-      p->reached[node->operands[o]] = true;
+    for (unsigned o = 0; nodes[i].reached && node->n_support == 2 && o < clt_op_arity(node->op); o++)
+      nodes[node->operands[o]].reached = true;
   }
-  for (uint32_t i = 0; rc == CLT_OK && i <= top; i++) {
+  for (uint32_t i = 0; i <= top; i++) {
     const clt_flow_node *node = &flow->nodes[i];
-    if (!p->reached[i] || p->emitted[i] || node->n_support == 0 || p->level[i] != k) continue;
-    p->emitted[i] = true;
+    if (!nodes[i].reached || nodes[i].emitted || node->n_support == 0 || nodes[i].level != k) continue;
+    nodes[i].emitted = true;
     if (node->n_support == 1) {
       if (clt_grow(&l->loads, &l->loads_capacity, l->n_loads + 1, sizeof *l->loads)) return CLT_E_MEMORY;
       l->loads[l->n_loads++] = (load){.target = i, .table = node->table};
@@ -103,70 +101,45 @@ static int emit_root(maker *m, plan *p, size_t k, uint32_t root) {
     step s = {.op = node->op, .n_operands = (uint8_t)clt_op_arity(node->op), .root = -1, .target = i};
     for (unsigned o = 0; o < s.n_operands; o++) {
       s.operands[o] = node->operands[o];
-      if (p->last_used[node->operands[o]] < k + 1) p->last_used[node->operands[o]] = k + 1;
+      if (nodes[node->operands[o]].last_used < k + 1) nodes[node->operands[o]].last_used = k + 1;
     }
-    rc = emit_step(l, s);
+    if (add_step(l, s)) return CLT_E_MEMORY;
   }
-  if (rc == CLT_OK && p->level[top] == k) rc = emit_step(l, (step){.root = (int32_t)root, .target = top});
-  return rc;
+  return nodes[top].level == k ? add_step(l, (step){.root = (int32_t)root, .target = top}) : CLT_OK;
 }
 
-static int make_levels(maker *m, plan *p) {
+static int plan_levels(maker *m) {
   const clt_group *group = m->group;
   const clt_flow *flow = group->flow;
-  int rc = CLT_OK;
-  for (size_t k = 0; k < m->n_levels; k++) m->levels[k].domain = group->domains[k];
-  for (size_t i = 0; i < flow->n_nodes; i++) {
+  planned *nodes = clt_new_array(flow->n_nodes, sizeof *nodes);
+  m->n_levels = group->n_domains;
+  m->levels = clt_new_array(m->n_levels, sizeof *m->levels);
+  m->registers = clt_new_array(flow->n_nodes, sizeof *m->registers);
+  int rc = nodes && m->levels && m->registers ? CLT_OK : CLT_E_MEMORY;
+  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) m->levels[k].domain = group->domains[k];
+  for (size_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
     size_t k = m->n_levels;
     while (k > 1 && !clt_mask_has(&flow->nodes[i].support, m->levels[k - 1].domain->parameter)) k--;
-    p->level[i] = k - 1;
+    nodes[i].level = k - 1;
     if (flow->nodes[i].n_support == 0) m->registers[i] = flow->nodes[i].value;
   }
   /* First what decides on a level, so that it prunes early; then what deeper levels want. */
-  for (size_t k = 0; k < m->n_levels; k++)
+  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++)
     for (int deeper = 0; deeper < 2; deeper++)
       for (size_t r = 0; rc == CLT_OK && r < group->n_roots; r++)
-        if ((p->level[flow->roots[group->roots[r]].node] == k) == !deeper) rc = emit_root(m, p, k, group->roots[r]);
+        if ((nodes[flow->roots[group->roots[r]].node].level == k) == !deeper)
+          rc = plan_root(m, nodes, k, group->roots[r]);
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
     level *l = &m->levels[k];
     size_t capacity = 0;
-    for (uint32_t i = 0; i < flow->n_nodes; i++) {
-      if (!p->emitted[i] || p->level[i] > k || p->last_used[i] <= k + 1) continue;
-      if (clt_grow(&l->live, &capacity, l->n_live + 1, sizeof *l->live)) return CLT_E_MEMORY;
-      l->live[l->n_live++] = i;
+    for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
+      if (!nodes[i].emitted || nodes[i].level > k || nodes[i].last_used <= k + 1) continue;
+      rc = clt_grow(&l->live, &capacity, l->n_live + 1, sizeof *l->live);
+      if (rc == CLT_OK) l->live[l->n_live++] = i;
     }
   }
+  free(nodes);
   return rc;
-}
-
-static int new_levels(maker *m) {
-  size_t n = m->group->flow->n_nodes;
-  plan p = {clt_new_array(n, sizeof *p.level), clt_new_array(n, sizeof *p.last_used),
-            clt_new_array(n, sizeof *p.reached), clt_new_array(n, sizeof *p.emitted)};
-  m->n_levels = m->group->n_domains;
-  m->levels = clt_new_array(m->n_levels, sizeof *m->levels);
-  m->registers = clt_new_array(n, sizeof *m->registers);
-  bool ok = p.level && p.last_used && p.reached && p.emitted && m->levels && m->registers;
-  int rc = ok ? make_levels(m, &p) : CLT_E_MEMORY;
-  free(p.level);
-  free(p.last_used);
-  free(p.reached);
-  free(p.emitted);
-  return rc;
-}
-
-static inline clt_value run_step(const step *s, const clt_value *registers) {
-  const clt_value *operands[4];
-  clt_value out;
-  for (unsigned k = 0; k < s->n_operands; k++) operands[k] = &registers[s->operands[k]];
-  if (s->n_operands == 2 && operands[0]->type == CLT_INT && operands[1]->type == CLT_INT &&
-      clt_op_quick((clt_op)s->op, operands[0]->integer, operands[1]->integer, &out))
-    return out;
-  return clt_op_apply((clt_op)s->op, operands, 0);
-}
-
-static inline bool holds(clt_value v) {
-  return v.type == CLT_BOOL ? v.integer != 0 : v.type != CLT_FAILED && clt_value_truthy(v);
 }
 
 /* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none. */
@@ -174,21 +147,26 @@ static const step *run_level(const level *l, clt_value *registers, uint32_t posi
   for (size_t i = 0; i < l->n_loads; i++) registers[l->loads[i].target] = l->loads[i].table[position];
   for (size_t i = 0; i < l->n_steps; i++) {
     const step *s = &l->steps[i];
-    if (s->root < 0)
-      registers[s->target] = run_step(s, registers);
-    else if (!holds(registers[s->target]))
-      return s;
+    clt_value *target = &registers[s->target];
+    if (s->root >= 0) {
+      bool holds =
+          target->type == CLT_BOOL ? target->integer != 0 : target->type != CLT_FAILED && clt_value_truthy(*target);
+      if (!holds) return s;
+      continue;
+    }
+    const clt_value *operands[4];
+    clt_value quick;
+    for (unsigned k = 0; k < s->n_operands; k++) operands[k] = &registers[s->operands[k]];
+    if (s->n_operands == 2 && operands[0]->type == CLT_INT && operands[1]->type == CLT_INT &&
+        clt_op_quick((clt_op)s->op, operands[0]->integer, operands[1]->integer, &quick))
+      *target = quick;
+    else
+      *target = clt_op_apply((clt_op)s->op, operands, 0);
   }
   return NULL;
 }
 
 /* --- nodes --- */
-
-static bool same_edges(const clt_edge *a, const clt_edge *b, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (a[i].position != b[i].position || a[i].child != b[i].child) return false;
-  return true;
-}
 
 /* The node with these edges, of which there is at least one: an old node, or a new one. */
 static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
@@ -202,9 +180,11 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
   if (clt_table_reserve(&m->unique)) return CLT_E_MEMORY;
   for (uint32_t i = clt_table_first(&m->unique, hash, &at); i != CLT_TABLE_NONE;
        i = clt_table_next(&m->unique, hash, &at)) {
-    if (d->first[i + 1] - d->first[i] != n || !same_edges(&d->edges[d->first[i]], edges, n)) continue;
-    *out = i;
-    return CLT_OK;
+    const clt_edge *known = &d->edges[d->first[i]];
+    size_t same = 0;
+    if (d->first[i + 1] - d->first[i] != n) continue;
+    while (same < n && known[same].position == edges[same].position && known[same].child == edges[same].child) same++;
+    if (same == n) return *out = i, CLT_OK;
   }
   clt_table_put(&m->unique, hash, at, (uint32_t)d->n_nodes);
   if (clt_grow(&d->first, &m->first_capacity, d->n_nodes + 2, sizeof *d->first)) return CLT_E_MEMORY;
@@ -267,31 +247,30 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
   return rc;
 }
 
-static int try_position(maker *m, size_t k, uint32_t position) {
-  uint32_t node;
-  m->positions[k] = position;
-  if (++m->tried > m->limits.tries || m->bytes > m->limits.bytes) return CLT_DIAGRAM_TOO_LARGE;
-  const step *failed = run_level(&m->levels[k], m->registers, position);
-  if (failed && clt_failed_fatally(m->registers[failed->target])) {
-    m->failure->root = (uint32_t)failed->root;
-    m->failure->level = k;
-    memcpy(m->failure->positions, m->positions, (k + 1) * sizeof *m->positions);
-    return CLT_DIAGRAM_FAILED;
-  }
-  if (failed) return CLT_OK;
-  int rc = find_child(m, k, &node);
-  if (rc || node == DEAD) return rc;
-  if (clt_grow(&m->pending, &m->pending_capacity, m->n_pending + 1, sizeof *m->pending)) return CLT_E_MEMORY;
-  m->pending[m->n_pending++] = (clt_edge){.position = position, .child = node};
-  return CLT_OK;
-}
-
 /* The node of level k, all levels above being set. */
 static int expand_level(maker *m, size_t k, uint32_t *out) {
-  const clt_domain *domain = m->levels[k].domain;
+  const level *l = &m->levels[k];
   size_t mark = m->n_pending;
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < domain->n_positions; i++) rc = try_position(m, k, domain->positions[i]);
+  for (size_t i = 0; rc == CLT_OK && i < l->domain->n_positions; i++) {
+    uint32_t position = m->positions[k] = l->domain->positions[i], node;
+    if (++m->tried > m->limits.tries || m->bytes > m->limits.bytes) {
+      rc = CLT_DIAGRAM_TOO_LARGE;
+      break;
+    }
+    const step *failed = run_level(l, m->registers, position);
+    if (failed && clt_failed_fatally(m->registers[failed->target])) {
+      m->failure->root = (uint32_t)failed->root;
+      m->failure->level = k;
+      memcpy(m->failure->positions, m->positions, (k + 1) * sizeof *m->positions);
+      rc = CLT_DIAGRAM_FAILED;
+    }
+    if (failed) continue;
+    rc = find_child(m, k, &node);
+    if (rc || node == DEAD) continue;
+    rc = clt_grow(&m->pending, &m->pending_capacity, m->n_pending + 1, sizeof *m->pending);
+    if (rc == CLT_OK) m->pending[m->n_pending++] = (clt_edge){.position = position, .child = node};
+  }
   *out = DEAD;
   if (rc == CLT_OK && m->n_pending > mark) rc = intern_node(m, m->pending + mark, m->n_pending - mark, out);
   m->n_pending = mark;
@@ -300,34 +279,46 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
 
 /* --- the whole --- */
 
-static int prepare_diagram(maker *m, const uint64_t *weights) {
-  clt_diagram *d = m->diagram = clt_new_array(1, sizeof *d);
-  size_t most_live = 0;
-  int rc = d ? new_levels(m) : CLT_E_MEMORY;
-  if (rc) return rc;
-  d->n_levels = m->n_levels;
-  d->parameters = clt_new_array(d->n_levels, sizeof *d->parameters);
-  d->weights = clt_new_array(d->n_levels, sizeof *d->weights);
-  if (d->parameters == NULL || d->weights == NULL) return CLT_E_MEMORY;
-  for (size_t k = 0; k < d->n_levels; k++) {
-    d->parameters[k] = m->levels[k].domain->parameter;
-    d->weights[k] = weights[d->parameters[k]];
-    if (m->levels[k].n_live > most_live) most_live = m->levels[k].n_live;
+int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
+                    clt_diagram_failure *failure) {
+  maker m = {.group = group, .limits = limits, .failure = failure};
+  clt_diagram *d = m.diagram = clt_new_array(1, sizeof *d);
+  size_t most_live = 0, n_levels = group->n_domains;
+  int rc = d ? plan_levels(&m) : CLT_E_MEMORY;
+  if (rc) goto done;
+  d->n_levels = n_levels;
+  d->parameters = clt_new_array(n_levels, sizeof *d->parameters);
+  d->weights = clt_new_array(n_levels, sizeof *d->weights);
+  for (size_t k = 0; k < n_levels; k++)
+    if (m.levels[k].n_live > most_live) most_live = m.levels[k].n_live;
+  m.key = clt_new_array(most_live, KEY_BYTES);
+  if (d->parameters == NULL || d->weights == NULL || m.key == NULL ||
+      clt_grow(&d->first, &m.first_capacity, 2, sizeof *d->first) ||
+      clt_grow(&m.counts, &m.counts_capacity, 1, sizeof *m.counts)) {
+    rc = CLT_E_MEMORY;
+    goto done;
   }
-  m->key = clt_new_array(most_live, KEY_BYTES);
-  if (m->key == NULL) return CLT_E_MEMORY;
+  for (size_t k = 0; k < n_levels; k++) {
+    d->parameters[k] = group->domains[k]->parameter;
+    d->weights[k] = weights[d->parameters[k]];
+  }
   /* node 0 is the end: no edges, one combination */
-  if (clt_grow(&d->first, &m->first_capacity, 2, sizeof *d->first)) return CLT_E_MEMORY;
-  if (clt_grow(&m->counts, &m->counts_capacity, 1, sizeof *m->counts)) return CLT_E_MEMORY;
   d->first[0] = d->first[1] = 0;
   d->n_nodes = 1;
-  m->counts[END] = 1;
-  return CLT_OK;
-}
-
-static void release_maker(maker *m) {
-  for (size_t k = 0; m->levels && k < m->n_levels; k++) {
-    level *l = &m->levels[k];
+  m.counts[END] = 1;
+  rc = expand_level(&m, 0, &d->root);
+  if (rc) goto done;
+  d->valid = d->root == DEAD ? 0 : m.counts[d->root];
+  /* Gives back what clt_grow has in reserve. */
+  void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
+  if (edges) d->edges = edges;
+  void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);
+  if (first) d->first = first;
+  *out = d;
+done:
+  if (rc) clt_diagram_free(d);
+  for (size_t k = 0; m.levels && k < n_levels; k++) {
+    level *l = &m.levels[k];
     free(l->loads);
     free(l->steps);
     free(l->live);
@@ -335,32 +326,12 @@ static void release_maker(maker *m) {
     free(l->nodes);
     clt_table_release(&l->index);
   }
-  free(m->levels);
-  free(m->registers);
-  free(m->key);
-  free(m->counts);
-  free(m->pending);
-  clt_table_release(&m->unique);
-}
-
-int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
-                    clt_diagram_failure *failure) {
-  maker m = {.group = group, .limits = limits, .failure = failure};
-  int rc = prepare_diagram(&m, weights);
-  if (rc == CLT_OK) rc = expand_level(&m, 0, &m.diagram->root);
-  if (rc == CLT_OK) {
-    clt_diagram *d = m.diagram;
-    d->valid = d->root == DEAD ? 0 : m.counts[d->root];
-    /* Gives back what clt_grow has in reserve. */
-    void *edges = realloc(d->edges, (d->n_edges ? d->n_edges : 1) * sizeof *d->edges);
-    if (edges) d->edges = edges;
-    void *first = realloc(d->first, (d->n_nodes + 1) * sizeof *d->first);
-    if (first) d->first = first;
-    *out = d;
-  } else {
-    clt_diagram_free(m.diagram);
-  }
-  release_maker(&m);
+  free(m.levels);
+  free(m.registers);
+  free(m.key);
+  free(m.counts);
+  free(m.pending);
+  clt_table_release(&m.unique);
   return rc;
 }
 

@@ -16,9 +16,8 @@ typedef struct grouping {
   bool *whole; /* constraints that are not split */
   clt_flow *flow;
   clt_domain domains[CLT_MAX_PARAMETERS];
-  size_t group_of[CLT_MAX_PARAMETERS]; /* before sorting: the least parameter of the group */
-  bool impossible;                     /* a constraint without parameters is false */
-  clt_diagram_limits limits;           /* of each diagram */
+  bool impossible;           /* a constraint without parameters is false */
+  clt_diagram_limits limits; /* of each diagram */
   clt_error *error;
 } grouping;
 
@@ -57,26 +56,8 @@ static int report_failed_part(grouping *g, uint32_t root, const uint32_t *positi
 
 /* --- constraints on no parameter or on a single one --- */
 
-static int narrow_domain(grouping *g, uint32_t root) {
-  const clt_flow_node *node = &g->flow->nodes[g->flow->roots[root].node];
-  size_t p = clt_mask_least(node->support), kept = 0;
-  clt_domain *d = &g->domains[p];
-  for (size_t i = 0; i < d->n_positions; i++) {
-    uint32_t position = d->positions[i];
-    clt_value v = node->table[position];
-    if (clt_failed_fatally(v)) {
-      uint32_t positions[CLT_MAX_PARAMETERS] = {0};
-      positions[p] = position;
-      return report_failed_part(g, root, positions, node->support);
-    }
-    if (v.type != CLT_FAILED && clt_value_truthy(v)) d->positions[kept++] = position;
-  }
-  d->n_positions = kept;
-  return CLT_OK;
-}
-
+/* Decides them; the domains become what they leave. */
 static int decide_simple(grouping *g) {
-  int rc = CLT_OK;
   for (size_t p = 0; p < g->space->n_parameters; p++) {
     size_t n = g->space->parameters[p].n_values;
     clt_domain *d = &g->domains[p];
@@ -84,45 +65,29 @@ static int decide_simple(grouping *g) {
     if (d->positions == NULL) return clt_fail_memory(g->error);
     for (size_t i = 0; i < n; i++) d->positions[i] = (uint32_t)i;
   }
-  for (uint32_t r = 0; rc == CLT_OK && r < g->flow->n_roots; r++) {
+  for (uint32_t r = 0; r < g->flow->n_roots && !g->impossible; r++) {
+    /* (behind an impossible one nothing is valid, and what fails there would not have been evaluated) */
     const clt_flow_node *node = &g->flow->nodes[g->flow->roots[r].node];
-    if (g->impossible) continue; /* nothing is valid, and what fails here would not have been evaluated */
-    if (node->n_support == 1) rc = narrow_domain(g, r);
-    if (node->n_support > 0) continue;
     uint32_t positions[CLT_MAX_PARAMETERS] = {0};
-    if (clt_failed_fatally(node->value)) rc = report_failed_part(g, r, positions, (clt_mask){{0}});
-    g->impossible = node->value.type == CLT_FAILED || !clt_value_truthy(node->value);
-  }
-  return rc;
-}
-
-/* --- groups: parameters that share a constraint --- */
-
-static void find_groups(grouping *g) {
-  size_t n = g->space->n_parameters;
-  for (size_t p = 0; p < n; p++) g->group_of[p] = p;
-  for (size_t r = 0; r < g->flow->n_roots; r++) {
-    const clt_flow_node *node = &g->flow->nodes[g->flow->roots[r].node];
-    for (size_t p = 0; node->n_support == 2 && p < n; p++) {
-      if (!clt_mask_has(&node->support, p)) continue;
-      size_t a = g->group_of[clt_mask_least(node->support)], b = g->group_of[p];
-      for (size_t q = 0; q < n; q++)
-        if (g->group_of[q] == (a > b ? a : b)) g->group_of[q] = a > b ? b : a;
+    if (node->n_support == 0) {
+      int rc = clt_failed_fatally(node->value) ? report_failed_part(g, r, positions, node->support) : CLT_OK;
+      if (rc) return rc;
+      g->impossible = node->value.type == CLT_FAILED || !clt_value_truthy(node->value);
+    } else if (node->n_support == 1) {
+      size_t p = clt_mask_least(node->support), kept = 0;
+      clt_domain *d = &g->domains[p];
+      for (size_t i = 0; i < d->n_positions; i++) {
+        clt_value v = node->table[positions[p] = d->positions[i]];
+        if (clt_failed_fatally(v)) return report_failed_part(g, r, positions, node->support);
+        if (v.type != CLT_FAILED && clt_value_truthy(v)) d->positions[kept++] = positions[p];
+      }
+      d->n_positions = kept;
     }
-  }
-}
-
-static int collect_group(const grouping *g, size_t least, clt_group *out) {
-  *out = (clt_group){.flow = g->flow, .roots = clt_new_array(g->flow->n_roots, sizeof *out->roots)};
-  if (out->roots == NULL) return clt_fail_memory(g->error);
-  for (size_t p = 0; p < g->space->n_parameters; p++)
-    if (g->group_of[p] == least) out->domains[out->n_domains++] = &g->domains[p];
-  for (uint32_t r = 0; r < g->flow->n_roots; r++) {
-    const clt_flow_node *node = &g->flow->nodes[g->flow->roots[r].node];
-    if (node->n_support == 2 && g->group_of[clt_mask_least(node->support)] == least) out->roots[out->n_roots++] = r;
   }
   return CLT_OK;
 }
+
+/* --- groups: parameters that share a constraint --- */
 
 static int try_order(grouping *g, clt_group *group, size_t tries, clt_diagram **out) {
   clt_diagram_failure failure;
@@ -170,31 +135,46 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
 
 static int build_once(grouping *g) {
   clt_space *space = g->space;
-  if (clt_flow_new(&g->flow, space->parameters, space->n_parameters, g->exprs, g->whole, space->n_constraints))
+  size_t n = space->n_parameters;
+  if (clt_flow_new(&g->flow, space->parameters, n, g->exprs, g->whole, space->n_constraints))
     return clt_fail_memory(g->error);
+  const clt_flow *flow = g->flow;
   int rc = decide_simple(g);
-  find_groups(g);
-  for (size_t p = 0; rc == CLT_OK && !g->impossible && p < space->n_parameters; p++) {
-    clt_group group;
-    if (g->group_of[p] != p || space->parameters[p].n_values == 1) continue;
-    rc = collect_group(g, p, &group);
-    if (rc == CLT_OK) rc = build_group(g, &group, &space->groups[space->n_groups]);
-    if (rc == CLT_OK) space->n_groups++;
+  for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the least parameter of the group */
+  for (size_t r = 0; r < flow->n_roots; r++) {
+    const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
+    for (size_t p = 0; node->n_support == 2 && p < n; p++) {
+      if (!clt_mask_has(&node->support, p)) continue;
+      size_t a = space->group_of[clt_mask_least(node->support)], b = space->group_of[p];
+      for (size_t q = 0; q < n; q++)
+        if (space->group_of[q] == (a > b ? a : b)) space->group_of[q] = a > b ? b : a;
+    }
+  }
+  for (size_t least = 0; rc == CLT_OK && !g->impossible && least < n; least++) {
+    if (space->group_of[least] != least || space->parameters[least].n_values == 1) continue;
+    clt_group group = {.flow = flow, .roots = clt_new_array(flow->n_roots, sizeof *group.roots)};
+    if (group.roots == NULL) return clt_fail_memory(g->error);
+    for (size_t p = 0; p < n; p++)
+      if (space->group_of[p] == least) group.domains[group.n_domains++] = &g->domains[p];
+    for (uint32_t r = 0; r < flow->n_roots; r++) {
+      const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
+      if (node->n_support == 2 && space->group_of[clt_mask_least(node->support)] == least)
+        group.roots[group.n_roots++] = r;
+    }
+    rc = build_group(g, &group, &space->groups[space->n_groups]);
+    space->n_groups += rc == CLT_OK;
     free(group.roots);
   }
   return rc;
 }
 
-static void forget_work(grouping *g) {
+/* All but the diagrams; those, too, where rc is not 0. */
+static void drop_work(grouping *g, int rc) {
   for (size_t p = 0; p < g->space->n_parameters; p++) free(g->domains[p].positions);
   memset(g->domains, 0, sizeof g->domains);
   clt_flow_free(g->flow);
   g->flow = NULL;
-  g->impossible = false;
-}
-
-static void drop_diagrams(clt_space *space) {
-  while (space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
+  while (rc && g->space->n_groups > 0) clt_diagram_free(g->space->groups[--g->space->n_groups]);
 }
 
 static int compare_sizes(const void *left, const void *right) {
@@ -210,27 +190,23 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
   space->groups = clt_new_array(space->n_parameters, sizeof *space->groups);
   int rc = g.exprs && g.whole && space->groups ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < space->n_constraints; i++) g.exprs[i] = space->constraints[i].expr;
-  if (rc == CLT_OK) rc = build_once(&g);
-  while (rc == AGAIN) {
-    forget_work(&g);
-    drop_diagrams(space);
-    rc = build_once(&g);
-  }
-  if (rc) drop_diagrams(space);
-  if (rc == CLT_OK) {
-    /* The largest group comes last: ranks that follow each other then differ in this group alone for as long as can be.
-     */
-    qsort(space->groups, space->n_groups, sizeof *space->groups, compare_sizes);
-    space->valid = g.impossible ? 0 : 1;
-    for (size_t p = 0; p < space->n_parameters; p++) space->group_of[p] = CLT_NO_GROUP;
-    for (size_t i = 0; i < space->n_groups; i++) {
-      const clt_diagram *d = space->groups[i];
-      space->valid *= d->valid;
-      for (size_t l = 0; l < d->n_levels; l++) space->group_of[d->parameters[l]] = i;
-    }
-  }
-  forget_work(&g);
+  do {
+    g.impossible = false;
+    if (rc == CLT_OK || rc == AGAIN) rc = build_once(&g);
+    drop_work(&g, rc);
+  } while (rc == AGAIN);
   free(g.exprs);
   free(g.whole);
-  return rc;
+  if (rc) return rc;
+  /* The largest group comes last: ranks that follow each other then differ in this group alone for as long as can be.
+   */
+  qsort(space->groups, space->n_groups, sizeof *space->groups, compare_sizes);
+  space->valid = g.impossible ? 0 : 1;
+  for (size_t p = 0; p < space->n_parameters; p++) space->group_of[p] = CLT_NO_GROUP;
+  for (size_t i = 0; i < space->n_groups; i++) {
+    const clt_diagram *d = space->groups[i];
+    space->valid *= d->valid;
+    for (size_t l = 0; l < d->n_levels; l++) space->group_of[d->parameters[l]] = i;
+  }
+  return CLT_OK;
 }
