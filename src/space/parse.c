@@ -108,70 +108,49 @@ static clt_operand make_constant(parser *p, clt_value value) {
   return add_expr_node(p, (clt_expr_node){.op = CLT_OP_CONSTANT, .value = value});
 }
 
-static clt_operand make_node(parser *p, clt_op op, size_t at, const clt_operand operands[4]) {
-  return add_expr_node(p, (clt_expr_node){.op = (uint8_t)op,
-                                          .column = (uint32_t)at + 1,
-                                          .operands = {operands[0], operands[1], operands[2], operands[3]}});
-}
-
 static clt_operand make_binary(parser *p, clt_op op, size_t at, clt_operand a, clt_operand b) {
-  return make_node(p, op, at, (const clt_operand[4]){a, b, 0, 0});
+  return add_expr_node(p, (clt_expr_node){.op = (uint8_t)op, .column = (uint32_t)at + 1, .operands = {a, b}});
 }
 
 static clt_operand make_unary(parser *p, clt_op op, size_t at, clt_operand a) { return make_binary(p, op, at, a, 0); }
 
-/* --- calls --- */
+/* --- values without operators around them --- */
 
-/* Arguments up to the closing bracket, which is read; each one joins those before it. */
-static clt_operand parse_arguments(parser *p, const clt_function *f, size_t at, const char *closing, int *count) {
+/* The opening bracket is next. Each argument joins those before it. */
+static clt_operand parse_call(parser *p, const clt_function *f, size_t at) {
+  expect_word(p, "(");
+  bool list = sees_word(p, "[") && (f->op == CLT_OP_LENGTH || f->most > 2);
+  bool elements = list && f->op == CLT_OP_LENGTH; /* which count, whatever they are */
+  const char *closing = list ? "]" : ")";
+  clt_op op = elements ? CLT_OP_OR : f->op;
   clt_operand result = 0;
-  for (*count = 0; p->code == 0 && !sees_word(p, closing); ++*count) {
-    if (*count > 0) {
+  int count = 0;
+  if (list) next_word(p);
+  for (; p->code == 0 && !sees_word(p, closing); count++) {
+    if (count > 0) {
       expect_word(p, ",");
       if (sees_word(p, closing)) break;
     }
     clt_operand now = parse_expression(p);
-    if (f->op == CLT_OP_AND || f->op == CLT_OP_OR) now = make_unary(p, CLT_OP_BOOL, at, now);
-    if (f->op == CLT_OP_LOG && *count == 1) {
+    if (op == CLT_OP_AND || op == CLT_OP_OR) now = make_unary(p, CLT_OP_BOOL, at, now);
+    if (op == CLT_OP_LOG && count == 1) {
       result = make_unary(p, CLT_OP_LOG, at, result);
       result = make_binary(p, CLT_OP_DIVIDE, at, result, make_unary(p, CLT_OP_LOG, at, now));
-    } else if (*count > 0) {
-      result = make_binary(p, f->op, at, result, now);
-    } else if (f->op == CLT_OP_ADD || f->op == CLT_OP_GCD) {
-      result = make_binary(p, f->op, at, make_constant(p, clt_integer(0)), now);
+    } else if (count > 0) {
+      result = make_binary(p, op, at, result, now);
+    } else if (op == CLT_OP_ADD || op == CLT_OP_GCD) {
+      result = make_binary(p, op, at, make_constant(p, clt_integer(0)), now);
     } else {
       result = now;
     }
   }
   expect_word(p, closing);
-  return result;
+  if (list) expect_word(p, ")");
+  if (elements) return make_constant(p, clt_integer(count));
+  if (count < f->least || count > f->most) report_mistake(p, at, "%s() does not take %d arguments,", f->name, count);
+  if (count == 0) return make_constant(p, op == CLT_OP_ADD ? clt_integer(0) : clt_boolean(op == CLT_OP_AND));
+  return f->most == 1 || (op == CLT_OP_LOG && count == 1) ? make_unary(p, op, at, result) : result;
 }
-
-static clt_operand parse_call(parser *p, const clt_function *f, size_t at) {
-  static const clt_function any_number = {"len", CLT_OP_OR, 0, 1000};
-  int count = 0;
-  clt_operand result;
-  expect_word(p, "(");
-  bool length = f->op == CLT_OP_LENGTH, list = sees_word(p, "[") && (length || f->most > 2);
-  if (list) {
-    accept_word(p, "[");
-    result = parse_arguments(p, length ? &any_number : f, at, "]", &count);
-    expect_word(p, ")");
-    if (length) return make_constant(p, clt_integer(count)); /* known without the elements */
-  } else {
-    result = parse_arguments(p, f, at, ")", &count);
-  }
-  if (p->code) return 0;
-  if (count < f->least || count > f->most) {
-    report_mistake(p, at, "%s() does not take %d arguments,", f->name, count);
-    return 0;
-  }
-  if (count == 0) return make_constant(p, f->op == CLT_OP_ADD ? clt_integer(0) : clt_boolean(f->op == CLT_OP_AND));
-  bool single = f->most == 1 || (f->op == CLT_OP_LOG && count == 1);
-  return single ? make_unary(p, f->op, at, result) : result;
-}
-
-/* --- names and other values --- */
 
 /* What was meant, among the names of parameters, or of functions where a bracket follows. */
 static void report_unknown(parser *p, const clt_token *t, bool call) {
@@ -195,28 +174,9 @@ static void report_unknown(parser *p, const clt_token *t, bool call) {
   free(names);
 }
 
-static clt_operand parse_symbol(parser *p, const clt_token *t) {
-  int length = (int)(t->end - t->begin);
-  const char *name = p->text + t->begin;
-  const clt_symbol *symbol = NULL;
-  for (size_t i = p->n_symbols; symbol == NULL && i-- > 0;)
-    if (strncmp(p->symbols[i].name, name, (size_t)length) == 0 && p->symbols[i].name[length] == '\0')
-      symbol = &p->symbols[i];
-  if (symbol && (sees_word(p, "[") || sees_word(p, "."))) {
-    report_mistake(p, t->begin, "'%.*s' has no parts; write the name of a parameter alone,", length, name);
-  } else if (sees_word(p, "[")) {
-    report_mistake(p, t->begin, "'%.*s[...]' is not supported; write the name of the parameter alone,", length, name);
-  } else if (symbol == NULL) {
-    report_unknown(p, t, false);
-  }
-  if (p->code) return 0;
-  if (symbol->constant) return make_constant(p, symbol->value);
-  return add_expr_node(p, (clt_expr_node){.op = CLT_OP_SLOT, .operands = {symbol->slot}});
-}
-
 static clt_operand parse_name(parser *p) {
   clt_token t = p->token;
-  size_t length = t.end - t.begin;
+  int length = (int)(t.end - t.begin);
   const char *name = p->text + t.begin;
   bool truth = sees_word(p, "True") || sees_word(p, "true");
   if (truth || sees_word(p, "False") || sees_word(p, "false")) {
@@ -224,20 +184,30 @@ static clt_operand parse_name(parser *p) {
     return make_constant(p, clt_boolean(truth));
   }
   if (sees_word(p, "not")) report_mistake(p, t.begin, "'not' here needs parentheses around it and its operand,");
-  if (clt_is_keyword(name, length)) report_mistake(p, t.begin, "'%.*s' cannot stand here,", (int)length, name);
+  if (clt_is_keyword(name, (size_t)length)) report_mistake(p, t.begin, "'%.*s' cannot stand here,", length, name);
   next_word(p);
   if (p->code) return 0;
-  if (!sees_word(p, "(")) return parse_symbol(p, &t);
-  const clt_function *f = clt_function_find(name, length);
-  if (f) return parse_call(p, f, t.begin);
-  if (clt_token_is(&t, p->text, "range"))
-    report_mistake(p, t.begin, "range() can only stand behind 'in',");
-  else
+  if (sees_word(p, "(")) {
+    const clt_function *f = clt_function_find(name, (size_t)length);
+    if (f) return parse_call(p, f, t.begin);
+    if (clt_token_is(&t, p->text, "range")) report_mistake(p, t.begin, "range() can only stand behind 'in',");
     report_unknown(p, &t, true);
-  return 0;
+    return 0;
+  }
+  const clt_symbol *symbol = NULL;
+  for (size_t i = p->n_symbols; symbol == NULL && i-- > 0;)
+    if (clt_is_word(name, (size_t)length, p->symbols[i].name)) symbol = &p->symbols[i];
+  if (symbol && (sees_word(p, "[") || sees_word(p, ".")))
+    report_mistake(p, t.begin, "'%.*s' has no parts; write the name of a parameter alone,", length, name);
+  else if (sees_word(p, "["))
+    report_mistake(p, t.begin, "'%.*s[...]' is not supported; write the name of the parameter alone,", length, name);
+  else if (symbol == NULL)
+    report_unknown(p, &t, false);
+  if (p->code) return 0;
+  if (symbol->constant) return make_constant(p, symbol->value);
+  return add_expr_node(p, (clt_expr_node){.op = CLT_OP_SLOT, .operands = {symbol->slot}});
 }
 
-/* A value without operators around it. */
 static clt_operand parse_primary(parser *p) {
   clt_token t = p->token;
   clt_operand out = 0;
@@ -273,8 +243,6 @@ static clt_operand parse_primary(parser *p) {
   return out;
 }
 
-/* --- membership and comparisons --- */
-
 /* x in a list, a range, or a text. */
 static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
   const char *closing = accept_word(p, "[") ? "]" : accept_word(p, "{") ? "}" : NULL;
@@ -291,7 +259,9 @@ static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
     if (p->code) return 0;
     clt_operand from = n == 1 ? make_constant(p, clt_integer(0)) : given[0];
     clt_operand step = n == 3 ? given[2] : make_constant(p, clt_integer(1));
-    return make_node(p, CLT_OP_IN_RANGE, at, (const clt_operand[4]){x, from, n == 1 ? given[0] : given[1], step});
+    return add_expr_node(
+        p, (clt_expr_node){
+               .op = CLT_OP_IN_RANGE, .column = (uint32_t)at + 1, .operands = {x, from, given[n == 1 ? 0 : 1], step}});
   }
   if (closing == NULL) {
     if (!accept_word(p, "(")) return make_binary(p, CLT_OP_INSIDE, at, x, parse_level(p, LEVEL_BIT_OR));
@@ -313,49 +283,6 @@ static clt_operand parse_membership(parser *p, size_t at, clt_operand x) {
   return found;
 }
 
-static bool sees_comparison(const parser *p, clt_op *op) {
-  static const struct {
-    const char *word;
-    clt_op op;
-  } words[] = {{"==", CLT_OP_EQUAL},  {"!=", CLT_OP_NOT_EQUAL},     {"<", CLT_OP_LESS},   {"<=", CLT_OP_LESS_EQUAL},
-               {">", CLT_OP_GREATER}, {">=", CLT_OP_GREATER_EQUAL}, {"in", CLT_OP_INSIDE}};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (sees_word(p, words[i].word)) {
-      *op = words[i].op;
-      return true;
-    }
-  const char *problem;
-  clt_token further;
-  *op = CLT_OP_NOT; /* stands for "not in" */
-  return sees_word(p, "not") && clt_lex(&further, p->text, p->token.end, p->end, &problem) == CLT_OK &&
-         clt_token_is(&further, p->text, "in");
-}
-
-/* a < b <= c is a < b and b <= c, with one b. */
-static clt_operand parse_comparisons(parser *p, clt_operand left) {
-  clt_operand all = 0, right = 0, now;
-  bool any = false, in = false;
-  clt_op op;
-  while (p->code == 0 && sees_comparison(p, &op)) {
-    size_t at = p->token.begin;
-    if (in) report_mistake(p, at, "a comparison behind 'in' needs parentheses,");
-    in = op == CLT_OP_INSIDE || op == CLT_OP_NOT;
-    next_word(p);
-    if (op == CLT_OP_NOT) next_word(p);
-    if (in) {
-      now = parse_membership(p, at, left);
-      if (op == CLT_OP_NOT) now = make_unary(p, CLT_OP_NOT, at, now);
-    } else {
-      right = parse_level(p, LEVEL_BIT_OR);
-      now = make_binary(p, op, at, left, right);
-    }
-    all = any ? make_binary(p, CLT_OP_AND, at, all, now) : now;
-    any = true;
-    left = right;
-  }
-  return all;
-}
-
 /* --- operators --- */
 
 typedef struct op_word {
@@ -365,24 +292,21 @@ typedef struct op_word {
   bool truth; /* C's: both sides and the result are true or false */
 } op_word;
 
-static const op_word *find_operator(const parser *p, const op_word *table, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (sees_word(p, table[i].word)) return &table[i];
-  return NULL;
-}
-
-/* Operators of this level and of those that bind more tightly. */
-static clt_operand parse_level(parser *p, int level) {
-  static const op_word prefixes[] = {{"-", CLT_OP_NEGATE, LEVEL_SIGN, false},
-                                     {"+", CLT_OP_PLUS, LEVEL_SIGN, false},
-                                     {"~", CLT_OP_INVERT, LEVEL_SIGN, false},
-                                     {"!", CLT_OP_NOT, LEVEL_SIGN, false},
-                                     {"not", CLT_OP_NOT, LEVEL_NOT, false}};
+/* NULL: no operator between operands is next. "not" stands for "not in". */
+static const op_word *find_infix(const parser *p) {
   static const op_word infixes[] = {
       {"or", CLT_OP_OR, LEVEL_OR, false},
       {"||", CLT_OP_OR, LEVEL_OR, true},
       {"and", CLT_OP_AND, LEVEL_AND, false},
       {"&&", CLT_OP_AND, LEVEL_AND, true},
+      {"==", CLT_OP_EQUAL, LEVEL_COMPARE, false},
+      {"!=", CLT_OP_NOT_EQUAL, LEVEL_COMPARE, false},
+      {"<", CLT_OP_LESS, LEVEL_COMPARE, false},
+      {"<=", CLT_OP_LESS_EQUAL, LEVEL_COMPARE, false},
+      {">", CLT_OP_GREATER, LEVEL_COMPARE, false},
+      {">=", CLT_OP_GREATER_EQUAL, LEVEL_COMPARE, false},
+      {"in", CLT_OP_INSIDE, LEVEL_COMPARE, false},
+      {"not", CLT_OP_NOT, LEVEL_COMPARE, false},
       {"|", CLT_OP_BIT_OR, LEVEL_BIT_OR, false},
       {"^", CLT_OP_BIT_XOR, LEVEL_BIT_XOR, false},
       {"&", CLT_OP_BIT_AND, LEVEL_BIT_AND, false},
@@ -396,34 +320,76 @@ static clt_operand parse_level(parser *p, int level) {
       {"%", CLT_OP_REMAINDER, LEVEL_MULTIPLY, false},
       {"**", CLT_OP_POWER, LEVEL_POWER, false},
   };
+  const char *problem;
+  clt_token further;
+  for (size_t i = 0; i < sizeof infixes / sizeof *infixes; i++) {
+    if (!sees_word(p, infixes[i].word)) continue;
+    if (infixes[i].op != CLT_OP_NOT) return &infixes[i];
+    bool in =
+        clt_lex(&further, p->text, p->token.end, p->end, &problem) == CLT_OK && clt_token_is(&further, p->text, "in");
+    return in ? &infixes[i] : NULL;
+  }
+  return NULL;
+}
+
+/* a < b <= c is a < b and b <= c, with one b. */
+static clt_operand parse_comparisons(parser *p, clt_operand left) {
+  clt_operand all = 0, right = 0, now;
+  bool any = false, in = false;
+  const op_word *o;
+  while (p->code == 0 && (o = find_infix(p)) && o->level == LEVEL_COMPARE) {
+    size_t at = p->token.begin;
+    if (in) report_mistake(p, at, "a comparison behind 'in' needs parentheses,");
+    in = o->op == CLT_OP_INSIDE || o->op == CLT_OP_NOT;
+    next_word(p);
+    if (o->op == CLT_OP_NOT) next_word(p);
+    if (in) {
+      now = parse_membership(p, at, left);
+      if (o->op == CLT_OP_NOT) now = make_unary(p, CLT_OP_NOT, at, now);
+    } else {
+      right = parse_level(p, LEVEL_BIT_OR);
+      now = make_binary(p, o->op, at, left, right);
+    }
+    all = any ? make_binary(p, CLT_OP_AND, at, all, now) : now;
+    any = true;
+    left = right;
+  }
+  return all;
+}
+
+/* Operators of this level and of those that bind more tightly. */
+static clt_operand parse_level(parser *p, int level) {
+  static const op_word prefixes[] = {{"-", CLT_OP_NEGATE, LEVEL_SIGN, false},
+                                     {"+", CLT_OP_PLUS, LEVEL_SIGN, false},
+                                     {"~", CLT_OP_INVERT, LEVEL_SIGN, false},
+                                     {"!", CLT_OP_NOT, LEVEL_SIGN, false},
+                                     {"not", CLT_OP_NOT, LEVEL_NOT, false}};
   if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
   size_t at = p->token.begin;
   clt_operand left;
-  const op_word *o = find_operator(p, prefixes, sizeof prefixes / sizeof *prefixes);
-  if (p->code == 0 && o && !(o->level == LEVEL_NOT && level > LEVEL_NOT)) {
+  const op_word *o = NULL;
+  for (size_t i = 0; p->code == 0 && i < sizeof prefixes / sizeof *prefixes; i++)
+    if (sees_word(p, prefixes[i].word)) o = &prefixes[i];
+  if (o && !(o->level == LEVEL_NOT && level > LEVEL_NOT)) {
     next_word(p);
     left = make_unary(p, o->op, at, parse_level(p, o->level));
   } else {
     left = parse_primary(p);
   }
-  while (p->code == 0) {
-    clt_op comparison;
-    at = p->token.begin;
-    o = find_operator(p, infixes, sizeof infixes / sizeof *infixes);
-    if (o && o->level >= level) {
-      next_word(p);
-      /* The right side of ** may have a sign and further powers, other operators group from the left. */
-      clt_operand right = parse_level(p, o->level == LEVEL_POWER ? LEVEL_SIGN : o->level + 1);
-      if (o->truth) {
-        left = make_unary(p, CLT_OP_BOOL, at, left);
-        right = make_unary(p, CLT_OP_BOOL, at, right);
-      }
-      left = make_binary(p, o->op, at, left, right);
-    } else if (level <= LEVEL_COMPARE && sees_comparison(p, &comparison)) {
+  while (p->code == 0 && (o = find_infix(p)) && o->level >= level) {
+    if (o->level == LEVEL_COMPARE) {
       left = parse_comparisons(p, left);
-    } else {
-      break;
+      continue;
     }
+    at = p->token.begin;
+    next_word(p);
+    /* The right side of ** may have a sign and further powers, other operators group from the left. */
+    clt_operand right = parse_level(p, o->level == LEVEL_POWER ? LEVEL_SIGN : o->level + 1);
+    if (o->truth) {
+      left = make_unary(p, CLT_OP_BOOL, at, left);
+      right = make_unary(p, CLT_OP_BOOL, at, right);
+    }
+    left = make_binary(p, o->op, at, left, right);
   }
   p->depth--;
   return left;
@@ -432,24 +398,21 @@ static clt_operand parse_level(parser *p, int level) {
 /* The whole, with the choice around it: "x if c else y" or "c ? x : y". */
 static clt_operand parse_expression(parser *p) {
   if (++p->depth > CLT_EXPR_MAX_DEPTH) report_mistake(p, p->token.begin, "too many nested parts");
-  clt_operand out = parse_level(p, LEVEL_OR), operands[4] = {out, out, 0, 0};
-  size_t at = p->token.begin;
-  bool choice = true;
+  clt_operand out = parse_level(p, LEVEL_OR);
+  clt_expr_node choice = {.op = CLT_OP_CHOOSE, .column = (uint32_t)p->token.begin + 1, .operands = {out, out}};
   if (accept_word(p, "if")) {
-    operands[0] = parse_level(p, LEVEL_OR);
+    choice.operands[0] = parse_level(p, LEVEL_OR);
     expect_word(p, "else");
   } else if (accept_word(p, "?")) {
-    operands[1] = parse_expression(p);
+    choice.operands[1] = parse_expression(p);
     expect_word(p, ":");
   } else {
-    choice = false;
+    p->depth--;
+    return out;
   }
-  if (choice) {
-    operands[2] = parse_expression(p);
-    out = make_node(p, CLT_OP_CHOOSE, at, operands);
-  }
+  choice.operands[2] = parse_expression(p);
   p->depth--;
-  return out;
+  return add_expr_node(p, choice);
 }
 
 int clt_expr_compile_part(clt_expr **out, const char *text, size_t begin, size_t end, const clt_place *place,
