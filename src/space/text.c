@@ -11,14 +11,11 @@
 int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity) {
   size_t used = 0;
   if (capacity) out[0] = '\0';
-  for (size_t i = 0; i < space->n_parameters; i++) {
+  for (size_t i = 0; i < 2 * space->n_parameters; i++) { /* names and values in turn */
     char *at = used < capacity ? out + used : NULL;
     size_t left = used < capacity ? capacity - used : 0;
-    int n = snprintf(at, left, "%s%s=", i ? " " : "", space->parameters[i].name);
-    used += n > 0 ? (size_t)n : 0;
-    at = used < capacity ? out + used : NULL;
-    left = used < capacity ? capacity - used : 0;
-    n = clt_value_print(clt_space_value(space, config, i), at, left);
+    int n = i % 2 ? clt_value_print(clt_space_value(space, config, i / 2), at, left)
+                  : snprintf(at, left, "%s%s=", i ? " " : "", space->parameters[i / 2].name);
     used += n > 0 ? (size_t)n : 0;
   }
   return (int)used;
@@ -33,120 +30,76 @@ char *clt_config_string(const clt_space *space, clt_config config) {
 
 /* --- reading --- */
 
-typedef struct reader {
-  const clt_space *space;
-  const char *at;
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  bool given[CLT_MAX_PARAMETERS];
-  clt_error *error;
-} reader;
+#define SEPARATORS " \t\r\n,"
 
-static bool separates(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
-static bool ends(char c) { return c == '\0' || separates(c); }
-
-static int unknown(reader *r, const char *name) {
-  const char *names[CLT_MAX_PARAMETERS];
-  for (size_t i = 0; i < r->space->n_parameters; i++) names[i] = r->space->parameters[i].name;
-  const char *near = clt_nearest_name(name, names, r->space->n_parameters);
-  if (near) return clt_fail(r->error, CLT_E_NOT_FOUND, "there is no parameter '%s' (did you mean '%s'?)", name, near);
-  return clt_fail(r->error, CLT_E_NOT_FOUND, "there is no parameter '%s'", name);
-}
-
-static int read_name(reader *r, size_t *parameter) {
-  char name[256];
-  size_t length = strcspn(r->at, "= \t\r\n,");
-  if (r->at[length] != '=' || length == 0 || length >= sizeof name)
-    return clt_fail(r->error, CLT_E_FORMAT, "a configuration is written 'name=value name=value ...': '%.100s' is not",
-                    r->at);
-  snprintf(name, sizeof name, "%.*s", (int)length, r->at);
-  int p = clt_space_find_parameter(r->space, name);
-  if (p < 0) return unknown(r, name);
-  if (r->given[p]) return clt_fail(r->error, CLT_E_FORMAT, "'%s' is given twice", name);
-  r->at += length + 1;
-  *parameter = (size_t)p;
-  return CLT_OK;
-}
-
-/* Length of the printed value if the text begins with it, else 0. Empty texts are found as 0 as well: see read_value.
- */
-static size_t matches(const char *text, clt_value value) {
-  char number[64];
-  const char *printed = value.type == CLT_STRING ? value.text : number;
-  if (value.type != CLT_STRING) clt_value_print(value, number, sizeof number);
-  size_t length = strlen(printed);
-  return strncmp(text, printed, length) == 0 && ends(text[length]) ? length : 0;
-}
-
-static bool is_word(const char *text, size_t length, const char *word) {
-  return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
-/* A number that is written otherwise than it is printed: 1.0 for 1, true for 1. */
+/* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
 static bool read_number(const char *text, size_t length, clt_value *out) {
-  bool minus = length > 0 && *text == '-';
-  if (is_word(text, length, "true") || is_word(text, length, "True")) {
-    *out = (clt_value){.type = CLT_BOOL, .integer = 1};
-    return true;
-  }
-  if (is_word(text, length, "false") || is_word(text, length, "False")) {
-    *out = (clt_value){.type = CLT_BOOL, .integer = 0};
-    return true;
-  }
+  bool minus = length > 0 && *text == '-',
+       truth = clt_is_word(text, length, "true") || clt_is_word(text, length, "True");
+  *out = (clt_value){.type = CLT_BOOL, .integer = truth};
+  if (truth || clt_is_word(text, length, "false") || clt_is_word(text, length, "False")) return true;
   if (!clt_number_parse(out, text + minus, length - minus)) return false;
   if (minus && out->type == CLT_REAL) out->real = -out->real;
   if (minus && out->type == CLT_INT) out->integer = -out->integer;
   return true;
 }
 
-/* Texts may hold blanks: the longest of the listed values that stands here is meant. */
-static bool read_value(reader *r, size_t p) {
-  const clt_parameter *parameter = &r->space->parameters[p];
-  size_t longest = 0, length = 0;
+/* The value that stands at the beginning of a text, and how many of its bytes it takes. Texts may hold blanks: the
+ * longest of the listed values is meant. False: none is there. */
+static bool read_value(const char *text, const clt_parameter *parameter, uint32_t *position, size_t *taken) {
+  size_t length = strcspn(text, SEPARATORS), longest = 0;
   bool found = false;
-  while (!ends(r->at[length])) length++;
   clt_value number;
-  bool numeric = read_number(r->at, length, &number);
+  bool numeric = read_number(text, length, &number);
   for (size_t v = 0; v < parameter->n_values; v++) {
     clt_value value = parameter->values[v];
-    bool empty = value.type == CLT_STRING && value.text[0] == '\0' && length == 0;
-    bool equal = numeric && value.type != CLT_STRING && clt_value_equal(value, number);
-    size_t n = equal ? length : matches(r->at, value);
-    if (n <= longest && !(empty && !found)) continue;
+    char printed[64];
+    const char *written = value.type == CLT_STRING ? value.text : printed;
+    if (value.type != CLT_STRING) clt_value_print(value, printed, sizeof printed);
+    size_t n = strlen(written);
+    bool here = strncmp(text, written, n) == 0 && (text[n] == '\0' || strchr(SEPARATORS, text[n]));
+    if (numeric && value.type != CLT_STRING && clt_value_equal(value, number)) {
+      here = true;
+      n = length;
+    }
+    if (!here || (found && n <= longest)) continue;
     found = true;
     longest = n;
-    r->positions[p] = (uint32_t)v;
+    *position = (uint32_t)v;
   }
-  r->at += longest;
-  r->given[p] = found;
+  *taken = longest;
   return found;
 }
 
-static int read_assignment(reader *r) {
-  size_t p = 0;
-  int rc = read_name(r, &p);
-  if (rc || read_value(r, p)) return rc;
-  size_t length = strcspn(r->at, " \t\r\n,");
-  return clt_fail(r->error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s'", length < 100 ? (int)length : 100,
-                  r->at, r->space->parameters[p].name);
-}
-
-static int check_complete(const reader *r) {
-  for (size_t p = 0; p < r->space->n_parameters; p++)
-    if (!r->given[p] && r->space->parameters[p].n_values > 1)
-      return clt_fail(r->error, CLT_E_NOT_FOUND, "the configuration does not say what '%s' is",
-                      r->space->parameters[p].name);
-  return CLT_OK;
-}
-
 int clt_config_parse(clt_config *out, const clt_space *space, const char *text, clt_error *error) {
-  reader r = {.space = space, .at = text, .error = error};
-  int rc = CLT_OK;
-  for (;;) {
-    while (separates(*r.at)) r.at++;
-    if (rc || *r.at == '\0') break;
-    rc = read_assignment(&r);
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
+  bool given[CLT_MAX_PARAMETERS] = {false};
+  const char *names[CLT_MAX_PARAMETERS];
+  for (size_t i = 0; i < space->n_parameters; i++) names[i] = space->parameters[i].name;
+  for (const char *at = text + strspn(text, SEPARATORS); *at; at += strspn(at, SEPARATORS)) {
+    char name[256];
+    size_t length = strcspn(at, "=" SEPARATORS);
+    if (at[length] != '=' || length == 0 || length >= sizeof name)
+      return clt_fail(error, CLT_E_FORMAT, "a configuration is written 'name=value name=value ...': '%.100s' is not",
+                      at);
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    int p = clt_space_find_parameter(space, name);
+    const char *near = p < 0 ? clt_nearest_name(name, names, space->n_parameters) : NULL;
+    if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%s' (did you mean '%s'?)", name, near);
+    if (p < 0) return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%s'", name);
+    if (given[p]) return clt_fail(error, CLT_E_FORMAT, "'%s' is given twice", name);
+    at += length + 1;
+    given[p] = read_value(at, &space->parameters[p], &positions[p], &length);
+    if (!given[p]) {
+      length = strcspn(at, SEPARATORS);
+      return clt_fail(error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s'",
+                      length < 100 ? (int)length : 100, at, name);
+    }
+    at += length;
   }
-  if (rc == CLT_OK) rc = check_complete(&r);
-  if (rc == CLT_OK) *out = clt_space_from_positions(space, r.positions);
-  return rc;
+  for (size_t p = 0; p < space->n_parameters; p++)
+    if (!given[p] && space->parameters[p].n_values > 1)
+      return clt_fail(error, CLT_E_NOT_FOUND, "the configuration does not say what '%s' is", names[p]);
+  *out = clt_space_from_positions(space, positions);
+  return CLT_OK;
 }
