@@ -15,9 +15,9 @@
 #define SHORT_LIST 4096               /* of a large space, by mean and by the bound each */
 #define BATCH CLT_LAYOUT_MOST         /* configurations that a thread predicts at once */
 #define CHUNK (8 * BATCH)             /* enumerated at once */
-#define CENTRES 10      /* of the best measured and of the best predicted, whose neighbours are looked at */
-#define NEIGHBOURS 4096 /* of one configuration, at most */
-#define NEAR_FASTEST 3  /* whose neighbours CLT_NEAR_INCUMBENT looks at */
+#define CENTRES CLT_MOST_FASTEST      /* of the best measured and predicted, whose neighbours are looked at */
+#define NEIGHBOURS 4096               /* of one configuration, at most */
+#define NEAR_FASTEST 3                /* whose neighbours CLT_NEAR_INCUMBENT looks at */
 
 /* Configurations for which a look at every other refit pays; more of them wait longer. On 99,008 configurations a look
  * at every tenth refit reaches 0.936 of the optimum after 200 evaluations, at every second 0.970, at every one 0.963
@@ -41,17 +41,6 @@ static int lay_out(clt_candidates *c, clt_error *error) {
   int rc = clt_layout_init(&c->layout[0], &c->split[0], c->extra, c->configs, c->n, error);
   if (!rc && c->extra) rc = clt_layout_init(&c->layout[1], &c->split[1], NULL, c->configs, c->n, error);
   return rc;
-}
-
-/* Ascending ranks, so that neighbours in the sample share what is computed for one of them. */
-static int draw_sample(clt_candidates *c, clt_rng *rng, clt_error *error) {
-  c->sample = clt_new_array(SAMPLE, sizeof *c->sample);
-  if (c->sample == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_rng_below(rng, clt_space_valid(c->space));
-  clt_sort_u64(c->sample, SAMPLE);
-  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_space_at(c->space, c->sample[i]);
-  c->n_sample = SAMPLE;
-  return CLT_OK;
 }
 
 int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const clt_extra_inputs *extra,
@@ -85,7 +74,15 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
     c->complete = true;
     rc = lay_out(c, error);
   }
-  return !rc && valid > HUGE_SPACE ? draw_sample(c, rng, error) : rc;
+  if (rc || valid <= HUGE_SPACE) return rc;
+  c->sample = clt_new_array(SAMPLE, sizeof *c->sample);
+  if (c->sample == NULL) return clt_fail_memory(error);
+  /* Ascending ranks, so that neighbours in the sample share what is computed for one of them. */
+  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_rng_below(rng, valid);
+  clt_sort_u64(c->sample, SAMPLE);
+  for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_space_at(c->space, c->sample[i]);
+  c->n_sample = SAMPLE;
+  return CLT_OK;
 }
 
 void clt_candidates_block(clt_candidates *c, clt_config config) {
@@ -139,42 +136,39 @@ static int look_at(struct look *look, const clt_config *configs, size_t n, clt_e
   return rc;
 }
 
-static int look_at_sample(struct look *look, const clt_results *results, clt_error *error) {
-  const clt_candidates *c = look->candidates;
-  clt_config centres[3 * CENTRES]; /* the best measured and the best predicted, in both ways */
-  int rc = CLT_OK;
-  for (size_t first = 0; !rc && first < c->n_sample; first += CHUNK)
-    rc = look_at(look, c->sample + first, c->n_sample - first < CHUNK ? c->n_sample - first : CHUNK, error);
-  size_t n_centres = clt_results_fastest(results, centres, CENTRES);
-  for (int k = 0; !rc && k < 2; k++) {
-    clt_heap copy;
-    rc = clt_heap_init(&copy, look->lists[k].n, error);
-    if (rc) break;
-    copy.n = look->lists[k].n;
-    memcpy(copy.items, look->lists[k].items, copy.n * sizeof *copy.items);
-    clt_heap_sort(&copy);
-    for (size_t i = 0; i < CENTRES && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
-    clt_heap_release(&copy);
-  }
-  for (size_t i = 0; !rc && i < n_centres; i++) {
-    size_t n = clt_space_neighbours(c->space, centres[i], look->configs, NEIGHBOURS);
-    rc = look_at(look, look->configs, n < NEIGHBOURS ? n : NEIGHBOURS, error);
-  }
-  return rc;
-}
-
+/* Makes the most promising of the space the candidates. */
 static int choose_short_list(clt_candidates *c, const clt_committee *committee, bool blind, const clt_map *asked,
-                             const clt_results *results, double kappa, clt_error *error) {
+                             const clt_fastest *fastest, double kappa, clt_error *error) {
   struct look look = {.candidates = c, .committee = committee, .blind = blind, .kappa = kappa, .asked = asked};
+  uint64_t valid = clt_space_valid(c->space);
   look.configs = clt_new_array(CHUNK, sizeof *look.configs);
   look.mean = clt_new_array(CHUNK, sizeof *look.mean);
   look.spread = clt_new_array(CHUNK, sizeof *look.spread);
   int rc = look.configs && look.mean && look.spread ? CLT_OK : clt_fail_memory(error);
   for (int k = 0; !rc && k < 2; k++) rc = clt_heap_init(&look.lists[k], SHORT_LIST, error);
-  if (!rc && c->n_sample) rc = look_at_sample(&look, results, error);
-  uint64_t valid = clt_space_valid(c->space);
   for (uint64_t first = 0; !rc && c->n_sample == 0 && first < valid; first += CHUNK)
     rc = look_at(&look, look.configs, clt_space_enumerate(c->space, first, CHUNK, look.configs), error);
+  for (size_t first = 0; !rc && first < c->n_sample; first += CHUNK)
+    rc = look_at(&look, c->sample + first, c->n_sample - first < CHUNK ? c->n_sample - first : CHUNK, error);
+  if (!rc && c->n_sample) { /* around the best measured and the best predicted, in both ways */
+    clt_config centres[3 * CENTRES];
+    size_t n_centres = fastest->n;
+    memcpy(centres, fastest->configs, fastest->n * sizeof *centres);
+    for (int k = 0; !rc && k < 2; k++) {
+      clt_heap copy;
+      rc = clt_heap_init(&copy, look.lists[k].n, error);
+      if (rc) break;
+      copy.n = look.lists[k].n;
+      memcpy(copy.items, look.lists[k].items, copy.n * sizeof *copy.items);
+      clt_heap_sort(&copy);
+      for (size_t i = 0; i < CENTRES && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
+      clt_heap_release(&copy);
+    }
+    for (size_t i = 0; !rc && i < n_centres; i++) {
+      size_t n = clt_space_neighbours(c->space, centres[i], look.configs, NEIGHBOURS);
+      rc = look_at(&look, look.configs, n < NEIGHBOURS ? n : NEIGHBOURS, error);
+    }
+  }
   if (!rc) { /* both lists, each configuration once */
     size_t n = 0;
     for (int k = 0; k < 2; k++)
@@ -197,7 +191,7 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
 /* --- predicting and choosing --- */
 
 int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bool blind, const clt_map *asked,
-                           const clt_results *results, double kappa, bool *changed, clt_error *error) {
+                           const clt_fastest *fastest, double kappa, bool *changed, clt_error *error) {
   /* Refits until the next look at the whole space, so that looking costs about as much in all spaces. */
   uint64_t waits = (c->n_sample ? c->n_sample : clt_space_valid(c->space)) / LOOKED_AT;
   int wait = waits < LONGEST_WAIT ? 1 + (int)waits : LONGEST_WAIT;
@@ -207,32 +201,25 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   c->age++;
   for (size_t i = 0; i < c->n; i++) n_blocked += c->blocked[i];
   *changed = !c->complete && (c->age > wait || n_blocked == c->n);
-  if (*changed) rc = choose_short_list(c, committee, blind, asked, results, kappa, error);
+  if (*changed) rc = choose_short_list(c, committee, blind, asked, fastest, kappa, error);
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
 }
 
-static clt_config best_neighbour(const clt_candidates *c, const clt_results *results) {
-  clt_config centres[NEAR_FASTEST], best = CLT_CONFIG_NONE;
-  size_t n_centres = clt_results_fastest(results, centres, NEAR_FASTEST);
+clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisition, double kappa,
+                               const clt_fastest *fastest) {
+  clt_config best = CLT_CONFIG_NONE;
   float least = INFINITY;
-  for (size_t i = 0; i < c->n; i++) {
+  bool best_fails = true;
+  for (size_t i = 0; acquisition == CLT_NEAR_INCUMBENT && i < c->n; i++) {
     if (c->blocked[i] || c->p_fail[i] > CLT_P_FAIL || !(c->mean[i] < least)) continue;
     bool near = false;
-    for (size_t k = 0; k < n_centres && !near; k++)
-      near = clt_encoded_difference(c->encoding, c->configs[i], centres[k]) == 1;
+    for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST && !near; k++)
+      near = clt_encoded_difference(c->encoding, c->configs[i], fastest->configs[k]) == 1;
     if (!near) continue;
     best = c->configs[i];
     least = c->mean[i];
   }
-  return best;
-}
-
-clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisition, double kappa,
-                               const clt_results *results) {
-  clt_config best = acquisition == CLT_NEAR_INCUMBENT ? best_neighbour(c, results) : CLT_CONFIG_NONE;
   if (best != CLT_CONFIG_NONE) return best;
-  float least = INFINITY;
-  bool best_fails = true;
   for (size_t i = 0; i < c->n; i++) {
     if (c->blocked[i]) continue;
     float score = acquisition == CLT_BY_TREES   ? c->tree[i]

@@ -1,4 +1,122 @@
-/* What a model predicted beforehand, corrected by what was measured since.
+/* What is known before the surrogate search begins: prior data, which is an input of the networks and where the search
+ * begins; and what a model predicted, corrected by what was measured since. */
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "search/surrogate.h"
+
+#define NEAR 1e-6f /* squared distances that count as equal */
+
+/* Chosen on 210 measured configurations of filterbank at each of 20 sizes, where they made little difference. */
+#define NOISE 0.05    /* N, of log cost: of a measurement */
+#define DEVIATION 0.1 /* S */
+#define LENGTH 1.5    /* over so many parameters from one end to the other a deviation is forgotten to 1/e */
+#define LEVEL 2.0     /* L */
+
+/* --- prior data --- */
+
+float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x) {
+  float least = INFINITY;
+  for (size_t i = 0; i < n; i++, points += n_inputs) {
+    float sum = 0;
+    for (size_t j = 0; j < n_inputs; j++) sum += (x[j] - points[j]) * (x[j] - points[j]);
+    least = fminf(least, sum);
+  }
+  return least;
+}
+
+int clt_prior_data_init(clt_prior_data *d, const clt_search_setup *setup, const clt_encoding *encoding,
+                        clt_error *error) {
+  size_t n_inputs = encoding->n_inputs;
+  *d = (clt_prior_data){setup->sources, setup->n_sources < CLT_MOST_SOURCES ? setup->n_sources : CLT_MOST_SOURCES,
+                        encoding};
+  d->nearest = clt_space_valid(encoding->space) <= CLT_LAYOUT_MOST;
+  for (size_t k = 0; k < d->n; k++) {
+    const clt_search_source *source = &d->sources[k];
+    float least = INFINITY;
+    double sum = 0;
+    d->x[k] = clt_new_array(source->n, (n_inputs + 1) * sizeof(float));
+    d->speed[k] = clt_new_array(source->n, sizeof(float));
+    if (d->x[k] == NULL || d->speed[k] == NULL) return clt_fail_memory(error);
+    for (size_t i = 0; i < source->n; i++) least = fminf(least, source->log_costs[i]);
+    for (size_t i = 0; i < source->n; i++) {
+      clt_encode(encoding, source->configs[i], d->x[k] + i * n_inputs);
+      d->speed[k][i] = isnan(source->log_costs[i]) ? 0 : expf(least - source->log_costs[i]);
+      sum += d->speed[k][i];
+    }
+    d->mean[k] = source->n ? (float)(sum / (double)source->n) : 0;
+  }
+  return CLT_OK;
+}
+
+void clt_prior_data_release(clt_prior_data *d) {
+  for (size_t k = 0; k < CLT_MOST_SOURCES; k++) {
+    free(d->x[k]);
+    free(d->speed[k]);
+  }
+}
+
+static bool find_speed(const clt_prior_data *d, size_t k, clt_config config, float *speed) {
+  size_t place;
+  if (!clt_search_u64(d->sources[k].configs, d->sources[k].n, config, &place)) return false;
+  *speed = d->speed[k][place];
+  return true;
+}
+
+void clt_prior_data_fill(const void *user, clt_config config, float *out) {
+  const clt_prior_data *d = user;
+  size_t n_inputs = d->encoding->n_inputs;
+  for (size_t k = 0; k < d->n; k++) {
+    float x[CLT_MOST_ENCODED], speed = d->mean[k], least = INFINITY, sum = 0, n = 0;
+    bool known = find_speed(d, k, config, &speed);
+    if (!known && d->nearest && n_inputs <= CLT_MOST_ENCODED) { /* the mean of the nearest ones */
+      clt_encode(d->encoding, config, x);
+      for (size_t i = 0; i < d->sources[k].n; i++) {
+        float distance = clt_least_distance(d->x[k] + i * n_inputs, 1, n_inputs, x);
+        if (distance > least + NEAR) continue;
+        if (distance < least - NEAR) sum = n = 0;
+        least = fminf(least, distance);
+        sum += d->speed[k][i];
+        n++;
+      }
+      if (n > 0) speed = sum / n;
+    }
+    out[k] = 2 * speed - 1;
+  }
+}
+
+clt_config clt_prior_data_best(const clt_prior_data *d, size_t k, const clt_config *before, size_t n_before,
+                               const clt_map *asked) {
+  const clt_space *space = d->encoding->space;
+  clt_config best = CLT_CONFIG_NONE;
+  float most = 0;
+  k %= d->n;
+  for (size_t i = 0; i < d->sources[k].n; i++) {
+    clt_config config = d->sources[k].configs[i];
+    float sum = 0, n = 0, speed, own = d->speed[k][i];
+    if (!(own > 2 * most - 1)) continue; /* the other half is at most 1/2 */
+    for (size_t j = 0; j < d->n; j++) {
+      if (!find_speed(d, j, config, &speed)) continue;
+      sum += speed;
+      n++;
+    }
+    float promise = 0.5f * sum / n + 0.5f * own; /* half the mean of all sources that have it, half its own */
+    if (!(promise > most) || !clt_space_contains(space, config) || clt_space_canonical(space, config) != config ||
+        clt_map_find(asked, config))
+      continue;
+    bool near = false;
+    for (size_t j = 0; j < n_before && !near; j++) near = clt_encoded_difference(d->encoding, config, before[j]) < 2;
+    if (near) continue;
+    best = config;
+    most = promise;
+  }
+  return best;
+}
+
+/* --- a model's predictions ---
  *
  * A Gaussian process on the deviation d = log measured - log predicted (Rasmussen and Williams, "Gaussian Processes for
  * Machine Learning", 2006, section 2.2, with the prediction as the mean function, section 2.7). Its covariance is the
@@ -8,19 +126,6 @@
  * the weights w = K^-1 d are solved for once, and the corrected prediction is the prediction plus the sum of w_i (L^2 +
  * S^2 exp(-distance(c, i) / LENGTH)). The term with L^2 is the same for all c and left out, as only the order counts:
  * near what was measured the prediction is shifted as that was, far from it by what all have in common. */
-#include <lapacke.h>
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/fail.h"
-#include "base/memory.h"
-#include "search/surrogate.h"
-
-/* Chosen on 210 measured configurations of filterbank at each of 20 sizes, where they made little difference. */
-#define NOISE 0.05    /* N, of log cost: of a measurement */
-#define DEVIATION 0.1 /* S */
-#define LENGTH 1.5    /* over so many parameters from one end to the other a deviation is forgotten to 1/e */
-#define LEVEL 2.0     /* L */
 
 void clt_prior_release(clt_prior *prior) {
   free(prior->configs);

@@ -18,7 +18,8 @@
 #define REFIT_SHARE 100 /* a refit for each new row, and for each hundredth of them when there are many */
 #define TRIES 200       /* random configurations before the whole order is drawn */
 #define LARGEST_BLOCK 64
-#define PRIOR_ROWS 40 /* so long a model's predictions, corrected, pick alone: chosen with what prior.c has */
+#define IMPROVEMENT 0.005 /* relative; less than that is none: the noise of repeated runs */
+#define PRIOR_ROWS 40     /* so long a model's predictions, corrected, pick alone: chosen with what prior.c has */
 
 /* With prior data: the fastest four of it are evaluated first, then four well-spread ones, and no branch comes before
  * the networks have made what they can of it. Chosen on the ten recorded spaces with the kernel's other device as
@@ -47,6 +48,13 @@ typedef struct request {
   bool told;
 } request;
 
+/* Improvement over some of the rows. */
+typedef struct improvement {
+  size_t n;         /* rows */
+  size_t best_at;   /* of these, when the best came */
+  double best_cost; /* 0: none yet */
+} improvement;
+
 typedef struct surrogate_state {
   clt_search_setup setup;
   surrogate_options options;
@@ -58,7 +66,13 @@ typedef struct surrogate_state {
   clt_prior_data data;
   clt_prior prior;        /* n 0: none */
   clt_extra_inputs extra; /* n 0: none */
-  clt_results results;
+  /* All results, in the order of arrival. A branch is a search beside the main one that knows nothing but its own
+   * rows. */
+  clt_result_row *rows;
+  float *x, *inputs; /* [row][n_inputs], [row][extra.n] */
+  size_t n_rows, n_failed, rows_capacity, x_capacity, inputs_capacity;
+  improvement all, own; /* of all rows; of the latest branch's */
+  uint32_t latest;      /* branch; 0: none yet */
   clt_map asked;
   float *points; /* encoded, all that were asked for */
   size_t n_points, points_capacity;
@@ -118,8 +132,6 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
   if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
   const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
-  s->results.encoding = s->encoding;
-  s->results.inputs = extra;
   if (!rc) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
   if (!rc && setup->predicted && setup->n_sources && n_inputs)
     rc = clt_prior_init(&s->prior, &setup->sources[0], s->encoding, error);
@@ -165,19 +177,102 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
   return rc;
 }
 
+/* --- results --- */
+
+static void note_improvement(improvement *i, double cost) {
+  bool first = !(i->best_cost > 0);
+  i->n++;
+  if (isnan(cost)) return;
+  if (first || cost < i->best_cost * (1 - IMPROVEMENT)) i->best_at = i->n;
+  if (first || cost < i->best_cost) i->best_cost = cost;
+}
+
+static int add_row(surrogate_state *s, clt_result_row row, clt_error *error) {
+  size_t n_inputs = s->encoding->n_inputs, n_extra = s->extra.n, n = s->n_rows;
+  if (clt_grow(&s->rows, &s->rows_capacity, n + 1, sizeof *s->rows) ||
+      clt_grow(&s->x, &s->x_capacity, n + 1, (n_inputs + 1) * sizeof *s->x) ||
+      clt_grow(&s->inputs, &s->inputs_capacity, n + 1, (n_extra + 1) * sizeof *s->inputs))
+    return clt_fail_memory(error);
+  if (n_extra) s->extra.fill(s->extra.user, row.config, s->inputs + n * n_extra);
+  clt_encode(s->encoding, row.config, s->x + n * n_inputs);
+  s->rows[s->n_rows++] = row;
+  s->n_failed += isnan(row.cost);
+  note_improvement(&s->all, row.cost);
+  if (row.branch && row.branch == s->latest) note_improvement(&s->own, row.cost);
+  return CLT_OK;
+}
+
+/* Correct, and of the branch; 0: of any. */
+static bool row_trains(const clt_result_row *row, uint32_t branch) {
+  return !isnan(row->cost) && (branch == 0 || row->branch == branch);
+}
+
+static size_t count_correct(const surrogate_state *s, uint32_t branch) {
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_rows; i++) n += row_trains(&s->rows[i], branch);
+  return n;
+}
+
+/* Among equals the lower configuration. */
+static clt_fastest find_fastest(const surrogate_state *s) {
+  const clt_result_row *rows[CLT_MOST_FASTEST + 1];
+  clt_fastest fastest = {.n = 0};
+  for (size_t i = 0; i < s->n_rows; i++) {
+    const clt_result_row *row = &s->rows[i];
+    size_t place = fastest.n;
+    if (isnan(row->cost)) continue;
+    for (; place > 0; place--) {
+      const clt_result_row *before = rows[place - 1];
+      if (row->cost != before->cost ? row->cost > before->cost : row->config >= before->config) break;
+      rows[place] = before;
+    }
+    rows[place] = row;
+    if (fastest.n < CLT_MOST_FASTEST) fastest.n++;
+  }
+  for (size_t k = 0; k < fastest.n; k++) fastest.configs[k] = rows[k]->config;
+  return fastest;
+}
+
 /* --- the models --- */
+
+/* The correct rows of the turn's branch: inputs, with n_extra further ones, and their speed relative to the fastest of
+ * them. Speed is the target, and not log cost: a network that is fitted on log cost spends itself on the slow majority.
+ * Both are malloc'ed. */
+static int training_rows(const surrogate_state *s, size_t n_extra, float **x, float **speed, size_t *n,
+                         clt_error *error) {
+  size_t n_inputs = s->encoding->n_inputs, width = n_inputs + n_extra;
+  double best = (s->turn ? &s->own : &s->all)->best_cost;
+  *x = clt_new_array(s->n_rows, (width + 1) * sizeof **x);
+  *speed = clt_new_array(s->n_rows, sizeof **speed);
+  *n = 0;
+  if (*x == NULL || *speed == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_rows; i++) {
+    if (!row_trains(&s->rows[i], s->turn)) continue;
+    memcpy(*x + *n * width, s->x + i * n_inputs, n_inputs * sizeof **x);
+    memcpy(*x + *n * width + n_inputs, s->inputs + i * n_extra, n_extra * sizeof **x);
+    (*speed)[(*n)++] = (float)(best / s->rows[i].cost);
+  }
+  return CLT_OK;
+}
 
 /* Branches do without prior data: if it misleads, they are the way out, and if it does not, the main search makes the
  * best of it. */
 static int need_committee(surrogate_state *s, clt_error *error) {
   bool changed = false, blind = s->turn != 0 && s->blind;
   clt_committee *committee = blind ? s->blind : s->committee;
+  float *x, *y;
+  size_t n;
   if (s->has_committee) return CLT_OK;
   double start_s = clt_now_s();
-  int rc = clt_results_fit(&s->results, s->turn, committee, blind, &s->rng, error);
+  int rc = training_rows(s, blind ? 0 : s->extra.n, &x, &y, &n, error);
+  for (size_t i = 0; !rc && i < n; i++) y[i] = -y[i];
+  if (!rc) rc = clt_committee_fit(committee, x, y, n, &s->rng, error);
+  free(x);
+  free(y);
   double fitted_s = clt_now_s();
+  const clt_fastest fastest = find_fastest(s);
   if (!rc)
-    rc = clt_candidates_predict(&s->candidates, committee, blind, &s->asked, &s->results, s->options.kappa, &changed,
+    rc = clt_candidates_predict(&s->candidates, committee, blind, &s->asked, &fastest, s->options.kappa, &changed,
                                 error);
   if (changed) s->has_trees = s->has_validity = false;
   s->has_committee = !rc;
@@ -186,41 +281,42 @@ static int need_committee(surrogate_state *s, clt_error *error) {
   return rc;
 }
 
+/* On the same target, 1 - speed: the lower, the faster. */
 static int need_trees(surrogate_state *s, clt_error *error) {
   clt_candidates *c = &s->candidates;
+  clt_forest *trees = NULL;
+  float *x, *y;
+  size_t n;
   if (s->has_trees) return CLT_OK;
-  clt_forest *trees;
-  int rc = clt_results_fit_trees(&trees, &s->results, s->turn, clt_rng_next(&s->rng), error);
-  if (rc) return rc;
-  rc = clt_forest_predict(trees, c->configs, c->n, c->tree, error);
+  uint64_t seed = clt_rng_next(&s->rng);
+  int rc = training_rows(s, 0, &x, &y, &n, error);
+  for (size_t i = 0; !rc && i < n; i++) y[i] = y[i] < 1 ? 1 - y[i] : 0;
+  if (!rc) rc = clt_forest_fit(&trees, s->encoding, x, y, n, seed, error);
+  free(x);
+  free(y);
+  if (!rc) rc = clt_forest_predict(trees, c->configs, c->n, c->tree, error);
   clt_forest_free(trees);
   s->has_trees = !rc;
   return rc;
 }
 
-/* Fitted again with every failure, and when there are a tenth more rows. */
+/* Of what fails, on all rows. Fitted again with every failure, and when there are a tenth more rows. */
 static int need_forest(surrogate_state *s, clt_error *error) {
-  const clt_results *r = &s->results;
-  bool outdated = r->n_failed != s->n_failed_validity || 10 * r->n >= 11 * s->n_validity;
-  if (r->n_failed == 0 || !outdated) return CLT_OK;
-  clt_forest *validity;
-  int rc = clt_results_fit_validity(&validity, r, clt_rng_next(&s->rng), error);
+  bool outdated = s->n_failed != s->n_failed_validity || 10 * s->n_rows >= 11 * s->n_validity;
+  if (s->n_failed == 0 || !outdated) return CLT_OK;
+  clt_forest *validity = NULL;
+  float *failed = clt_new_array(s->n_rows, sizeof *failed);
+  if (failed == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_rows; i++) failed[i] = isnan(s->rows[i].cost);
+  int rc = clt_forest_fit(&validity, s->encoding, s->x, failed, s->n_rows, clt_rng_next(&s->rng), error);
+  free(failed);
   if (rc) return rc;
   clt_forest_free(s->forest);
   s->forest = validity;
-  s->n_validity = r->n;
-  s->n_failed_validity = r->n_failed;
+  s->n_validity = s->n_rows;
+  s->n_failed_validity = s->n_failed;
   s->has_validity = false;
   return CLT_OK;
-}
-
-static int need_validity(surrogate_state *s, clt_error *error) {
-  clt_candidates *c = &s->candidates;
-  int rc = need_forest(s, error);
-  if (rc || s->forest == NULL || s->has_validity) return rc;
-  rc = clt_forest_predict(s->forest, c->configs, c->n, c->p_fail, error);
-  s->has_validity = !rc;
-  return rc;
 }
 
 /* --- asking --- */
@@ -232,38 +328,41 @@ static int need_validity(surrogate_state *s, clt_error *error) {
  * A branch that stalls gives way to the next. With prior data a stall comes early, and the first branch costs little.
  */
 static void branch_if_stalled(surrogate_state *s) {
-  clt_results *r = &s->results;
-  const clt_improvement *i = r->latest ? &r->own : &r->all;
-  bool early = s->extra.n && r->latest == 0;
+  const improvement *i = s->latest ? &s->own : &s->all;
+  bool early = s->extra.n && s->latest == 0;
   int64_t patience = early ? (s->options.patience + 1) / 2 : s->options.patience;
   if (patience == 0 || (int64_t)(i->n - i->best_at) < patience) return;
   if (s->allowance - s->n_asked < LEAST_LEFT || (s->extra.n && s->n_asked < SOURCES_FIRST)) return;
-  r->latest++;
-  r->own = (clt_improvement){0};
+  s->turn = ++s->latest;
+  s->own = (improvement){0};
   s->n_seen = 0;
   s->spread_left = s->options.start;
-  s->turn = r->latest;
   s->phase = "search from anew";
 }
 
 /* The best by the models, whose turn it is with each news. CLT_CONFIG_NONE: nothing is left. */
 static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error) {
-  const clt_results *r = &s->results;
-  size_t news = r->n - s->n_seen;
-  if (news > 0 && news >= r->n / REFIT_SHARE) {
-    s->turn = s->turn == 0 && clt_results_n_correct(r, r->latest) >= MIN_CORRECT ? r->latest : 0;
+  clt_candidates *c = &s->candidates;
+  size_t news = s->n_rows - s->n_seen;
+  if (news > 0 && news >= s->n_rows / REFIT_SHARE) {
+    s->turn = s->turn == 0 && count_correct(s, s->latest) >= MIN_CORRECT ? s->latest : 0;
     s->has_committee = s->has_trees = false;
-    s->n_seen = r->n;
+    s->n_seen = s->n_rows;
   }
   uint64_t n_picked = s->n_picked[s->turn != 0]++;
-  clt_acquisition by = s->turn == 0 && r->latest != 0 ? late_mix[n_picked % (sizeof late_mix / sizeof *late_mix)]
+  clt_acquisition by = s->turn == 0 && s->latest != 0 ? late_mix[n_picked % (sizeof late_mix / sizeof *late_mix)]
                                                       : mix[n_picked % (sizeof mix / sizeof *mix)];
-  if (by == CLT_BY_TREES && s->candidates.n == 0) by = CLT_BY_MEAN;
+  if (by == CLT_BY_TREES && c->n == 0) by = CLT_BY_MEAN;
   int rc = by == CLT_BY_TREES ? need_trees(s, error) : need_committee(s, error);
-  if (!rc) rc = need_validity(s, error);
+  if (!rc) rc = need_forest(s, error);
+  if (!rc && s->forest && !s->has_validity) {
+    rc = clt_forest_predict(s->forest, c->configs, c->n, c->p_fail, error);
+    s->has_validity = !rc;
+  }
   if (rc) return rc;
-  *out = clt_candidates_best(&s->candidates, by, s->options.kappa, r);
-  return *out == CLT_CONFIG_NONE && !s->candidates.complete ? far_point(s, out, error) : CLT_OK;
+  const clt_fastest fastest = find_fastest(s);
+  *out = clt_candidates_best(c, by, s->options.kappa, &fastest);
+  return *out == CLT_CONFIG_NONE && !c->complete ? far_point(s, out, error) : CLT_OK;
 }
 
 /* The next one, by the first of these that applies: predictions of a model, corrected; prior data; well-spread points;
@@ -271,10 +370,10 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
 static int next_one(surrogate_state *s, clt_config *out, bool *some, clt_error *error) {
   *out = CLT_CONFIG_NONE;
   *some = true;
-  if (s->committee && s->prior.n && s->results.n < PRIOR_ROWS) {
+  if (s->committee && s->prior.n && s->n_rows < PRIOR_ROWS) {
     double start_s = clt_now_s();
     int rc = need_forest(s, error);
-    if (!rc) rc = clt_prior_best(out, &s->prior, s->results.rows, s->results.n, &s->asked, s->forest, error);
+    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, &s->asked, s->forest, error);
     s->predict_s += clt_now_s() - start_s;
     if (rc || *out != CLT_CONFIG_NONE) return rc;
   }
@@ -284,7 +383,7 @@ static int next_one(surrogate_state *s, clt_config *out, bool *some, clt_error *
     if (*out != CLT_CONFIG_NONE) s->transferred[s->n_transferred++] = *out;
     return CLT_OK;
   }
-  bool too_few = clt_results_n_correct(&s->results, 0) < MIN_CORRECT;
+  bool too_few = count_correct(s, 0) < MIN_CORRECT;
   if (s->committee && s->spread_left == 0 && !too_few) branch_if_stalled(s);
   if (s->committee && s->spread_left == 0 && too_few) s->spread_left = MORE;
   int rc;
@@ -308,7 +407,7 @@ static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
     int rc = CLT_OK;
     if (s->n_block == s->block_size) {
       if (s->n_block_told < s->n_block) break;
-      for (size_t i = 0; !rc && i < s->n_block; i++) rc = clt_results_add(&s->results, s->block[i].row, error);
+      for (size_t i = 0; !rc && i < s->n_block; i++) rc = add_row(s, s->block[i].row, error);
       s->n_block = s->n_block_told = 0;
     }
     if (!rc) rc = next_one(s, &config, &some, error);
@@ -327,8 +426,7 @@ static int surrogate_tell(void *state, clt_config config, double cost, const clt
                           clt_error *error) {
   (void)measurement;
   surrogate_state *s = state;
-  if (clt_search_is_evaluated(&s->setup, config))
-    return clt_results_add(&s->results, (clt_result_row){config, cost, 0}, error);
+  if (clt_search_is_evaluated(&s->setup, config)) return add_row(s, (clt_result_row){config, cost, 0}, error);
   if (s->spread_left == 0) s->phase = "search";
   for (size_t i = 0; i < s->n_block; i++) {
     if (s->block[i].row.config != config || s->block[i].told) continue;
@@ -349,7 +447,6 @@ static void surrogate_report(const void *state, clt_search_report *out) {
 static void surrogate_fini(void *state) {
   surrogate_state *s = state;
   clt_candidates_release(&s->candidates);
-  clt_results_release(&s->results);
   clt_prior_data_release(&s->data);
   clt_prior_release(&s->prior);
   clt_map_release(&s->asked);
@@ -358,6 +455,9 @@ static void surrogate_fini(void *state) {
   clt_committee_free(s->committee);
   clt_committee_free(s->blind);
   clt_encoding_free(s->encoding);
+  free(s->rows);
+  free(s->x);
+  free(s->inputs);
   free(s->points);
   free(s->candidate);
 }

@@ -9,7 +9,7 @@
 
 #define CLT_P_FAIL 0.5f /* what fails more probably than not stands behind all others */
 
-/* --- results and prior data (surrogate_data.c) --- */
+/* --- prior data (prior.c) --- */
 
 #define CLT_MOST_SOURCES 8   /* the first ones */
 #define CLT_MOST_ENCODED 512 /* inputs; beyond, a source's mean stands for what it lacks */
@@ -36,54 +36,16 @@ void clt_prior_data_fill(const void *data, clt_config config, float *out);
 clt_config clt_prior_data_best(const clt_prior_data *data, size_t k, const clt_config *before, size_t n_before,
                                const clt_map *asked);
 
+/* The least squared distance of x to any of the first n of points[][n_inputs]. */
+float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
+
+/* --- a model's predictions, corrected by measurements (prior.c) --- */
+
 typedef struct clt_result_row {
   clt_config config;
   double cost;     /* NaN: failed */
   uint32_t branch; /* that asked for it; 0: the main search */
 } clt_result_row;
-
-/* Improvement over some of the rows. */
-typedef struct clt_improvement {
-  size_t n;         /* rows */
-  size_t best_at;   /* of these, when the best came */
-  double best_cost; /* 0: none yet */
-} clt_improvement;
-
-/* All results, in the order of arrival; x[row][n_inputs]. A branch is a search beside the main one that knows nothing
- * but its own rows. */
-typedef struct clt_results {
-  const clt_encoding *encoding;
-  const clt_extra_inputs *inputs; /* NULL: none */
-  clt_result_row *rows;
-  float *x, *extra; /* extra[row][n of the extra inputs] */
-  size_t n, n_failed, rows_capacity, x_capacity, extra_capacity;
-  clt_improvement all, own; /* of all rows; of the latest branch's */
-  uint32_t latest;          /* branch; 0: none yet */
-} clt_results;
-
-int clt_results_add(clt_results *results, clt_result_row row, clt_error *error);
-void clt_results_release(clt_results *results);
-size_t clt_results_n_correct(const clt_results *results, uint32_t branch); /* 0: of all */
-
-#define CLT_MOST_FASTEST 16
-
-/* The n (up to CLT_MOST_FASTEST) fastest correct rows, the fastest first; returns how many there are. */
-size_t clt_results_fastest(const clt_results *results, clt_config *out, size_t n);
-
-/* The least squared distance of x to any of the first n of points[][n_inputs]. */
-float clt_least_distance(const float *points, size_t n, size_t n_inputs, const float *x);
-
-/* Fits the committee on the correct rows of a branch (0: on all): minus the speed, relative to the fastest of them. One
- * that is blind does not see the extra inputs. */
-int clt_results_fit(const clt_results *results, uint32_t branch, clt_committee *committee, bool blind, clt_rng *rng,
-                    clt_error *error);
-/* Trees on the same target, 1 - speed: the lower, the faster. */
-int clt_results_fit_trees(clt_forest **out, const clt_results *results, uint32_t branch, uint64_t seed,
-                          clt_error *error);
-/* A forest on all rows; NULL where none failed. */
-int clt_results_fit_validity(clt_forest **out, const clt_results *results, uint64_t seed, clt_error *error);
-
-/* --- a model's predictions, corrected by measurements (prior.c) --- */
 
 typedef struct clt_prior {
   const clt_encoding *encoding;
@@ -132,10 +94,18 @@ int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding
 void clt_candidates_release(clt_candidates *candidates);
 void clt_candidates_block(clt_candidates *candidates, clt_config config);
 
-/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked and results
- * say what is left out and whose neighbourhoods are looked at. */
+#define CLT_MOST_FASTEST 10
+
+/* The fastest of what was measured, the fastest first: around them it is looked more closely. */
+typedef struct clt_fastest {
+  clt_config configs[CLT_MOST_FASTEST];
+  size_t n;
+} clt_fastest;
+
+/* Predicts speeds; before that looks at the whole space where it is time, and says so in *changed. asked is left out.
+ */
 int clt_candidates_predict(clt_candidates *candidates, const clt_committee *committee, bool blind, const clt_map *asked,
-                           const clt_results *results, double kappa, bool *changed, clt_error *error);
+                           const clt_fastest *fastest, double kappa, bool *changed, clt_error *error);
 
 /* What an acquisition function minimises. */
 typedef enum clt_acquisition {
@@ -148,6 +118,6 @@ typedef enum clt_acquisition {
 /* The best by an acquisition function, those that probably fail last; CLT_CONFIG_NONE: all are blocked. Of the
  * neighbours of the fastest few, only those that probably do not fail; where there are none, the least mean. */
 clt_config clt_candidates_best(const clt_candidates *candidates, clt_acquisition acquisition, double kappa,
-                               const clt_results *results);
+                               const clt_fastest *fastest);
 
 #endif
