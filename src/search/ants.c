@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "model/trees.h"
 #include "problem/guidance.h"
-#include "search/ants.h"
 #include "search/search.h"
 #include "space/space.h"
 
@@ -64,28 +63,20 @@ double clt_pheromones_trail(const clt_pheromones *p, size_t parameter, uint32_t 
   return p->trail[p->first[parameter] + position];
 }
 
-static size_t choose_branch(clt_pheromones *p, size_t parameter, size_t n, clt_rng *rng) {
-  double sum = 0;
-  if (n == 1) return 0;
-  for (size_t i = 0; i < n; i++) {
-    size_t at = p->first[parameter] + p->branches[i].position;
-    p->weights[i] = pow(p->trail[at], p->alpha) * pow(p->desirable[at], p->beta);
-    sum += p->weights[i];
-  }
-  double left = clt_rng_unit(rng) * sum;
-  for (size_t i = 0; i + 1 < n; i++) {
-    if (left < p->weights[i]) return i;
-    left -= p->weights[i];
-  }
-  return n - 1;
-}
-
 clt_config clt_pheromones_path(clt_pheromones *p, clt_rng *rng) {
   clt_walk walk;
   clt_walk_start(&walk, p->space);
   for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
-    size_t n = clt_walk_branches(&walk, p->branches);
-    clt_walk_take(&walk, &p->branches[choose_branch(p, (size_t)parameter, n, rng)]);
+    size_t n = clt_walk_branches(&walk, p->branches), chosen = 0;
+    double sum = 0;
+    for (size_t i = 0; n > 1 && i < n; i++) {
+      size_t at = p->first[parameter] + p->branches[i].position;
+      p->weights[i] = pow(p->trail[at], p->alpha) * pow(p->desirable[at], p->beta);
+      sum += p->weights[i];
+    }
+    double left = n > 1 ? clt_rng_unit(rng) * sum : 0;
+    for (; chosen + 1 < n && !(left < p->weights[chosen]); chosen++) left -= p->weights[chosen];
+    clt_walk_take(&walk, &p->branches[chosen]);
   }
   return walk.config;
 }
@@ -142,15 +133,11 @@ typedef struct ants_options {
   double alpha, beta, rho, filter;
 } ants_options;
 
+/* log_cost is learnt (INFINITY: it failed), or what the tree predicts. */
 typedef struct path {
   clt_config config;
-  double predicted; /* log cost */
+  double log_cost;
 } path;
-
-typedef struct best {
-  clt_config config; /* CLT_CONFIG_NONE: nothing correct */
-  double cost;
-} best;
 
 typedef struct ants_state {
   clt_steps steps; /* first: its ask and tell are the searcher's */
@@ -159,83 +146,58 @@ typedef struct ants_state {
   path *paths; /* of this iteration: n_paths, the next one to be proposed */
   size_t max_paths, n_paths, next;
   int64_t n_home; /* ants of the iteration whose time is learnt */
-  best iteration, overall;
-  clt_config *configs; /* learnt, with their log costs; INFINITY: failed */
-  double *log_costs;
-  size_t n, n_capacity, t_capacity;
+  clt_best iteration, overall;
+  path *learnt;
+  size_t n_learnt, capacity;
 } ants_state;
-
-/* --- learning --- */
-
-static const best nothing = {.config = CLT_CONFIG_NONE, .cost = INFINITY};
-
-static void keep_better(best *b, clt_config config, double cost) {
-  if (cost < b->cost) *b = (best){config, cost};
-}
 
 static int ants_learn(void *state, clt_config config, double cost, clt_error *error) {
   ants_state *s = state;
-  const ants_options *o = &s->options;
-  if (clt_grow(&s->configs, &s->n_capacity, s->n + 1, sizeof *s->configs) ||
-      clt_grow(&s->log_costs, &s->t_capacity, s->n + 1, sizeof *s->log_costs))
-    return clt_fail_memory(error);
-  s->configs[s->n] = config;
-  s->log_costs[s->n++] = log(cost);
-  keep_better(&s->iteration, config, cost);
-  keep_better(&s->overall, config, cost);
-  if (++s->n_home < o->ants) return CLT_OK;
-  if (s->iteration.config != CLT_CONFIG_NONE) clt_pheromones_deposit(&s->pheromones, s->iteration.config, o->rho / 2);
-  if (s->overall.config != CLT_CONFIG_NONE) clt_pheromones_deposit(&s->pheromones, s->overall.config, o->rho / 2);
-  s->iteration = nothing;
+  if (clt_grow(&s->learnt, &s->capacity, s->n_learnt + 1, sizeof *s->learnt)) return clt_fail_memory(error);
+  s->learnt[s->n_learnt++] = (path){config, log(cost)};
+  clt_best_keep(&s->iteration, config, cost);
+  clt_best_keep(&s->overall, config, cost);
+  if (++s->n_home < s->options.ants) return CLT_OK;
+  const clt_config good[] = {s->iteration.config, s->overall.config};
+  for (int i = 0; i < 2; i++)
+    if (good[i] != CLT_CONFIG_NONE) clt_pheromones_deposit(&s->pheromones, good[i], s->options.rho / 2);
+  s->iteration = CLT_NO_BEST;
   s->n_home = 0;
   return CLT_OK;
 }
 
-/* --- paths --- */
-
-static void walk_paths(ants_state *s) {
-  s->n_paths = s->next = 0;
-  for (size_t i = 0; i < TRIES * s->max_paths && s->n_paths < s->max_paths; i++) {
-    clt_config config = clt_space_canonical(s->steps.space, clt_pheromones_path(&s->pheromones, &s->steps.rng));
-    bool is_new = clt_steps_is_new(&s->steps, config);
-    for (size_t k = 0; is_new && k < s->n_paths; k++) is_new = s->paths[k].config != config;
-    if (is_new) s->paths[s->n_paths++].config = config;
-  }
-  if (s->n_paths < s->max_paths) clt_pheromones_reset(&s->pheromones);
-}
-
 static int by_prediction(const void *a, const void *b) {
   const path *x = a, *y = b;
-  if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
+  if (x->log_cost != y->log_cost) return x->log_cost < y->log_cost ? -1 : 1;
   return (x->config > y->config) - (x->config < y->config);
 }
 
 /* What the tree splits: the positions of a configuration's values, in the order in which they are listed. */
-static void encode_positions(const ants_state *s, clt_config config, float *out) {
+static void encode_positions(const clt_space *space, clt_config config, float *out) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(s->steps.space, config, positions);
-  for (size_t p = 0; p < clt_space_n_parameters(s->steps.space); p++) out[p] = (float)positions[p];
+  clt_space_positions(space, config, positions);
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++) out[p] = (float)positions[p];
 }
 
 /* Puts the paths first whose leaves in a tree of the measured costs are the best. */
 static int filter_paths(ants_state *s, clt_error *error) {
-  size_t n_inputs = clt_space_n_parameters(s->steps.space);
-  if (s->overall.config == CLT_CONFIG_NONE || s->n_paths <= (size_t)s->options.ants) return CLT_OK;
-  float *x = clt_new_array(s->n, n_inputs * sizeof *x), *y = clt_new_array(s->n, sizeof *y);
+  const clt_space *space = s->steps.space;
+  size_t n_inputs = clt_space_n_parameters(space);
+  float *x = clt_new_array(s->n_learnt, n_inputs * sizeof *x), *y = clt_new_array(s->n_learnt, sizeof *y);
   double worst = -INFINITY;
   clt_tree tree = {0};
   int rc = x && y ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; i < s->n; i++)
-    if (isfinite(s->log_costs[i])) worst = fmax(worst, s->log_costs[i]);
-  for (size_t i = 0; !rc && i < s->n; i++) {
-    encode_positions(s, s->configs[i], x + i * n_inputs);
-    y[i] = (float)(isfinite(s->log_costs[i]) ? s->log_costs[i] : worst + FAILED);
+  for (size_t i = 0; i < s->n_learnt; i++)
+    if (isfinite(s->learnt[i].log_cost)) worst = fmax(worst, s->learnt[i].log_cost);
+  for (size_t i = 0; !rc && i < s->n_learnt; i++) {
+    encode_positions(space, s->learnt[i].config, x + i * n_inputs);
+    y[i] = (float)(isfinite(s->learnt[i].log_cost) ? s->learnt[i].log_cost : worst + FAILED);
   }
-  if (!rc) rc = clt_tree_fit(&tree, x, n_inputs, y, s->n, MIN_LEAF, error);
+  if (!rc) rc = clt_tree_fit(&tree, x, n_inputs, y, s->n_learnt, MIN_LEAF, error);
   for (size_t i = 0; !rc && i < s->n_paths; i++) {
     float at[CLT_MAX_PARAMETERS];
-    encode_positions(s, s->paths[i].config, at);
-    s->paths[i].predicted = (double)clt_tree_predict(&tree, at);
+    encode_positions(space, s->paths[i].config, at);
+    s->paths[i].log_cost = (double)clt_tree_predict(&tree, at);
   }
   if (!rc) qsort(s->paths, s->n_paths, sizeof *s->paths, by_prediction);
   clt_tree_release(&tree);
@@ -244,29 +206,35 @@ static int filter_paths(ants_state *s, clt_error *error) {
   return rc;
 }
 
+/* With each iteration, walks more new paths than are measured, of which the tree chooses. */
 static int ants_propose(void *state, clt_config *out, clt_error *error) {
   ants_state *s = state;
+  size_t n_ants = (size_t)s->options.ants;
   if (clt_space_valid(s->steps.space) == 0) return *out = CLT_CONFIG_NONE, CLT_OK;
   if (s->next == s->n_paths) {
-    walk_paths(s);
-    int rc = filter_paths(s, error);
+    s->n_paths = s->next = 0;
+    for (size_t i = 0; i < TRIES * s->max_paths && s->n_paths < s->max_paths; i++) {
+      clt_config config = clt_space_canonical(s->steps.space, clt_pheromones_path(&s->pheromones, &s->steps.rng));
+      bool is_new = clt_steps_is_new(&s->steps, config);
+      for (size_t k = 0; is_new && k < s->n_paths; k++) is_new = s->paths[k].config != config;
+      if (is_new) s->paths[s->n_paths++].config = config;
+    }
+    if (s->n_paths < s->max_paths) clt_pheromones_reset(&s->pheromones);
+    int rc = s->overall.config != CLT_CONFIG_NONE && s->n_paths > n_ants ? filter_paths(s, error) : CLT_OK;
     if (rc) return rc;
-    if (s->n_paths > (size_t)s->options.ants) s->n_paths = (size_t)s->options.ants;
+    if (s->n_paths > n_ants) s->n_paths = n_ants;
   }
   if (s->n_paths == 0) return clt_steps_random(&s->steps, out, error);
   *out = s->paths[s->next++].config;
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {ants_propose, ants_learn};
-
-/* --- opening and closing --- */
-
 static int ants_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   ants_state *s = state;
+  static const clt_steps_rules rules = {ants_propose, ants_learn};
   const ants_options *o = options;
   s->options = *o;
-  s->iteration = s->overall = nothing;
+  s->iteration = s->overall = CLT_NO_BEST;
   s->max_paths = (size_t)ceil((double)o->ants / (1 - o->filter));
   s->paths = clt_new_array(s->max_paths, sizeof *s->paths);
   if (s->paths == NULL) return clt_fail_memory(error);
@@ -283,7 +251,7 @@ static int64_t ants_budget(const void *options) {
 
 static void ants_report(const void *state, clt_search_report *out) {
   const ants_state *s = state;
-  snprintf(out->phase, sizeof out->phase, "iteration %zu", s->n / (size_t)s->options.ants + 1);
+  snprintf(out->phase, sizeof out->phase, "iteration %zu", s->n_learnt / (size_t)s->options.ants + 1);
 }
 
 static void ants_fini(void *state) {
@@ -291,8 +259,7 @@ static void ants_fini(void *state) {
   clt_pheromones_release(&s->pheromones);
   clt_steps_fini(s);
   free(s->paths);
-  free(s->configs);
-  free(s->log_costs);
+  free(s->learnt);
 }
 
 static const clt_option options[] = {

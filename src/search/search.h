@@ -3,6 +3,7 @@
 #ifndef CLT_SEARCH_SEARCH_H
 #define CLT_SEARCH_SEARCH_H
 
+#include <clatune/model.h>
 #include <clatune/sys/searcher.h>
 #include <math.h>
 
@@ -144,5 +145,67 @@ bool clt_steps_is_new(const clt_steps *steps, clt_config config);
 
 /* A random configuration that is new; CLT_CONFIG_NONE: there is none. */
 int clt_steps_random(clt_steps *steps, clt_config *out, clt_error *error);
+
+/* --- trails that ants leave on the values of the parameters, and the paths that follow them (ants.c) ---
+ *
+ * A path is a walk down the tree of valid configurations (space/space.h): a parameter that the values before leave
+ * without a choice is passed without a decision. Max-Min Ant System (Stuetzle and Hoos, "MAX-MIN Ant System", Future
+ * Generation Computer Systems 16, 2000, section 3) in the hyper-cube framework (Blum and Dorigo, "The hyper-cube
+ * framework for ant colony optimization", IEEE Transactions on Systems, Man and Cybernetics B 34, 2004):
+ * pheromones lie in [0.001, 0.999], begin at 0.5, and move towards 1 on the values of a good path and towards 0 on the
+ * others. */
+
+typedef struct clt_pheromones {
+  const clt_space *space;
+  double alpha, beta; /* exponents of pheromone and desirability */
+  size_t *first;      /* of a parameter, its first value in the tables */
+  double *trail;      /* pheromone */
+  double *desirable;  /* desirability known before, above 0; 1 at the beginning */
+  clt_branch *branches;
+  double *weights;
+} clt_pheromones;
+
+int clt_pheromones_init(clt_pheromones *pheromones, const clt_space *space, double alpha, double beta,
+                        clt_error *error);
+void clt_pheromones_release(clt_pheromones *pheromones);
+
+/* All trails at 0.5. */
+void clt_pheromones_reset(clt_pheromones *pheromones);
+
+/* The pheromone on a value. */
+double clt_pheromones_trail(const clt_pheromones *pheromones, size_t parameter, uint32_t position);
+
+/* A path; the space has a valid configuration. */
+clt_config clt_pheromones_path(clt_pheromones *pheromones, clt_rng *rng);
+
+/* Moves the trails of the parameters where the path of a valid configuration had a choice by the share rho. */
+void clt_pheromones_deposit(clt_pheromones *pheromones, clt_config config, double rho);
+
+/* Fills in how desirable each value is, by what the author thinks before anything was measured: the mean of the
+ * problem's Desirability over those of 2,000 random configurations that have the value, relative to the mean of all, at
+ * least 0.01 and at most 100. Configurations without a number above 0 count as 0. Values that the sample lacks stay at
+ * 1, and so does everything where the instance is NULL, has no Desirability, or is 0 everywhere. */
+int clt_pheromones_guess(clt_pheromones *pheromones, const clt_instance *instance, uint64_t seed, clt_error *error);
+
+/* --- how the two-stage search divides its budget (two_stage.c) --- */
+
+typedef struct clt_two_stage_options {
+  int64_t samples;          /* 0: from the budget */
+  const char *second_stage; /* "rest", "auto" or a number */
+  int64_t second_stage_max; /* with "auto" */
+  bool validity;            /* what will probably fail comes last */
+} clt_two_stage_options;
+
+typedef struct clt_two_stage_plan {
+  int64_t samples, second_stage; /* upper limits; second_stage INT64_MAX: none */
+  bool chosen;                   /* the second stage ends where the confidence is reached */
+} clt_two_stage_plan;
+
+/* allowance: evaluations that may be asked for, INT64_MAX: no limit. */
+int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options *options, int64_t allowance,
+                            clt_error *error);
+
+/* What the options ask for without a budget; 0: nothing. */
+int64_t clt_two_stage_own_budget(const void *options);
 
 #endif

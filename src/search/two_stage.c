@@ -1,7 +1,5 @@
 /* two-stage: random samples, a model, then the configurations that it predicts to be the fastest (Falch and Elster,
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
-#include "search/two_stage.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,14 +21,6 @@
 
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
 
-/* What the model predicts to be the fastest, in order. */
-typedef struct candidates {
-  clt_config *configs;
-  clt_prediction *predictions;
-  size_t n, next; /* next: the first not taken */
-  bool exhausted; /* the model has no others */
-} candidates;
-
 typedef struct two_stage_state {
   clt_search_setup setup;
   clt_two_stage_plan plan;
@@ -46,9 +36,11 @@ typedef struct two_stage_state {
   stage stage;
 
   clt_model *model;
-  candidates candidates;
-  double margin;    /* with plan.chosen: find_margin */
-  size_t block_end; /* of candidates.next */
+  clt_config *candidates; /* what it predicts to be the fastest, in order */
+  clt_prediction *predictions;
+  size_t n_candidates, next, block_end; /* next: the first not taken; block_end: where this block of them ends */
+  bool exhausted;                       /* the model has no others */
+  double margin;                        /* with plan.chosen: find_margin */
   int64_t n_second, block_told, block_failed;
   int64_t n_second_told, n_second_failed;
   double n_needed; /* what the confidence asks for; more than told: a limit came first. NaN: it was not chosen by it */
@@ -166,53 +158,35 @@ static bool is_open(const two_stage_state *s, clt_config config) {
 /* Replaces the candidates by the model's best of those not seen, canonical ones only; those less likely to be valid
  * than min_p_valid last. */
 static int refill(two_stage_state *s, clt_error *error) {
-  candidates *c = &s->candidates;
   double start_s = clt_now_s();
-  size_t n_skip = 0, want = AT_ONCE;
+  size_t n_skip = 0;
   uint64_t config;
   clt_config *skip = clt_new_array(s->seen.n, sizeof *skip);
   int rc = skip ? CLT_OK : clt_fail_memory(error);
   for (size_t at = 0; rc == CLT_OK && clt_map_next(&s->seen, &at, &config, NULL);) skip[n_skip++] = config;
   if (rc == CLT_OK) clt_sort_u64(skip, n_skip);
-  c->n = 0;
-  c->exhausted = false;
-  for (; rc == CLT_OK && c->n == 0 && !c->exhausted; want *= 2) { /* again where the best were all aliases */
-    size_t n = 0;
-    free(c->configs);
-    free(c->predictions);
-    c->configs = clt_new_array(want, sizeof *c->configs);
-    c->predictions = clt_new_array(want, sizeof *c->predictions);
-    if (c->configs == NULL || c->predictions == NULL) rc = clt_fail_memory(error);
+  s->n_candidates = s->next = s->block_end = 0;
+  s->exhausted = false;
+  for (size_t want = AT_ONCE; rc == CLT_OK && s->n_candidates == 0 && !s->exhausted; want *= 2) {
+    size_t n = 0; /* again where the best were all aliases */
+    free(s->candidates);
+    free(s->predictions);
+    s->candidates = clt_new_array(want, sizeof *s->candidates);
+    s->predictions = clt_new_array(want, sizeof *s->predictions);
+    rc = s->candidates && s->predictions ? CLT_OK : clt_fail_memory(error);
     if (rc == CLT_OK)
-      rc = clt_model_best(s->model, want, s->min_p_valid, skip, n_skip, c->configs, c->predictions, &n, error);
+      rc = clt_model_best(s->model, want, s->min_p_valid, skip, n_skip, s->candidates, s->predictions, &n, error);
     if (rc) break;
-    c->exhausted = n < want;
+    s->exhausted = n < want;
     for (size_t i = 0; i < n; i++) {
-      if (!is_open(s, c->configs[i])) continue;
-      c->configs[c->n] = c->configs[i];
-      c->predictions[c->n++] = c->predictions[i];
+      if (!is_open(s, s->candidates[i])) continue;
+      s->candidates[s->n_candidates] = s->candidates[i];
+      s->predictions[s->n_candidates++] = s->predictions[i];
     }
   }
-  c->next = s->block_end = 0;
   free(skip);
   s->predict_s += clt_now_s() - start_s;
   return rc;
-}
-
-/* --- the first stage --- */
-
-static int ask_samples(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  while (*n_out < n && s->n_asked < s->plan.samples && !s->drawn_out) {
-    clt_config config;
-    int rc = clt_draw_next(&s->draw, &s->seen, &config, error);
-    if (rc) return rc;
-    s->drawn_out = config == CLT_CONFIG_NONE;
-    if (s->drawn_out) break;
-    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
-    out[(*n_out)++] = config;
-    s->n_asked++;
-  }
-  return CLT_OK;
 }
 
 /* All samples are told. The margin is that of the random rows: those of the second stage are chosen by the model and
@@ -238,7 +212,7 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
   return CLT_OK;
 }
 
-/* --- the second stage --- */
+/* --- the stages --- */
 
 /* The predicted log cost beyond which, by the margin, nothing lies that is better than the best by more than the
  * tolerance. */
@@ -266,7 +240,6 @@ static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_
 
 /* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
 static int finish_second_stage(two_stage_state *s, clt_error *error) {
-  const candidates *c = &s->candidates;
   char text[200];
   s->stage = OVER;
   if (!s->plan.chosen) return CLT_OK;
@@ -277,7 +250,7 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   }
   s->n_needed = (double)s->n_second;
   struct count count = {s, threshold(s), 0};
-  if (c->next == c->n || !is_promising(s, &c->predictions[c->next], count.threshold)) return CLT_OK;
+  if (s->next == s->n_candidates || !is_promising(s, &s->predictions[s->next], count.threshold)) return CLT_OK;
   int rc = clt_model_sweep(s->model, count_promising, &count, error);
   if (rc) return rc;
   s->n_needed += count.n > 0 ? (double)count.n : 1;
@@ -291,37 +264,19 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
  * decision depends neither on the order of the results nor on the size of the batches. Where most of a block failed,
  * the model is fitted again with what was learnt. */
 static int next_block(two_stage_state *s, clt_error *error) {
-  candidates *c = &s->candidates;
   bool learnt = s->block_failed > 0 && s->block_failed >= REFIT_SHARE * (double)s->block_told;
   int rc = learnt ? fit_model(s, error) : CLT_OK;
-  if (rc == CLT_OK && (learnt || (c->next == c->n && !c->exhausted))) rc = refill(s, error);
+  if (rc == CLT_OK && (learnt || (s->next == s->n_candidates && !s->exhausted))) rc = refill(s, error);
   if (rc) return rc;
   s->block_told = s->block_failed = 0;
-  int64_t left = s->plan.second_stage == INT64_MAX ? INT64_MAX : s->plan.second_stage - s->n_second;
-  int64_t allowed = s->allowance == INT64_MAX ? INT64_MAX : s->allowance - s->n_asked;
   int64_t block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
-  if (block > left) block = left;
-  if (block > allowed) block = allowed;
-  s->block_end = c->n - c->next < (size_t)block ? c->n : c->next + (size_t)block;
-  if (s->plan.chosen && !isnan(s->margin)) {
-    double beyond = threshold(s);
-    size_t end = c->next;
-    while (end < s->block_end && is_promising(s, &c->predictions[end], beyond)) end++;
-    s->block_end = end;
-  }
-  return s->block_end == c->next ? finish_second_stage(s, error) : CLT_OK;
-}
-
-static int ask_block(two_stage_state *s, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  while (*n_out < n && s->candidates.next < s->block_end) {
-    clt_config config = s->candidates.configs[s->candidates.next];
-    if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
-    out[(*n_out)++] = config;
-    s->candidates.next++;
-    s->n_asked++;
-    s->n_second++;
-  }
-  return CLT_OK;
+  if (block > s->plan.second_stage - s->n_second) block = s->plan.second_stage - s->n_second;
+  if (block > s->allowance - s->n_asked) block = s->allowance - s->n_asked;
+  size_t end = s->n_candidates - s->next < (size_t)block ? s->n_candidates : s->next + (size_t)block;
+  s->block_end = s->plan.chosen && !isnan(s->margin) ? s->next : end;
+  for (double beyond = threshold(s); s->block_end < end; s->block_end++)
+    if (!is_promising(s, &s->predictions[s->block_end], beyond)) break;
+  return s->block_end == s->next ? finish_second_stage(s, error) : CLT_OK;
 }
 
 /* --- the searcher --- */
@@ -349,8 +304,22 @@ static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
   int rc = CLT_OK;
   *n_out = 0;
   while (rc == CLT_OK && n > 0 && s->stage != OVER) {
-    rc = s->stage == SAMPLING ? ask_samples(s, n, out, n_out, error) : ask_block(s, n, out, n_out, error);
-    if (rc || *n_out > 0 || s->n_told < s->n_asked) break;
+    while (*n_out < n) {
+      clt_config config = CLT_CONFIG_NONE;
+      if (s->stage == SECOND && s->next < s->block_end) config = s->candidates[s->next];
+      if (s->stage == SAMPLING && s->n_asked < s->plan.samples && !s->drawn_out) {
+        rc = clt_draw_next(&s->draw, &s->seen, &config, error);
+        s->drawn_out = config == CLT_CONFIG_NONE;
+      }
+      if (rc) return rc;
+      if (config == CLT_CONFIG_NONE) break;
+      if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
+      out[(*n_out)++] = config;
+      s->n_asked++;
+      s->next += s->stage == SECOND;
+      s->n_second += s->stage == SECOND;
+    }
+    if (*n_out > 0 || s->n_told < s->n_asked) break;
     rc = s->stage == SECOND ? next_block(s, error) : end_sampling(s, error);
   }
   return rc;
@@ -405,8 +374,8 @@ static void two_stage_fini(void *state) {
   two_stage_state *s = state;
   clt_draw_release(&s->draw);
   clt_map_release(&s->seen);
-  free(s->candidates.configs);
-  free(s->candidates.predictions);
+  free(s->candidates);
+  free(s->predictions);
   clt_model_free(s->model);
   clt_rows_release(&s->rows);
 }

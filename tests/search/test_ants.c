@@ -2,7 +2,7 @@
 #include "../problem/scratch.h"
 #include "bench.h"
 #include "problem/guidance.h"
-#include "search/ants.h"
+#include "search/search.h"
 
 /* "pad" has a choice only where "local" is 1. */
 static clt_space *conditional_space(void) {

@@ -1,6 +1,6 @@
 /* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
 #include "bench.h"
-#include "search/two_stage.h"
+#include "search/search.h"
 
 static clt_two_stage_plan plan(int64_t samples, const char *second_stage, int64_t allowance) {
   clt_two_stage_options options = {samples, second_stage, 1000};
