@@ -109,148 +109,101 @@ static int predict_kept(const clt_model *model, clt_heap *h, clt_error *error) {
   return clt_parallel(model->threads, (h->n + PART - 1) / PART, predict_part, &kept, error);
 }
 
-/* --- the sweep --- */
+/* --- the sweep: the m best, or every prediction in order --- */
 
 #define LARGEST_BATCH 32768
 #define SMALLEST_BATCH 1024
 #define BATCHES_PER_THREAD 4 /* at least, where the space allows, so that no thread waits long for the last one */
+#define KEPT 16              /* times as many as wanted are kept by fast predictions, and */
+#define FEWEST_KEPT 32768    /* at least this many, or */
+#define KEPT_SHARE 4         /* one in so many, where that is less */
 
 struct sweep {
   const clt_model *model;
   bool fast;
-  uint64_t n_valid;
   size_t batch;
-  /* What to do with a batch's predictions; p_valid is not set. Called by several threads at once; may change both. */
-  int (*use)(struct sweep *sweep, size_t index, clt_config *configs, clt_prediction *predictions, size_t n,
-             clt_error *error);
-  void (*failed)(struct sweep *sweep); /* nullable: told when a batch fails */
-  pthread_mutex_t lock;
+  pthread_mutex_t lock;  /* of what follows, for all threads */
+  clt_model_visit visit; /* NULL: the best go to the heap */
   void *user;
+  size_t turn; /* the batch that is visited next */
+  bool stopped;
+  pthread_cond_t changed;
+  clt_heap heap;
+  double min_p_valid;
+  const clt_config *skip;
+  size_t n_skip;
 };
 
 static int sweep_batch(void *user, size_t index, clt_error *error) {
   struct sweep *s = user;
   clt_config *configs = clt_new_array(s->batch, sizeof *configs);
-  clt_prediction *predictions = clt_new_array(s->batch, sizeof *predictions);
-  int rc = configs && predictions ? CLT_OK : clt_fail_memory(error);
-  size_t n = rc ? 0 : clt_space_enumerate(s->model->space, (uint64_t)index * s->batch, s->batch, configs);
-  if (!rc) rc = clt_model_predict_costs(s->model, configs, n, s->fast, predictions, error);
-  if (!rc) rc = s->use(s, index, configs, predictions, n, error);
-  if (rc && s->failed) s->failed(s);
+  clt_prediction *p = clt_new_array(s->batch, sizeof *p);
+  int rc = configs && p ? CLT_OK : clt_fail_memory(error);
+  uint64_t first = (uint64_t)index * s->batch;
+  size_t n = rc ? 0 : clt_space_enumerate(s->model->space, first, s->batch, configs);
+  if (!rc) rc = clt_model_predict_costs(s->model, configs, n, s->fast, p, error);
+  if (!rc && s->visit == NULL) { /* validity is asked only for those that may enter: they move to the front */
+    pthread_mutex_lock(&s->lock);
+    float worst = clt_heap_worst(&s->heap);
+    pthread_mutex_unlock(&s->lock);
+    size_t n_picked = 0;
+    for (size_t i = 0; i < n; i++) {
+      if (p[i].log_cost > worst || clt_search_u64(s->skip, s->n_skip, configs[i], NULL)) continue;
+      configs[n_picked] = configs[i];
+      p[n_picked++] = p[i];
+    }
+    n = n_picked;
+  }
+  if (!rc) rc = clt_model_predict_validity(s->model, configs, n, p, error);
+  pthread_mutex_lock(&s->lock);
+  if (s->visit) { /* batches begin in ascending order, so the one whose turn it is never waits for one that waits */
+    while (!rc && !s->stopped && s->turn != index) pthread_cond_wait(&s->changed, &s->lock);
+    if (!rc && !s->stopped) rc = s->visit(s->user, first, n, p);
+    s->turn++;
+    if (rc) s->stopped = true; /* at once, before another batch has its turn */
+    pthread_cond_broadcast(&s->changed);
+  }
+  for (size_t i = 0; !rc && !s->visit && i < n; i++)
+    clt_heap_add(&s->heap, &(clt_candidate){configs[i], p[i], !(p[i].p_valid < s->min_p_valid)});
+  pthread_mutex_unlock(&s->lock);
   free(configs);
-  free(predictions);
+  free(p);
   return rc;
 }
 
 static int sweep_space(struct sweep *s, clt_error *error) {
   unsigned threads = s->model->threads;
-  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
-  s->n_valid = clt_space_valid(s->model->space);
-  uint64_t share = s->n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
+  uint64_t n_valid = clt_space_valid(s->model->space);
+  uint64_t share = n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
   s->batch = share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
-  size_t n = (size_t)((s->n_valid + s->batch - 1) / s->batch);
-  int rc = clt_parallel(threads, n, sweep_batch, s, error);
+  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
+  int rc = pthread_cond_init(&s->changed, NULL) ? clt_fail_memory(error) : CLT_OK;
+  if (!rc) {
+    rc = clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
+    pthread_cond_destroy(&s->changed);
+  }
   pthread_mutex_destroy(&s->lock);
   return rc;
 }
 
-/* --- the m best --- */
-
-#define KEPT 16           /* times as many as wanted are kept by fast predictions, and */
-#define FEWEST_KEPT 32768 /* at least this many, or */
-#define KEPT_SHARE 4      /* one in so many, where that is less */
-
-struct best {
-  double min_p_valid;
-  const clt_config *skip;
-  size_t n_skip;
-  clt_heap heap; /* of all threads, under the sweep's lock */
-};
-
-/* Validity is asked only for those that may enter; they are moved to the front of both arrays. */
-static int use_for_best(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
-                        clt_error *error) {
-  (void)index;
-  struct best *best = s->user;
-  clt_heap *h = &best->heap;
-  pthread_mutex_lock(&s->lock);
-  float worst = clt_heap_worst(h);
-  pthread_mutex_unlock(&s->lock);
-  size_t n_picked = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (p[i].log_cost > worst || clt_search_u64(best->skip, best->n_skip, configs[i], NULL)) continue;
-    configs[n_picked] = configs[i];
-    p[n_picked++] = p[i];
-  }
-  int rc = clt_model_predict_validity(s->model, configs, n_picked, p, error);
-  if (rc) return rc;
-  pthread_mutex_lock(&s->lock);
-  for (size_t i = 0; i < n_picked; i++) {
-    clt_candidate c = {configs[i], p[i], !(p[i].p_valid < best->min_p_valid)};
-    clt_heap_add(h, &c);
-  }
-  pthread_mutex_unlock(&s->lock);
-  return CLT_OK;
-}
-
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
-  struct best best = {min_p_valid, skip, n_skip};
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
   size_t fewest = n_valid / KEPT_SHARE < FEWEST_KEPT ? (size_t)(n_valid / KEPT_SHARE) : FEWEST_KEPT;
   size_t n_kept = count_kept(m, KEPT, fewest, n_valid);
   bool fast = n_kept < n_valid && model->type->has_fast;
-  struct sweep sweep = {.model = model, .fast = fast, .use = use_for_best, .user = &best};
-  int rc = clt_heap_init(&best.heap, fast ? n_kept : m, error);
-  if (!rc && m) rc = sweep_space(&sweep, error);
-  if (!rc && fast) rc = predict_kept(model, &best.heap, error);
-  if (!rc) *n_out = heap_give(&best.heap, m, out, predictions);
-  clt_heap_release(&best.heap);
-  return rc;
-}
-
-/* --- every prediction, in order --- */
-
-struct visit {
-  clt_model_visit visit;
-  void *user;
-  size_t turn; /* the batch that is visited next */
-  bool stopped;
-  pthread_cond_t changed;
-};
-
-static void stop_visits(struct sweep *s) {
-  struct visit *v = s->user;
-  pthread_mutex_lock(&s->lock);
-  v->stopped = true;
-  pthread_cond_broadcast(&v->changed);
-  pthread_mutex_unlock(&s->lock);
-}
-
-/* Batches are taken in ascending order, so the one whose turn it is never waits for a thread that waits. */
-static int use_for_visit(struct sweep *s, size_t index, clt_config *configs, clt_prediction *p, size_t n,
-                         clt_error *error) {
-  struct visit *v = s->user;
-  int rc = clt_model_predict_validity(s->model, configs, n, p, error);
-  if (rc) return rc;
-  pthread_mutex_lock(&s->lock);
-  while (!v->stopped && v->turn != index) pthread_cond_wait(&v->changed, &s->lock);
-  if (!v->stopped) rc = v->visit(v->user, (uint64_t)index * s->batch, n, p);
-  v->turn++;
-  if (rc) v->stopped = true; /* at once, before another batch has its turn */
-  pthread_cond_broadcast(&v->changed);
-  pthread_mutex_unlock(&s->lock);
+  struct sweep s = {.model = model, .fast = fast, .min_p_valid = min_p_valid, .skip = skip, .n_skip = n_skip};
+  int rc = clt_heap_init(&s.heap, fast ? n_kept : m, error);
+  if (!rc && m) rc = sweep_space(&s, error);
+  if (!rc && fast) rc = predict_kept(model, &s.heap, error);
+  if (!rc) *n_out = heap_give(&s.heap, m, out, predictions);
+  clt_heap_release(&s.heap);
   return rc;
 }
 
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
-  struct visit v = {visit, user};
-  struct sweep sweep = {.model = model, .use = use_for_visit, .failed = stop_visits, .user = &v};
-  if (pthread_cond_init(&v.changed, NULL)) return clt_fail_memory(error);
-  int rc = sweep_space(&sweep, error);
-  pthread_cond_destroy(&v.changed);
-  return rc;
+  return sweep_space(&(struct sweep){.model = model, .visit = visit, .user = user}, error);
 }
 
 /* --- hill climbing --- */
@@ -277,8 +230,6 @@ typedef struct climb {
   size_t n, capacity;
   clt_config *batch; /* capacity */
   clt_prediction *predictions;
-  clt_config *neighbours;
-  size_t most_neighbours;
 } climb;
 
 /* Predicts those of n configurations that were not seen yet, as far as there is room. */
@@ -305,51 +256,6 @@ static bool is_better(const place *a, const place *b) {
   return b == NULL || clt_candidate_compare(&a->candidate, &b->candidate) < 0;
 }
 
-/* Looks at all neighbours; *best is the best of them that was predicted, NULL where there is none. */
-static int look_around(climb *c, place *from, place **best, clt_error *error) {
-  from->expanded = true;
-  size_t n = clt_space_neighbours(c->model->space, from->candidate.config, c->neighbours, c->most_neighbours);
-  if (n > c->most_neighbours) n = c->most_neighbours;
-  int rc = look_at(c, c->neighbours, n, error);
-  *best = NULL;
-  for (size_t i = 0; !rc && i < n; i++) {
-    const uint64_t *index = clt_map_find(&c->index, c->neighbours[i]);
-    if (index && is_better(&c->all[*index], *best)) *best = &c->all[*index];
-  }
-  return rc;
-}
-
-/* The best of the first n whose neighbours were not looked at; NULL: there is none. */
-static place *find_best_open(const climb *c, size_t n) {
-  place *best = NULL;
-  for (size_t i = 0; i < n; i++)
-    if (!c->all[i].expanded && is_better(&c->all[i], best)) best = &c->all[i];
-  return best;
-}
-
-static int climb_all(climb *c, const clt_config *starts, size_t n_starts, clt_error *error) {
-  clt_rng rng;
-  size_t n_sample = c->capacity / SAMPLED + 1;
-  clt_config *sample = clt_new_array(n_sample, sizeof *sample);
-  if (sample == NULL) return clt_fail_memory(error);
-  clt_rng_init(&rng, 1);
-  int rc = look_at(c, starts, n_starts, error);
-  int64_t n = rc ? rc : clt_space_sample(c->model->space, &rng, n_sample, sample, error);
-  rc = n < 0 ? (int)n : look_at(c, sample, (size_t)n, error);
-  free(sample);
-  size_t n_begun = c->n;
-  for (int i = 0; !rc && i < CLIMBS; i++) {
-    place *at = find_best_open(c, n_begun), *next = NULL;
-    while (!rc && at && !at->expanded && c->n < c->capacity) {
-      rc = look_around(c, at, &next, error);
-      at = next && is_better(next, at) ? next : NULL;
-    }
-  }
-  for (place *open, *ignored; !rc && c->n < c->capacity && (open = find_best_open(c, c->n));)
-    rc = look_around(c, open, &ignored, error);
-  return rc;
-}
-
 int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
                     size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
                     clt_error *error) {
@@ -357,15 +263,40 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
     return clt_model_best(model, m, min_p_valid, NULL, 0, out, predictions, n_out, error);
   bool fast = model->type->has_fast;
   climb c = {.model = model, .min_p_valid = min_p_valid, .fast = fast, .capacity = n_predictions};
-  clt_heap h = {0};
+  size_t n_sample = n_predictions / SAMPLED + 1, most_neighbours = 0;
   for (size_t i = 0; i < clt_space_n_parameters(model->space); i++)
-    c.most_neighbours += clt_space_parameter(model->space, i)->n_values;
+    most_neighbours += clt_space_parameter(model->space, i)->n_values;
   c.all = clt_new_array(c.capacity, sizeof *c.all);
   c.batch = clt_new_array(c.capacity, sizeof *c.batch);
   c.predictions = clt_new_array(c.capacity, sizeof *c.predictions);
-  c.neighbours = clt_new_array(c.most_neighbours, sizeof *c.neighbours);
-  int rc = c.all && c.batch && c.predictions && c.neighbours ? climb_all(&c, starts, n_starts, error)
-                                                             : clt_fail_memory(error);
+  clt_config *sample = clt_new_array(n_sample, sizeof *sample);
+  clt_config *neighbours = clt_new_array(most_neighbours, sizeof *neighbours);
+  clt_heap h = {0};
+  clt_rng rng;
+  clt_rng_init(&rng, 1);
+  int rc = c.all && c.batch && c.predictions && sample && neighbours ? look_at(&c, starts, n_starts, error)
+                                                                     : clt_fail_memory(error);
+  int64_t n_drawn = rc ? rc : clt_space_sample(model->space, &rng, n_sample, sample, error);
+  rc = n_drawn < 0 ? (int)n_drawn : look_at(&c, sample, (size_t)n_drawn, error);
+  size_t n_begun = c.n;
+  for (size_t i = 0; !rc && c.n < c.capacity; i++) {
+    place *at = NULL; /* the best whose neighbours were not looked at */
+    for (size_t k = 0, n = i < CLIMBS ? n_begun : c.n; k < n; k++)
+      if (!c.all[k].expanded && is_better(&c.all[k], at)) at = &c.all[k];
+    if (at == NULL && i >= CLIMBS) break;
+    while (!rc && at && !at->expanded && c.n < c.capacity) {
+      at->expanded = true;
+      size_t n = clt_space_neighbours(model->space, at->candidate.config, neighbours, most_neighbours);
+      if (n > most_neighbours) n = most_neighbours;
+      rc = look_at(&c, neighbours, n, error);
+      place *best = NULL; /* of the neighbours that there was room for */
+      for (size_t k = 0; !rc && i < CLIMBS && k < n; k++) {
+        const uint64_t *index = clt_map_find(&c.index, neighbours[k]);
+        if (index && is_better(&c.all[*index], best)) best = &c.all[*index];
+      }
+      at = best && is_better(best, at) ? best : NULL;
+    }
+  }
   if (!rc) rc = clt_heap_init(&h, count_kept(m, fast ? CLIMB_KEPT : 1, fast ? FEWEST_CLIMB_KEPT : 0, c.n), error);
   for (size_t i = 0; !rc && i < c.n; i++) clt_heap_add(&h, &c.all[i].candidate);
   if (!rc && fast) rc = predict_kept(model, &h, error);
@@ -375,6 +306,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
   free(c.all);
   free(c.batch);
   free(c.predictions);
-  free(c.neighbours);
+  free(sample);
+  free(neighbours);
   return rc;
 }

@@ -10,6 +10,7 @@
 #include "model/network.h"
 
 #define MOST_MEMBERS 64
+#define TABLE_ROWS 512 /* of a table that is filled once */
 
 typedef struct ensemble_options {
   int64_t members, hidden, hidden2, iterations, patience;
@@ -57,7 +58,7 @@ int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
     member[i] = weights + i * n;
   }
   clt_pack_release(&e->pack);
-  int rc = clt_split_for_weights(&e->split, e->encoding, &e->shape, member, e->n_members, error);
+  int rc = clt_split_init(&e->split, e->encoding, TABLE_ROWS, &e->shape, member, e->n_members, error);
   if (!rc) rc = clt_pack_init(&e->pack, &e->split, 0, &e->shape, member, e->n_members, error);
   free(weights);
   return rc;

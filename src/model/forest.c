@@ -114,7 +114,7 @@ static int compile_trees(clt_forest *f, clt_error *error) {
     }
   }
   /* The words of all combinations of the parameters in the table. */
-  if (!rc) rc = clt_split_init(&f->split, e, TABLE_ROWS, NULL, NULL, error);
+  if (!rc) rc = clt_split_init(&f->split, e, TABLE_ROWS, NULL, NULL, 0, error);
   if (!rc && (f->table = clt_vector_memory(f->split.n_rows, CLT_TREES * sizeof *f->table)) == NULL)
     rc = clt_fail_memory(error);
   for (size_t row = 0; !rc && row < f->split.n_rows; row++) {

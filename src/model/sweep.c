@@ -11,14 +11,44 @@
 #define NO_REST UINT32_MAX /* an empty slot */
 #define FEWEST_ROWS 16     /* of the tables that clt_split_choose tries, */
 #define MOST_ROWS 256      /* which stay in the second-level cache beside the rests' factors; */
-#define ENSEMBLE_ROWS 512  /* of a table that is filled once */
 #define TABLE_RANGE 30.0f  /* how far z may lie from the middle within the table; see CLT_EXPONENT */
 #define BLOCK 64           /* rests whose factors are worked on at once: they stay in the second-level cache */
 
 /* --- what is in the table --- */
 
-int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows,
-                   bool (*accept)(void *user, const clt_split *split), void *user, clt_error *error) {
+/* The least and largest part of z that the parameters in the table contribute to a unit with these weights. */
+static void find_table_range(const clt_split *split, const float *weights, float *low, float *high) {
+  const clt_encoding *e = split->encoding;
+  *low = *high = 0;
+  for (size_t k = 0; k < e->n_parameters; k++) {
+    const clt_encoded_parameter *p = &e->parameters[k];
+    float least = INFINITY, most = -INFINITY;
+    if (!split->in_table[k]) continue;
+    for (size_t v = 0; v < p->n_values; v++) {
+      float z = 0;
+      for (size_t j = 0; j < p->width; j++) z += p->table[v * p->width + j] * weights[p->first + j];
+      least = z < least ? z : least;
+      most = z > most ? z : most;
+    }
+    *low += least;
+    *high += most;
+  }
+}
+
+/* Whether every unit's z stays within the range of single precision's exponentials with this table. */
+static bool is_in_range(const clt_split *split, const clt_shape *shape, const float *const *weights, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    for (size_t u = 0; u < shape->width[0]; u++) {
+      float low, high;
+      find_table_range(split, weights[i] + u * (shape->n_inputs + 1), &low, &high);
+      if (!(high - low < 2 * TABLE_RANGE)) return false;
+    }
+  }
+  return true;
+}
+
+int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, const clt_shape *shape,
+                   const float *const *weights, size_t n_members, clt_error *error) {
   *split = (clt_split){.encoding = e, .n_rows = 1};
   /* How often each parameter changes from one rank to the next, in the middle of the space. */
   size_t changes[CLT_MAX_PARAMETERS] = {0};
@@ -39,11 +69,8 @@ int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows,
     considered[k] = true;
     size_t n_values = e->parameters[k].n_values;
     if (n_values > max_rows / split->n_rows || clt_encoding_in_resources(e, k)) continue;
-    split->in_table[k] = accept == NULL;
-    if (accept) {
-      split->in_table[k] = true;
-      split->in_table[k] = accept(user, split);
-    }
+    split->in_table[k] = true;
+    split->in_table[k] = is_in_range(split, shape, weights, n_members);
     if (split->in_table[k]) split->n_rows *= n_values;
   }
   size_t weight = 1; /* the last parameter counts fastest */
@@ -70,11 +97,11 @@ size_t clt_split_position(const clt_split *split, size_t row, size_t parameter) 
 int clt_split_choose(clt_split *out, const clt_encoding *encoding, bool has_extra, const clt_config *configs, size_t n,
                      clt_error *error) {
   size_t least = SIZE_MAX;
-  if (has_extra) return clt_split_init(out, encoding, 1, NULL, NULL, error);
+  if (has_extra) return clt_split_init(out, encoding, 1, NULL, NULL, 0, error);
   for (size_t rows = FEWEST_ROWS; rows <= MOST_ROWS; rows *= 2) {
     clt_split split;
     clt_layout layout = {0};
-    int rc = clt_split_init(&split, encoding, rows, NULL, NULL, error);
+    int rc = clt_split_init(&split, encoding, rows, NULL, NULL, 0, error);
     if (!rc) rc = clt_layout_group(&layout, &split, configs, n, error);
     size_t n_factors = layout.n_rests + split.n_rows;
     clt_layout_release(&layout);
@@ -184,49 +211,6 @@ void clt_layout_release(clt_layout *l) {
 }
 
 /* --- packing --- */
-
-/* The least and largest part of z that the parameters in the table contribute to a unit with these weights. */
-static void find_table_range(const clt_split *split, const float *weights, float *low, float *high) {
-  const clt_encoding *e = split->encoding;
-  *low = *high = 0;
-  for (size_t k = 0; k < e->n_parameters; k++) {
-    const clt_encoded_parameter *p = &e->parameters[k];
-    float least = INFINITY, most = -INFINITY;
-    if (!split->in_table[k]) continue;
-    for (size_t v = 0; v < p->n_values; v++) {
-      float z = 0;
-      for (size_t j = 0; j < p->width; j++) z += p->table[v * p->width + j] * weights[p->first + j];
-      least = z < least ? z : least;
-      most = z > most ? z : most;
-    }
-    *low += least;
-    *high += most;
-  }
-}
-
-struct members {
-  const clt_shape *shape;
-  const float *const *weights;
-  size_t n;
-};
-
-static bool is_in_range(void *user, const clt_split *split) {
-  const struct members *m = user;
-  for (size_t i = 0; i < m->n; i++) {
-    for (size_t u = 0; u < m->shape->width[0]; u++) {
-      float low, high;
-      find_table_range(split, m->weights[i] + u * (m->shape->n_inputs + 1), &low, &high);
-      if (!(high - low < 2 * TABLE_RANGE)) return false;
-    }
-  }
-  return true;
-}
-
-int clt_split_for_weights(clt_split *out, const clt_encoding *encoding, const clt_shape *shape,
-                          const float *const *weights, size_t n_members, clt_error *error) {
-  struct members members = {shape, weights, n_members};
-  return clt_split_init(out, encoding, ENSEMBLE_ROWS, is_in_range, &members, error);
-}
 
 /* One member's weights into its lane, those of the table's inputs into table_weights. The middle of what the table
  * contributes goes over to the rest, so that the table's factors are near 1. */

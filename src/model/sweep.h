@@ -30,10 +30,10 @@ typedef struct clt_split {
   clt_split_run runs[CLT_MAX_PARAMETERS];
 } clt_split;
 
-/* Chooses the table: at most max_rows rows, and only parameters that accept (nullable) agrees to, asked with the
- * parameter already marked in split->in_table. */
-int clt_split_init(clt_split *split, const clt_encoding *encoding, size_t max_rows,
-                   bool (*accept)(void *user, const clt_split *split), void *user, clt_error *error);
+/* Chooses the table: at most max_rows rows, and for the weights of n_members (0: any) one with which a unit's z stays
+ * within the range of single precision's exponentials. */
+int clt_split_init(clt_split *split, const clt_encoding *encoding, size_t max_rows, const clt_shape *shape,
+                   const float *const *weights, size_t n_members, clt_error *error);
 
 /* Chooses the table for configurations like these, so that few factors have to be computed. None with extra inputs:
  * they are each configuration's own. */
@@ -94,10 +94,6 @@ typedef struct clt_pack {
 int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape,
                   const float *const *weights, size_t n_members, clt_error *error);
 void clt_pack_release(clt_pack *pack);
-
-/* A table that these weights allow: a unit's z stays within the range of single precision's exponentials. */
-int clt_split_for_weights(clt_split *out, const clt_encoding *encoding, const clt_shape *shape,
-                          const float *const *weights, size_t n_members, clt_error *error);
 
 /* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with inputs).
  * A configuration's result does not depend on the others. Any number of threads at once. */
