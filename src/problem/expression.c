@@ -147,12 +147,6 @@ static clt_symbol constant(const char *name, clt_value value) {
 
 static clt_symbol variable(const char *name, size_t slot) { return (clt_symbol){.name = name, .slot = (uint32_t)slot}; }
 
-static bool is_declared(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_sizes; i++)
-    if (strcmp(problem->sizes[i].name, name) == 0) return true;
-  return clt_problem_parameter_index(problem, name) >= 0;
-}
-
 int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n_out, clt_error *error) {
   /* Kernel Tuner's default block sizes, for files that state their grid in its way. */
   static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block_size_z"};
@@ -166,7 +160,7 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
                        ? constant(clt_device_property_name(i), clt_device_property(&instance->device, i))
                        : variable(clt_device_property_name(i), problem->n_parameters + i);
   for (size_t d = 0; problem->problem_size.n > 0 && d < 3; d++)
-    if (!is_declared(problem, block_sizes[d]))
+    if (!clt_is_declared(problem, block_sizes[d]))
       symbols[n++] = constant(block_sizes[d], (clt_value){.type = CLT_INT, .integer = defaults[d]});
   for (size_t i = 0; i < problem->n_sizes; i++)
     symbols[n++] = constant(problem->sizes[i].name, (clt_value){.type = CLT_INT, .integer = instance->sizes[i]});

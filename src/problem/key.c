@@ -64,49 +64,40 @@ typedef struct includes {
   size_t n_seen;
 } includes;
 
-static int hash_text_and_includes(includes *state, const char *text, const char *folder, clt_error *error);
-
-/* Adds an included file if it lies in the folder; *found says whether. */
-static int hash_included(includes *state, const char *folder, const char *name, bool *found, clt_error *error) {
-  char *joined = clt_path_join(folder, name), *path = joined ? realpath(joined, NULL) : NULL, *text = NULL;
-  free(joined);
-  if (path == NULL) return CLT_OK;
-  *found = true;
-  bool seen = state->n_seen == MAX_INCLUDED;
-  for (size_t i = 0; i < state->n_seen; i++) seen = seen || strcmp(state->seen[i], path) == 0;
-  if (seen) return free(path), CLT_OK;
-  state->seen[state->n_seen++] = path;
-  int rc = clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, error);
-  char *inner = rc == CLT_OK ? clt_path_folder(path) : NULL;
-  if (rc == CLT_OK) rc = inner ? hash_text_and_includes(state, text, inner, error) : clt_fail_memory(error);
-  free(inner);
-  free(text);
-  return rc;
-}
-
-/* The name in an include directive at the start of a line, or NULL. malloc'ed. */
-static char *included_name(const char *line) {
-  line += strspn(line, " \t");
-  if (*line++ != '#') return NULL;
-  line += strspn(line, " \t");
-  if (!clt_starts_with(line, "include")) return NULL;
-  line += 7 + strspn(line + 7, " \t");
-  if (*line++ != '"') return NULL;
-  size_t n = strcspn(line, "\"\n");
-  return line[n] == '"' && n > 0 ? strndup(line, n) : NULL;
-}
-
+/* Files lie in the folder of the text that includes them, or in one of the paths. */
 static int hash_text_and_includes(includes *state, const char *text, const char *folder, clt_error *error) {
   int rc = CLT_OK;
   clt_hasher_add_text(state->hasher, text);
   for (const char *line = text; rc == CLT_OK && line; line = strchr(line, '\n')) {
     line += *line == '\n';
-    char *name = included_name(line);
-    bool found = false;
-    if (name) rc = hash_included(state, folder, name, &found, error);
-    for (size_t i = 0; name && rc == CLT_OK && !found && i < state->n_paths; i++)
-      rc = hash_included(state, state->paths[i], name, &found, error);
+    const char *at = line + strspn(line, " \t");
+    if (*at++ != '#') continue;
+    at += strspn(at, " \t");
+    if (!clt_starts_with(at, "include")) continue;
+    at += 7 + strspn(at + 7, " \t");
+    if (*at++ != '"') continue;
+    size_t n = strcspn(at, "\"\n");
+    if (n == 0 || at[n] != '"') continue;
+    char *name = strndup(at, n), *path = NULL;
+    for (size_t i = 0; name && path == NULL && i <= state->n_paths; i++) {
+      char *joined = clt_path_join(i == 0 ? folder : state->paths[i - 1], name);
+      path = joined ? realpath(joined, NULL) : NULL;
+      free(joined);
+    }
     free(name);
+    bool skip = path == NULL || state->n_seen == MAX_INCLUDED;
+    for (size_t i = 0; !skip && i < state->n_seen; i++) skip = strcmp(state->seen[i], path) == 0;
+    if (skip) {
+      free(path);
+      continue;
+    }
+    state->seen[state->n_seen++] = path;
+    char *inner_text = NULL, *inner_folder = NULL;
+    rc = clt_file_read(&inner_text, NULL, path, CLT_MAX_TEXT_BYTES, error);
+    if (rc == CLT_OK && (inner_folder = clt_path_folder(path)) == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK) rc = hash_text_and_includes(state, inner_text, inner_folder, error);
+    free(inner_folder);
+    free(inner_text);
   }
   return rc;
 }
@@ -202,33 +193,36 @@ static void add_fill(key *k, const clt_fill *fill) {
   add_file(k, fill->file, false);
 }
 
-static void add_argument(key *k, const clt_argument *argument) {
-  add_text(k, argument->name);
-  add_integer(k, argument->kind);
-  add_integer(k, argument->access);
-  add_integer(k, argument->element.base);
-  add_integer(k, argument->element.components);
-  add_extent(k, &argument->size);
-  add_extent(k, &argument->border);
-  add_expression(k, argument->when);
-  add_integer(k, argument->border_mode);
-  add_integer(k, argument->channel);
-  add_integer(k, argument->sampler_normalised | argument->sampler_clamp_to_edge << 1 | argument->sampler_linear << 2);
-  add_integer(k, argument->output);
-  if (argument->output) { /* what was judged by other tolerances is another judgement */
-    clt_hasher_add(k->hasher, &argument->absolute_tolerance, sizeof argument->absolute_tolerance);
-    clt_hasher_add(k->hasher, &argument->relative_tolerance, sizeof argument->relative_tolerance);
+/* The arguments and the reference. */
+static void add_data(key *k, const clt_instance *instance) {
+  const clt_problem *problem = k->problem;
+  const clt_reference *reference = &problem->reference;
+  for (size_t i = 0; k->rc == CLT_OK && i < problem->n_arguments; i++) {
+    const clt_argument *a = &problem->arguments[i];
+    add_text(k, a->name);
+    add_integer(k, a->kind);
+    add_integer(k, a->access);
+    add_integer(k, a->element.base);
+    add_integer(k, a->element.components);
+    add_extent(k, &a->size);
+    add_extent(k, &a->border);
+    add_expression(k, a->when);
+    add_integer(k, a->border_mode);
+    add_integer(k, a->channel);
+    add_integer(k, a->sampler_normalised | a->sampler_clamp_to_edge << 1 | a->sampler_linear << 2);
+    add_integer(k, a->output);
+    if (a->output) { /* what was judged by other tolerances is another judgement */
+      clt_hasher_add(k->hasher, &a->absolute_tolerance, sizeof a->absolute_tolerance);
+      clt_hasher_add(k->hasher, &a->relative_tolerance, sizeof a->relative_tolerance);
+    }
+    add_fill(k, &a->fill);
   }
-  add_fill(k, &argument->fill);
-}
-
-static void add_reference(key *k, const clt_instance *instance) {
-  const clt_reference *reference = &k->problem->reference;
+  if (k->rc) return;
   add_integer(k, reference->kind);
   add_text(k, reference->function);
   if (reference->kind == CLT_REFERENCE_DEFAULT) { /* the configuration whose result is taken for right */
     char *text = clt_config_string(clt_instance_space(instance), clt_instance_reference_configuration(instance));
-    if (text == NULL && k->rc == CLT_OK) k->rc = clt_fail_memory(k->error);
+    if (text == NULL) k->rc = clt_fail_memory(k->error);
     add_text(k, text);
     free(text);
   }
@@ -262,8 +256,7 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
   if (problem->command) {
     k.rc = clt_command_hash(k.hasher, instance, error);
   } else {
-    for (size_t i = 0; k.rc == CLT_OK && i < problem->n_arguments; i++) add_argument(&k, &problem->arguments[i]);
-    if (k.rc == CLT_OK) add_reference(&k, instance);
+    add_data(&k, instance);
   }
   if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);

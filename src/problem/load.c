@@ -64,12 +64,6 @@ static void load_budget(clt_problem *problem, const clt_node *root) {
 
 /* --- parameters --- */
 
-static bool name_is_taken(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_sizes; i++)
-    if (strcmp(problem->sizes[i].name, name) == 0) return true;
-  return clt_problem_parameter_index(problem, name) >= 0;
-}
-
 /* Reads the "Name" of a parameter: a C name that no other has. */
 static const char *load_name(const clt_problem *problem, const clt_node *node) {
   const char *name = clt_read_required_text(node, "Name");
@@ -79,7 +73,7 @@ static const char *load_name(const clt_problem *problem, const clt_node *node) {
     clt_node_fail(&place, "\"%s\" cannot be a name: use letters, digits and _", name);
   } else if (clt_is_keyword(name, strlen(name))) {
     clt_node_fail(&place, "\"%s\" cannot be a name, as it has a meaning in expressions; use another one", name);
-  } else if (name_is_taken(problem, name)) {
+  } else if (clt_is_declared(problem, name)) {
     clt_node_fail(&place, "there are two parameters of the name \"%s\"", name);
   }
   return name;
@@ -103,18 +97,6 @@ static void load_sizes(clt_problem *problem, const clt_node *root, const clt_nod
     if (clt_node_ok(root)) problem->sizes[problem->n_sizes++] = size;
   }
   problem->n_passed = problem->n_sizes;
-}
-
-/* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; nobody sets them and they are not passed on. */
-static void load_benchmark_config(clt_problem *problem, const clt_node *config) {
-  const char *name;
-  json_t *value;
-  json_object_foreach((json_t *)config->json, name, value) {
-    bool usable = clt_is_name(name) && !clt_is_keyword(name, strlen(name));
-    if (clt_node_ok(config) && json_is_integer(value) && usable && !name_is_taken(problem, name))
-      problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
-          .name = name, .standard = json_integer_value(value), .min = INT64_MIN, .max = INT64_MAX};
-  }
 }
 
 static void load_parameters(clt_problem *problem, const clt_node *space) {
@@ -152,55 +134,9 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
   }
 }
 
-static void load_conditions(clt_problem *problem, const clt_node *space) {
-  clt_node list = clt_node_member(space, "Conditions");
-  size_t n = clt_read_list(&list);
-  problem->conditions = clt_node_new(&list, n, sizeof *problem->conditions);
-  for (size_t i = 0; i < n && clt_node_ok(space); i++) {
-    clt_node node = clt_node_item(&list, i), expression = node;
-    if (!json_is_string(node.json)) {
-      if (!clt_read_object(&node, CLT_NAMES("Expression", "Parameters"), false)) return;
-      expression = clt_node_member(&node, "Expression");
-      if (expression.json == NULL) clt_node_fail(&node, "needs an \"Expression\"");
-    }
-    problem->conditions[problem->n_conditions++] = clt_add_expression(problem, &expression);
-  }
-}
-
-static void load_aliases(clt_problem *problem, const clt_node *space) {
-  clt_node list = clt_node_member(space, "Aliases");
-  size_t n = clt_read_list(&list);
-  problem->aliases = clt_node_new(&list, n, sizeof *problem->aliases);
-  for (size_t i = 0; i < n && clt_node_ok(space); i++) {
-    clt_node node = clt_node_item(&list, i), when = clt_node_member(&node, "When");
-    clt_node value = clt_node_member(&node, "Value");
-    clt_alias *alias = &problem->aliases[problem->n_aliases++];
-    if (!clt_read_object(&node, CLT_NAMES("When", "Parameter", "Value"), true)) return;
-    if (when.json == NULL) clt_node_fail(&node, "needs a \"When\"");
-    if (value.json == NULL) clt_node_fail(&node, "needs a \"Value\"");
-    alias->value = value.json;
-    alias->key = clt_node_keep(&node, strdup(node.key));
-    alias->when = clt_add_expression(problem, &when);
-    alias->parameter = clt_read_required_text(&node, "Parameter");
-  }
-}
-
 /* --- ConfigurationSpace.Groups, Strategy --- */
 
 #define UNGROUPED SIZE_MAX
-
-static void place_parameter(clt_problem *problem, size_t group, const clt_node *node) {
-  const char *name = json_string_value(node->json), *names[CLT_MAX_PARAMETERS];
-  int index = clt_problem_parameter_index(problem, name);
-  if (index < 0) {
-    for (size_t i = 0; i < problem->n_parameters; i++) names[i] = problem->parameters[i].name;
-    clt_node_fail_name(node, "tuning parameter", name, names, problem->n_parameters);
-  } else if (problem->guidance.group_of[index] != UNGROUPED) {
-    clt_node_fail(node, "\"%s\" stands in two groups", name);
-  } else {
-    problem->guidance.group_of[index] = group;
-  }
-}
 
 static void load_group(clt_problem *problem, size_t parent, const clt_node *list, int depth) {
   size_t group = problem->guidance.n_groups;
@@ -214,72 +150,99 @@ static void load_group(clt_problem *problem, size_t parent, const clt_node *list
     clt_node item = clt_node_item(list, i);
     if (json_is_array(item.json))
       load_group(problem, group, &item, depth + 1);
-    else if (json_is_string(item.json))
-      place_parameter(problem, group, &item);
-    else
+    else if (!json_is_string(item.json))
       clt_node_fail(&item, "needs the name of a tuning parameter, or a list of them");
+    if (!json_is_string(item.json)) continue;
+    const char *name = json_string_value(item.json), *names[CLT_MAX_PARAMETERS];
+    int index = clt_problem_parameter_index(problem, name);
+    if (index < 0) {
+      for (size_t k = 0; k < problem->n_parameters; k++) names[k] = problem->parameters[k].name;
+      clt_node_fail_name(&item, "tuning parameter", name, names, problem->n_parameters);
+    } else if (problem->guidance.group_of[index] != UNGROUPED) {
+      clt_node_fail(&item, "\"%s\" stands in two groups", name);
+    } else {
+      problem->guidance.group_of[index] = group;
+    }
   }
 }
 
-static void load_groups(clt_problem *problem, const clt_node *space) {
-  clt_node list = clt_node_member(space, "Groups");
-  clt_read_list(&list);
-  if (list.json == NULL || !clt_node_ok(space)) return;
-  problem->guidance.group_parents = clt_node_new(&list, MAX_GROUPS, sizeof *problem->guidance.group_parents);
-  problem->guidance.group_of = clt_node_new(&list, problem->n_parameters, sizeof *problem->guidance.group_of);
-  if (!clt_node_ok(space)) return;
-  for (size_t i = 0; i < problem->n_parameters; i++) problem->guidance.group_of[i] = UNGROUPED;
-  load_group(problem, 0, &list, 0);
-  for (size_t i = 0; i < problem->n_parameters; i++)
-    if (problem->guidance.group_of[i] == UNGROUPED)
-      clt_node_fail(&list, "\"%s\" stands in no group", problem->parameters[i].name);
-}
-
 static void load_space(clt_problem *problem, const clt_node *root) {
-  clt_node space = clt_node_member(root, "ConfigurationSpace"), config = clt_node_member(root, "BenchmarkConfig");
+  clt_node space = clt_node_member(root, "ConfigurationSpace"), config = clt_node_member(root, "BenchmarkConfig"),
+           conditions = clt_node_member(&space, "Conditions"), aliases = clt_node_member(&space, "Aliases"),
+           groups = clt_node_member(&space, "Groups");
+  const char *name;
+  json_t *number;
   if (space.json == NULL) clt_node_fail(root, "needs a \"ConfigurationSpace\"");
   if (!clt_read_object(&space, CLT_NAMES("TuningParameters", "Conditions", "Aliases", "Groups"), false)) return;
   load_sizes(problem, root, &config);
   load_parameters(problem, &space);
-  load_benchmark_config(problem, &config);
-  load_conditions(problem, &space);
-  load_aliases(problem, &space);
-  load_groups(problem, &space);
+  /* Whole numbers of BAT's "BenchmarkConfig" may be used in expressions; nobody sets them and they are not passed on.
+   */
+  json_object_foreach((json_t *)config.json, name, number) {
+    bool usable = clt_is_name(name) && !clt_is_keyword(name, strlen(name));
+    if (clt_node_ok(root) && json_is_integer(number) && usable && !clt_is_declared(problem, name))
+      problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
+          .name = name, .standard = json_integer_value(number), .min = INT64_MIN, .max = INT64_MAX};
+  }
+  size_t n = clt_read_list(&conditions);
+  problem->conditions = clt_node_new(root, n, sizeof *problem->conditions);
+  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+    clt_node node = clt_node_item(&conditions, i), expression = node;
+    if (!json_is_string(node.json)) {
+      if (!clt_read_object(&node, CLT_NAMES("Expression", "Parameters"), false)) return;
+      expression = clt_node_member(&node, "Expression");
+      if (expression.json == NULL) clt_node_fail(&node, "needs an \"Expression\"");
+    }
+    problem->conditions[problem->n_conditions++] = clt_add_expression(problem, &expression);
+  }
+  n = clt_read_list(&aliases);
+  problem->aliases = clt_node_new(root, n, sizeof *problem->aliases);
+  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+    clt_node node = clt_node_item(&aliases, i), when = clt_node_member(&node, "When"),
+             value = clt_node_member(&node, "Value");
+    if (!clt_read_object(&node, CLT_NAMES("When", "Parameter", "Value"), true)) return;
+    if (when.json == NULL) clt_node_fail(&node, "needs a \"When\"");
+    if (value.json == NULL) clt_node_fail(&node, "needs a \"Value\"");
+    problem->aliases[problem->n_aliases++] = (clt_alias){.value = value.json,
+                                                         .key = clt_node_keep(&node, strdup(node.key)),
+                                                         .when = clt_add_expression(problem, &when),
+                                                         .parameter = clt_read_required_text(&node, "Parameter")};
+  }
+  clt_read_list(&groups);
+  if (groups.json == NULL || !clt_node_ok(root)) return;
+  problem->guidance.group_parents = clt_node_new(root, MAX_GROUPS, sizeof *problem->guidance.group_parents);
+  problem->guidance.group_of = clt_node_new(root, problem->n_parameters, sizeof *problem->guidance.group_of);
+  if (!clt_node_ok(root)) return;
+  for (size_t i = 0; i < problem->n_parameters; i++) problem->guidance.group_of[i] = UNGROUPED;
+  load_group(problem, 0, &groups, 0);
+  for (size_t i = 0; i < problem->n_parameters; i++)
+    if (problem->guidance.group_of[i] == UNGROUPED)
+      clt_node_fail(&groups, "\"%s\" stands in no group", problem->parameters[i].name);
 }
 
-static void load_strategy(clt_problem *problem, const clt_node *root) {
-  clt_node node = clt_node_member(root, "Strategy"), options = clt_node_member(&node, "Options");
+clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) {
   const char *name;
   json_t *value;
-  if (node.json == NULL || !clt_read_object(&node, CLT_NAMES("Searcher", "Options"), true)) return;
-  problem->guidance.searcher = clt_read_text(&node, "Searcher");
-  if (options.json == NULL || !clt_read_object(&options, NULL, false)) return;
-  clt_guidance *guidance = &problem->guidance;
-  guidance->settings = clt_node_new(&options, json_object_size(options.json), sizeof *guidance->settings);
-  json_object_foreach((json_t *)options.json, name, value) {
-    clt_node here = clt_node_member(&options, name);
+  if (node->json == NULL || !clt_read_object(node, NULL, false)) return NULL;
+  clt_setting *settings = clt_node_new(node, json_object_size(node->json), sizeof *settings);
+  json_object_foreach((json_t *)node->json, name, value) {
+    clt_node here = clt_node_member(node, name);
     const char *text = json_string_value(value);
-    if (!(text || json_is_number(value) || json_is_boolean(value)))
+    if (!text && !json_is_boolean(value) && !json_is_number(value))
       clt_node_fail(&here, "needs a text, a number, or true or false");
-    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
-    if (text == NULL && clt_node_ok(root))
-      text = clt_node_keep(&here, json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)));
-    if (clt_node_ok(root)) guidance->settings[guidance->n_settings++] = (clt_setting){name, text};
+    if (!clt_node_ok(node)) return NULL;
+    if (json_is_boolean(value))
+      text = json_is_true(value) ? "yes" : "no";
+    else if (json_is_integer(value))
+      text = clt_node_keep(&here, clt_format("%lld", (long long)json_integer_value(value)));
+    else if (json_is_real(value))
+      text = clt_node_keep(&here, clt_format("%.*g", digits, json_real_value(value)));
+    settings[(*n_out)++] = (clt_setting){name, text};
   }
+  return settings;
 }
 
 /* --- Metrics, Objective --- */
-
-static void check_metric_name(const clt_problem *problem, const char *metric, const clt_node *entry) {
-  clt_node name = clt_node_member(entry, "Name");
-  if (!clt_node_ok(entry)) return;
-  if (!clt_is_metric_name(metric))
-    clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
-  if (strcmp(metric, "time") == 0 || strcmp(metric, "energy") == 0)
-    clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric);
-  for (size_t i = 0; i < problem->n_metrics; i++)
-    if (strcmp(problem->metrics[i].name, metric) == 0) clt_node_fail(&name, "there are two metrics \"%s\"", metric);
-}
 
 static void load_metrics(clt_problem *problem, const clt_node *root) {
   clt_node list = clt_node_member(root, "Metrics");
@@ -288,11 +251,18 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
   if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu entries; %d are possible", n, CLT_MAX_METRICS);
   problem->metrics = clt_node_new(&list, n, sizeof *problem->metrics);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node entry = clt_node_item(&list, i);
+    clt_node entry = clt_node_item(&list, i), name = clt_node_member(&entry, "Name");
     clt_metric metric;
     if (!clt_read_object(&entry, CLT_NAMES("Name", "Expression", "Unit", "Goal"), true)) return;
     metric.name = clt_read_required_text(&entry, "Name");
-    check_metric_name(problem, metric.name, &entry);
+    if (!clt_node_ok(root)) return;
+    if (!clt_is_metric_name(metric.name))
+      clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
+    if (strcmp(metric.name, "time") == 0 || strcmp(metric.name, "energy") == 0)
+      clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric.name);
+    for (size_t k = 0; k < problem->n_metrics; k++)
+      if (strcmp(problem->metrics[k].name, metric.name) == 0)
+        clt_node_fail(&name, "there are two metrics \"%s\"", metric.name);
     const char *text = clt_read_required_text(&entry, "Expression"), *unit = clt_read_text(&entry, "Unit");
     metric.unit = unit ? unit : "";
     int goal = clt_read_choice(&entry, "Goal", CLT_NAMES("Minimise", "Maximise", "Minimize", "Maximize"), -1);
@@ -304,33 +274,11 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
 
 /* --- the whole --- */
 
-/* What people type by mistake is the kernel in place of the file that describes it. */
-static int read_source(clt_problem *problem, const char *path, clt_error *error) {
-  clt_error mistake = {0};
-  int rc = clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
-  if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl")))
-    return clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
-  if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text)) return clt_giles_parse(&problem->source, error);
-  if (rc && error && error->code == 0) *error = mistake;
-  return rc;
-}
-
-/* General.BenchmarkName, else the file's name without folder and ending for a command, else the kernel's. */
-static void name_problem(clt_problem *problem, const clt_node *root) {
-  if (!clt_node_ok(root) || (problem->name && problem->name[0])) return;
-  if (problem->command == NULL) {
-    problem->name = problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel;
-    return;
-  }
-  const char *path = problem->source.path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-  const char *dot = strrchr(name, '.');
-  problem->name = clt_node_keep(root, dot && dot > name ? strndup(name, (size_t)(dot - name)) : strdup(name));
-}
-
 static int load_sections(clt_problem *problem, clt_error *error) {
   clt_reading reading = {&problem->source, error, CLT_OK};
   open_ends open = {0};
-  clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General");
+  clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General"),
+           strategy = clt_node_member(&root, "Strategy"), options = clt_node_member(&strategy, "Options");
   find_open_ends(&open, &root, 0);
   if (open.n > 0)
     clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
@@ -353,19 +301,20 @@ static int load_sections(clt_problem *problem, clt_error *error) {
     clt_load_kernel(problem, &root);
     clt_load_reference(problem, &root);
   }
-  load_strategy(problem, &root);
+  if (strategy.json && clt_read_object(&strategy, CLT_NAMES("Searcher", "Options"), true)) {
+    problem->guidance.searcher = clt_read_text(&strategy, "Searcher");
+    problem->guidance.settings = clt_load_settings(&problem->guidance.n_settings, &options, 15);
+  }
   load_metrics(problem, &root);
-  name_problem(problem, &root);
+  if (!clt_node_ok(&root) || (problem->name && problem->name[0])) return reading.rc;
+  /* Without a name: the file's without folder and ending for a command, else the kernel's. */
+  const char *slash = strrchr(problem->source.path, '/'), *file = slash ? slash + 1 : problem->source.path;
+  const char *dot = strrchr(file, '.');
+  if (problem->command)
+    problem->name = clt_node_keep(&root, dot && dot > file ? strndup(file, (size_t)(dot - file)) : strdup(file));
+  else
+    problem->name = problem->kernel_name ? problem->kernel_name : problem->launches[0].kernel;
   return reading.rc;
-}
-
-/* Compiles everything once with the default sizes, so that mistakes in expressions and values show at once. */
-static int check_expressions(const clt_problem *problem, clt_error *error) {
-  clt_instance *instance = NULL;
-  int rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, error);
-  if (rc == CLT_OK) rc = clt_metrics_check(instance, error);
-  clt_instance_free(instance);
-  return rc;
 }
 
 int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
@@ -373,12 +322,23 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   if (problem == NULL) return clt_fail_memory(error);
   problem->problem_size = CLT_NO_EXTENT;
   problem->desirability = CLT_NO_EXPRESSION;
-  int rc = read_source(problem, path, error);
+  clt_error mistake = {0};
+  clt_instance *instance = NULL;
+  int rc = clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
+  if (rc == CLT_E_FORMAT && (clt_ends_with(path, ".cl") || clt_ends_with(path, ".ocl"))) /* typed by mistake */
+    clt_fail(error, rc, "'%s' is a kernel, not a problem file; 'clatune init %s' writes one for it", path, path);
+  else if (rc == CLT_E_FORMAT && clt_is_giles(problem->source.text))
+    rc = clt_giles_parse(&problem->source, error);
+  else if (rc && error && error->code == 0)
+    *error = mistake;
   problem->root = problem->source.root;
   if (rc == CLT_OK) problem->folder = clt_source_keep(&problem->source, clt_path_folder(path), error);
   if (rc == CLT_OK && problem->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = load_sections(problem, error);
-  if (rc == CLT_OK) rc = check_expressions(problem, error);
+  /* Everything is compiled once with the default sizes, so that mistakes in expressions and values show at once. */
+  if (rc == CLT_OK) rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, error);
+  if (rc == CLT_OK) rc = clt_metrics_check(instance, error);
+  clt_instance_free(instance);
   if (rc == CLT_OK)
     *out = problem;
   else

@@ -7,26 +7,11 @@
 
 /* --- content --- */
 
-static void load_fill_module(clt_problem *problem, clt_fill *fill, const clt_node *node) {
-  clt_node own = clt_node_member(node, "Module"), generator = clt_node_member(node, "Generator");
-  const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
-  const char *name = json_string_value(own.json ? own.json : shared), *function = fill->function;
-  bool built_in = strcmp(function, "ramp") == 0 || strcmp(function, "noise") == 0 || strcmp(function, "image") == 0;
-  fill->kind = own.json == NULL && built_in ? CLT_FILL_BUILT_IN : CLT_FILL_MODULE;
-  if (fill->kind == CLT_FILL_BUILT_IN) return;
-  if (own.json && name == NULL)
-    clt_node_fail(&own, "needs the name of a file");
-  else if (name == NULL)
-    clt_node_fail(&generator, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
-                  function);
-  else
-    fill->module = clt_node_keep(node, clt_problem_file(problem, name));
-}
-
 static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, REPETITION, SCRIPT, BINARY_HDF, ABSENT };
   clt_node value = clt_node_member(node, "FillValue"), function = clt_node_member(node, "Generator"),
-           source = clt_node_member(node, "DataSource"), place = clt_node_member(node, "FillType");
+           source = clt_node_member(node, "DataSource"), own = clt_node_member(node, "Module"),
+           place = clt_node_member(node, "FillType");
   int type = clt_read_choice(
       node, "FillType",
       CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"),
@@ -41,15 +26,30 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
       fill.kind = type == CONSTANT ? CLT_FILL_CONSTANT : CLT_FILL_RANDOM;
       fill.value = clt_add_expression(problem, &value);
       break;
-    case GENERATOR: /* a function, or as in T1 an expression over the element's index */
+    case GENERATOR: { /* a function, or as in T1 an expression over the element's index */
       if (function.json == NULL && source.json) {
         fill.kind = CLT_FILL_FORMULA;
         fill.value = clt_add_expression(problem, &source);
         if (clt_node_ok(node)) problem->expressions[fill.value].of_index = true;
-      } else if ((fill.function = clt_read_required_text(node, "Generator")) && clt_node_ok(node)) {
-        load_fill_module(problem, &fill, node);
+        break;
       }
+      fill.function = clt_read_required_text(node, "Generator");
+      if (!clt_node_ok(node)) break;
+      bool built_in = strcmp(fill.function, "ramp") == 0 || strcmp(fill.function, "noise") == 0 ||
+                      strcmp(fill.function, "image") == 0;
+      const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
+      const char *module = json_string_value(own.json ? own.json : shared);
+      fill.kind = own.json == NULL && built_in ? CLT_FILL_BUILT_IN : CLT_FILL_MODULE;
+      if (fill.kind == CLT_FILL_BUILT_IN) break;
+      if (module)
+        fill.module = clt_node_keep(node, clt_problem_file(problem, module));
+      else if (own.json)
+        clt_node_fail(&own, "needs the name of a file");
+      else
+        clt_node_fail(&function, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
+                      fill.function);
       break;
+    }
     case BINARY_RAW:
     case PGM: {
       const char *file = clt_read_required_text(node, "DataSource");
@@ -74,43 +74,44 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
 
 /* --- arguments --- */
 
-static void load_argument_kind(clt_argument *argument, const clt_node *node) {
+/* "MemoryType", "MemType", "Type". */
+static void load_argument_type(clt_argument *argument, const clt_node *node) {
   enum { SCALAR, VECTOR, IMAGE2D, IMAGE3D, IMAGE1D_BUFFER, SAMPLER, LOCAL, SYMBOL };
   static const clt_arg_kind kinds[] = {CLT_ARG_SCALAR,         CLT_ARG_BUFFER,  CLT_ARG_IMAGE2D, CLT_ARG_IMAGE3D,
                                        CLT_ARG_IMAGE1D_BUFFER, CLT_ARG_SAMPLER, CLT_ARG_LOCAL,   CLT_ARG_BUFFER};
   static const clt_arg_kind memories[] = {CLT_ARG_BUFFER, CLT_ARG_CONSTANT, CLT_ARG_LOCAL};
-  clt_node place = clt_node_member(node, "MemoryType");
-  int type = clt_read_choice(
-      node, "MemoryType",
-      CLT_NAMES("Scalar", "Vector", "Image2D", "Image3D", "Image1DBuffer", "Sampler", "Local", "Symbol"), -1);
-  int memory = clt_read_choice(node, "MemType", CLT_NAMES("Global", "Constant", "Local"), 0);
-  if (type < 0)
-    clt_node_fail(node, "needs a \"MemoryType\"");
-  else if (type == SYMBOL)
-    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
-  else
-    argument->kind = type == VECTOR ? memories[memory] : kinds[type];
-}
-
-static void load_element(clt_argument *argument, const clt_node *node) {
   /* T1's names of element types, and OpenCL's. A bool is a byte, as kernels cannot take one. */
   static const char *const pairs[][2] = {{"bool", "uchar"},    {"int8", "char"},      {"uint8", "uchar"},
                                          {"int16", "short"},   {"uint16", "ushort"},  {"int32", "int"},
                                          {"uint32", "uint"},   {"int64", "long"},     {"uint64", "ulong"},
                                          {"float32", "float"}, {"float64", "double"}, {"custom", "uchar"}};
-  clt_node place = clt_node_member(node, "Type");
+  clt_node place = clt_node_member(node, "MemoryType"), type_place = clt_node_member(node, "Type");
+  int kind = clt_read_choice(
+      node, "MemoryType",
+      CLT_NAMES("Scalar", "Vector", "Image2D", "Image3D", "Image1DBuffer", "Sampler", "Local", "Symbol"), -1);
+  int memory = clt_read_choice(node, "MemType", CLT_NAMES("Global", "Constant", "Local"), 0);
+  if (kind < 0)
+    clt_node_fail(node, "needs a \"MemoryType\"");
+  else if (kind == SYMBOL)
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
+  else
+    argument->kind = kind == VECTOR ? memories[memory] : kinds[kind];
   if (argument->kind == CLT_ARG_SAMPLER) return;
   const char *type = clt_read_required_text(node, "Type"), *name = type;
   if (!clt_node_ok(node)) return;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
   if (clt_element_parse(&argument->element, name) != CLT_OK)
-    clt_node_fail(&place, "\"%s\" is no type of OpenCL, such as float, uchar4 or int", type);
+    clt_node_fail(&type_place, "\"%s\" is no type of OpenCL, such as float, uchar4 or int", type);
 }
 
-static void load_argument_extents(clt_problem *problem, clt_argument *argument, const clt_node *node) {
-  clt_node size = clt_node_member(node, "Size"), border = clt_node_member(node, "Border");
-  const char *type = json_string_value(json_object_get(node->json, "Type"));
+/* "Size" and "Border", and what the texels of an image may be. */
+static void load_argument_shape(clt_problem *problem, clt_argument *argument, const clt_node *node) {
+  clt_node size = clt_node_member(node, "Size"), border = clt_node_member(node, "Border"),
+           type = clt_node_member(node, "Type"), channel = clt_node_member(node, "ChannelType");
+  const char *type_name = json_string_value(type.json);
+  const clt_element element = argument->element;
+  argument->size = argument->border = CLT_NO_EXTENT;
   if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return;
   argument->size = clt_add_extent(problem, &size);
   argument->border = clt_add_extent(problem, &border);
@@ -121,7 +122,7 @@ static void load_argument_extents(clt_problem *problem, clt_argument *argument, 
   if (n == 0) clt_node_fail(node, "needs a \"Size\"");
   if (n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
   if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
-  if (type && strcmp(type, "custom") == 0) { /* elements have TypeSize bytes */
+  if (type_name && strcmp(type_name, "custom") == 0) { /* elements have TypeSize bytes */
     int64_t bytes = clt_read_integer(node, "TypeSize", 0);
     if (bytes < 1) clt_node_fail(node, "needs a \"TypeSize\" for the type \"custom\"");
     if (!clt_node_ok(node)) return;
@@ -130,11 +131,6 @@ static void load_argument_extents(clt_problem *problem, clt_argument *argument, 
   }
   for (size_t d = 0; d < n && clt_node_ok(node); d++)
     problem->expressions[argument->size.id[d]].of_values = argument->kind != CLT_ARG_LOCAL;
-}
-
-static void load_image(clt_argument *argument, const clt_node *node) {
-  clt_element element = argument->element;
-  clt_node type = clt_node_member(node, "Type"), place = clt_node_member(node, "ChannelType");
   if (!clt_arg_is_image(argument->kind)) return;
   if (element.components != 1 && element.components != 2 && element.components != 4)
     clt_node_fail(&type, "the texels of an image have 1, 2 or 4 components");
@@ -142,17 +138,7 @@ static void load_image(clt_argument *argument, const clt_node *node) {
     clt_node_fail(&type, "an image cannot hold components of 64 bits");
   argument->channel = (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
   if (argument->channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
-    clt_node_fail(&place, "only integers of 8 or 16 bits can be normalised");
-}
-
-static void load_tolerances(clt_argument *argument, const clt_node *node) {
-  clt_element_base base = argument->element.base;
-  bool real = base >= CLT_ELEMENT_HALF, half = base == CLT_ELEMENT_HALF;
-  argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
-  argument->absolute_tolerance = clt_read_number(node, "AbsoluteTolerance", !real ? 0 : half ? 1e-3 : 1e-6);
-  argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", !real ? 0 : half ? 1e-2 : 1e-4);
-  if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
-    clt_node_fail(node, "has a tolerance below 0");
+    clt_node_fail(&channel, "only integers of 8 or 16 bits can be normalised");
 }
 
 static void load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node) {
@@ -160,12 +146,9 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   argument->name = clt_read_text(node, "Name");
   if (argument->name == NULL) argument->name = clt_node_keep(node, clt_format("argument%zu", problem->n_arguments - 1));
   argument->key = clt_node_keep(node, strdup(node->key));
-  argument->size = argument->border = CLT_NO_EXTENT;
   argument->when = clt_add_expression(problem, &when);
-  load_argument_kind(argument, node);
-  load_element(argument, node);
-  load_argument_extents(problem, argument, node);
-  load_image(argument, node);
+  load_argument_type(argument, node);
+  load_argument_shape(problem, argument, node);
   if (argument->kind == CLT_ARG_SAMPLER) {
     argument->sampler_normalised = clt_read_flag(node, "Normalised", false);
     argument->sampler_clamp_to_edge = clt_read_choice(node, "Addressing", CLT_NAMES("Clamp", "ClampToEdge"), 0);
@@ -174,10 +157,15 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   argument->access = (clt_access)clt_read_choice(node, "AccessType", CLT_NAMES("ReadOnly", "WriteOnly", "ReadWrite"),
                                                  argument->kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY);
   argument->output = clt_read_flag(node, "Output", argument->access != CLT_READ_ONLY) && clt_holds_data(argument);
-  load_tolerances(argument, node);
+  bool whole = argument->element.base < CLT_ELEMENT_HALF, half = argument->element.base == CLT_ELEMENT_HALF;
+  argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
+  argument->absolute_tolerance = clt_read_number(node, "AbsoluteTolerance", whole ? 0 : half ? 1e-3 : 1e-6);
+  argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", whole ? 0 : half ? 1e-2 : 1e-4);
+  if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
+    clt_node_fail(node, "has a tolerance below 0");
   argument->fill = load_fill(problem, node);
   bool scalar = argument->kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
-  if (repetition && (!scalar || argument->element.base >= CLT_ELEMENT_HALF))
+  if (repetition && !(scalar && whole))
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
   else if (scalar && !repetition && argument->fill.kind != CLT_FILL_CONSTANT)
     clt_node_fail(node, "needs a \"FillValue\", as scalars do");
@@ -185,31 +173,25 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
     clt_node_fail(node, "needs a \"FillValue\"");
 }
 
-static bool same_extent(const clt_problem *problem, const clt_extent *a, const clt_extent *b) {
-  for (size_t d = 0; d < a->n && d < b->n; d++)
-    if (strcmp(problem->expressions[a->id[d]].text, problem->expressions[b->id[d]].text) != 0) return false;
-  return a->n == b->n;
-}
-
 /* Entries of one name are the same data in different places. What a kernel reads must come from somewhere; scratch
  * memory (read-write, not verified) need not. */
 static void check_argument(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
   const clt_argument *first = clt_problem_argument(problem, argument->name);
+  const clt_extent *a = &first->size, *b = &argument->size;
   const char *name = argument->name;
+  bool alike = first->element.base == argument->element.base &&
+               first->element.components == argument->element.components && a->n == b->n;
+  for (size_t d = 0; alike && d < a->n; d++)
+    alike = strcmp(problem->expressions[a->id[d]].text, problem->expressions[b->id[d]].text) == 0;
   if (first != argument && (!clt_holds_data(first) || !clt_holds_data(argument)))
     clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
-  if (first->element.base != argument->element.base || first->element.components != argument->element.components ||
-      !same_extent(problem, &first->size, &argument->size))
-    clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
-}
-
-static void check_content(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
+  if (!alike) clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
   bool read = argument->access == CLT_READ_ONLY || (argument->access == CLT_READ_WRITE && argument->output);
-  if (clt_holds_data(argument) && read && clt_problem_fill(problem, argument->name) == NULL)
+  if (clt_holds_data(argument) && read && clt_problem_fill(problem, name) == NULL)
     clt_node_fail(node,
                   "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
                   "\"ReadWrite\", \"Output\": 0",
-                  argument->name);
+                  name);
 }
 
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
@@ -228,47 +210,13 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
     problem->n_arguments++;
     load_argument(problem, &problem->arguments[i], &node);
   }
-  for (size_t pass = 0; pass < 2; pass++)
-    for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
-      clt_node node = clt_node_item(&list, i);
-      (pass == 0 ? check_argument : check_content)(problem, &problem->arguments[i], &node);
-    }
+  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
+    clt_node node = clt_node_item(&list, i);
+    check_argument(problem, &problem->arguments[i], &node);
+  }
 }
 
 /* --- reference --- */
-
-static void load_reference_kernel(clt_problem *problem, const clt_node *node) {
-  clt_reference *reference = &problem->reference;
-  clt_node options = clt_node_member(node, "CompilerOptions");
-  const clt_launch standard = {.global = CLT_NO_EXTENT,
-                               .local = CLT_NO_EXTENT,
-                               .divisor = CLT_NO_EXTENT,
-                               .all_args = true,
-                               .repeat = CLT_NO_EXPRESSION,
-                               .when = CLT_NO_EXPRESSION};
-  reference->kind = CLT_REFERENCE_KERNEL;
-  clt_read_object(node,
-                  CLT_NAMES("KernelFile", "KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
-                            "CompilerOptions", "Quality"),
-                  true);
-  const char *file = clt_read_text(node, "KernelFile");
-  reference->kernel_file = file ? file : problem->kernel_file;
-  clt_load_options(problem, &reference->options, &reference->n_options, &options);
-  clt_load_launch(problem, &reference->launch, &standard, node);
-}
-
-/* Without a "Module" of its own, the function is in the reference's. */
-static void load_quality(clt_problem *problem, const clt_node *reference) {
-  clt_node node = clt_node_member(reference, "Quality");
-  clt_quality quality = {.module = problem->reference.module};
-  if (node.json == NULL || !clt_read_object(&node, CLT_NAMES("Module", "Function", "Name", "Unit"), true)) return;
-  quality.function = clt_read_required_text(&node, "Function");
-  quality.name = clt_read_required_text(&node, "Name");
-  quality.unit = clt_read_text(&node, "Unit");
-  const char *module = quality.module ? clt_read_text(&node, "Module") : clt_read_required_text(&node, "Module");
-  if (module && clt_node_ok(&node)) quality.module = clt_node_keep(&node, clt_problem_file(problem, module));
-  problem->reference.quality = quality;
-}
 
 static void load_reference_array(clt_problem *problem, const clt_node *node) {
   clt_reference_array *array = &problem->reference.arrays[problem->reference.n_arrays++];
@@ -301,43 +249,51 @@ static void load_reference_array(clt_problem *problem, const clt_node *node) {
   }
 }
 
-static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
-  size_t n = clt_read_list(list);
-  clt_reference *reference = &problem->reference;
-  if (n == 0) return;
-  reference->kind = CLT_REFERENCE_FILE;
-  reference->arrays = clt_node_new(list, n, sizeof *reference->arrays);
-  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node node = clt_node_item(list, i);
-    load_reference_array(problem, &node);
-  }
-  for (size_t i = 0; i < problem->n_arguments && clt_node_ok(list); i++) { /* only what has a reference is verified */
-    problem->arguments[i].output = false;
-    for (size_t k = 0; k < n; k++)
-      if (strcmp(problem->arguments[i].name, reference->arrays[k].target) == 0) problem->arguments[i].output = true;
-  }
-}
-
 void clt_load_reference(clt_problem *problem, const clt_node *root) {
-  clt_node node = clt_node_member(root, "Reference"), list = clt_node_member(root, "ReferenceArguments");
-  clt_node kernel = clt_node_member(root, "KernelSpecification");
+  clt_node node = clt_node_member(root, "Reference"), list = clt_node_member(root, "ReferenceArguments"),
+           kernel = clt_node_member(root, "KernelSpecification"), options = clt_node_member(&node, "CompilerOptions"),
+           quality = clt_node_member(&node, "Quality");
   clt_reference *reference = &problem->reference;
   if (list.json == NULL) list = clt_node_member(&kernel, "ReferenceArguments");
-  reference->kind = CLT_REFERENCE_DEFAULT;
+  size_t n = node.json ? 0 : clt_read_list(&list);
+  reference->kind = n ? CLT_REFERENCE_FILE : CLT_REFERENCE_DEFAULT;
   if (node.json && json_array_size(list.json) > 0)
     clt_node_fail(&node, "there is a \"ReferenceArguments\" as well; keep one of them");
-  if (node.json && clt_read_object(&node, NULL, false)) {
-    if (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile")) {
-      load_reference_kernel(problem, &node);
-    } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
-      reference->kind = CLT_REFERENCE_MODULE;
-      reference->function = clt_read_required_text(&node, "Function");
-      const char *module = clt_read_required_text(&node, "Module");
-      if (clt_node_ok(&node)) reference->module = clt_node_keep(&node, clt_problem_file(problem, module));
-    }
-    load_quality(problem, &node);
-  } else if (list.json) {
-    load_reference_arrays(problem, &list);
+  if (node.json && (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile"))) {
+    reference->kind = CLT_REFERENCE_KERNEL;
+    clt_read_object(&node,
+                    CLT_NAMES("KernelFile", "KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
+                              "CompilerOptions", "Quality"),
+                    true);
+    const char *file = clt_read_text(&node, "KernelFile");
+    reference->kernel_file = file ? file : problem->kernel_file;
+    clt_load_options(problem, &reference->options, &reference->n_options, &options);
+    clt_load_launch(problem, &reference->launch, &CLT_NO_LAUNCH, &node);
+  } else if (node.json && clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
+    reference->kind = CLT_REFERENCE_MODULE;
+    reference->function = clt_read_required_text(&node, "Function");
+    const char *module = clt_read_required_text(&node, "Module");
+    if (clt_node_ok(&node)) reference->module = clt_node_keep(&node, clt_problem_file(problem, module));
+  }
+  reference->quality.module = reference->module; /* unless it has a "Module" of its own */
+  if (quality.json && clt_read_object(&quality, CLT_NAMES("Module", "Function", "Name", "Unit"), true)) {
+    reference->quality.function = clt_read_required_text(&quality, "Function");
+    reference->quality.name = clt_read_required_text(&quality, "Name");
+    reference->quality.unit = clt_read_text(&quality, "Unit");
+    const char *module =
+        reference->module ? clt_read_text(&quality, "Module") : clt_read_required_text(&quality, "Module");
+    if (module && clt_node_ok(&quality))
+      reference->quality.module = clt_node_keep(&quality, clt_problem_file(problem, module));
+  }
+  reference->arrays = clt_node_new(&list, n, sizeof *reference->arrays);
+  for (size_t i = 0; i < n && clt_node_ok(&list); i++) {
+    clt_node item = clt_node_item(&list, i);
+    load_reference_array(problem, &item);
+  }
+  for (size_t i = 0; n && i < problem->n_arguments && clt_node_ok(&list); i++) {
+    problem->arguments[i].output = false; /* only what has a reference is verified */
+    for (size_t k = 0; k < n; k++)
+      if (strcmp(problem->arguments[i].name, reference->arrays[k].target) == 0) problem->arguments[i].output = true;
   }
   for (size_t i = 0; i < problem->n_arguments; i++)
     if (problem->arguments[i].output) return;

@@ -9,68 +9,44 @@
 
 /* --- words --- */
 
-/* The place whose name begins here, unless a parameter or size of that name goes before it; 0: none. */
-static char place_at(const clt_problem *problem, const char *text, size_t *length) {
+/* Braces of places become marks, in place: those are shorter. A parameter or size of the name goes before a place. */
+static void mark_places(const clt_problem *problem, char *text) {
   static const struct {
     const char *name;
     clt_command_place place;
   } places[] = {{"scratch", CLT_PLACE_SCRATCH}, {"folder", CLT_PLACE_FOLDER}, {"parameters", CLT_PLACE_PARAMETERS},
                 {"input", CLT_PLACE_INPUT},     {"output", CLT_PLACE_OUTPUT}, {"options", CLT_PLACE_OPTIONS}};
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-    const char *name = places[i].name;
-    size_t n = strlen(name);
-    bool taken = clt_problem_parameter_index(problem, name) >= 0;
-    for (size_t k = 0; k < problem->n_sizes; k++) taken = taken || strcmp(problem->sizes[k].name, name) == 0;
-    if (text[0] != '{' || strncmp(text + 1, name, n) != 0 || text[n + 1] != '}' || taken) continue;
-    *length = n + 2;
-    return (char)places[i].place;
-  }
-  return 0;
-}
-
-/* Braces of places become marks, in place: those are shorter. */
-static void mark_places(const clt_problem *problem, char *text) {
   char *out = text;
   while (*text) {
-    size_t length = 0;
-    bool escaped = text[0] == '{' && text[1] == '{';
-    char place = escaped ? 0 : place_at(problem, text, &length);
-    if (escaped) *out++ = *text++;
-    if (place) {
+    bool escaped = text[0] == '{' && text[1] == '{', marked = false;
+    for (size_t i = 0; text[0] == '{' && !marked && i < sizeof places / sizeof *places; i++) {
+      size_t n = strlen(places[i].name);
+      if (strncmp(text + 1, places[i].name, n) != 0 || text[n + 1] != '}' || clt_is_declared(problem, places[i].name))
+        continue;
+      marked = true;
       *out++ = CLT_PLACE_MARK;
-      *out++ = place;
-      text += length;
-    } else {
-      *out++ = *text++;
+      *out++ = (char)places[i].place;
+      text += n + 2;
     }
+    if (escaped) *out++ = *text++;
+    if (!marked) *out++ = *text++;
   }
   *out = 0;
 }
 
 static void load_word(clt_problem *problem, clt_compiler_option *word, const clt_node *node, bool shell) {
   static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
-  clt_node text = *node;
-  word->when = CLT_NO_EXPRESSION;
-  if (json_is_object(node->json)) {
-    clt_node when = clt_node_member(node, "When");
-    text = clt_node_member(node, "Word");
-    clt_read_object(node, CLT_NAMES("Word", "When"), true);
-    word->when = clt_add_expression(problem, &when);
-  }
-  const char *written = json_string_value(text.json);
-  if (written == NULL)
-    clt_node_fail(node, "needs a text, or {\"Word\": ..., \"When\": ...}");
-  else if (strchr(written, CLT_PLACE_MARK))
-    clt_node_fail(node, "must not hold the character 1");
-  if (written == NULL || !clt_node_ok(node)) return;
-  char *marked = clt_node_keep(node, strdup(written));
+  clt_node place;
+  const char *written = clt_load_option(problem, word, &place, node, "Word");
+  if (written && strchr(written, CLT_PLACE_MARK)) clt_node_fail(node, "must not hold the character 1");
+  char *marked = written && clt_node_ok(node) ? clt_node_keep(node, strdup(written)) : NULL;
   if (marked == NULL) return;
   mark_places(problem, marked);
   word->text = marked;
   if (!shell && strstr(marked, options) && strcmp(marked, options) != 0)
     clt_node_fail(node, "\"{options}\" stands for several words; make it one of its own");
   else
-    clt_load_holes(problem, word, &text);
+    clt_load_holes(problem, word, &place);
 }
 
 /* With a shell, a command is one text that the shell splits. */
@@ -87,24 +63,6 @@ static void load_line(clt_problem *problem, clt_command_line *line, const clt_no
     clt_node word = shell ? *node : clt_node_item(node, i);
     load_word(problem, &line->words[line->n++], &word, shell);
   }
-}
-
-static void load_lines(clt_problem *problem, const clt_node *section) {
-  clt_command *command = problem->command;
-  clt_node build = clt_node_member(section, "Build"), run = clt_node_member(section, "Run"),
-           check = clt_node_member(section, "Check");
-  if (build.json) { /* one command, or a list of them */
-    bool several = command->shell ? json_is_array(build.json) : json_is_array(json_array_get(build.json, 0));
-    size_t n = several ? json_array_size(build.json) : 1;
-    command->build = clt_node_new(section, n, sizeof *command->build);
-    for (size_t i = 0; i < n && clt_node_ok(section); i++) {
-      clt_node line = several ? clt_node_item(&build, i) : build;
-      load_line(problem, &command->build[command->n_build++], &line);
-    }
-  }
-  if (run.json == NULL) clt_node_fail(section, "needs a \"Run\"");
-  if (clt_node_ok(section)) load_line(problem, &command->run, &run);
-  if (clt_node_ok(section) && check.json) load_line(problem, &command->check, &check);
 }
 
 /* --- files --- */
@@ -155,29 +113,6 @@ static void load_parameters_file(clt_command *command, const clt_node *section) 
     if (clt_ends_with(file, forms[i].end)) form = (int)forms[i].form;
   form = clt_read_choice(section, "ParametersFormat", CLT_NAMES("Defines", "Assignments", "Lines", "JSON"), form);
   command->parameters_form = (clt_parameters_form)form;
-}
-
-static void load_environment(clt_command *command, const clt_node *section) {
-  clt_node prefix = clt_node_member(section, "EnvironmentPrefix");
-  bool wanted = clt_read_flag(section, "Environment", true);
-  const char *text = clt_read_text(section, "EnvironmentPrefix");
-  if (text && !clt_is_name(text)) clt_node_fail(&prefix, "needs the beginning of a variable's name");
-  if (text && !wanted) clt_node_fail(&prefix, "makes no sense without \"Environment\"");
-  command->environment = text ? text : wanted ? "" : NULL;
-}
-
-static void load_batch(clt_command *command, const clt_node *section) {
-  clt_node batch = clt_node_member(section, "Batch");
-  if (batch.json == NULL) return;
-  command->batch.used = true;
-  clt_read_object(&batch, CLT_NAMES("Input", "Output"), true);
-  command->batch.input = read_inner_path(&batch, "Input");
-  command->batch.output = read_inner_path(&batch, "Output");
-  if (command->check.n)
-    clt_node_fail(section, "has \"Check\" beside \"Batch\": the program itself says what is invalid");
-  if (command->parameters_file)
-    clt_node_fail(section, "has \"ParametersFile\" beside \"Batch\": a batch is handed over in its input");
-  command->environment = NULL; /* of which configuration? */
 }
 
 /* --- what a run is judged by --- */
@@ -245,7 +180,10 @@ static void load_figure(clt_command *command, const clt_node *section) {
 
 void clt_load_command(clt_problem *problem, const clt_node *root) {
   clt_node section = clt_node_member(root, "Command"), kernel = clt_node_member(root, "KernelSpecification"),
-           files = clt_node_member(&section, "Files"), links = clt_node_member(&section, "Links");
+           build = clt_node_member(&section, "Build"), run = clt_node_member(&section, "Run"),
+           check = clt_node_member(&section, "Check"), files = clt_node_member(&section, "Files"),
+           links = clt_node_member(&section, "Links"), prefix = clt_node_member(&section, "EnvironmentPrefix"),
+           batch = clt_node_member(&section, "Batch");
   if (section.json == NULL || !clt_node_ok(root)) return;
   if (kernel.json) clt_node_fail(&section, "stands beside \"KernelSpecification\"; one of them has to go");
   clt_read_object(&section,
@@ -255,15 +193,40 @@ void clt_load_command(clt_problem *problem, const clt_node *root) {
   clt_command *command = problem->command = clt_node_new(&section, 1, sizeof *problem->command);
   if (!clt_node_ok(root)) return;
   command->shell = clt_read_flag(&section, "Shell", false);
-  load_lines(problem, &section);
+  if (build.json) { /* one command, or a list of them */
+    bool several = command->shell ? json_is_array(build.json) : json_is_array(json_array_get(build.json, 0));
+    size_t n = several ? json_array_size(build.json) : 1;
+    command->build = clt_node_new(&section, n, sizeof *command->build);
+    for (size_t i = 0; i < n && clt_node_ok(root); i++) {
+      clt_node line = several ? clt_node_item(&build, i) : build;
+      load_line(problem, &command->build[command->n_build++], &line);
+    }
+  }
+  if (run.json == NULL) clt_node_fail(&section, "needs a \"Run\"");
+  if (clt_node_ok(root)) load_line(problem, &command->run, &run);
+  if (clt_node_ok(root) && check.json) load_line(problem, &command->check, &check);
   if (json_is_string(files.json) && strcmp(json_string_value(files.json), "*") == 0)
     command->whole_folder = true;
   else
     load_file_names(problem, &command->files, &command->n_files, &files);
   load_file_names(problem, &command->links, &command->n_links, &links);
-  load_environment(command, &section);
+  bool environment = clt_read_flag(&section, "Environment", true);
+  const char *start = clt_read_text(&section, "EnvironmentPrefix");
+  if (start && !clt_is_name(start)) clt_node_fail(&prefix, "needs the beginning of a variable's name");
+  if (start && !environment) clt_node_fail(&prefix, "makes no sense without \"Environment\"");
+  command->environment = start ? start : environment ? "" : NULL;
   load_parameters_file(command, &section);
-  load_batch(command, &section);
+  if (batch.json) {
+    command->batch.used = true;
+    clt_read_object(&batch, CLT_NAMES("Input", "Output"), true);
+    command->batch.input = read_inner_path(&batch, "Input");
+    command->batch.output = read_inner_path(&batch, "Output");
+    if (command->check.n)
+      clt_node_fail(&section, "has \"Check\" beside \"Batch\": the program itself says what is invalid");
+    if (command->parameters_file)
+      clt_node_fail(&section, "has \"ParametersFile\" beside \"Batch\": a batch is handed over in its input");
+    command->environment = NULL; /* of which configuration? */
+  }
   load_figure(command, &section);
   clt_load_hints(problem, &section);
 }

@@ -32,36 +32,29 @@ void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt
   }
 }
 
+const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
+                            const char *name) {
+  *place = *node;
+  out->when = CLT_NO_EXPRESSION;
+  if (json_is_object(node->json)) {
+    clt_node when = clt_node_member(node, "When");
+    *place = clt_node_member(node, name);
+    clt_read_object(node, CLT_NAMES(name, "When"), true);
+    out->when = clt_add_expression(problem, &when);
+  }
+  const char *text = json_string_value(place->json);
+  if (text == NULL) clt_node_fail(node, "needs a text, or {\"%s\": ..., \"When\": ...}", name);
+  return clt_node_ok(node) ? text : NULL;
+}
+
 void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n_out, const clt_node *list) {
   size_t n = clt_read_list(list);
   *out = clt_node_new(list, n, sizeof **out);
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node node = clt_node_item(list, i), text = node;
+    clt_node node = clt_node_item(list, i), place;
     clt_compiler_option *option = &(*out)[(*n_out)++];
-    option->when = CLT_NO_EXPRESSION;
-    if (json_is_object(node.json)) {
-      clt_node when = clt_node_member(&node, "When");
-      text = clt_node_member(&node, "Option");
-      clt_read_object(&node, CLT_NAMES("Option", "When"), true);
-      option->when = clt_add_expression(problem, &when);
-    }
-    option->text = json_string_value(text.json);
-    if (option->text == NULL) clt_node_fail(&node, "needs an option, or {\"Option\": ..., \"When\": ...}");
-    if (option->text && clt_node_ok(list)) clt_load_holes(problem, option, &text);
-  }
-}
-
-static void load_include_paths(clt_problem *problem, const clt_node *kernel) {
-  clt_node list = clt_node_member(kernel, "IncludePaths");
-  size_t n = clt_read_list(&list);
-  problem->include_paths = clt_node_new(&list, n, sizeof *problem->include_paths);
-  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
-    clt_node node = clt_node_item(&list, i);
-    const char *path = json_string_value(node.json);
-    if (path == NULL)
-      clt_node_fail(&node, "needs the path of a folder");
-    else
-      problem->include_paths[problem->n_include_paths++] = clt_node_keep(&node, clt_problem_file(problem, path));
+    option->text = clt_load_option(problem, option, &place, &node, "Option");
+    if (option->text) clt_load_holes(problem, option, &place);
   }
 }
 
@@ -85,38 +78,36 @@ static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) 
   return local;
 }
 
-/* The product of the texts of a list, or one expression. */
-static clt_expression_id load_divisor(clt_problem *problem, const clt_node *node) {
-  clt_text product = {0};
-  char *text = NULL;
-  if (!json_is_array(node->json)) return clt_add_expression(problem, node);
-  for (size_t i = 0; i < json_array_size(node->json); i++) {
-    clt_node item = clt_node_item(node, i);
-    const char *factor = json_string_value(item.json);
-    if (factor)
-      clt_text_printf(&product, "%s(%s)", i ? " * " : "", factor);
-    else if (json_is_integer(item.json))
-      clt_text_printf(&product, "%s(%lld)", i ? " * " : "", (long long)json_integer_value(item.json));
-    else
-      clt_node_fail(&item, "needs a number or an expression in quotes");
-  }
-  clt_text_take(&text, &product, node->reading->error);
-  text = clt_node_keep(node, text);
-  return clt_node_ok(node) ? clt_add_expression_text(problem, text, node) : CLT_NO_EXPRESSION;
-}
-
-/* Kernel Tuner divides by the block size where no divisors are given. */
+/* An expression, or a list of factors. Kernel Tuner divides by the block size where no divisors are given. */
 static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
   static const char *const names[] = {"GridDivX", "GridDivY", "GridDivZ"};
   clt_extent divisor = CLT_NO_EXTENT;
   divisor.n = problem->problem_size.n;
   for (size_t d = 0; d < divisor.n && d < 3 && clt_node_ok(kernel); d++) {
     clt_node node = clt_node_member(kernel, names[d]);
-    bool empty = node.json == NULL || (json_is_array(node.json) && json_array_size(node.json) == 0);
-    if (!empty)
-      divisor.id[d] = load_divisor(problem, &node);
-    else if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0)
-      divisor.id[d] = clt_add_expression_text(problem, block_sizes[d], kernel);
+    size_t n = json_array_size(node.json);
+    clt_text product = {0};
+    char *text = NULL;
+    if (node.json && !json_is_array(node.json)) {
+      divisor.id[d] = clt_add_expression(problem, &node);
+    } else if (n == 0) {
+      if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0)
+        divisor.id[d] = clt_add_expression_text(problem, block_sizes[d], kernel);
+    } else {
+      for (size_t i = 0; i < n; i++) {
+        clt_node item = clt_node_item(&node, i);
+        const char *factor = json_string_value(item.json);
+        if (factor)
+          clt_text_printf(&product, "%s(%s)", i ? " * " : "", factor);
+        else if (json_is_integer(item.json))
+          clt_text_printf(&product, "%s(%lld)", i ? " * " : "", (long long)json_integer_value(item.json));
+        else
+          clt_node_fail(&item, "needs a number or an expression in quotes");
+      }
+      clt_text_take(&text, &product, kernel->reading->error);
+      text = clt_node_keep(&node, text);
+      if (clt_node_ok(kernel)) divisor.id[d] = clt_add_expression_text(problem, text, &node);
+    }
   }
   return divisor;
 }
@@ -133,24 +124,6 @@ static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
     clt_node_fail(node, "needs a \"LocalSize\", as the global size counts work-groups");
 }
 
-static void load_argument_names(clt_problem *problem, clt_launch *launch, const clt_node *list) {
-  size_t n = clt_read_list(list), n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
-  launch->all_args = false;
-  launch->args = clt_node_new(list, n, sizeof *launch->args);
-  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node node = clt_node_item(list, i);
-    const char *name = json_string_value(node.json), *names[MAX_NAMES];
-    if (name == NULL) {
-      clt_node_fail(&node, "needs the name of an argument");
-    } else if (clt_problem_argument(problem, name) == NULL) {
-      for (size_t k = 0; k < n_known; k++) names[k] = problem->arguments[k].name;
-      clt_node_fail_name(&node, "argument", name, names, n_known);
-    } else {
-      launch->args[launch->n_args++] = name;
-    }
-  }
-}
-
 /* One launch: what its entry does not state is that of the standard one. */
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node) {
   clt_node global = clt_node_member(node, "GlobalSize"), local = clt_node_member(node, "LocalSize"),
@@ -165,7 +138,23 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
   if (global.json || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
   if (json_object_get(node->json, "LocalSize")) launch.local = clt_add_extent(problem, &local);
   check_launch_sizes(&launch, node);
-  if (args.json) load_argument_names(problem, &launch, &args);
+  size_t n = clt_read_list(&args), n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
+  if (args.json) {
+    launch.all_args = false;
+    launch.args = clt_node_new(&args, n, sizeof *launch.args);
+  }
+  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
+    clt_node item = clt_node_item(&args, i);
+    const char *name = json_string_value(item.json), *names[MAX_NAMES];
+    if (name == NULL) {
+      clt_node_fail(&item, "needs the name of an argument");
+    } else if (clt_problem_argument(problem, name) == NULL) {
+      for (size_t k = 0; k < n_known; k++) names[k] = problem->arguments[k].name;
+      clt_node_fail_name(&item, "argument", name, names, n_known);
+    } else {
+      launch.args[launch.n_args++] = name;
+    }
+  }
   if (repeat.json) launch.repeat = clt_add_expression(problem, &repeat);
   launch.when = clt_add_expression(problem, &when);
   *out = launch;
@@ -178,35 +167,11 @@ static void load_launch_entry(clt_problem *problem, const clt_launch *standard, 
     clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, node);
 }
 
-/* Launches that are repeated together are kept as a row of launches that share a number and "Repeat". */
-static void load_launch_group(clt_problem *problem, const clt_launch *standard, const clt_node *node) {
-  clt_node list = clt_node_member(node, "Launches"), repeat = clt_node_member(node, "Repeat");
-  clt_launch shared = *standard;
-  clt_read_object(node, CLT_NAMES("Launches", "Repeat"), true);
-  size_t n = clt_read_list(&list);
-  if (n == 0) clt_node_fail(&list, "needs a launch");
-  shared.repeat = clt_add_expression(problem, &repeat);
-  shared.group = problem->n_launches + 1;
-  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
-    clt_node member = clt_node_item(&list, i), own_repeat = clt_node_member(&member, "Repeat"),
-             inner = clt_node_member(&member, "Launches");
-    if (!clt_read_object(&member, NULL, false)) return;
-    if (own_repeat.json || inner.json)
-      clt_node_fail(own_repeat.json ? &own_repeat : &inner,
-                    "cannot stand in a group of launches, which is repeated as a whole");
-    load_launch_entry(problem, &shared, &member);
-  }
-}
-
 static void load_launches(clt_problem *problem, const clt_node *kernel) {
   clt_node list = clt_node_member(kernel, "Launches"), global = clt_node_member(kernel, "GlobalSize");
   /* The launch that KernelSpecification itself describes. */
-  clt_launch standard = {.kernel = problem->kernel_name,
-                         .global = CLT_NO_EXTENT,
-                         .divisor = CLT_NO_EXTENT,
-                         .all_args = true,
-                         .repeat = CLT_NO_EXPRESSION,
-                         .when = CLT_NO_EXPRESSION};
+  clt_launch standard = CLT_NO_LAUNCH;
+  standard.kernel = problem->kernel_name;
   standard.grid = standard.stated = load_grid_kind(kernel, CLT_GRID_ITEMS);
   standard.local = load_local_size(problem, kernel);
   if (problem->problem_size.n > 0) {
@@ -229,12 +194,29 @@ static void load_launches(clt_problem *problem, const clt_node *kernel) {
   for (size_t i = 0; i < n; i++) capacity += json_array_size(json_object_get(json_array_get(list.json, i), "Launches"));
   problem->launches = clt_node_new(&list, capacity, sizeof *problem->launches);
   for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
-    clt_node node = clt_node_item(&list, i), inner = clt_node_member(&node, "Launches");
+    clt_node node = clt_node_item(&list, i), group = clt_node_member(&node, "Launches"),
+             repeat = clt_node_member(&node, "Repeat");
     if (!clt_read_object(&node, NULL, false)) return;
-    if (inner.json)
-      load_launch_group(problem, &standard, &node);
-    else
+    if (group.json == NULL) {
       load_launch_entry(problem, &standard, &node);
+      continue;
+    }
+    /* Launches that are repeated together are kept as a row of launches that share a number and "Repeat". */
+    clt_launch shared = standard;
+    clt_read_object(&node, CLT_NAMES("Launches", "Repeat"), true);
+    size_t n_members = clt_read_list(&group);
+    if (n_members == 0) clt_node_fail(&group, "needs a launch");
+    shared.repeat = clt_add_expression(problem, &repeat);
+    shared.group = problem->n_launches + 1;
+    for (size_t k = 0; k < n_members && clt_node_ok(kernel); k++) {
+      clt_node member = clt_node_item(&group, k), own_repeat = clt_node_member(&member, "Repeat"),
+               inner = clt_node_member(&member, "Launches");
+      if (!clt_read_object(&member, NULL, false)) return;
+      if (own_repeat.json || inner.json)
+        clt_node_fail(own_repeat.json ? &own_repeat : &inner,
+                      "cannot stand in a group of launches, which is repeated as a whole");
+      load_launch_entry(problem, &shared, &member);
+    }
   }
 }
 
@@ -262,7 +244,7 @@ void clt_load_hints(clt_problem *problem, const clt_node *section) {
 
 void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   clt_node kernel = clt_node_member(root, "KernelSpecification"), language = clt_node_member(&kernel, "Language"),
-           options = clt_node_member(&kernel, "CompilerOptions");
+           options = clt_node_member(&kernel, "CompilerOptions"), paths = clt_node_member(&kernel, "IncludePaths");
   if (kernel.json == NULL) clt_node_fail(root, "needs a \"KernelSpecification\", or a \"Command\"");
   if (!clt_read_object(
           &kernel,
@@ -281,7 +263,16 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   problem->kernel_name = clt_read_text(&kernel, "KernelName");
   problem->opencl_standard = clt_read_text(&kernel, "OpenCLStandard");
   clt_load_options(problem, &problem->options, &problem->n_options, &options);
-  load_include_paths(problem, &kernel);
+  size_t n_paths = clt_read_list(&paths);
+  problem->include_paths = clt_node_new(&paths, n_paths, sizeof *problem->include_paths);
+  for (size_t i = 0; i < n_paths && clt_node_ok(root); i++) {
+    clt_node node = clt_node_item(&paths, i);
+    const char *path = json_string_value(node.json);
+    if (path == NULL)
+      clt_node_fail(&node, "needs the path of a folder");
+    else
+      problem->include_paths[problem->n_include_paths++] = clt_node_keep(&node, clt_problem_file(problem, path));
+  }
   clt_load_arguments(problem, &kernel);
   load_launches(problem, &kernel);
   clt_load_hints(problem, &kernel);

@@ -106,6 +106,13 @@ typedef struct clt_launch {
   clt_expression_id repeat, when;
   size_t group; /* launches that are repeated together have the same, other than 0 */
 } clt_launch;
+#define CLT_NO_LAUNCH                        \
+  ((clt_launch){.global = CLT_NO_EXTENT,     \
+                .divisor = CLT_NO_EXTENT,    \
+                .local = CLT_NO_EXTENT,      \
+                .all_args = true,            \
+                .repeat = CLT_NO_EXPRESSION, \
+                .when = CLT_NO_EXPRESSION})
 
 typedef struct clt_resource {
   const char *name;
@@ -184,9 +191,17 @@ struct clt_problem {
 void clt_load_problem_size(clt_problem *problem, const clt_node *root);
 void clt_load_kernel(clt_problem *problem, const clt_node *root);
 void clt_load_hints(clt_problem *problem, const clt_node *section); /* "Resources", "Desirability" */
+/* A text, or {"<name>": text, "When": expression}: sets out->when and returns the text, which stands at *place. NULL: a
+ * mistake. */
+const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
+                            const char *name);
 void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node);
 void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list);
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node);
+
+/* load.c: {"name": value, ...} as settings, in texts as on the command line; real numbers with so many digits. NULL
+ * where there is nothing. */
+clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
 
 /* load_arguments.c */
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
@@ -226,6 +241,7 @@ char *clt_problem_file(const clt_problem *problem, const char *name);
 
 /* The index of a tuning parameter, or -1. */
 int clt_problem_parameter_index(const clt_problem *problem, const char *name);
+bool clt_is_declared(const clt_problem *problem, const char *name); /* a tuning parameter or a size */
 
 /* The first argument entry of a name, or NULL; how many entries the name has. */
 const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name);

@@ -70,6 +70,12 @@ int clt_problem_parameter_index(const clt_problem *problem, const char *name) {
   return -1;
 }
 
+bool clt_is_declared(const clt_problem *problem, const char *name) {
+  for (size_t i = 0; i < problem->n_sizes; i++)
+    if (strcmp(problem->sizes[i].name, name) == 0) return true;
+  return clt_problem_parameter_index(problem, name) >= 0;
+}
+
 const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name) {
   for (size_t i = 0; i < problem->n_arguments; i++)
     if (strcmp(problem->arguments[i].name, name) == 0) return &problem->arguments[i];

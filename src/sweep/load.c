@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "problem/parts.h"
 #include "space/expr.h"
 #include "sweep/sweep.h"
 
@@ -56,29 +57,12 @@ int64_t *clt_sweep_numbers(size_t *n_out, const clt_node *node, int64_t min, int
   return numbers;
 }
 
-/* {"name": value, ...} as settings, in texts as on the command line. They are parsed once with the plug-in's table, so
- * that mistakes show before anything is measured. */
+/* The options of a plug-in. They are parsed once with its table, so that mistakes show before anything is measured. */
 static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_option *table, size_t n_table,
                                  size_t size) {
-  const char *name;
-  json_t *value;
   clt_error cause = {0};
-  if (node->json && !clt_read_object(node, NULL, false)) return NULL;
-  clt_setting *settings = clt_node_new(node, json_object_size(node->json), sizeof *settings);
+  clt_setting *settings = clt_load_settings(n_out, node, 17);
   void *parsed = clt_node_new(node, 1, size);
-  json_object_foreach((json_t *)node->json, name, value) {
-    clt_node here = clt_node_member(node, name);
-    const char *text = json_string_value(value);
-    if (!text && !json_is_boolean(value) && !json_is_number(value))
-      clt_node_fail(&here, "needs a number, a text, true or false");
-    if (json_is_boolean(value)) text = json_is_true(value) ? "yes" : "no";
-    if (!clt_node_ok(node)) return NULL;
-    if (json_is_integer(value))
-      text = clt_node_keep(&here, clt_format("%lld", (long long)json_integer_value(value)));
-    else if (json_is_real(value))
-      text = clt_node_keep(&here, clt_format("%.17g", json_real_value(value)));
-    settings[(*n_out)++] = (clt_setting){name, text};
-  }
   if (clt_node_ok(node) && clt_options_parse(parsed, size, table, n_table, settings, *n_out, &cause))
     clt_node_wrap(node, CLT_E_FORMAT, &cause);
   return settings;

@@ -374,7 +374,7 @@ static void mistakes_in_searchers_and_tuning(void **state) {
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"sample\": 3}}]}", 2,
                  "Searchers[0].Options", "did you mean 'samples'?");
   expect_mistake(P "\"Searchers\": [{\"Searcher\": \"two-stage\", \"Options\": {\"samples\": []}}]}", 2,
-                 "Searchers[0].Options.samples", "needs a number, a text");
+                 "Searchers[0].Options.samples", "needs a text, a number");
   expect_mistake(P "\"Searchers\": [\"random\", \"random\"]}", 2, "Searchers", "\"random\" stands twice");
   expect_mistake(P "\"Searchers\": [{\"Configurations\": []}]}", 2, "Searchers[0].Configurations", "needs 1 to");
   expect_mistake(P "\"Searchers\": [{\"Configurations\": [{}, 3]}]}", 2, "Searchers[0].Configurations[1]",
