@@ -87,15 +87,6 @@ int clt_database_fail(clt_error *error, sqlite3 *db, const char *path) {
   }
 }
 
-/* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. A file
- * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process. */
-static int make_file(const char *path, clt_error *error) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd >= 0) close(fd);
-  if (fd >= 0 || errno == EEXIST) return CLT_OK;
-  return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
-}
-
 static int execute(sqlite3 *db, const char *path, const char *sql, clt_error *error) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : clt_database_fail(error, db, path);
 }
@@ -135,30 +126,24 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, bool *emp
   return rc;
 }
 
-static int ask_wal(sqlite3 *db, bool *on) {
-  sqlite3_stmt *statement = NULL;
-  int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
-  if (rc == SQLITE_OK) rc = sqlite3_step(statement);
-  if (rc == SQLITE_ROW) *on = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
-  sqlite3_finalize(statement);
-  return rc == SQLITE_ROW ? SQLITE_OK : rc & 0xff;
-}
-
 /* While two processes make the same store, SQLite answers "busy" here without asking its busy handler, since one of
  * them has to give way. */
 static int use_wal(sqlite3 *db, const char *path, clt_error *error) {
-  bool on = false;
-  double deadline_s = clt_now_s() + BUSY_TIMEOUT_MS * 1e-3;
-  int rc = ask_wal(db, &on);
-  while (rc == SQLITE_BUSY && clt_now_s() < deadline_s) {
+  const double deadline_s = clt_now_s() + BUSY_TIMEOUT_MS * 1e-3;
+  for (;;) {
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode=WAL", -1, &statement, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_step(statement);
+    bool on = rc == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    sqlite3_finalize(statement);
+    if (on) return CLT_OK;
+    if (rc == SQLITE_ROW)
+      return clt_fail(error, CLT_E_STORE,
+                      "the file system of the store '%s' lacks what SQLite's write-ahead log needs; choose a local one",
+                      path);
+    if ((rc & 0xff) != SQLITE_BUSY || clt_now_s() >= deadline_s) return clt_database_fail(error, db, path);
     sqlite3_sleep(1);
-    rc = ask_wal(db, &on);
   }
-  if (rc != SQLITE_OK) return clt_database_fail(error, db, path);
-  if (on) return CLT_OK;
-  return clt_fail(error, CLT_E_STORE,
-                  "the file system of the store '%s' lacks what SQLite's write-ahead log needs; choose a local one",
-                  path);
 }
 
 /* The file may come from somebody else: it runs no code of its own (triggers, views), and nothing in it is trusted. */
@@ -173,14 +158,18 @@ static void harden(sqlite3 *db) {
 }
 
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
-  int rc = make_file(path, error);
-  if (rc) return rc;
+  /* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. One
+   * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process.
+   */
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0 && errno != EEXIST) return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
+  if (fd >= 0) close(fd);
   if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
     return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   sqlite3 *db = *out;
   harden(db);
   bool empty = false;
-  rc = check_or_create(db, path, false, &empty, error);
+  int rc = check_or_create(db, path, false, &empty, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
   if (rc == CLT_OK) rc = use_wal(db, path, error);
   if (rc == CLT_OK && empty) rc = check_or_create(db, path, true, &empty, error);

@@ -52,24 +52,33 @@ static int end_transaction(clt_store *store, int rc, clt_error *error) {
 
 /* --- merging --- */
 
-/* What tells a record from others: 128 bits, of which the first are the key of a map and the others its value. */
-typedef struct fingerprint {
-  uint64_t first, second;
-} fingerprint;
-
 static void hash_number(clt_hasher *hasher, double x) {
   if (isnan(x)) x = 0; /* one of them: a time is never 0 */
   clt_hasher_add(hasher, &x, sizeof x);
 }
 
-static int take_fingerprint(fingerprint *out, const clt_store_record *record) {
+typedef struct merge {
+  clt_store *into;
+  const clt_store_key *key;
+  bool from_other;  /* what is walked: the other store's records, or those of `into` */
+  int64_t before_s; /* 0: all */
+  clt_map seen;     /* of 128 bits that tell a record from others: the first half, and as its value the second */
+  uint64_t n_added;
+  clt_error *error;
+} merge;
+
+/* Marks a record as seen; one of the other store that is new is taken over. */
+static int merge_record(void *user, const clt_store_description *none, const clt_store_record *record) {
+  merge *w = user;
   const clt_measurement *m = record->measurement;
-  const int32_t numbers[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
-  char hex[33], half[17] = "";
+  (void)none;
+  if (!clt_record_plausible(record)) return 0;
+  if (w->from_other && w->before_s && record->created_s >= w->before_s) return 0;
   clt_hasher *hasher = clt_hasher_new();
   if (hasher == NULL) return CLT_E_MEMORY;
+  const int32_t whole[] = {(int32_t)record->kind, (int32_t)m->reason, (int32_t)m->clock, (int32_t)m->n_runs};
   clt_hasher_add_text(hasher, record->configuration);
-  clt_hasher_add(hasher, numbers, sizeof numbers);
+  clt_hasher_add(hasher, whole, sizeof whole);
   clt_hasher_add(hasher, &record->created_s, sizeof record->created_s);
   hash_number(hasher, m->time_s);
   hash_number(hasher, m->energy_J);
@@ -78,65 +87,25 @@ static int take_fingerprint(fingerprint *out, const clt_store_record *record) {
   hash_number(hasher, m->phases.first_launch_s);
   hash_number(hasher, m->phases.verify_s);
   for (size_t i = 0; i < m->n_runs; i++) hash_number(hasher, m->runs_s[i]);
+  char hex[33], half[17] = "";
   clt_hasher_hex(hasher, hex);
   clt_hasher_free(hasher);
   memcpy(half, hex, 16);
-  out->first = strtoull(half, NULL, 16) >> 1; /* never the one number that is no key of a map */
-  out->second = strtoull(hex + 16, NULL, 16);
-  return CLT_OK;
-}
-
-typedef struct merge {
-  clt_store *into;
-  const clt_store_description *description;
-  int64_t before_s; /* 0: all */
-  clt_map seen;
-  uint64_t n_added;
-  clt_error *error;
-} merge;
-
-/* *is_new: it was not among the seen; now it is. */
-static int see_record(merge *m, const clt_store_record *record, bool *is_new) {
-  fingerprint f;
-  int rc = take_fingerprint(&f, record);
-  for (*is_new = false; rc == CLT_OK; f.first++) {
-    uint64_t *second = clt_map_add(&m->seen, f.first, is_new);
-    if (second == NULL) return CLT_E_MEMORY;
-    if (*is_new) *second = f.second;
-    if (*second == f.second) break;
-  }
-  return rc;
-}
-
-static int see_own_record(void *user, const clt_store_description *none, const clt_store_record *record) {
-  bool is_new;
-  (void)none;
-  return clt_record_plausible(record) ? see_record(user, record, &is_new) : 0;
-}
-
-static int take_over_record(void *user, const clt_store_description *none, const clt_store_record *record) {
-  merge *m = user;
+  const uint64_t second = strtoull(hex + 16, NULL, 16);
   bool is_new = false;
-  (void)none;
-  if (!clt_record_plausible(record) || (m->before_s && record->created_s >= m->before_s)) return 0;
-  int rc = see_record(m, record, &is_new);
-  if (rc || !is_new) return rc;
-  const clt_store_description key_alone = {.key = m->description->key};
-  m->n_added++;
-  return m->into->type->add(m->into->state, &key_alone, record, m->error);
-}
-
-/* A key that `into` does not have yet brings its description. */
-static int merge_key(merge *m, clt_store *from, const clt_store_description *d) {
-  clt_store *into = m->into;
-  uint64_t n_before = m->n_added;
-  m->description = d;
-  int rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, &d->key, see_own_record, m, m->error);
-  bool had_any = m->seen.n > 0;
-  if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, &d->key, take_over_record, m, m->error);
-  if (rc == CLT_OK && !had_any && m->n_added > n_before) rc = into->type->add(into->state, d, NULL, m->error);
-  clt_map_release(&m->seen);
-  return rc;
+  /* the shift: never the one number that is no key of a map */
+  for (uint64_t first = strtoull(half, NULL, 16) >> 1; !is_new; first++) {
+    uint64_t *known = clt_map_add(&w->seen, first, &is_new);
+    if (known == NULL) return CLT_E_MEMORY;
+    if (is_new)
+      *known = second;
+    else if (*known == second)
+      return 0;
+  }
+  if (!w->from_other) return 0;
+  const clt_store_description key_alone = {.key = *w->key};
+  w->n_added++;
+  return w->into->type->add(w->into->state, &key_alone, record, w->error);
 }
 
 int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
@@ -146,7 +115,19 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
   int rc = clt_store_each_key(from, false, collect_key, &keys, error);
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
-    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++) rc = merge_key(&m, from, &keys.all[i]);
+    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++) {
+      const clt_store_description *d = &keys.all[i];
+      uint64_t n_before = m.n_added;
+      m.key = &d->key;
+      m.from_other = false;
+      rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
+      bool had_any = m.seen.n > 0;
+      m.from_other = true;
+      if (rc == CLT_OK) rc = from->type->walk(from->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
+      /* A key that `into` did not have yet brings its description. */
+      if (rc == CLT_OK && !had_any && m.n_added > n_before) rc = into->type->add(into->state, d, NULL, error);
+      clt_map_release(&m.seen);
+    }
     rc = end_transaction(into, rc, error);
   }
   release_keys(&keys);

@@ -35,14 +35,6 @@ static int open_memory(void *state, const char *path, bool to_read, clt_error *e
   return CLT_OK;
 }
 
-static int replace_text(char **kept, const char *text) {
-  char *copy = text ? strdup(text) : NULL;
-  if (text && copy == NULL) return CLT_E_MEMORY;
-  if (text) free(*kept);
-  if (text) *kept = copy;
-  return CLT_OK;
-}
-
 static int add_to_memory(void *state, const clt_store_description *d, const clt_store_record *record,
                          clt_error *error) {
   memory_store *store = state;
@@ -53,8 +45,13 @@ static int add_to_memory(void *state, const clt_store_description *d, const clt_
     *k = (kept_key){.key = d->key};
   }
   const char *const texts[4] = {d->problem_name, d->problem_path, d->sizes, d->device_json};
-  for (size_t i = 0; i < 4; i++)
-    if (replace_text(&k->texts[i], texts[i])) return clt_fail_memory(error);
+  for (size_t i = 0; i < 4; i++) {
+    if (texts[i] == NULL) continue;
+    char *copy = strdup(texts[i]);
+    if (copy == NULL) return clt_fail_memory(error);
+    free(k->texts[i]);
+    k->texts[i] = copy;
+  }
   if (record == NULL) return CLT_OK;
   if (clt_grow(&k->records, &k->capacity, k->n_records + 1, sizeof *k->records)) return clt_fail_memory(error);
   kept_record kept = {.record = *record};
@@ -77,22 +74,6 @@ static int add_to_memory(void *state, const clt_store_description *d, const clt_
   return CLT_OK;
 }
 
-static const char *text_or_none(const char *text) { return text ? text : ""; }
-
-static int walk_keys(const memory_store *store, bool counted, clt_store_walk_visit visit, void *user) {
-  int rc = CLT_OK;
-  for (const kept_key *k = store->keys; rc == CLT_OK && k < store->keys + store->n_keys; k++) {
-    const clt_store_description description = {.key = k->key,
-                                               .problem_name = text_or_none(k->texts[0]),
-                                               .problem_path = text_or_none(k->texts[1]),
-                                               .sizes = text_or_none(k->texts[2]),
-                                               .device_json = text_or_none(k->texts[3]),
-                                               .n_records = counted ? k->n_records : 0};
-    if (k->n_records) rc = visit(user, &description, NULL);
-  }
-  return rc;
-}
-
 static int by_speed(const void *a, const void *b) {
   const kept_record *const *x = a, *const *y = b;
   double s = (*x)->measurement.time_s, t = (*y)->measurement.time_s;
@@ -101,13 +82,24 @@ static int by_speed(const void *a, const void *b) {
 
 static int walk_memory(void *state, clt_store_order order, const clt_store_key *key, clt_store_walk_visit visit,
                        void *user, clt_error *error) {
-  if (order == CLT_STORE_KEYS || order == CLT_STORE_KEYS_COUNTED)
-    return walk_keys(state, order == CLT_STORE_KEYS_COUNTED, visit, user);
-  const kept_key *k = find_key(state, key);
+  const memory_store *store = state;
+  int rc = CLT_OK;
+  if (order == CLT_STORE_KEYS || order == CLT_STORE_KEYS_COUNTED) {
+    for (const kept_key *k = store->keys; rc == CLT_OK && k < store->keys + store->n_keys; k++) {
+      const clt_store_description description = {.key = k->key,
+                                                 .problem_name = k->texts[0] ? k->texts[0] : "",
+                                                 .problem_path = k->texts[1] ? k->texts[1] : "",
+                                                 .sizes = k->texts[2] ? k->texts[2] : "",
+                                                 .device_json = k->texts[3] ? k->texts[3] : "",
+                                                 .n_records = order == CLT_STORE_KEYS ? 0 : k->n_records};
+      if (k->n_records) rc = visit(user, &description, NULL);
+    }
+    return rc;
+  }
+  const kept_key *k = find_key(store, key);
   if (k == NULL) return CLT_OK;
   const kept_record **chosen = clt_new_array(k->n_records, sizeof *chosen);
   size_t n = 0;
-  int rc = CLT_OK;
   if (chosen == NULL) return clt_fail_memory(error);
   if (order == CLT_STORE_OLDEST_FIRST) {
     for (; n < k->n_records; n++) chosen[n] = &k->records[n];

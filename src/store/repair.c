@@ -36,24 +36,20 @@ static int open_damaged(sqlite3 **out, const char *path, clt_error *error) {
   return CLT_OK;
 }
 
-/* *whole: SQLite finds nothing wrong. */
-static int check_content(bool *whole, sqlite3 *db, const char *path, clt_error *error) {
-  sqlite3_stmt *statement = NULL;
-  *whole = false;
-  int rc = sqlite3_prepare_v2(db, "PRAGMA integrity_check(1)", -1, &statement, NULL);
-  if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW)
-    *whole = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
-  sqlite3_finalize(statement);
-  if (rc == SQLITE_ROW || rc == SQLITE_CORRUPT || rc == SQLITE_ERROR || rc == SQLITE_NOTADB) return CLT_OK;
-  return clt_database_fail(error, db, path);
-}
-
-/* Opens a store's own file, path NULL: the standard one, and looks whether it is whole. *own is malloc'ed. */
+/* Opens a store's own file, path NULL: the standard one. *own is malloc'ed; *whole: SQLite finds nothing wrong. */
 static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
   int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
   if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = open_damaged(db, *own, error);
-  return rc ? rc : check_content(whole, *db, *own, error);
+  if (rc) return rc;
+  sqlite3_stmt *statement = NULL;
+  *whole = false;
+  rc = sqlite3_prepare_v2(*db, "PRAGMA integrity_check(1)", -1, &statement, NULL);
+  if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW)
+    *whole = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+  sqlite3_finalize(statement);
+  if (rc == SQLITE_ROW || rc == SQLITE_CORRUPT || rc == SQLITE_ERROR || rc == SQLITE_NOTADB) return CLT_OK;
+  return clt_database_fail(error, *db, *own);
 }
 
 int clt_store_check(bool *whole, const char *path, clt_error *error) {
@@ -94,19 +90,6 @@ static const salvaged_table figures = {{NULL, NULL},
                                        "SELECT measurement, figure FROM figure WHERE measurement = ?1",
                                        "INSERT OR IGNORE INTO figure VALUES(?1, ?2)"};
 #define N_FOLLOWERS 3
-
-/* The largest number of a row that can be read, from either end. */
-static int64_t find_last(sqlite3 *from, const salvaged_table *t) {
-  int64_t last = 0;
-  for (size_t i = 0; i < 2 && t->last[i]; i++) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(from, t->last[i], -1, &statement, NULL) == SQLITE_OK)
-      while (sqlite3_step(statement) == SQLITE_ROW)
-        if (sqlite3_column_int64(statement, 0) > last) last = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-  }
-  return last < MOST_ROWS ? last : MOST_ROWS;
-}
 
 /* The statements of a copy. */
 typedef struct copier {
@@ -149,7 +132,15 @@ static int copy_rows(const copier *c, int64_t number) {
 static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const copier followers[N_FOLLOWERS],
                       uint64_t *n_saved, uint64_t *n_lost) {
   copier own = {NULL, NULL};
-  int64_t last = find_last(from, t);
+  int64_t last = 0; /* the largest number of a row that can be read, from either end */
+  for (size_t i = 0; i < 2; i++) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(from, t->last[i], -1, &statement, NULL) == SQLITE_OK)
+      while (sqlite3_step(statement) == SQLITE_ROW)
+        if (sqlite3_column_int64(statement, 0) > last) last = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+  }
+  if (last > MOST_ROWS) last = MOST_ROWS;
   int n = prepare_copier(&own, to, from, t) || last == 0 ? 0 : CANNOT_READ;
   for (int64_t number = 1; n >= 0 && number <= last; number++) {
     n = copy_rows(&own, number);
@@ -188,32 +179,6 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
 
 static const char *const side_files[] = {"", "-wal", "-shm"};
 
-/* A name that is not taken: PATH.damaged, PATH.damaged-2, ... */
-static int find_free_name(char *out, size_t capacity, const char *path, clt_error *error) {
-  for (int i = 1; i < 1000; i++) {
-    int n = i == 1 ? snprintf(out, capacity, "%s.damaged", path) : snprintf(out, capacity, "%s.damaged-%d", path, i);
-    if (n < 0 || (size_t)n + 8 >= capacity) break;
-    if (access(out, F_OK) != 0 && errno == ENOENT) return CLT_OK;
-  }
-  return clt_fail(error, CLT_E_STORE, "there is no free name beside '%s' for the damaged file", path);
-}
-
-/* The damaged file and its side files leave together, then the new one comes in their place. */
-static int change_places(const char *path, const char *fresh, const char *aside, clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 3; rc == CLT_OK && i-- > 0;) {
-    char *from = clt_format("%s%s", path, side_files[i]), *to = clt_format("%s%s", aside, side_files[i]);
-    if (from == NULL || to == NULL)
-      rc = clt_fail_memory(error);
-    else if (rename(from, to) && (i == 0 || errno != ENOENT))
-      rc = clt_fail_errno(error, CLT_E_STORE, "move the damaged store to", to);
-    free(from);
-    free(to);
-  }
-  if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the repaired store to", path);
-  return rc;
-}
-
 static void remove_fresh(const char *fresh) {
   for (size_t i = 0; i < 3; i++) {
     char *name = clt_format("%s%s", fresh, side_files[i]);
@@ -233,8 +198,28 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
     rc = clt_fail(error, CLT_E_STORE, "cannot finish '%s'", fresh);
   sqlite3_close(*damaged); /* before the names change, by which it would remove its side files */
   *damaged = NULL;
-  if (rc == CLT_OK) rc = find_free_name(out->set_aside, sizeof out->set_aside, path, error);
-  if (rc == CLT_OK) rc = change_places(path, fresh, out->set_aside, error);
+  char *aside = out->set_aside; /* a name that is not taken: PATH.damaged, PATH.damaged-2, ... */
+  bool is_free = false;
+  for (int i = 1; rc == CLT_OK && i < 1000 && !is_free; i++) {
+    const size_t capacity = sizeof out->set_aside;
+    int n =
+        i == 1 ? snprintf(aside, capacity, "%s.damaged", path) : snprintf(aside, capacity, "%s.damaged-%d", path, i);
+    if (n < 0 || (size_t)n + 8 >= capacity) break;
+    is_free = access(aside, F_OK) != 0 && errno == ENOENT;
+  }
+  if (rc == CLT_OK && !is_free)
+    rc = clt_fail(error, CLT_E_STORE, "there is no free name beside '%s' for the damaged file", path);
+  /* The damaged file and its side files leave together, then the new one comes in their place. */
+  for (size_t i = 3; rc == CLT_OK && i-- > 0;) {
+    char *from = clt_format("%s%s", path, side_files[i]), *to = clt_format("%s%s", aside, side_files[i]);
+    if (from == NULL || to == NULL)
+      rc = clt_fail_memory(error);
+    else if (rename(from, to) && (i == 0 || errno != ENOENT))
+      rc = clt_fail_errno(error, CLT_E_STORE, "move the damaged store to", to);
+    free(from);
+    free(to);
+  }
+  if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the repaired store to", path);
   if (rc) remove_fresh(fresh);
   free(fresh);
   return rc;

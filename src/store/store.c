@@ -41,14 +41,20 @@ int clt_store_register(const clt_store_type *type, clt_error *error) {
 
 /* --- where a file lies --- */
 
-/* $XDG_DATA_HOME/clatune/<file>, or ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG
- * base directory specification asks). */
-static int standard_path(char **out, const char *file, clt_error *error) {
-  const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+/* *out is absolute or begins with "./"; "" for a type without files; path NULL: $XDG_DATA_HOME/clatune/<file>, or
+ * ~/.local/share/clatune/<file> where the variable is unset or relative (as the XDG base directory specification
+ * asks). Nothing is made. */
+static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
+  const char *file = type->standard_file, *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
   bool has_data = data && data[0] == '/', has_home = home && home[0] == '/';
-  if (!has_data && !has_home)
+  if (file && path == NULL && !has_data && !has_home)
     return clt_fail(error, CLT_E_STORE, "no place for the store: neither XDG_DATA_HOME nor HOME is set; give a path");
-  *out = has_data ? clt_format("%s/clatune/%s", data, file) : clt_format("%s/.local/share/clatune/%s", home, file);
+  if (file == NULL)
+    *out = strdup("");
+  else if (path)
+    *out = path[0] == '/' ? strdup(path) : clt_format("./%s", path);
+  else
+    *out = has_data ? clt_format("%s/clatune/%s", data, file) : clt_format("%s/.local/share/clatune/%s", home, file);
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -67,13 +73,6 @@ static int make_folders(char *path, clt_error *error) {
     *slash = '/';
   }
   return CLT_OK;
-}
-
-/* *out is absolute or begins with "./"; "" for a type without files. Nothing is made. */
-static int resolve_path(char **out, const clt_store_type *type, const char *path, clt_error *error) {
-  if (type->standard_file && path == NULL) return standard_path(out, type->standard_file, error);
-  *out = type->standard_file == NULL ? strdup("") : path[0] == '/' ? strdup(path) : clt_format("./%s", path);
-  return *out ? CLT_OK : clt_fail_memory(error);
 }
 
 int clt_store_place(char **out, const char *path, clt_error *error) {
