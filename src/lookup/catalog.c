@@ -27,39 +27,29 @@ static void forget_answers(clt_catalog *catalog) {
 
 /* A store that appears, or to which somebody has added, makes what is remembered worthless; so does a model that was
  * trained anew. */
-static int refresh_store(clt_catalog *catalog, clt_catalog_store *s, clt_error *error) {
-  struct stat folder;
-  struct timespec changed = {0};
-  uint64_t version = 0;
-  if (stat(s->models, &folder) == 0) changed = folder.st_mtim;
-  if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
-    forget_answers(catalog);
-  s->models_changed = changed;
-  if (s->store == NULL) {
-    clt_error why = {0};
-    int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
-    if (rc == CLT_E_NOT_FOUND) return CLT_OK;
-    if (rc) return clt_fail(error, rc, "%s", why.message);
-    forget_answers(catalog);
-  }
-  int rc = clt_store_version(s->store, &version, error);
-  if (rc == CLT_OK && version != s->version) forget_answers(catalog);
-  s->version = version;
-  return rc;
-}
-
 int clt_catalog_refresh(clt_catalog *catalog, clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
-    rc = refresh_store(catalog, &catalog->stores[i], error);
-  return rc;
-}
-
-static int add_store(clt_catalog *catalog, const char *path, clt_error *error) {
-  clt_catalog_store *s = &catalog->stores[catalog->n_stores];
-  if (path && (s->path = strdup(path)) == NULL) return clt_fail_memory(error);
-  catalog->n_stores++;
-  return clt_predictor_folder(&s->models, path, error);
+  for (size_t i = 0; i < catalog->n_stores; i++) {
+    clt_catalog_store *s = &catalog->stores[i];
+    struct stat folder;
+    struct timespec changed = {0};
+    uint64_t version = 0;
+    if (stat(s->models, &folder) == 0) changed = folder.st_mtim;
+    if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
+      forget_answers(catalog);
+    s->models_changed = changed;
+    if (s->store == NULL) {
+      clt_error why = {0};
+      int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
+      if (rc == CLT_E_NOT_FOUND) continue;
+      if (rc) return clt_fail(error, rc, "%s", why.message);
+      forget_answers(catalog);
+    }
+    int rc = clt_store_version(s->store, &version, error);
+    if (rc) return rc;
+    if (version != s->version) forget_answers(catalog);
+    s->version = version;
+  }
+  return CLT_OK;
 }
 
 int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
@@ -70,7 +60,11 @@ int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stor
   if (stores == NULL) stores = standard, n_stores = 2;
   catalog->stores = clt_new_array(n_stores, sizeof *catalog->stores);
   int rc = catalog->stores ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n_stores; i++) rc = add_store(catalog, stores[i], error);
+  for (size_t i = 0; rc == CLT_OK && i < n_stores; i++) {
+    clt_catalog_store *s = &catalog->stores[catalog->n_stores++];
+    if (stores[i] && (s->path = strdup(stores[i])) == NULL) rc = clt_fail_memory(error);
+    if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, stores[i], error);
+  }
   if (rc == CLT_OK) rc = clt_catalog_refresh(catalog, error);
   if (rc) return clt_catalog_close(catalog), rc;
   *out = catalog;
@@ -147,16 +141,6 @@ static int remember_answer(clt_catalog *catalog, const char *question, const clt
   return CLT_OK;
 }
 
-static int answer_anew(clt_catalog *catalog, clt_lookup_result *out, const char *path, const clt_size *sizes,
-                       size_t n_sizes, const clt_device_info *device, clt_error *error) {
-  clt_owned owned = {0};
-  int rc = clt_problem_load(&owned.problem, path, error);
-  if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
-  if (rc == CLT_OK) rc = clt_catalog_answer(catalog, out, owned.instance, &owned, error);
-  clt_owned_release(&owned);
-  return rc;
-}
-
 int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error) {
   char key[512], *question = NULL;
@@ -172,7 +156,11 @@ int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char 
   if (known != CLT_NO_TEXT) {
     rc = copy_result(out, &catalog->answers[known], error);
   } else if (rc == CLT_OK) {
-    rc = answer_anew(catalog, out, problem_path, sizes, n_sizes, device, error);
+    clt_owned owned = {0};
+    rc = clt_problem_load(&owned.problem, problem_path, error);
+    if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
+    if (rc == CLT_OK) rc = clt_catalog_answer(catalog, out, owned.instance, &owned, error);
+    clt_owned_release(&owned);
     if (rc == CLT_OK && (rc = remember_answer(catalog, question, out, error))) clt_lookup_result_release(out);
   }
   pthread_mutex_unlock(&catalog->mutex);

@@ -188,18 +188,11 @@ static bool score_configuration(score *out, const table *t, size_t number) {
   return out->n_missing < t->n_places;
 }
 
-static bool is_better(const score *a, const score *b) {
-  if (b->configuration == NULL) return true;
-  if (a->n_missing != b->n_missing) return a->n_missing < b->n_missing;
-  return a->sum != b->sum ? a->sum < b->sum : strcmp(a->configuration, b->configuration) < 0;
-}
-
 /* As good as the best where nothing is known. */
 static double bound(const score *s) { return s->sum + (double)s->n_missing; }
 
-static bool is_more_promising(const score *a, const score *b) {
-  if (b->configuration == NULL || bound(a) != bound(b)) return b->configuration == NULL || bound(a) < bound(b);
-  return strcmp(a->configuration, b->configuration) < 0;
+static bool comes_before(double x, const score *a, double y, const score *b) {
+  return x != y ? x < y : strcmp(a->configuration, b->configuration) < 0;
 }
 
 static void choose_configurations(const table *t, clt_portable *out, score *best, score *open) {
@@ -209,51 +202,44 @@ static void choose_configurations(const table *t, clt_portable *out, score *best
     if (!score_configuration(&s, t, i)) continue;
     out->n_configurations++;
     out->n_complete += s.n_missing == 0;
-    if (is_better(&s, best)) *best = s;
+    if (best->configuration == NULL || s.n_missing < best->n_missing ||
+        (s.n_missing == best->n_missing && comes_before(s.sum, &s, best->sum, best)))
+      *best = s;
   }
   for (size_t i = 0; i < t->configurations.n && best->configuration; i++) {
     if (i == best->number || !score_configuration(&s, t, i) || s.n_missing == 0 || bound(&s) >= bound(best)) continue;
     out->n_open++;
-    if (is_more_promising(&s, open)) *open = s;
+    if (open->configuration == NULL || comes_before(bound(&s), &s, bound(open), open)) *open = s;
   }
 }
 
 /* --- saying so --- */
 
-static bool has_word(const char *text, const char *word, size_t n) {
-  for (const char *at = text; (at = strstr(at, word)); at++)
-    if ((at == text || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0')) return true;
-  return false;
-}
-
-/* The words of `options` that `others` has, too; in place. */
-static int keep_common_words(char *options, const char *others, clt_error *error) {
-  char *copy = strdup(options), *rest = NULL, *end = options;
-  if (copy == NULL) return clt_fail_memory(error);
-  *end = '\0';
-  for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-    size_t n = strlen(word);
-    if (!has_word(others, word, n)) continue;
-    if (end > options) *end++ = ' ';
-    memcpy(end, word, n + 1);
-    end += n;
-  }
-  free(copy);
-  return CLT_OK;
-}
-
+/* The build options that are the same at all places. */
 static int common_options(char **out, const table *t, const char *configuration, clt_error *error) {
   char *common = NULL;
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < t->n_places; i++) {
     const clt_instance *instance = t->places[i].instance;
     clt_config config;
-    char *options = NULL;
+    char *options = NULL, *both = NULL, *rest = NULL;
     rc = clt_config_parse(&config, clt_instance_space(instance), configuration, error);
     if (rc == CLT_OK) rc = clt_instance_options(instance, config, &options, error);
-    if (rc == CLT_OK && common) rc = keep_common_words(common, options, error);
-    if (rc == CLT_OK && common == NULL) common = options, options = NULL;
-    free(options);
+    if (rc == CLT_OK && common == NULL) {
+      common = options;
+    } else if (rc == CLT_OK) {
+      clt_text words = {0};
+      for (char *word = strtok_r(common, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        size_t n = strlen(word);
+        const char *at = strstr(options, word);
+        while (at && ((at > options && at[-1] != ' ') || (at[n] != ' ' && at[n] != '\0'))) at = strstr(at + 1, word);
+        if (at) clt_text_printf(&words, "%s%s", words.n ? " " : "", word);
+      }
+      rc = clt_text_take(&both, &words, error);
+      free(options);
+      free(common);
+      common = both;
+    }
   }
   if (rc) return free(common), rc;
   *out = common;

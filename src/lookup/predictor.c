@@ -177,44 +177,31 @@ void clt_kept_models_release(clt_kept_models *models) {
   *models = (clt_kept_models){0};
 }
 
-static bool same_file(const struct stat *a, const struct stat *b) {
-  return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-         a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* The one of that file as it is now; an older one is forgotten. */
-static clt_kept_model *find_kept(clt_kept_models *models, const char *path, const struct stat *file) {
-  for (size_t i = 0; i < models->n; i++) {
-    clt_kept_model *k = &models->all[i];
-    if (strcmp(k->path, path) != 0) continue;
-    if (same_file(&k->file, file)) return k;
-    release_kept(k);
-    *k = models->all[--models->n];
-    return NULL;
-  }
-  return NULL;
-}
-
-static int use_kept(clt_kept_model *k, const clt_instance *instance, clt_owned *owned, clt_model_use use, void *user,
-                    clt_error *error) {
-  if (clt_model_bind(k->model, instance, NULL)) return CLT_OK;
-  int rc = use(user, k->model, error);
-  if (owned == NULL) {
-    clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
-    return rc;
-  }
-  clt_owned_release(&k->owned);
-  k->owned = *owned;
-  *owned = (clt_owned){0};
-  return rc;
-}
-
 int clt_kept_models_use(clt_kept_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
                         clt_model_use use, void *user, clt_error *error) {
   struct stat file;
   if (stat(path, &file)) return CLT_OK;
-  clt_kept_model *k = find_kept(models, path, &file);
-  if (k) return use_kept(k, instance, owned, use, user, error);
+  for (size_t i = 0; i < models->n; i++) {
+    clt_kept_model *k = &models->all[i];
+    const struct stat *was = &k->file;
+    if (strcmp(k->path, path) != 0) continue;
+    if (was->st_dev != file.st_dev || was->st_ino != file.st_ino || was->st_size != file.st_size ||
+        was->st_mtim.tv_sec != file.st_mtim.tv_sec || was->st_mtim.tv_nsec != file.st_mtim.tv_nsec) {
+      release_kept(k); /* an older one is forgotten */
+      *k = models->all[--models->n];
+      break;
+    }
+    if (clt_model_bind(k->model, instance, NULL)) return CLT_OK;
+    int rc = use(user, k->model, error);
+    if (owned) {
+      clt_owned_release(&k->owned);
+      k->owned = *owned;
+      *owned = (clt_owned){0};
+    } else {
+      clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
+    }
+    return rc;
+  }
   clt_kept_model fresh = {.file = file};
   int rc = clt_model_load(&fresh.model, clt_instance_space(instance), instance, path, NULL);
   if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;

@@ -9,22 +9,20 @@
 #include "base/memory.h"
 #include "store/store.h"
 
-/* The number of the "name=N" that begins like the n letters of name, "=" included; 0: it is not there. */
-static int64_t size_in(const char *sizes, const char *name, size_t n) {
-  for (const char *at = sizes; at; at = strchr(at, ' ')) {
-    at += *at == ' ';
-    if (strncmp(at, name, n) == 0) return strtoll(at + n, NULL, 10);
-  }
-  return 0;
-}
-
 /* By ratios, not differences; INFINITY where the others lack a size, or one of the two is not positive and they differ.
  */
 static double sizes_distance(const char *sizes, const char *others) {
   double distance = 0;
   for (const char *at = sizes, *equals; (equals = strchr(at, '=')); at = equals + strcspn(equals, " ")) {
     at += *at == ' ';
-    int64_t own = strtoll(equals + 1, NULL, 10), other = size_in(others, at, (size_t)(equals + 1 - at));
+    const size_t n = (size_t)(equals + 1 - at); /* of "name=" */
+    int64_t own = strtoll(equals + 1, NULL, 10), other = 0;
+    for (const char *with = others; with; with = strchr(with, ' ')) {
+      with += *with == ' ';
+      if (strncmp(with, at, n) != 0) continue;
+      other = strtoll(with + n, NULL, 10);
+      break;
+    }
     if (own == other) continue;
     if (own <= 0 || other <= 0) return INFINITY;
     distance += fabs(log((double)other / (double)own));

@@ -128,24 +128,6 @@ typedef struct alternative {
   double distance;
 } alternative;
 
-static bool same_architecture(const clt_device_info *device, const char *json) {
-  clt_device_info other;
-  if (clt_device_from_json(&other, json, NULL)) return false;
-  return strcmp(other.platform_name, device->platform_name) == 0 && strcmp(other.vendor, device->vendor) == 0 &&
-         other.type == device->type;
-}
-
-static alternative judge_related(const question *q, const clt_related *r) {
-  alternative a = {.related = r, .tier = CLT_TIER_DEFAULT, .distance = r->same_text ? 0 : r->distance};
-  a.stale = !r->same_driver || (!r->same_text && r->distance == 0);
-  if (!isfinite(a.distance)) return a;
-  if (r->same_device)
-    a.tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
-  else if (same_architecture(clt_instance_device(q->instance), r->device_json))
-    a.tier = CLT_TIER_SAME_ARCHITECTURE;
-  return a;
-}
-
 static int by_nearness(const void *a, const void *b) {
   const alternative *x = a, *y = b;
   if (x->tier != y->tier) return x->tier < y->tier ? -1 : 1;
@@ -185,7 +167,20 @@ static int answer_by_related(const question *q, clt_lookup_result *out, bool *an
     if (q->catalog->stores[i].store) rc = clt_related_add(&related, q->catalog->stores[i].store, &query, error);
   if (rc == CLT_OK && (all = clt_new_array(related.n, sizeof *all)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) {
-    for (size_t i = 0; i < related.n; i++) all[i] = judge_related(q, &related.all[i]);
+    const clt_device_info *device = clt_instance_device(q->instance);
+    for (size_t i = 0; i < related.n; i++) {
+      const clt_related *r = &related.all[i];
+      clt_device_info other;
+      alternative *a = &all[i];
+      *a = (alternative){.related = r, .tier = CLT_TIER_DEFAULT, .distance = r->same_text ? 0 : r->distance};
+      a->stale = !r->same_driver || (!r->same_text && r->distance == 0);
+      if (!isfinite(a->distance)) continue;
+      if (r->same_device)
+        a->tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
+      else if (clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
+               strcmp(other.platform_name, device->platform_name) == 0 && strcmp(other.vendor, device->vendor) == 0)
+        a->tier = CLT_TIER_SAME_ARCHITECTURE;
+    }
     qsort(all, related.n, sizeof *all, by_nearness);
     rc = answer_by_alternative(q, all, related.n, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, answered, error);
   }
