@@ -170,25 +170,6 @@ static int add_occurring(clt_columns *c, json_t *const *configurations, size_t n
   return rc;
 }
 
-/* The number of configuration `index` of the file. */
-static int read_config(clt_config *out, const clt_columns *c, const json_t *configuration, size_t index,
-                       clt_error *error) {
-  *out = 0;
-  for (size_t i = 0; i < c->n; i++) {
-    const clt_column *column = &c->column[i];
-    clt_value value;
-    uint64_t position;
-    if (!clt_entry_value(&value, json_object_get(configuration, column->name)) ||
-        !clt_column_find(column, value, &position))
-      return FAIL(c, "the configuration of result %zu has a value of '%s' that is not listed", index, column->name);
-    *out = *out * column->n_values + position;
-  }
-  if (json_object_size(configuration) != c->n)
-    return FAIL(c, "all results need the same %zu parameters: result %zu has %zu", c->n, index,
-                json_object_size(configuration));
-  return CLT_OK;
-}
-
 int clt_columns_read_results(clt_columns *columns, clt_recording *recording, const clt_result_list *list,
                              clt_space_builder *builder, clt_error *error) {
   size_t n = json_array_size(list->results);
@@ -198,9 +179,20 @@ int clt_columns_read_results(clt_columns *columns, clt_recording *recording, con
     configurations[i] = json_object_get(json_array_get(list->results, i), list->configuration);
   if (rc == CLT_OK && columns->n == 0) rc = add_occurring(columns, configurations, n, builder, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    clt_config config;
+    clt_config config = 0;
     clt_measurement m;
-    rc = read_config(&config, columns, configurations[i], i, error);
+    for (size_t k = 0; rc == CLT_OK && k < columns->n; k++) {
+      const clt_column *column = &columns->column[k];
+      clt_value value;
+      uint64_t position = 0;
+      if (!clt_entry_value(&value, json_object_get(configurations[i], column->name)) ||
+          !clt_column_find(column, value, &position))
+        rc = FAIL(columns, "the configuration of result %zu has a value of '%s' that is not listed", i, column->name);
+      config = config * column->n_values + position;
+    }
+    if (rc == CLT_OK && json_object_size(configurations[i]) != columns->n)
+      rc = FAIL(columns, "all results need the same %zu parameters: result %zu has %zu", columns->n, i,
+                json_object_size(configurations[i]));
     if (rc) break;
     clt_measurement_init(&m, config);
     list->read(list->user, &m, json_array_get(list->results, i));

@@ -46,18 +46,6 @@ static clt_value read_token(const char *token) {
   return value;
 }
 
-/* The values in an entry's key "16,1,2" (tokens, cut at the commas), or false where their number is another. */
-static bool split_key(char *key, const char **tokens, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    tokens[i] = key;
-    char *comma = strchr(key, ',');
-    if ((comma != NULL) != (i + 1 < n)) return false;
-    if (comma) *comma = 0;
-    key = comma ? comma + 1 : key;
-  }
-  return true;
-}
-
 /* By the fields' names; what is not there comes from the key. */
 static int read_config(clt_config *out, const clt_columns *c, const char *key, const json_t *entry, clt_error *error) {
   const char *tokens[CLT_MAX_PARAMETERS] = {NULL};
@@ -72,7 +60,11 @@ static int read_config(clt_config *out, const clt_columns *c, const char *key, c
     if (field == NULL && cut == NULL) {
       cut = strdup(key);
       if (cut == NULL) return clt_fail_memory(error);
-      if (!split_key(cut, tokens, c->n)) memset(tokens, 0, sizeof tokens);
+      char *rest = cut; /* "16,1,2"; nothing is taken from a key with another number of values */
+      size_t n = 0;
+      for (char *token = strsep(&rest, ","); token; token = strsep(&rest, ","), n++)
+        if (n < c->n) tokens[n] = token;
+      if (n != c->n) memset(tokens, 0, sizeof tokens);
     }
     if (field == NULL && tokens[i]) value = read_token(tokens[i]);
     if (field == NULL ? tokens[i] == NULL : !clt_entry_value(&value, field))
@@ -87,26 +79,6 @@ static int read_config(clt_config *out, const clt_columns *c, const char *key, c
 
 /* --- what was measured --- */
 
-static void read_time(clt_measurement *m, const json_t *entry) {
-  const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
-  double time_ms = clt_entry_number(time, 0);
-  if (time_ms > 0 && time_ms < CLT_FAILED_TIME_MS && failure == NULL) {
-    m->time_s = time_ms * CLT_SECONDS_PER_MS;
-    return;
-  }
-  /* The text stands in the place of the time, in it, or beside it. The reason that clatune wrote counts where it fits.
-   */
-  const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
-  const char *text = json_string_value(said ? said : time);
-  const char *name = json_string_value(json_object_get(entry, "reason"));
-  clt_reason reason = clt_entry_reason(text), finer;
-  const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
-  if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
-      strcmp(clt_entry_error(finer), text) == 0)
-    reason = finer;
-  clt_measurement_fail(m, reason, log);
-}
-
 static int read_entry(clt_recording *recording, const clt_columns *c, const char *key, const json_t *entry,
                       clt_error *error) {
   clt_config config = 0;
@@ -116,7 +88,21 @@ static int read_entry(clt_recording *recording, const clt_columns *c, const char
   if (rc) return rc;
   clt_measurement_init(&m, config);
   clt_entry_runs(&m, json_object_get(entry, "times"), CLT_SECONDS_PER_MS);
-  read_time(&m, entry);
+  const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
+  double time_ms = clt_entry_number(time, 0);
+  if (time_ms > 0 && time_ms < CLT_FAILED_TIME_MS && failure == NULL) {
+    m.time_s = time_ms * CLT_SECONDS_PER_MS;
+  } else { /* the text of the failure stands in the place of the time, in it, or beside it */
+    const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
+    const char *text = json_string_value(said ? said : time);
+    const char *name = json_string_value(json_object_get(entry, "reason")); /* clatune's, counts where it fits */
+    clt_reason reason = clt_entry_reason(text), finer;
+    const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
+    if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
+        strcmp(clt_entry_error(finer), text) == 0)
+      reason = finer;
+    clt_measurement_fail(&m, reason, log);
+  }
   m.phases.build_s = clt_entry_number(json_object_get(entry, "compile_time"), 0) * CLT_SECONDS_PER_MS;
   m.phases.runs_s = clt_entry_number(json_object_get(entry, "benchmark_time"), 0) * CLT_SECONDS_PER_MS;
   m.phases.verify_s = clt_entry_number(json_object_get(entry, "verification_time"), 0) * CLT_SECONDS_PER_MS;

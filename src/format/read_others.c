@@ -110,21 +110,6 @@ static void read_ktt_result(void *user, clt_measurement *m, const json_t *result
     clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
 }
 
-/* The pairs of a result as one object. */
-static int join_pairs(json_t *configuration, const char *path, size_t index, const json_t *pairs, clt_error *error) {
-  for (size_t i = 0; i < json_array_size(pairs); i++) {
-    const json_t *pair = json_array_get(pairs, i);
-    const char *name = json_string_value(json_object_get(pair, "Name"));
-    json_t *value = json_object_get(pair, "Value");
-    if (name == NULL || value == NULL)
-      return FAIL("Results", "parameter %zu of result %zu needs a \"Name\" and a \"Value\"", i, index);
-    if (json_object_get(configuration, name))
-      return FAIL("Results", "result %zu has the parameter '%.64s' twice", index, name);
-    if (json_object_set(configuration, name, value)) return clt_fail_memory(error);
-  }
-  return configuration ? CLT_OK : clt_fail_memory(error);
-}
-
 int clt_ktt_read(clt_recording *recording, const char *path, const json_t *root, clt_space_builder *builder,
                  clt_error *error) {
   const json_t *metadata = json_object_get(root, "Metadata"), *results = json_object_get(root, "Results");
@@ -139,8 +124,18 @@ int clt_ktt_read(clt_recording *recording, const char *path, const json_t *root,
   if (rc == CLT_OK && seconds_per_unit <= 0) /* without a unit nobody knows what a duration means */
     rc = FAIL("Metadata.TimeUnit", "needs Nanoseconds, Microseconds, Milliseconds or Seconds");
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    configurations[i] = json_object();
-    rc = join_pairs(configurations[i], path, i, json_object_get(json_array_get(results, i), "Configuration"), error);
+    const json_t *pairs = json_object_get(json_array_get(results, i), "Configuration");
+    if ((configurations[i] = json_object()) == NULL) rc = clt_fail_memory(error);
+    for (size_t k = 0; rc == CLT_OK && k < json_array_size(pairs); k++) { /* the pairs become one object */
+      const char *name = json_string_value(json_object_get(json_array_get(pairs, k), "Name"));
+      json_t *value = json_object_get(json_array_get(pairs, k), "Value");
+      if (name == NULL || value == NULL)
+        rc = FAIL("Results", "parameter %zu of result %zu needs a \"Name\" and a \"Value\"", k, i);
+      else if (json_object_get(configurations[i], name))
+        rc = FAIL("Results", "result %zu has the parameter '%.64s' twice", i, name);
+      else if (json_object_set(configurations[i], name, value))
+        rc = clt_fail_memory(error);
+    }
   }
   const clt_result_list list = {
       .results = results, .configurations = configurations, .read = read_ktt_result, .user = &seconds_per_unit};

@@ -165,24 +165,6 @@ static clt_recording_reader find_reader(const json_t *root) {
   return results ? clt_t4_read : NULL;
 }
 
-static int read_json(clt_recording *recording, const char *path, const clt_text *text, clt_error *error) {
-  json_error_t cause;
-  clt_space_builder *builder = NULL;
-  json_t *root = json_loadb(text->bytes, text->n, 0, &cause);
-  if (root == NULL && cause.text[0] == '\0') return clt_fail_memory(error);
-  if (root == NULL) return clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text);
-  clt_recording_reader read = find_reader(root);
-  int rc = read ? clt_space_builder_new(&builder, error)
-                : clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                              "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, "
-                              "CLBlast) or \"Results\" (KTT)");
-  if (rc == CLT_OK) rc = read(recording, path, root, builder, error);
-  if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
-  clt_space_builder_free(builder);
-  json_decref(root);
-  return rc;
-}
-
 int clt_recording_load(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
@@ -194,7 +176,24 @@ int clt_recording_load(clt_recording **out, const char *path, clt_error *error) 
   int rc = recording && recording->name ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_file_read_packed(&text, path, MAX_FILE_BYTES, error);
   if (rc == CLT_OK) rc = prepare_json(&text, path, error);
-  if (rc == CLT_OK) rc = read_json(recording, path, &text, error);
+  if (rc == CLT_OK) {
+    json_error_t cause;
+    clt_space_builder *builder = NULL;
+    json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
+    clt_recording_reader read = find_reader(root);
+    if (root == NULL)
+      rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text)
+                         : clt_fail_memory(error);
+    else if (read == NULL)
+      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
+                       "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, "
+                       "CLBlast) or \"Results\" (KTT)");
+    if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
+    if (rc == CLT_OK) rc = read(recording, path, root, builder, error);
+    if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
+    clt_space_builder_free(builder);
+    json_decref(root);
+  }
   clt_text_release(&text);
   if (rc) return clt_recording_free(recording), rc;
   *out = recording;

@@ -146,50 +146,39 @@ static clt_t4_result *results_of(const clt_recording *recording) {
 
 /* --- T4: where the results come from --- */
 
-static void append_size(writer *w, json_t *list, clt_size size) {
-  append_item(w, list, json_pack("{s:s, s:I}", "Name", size.name, "Value", (json_int_t)size.value));
-}
-
-/* problem nullable: the parameters' types as it states them. */
-static json_t *parameters_json(writer *w, const clt_problem *problem) {
-  json_t *list = json_array();
+/* Where the results come from, one of the two: the name, sizes, device and ConfigurationSpace. An instance has
+ * parameters with all their values in their order, and types, conditions and aliases as the problem's file states them;
+ * a recording has what it knows, and a device of which only the name is known is {"name": ...}. */
+static void put_source(writer *w, const clt_instance *instance, const clt_recording *r) {
+  const json_t *stated = instance ? json_object_get(instance->problem->root, "ConfigurationSpace") : NULL;
+  const char *name = instance ? clt_problem_name(clt_instance_problem(instance)) : r->kernel;
+  json_t *sizes = json_array(), *parameters = json_array(), *device = NULL;
+  for (size_t i = 0; i < (instance ? clt_instance_n_sizes(instance) : r->n_sizes); i++) {
+    const clt_size size = instance ? clt_instance_size(instance, i) : r->sizes[i];
+    append_item(w, sizes, json_pack("{s:s, s:I}", "Name", size.name, "Value", (json_int_t)size.value));
+  }
   for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
     const clt_parameter *parameter = clt_space_parameter(w->space, i);
-    append_item(w, list,
-                json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type",
-                          problem ? problem->parameters[i].type : NULL, "Values", values_json(w, parameter)));
+    const char *type = instance ? instance->problem->parameters[i].type : NULL;
+    append_item(
+        w, parameters,
+        json_pack("{s:s, s:s*, s:o}", "Name", parameter->name, "Type", type, "Values", values_json(w, parameter)));
   }
-  return list;
-}
-
-/* The name, sizes, device and ConfigurationSpace: parameters with all their values in their order, and conditions and
- * aliases as the problem's file states them. */
-static void put_instance(writer *w, const clt_instance *instance) {
-  const json_t *stated = json_object_get(instance->problem->root, "ConfigurationSpace");
-  json_t *sizes = json_array(), *device = clt_instance_device(instance) ? NULL : json_object();
-  char *text = NULL;
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) append_size(w, sizes, clt_instance_size(instance, i));
-  if (device == NULL && clt_device_to_json(&text, clt_instance_device(instance), NULL) == CLT_OK)
-    device = json_loads(text, 0, NULL);
-  free(text);
-  put_member(w, "General", json_pack("{s:s}", "BenchmarkName", clt_problem_name(clt_instance_problem(instance))));
+  if (instance && clt_instance_device(instance)) {
+    char *text = NULL;
+    if (clt_device_to_json(&text, clt_instance_device(instance), NULL) == CLT_OK) device = json_loads(text, 0, NULL);
+    free(text);
+  } else if (r && r->device_json) {
+    device = json_loads(r->device_json, 0, NULL);
+  } else {
+    device = r && r->device[0] ? json_pack("{s:s}", "name", r->device) : json_object();
+  }
+  put_member(w, "General", json_pack("{s:s}", "BenchmarkName", name));
   put_member(w, "ProblemParameters", sizes);
   put_member(w, "Device", device);
   put_member(w, "ConfigurationSpace",
-             json_pack("{s:o, s:O*, s:O*}", "TuningParameters", parameters_json(w, instance->problem), "Conditions",
+             json_pack("{s:o, s:O*, s:O*}", "TuningParameters", parameters, "Conditions",
                        json_object_get(stated, "Conditions"), "Aliases", json_object_get(stated, "Aliases")));
-}
-
-/* The same of what a recording knows; a device of which only the name is known is {"name": ...}. */
-static void put_recorded_source(writer *w, const clt_recording *r) {
-  json_t *sizes = json_array();
-  for (size_t i = 0; i < r->n_sizes; i++) append_size(w, sizes, r->sizes[i]);
-  put_member(w, "General", json_pack("{s:s}", "BenchmarkName", r->kernel));
-  put_member(w, "ProblemParameters", sizes);
-  put_member(w, "Device",
-             r->device_json ? json_loads(r->device_json, 0, NULL)
-                            : (r->device[0] ? json_pack("{s:s}", "name", r->device) : json_object()));
-  put_member(w, "ConfigurationSpace", json_pack("{s:o}", "TuningParameters", parameters_json(w, NULL)));
 }
 
 /* --- T4: a result --- */
@@ -232,7 +221,7 @@ static json_t *measurements_json(writer *w, const clt_t4_result *result) {
   return list;
 }
 
-static json_t *result_json(writer *w, const clt_t4_result *result) {
+static void put_result(writer *w, const clt_t4_result *result) {
   const clt_measurement *m = result->measurement;
   const clt_phases *phases = &m->phases;
   json_t *object = json_object(), *configuration = json_object(), *times = json_object();
@@ -252,7 +241,7 @@ static json_t *result_json(writer *w, const clt_t4_result *result) {
   set_member(w, object, "measurements", measurements_json(w, result));
   set_member(w, object, "objectives",
              json_pack("[s]", result->objective ? clt_objective_name(result->objective) : "time"));
-  return object;
+  put_json(w, object, w->digits);
 }
 
 /* --- T4: a file --- */
@@ -265,12 +254,11 @@ static int write_t4(const char *path, const clt_space *space, const clt_instance
   int rc = begin_file(&w, path, error);
   if (rc) return rc;
   put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
-  if (instance) put_instance(&w, instance);
-  if (recording) put_recorded_source(&w, recording);
+  if (instance || recording) put_source(&w, instance, recording);
   put_text(&w, "\"results\": [");
   for (size_t i = 0; i < n && w.rc == CLT_OK; i++) {
     put_text(&w, i ? ",\n" : "\n");
-    put_json(&w, result_json(&w, &results[i]), w.digits);
+    put_result(&w, &results[i]);
   }
   put_text(&w, "\n]}\n");
   return end_file(&w);
@@ -319,10 +307,6 @@ static void add_python(clt_text *out, clt_value value) {
   clt_text_add(out, text);
 }
 
-static void set_ms(writer *w, json_t *entry, const char *key, double seconds) {
-  set_member(w, entry, key, json_real(isfinite(seconds) ? seconds * MS_PER_S : 0));
-}
-
 static void put_entry(writer *w, const clt_t4_result *result) {
   const clt_measurement *m = result->measurement;
   const char *word = clt_entry_error(m->reason);
@@ -338,11 +322,16 @@ static void put_entry(writer *w, const clt_t4_result *result) {
   if (word) set_member(w, entry, "__error__", json_string(word));
   if (word && clt_space_find_parameter(w->space, "reason") < 0)
     set_member(w, entry, "reason", json_string(clt_reason_name(m->reason)));
-  set_ms(w, entry, "compile_time", m->phases.build_s);
-  set_ms(w, entry, "verification_time", m->phases.verify_s);
-  set_ms(w, entry, "benchmark_time", m->phases.runs_s);
-  set_ms(w, entry, "strategy_time", 0);
-  set_ms(w, entry, "framework_time", m->phases.first_launch_s + m->phases.wait_s);
+  const struct {
+    const char *name;
+    double seconds;
+  } phases[] = {{"compile_time", m->phases.build_s},
+                {"verification_time", m->phases.verify_s},
+                {"benchmark_time", m->phases.runs_s},
+                {"strategy_time", 0},
+                {"framework_time", m->phases.first_launch_s + m->phases.wait_s}};
+  for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
+    set_member(w, entry, phases[i].name, json_real(isfinite(phases[i].seconds) ? phases[i].seconds * MS_PER_S : 0));
   if (result->created_s > 0 && clt_space_find_parameter(w->space, "timestamp") < 0)
     set_timestamp(w, entry, result->created_s);
   char *name = NULL;

@@ -51,11 +51,13 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
  * so only where it has the search's best among it, or something as good: a cost within 2 %, which is noise. */
 #define AS_GOOD 0.98
 
+enum { SEARCHED, COMPARED }; /* the two kinds of records */
+
 /* A configuration: its newest record of either kind. */
 typedef struct candidate {
-  bool failed;             /* when it was last run */
-  double search, compared; /* costs; NaN: none */
-  clt_best searched_best, compared_best;
+  bool failed;    /* when it was last run */
+  double cost[2]; /* NaN: none */
+  clt_best best[2];
 } candidate;
 
 typedef struct cost_choice {
@@ -76,38 +78,33 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
   if (place == NULL) return CLT_E_MEMORY;
   if (is_new) {
     *place = c->n;
-    c->all[c->n++] = (candidate){.search = NAN, .compared = NAN};
+    c->all[c->n++] = (candidate){.cost = {NAN, NAN}};
   }
   candidate *i = &c->all[*place];
   i->failed = !correct;
-  if (correct && kind == CLT_RECORD_SEARCH) {
-    i->search = cost;
-    i->searched_best = (clt_best){m->config, m->time_s, m->energy_J};
-  } else if (correct) {
-    i->compared = cost;
-    i->compared_best = (clt_best){m->config, m->time_s, m->energy_J};
+  if (correct) {
+    const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
+    i->cost[k] = cost;
+    i->best[k] = (clt_best){m->config, m->time_s, m->energy_J};
   }
   return 0;
 }
 
 static clt_best choose_by_cost(const cost_choice *c) {
-  const candidate *compared = NULL, *searched = NULL;
-  for (size_t k = 0; k < c->n; k++) {
-    const candidate *i = &c->all[k];
-    if (i->failed) continue;
-    if (!isnan(i->compared) &&
-        (compared == NULL || i->compared < compared->compared ||
-         (i->compared == compared->compared && i->compared_best.config < compared->compared_best.config)))
-      compared = i;
-    if (!isnan(i->search) &&
-        (searched == NULL || i->search < searched->search ||
-         (i->search == searched->search && i->searched_best.config < searched->searched_best.config)))
-      searched = i;
-  }
-  if (compared == NULL && searched == NULL) return (clt_best){CLT_CONFIG_NONE, NAN, NAN};
-  if (compared == NULL) return searched->searched_best;
-  bool passed = searched && isnan(searched->compared) && !(AS_GOOD * compared->search <= searched->search);
-  return passed ? searched->searched_best : compared->compared_best;
+  const candidate *least[2] = {NULL, NULL};
+  for (size_t n = 0; n < c->n; n++)
+    for (int k = 0; k < 2; k++) {
+      const candidate *i = &c->all[n];
+      if (i->failed || isnan(i->cost[k])) continue;
+      const candidate *l = least[k];
+      if (l == NULL || i->cost[k] < l->cost[k] || (i->cost[k] == l->cost[k] && i->best[k].config < l->best[k].config))
+        least[k] = i;
+    }
+  const candidate *searched = least[SEARCHED], *compared = least[COMPARED];
+  if (compared == NULL) return searched ? searched->best[SEARCHED] : (clt_best){CLT_CONFIG_NONE, NAN, NAN};
+  bool passed =
+      searched && isnan(searched->cost[COMPARED]) && !(AS_GOOD * compared->cost[COMPARED] <= searched->cost[SEARCHED]);
+  return passed ? searched->best[SEARCHED] : compared->best[COMPARED];
 }
 
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
