@@ -7,24 +7,13 @@
 #include "cli/export.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "lookup/lookup.h"
 #include "lookup/portable.h"
 #include "measurement/objective.h"
-#include "lookup/lookup.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 
-static int print_answer_json(const clt_instance *instance, const clt_objective *objective,
-                             const clt_lookup_result *found) {
-  bool measured = found->tier != CLT_TIER_DEFAULT;
-  return cli_print_json(json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found->tier),
-                                  "configuration", cli_json_configuration_text(instance, found->configuration),
-                                  "options", found->options, "expected_time_s", clt_json_real(found->expected_time_s),
-                                  "stale", found->stale, "measured_on", measured ? found->device : NULL, "measured_at",
-                                  measured ? found->sizes : NULL, "objective", cli_json_objective(objective),
-                                  "expected_value", clt_json_real(found->expected_value)));
-}
-
-static int print_answer(const clt_objective *objective, const clt_lookup_result *found) {
+static void print_answer(const clt_objective *objective, const clt_lookup_result *found) {
   char name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
@@ -37,7 +26,6 @@ static int print_answer(const clt_objective *objective, const clt_lookup_result 
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));
   putchar('\n');
-  return CLI_FOUND;
 }
 
 static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
@@ -53,13 +41,21 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
     rc = cli_report(&error);
   } else if (rc == 0) {
     if (found.tier == CLT_TIER_DEFAULT && !cli_has_store(arguments)) cli_note_no_store(arguments);
-    if (strcmp(format, "json") == 0) rc = print_answer_json(subject.instance, objective, &found);
+    if (strcmp(format, "json") == 0) {
+      bool measured = found.tier != CLT_TIER_DEFAULT;
+      rc = cli_print_json(
+          json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found.tier),
+                    "configuration", cli_json_configuration_text(subject.instance, found.configuration), "options",
+                    found.options, "expected_time_s", clt_json_real(found.expected_time_s), "stale", found.stale,
+                    "measured_on", measured ? found.device : NULL, "measured_at", measured ? found.sizes : NULL,
+                    "objective", cli_json_objective(objective), "expected_value", clt_json_real(found.expected_value)));
+    }
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) {
       snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
       cli_export_cmake(subject.problem, from, found.configuration, found.options);
     }
-    if (strcmp(format, "text") == 0) rc = print_answer(objective, &found);
+    if (strcmp(format, "text") == 0) print_answer(objective, &found);
     clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);
@@ -92,24 +88,18 @@ static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
 
 /* --- one configuration for several devices or sizes --- */
 
-/* "a=1 b=x" as an object of texts and numbers. */
-static json_t *configuration_json(const char *configuration) {
-  json_t *out = json_object();
-  char *text = strdup(configuration), *rest = NULL;
+static int print_portable_json(const clt_portable *p) {
+  json_t *places = json_array(), *configuration = json_object();
+  char *text = strdup(p->configuration), *rest = NULL; /* "a=1 b=x": numbers and texts */
   for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
     char *equals = strchr(part, '=');
     if (equals == NULL) continue;
     *equals++ = '\0';
     json_t *number = json_loads(equals, JSON_DECODE_ANY, NULL);
-    json_object_set_new(out, part, json_is_number(number) ? json_incref(number) : json_string(equals));
+    json_object_set_new(configuration, part, json_is_number(number) ? json_incref(number) : json_string(equals));
     json_decref(number);
   }
   free(text);
-  return out;
-}
-
-static int print_portable_json(const clt_portable *p) {
-  json_t *places = json_array();
   for (size_t i = 0; i < p->n_places; i++) {
     const clt_portable_place *at = &p->places[i];
     json_array_append_new(
@@ -122,13 +112,13 @@ static int print_portable_json(const clt_portable *p) {
                            : json_null();
   size_t n_measured = p->n_places - p->n_missing;
   return cli_print_json(json_pack(
-      "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration_json(p->configuration), "options",
-      p->options, "places", places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured),
-      "worst_relative", clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
+      "{s:o, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:o}", "configuration", configuration, "options", p->options, "places",
+      places, "mean_relative", clt_json_real(p->sum_relative / (double)n_measured), "worst_relative",
+      clt_json_real(p->worst_relative), "missing", (json_int_t)p->n_missing, "configurations",
       (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open));
 }
 
-static int print_portable(const clt_portable *p) {
+static void print_portable(const clt_portable *p) {
   size_t n_measured = p->n_places - p->n_missing;
   printf("configuration     %s\noptions           %s\n", p->configuration, p->options);
   printf("relative          %.3g in the mean, %.3g at worst (1: the best that is known)\n",
@@ -145,7 +135,6 @@ static int print_portable(const clt_portable *p) {
   if (p->n_open)
     printf("could be better   %zu that were not measured everywhere, first of all %s on %s\n", p->n_open,
            p->open_configuration, p->open_missing);
-  return CLI_FOUND;
 }
 
 static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments, const char *format) {
@@ -169,7 +158,7 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
               "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
               found.n_places, found.n_missing);
     if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
-    if (strcmp(format, "text") == 0) rc = print_portable(&found);
+    if (strcmp(format, "text") == 0) print_portable(&found);
     if (strcmp(format, "header") == 0) cli_export_portable_header(problem, found.configuration, found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(problem, " --portable'", found.configuration, found.options);
     if (strcmp(format, "options") == 0) puts(found.options);

@@ -1,5 +1,4 @@
 /* 'clatune report': stores, recordings and problem files as one report, in three forms. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "problem/parts.h"
@@ -47,8 +45,6 @@ static int command_text(char **out, const cli_arguments *arguments, clt_error *e
   return clt_text_take(out, &text, error);
 }
 
-/* --- what a file is --- */
-
 static bool is_store(const char *path) {
   static const char store_mark[] = "SQLite format 3"; /* with its terminator */
   char begin[sizeof store_mark];
@@ -58,16 +54,10 @@ static bool is_store(const char *path) {
   return yes;
 }
 
-/* Whether a file is a problem's; recordings, compressed or not, are left to their own reader. Of a kernel the problem's
- * says what it is. */
-static bool is_problem(const char *path) { return clt_ends_with(path, ".cl") || clt_problem_is_file(path); }
-
 static int too_many(void) {
   return cli_usage("more than %d tunings are too many for one report; choose by --problem, --device or --size",
                    MOST_TUNINGS);
 }
-
-/* --- problems and recordings --- */
 
 static int add_problem(clt_report *report, const cli_arguments *arguments, const char *path) {
   clt_store *store = NULL;
@@ -90,8 +80,6 @@ static int add_recording(clt_report *report, const char *path) {
   clt_recording_free(recording);
   return error.code ? cli_report(&error) : 0;
 }
-
-/* --- stores --- */
 
 typedef struct store_reader {
   const cli_arguments *arguments;
@@ -136,51 +124,9 @@ static int add_store(clt_report *report, const cli_arguments *arguments, const c
   return rc;
 }
 
-static int add_sources(clt_report *report, const cli_arguments *arguments) {
-  int rc = 0;
-  for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
-    const char *path = arguments->positional[i];
-    rc = is_store(path)                                 ? add_store(report, arguments, path)
-         : clt_report_n_tunings(report) == MOST_TUNINGS ? too_many()
-         : is_problem(path)                             ? add_problem(report, arguments, path)
-                                                        : add_recording(report, path);
-  }
-  return rc;
-}
-
-/* --- forms --- */
-
-static int print_text(const clt_report *report) {
-  struct winsize size;
-  clt_error error = {0};
-  char *text = NULL;
-  int width = DEFAULT_WIDTH;
-  if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    width = size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
-  if (clt_report_text(&text, report, width, &error)) return cli_report(&error);
-  fputs(text, stdout);
-  free(text);
-  return CLI_FOUND;
-}
-
-/* For its owner alone: it names devices, paths and what was tuned. */
-static int write_page(const clt_report *report, const char *path, bool says) {
-  clt_error error = {0};
-  char *page = NULL;
-  size_t n = clt_report_n_tunings(report);
-  int rc = clt_report_page(&page, report, &error);
-  mode_t mask = umask(077);
-  if (rc == CLT_OK) rc = clt_file_replace(path, page, strlen(page), &error);
-  umask(mask);
-  free(page);
-  if (rc) return cli_report(&error);
-  if (says) printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
-  return CLI_FOUND;
-}
-
 static int run_report(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "output");
-  char *command = NULL;
+  char *command = NULL, *output = NULL;
   clt_report *report = NULL;
   clt_error error = {0};
   int64_t seed;
@@ -190,9 +136,38 @@ static int run_report(const cli_arguments *arguments) {
   const clt_report_options options = {
       .objective = cli_text(arguments, "objective"), .seed = (uint64_t)seed, .command = command};
   bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
-  rc = clt_report_new(&report, &options, &error) ? cli_report(&error) : add_sources(report, arguments);
-  if (rc == 0 && path) rc = write_page(report, path, !json);
-  if (rc == 0 && text) rc = print_text(report);
+  if (clt_report_new(&report, &options, &error)) rc = cli_report(&error);
+  for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
+    const char *source = arguments->positional[i];
+    bool is_problem =
+        clt_ends_with(source, ".cl") || clt_problem_is_file(source); /* of a kernel, that says what it is */
+    rc = is_store(source)                               ? add_store(report, arguments, source)
+         : clt_report_n_tunings(report) == MOST_TUNINGS ? too_many()
+         : is_problem                                   ? add_problem(report, arguments, source)
+                                                        : add_recording(report, source);
+  }
+  if (rc == 0 && path) {
+    size_t n = clt_report_n_tunings(report);
+    mode_t mask = umask(077); /* for its owner alone: it names devices, paths and what was tuned */
+    if (clt_report_page(&output, report, &error) || clt_file_replace(path, output, strlen(output), &error))
+      rc = cli_report(&error);
+    else if (!json)
+      printf("%s has the report of %zu tuning%s\n", path, n, n == 1 ? "" : "s");
+    umask(mask);
+    free(output);
+    output = NULL;
+  }
+  if (rc == 0 && text) {
+    struct winsize size;
+    int width = DEFAULT_WIDTH;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+      width = size.ws_col < MOST_WIDTH ? size.ws_col : MOST_WIDTH;
+    if (clt_report_text(&output, report, width, &error))
+      rc = cli_report(&error);
+    else
+      fputs(output, stdout);
+    free(output);
+  }
   if (rc == 0 && json) rc = cli_print_json(json_deep_copy(clt_report_document(report)));
   clt_report_free(report);
   free(command);

@@ -18,46 +18,39 @@
 
 #define MOST_BYTES (1 << 20) /* of its log; a loop out of bounds says so for each element */
 
-/* Oclgrind's driver is often not registered with the loader, but lies in a library folder beside the program. */
-static void name_oclgrind_driver(void) {
-  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
-  const char *named = getenv("OCL_ICD_VENDORS"), *path = getenv("PATH");
-  if (named && strstr(named, "oclgrind")) return;
-  for (const char *folder = path; folder && *folder; folder += strcspn(folder, ":"), folder += *folder == ':') {
-    char program[4096], driver[4200];
-    int n = snprintf(program, sizeof program, "%.*s/oclgrind", (int)strcspn(folder, ":"), folder);
-    if (n < 0 || (size_t)n >= sizeof program || access(program, X_OK) != 0) continue;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-      snprintf(driver, sizeof driver, "%.*s/../%s/liboclgrind-rt-icd.so", n - (int)strlen("/oclgrind"), program,
-               places[i]);
-      if (access(driver, R_OK) == 0) {
-        setenv("OCL_ICD_VENDORS", driver, 1);
-        return;
-      }
-    }
-  }
-}
-
 /* Sets the environment that workers inherit, and Oclgrind as the device unless one is chosen. *log is the path of a
  * temporary file: Oclgrind ends with status 0 whatever it finds, so its log is read. Returns 0, or an exit code after a
  * message. */
 static int prepare_oclgrind(char **log) {
+  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
+  const char *named = getenv("OCL_ICD_VENDORS");
   clt_text path = {0};
   clt_text_printf(&path, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
   if (clt_text_take(log, &path, NULL)) return cli_failure("out of memory");
   int fd = mkstemp(*log);
   if (fd < 0) {
-    int rc = cli_failure("cannot make '%s': %s", *log, strerror(errno));
+    cli_failure("cannot make '%s': %s", *log, strerror(errno));
     free(*log);
     *log = NULL;
-    return rc;
+    return CLI_FAILURE;
   }
   close(fd);
   setenv("OCLGRIND_LOG", *log, 1);
   setenv("OCLGRIND_DATA_RACES", "1", 1);
   setenv("OCLGRIND_UNINITIALIZED", "1", 1);
   setenv("CLATUNE_DEVICE", "oclgrind", 0);
-  name_oclgrind_driver();
+  /* Its driver is often not registered with the loader, but lies in a library folder beside the program. */
+  if (named && strstr(named, "oclgrind")) return 0;
+  for (const char *folder = getenv("PATH"); folder && *folder;
+       folder += strcspn(folder, ":"), folder += *folder == ':') {
+    char program[4096], driver[4200];
+    int length = (int)strcspn(folder, ":"), n = snprintf(program, sizeof program, "%.*s/oclgrind", length, folder);
+    if (n < 0 || (size_t)n >= sizeof program || access(program, X_OK) != 0) continue;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+      snprintf(driver, sizeof driver, "%.*s/../%s/liboclgrind-rt-icd.so", length, folder, places[i]);
+      if (access(driver, R_OK) == 0) return setenv("OCL_ICD_VENDORS", driver, 1), 0;
+    }
+  }
   return 0;
 }
 
@@ -130,17 +123,6 @@ typedef struct verdict {
   size_t n_findings;
 } verdict;
 
-static json_t *verdict_json(const clt_instance *instance, const verdict *v) {
-  const clt_measurement *m = &v->m;
-  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
-                   cli_json_configuration(clt_instance_space(instance), m->config), "options",
-                   cli_json_best_options(instance, m->config), "correct", clt_measurement_correct(m), "reason",
-                   clt_reason_name(m->reason), "violation", v->violation, "max_abs_error",
-                   clt_json_real(m->max_abs_error), "quality",
-                   cli_json_quality(clt_instance_problem(instance), v->quality), "log", m->log, "oclgrind", v->findings,
-                   "reference", clt_problem_has_reference(clt_instance_problem(instance)));
-}
-
 static void print_verdict(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
   const clt_problem *problem = clt_instance_problem(instance);
@@ -178,28 +160,27 @@ static void warn_of_order(const clt_instance *instance, clt_config config, bool 
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
   if (clt_plan_new(&plan, instance, config, NULL)) return;
-  int rc = clt_inspect(&kernels, &n, clt_instance_device(instance), plan->source, plan->options, NULL);
-  bool said = rc != CLT_OK;
-  for (size_t l = 0; l < plan->n_launches; l++)
-    for (size_t k = 0; k < n; k++) {
-      const clt_plan_launch *launch = &plan->launches[l];
-      const clt_kernel_info *kernel = &kernels[k];
-      if (strcmp(kernel->name, launch->kernel) != 0) continue;
-      for (size_t i = 0; !said && i < launch->n_args && i < kernel->n_arguments; i++) {
-        const char *expected = kernel->arguments[i].name, *given = plan->args[launch->args[i]].name;
-        bool elsewhere = false;
-        for (size_t j = 0; j < launch->n_args; j++)
-          elsewhere = elsewhere || (j != i && strcmp(expected, plan->args[launch->args[j]].name) == 0);
-        if (strcmp(expected, given) == 0 || !elsewhere) continue;
-        char text[512];
-        snprintf(text, sizeof text,
-                 "argument %zu of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in "
-                 "which they stand in the problem file, whatever they are called",
-                 i + 1, launch->kernel, expected, given);
-        cli_log(quiet, CLT_LOG_WARNING, text);
-        said = true;
-      }
+  bool said = clt_inspect(&kernels, &n, clt_instance_device(instance), plan->source, plan->options, NULL) != CLT_OK;
+  for (size_t l = 0; l < plan->n_launches; l++) {
+    const clt_plan_launch *launch = &plan->launches[l];
+    const clt_kernel_info *kernel = kernels;
+    while (kernel < kernels + n && strcmp(kernel->name, launch->kernel) != 0) kernel++;
+    if (kernel == kernels + n) continue;
+    for (size_t i = 0; !said && i < launch->n_args && i < kernel->n_arguments; i++) {
+      const char *expected = kernel->arguments[i].name, *given = plan->args[launch->args[i]].name;
+      bool elsewhere = false;
+      for (size_t j = 0; j < launch->n_args; j++)
+        elsewhere = elsewhere || (j != i && strcmp(expected, plan->args[launch->args[j]].name) == 0);
+      if (strcmp(expected, given) == 0 || !elsewhere) continue;
+      char text[512];
+      snprintf(text, sizeof text,
+               "argument %zu of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in "
+               "which they stand in the problem file, whatever they are called",
+               i + 1, launch->kernel, expected, given);
+      cli_log(quiet, CLT_LOG_WARNING, text);
+      said = true;
     }
+  }
   free(kernels);
   clt_plan_free(plan);
 }
@@ -209,24 +190,30 @@ static int verify_configuration(const cli_arguments *arguments, const clt_instan
                                 const char *log) {
   clt_error error = {0};
   clt_constraint_origin origin = CLT_CONDITION;
+  const clt_space *space = clt_instance_space(instance);
+  const clt_problem *problem = clt_instance_problem(instance);
   bool quiet = cli_given(arguments, "quiet");
   verdict v = {.quality = NAN};
   int rc = 0;
   clt_measurement_init(&v.m, config);
-  v.violation = clt_space_violation(clt_instance_space(instance), config, &origin);
+  v.violation = clt_space_violation(space, config, &origin);
   if (v.violation) {
     clt_measurement_fail(&v.m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
   } else if (clt_verify_config(instance, config, patience, log ? 3 : 0, &v.m, &v.quality, cli_log, &quiet, &error)) {
     rc = cli_report(&error);
   } else {
-    if (!clt_measurement_correct(&v.m) && !clt_problem_is_command(clt_instance_problem(instance)))
-      warn_of_order(instance, config, &quiet);
+    if (!clt_measurement_correct(&v.m) && !clt_problem_is_command(problem)) warn_of_order(instance, config, &quiet);
     if (log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
       rc = cli_failure("cannot read what Oclgrind has found");
   }
   bool good = clt_measurement_correct(&v.m) && v.n_findings == 0;
   if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(verdict_json(instance, &v));
+    rc = cli_print_json(json_pack(
+        "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
+        cli_json_configuration(space, v.m.config), "options", cli_json_best_options(instance, v.m.config), "correct",
+        clt_measurement_correct(&v.m), "reason", clt_reason_name(v.m.reason), "violation", v.violation, "max_abs_error",
+        clt_json_real(v.m.max_abs_error), "quality", cli_json_quality(problem, v.quality), "log", v.m.log, "oclgrind",
+        v.findings, "reference", clt_problem_has_reference(problem)));
   else if (rc == 0)
     print_verdict(instance, &v);
   clt_measurement_release(&v.m);
