@@ -11,79 +11,41 @@
 
 #define CELL_TEXT 1024
 
-/* --- devices --- */
-
-typedef struct device_choice {
-  clt_device_info *all;
-  size_t n;
-  bool *chosen;
-  json_t *missing;
-} device_choice;
-
-static int choose_devices_of(device_choice *c, const char *text) {
-  clt_error error = {0};
-  size_t *indices = calloc(c->n + 1, sizeof *indices), n = 0;
-  if (indices == NULL) return cli_failure("out of memory");
-  int rc = clt_sweep_select(indices, &n, c->all, c->n, text, &error);
-  for (size_t i = 0; rc == 0 && i < n; i++) c->chosen[indices[i]] = true;
-  free(indices);
-  if (rc == 0) return 0;
-  fprintf(stderr, "clatune: warning: %s\n", error.message);
-  json_array_append_new(c->missing, json_pack("{s:s, s:s}", "device", text, "reason", error.message));
-  return 0;
-}
-
 /* What was typed counts in place of the plan's devices; where neither says anything, what counts for `tune`. */
 static int choose_devices(cli_sweep *out, const cli_arguments *arguments) {
   clt_error error = {0};
-  device_choice c = {.missing = out->missing};
+  clt_device_info *all = NULL;
   bool programs = clt_sweep_is_of_commands(out->plan);
   const char **typed = NULL, *usual = programs ? NULL : getenv("CLATUNE_DEVICE");
-  size_t n_typed = 0, n_planned = out->plan->n_devices;
-  if (!programs && clt_devices(&c.all, &c.n, &error)) return cli_report(&error);
-  if (programs && (c.all = calloc(1, sizeof *c.all)) != NULL) {
-    clt_device_host(c.all);
-    c.n = 1;
+  size_t n_all = 1, n_typed = 0, n_planned = out->plan->n_devices;
+  if (!programs && clt_devices(&all, &n_all, &error)) return cli_report(&error);
+  if (programs && (all = calloc(1, sizeof *all)) != NULL) clt_device_host(all);
+  bool *chosen = calloc(n_all + 1, sizeof *chosen);
+  size_t *indices = calloc(n_all + 1, sizeof *indices);
+  out->devices = calloc(n_all + 1, sizeof *out->devices);
+  int rc = chosen && indices && out->devices && (all || !programs) ? cli_texts(&typed, &n_typed, arguments, "device")
+                                                                   : cli_failure("out of memory");
+  size_t n_texts = n_typed ? n_typed : n_planned ? n_planned : 1;
+  for (size_t k = 0; rc == 0 && k < n_texts; k++) {
+    const char *text = n_typed ? typed[k] : n_planned ? out->plan->devices[k] : usual ? usual : "";
+    size_t n = 0;
+    if (clt_sweep_select(indices, &n, all, n_all, text, &error)) {
+      fprintf(stderr, "clatune: warning: %s\n", error.message);
+      json_array_append_new(out->missing, json_pack("{s:s, s:s}", "device", text, "reason", error.message));
+      error = (clt_error){0};
+      continue;
+    }
+    for (size_t i = 0; i < n; i++) chosen[indices[i]] = true;
   }
-  c.chosen = calloc(c.n + 1, sizeof *c.chosen);
-  out->devices = calloc(c.n + 1, sizeof *out->devices);
-  int rc = c.chosen && out->devices && (c.all || !programs) ? cli_texts(&typed, &n_typed, arguments, "device")
-                                                            : cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < n_typed; i++) rc = choose_devices_of(&c, typed[i]);
-  for (size_t i = 0; rc == 0 && n_typed == 0 && i < n_planned; i++) rc = choose_devices_of(&c, out->plan->devices[i]);
-  if (rc == 0 && n_typed == 0 && n_planned == 0) rc = choose_devices_of(&c, usual ? usual : "");
-  for (size_t i = 0; rc == 0 && i < c.n; i++)
-    if (c.chosen[i]) out->devices[out->n_devices++] = c.all[i];
+  for (size_t i = 0; rc == 0 && i < n_all; i++)
+    if (chosen[i]) out->devices[out->n_devices++] = all[i];
   free(typed);
-  free(c.chosen);
-  free(c.all);
+  free(chosen);
+  free(indices);
+  free(all);
   if (rc == 0 && out->n_devices == 0) return cli_failure("there is no device to tune on"), CLI_NO_DEVICE;
   return rc;
 }
-
-/* --- cells --- */
-
-static int choose_cells(cli_sweep *out, const cli_arguments *arguments) {
-  const char **only = NULL;
-  char text[CELL_TEXT];
-  size_t n_only = 0, n = out->plan->n_cells;
-  out->cells = calloc(n, sizeof *out->cells);
-  int rc = out->cells ? cli_texts(&only, &n_only, arguments, "only") : cli_failure("out of memory");
-  for (size_t i = 0; rc == 0 && i < n; i++) {
-    clt_sweep_cell cell;
-    clt_sweep_cell_at(&cell, out->plan, i);
-    clt_sweep_cell_print(&cell, text, sizeof text);
-    bool chosen = n_only == 0;
-    for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
-    if (chosen) out->cells[out->n_cells++] = i;
-  }
-  free(only);
-  if (rc == 0 && out->n_cells == 0)
-    return cli_usage("no tuning of the plan has these words (see 'clatune sweep --dry-run')");
-  return rc;
-}
-
-/* --- the whole --- */
 
 /* Loads the plan, chooses devices and cells, reads the results so far. Returns 0, or an exit code after a message;
  * release in either case. */
@@ -94,7 +56,22 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
                      .no_store = cli_given(arguments, "no-store"),
                      .missing = json_array()};
   if (clt_sweep_load(&out->plan, plan, &error)) return cli_report(&error);
-  int rc = choose_cells(out, arguments);
+  const char **only = NULL;
+  size_t n_only = 0;
+  out->cells = calloc(out->plan->n_cells, sizeof *out->cells);
+  int rc = out->cells ? cli_texts(&only, &n_only, arguments, "only") : cli_failure("out of memory");
+  for (size_t i = 0; rc == 0 && i < out->plan->n_cells; i++) {
+    char text[CELL_TEXT];
+    clt_sweep_cell cell;
+    clt_sweep_cell_at(&cell, out->plan, i);
+    clt_sweep_cell_print(&cell, text, sizeof text);
+    bool chosen = n_only == 0;
+    for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
+    if (chosen) out->cells[out->n_cells++] = i;
+  }
+  free(only);
+  if (rc == 0 && out->n_cells == 0)
+    return cli_usage("no tuning of the plan has these words (see 'clatune sweep --dry-run')");
   if (rc) return rc;
   clt_text path = {0}; /* "plans/x.json" -> "plans/x.results.jsonl" */
   char *results = NULL;
@@ -126,8 +103,6 @@ clt_sweep_cell cli_sweep_cell(const cli_sweep *s, size_t cell) {
   clt_sweep_cell_at(&out, s->plan, s->cells[cell]);
   return out;
 }
-
-/* --- a tuning --- */
 
 void cli_sweep_fail(cli_row *row, const clt_error *error) {
   char text[2048];

@@ -211,17 +211,28 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_
 
 /* --- lanes --- */
 
-static void run_device(lane *l, clt_store *store, size_t device) {
+/* A store serves one thread, so each lane has its own. */
+static void run_lane(lane *l) {
   runner *run = l->runner;
   cli_sweep *s = run->sweep;
+  clt_store *store = NULL;
+  clt_error error = {0};
+  if (!s->no_store && clt_store_open(&store, "sqlite", s->store_path, &error)) {
+    pthread_mutex_lock(&run->lock);
+    if (run->rc == 0) run->rc = cli_report(&error);
+    pthread_mutex_unlock(&run->lock);
+    return;
+  }
   cli_sweep_tuning t = {0};
-  for (size_t i = 0; i < s->n_cells && !*cli_signals_flag(); i++) {
-    cli_row *row = cli_sweep_row(s, device, i);
+  bool ended = false;
+  for (size_t k = 0; k < l->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
+    size_t device = l->devices[k / s->n_cells], cell = k % s->n_cells;
+    cli_row *row = cli_sweep_row(s, device, cell);
     char text[256];
-    bool open = cli_sweep_prepare(&t, s, device, i);
+    bool open = cli_sweep_prepare(&t, s, device, cell);
     clt_sweep_cell_print(&t.cell, text, sizeof text);
     pthread_mutex_lock(&run->lock);
-    bool ended = run->rc != 0;
+    ended = run->rc != 0;
     l->done = l->total = 0;
     snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
     pthread_mutex_unlock(&run->lock);
@@ -232,20 +243,6 @@ static void run_device(lane *l, clt_store *store, size_t device) {
     pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);
-}
-
-/* A store serves one thread, so each lane has its own. */
-static void run_lane(lane *l) {
-  runner *run = l->runner;
-  clt_store *store = NULL;
-  clt_error error = {0};
-  if (!run->sweep->no_store && clt_store_open(&store, "sqlite", run->sweep->store_path, &error)) {
-    pthread_mutex_lock(&run->lock);
-    if (run->rc == 0) run->rc = cli_report(&error);
-    pthread_mutex_unlock(&run->lock);
-    return;
-  }
-  for (size_t i = 0; i < l->n_devices; i++) run_device(l, store, l->devices[i]);
   clt_store_close(store);
 }
 
@@ -261,27 +258,6 @@ static void *run_next_lanes(void *user) {
   }
 }
 
-static int add_to_lane(runner *run, size_t device) {
-  char key[256];
-  size_t i = 0;
-  clt_device_lock_key(&run->sweep->devices[device], key, sizeof key);
-  while (i < run->n_lanes && strcmp(run->lanes[i].key, key) != 0) i++;
-  if (i == MAX_LANES) i--; /* shares one: slower, and right */
-  lane *l = &run->lanes[i];
-  size_t *longer = realloc(l->devices, (l->n_devices + 1) * sizeof *longer);
-  if (longer == NULL) return cli_failure("out of memory");
-  longer[l->n_devices] = device;
-  l->devices = longer;
-  l->n_devices++;
-  l->n_left += run->sweep->n_cells;
-  if (i < run->n_lanes) return 0;
-  l->runner = run;
-  l->alone = strcmp(key, "cpu") == 0;
-  memcpy(l->key, key, sizeof key);
-  run->n_lanes++;
-  return 0;
-}
-
 int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
   pthread_t threads[MAX_LANES];
   size_t n_threads = 0;
@@ -291,7 +267,23 @@ int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
   pthread_mutex_init(&run->lock, NULL);
   cli_progress_init(&run->progress, quiet, NULL, NULL);
   int rc = 0;
-  for (size_t i = 0; rc == 0 && i < sweep->n_devices; i++) rc = add_to_lane(run, i);
+  for (size_t d = 0; rc == 0 && d < sweep->n_devices; d++) {
+    char key[256];
+    size_t i = 0;
+    clt_device_lock_key(&sweep->devices[d], key, sizeof key);
+    while (i < run->n_lanes && strcmp(run->lanes[i].key, key) != 0) i++;
+    if (i == MAX_LANES) i--; /* shares one: slower, and right */
+    lane *l = &run->lanes[i];
+    if (l->devices == NULL) {
+      l->runner = run;
+      l->alone = strcmp(key, "cpu") == 0;
+      memcpy(l->key, key, sizeof key);
+      run->n_lanes++;
+      if ((l->devices = calloc(sweep->n_devices, sizeof *l->devices)) == NULL) rc = cli_failure("out of memory");
+    }
+    if (rc == 0) l->devices[l->n_devices++] = d;
+    l->n_left += sweep->n_cells;
+  }
   if (rc == 0) rc = cli_results_open(&sweep->results);
   cli_signals_install();
   if (rc == 0) {

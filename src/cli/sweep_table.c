@@ -7,16 +7,25 @@
 #include "cli/sweep.h"
 #include "measurement/statistics.h"
 
+/* Medians over the tunings of a line that found something; NaN where none did. In the order of CSV's columns. */
+enum {
+  BEST_S,
+  DEFAULT_S,
+  SPEEDUP, /* default / best of the same tuning, by the objective */
+  EVALUATIONS,
+  FRACTION, /* least cost on this device at this size by any tuning of the sweep / cost of this best */
+  WALL_S,
+  BEST_VALUE, /* of the objective, where that is not time */
+  DEFAULT_VALUE,
+  N_FIGURES
+};
+
 typedef struct table_line {
   const clt_device_info *device;
   clt_sweep_cell cell;         /* the first one's */
   size_t n, n_found, n_failed; /* tunings; the rest are open */
   const char *reason;          /* of the first failure; NULL: none */
-  /* Medians over those that found something; NaN where none did. */
-  double best_s, default_s, speedup; /* speedup: default / best of the same tuning; by the objective */
-  double best_value, default_value;  /* of the objective, where that is not time */
-  double evaluations, wall_s;
-  double fraction; /* least cost on this device at this size by any tuning of the sweep / cost of this best */
+  double figures[N_FIGURES];
 } table_line;
 
 static bool has_found(const cli_row *row) { return row->state == CLI_ROW_FINISHED && row->outcome.best_s > 0; }
@@ -38,12 +47,9 @@ static double least_cost(const cli_sweep *s, size_t device, size_t first) {
   return least;
 }
 
-#define N_FIGURES 8
-
 /* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure. */
 static void fill_line(table_line *line, const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
   size_t found = 0;
-  double cost;
   *line = (table_line){.device = &s->devices[device], .cell = cli_sweep_cell(s, first), .n = n};
   for (size_t i = 0; i < n; i++) {
     const cli_row *row = cli_sweep_row(s, device, first + i);
@@ -54,15 +60,13 @@ static void fill_line(table_line *line, const cli_sweep *s, size_t device, size_
     if (failed && line->reason == NULL) line->reason = row->reason ? row->reason : "out of memory";
     if (!has_found(row)) continue;
     double best = cost_of(o, o->best_value, o->best_s), standard = cost_of(o, o->default_value, o->default_s);
-    const double figures[N_FIGURES] = {o->best_s,        o->default_s,           standard / best, o->best_value,
-                                       o->default_value, (double)o->evaluations, o->wall_s,       best};
+    const double figures[N_FIGURES] = {o->best_s, o->default_s, standard / best, (double)o->evaluations,
+                                       best,      o->wall_s,    o->best_value,   o->default_value};
     for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = figures[f];
     found++;
   }
-  double *const medians[N_FIGURES] = {&line->best_s,        &line->default_s,   &line->speedup, &line->best_value,
-                                      &line->default_value, &line->evaluations, &line->wall_s,  &cost};
-  for (size_t f = 0; f < N_FIGURES; f++) *medians[f] = clt_median(scratch + f * n, found);
-  line->fraction = least_cost(s, device, first) / cost;
+  for (size_t f = 0; f < N_FIGURES; f++) line->figures[f] = clt_median(scratch + f * n, found);
+  line->figures[FRACTION] = least_cost(s, device, first) / line->figures[FRACTION];
 }
 
 /* malloc'ed; NULL when out of memory. */
@@ -114,13 +118,13 @@ static void describe_line(row_of_fields out, const table_line *line) {
   snprintf(out[3], FIELD, "%s", line->cell.label);
   snprintf(out[4], FIELD, line->cell.budget ? "%lld" : "-", (long long)line->cell.budget);
   snprintf(out[5], FIELD, "%zu/%zu", line->n_found, line->n);
-  if (isfinite(line->best_value))
-    put_number(out[6], "%.4g", line->best_value);
+  if (isfinite(line->figures[BEST_VALUE]))
+    put_number(out[6], "%.4g", line->figures[BEST_VALUE]);
   else
-    cli_time(out[6], line->best_s);
-  put_number(out[7], "%.3g", line->speedup);
-  put_number(out[8], "%g", line->evaluations);
-  put_number(out[9], "%.3f", line->fraction);
+    cli_time(out[6], line->figures[BEST_S]);
+  put_number(out[7], "%.3g", line->figures[SPEEDUP]);
+  put_number(out[8], "%g", line->figures[EVALUATIONS]);
+  put_number(out[9], "%.3f", line->figures[FRACTION]);
   if (line->n_failed) snprintf(out[10], FIELD, "%zu failed: %.300s", line->n_failed, line->reason);
   size_t used = strlen(out[10]);
   if (n_open) snprintf(out[10] + used, FIELD - used, "%s%zu to do", used ? "; " : "", n_open);
@@ -201,10 +205,8 @@ static void print_csv(const table_line *lines, size_t n) {
       putchar(',');
     }
     printf("%lld,%zu,%zu,%zu,", (long long)l->cell.budget, l->n, l->n_found, l->n_failed);
-    const double numbers[] = {l->best_s,   l->default_s, l->speedup,    l->evaluations,
-                              l->fraction, l->wall_s,    l->best_value, l->default_value};
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-      if (isfinite(numbers[k])) printf("%.9g", numbers[k]);
+    for (size_t k = 0; k < N_FIGURES; k++) {
+      if (isfinite(l->figures[k])) printf("%.9g", l->figures[k]);
       putchar(',');
     }
     print_quoted(l->reason ? l->reason : "");
@@ -215,18 +217,28 @@ static void print_csv(const table_line *lines, size_t n) {
 /* --- JSON --- */
 
 static json_t *line_json(const table_line *l) {
+  static const struct {
+    const char *name;
+    int figure;
+  } figures[N_FIGURES] = {{"best_s", BEST_S},
+                          {"default_s", DEFAULT_S},
+                          {"best_value", BEST_VALUE},
+                          {"default_value", DEFAULT_VALUE},
+                          {"speedup_over_default", SPEEDUP},
+                          {"evaluations", EVALUATIONS},
+                          {"fraction_of_best", FRACTION},
+                          {"wall_s", WALL_S}};
   json_t *sizes = json_object();
   for (size_t i = 0; i < l->cell.n_sizes; i++)
     json_object_set_new(sizes, l->cell.sizes[i].name, json_integer(l->cell.sizes[i].value));
-  return json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}",
-                   "device", l->device->name, "driver", l->device->driver_version, "problem",
-                   clt_problem_name(l->cell.problem), "sizes", sizes, "searcher", l->cell.label, "budget",
-                   (json_int_t)l->cell.budget, "tunings", (json_int_t)l->n, "found", (json_int_t)l->n_found, "failed",
-                   (json_int_t)l->n_failed, "best_s", clt_json_real(l->best_s), "default_s",
-                   clt_json_real(l->default_s), "best_value", clt_json_real(l->best_value), "default_value",
-                   clt_json_real(l->default_value), "speedup_over_default", clt_json_real(l->speedup), "evaluations",
-                   clt_json_real(l->evaluations), "fraction_of_best", clt_json_real(l->fraction), "wall_s",
-                   clt_json_real(l->wall_s), "reason", l->reason);
+  json_t *out = json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "device", l->device->name, "driver",
+                          l->device->driver_version, "problem", clt_problem_name(l->cell.problem), "sizes", sizes,
+                          "searcher", l->cell.label, "budget", (json_int_t)l->cell.budget, "tunings", (json_int_t)l->n,
+                          "found", (json_int_t)l->n_found, "failed", (json_int_t)l->n_failed);
+  for (size_t f = 0; f < N_FIGURES; f++)
+    json_object_set_new(out, figures[f].name, clt_json_real(l->figures[figures[f].figure]));
+  json_object_set_new(out, "reason", l->reason ? json_string(l->reason) : json_null());
+  return out;
 }
 
 cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
