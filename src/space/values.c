@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -16,8 +17,6 @@
 
 /* --- taking texts apart --- */
 
-typedef enum sequence_kind { SEQUENCE_DISPLAY, SEQUENCE_RANGE, SEQUENCE_COMPREHENSION } sequence_kind;
-
 /* "for variable in over", or "if condition" where over is NULL. */
 typedef struct clause {
   uint32_t slot; /* the variable's */
@@ -26,7 +25,7 @@ typedef struct clause {
 } clause;
 
 typedef struct sequence {
-  sequence_kind kind;
+  bool range;
   clt_expr **exprs; /* elements; bounds of a range; the one element of a comprehension */
   size_t n_exprs, exprs_capacity;
   clause *clauses;
@@ -119,15 +118,11 @@ static int find_end(const reader *reader_at, const char *const *words, size_t *e
   return rc;
 }
 
-/* --- expressions --- */
-
-static int compile_part(reader *r, size_t begin, size_t end, clt_expr **out) {
-  return clt_expr_compile_part(out, r->text, begin, end, NULL, r->symbols, r->n_symbols, r->error);
-}
+/* --- lists of elements, and comprehensions --- */
 
 static int add_expr(reader *r, sequence *s, size_t begin, size_t end) {
   if (clt_grow(&s->exprs, &s->exprs_capacity, s->n_exprs + 1, sizeof *s->exprs)) return clt_fail_memory(r->error);
-  int rc = compile_part(r, begin, end, &s->exprs[s->n_exprs]);
+  int rc = clt_expr_compile_part(&s->exprs[s->n_exprs], r->text, begin, end, NULL, r->symbols, r->n_symbols, r->error);
   s->n_exprs += rc == CLT_OK;
   return rc;
 }
@@ -145,78 +140,60 @@ static int read_elements(reader *r, sequence *s, const char *closing) {
   return rc ? rc : expect_word(r, closing);
 }
 
-/* --- comprehensions --- */
-
-static int add_clause(reader *r, sequence *s, clause added) {
-  if (clt_grow(&s->clauses, &s->clauses_capacity, s->n_clauses + 1, sizeof *s->clauses))
-    return clt_fail_memory(r->error);
-  s->clauses[s->n_clauses++] = added;
-  return CLT_OK;
-}
-
-static int read_loop(reader *r, sequence *s) {
+/* Behind "for". The variable is known from here on. */
+static int read_loop(reader *r, clause *c) {
   clt_token name;
-  sequence *over = NULL;
   int rc = look_ahead(r, &name);
   if (rc) return rc;
   if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, name.end - name.begin))
     return report_mistake(r, name.begin, "a name is missing behind 'for'", "");
   r->at = name.end;
   rc = expect_word(r, "in");
-  if (rc == CLT_OK) rc = read_sequence(r, &over);
-  if (rc == CLT_OK && r->n_slots >= MOST_SLOTS) rc = report_mistake(r, name.begin, "there are too many loops", "");
-  if (rc == CLT_OK) {
-    char *copy = strndup(r->text + name.begin, name.end - name.begin);
-    if (copy)
-      r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = r->n_slots++};
-    else
-      rc = clt_fail_memory(r->error);
-  }
-  if (rc == CLT_OK && (rc = add_clause(r, s, (clause){.slot = r->n_slots - 1, .over = over})) == CLT_OK) over = NULL;
-  free_sequence(over);
-  return rc;
+  if (rc == CLT_OK) rc = read_sequence(r, &c->over);
+  if (rc) return rc;
+  if (r->n_slots >= MOST_SLOTS) return report_mistake(r, name.begin, "there are too many loops", "");
+  char *copy = strndup(r->text + name.begin, name.end - name.begin);
+  if (copy == NULL) return clt_fail_memory(r->error);
+  c->slot = r->n_slots++;
+  r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = c->slot};
+  return CLT_OK;
 }
 
-static int read_condition(reader *r, sequence *s) {
-  static const char *const further[] = {"for", "if", NULL};
-  clt_expr *condition = NULL;
-  size_t end;
-  int rc = find_end(r, further, &end);
-  if (rc == CLT_OK) rc = compile_part(r, r->at, end, &condition);
-  if (rc == CLT_OK && (rc = add_clause(r, s, (clause){.condition = condition})) == CLT_OK) condition = NULL;
-  r->at = end;
-  clt_expr_free(condition);
-  return rc;
-}
-
-/* The element stands before the loops whose variables it uses: they are read first. */
-static int read_comprehension(reader *r, sequence *s, size_t element_end, const char *closing) {
-  size_t element = r->at, outside = r->n_symbols;
-  int rc = CLT_OK;
-  s->kind = SEQUENCE_COMPREHENSION;
+static int read_display(reader *r, sequence *s, const char *closing) {
+  static const char *const behind_element[] = {",", "for", NULL}, *const behind_condition[] = {"for", "if", NULL};
+  size_t element = r->at, element_end, end, outside = r->n_symbols;
+  int rc = find_end(r, behind_element, &element_end);
+  if (rc) return rc;
   r->at = element_end;
+  if (!sees_word(r, "for")) {
+    r->at = element;
+    return read_elements(r, s, closing);
+  }
+  /* The element stands before the loops whose variables it uses: they are read first. */
   while (rc == CLT_OK && !sees_word(r, closing)) {
+    clause c = {0};
     if (accept_word(r, "for")) {
-      rc = read_loop(r, s);
+      rc = read_loop(r, &c);
     } else if (accept_word(r, "if")) {
-      rc = read_condition(r, s);
+      rc = find_end(r, behind_condition, &end);
+      if (rc == CLT_OK)
+        rc = clt_expr_compile_part(&c.condition, r->text, r->at, end, NULL, r->symbols, r->n_symbols, r->error);
+      r->at = end;
     } else {
       rc = expect_word(r, closing);
+    }
+    if (rc == CLT_OK && clt_grow(&s->clauses, &s->clauses_capacity, s->n_clauses + 1, sizeof *s->clauses))
+      rc = clt_fail_memory(r->error);
+    if (rc == CLT_OK) {
+      s->clauses[s->n_clauses++] = c;
+    } else {
+      free_sequence(c.over);
+      clt_expr_free(c.condition);
     }
   }
   if (rc == CLT_OK) rc = add_expr(r, s, element, element_end);
   while (r->n_symbols > outside) free((void *)(uintptr_t)r->symbols[--r->n_symbols].name);
   return rc ? rc : expect_word(r, closing);
-}
-
-static int read_display(reader *r, sequence *s, const char *closing) {
-  static const char *const words[] = {",", "for", NULL};
-  size_t end;
-  int rc = find_end(r, words, &end);
-  if (rc) return rc;
-  reader behind = *r;
-  behind.at = end;
-  return sees_word(&behind, "for") ? read_comprehension(r, s, end, closing) : read_elements(r, s, closing);
 }
 
 /* --- sequences --- */
@@ -245,7 +222,7 @@ static int read_part(reader *r, sequence **out) {
   if (!accept_word(r, "range"))
     return report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
   size_t at = r->at;
-  (*out)->kind = SEQUENCE_RANGE;
+  (*out)->range = true;
   rc = expect_word(r, "(");
   if (rc == CLT_OK) rc = read_elements(r, *out, ")");
   if (rc == CLT_OK && ((*out)->n_exprs < 1 || (*out)->n_exprs > 3))
@@ -264,34 +241,84 @@ static int read_sequence(reader *r, sequence **out) {
   return rc;
 }
 
-static int parse_sequence(sequence **out, const char *text, const clt_symbol *constants, size_t n_constants,
-                          clt_error *error) {
-  size_t length = strnlen(text, MOST_BYTES + 1);
-  if (length > MOST_BYTES)
-    return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
-  sequence *made = NULL;
-  clt_token t;
-  reader r = {.text = text, .end = length, .n_symbols = n_constants, .error = error};
-  r.symbols = clt_new_array(n_constants + MOST_SLOTS, sizeof *r.symbols);
-  if (r.symbols == NULL) return clt_fail_memory(error);
-  if (n_constants) memcpy(r.symbols, constants, n_constants * sizeof *constants);
-  int rc = look_ahead(&r, &t);
-  bool scalar = t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-");
-  if (rc == CLT_OK && scalar) { /* a single value without brackets */
-    made = clt_new_array(1, sizeof *made);
-    rc = made ? add_expr(&r, made, r.at, r.end) : clt_fail_memory(error);
-    r.at = r.end;
-  } else if (rc == CLT_OK) {
-    rc = read_sequence(&r, &made);
+/* --- the types of T1 files --- */
+
+static const struct fit {
+  const char *name;
+  clt_value_type type;
+  int64_t least, most; /* of an integer */
+} fits[] = {
+    {"int", CLT_INT, INT32_MIN, INT32_MAX},
+    {"integer", CLT_INT, INT64_MIN, INT64_MAX},
+    {"uint", CLT_INT, 0, UINT32_MAX},
+    {"unsigned int", CLT_INT, 0, UINT32_MAX},
+    {"unsigned", CLT_INT, 0, UINT32_MAX},
+    {"char", CLT_INT, INT8_MIN, INT8_MAX},
+    {"uchar", CLT_INT, 0, UINT8_MAX},
+    {"unsigned char", CLT_INT, 0, UINT8_MAX},
+    {"short", CLT_INT, INT16_MIN, INT16_MAX},
+    {"ushort", CLT_INT, 0, UINT16_MAX},
+    {"unsigned short", CLT_INT, 0, UINT16_MAX},
+    {"long", CLT_INT, INT64_MIN, INT64_MAX},
+    {"ulong", CLT_INT, 0, INT64_MAX},
+    {"unsigned long", CLT_INT, 0, INT64_MAX},
+    {"int8", CLT_INT, INT8_MIN, INT8_MAX},
+    {"int16", CLT_INT, INT16_MIN, INT16_MAX},
+    {"int32", CLT_INT, INT32_MIN, INT32_MAX},
+    {"int64", CLT_INT, INT64_MIN, INT64_MAX},
+    {"uint8", CLT_INT, 0, UINT8_MAX},
+    {"uint16", CLT_INT, 0, UINT16_MAX},
+    {"uint32", CLT_INT, 0, UINT32_MAX},
+    {"uint64", CLT_INT, 0, INT64_MAX},
+    {"float", CLT_REAL, 0, 0},
+    {"double", CLT_REAL, 0, 0},
+    {"half", CLT_REAL, 0, 0},
+    {"float16", CLT_REAL, 0, 0},
+    {"float32", CLT_REAL, 0, 0},
+    {"float64", CLT_REAL, 0, 0},
+    {"bool", CLT_BOOL, 0, 1},
+    {"boolean", CLT_BOOL, 0, 1},
+    {"string", CLT_STRING, 0, 0},
+    {"str", CLT_STRING, 0, 0},
+};
+
+int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
+  const struct fit *fit = fits, *end = fits + sizeof fits / sizeof *fits;
+  char text[200];
+  if (type == NULL || *type == '\0') return CLT_OK;
+  while (fit < end && strcasecmp(fit->name, type) != 0) fit++;
+  if (fit == end)
+    return clt_fail(error, CLT_E_EXPRESSION,
+                    "there is no type '%s' (there are int, uint, long, float, bool, string ...)", type);
+  int64_t integer = value->integer;
+  bool fits_in = (value->type == CLT_STRING) == (fit->type == CLT_STRING);
+  if (fits_in && fit->type == CLT_REAL) {
+    *value = clt_real(clt_value_number(*value));
+  } else if (fits_in && fit->type != CLT_STRING) {
+    if (value->type == CLT_REAL) fits_in = clt_real_to_integer(value->real, &integer) && (double)integer == value->real;
+    fits_in = fits_in && integer >= fit->least && integer <= fit->most;
+    if (fits_in) *value = (clt_value){.type = fit->type, .integer = integer};
   }
-  if (rc == CLT_OK) rc = look_ahead(&r, &t);
-  if (rc == CLT_OK && t.kind != CLT_TOKEN_END) rc = report_mistake(&r, t.begin, "the text goes on behind its end", "");
-  free(r.symbols);
-  if (rc)
-    free_sequence(made);
-  else
-    *out = made;
-  return rc;
+  if (fits_in) return CLT_OK;
+  clt_value_print(*value, text, sizeof text);
+  return clt_fail(error, CLT_E_EXPRESSION, "the value '%s' is not one of the type '%s'", text, type);
+}
+
+clt_value *clt_values_copy(const clt_value *values, size_t n) {
+  size_t bytes;
+  if (!clt_size_multiply(&bytes, n, sizeof *values)) return NULL;
+  for (size_t i = 0; i < n; i++)
+    if (values[i].type == CLT_STRING && __builtin_add_overflow(bytes, strlen(values[i].text) + 1, &bytes)) return NULL;
+  clt_value *out = malloc(bytes ? bytes : 1);
+  if (out == NULL) return NULL;
+  char *texts = (char *)(out + n);
+  for (size_t i = 0; i < n; i++) {
+    out[i] = values[i];
+    if (out[i].type != CLT_STRING) continue;
+    out[i].text = strcpy(texts, values[i].text);
+    texts += strlen(texts) + 1;
+  }
+  return out;
 }
 
 /* --- running them --- */
@@ -323,19 +350,8 @@ static int append_value(lister *l, list *out, clt_value value) {
   return CLT_OK;
 }
 
-static int list_display(lister *l, const sequence *s, list *out) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < s->n_exprs; i++) {
-    clt_value value;
-    rc = clt_expr_eval(s->exprs[i], l->slots, &value, l->error);
-    if (rc == CLT_OK) rc = append_value(l, out, value);
-  }
-  return rc;
-}
-
-static int range_bounds(lister *l, const sequence *s, int64_t bounds[3]) {
-  bounds[0] = 0;
-  bounds[2] = 1;
+static int list_range(lister *l, const sequence *s, list *out) {
+  int64_t bounds[3] = {0, 0, 1}; /* from, to, step */
   for (size_t i = 0; i < s->n_exprs; i++) {
     clt_value value;
     int rc = clt_expr_eval(s->exprs[i], l->slots, &value, l->error);
@@ -345,30 +361,30 @@ static int range_bounds(lister *l, const sequence *s, int64_t bounds[3]) {
     bounds[s->n_exprs == 1 ? 1 : i] = value.integer;
   }
   if (bounds[2] == 0) return clt_fail(l->error, CLT_E_EXPRESSION, "the step of range() in '%.300s' is 0", l->text);
+  for (int64_t x = bounds[0]; bounds[2] > 0 ? x < bounds[1] : x > bounds[1];) {
+    int rc = append_value(l, out, (clt_value){.type = CLT_INT, .integer = x});
+    if (rc) return rc;
+    if (__builtin_add_overflow(x, bounds[2], &x)) break;
+  }
   return CLT_OK;
 }
 
-static int list_range(lister *l, const sequence *s, list *out) {
-  int64_t bounds[3] = {0}, x;
-  int rc = range_bounds(l, s, bounds);
-  bool more = rc == CLT_OK;
-  for (x = bounds[0]; more && (bounds[2] > 0 ? x < bounds[1] : x > bounds[1]);) {
-    rc = append_value(l, out, (clt_value){.type = CLT_INT, .integer = x});
-    more = rc == CLT_OK && !__builtin_add_overflow(x, bounds[2], &x);
-  }
-  return rc;
-}
-
-/* The clauses of a comprehension from `index` on; behind the last one, its element. */
+/* The clauses of a comprehension from `index` on; behind the last one, its element, or the elements of a display. */
 static int list_clauses(lister *l, const sequence *s, size_t index, list *out) {
-  if (index == s->n_clauses) return list_display(l, s, out);
-  const clause *c = &s->clauses[index];
+  clt_value value;
   list over = {0};
-  int rc;
+  int rc = CLT_OK;
+  if (index == s->n_clauses) {
+    for (size_t i = 0; rc == CLT_OK && i < s->n_exprs; i++) {
+      rc = clt_expr_eval(s->exprs[i], l->slots, &value, l->error);
+      if (rc == CLT_OK) rc = append_value(l, out, value);
+    }
+    return rc;
+  }
+  const clause *c = &s->clauses[index];
   if (c->over == NULL) {
-    clt_value condition;
-    rc = clt_expr_eval(c->condition, l->slots, &condition, l->error);
-    return rc || !clt_value_truthy(condition) ? rc : list_clauses(l, s, index + 1, out);
+    rc = clt_expr_eval(c->condition, l->slots, &value, l->error);
+    return rc || !clt_value_truthy(value) ? rc : list_clauses(l, s, index + 1, out);
   }
   rc = list_sequence(l, c->over, &over);
   for (size_t i = 0; rc == CLT_OK && i < over.n; i++) {
@@ -381,36 +397,44 @@ static int list_clauses(lister *l, const sequence *s, size_t index, list *out) {
 
 static int list_sequence(lister *l, const sequence *s, list *out) {
   int rc = CLT_OK;
-  for (; rc == CLT_OK && s; s = s->next) {
-    switch (s->kind) {
-      case SEQUENCE_DISPLAY: rc = list_display(l, s, out); break;
-      case SEQUENCE_RANGE: rc = list_range(l, s, out); break;
-      default: rc = list_clauses(l, s, 0, out); break;
-    }
-  }
+  for (; rc == CLT_OK && s; s = s->next) rc = s->range ? list_range(l, s, out) : list_clauses(l, s, 0, out);
   return rc;
 }
 
 int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
                      size_t n_constants, clt_error *error) {
-  sequence *parsed = NULL;
+  size_t length = strnlen(text, MOST_BYTES + 1);
+  if (length > MOST_BYTES)
+    return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
+  reader r = {.text = text, .end = length, .n_symbols = n_constants, .error = error};
   lister l = {.text = text, .error = error};
+  sequence *parsed = NULL;
   list values = {0};
-  clt_value *block = NULL;
-  int rc = parse_sequence(&parsed, text, constants, n_constants, error);
-  if (rc) goto done;
-  rc = list_sequence(&l, parsed, &values);
+  clt_token t;
+  r.symbols = clt_new_array(n_constants + MOST_SLOTS, sizeof *r.symbols);
+  if (r.symbols == NULL) return clt_fail_memory(error);
+  if (n_constants) memcpy(r.symbols, constants, n_constants * sizeof *constants);
+  int rc = look_ahead(&r, &t);
+  bool scalar = t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-");
+  if (rc == CLT_OK && scalar) { /* a single value without brackets */
+    parsed = clt_new_array(1, sizeof *parsed);
+    rc = parsed ? add_expr(&r, parsed, r.at, r.end) : clt_fail_memory(error);
+    r.at = r.end;
+  } else if (rc == CLT_OK) {
+    rc = read_sequence(&r, &parsed);
+  }
+  if (rc == CLT_OK) rc = look_ahead(&r, &t);
+  if (rc == CLT_OK && t.kind != CLT_TOKEN_END) rc = report_mistake(&r, t.begin, "the text goes on behind its end", "");
+  free(r.symbols);
+  if (rc == CLT_OK) rc = list_sequence(&l, parsed, &values);
   if (rc == CLT_OK && values.n > MOST_VALUES) rc = too_much(&l);
   for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
-  if (rc) goto done;
-  block = clt_values_copy(values.values, values.n);
-  if (block == NULL) {
-    rc = clt_fail_memory(error);
-    goto done;
+  clt_value *block = rc ? NULL : clt_values_copy(values.values, values.n);
+  if (rc == CLT_OK && block == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    *out = block;
+    *n = values.n;
   }
-  *out = block;
-  *n = values.n;
-done:
   free(values.values);
   free_sequence(parsed);
   return rc;
