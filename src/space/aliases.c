@@ -43,55 +43,49 @@ clt_config clt_space_canonical(const clt_space *space, clt_config config) {
   return end != config && clt_space_contains(space, end) ? end : config;
 }
 
-static void mark_group(bool *decides, const clt_space *space, size_t parameter) {
-  int group = parameter < space->n_parameters ? clt_space_group_of(space, parameter) : -1;
-  if (group >= 0) decides[group] = true;
-}
-
-/* The groups that decide whether a configuration is canonical are those of the parameters that an alias reads or sets.
- * A constraint on a parameter that is set lies in its group, so the others have no say: one part of each is enough. */
-static int count_in_product(uint64_t *out, const clt_space *space, clt_error *error) {
+int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error) {
+  uint64_t aliased = 0;
+  if (space->listed || space->n_aliases == 0 || space->valid == 0) {
+    for (uint64_t rank = 0; space->n_aliases > 0 && rank < space->valid; rank++)
+      aliased += clt_space_canonical(space, space->configs[rank]) != space->configs[rank];
+    *out = aliased;
+    return CLT_OK;
+  }
+  /* The groups that decide whether a configuration is canonical are those of the parameters that an alias reads or
+   * sets. A constraint on a parameter that is set lies in its group, so the others have no say: one part of each is
+   * enough. */
   bool *decides = clt_new_array(space->n_groups, sizeof *decides);
-  uint64_t combinations = 1, aliased = 0;
+  uint64_t combinations = 1;
   clt_config rest = 0;
   if (decides == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < space->n_aliases; i++) {
-    const clt_alias *alias = &space->aliases[i];
-    mark_group(decides, space, alias->parameter);
-    for (size_t k = 0; k < clt_expr_n_slots(alias->when); k++)
-      mark_group(decides, space, clt_expr_slot(alias->when, k));
+    const clt_expr *when = space->aliases[i].when;
+    for (size_t k = 0; k <= clt_expr_n_slots(when); k++) { /* the last one is for the parameter that is set */
+      size_t p = k < clt_expr_n_slots(when) ? clt_expr_slot(when, k) : space->aliases[i].parameter;
+      int group = p < space->n_parameters ? clt_space_group_of(space, p) : -1;
+      if (group >= 0) decides[group] = true;
+    }
   }
   for (size_t g = 0; g < space->n_groups; g++) {
     if (!decides[g])
       rest += clt_space_group_at(space, g, 0);
-    else if (__builtin_mul_overflow(combinations, clt_space_group_valid(space, g), &combinations))
+    else if (__builtin_mul_overflow(combinations, space->groups[g]->valid, &combinations))
       combinations = UINT64_MAX;
   }
-  int rc = combinations <= MAX_LOOKED_AT
-               ? CLT_OK
-               : clt_fail(error, CLT_E_RANGE, "the aliases depend on more than %llu combinations of values",
-                          (unsigned long long)MAX_LOOKED_AT);
-  for (uint64_t i = 0; rc == CLT_OK && i < combinations; i++) {
+  for (uint64_t i = 0; combinations <= MAX_LOOKED_AT && i < combinations; i++) {
     clt_config config = rest;
     uint64_t left = i;
     for (size_t g = 0; g < space->n_groups; g++) {
       if (!decides[g]) continue;
-      config += clt_space_group_at(space, g, left % clt_space_group_valid(space, g));
-      left /= clt_space_group_valid(space, g);
+      config += clt_space_group_at(space, g, left % space->groups[g]->valid);
+      left /= space->groups[g]->valid;
     }
     aliased += clt_space_canonical(space, config) != config;
   }
-  if (rc == CLT_OK) *out = aliased * (space->valid / combinations);
   free(decides);
-  return rc;
-}
-
-int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error) {
-  uint64_t aliased = 0;
-  if (space->n_aliases == 0 || space->valid == 0) return *out = 0, CLT_OK;
-  if (!space->listed) return count_in_product(out, space, error);
-  for (uint64_t rank = 0; rank < space->valid; rank++)
-    aliased += clt_space_canonical(space, space->configs[rank]) != space->configs[rank];
-  *out = aliased;
+  if (combinations > MAX_LOOKED_AT)
+    return clt_fail(error, CLT_E_RANGE, "the aliases depend on more than %llu combinations of values",
+                    (unsigned long long)MAX_LOOKED_AT);
+  *out = aliased * (space->valid / combinations);
   return CLT_OK;
 }

@@ -63,47 +63,31 @@ static bool rank_in_diagram(const clt_diagram *d, const uint32_t *positions, uin
   return true;
 }
 
-/* An edge on each level, and what the levels above add up to. */
-typedef struct walker {
-  const clt_diagram *d;
-  const clt_edge *edges[CLT_MAX_PARAMETERS], *ends[CLT_MAX_PARAMETERS];
-  clt_config sums[CLT_MAX_PARAMETERS + 1];
-} walker;
-
-static void set_edge(walker *w, size_t l, const clt_edge *edge) {
-  w->edges[l] = edge;
-  w->sums[l + 1] = w->sums[l] + edge->position * w->d->weights[l];
-}
-
-static void descend(walker *w, size_t from, uint64_t rank) {
-  for (size_t l = from; l < w->d->n_levels; l++) {
-    uint32_t node = l == 0 ? w->d->root : w->edges[l - 1]->child;
-    const clt_edge *edge = edge_of_rank(w->d, node, rank);
-    w->ends[l] = w->d->edges + w->d->first[node + 1];
-    rank -= edge->before;
-    set_edge(w, l, edge);
-  }
-}
-
-/* Writes `base` plus each of the combinations first .. first+n-1, all below valid. */
+/* Writes `base` plus each of the combinations first .. first+n-1, all below valid. n > 0. */
 static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_config base, clt_config *out) {
-  walker w = {.d = d, .sums = {base}};
-  size_t last = d->n_levels - 1;
-  uint64_t weight = d->weights[last];
-  if (n == 0) return;
-  descend(&w, 0, first);
-  for (;;) {
-    const clt_edge *edge = w.edges[last];
-    size_t run = (size_t)(w.ends[last] - edge);
+  const clt_edge *edges[CLT_MAX_PARAMETERS], *ends[CLT_MAX_PARAMETERS]; /* of each level, the edge taken */
+  clt_config sums[CLT_MAX_PARAMETERS + 1];                              /* what the levels above add up to */
+  size_t last = d->n_levels - 1, l = 0;
+  sums[0] = base;
+  for (uint64_t rank = first;; rank = 0) {
+    for (; l <= last; l++) {
+      uint32_t node = l == 0 ? d->root : edges[l - 1]->child;
+      edges[l] = rank ? edge_of_rank(d, node, rank) : &d->edges[d->first[node]];
+      ends[l] = d->edges + d->first[node + 1];
+      rank -= edges[l]->before;
+      sums[l + 1] = sums[l] + edges[l]->position * d->weights[l];
+    }
+    const clt_edge *edge = edges[last];
+    size_t run = (size_t)(ends[last] - edge);
     if (run > n) run = n;
-    for (size_t i = 0; i < run; i++) *out++ = w.sums[last] + edge[i].position * weight;
+    for (size_t i = 0; i < run; i++) *out++ = sums[last] + edge[i].position * d->weights[last];
     n -= run;
     if (n == 0) return;
     /* The deepest level above the last that has a further edge steps on to it. */
-    size_t l = last;
-    while (w.edges[l - 1] + 1 == w.ends[l - 1]) l--;
-    set_edge(&w, l - 1, w.edges[l - 1] + 1);
-    descend(&w, l, 0);
+    l = last;
+    while (edges[l - 1] + 1 == ends[l - 1]) l--;
+    edges[l - 1]++;
+    sums[l] = sums[l - 1] + edges[l - 1]->position * d->weights[l - 1];
   }
 }
 
@@ -154,22 +138,6 @@ int clt_space_group_of(const clt_space *space, size_t parameter) {
 
 /* --- many at once --- */
 
-/* The groups but the last one, as an odometer. */
-typedef struct odometer {
-  const clt_space *space;
-  size_t n;
-  uint64_t ranks[CLT_MAX_PARAMETERS];
-  clt_config parts[CLT_MAX_PARAMETERS]; /* what each group adds */
-  clt_config sum;
-} odometer;
-
-static void turn_group(odometer *o, size_t g, uint64_t rank) {
-  o->sum -= o->parts[g];
-  o->ranks[g] = rank;
-  o->parts[g] = combination_at(o->space->groups[g], rank);
-  o->sum += o->parts[g];
-}
-
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
   if (first >= space->valid || n == 0) return 0;
   if (n > space->valid - first) n = (size_t)(space->valid - first);
@@ -179,18 +147,26 @@ size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt
   }
   if (space->n_groups == 0) return out[0] = 0, n; /* each parameter has a single value */
   const clt_diagram *last = space->groups[space->n_groups - 1];
-  odometer o = {.space = space, .n = space->n_groups - 1};
   uint64_t in_last = first % last->valid, rank = first / last->valid;
-  for (size_t g = o.n; g-- > 0; rank /= space->groups[g]->valid) turn_group(&o, g, rank % space->groups[g]->valid);
+  /* The groups but the last one are an odometer: their ranks, what each adds to a configuration, the sum. */
+  uint64_t ranks[CLT_MAX_PARAMETERS];
+  clt_config parts[CLT_MAX_PARAMETERS], sum = 0;
+  for (size_t g = space->n_groups - 1; g-- > 0; rank /= space->groups[g]->valid) {
+    ranks[g] = rank % space->groups[g]->valid;
+    parts[g] = combination_at(space->groups[g], ranks[g]);
+    sum += parts[g];
+  }
   for (size_t left = n; left > 0; in_last = 0) {
     size_t run = last->valid - in_last < left ? (size_t)(last->valid - in_last) : left;
-    walk_diagram(last, in_last, run, o.sum, out);
+    walk_diagram(last, in_last, run, sum, out);
     out += run;
     left -= run;
-    for (size_t g = o.n; left > 0 && g-- > 0;) {
-      bool turned = o.ranks[g] + 1 == space->groups[g]->valid;
-      turn_group(&o, g, turned ? 0 : o.ranks[g] + 1);
-      if (!turned) break;
+    for (size_t g = space->n_groups - 1; left > 0 && g-- > 0;) {
+      ranks[g] = ranks[g] + 1 == space->groups[g]->valid ? 0 : ranks[g] + 1;
+      sum -= parts[g];
+      parts[g] = combination_at(space->groups[g], ranks[g]);
+      sum += parts[g];
+      if (ranks[g] > 0) break;
     }
   }
   return n;
@@ -225,49 +201,31 @@ int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_con
   return rc ? rc : (int64_t)n;
 }
 
-/* --- neighbours --- */
-
-typedef struct neighbourhood {
-  const clt_space *space;
-  clt_config config;
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  size_t n_broken, broken; /* groups in which the configuration itself is not valid, and one of them */
-  clt_config *out;
-  size_t n, capacity;
-} neighbourhood;
-
-/* Only the group of the changed parameter has to be looked at: it has to repair what is broken. */
-static bool is_valid_neighbour(const neighbourhood *h, size_t p, clt_config neighbour) {
-  if (h->space->listed) return clt_space_contains(h->space, neighbour);
-  size_t g = h->space->group_of[p];
-  if (h->n_broken > 1 || (h->n_broken == 1 && h->broken != g)) return false;
-  return rank_in_diagram(h->space->groups[g], h->positions, NULL);
-}
-
-static void try_positions(neighbourhood *h, size_t p, uint32_t from, uint32_t to) {
-  uint32_t own = h->positions[p];
-  for (uint32_t i = from; i < to; i++) {
-    h->positions[p] = i;
-    clt_config neighbour = h->config + (i - (uint64_t)own) * h->space->weights[p];
-    if (!is_valid_neighbour(h, p, neighbour)) continue;
-    if (h->n < h->capacity) h->out[h->n] = neighbour;
-    h->n++;
-  }
-  h->positions[p] = own;
-}
-
 size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_config *out, size_t capacity) {
-  neighbourhood h = {.space = space, .config = config, .out = out, .capacity = capacity};
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  size_t n = 0, n_broken = 0, broken = 0; /* groups in which config itself is not valid, and one of them */
   if (config >= space->cartesian || space->valid == 0) return 0;
-  clt_space_positions(space, config, h.positions);
+  clt_space_positions(space, config, positions);
   for (size_t g = 0; !space->listed && g < space->n_groups; g++) {
-    if (rank_in_diagram(space->groups[g], h.positions, NULL)) continue;
-    h.n_broken++;
-    h.broken = g;
+    if (rank_in_diagram(space->groups[g], positions, NULL)) continue;
+    n_broken++;
+    broken = g;
   }
-  /* lower positions of the slowest parameter give the least configurations, higher ones the greatest */
-  for (size_t p = 0; p < space->n_parameters; p++) try_positions(&h, p, 0, h.positions[p]);
-  for (size_t p = space->n_parameters; p-- > 0;)
-    try_positions(&h, p, h.positions[p] + 1, (uint32_t)space->parameters[p].n_values);
-  return h.n;
+  /* Lower positions of the slowest parameter give the least configurations, higher ones the greatest. */
+  for (size_t i = 0; i < 2 * space->n_parameters; i++) {
+    bool above = i >= space->n_parameters;
+    size_t p = above ? 2 * space->n_parameters - 1 - i : i, g = space->group_of[p];
+    uint32_t own = positions[p], end = above ? (uint32_t)space->parameters[p].n_values : own;
+    /* Only the group of the changed parameter has to be looked at: it has to repair what is broken. */
+    if (!space->listed && (n_broken > 1 || (n_broken == 1 && broken != g))) continue;
+    for (positions[p] = above ? own + 1 : 0; positions[p] < end; positions[p]++) {
+      clt_config neighbour = config + (positions[p] - (uint64_t)own) * space->weights[p];
+      if (space->listed ? !clt_space_contains(space, neighbour) : !rank_in_diagram(space->groups[g], positions, NULL))
+        continue;
+      if (n < capacity) out[n] = neighbour;
+      n++;
+    }
+    positions[p] = own;
+  }
+  return n;
 }

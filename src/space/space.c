@@ -23,24 +23,19 @@ int clt_space_builder_new(clt_space_builder **out, clt_error *error) {
 
 static void drop_text(const void *owned) { free((void *)(uintptr_t)owned); }
 
-static void release_parameters(clt_parameter *parameters, size_t n) {
-  for (size_t i = 0; i < n; i++) {
+static void release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
+                             size_t n_constraints, clt_alias *aliases, size_t n_aliases) {
+  for (size_t i = 0; i < n_parameters; i++) {
     drop_text(parameters[i].name);
     drop_text(parameters[i].values);
   }
-  free(parameters);
-}
-
-static void release_constraints(clt_constraint *constraints, size_t n) {
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n_constraints; i++) {
     clt_expr_free(constraints[i].expr);
     free(constraints[i].message);
   }
+  for (size_t i = 0; i < n_aliases; i++) clt_expr_free(aliases[i].when);
+  free(parameters);
   free(constraints);
-}
-
-static void release_aliases(clt_alias *aliases, size_t n) {
-  for (size_t i = 0; i < n; i++) clt_expr_free(aliases[i].when);
   free(aliases);
 }
 
@@ -51,9 +46,8 @@ void clt_space_builder_free(clt_space_builder *builder) {
     if (builder->constants[i].value.type == CLT_STRING) drop_text(builder->constants[i].value.text);
   }
   free(builder->constants);
-  release_parameters(builder->parameters, builder->n_parameters);
-  release_constraints(builder->constraints, builder->n_constraints);
-  release_aliases(builder->aliases, builder->n_aliases);
+  release_contents(builder->parameters, builder->n_parameters, builder->constraints, builder->n_constraints,
+                   builder->aliases, builder->n_aliases);
   free(builder);
 }
 
@@ -312,9 +306,8 @@ int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, co
 
 void clt_space_free(clt_space *space) {
   if (space == NULL) return;
-  release_parameters(space->parameters, space->n_parameters);
-  release_constraints(space->constraints, space->n_constraints);
-  release_aliases(space->aliases, space->n_aliases);
+  release_contents(space->parameters, space->n_parameters, space->constraints, space->n_constraints, space->aliases,
+                   space->n_aliases);
   for (size_t i = 0; i < space->n_groups; i++) clt_diagram_free(space->groups[i]);
   free(space->weights);
   free(space->groups);
