@@ -16,47 +16,38 @@
 #define DEVICE_BYTE 1
 #define SAY_AFTER_S 1.0
 
-static int make_folder(char **out, clt_error *error) {
-  struct stat info;
-  const char *runtime = getenv("XDG_RUNTIME_DIR");
-  bool usable = runtime && *runtime && access(runtime, W_OK) == 0;
-  char *path = usable ? clt_format("%s/clatune", runtime) : clt_format("/tmp/clatune-%lld", (long long)geteuid());
-  int rc = path ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && mkdir(path, 0700) && errno != EEXIST)
-    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", path);
-  if (rc == CLT_OK && lstat(path, &info)) rc = clt_fail_errno(error, CLT_E_IO, "look at", path);
-  if (rc == CLT_OK && (!S_ISDIR(info.st_mode) || info.st_uid != geteuid()))
-    rc = clt_fail(error, CLT_E_IO, "'%s' is not a folder of this user; remove it", path);
-  if (rc) return free(path), rc;
-  *out = path;
-  return CLT_OK;
-}
-
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
-  char *folder = NULL, readable[24] = "";
+  char *path = NULL, readable[24] = "";
   struct stat info;
+  int fd = -1, rc = CLT_OK;
   *out = (clt_device_lock){.fd = -1};
   if (key == NULL) return CLT_OK;
-  int rc = make_folder(&folder, error);
-  if (rc) return rc;
+  const char *runtime = getenv("XDG_RUNTIME_DIR");
+  bool usable = runtime && *runtime && access(runtime, W_OK) == 0;
+  char *folder = usable ? clt_format("%s/clatune", runtime) : clt_format("/tmp/clatune-%lld", (long long)geteuid());
   /* Keys come from drivers: only a hash of them becomes a file name, with a readable beginning. */
   for (size_t i = 0; i + 1 < sizeof readable && key[i]; i++) {
     char c = key[i];
     bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
     readable[i] = plain ? c : '_';
   }
-  char *path = clt_format("%s/lock-%s-%016llx", folder, readable, (unsigned long long)clt_hash64(key, strlen(key)));
-  free(folder);
-  if (path == NULL) return clt_fail_memory(error);
-  int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) {
+  if (folder)
+    path = clt_format("%s/lock-%s-%016llx", folder, readable, (unsigned long long)clt_hash64(key, strlen(key)));
+  if (path == NULL)
+    rc = clt_fail_memory(error);
+  else if (mkdir(folder, 0700) && errno != EEXIST)
+    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
+  else if (lstat(folder, &info))
+    rc = clt_fail_errno(error, CLT_E_IO, "look at", folder);
+  else if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid())
+    rc = clt_fail(error, CLT_E_IO, "'%s' is not a folder of this user; remove it", folder);
+  else if ((fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) < 0)
     rc = clt_fail_errno(error, CLT_E_IO, "open", path);
-  } else if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_uid != geteuid()) {
-    close(fd);
+  else if (fstat(fd, &info) || !S_ISREG(info.st_mode) || info.st_uid != geteuid())
     rc = clt_fail(error, CLT_E_IO, "'%s' is not a file of this user; remove it", path);
-  } else {
-    out->fd = fd;
-  }
+  if (rc && fd >= 0) close(fd);
+  if (rc == 0) out->fd = fd;
+  free(folder);
   free(path);
   return rc;
 }
@@ -72,17 +63,16 @@ static bool set_byte(const clt_device_lock *lock, short type, off_t byte) {
   return fcntl(lock->fd, F_OFD_SETLK, &range) == 0;
 }
 
-static void unlock(clt_device_lock *lock) {
-  if (lock->at_gate) set_byte(lock, F_UNLCK, GATE_BYTE);
-  set_byte(lock, F_UNLCK, DEVICE_BYTE);
-  lock->at_gate = false;
-  lock->state = CLT_UNLOCKED;
-}
-
+/* Changes the state, or comes as near to it as can be. */
 static bool change_state(clt_device_lock *lock, clt_lock_state wanted) {
   if (lock->fd < 0) lock->state = wanted;
   if (lock->state == wanted && !lock->at_gate) return true;
-  if (wanted != CLT_LOCK_EXCLUSIVE || !lock->at_gate) unlock(lock);
+  if (wanted != CLT_LOCK_EXCLUSIVE || !lock->at_gate) {
+    if (lock->at_gate) set_byte(lock, F_UNLCK, GATE_BYTE);
+    set_byte(lock, F_UNLCK, DEVICE_BYTE);
+    lock->at_gate = false;
+    lock->state = CLT_UNLOCKED;
+  }
   if (wanted == CLT_LOCK_SHARED && set_byte(lock, F_RDLCK, GATE_BYTE)) {
     if (set_byte(lock, F_RDLCK, DEVICE_BYTE)) lock->state = CLT_LOCK_SHARED;
     set_byte(lock, F_UNLCK, GATE_BYTE);

@@ -157,30 +157,25 @@ json_t *clt_message_from_measurement(const clt_measurement *m) {
                    pack_number(m->max_abs_error), "log", m->log ? clt_json_text(m->log) : json_null());
 }
 
-static int get_runs(clt_measurement *out, const json_t *runs, clt_error *error) {
-  if (!json_is_array(runs) || json_array_size(runs) > CLT_MAX_RUNS)
-    return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is no list of at most %d numbers", CLT_MAX_RUNS);
-  out->n_runs = json_array_size(runs);
-  for (size_t i = 0; i < out->n_runs; i++) {
-    const json_t *run = json_array_get(runs, i);
-    out->runs_s[i] = json_is_number(run) ? json_number_value(run) : NAN;
-    if (!(out->runs_s[i] >= 0)) return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", i);
-  }
-  return CLT_OK;
-}
-
 int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error) {
   int64_t config;
   clt_reason reason;
-  const json_t *phases = json_object_get(message, "phases");
+  const json_t *phases = json_object_get(message, "phases"), *runs = json_object_get(message, "runs_s");
   const char *name = clt_json_string(message, "reason"), *log = json_string_value(json_object_get(message, "log"));
   int rc = clt_message_integer(&config, message, "config", 0, INT64_MAX, error);
   if (rc) return rc;
   if (clt_reason_parse(&reason, name, NULL))
     return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
+  if (!json_is_array(runs) || json_array_size(runs) > CLT_MAX_RUNS)
+    return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is no list of at most %d numbers", CLT_MAX_RUNS);
   clt_measurement m;
   clt_measurement_init(&m, (clt_config)config);
-  rc = get_runs(&m, json_object_get(message, "runs_s"), error);
+  for (; rc == 0 && m.n_runs < json_array_size(runs); m.n_runs++) {
+    const json_t *run = json_array_get(runs, m.n_runs);
+    m.runs_s[m.n_runs] = json_is_number(run) ? json_number_value(run) : NAN;
+    if (!(m.runs_s[m.n_runs] >= 0))
+      rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", m.n_runs);
+  }
   if (rc == 0) rc = get_number(&m.max_abs_error, message, "max_abs_error", 0, error);
   if (rc == 0) rc = get_number(&m.phases.build_s, phases, "build_s", 0, error);
   if (rc == 0) rc = get_number(&m.phases.first_launch_s, phases, "first_launch_s", 0, error);
@@ -271,44 +266,49 @@ json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
   return list;
 }
 
-static int get_kernel(clt_kernel_info *out, const json_t *message, clt_error *error) {
-  const json_t *arguments = json_object_get(message, "arguments"), *local = json_object_get(message, "local");
-  const char *name = clt_json_string(message, "name");
-  if (!clt_is_name(name) || strlen(name) >= sizeof out->name || json_array_size(local) != 3 ||
-      json_array_size(arguments) > CLT_MAX_KERNEL_ARGUMENTS)
-    return clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
-  strcpy(out->name, name);
-  for (size_t d = 0; d < 3; d++) {
-    json_int_t size = json_integer_value(json_array_get(local, d));
-    out->local_size[d] = size > 0 ? (uint64_t)size : 0;
-  }
-  for (; out->n_arguments < json_array_size(arguments); out->n_arguments++) {
-    clt_kernel_argument *to = &out->arguments[out->n_arguments];
-    const char *argument, *type;
-    int address, is_const, reads, writes;
-    if (json_unpack(json_array_get(arguments, out->n_arguments), "{s:s, s:s, s:i, s:b, s:b, s:b}", "name", &argument,
-                    "type", &type, "address", &address, "const", &is_const, "reads", &reads, "writes", &writes) ||
-        !clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type ||
-        address < CLT_ADDRESS_GLOBAL || address > CLT_ADDRESS_PRIVATE)
-      return clt_fail(error, CLT_E_FORMAT, "argument %zu of the worker's kernel '%.64s' makes no sense",
-                      out->n_arguments + 1, name);
-    strcpy(to->name, argument);
-    strcpy(to->type, type);
-    to->address = (clt_address)address;
-    to->is_const = is_const;
-    to->reads_image = reads;
-    to->writes_image = writes;
-  }
-  return CLT_OK;
-}
-
 int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error) {
   size_t count = json_array_size(list);
   if (!json_is_array(list) || count > MAX_KERNELS)
     return clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
   clt_kernel_info *kernels = clt_new_array(count, sizeof *kernels);
   int rc = kernels ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < count; i++) rc = get_kernel(&kernels[i], json_array_get(list, i), error);
+  for (size_t i = 0; rc == 0 && i < count; i++) {
+    clt_kernel_info *kernel = &kernels[i];
+    const json_t *message = json_array_get(list, i), *local = json_object_get(message, "local");
+    const json_t *arguments = json_object_get(message, "arguments");
+    const char *name = clt_json_string(message, "name");
+    size_t n_arguments = json_array_size(arguments);
+    if (!clt_is_name(name) || strlen(name) >= sizeof kernel->name || json_array_size(local) != 3 ||
+        n_arguments > CLT_MAX_KERNEL_ARGUMENTS) {
+      rc = clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
+      break;
+    }
+    strcpy(kernel->name, name);
+    for (size_t d = 0; d < 3; d++) {
+      json_int_t size = json_integer_value(json_array_get(local, d));
+      kernel->local_size[d] = size > 0 ? (uint64_t)size : 0;
+    }
+    for (; rc == 0 && kernel->n_arguments < n_arguments; kernel->n_arguments++) {
+      clt_kernel_argument *to = &kernel->arguments[kernel->n_arguments];
+      const char *argument, *type;
+      int address, is_const, reads, writes;
+      if (json_unpack(json_array_get(arguments, kernel->n_arguments), "{s:s, s:s, s:i, s:b, s:b, s:b}", "name",
+                      &argument, "type", &type, "address", &address, "const", &is_const, "reads", &reads, "writes",
+                      &writes) ||
+          !clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type ||
+          address < CLT_ADDRESS_GLOBAL || address > CLT_ADDRESS_PRIVATE) {
+        rc = clt_fail(error, CLT_E_FORMAT, "argument %zu of the worker's kernel '%.64s' makes no sense",
+                      kernel->n_arguments + 1, name);
+        break;
+      }
+      strcpy(to->name, argument);
+      strcpy(to->type, type);
+      to->address = (clt_address)address;
+      to->is_const = is_const;
+      to->reads_image = reads;
+      to->writes_image = writes;
+    }
+  }
   if (rc) return free(kernels), rc;
   *out = kernels;
   *n = count;

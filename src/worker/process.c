@@ -63,72 +63,62 @@ int clt_worker_path(char **out, clt_error *error) {
 
 /* --- starting --- */
 
-/* What a worker is connected by: our ends, then the worker's; -1: none, or given away. */
-typedef struct channels {
-  int sockets[2], output[2], answers[2];
-} channels;
-
-static int fail_to_make(clt_error *error, const char *what) {
-  return clt_fail(error, CLT_E_WORKER, "cannot make a %s for a worker: %s", what, strerror(errno));
+static void close_fd(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
 }
 
-/* Ours does not block; the worker's cannot be in the way of its own descriptors, 0 to 3. */
-static int set_up_ends(int ends[2]) {
-  int moved = fcntl(ends[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-  if (moved < 0) return -1;
-  close(ends[1]);
-  ends[1] = moved;
-  return fcntl(ends[0], F_SETFL, O_NONBLOCK);
-}
+/* A socket pair, a pipe or a terminal: ends[0] is ours and closed on exec, ends[1] is the worker's, and cannot be in
+ * the way of its own descriptors, 0 to 3. On failure both are the caller's to close. */
+typedef enum channel_kind { CHANNEL_SOCKET, CHANNEL_PIPE, CHANNEL_TERMINAL } channel_kind;
 
-static int open_pipe(int ends[2], clt_error *error) {
-  if (pipe2(ends, O_CLOEXEC) == 0) return set_up_ends(ends) ? fail_to_make(error, "pipe") : CLT_OK;
-  ends[0] = ends[1] = -1;
-  return fail_to_make(error, "pipe");
-}
-
-/* Bytes pass as they are: nobody shall find "\r\n" at a line's end. */
-static int open_terminal(int ends[2], clt_error *error) {
-  char name[64];
+static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
+  static const char *const names[] = {"socket", "pipe", "terminal"};
+  const struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
   struct termios raw;
-  ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (ends[0] >= 0 && grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
-    ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (ends[1] < 0 || tcgetattr(ends[1], &raw)) return fail_to_make(error, "terminal");
-  cfmakeraw(&raw);
-  return tcsetattr(ends[1], TCSANOW, &raw) || set_up_ends(ends) ? fail_to_make(error, "terminal") : CLT_OK;
-}
-
-static int open_channels(channels *c, clt_answers answers, clt_error *error) {
-  struct timeval patience = {.tv_sec = SEND_PATIENCE_S};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->sockets)) {
-    c->sockets[0] = c->sockets[1] = -1;
-    return fail_to_make(error, "socket");
+  char name[64];
+  int made[2] = {-1, -1};
+  bool opened;
+  if (kind == CHANNEL_TERMINAL) {
+    made[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (made[0] >= 0 && grantpt(made[0]) == 0 && unlockpt(made[0]) == 0 && ptsname_r(made[0], name, sizeof name) == 0)
+      made[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    opened = made[1] >= 0 && tcgetattr(made[1], &raw) == 0;
+    if (opened) cfmakeraw(&raw); /* bytes pass as they are: nobody shall find "\r\n" at a line's end */
+    opened = opened && tcsetattr(made[1], TCSANOW, &raw) == 0;
+  } else {
+    opened =
+        (kind == CHANNEL_PIPE ? pipe2(made, O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, made)) == 0;
   }
-  int moved = fcntl(c->sockets[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-  if (moved < 0 || setsockopt(c->sockets[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience)) {
-    if (moved >= 0) close(moved);
-    return fail_to_make(error, "socket");
-  }
-  close(c->sockets[1]);
-  c->sockets[1] = moved;
-  int rc = open_pipe(c->output, error);
-  if (rc == 0 && answers == CLT_ANSWERS_IN_PIPE) rc = open_pipe(c->answers, error);
-  if (rc == 0 && answers == CLT_ANSWERS_ON_TERMINAL) rc = open_terminal(c->answers, error);
+  ends[0] = made[0];
+  ends[1] = opened ? fcntl(made[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD) : -1;
+  if (ends[1] >= 0 && (kind == CHANNEL_SOCKET ? setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience)
+                                              : fcntl(ends[0], F_SETFL, O_NONBLOCK)) == 0)
+    return close(made[1]), CLT_OK;
+  int rc = clt_fail(error, CLT_E_WORKER, "cannot make a %s for a worker: %s", names[kind], strerror(errno));
+  close_fd(&made[1]);
   return rc;
 }
 
-/* The caller's environment but for what every worker has of its own. */
-static int spawn_worker(pid_t *pid, const clt_process_setup *setup, const channels *c, clt_error *error) {
+int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
+                      clt_error *error) {
+  int sockets[2] = {-1, -1}, output[2] = {-1, -1}, answers[2] = {-1, -1};
   char parent[32], memory[32], *ours[3];
   size_t n = 0, kept = 0;
+  pid_t pid;
+  *process = (clt_process){.alive = false};
+  int rc = open_channel(sockets, CHANNEL_SOCKET, error);
+  if (rc == 0) rc = open_channel(output, CHANNEL_PIPE, error);
+  if (rc == 0 && setup->answers != CLT_ANSWERS_WITH_ERRORS)
+    rc = open_channel(answers, setup->answers == CLT_ANSWERS_IN_PIPE ? CHANNEL_PIPE : CHANNEL_TERMINAL, error);
+  /* The caller's environment but for what every worker has of its own. */
   while (environ && environ[n]) n++;
   char **environment = clt_new_array(n + 4, sizeof *environment);
   ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", setup->folder);
   ours[1] = clt_format("TMPDIR=%s", setup->folder);
   ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
-  int rc = environment && ours[0] && ours[1] && ours[2] ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) {
+  if (rc == 0 && !(environment && ours[0] && ours[1] && ours[2])) rc = clt_fail_memory(error);
+  if (rc == 0) {
     for (size_t i = 0; i < n; i++)
       if (!clt_starts_with(environ[i], "POCL_CACHE_DIR=") && !clt_starts_with(environ[i], "TMPDIR=") &&
           !clt_starts_with(environ[i], "POCL_SIGFPE_HANDLER="))
@@ -140,49 +130,35 @@ static int spawn_worker(pid_t *pid, const clt_process_setup *setup, const channe
     const clt_spawn spawn = {.program = setup->path,
                              .arguments = arguments,
                              .environment = environment,
-                             .out = c->answers[1] >= 0 ? c->answers[1] : c->output[1],
-                             .err = c->output[1],
-                             .extra_fd = c->sockets[1],
+                             .out = answers[1] >= 0 ? answers[1] : output[1],
+                             .err = output[1],
+                             .extra_fd = sockets[1],
                              .extra_as = CLT_WORKER_FD,
                              .own_group = true};
-    int failure = clt_spawn_start(pid, &spawn);
+    int failure = clt_spawn_start(&pid, &spawn);
     if (failure) rc = clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
   }
   for (int i = 0; i < 3; i++) free(ours[i]);
   free(environment);
-  return rc;
-}
-
-static void close_fd(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
-int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
-                      clt_error *error) {
-  channels c = {{-1, -1}, {-1, -1}, {-1, -1}};
-  pid_t pid = 0;
-  *process = (clt_process){.alive = false};
-  int rc = open_channels(&c, setup->answers, error);
-  if (rc == 0) rc = spawn_worker(&pid, setup, &c, error);
-  if (rc == 0) {
-    *process = (clt_process){.alive = true,
-                             .pid = pid,
-                             .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                             .socket = c.sockets[0],
-                             .output = c.output[0],
-                             .answers = c.answers[0],
-                             .busy = true,
-                             .limits = *limits,
-                             .deadline_s = clt_now_s() + limits->host_s};
-    c.sockets[0] = c.output[0] = c.answers[0] = -1;
+  close_fd(&sockets[1]);
+  close_fd(&output[1]);
+  close_fd(&answers[1]);
+  if (rc) {
+    close_fd(&sockets[0]);
+    close_fd(&output[0]);
+    close_fd(&answers[0]);
+    return rc;
   }
-  for (int i = 0; i < 2; i++) {
-    close_fd(&c.sockets[i]);
-    close_fd(&c.output[i]);
-    close_fd(&c.answers[i]);
-  }
-  return rc;
+  *process = (clt_process){.alive = true,
+                           .pid = pid,
+                           .pid_fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                           .socket = sockets[0],
+                           .output = output[0],
+                           .answers = answers[0],
+                           .busy = true,
+                           .limits = *limits,
+                           .deadline_s = clt_now_s() + limits->host_s};
+  return CLT_OK;
 }
 
 /* --- requests and what is said to them --- */
@@ -318,10 +294,17 @@ void clt_process_watch(const clt_process *process, struct pollfd *out) {
   out[3] = (struct pollfd){.fd = process->pid_fd, .events = POLLIN};
 }
 
-bool clt_process_gone(const clt_process *process) {
+/* Whether it ends within patience_ms; false where the kernel cannot tell. */
+static bool await_end(const clt_process *process, int patience_ms) {
   struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
-  return process->pid_fd >= 0 && poll(&ended, 1, 0) == 1;
+  int ready;
+  if (process->pid_fd < 0) return false;
+  do ready = poll(&ended, 1, patience_ms);
+  while (ready < 0 && errno == EINTR);
+  return ready == 1;
 }
+
+bool clt_process_gone(const clt_process *process) { return await_end(process, 0); }
 
 /* --- what it prints --- */
 
@@ -354,25 +337,18 @@ void clt_process_forget_output(clt_process *process) {
 /* --- ending --- */
 
 void clt_process_dismiss(clt_process *process, double patience_s) {
-  struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
   close_fd(&process->socket);
-  if (!process->alive || process->pid_fd < 0) return;
-  while (poll(&ended, 1, (int)(patience_s * 1e3)) < 0 && errno == EINTR) continue;
+  if (process->alive) await_end(process, (int)(patience_s * 1e3));
 }
 
 void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   char ending[64];
-  int status = 0, ready = 1;
+  int status = 0;
   if (why) *why = NULL;
   if (!process->alive) return;
   kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
   /* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
-  if (process->pid_fd >= 0) {
-    struct pollfd ended = {.fd = process->pid_fd, .events = POLLIN};
-    do ready = poll(&ended, 1, END_PATIENCE_MS);
-    while (ready < 0 && errno == EINTR);
-  }
-  bool ended = ready != 0 && clt_spawn_wait(&status, process->pid);
+  bool ended = (process->pid_fd < 0 || await_end(process, END_PATIENCE_MS)) && clt_spawn_wait(&status, process->pid);
   clt_process_drain(process);
   clt_status_text(status, ending, sizeof ending);
   if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
@@ -393,17 +369,11 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
 }
 
 void clt_status_text(int status, char *out, size_t capacity) {
-  static const struct {
-    int number;
-    const char *name;
-  } table[] = {{SIGSEGV, "SIGSEGV"}, {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-               {SIGILL, "SIGILL"},   {SIGKILL, "SIGKILL"}, {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"},
-               {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGPIPE, "SIGPIPE"}, {SIGSYS, "SIGSYS"}};
-  if (!WIFSIGNALED(status)) {
+  const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+  if (name)
+    snprintf(out, capacity, "was killed by SIG%s", name);
+  else if (WIFSIGNALED(status))
+    snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
+  else
     snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    return;
-  }
-  snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (table[i].number == WTERMSIG(status)) snprintf(out, capacity, "was killed by %s", table[i].name);
 }

@@ -56,32 +56,30 @@ static double positive_number(const json_t *reply, const char *key) {
   return isfinite(x) && x > 0 ? x : 0;
 }
 
-static int take_reply(clt_program_end *out, const json_t *reply, clt_error *error) {
-  const char *kind = clt_json_string(reply, "reply");
-  int64_t status = 0;
-  *out = (clt_program_end){.started = strcmp(kind, "ended") == 0};
-  if (strcmp(kind, "not-started") == 0) {
-    snprintf(out->why, sizeof out->why, "%s", clt_json_string(reply, "why"));
-    return CLT_OK;
-  }
-  if (!out->started) return clt_fail(error, CLT_E_WORKER, "the worker's answer makes no sense");
-  int rc = clt_message_integer(&status, reply, "status", INT32_MIN, INT32_MAX, error);
-  out->status = (int)status;
-  out->expired = json_is_true(json_object_get(reply, "expired"));
-  out->wall_s = positive_number(reply, "wall_s");
-  out->user_s = positive_number(reply, "user_s");
-  out->system_s = positive_number(reply, "system_s");
-  out->memory_bytes = positive_number(reply, "memory_bytes");
-  return rc;
-}
-
 int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *error) {
   json_t *reply = NULL;
   if (!process->alive) return clt_fail(error, CLT_E_WORKER, "there is no worker");
   clt_process_event event = clt_process_next(process, &reply);
   clt_process_drain(process);
   int rc = process->answered.rc ? clt_fail_memory(error) : CLT_OK;
-  if (rc == 0 && event == CLT_PROCESS_REPLY) rc = take_reply(out, reply, error);
+  if (rc == 0 && event == CLT_PROCESS_REPLY) {
+    const char *kind = clt_json_string(reply, "reply");
+    int64_t status = 0;
+    *out = (clt_program_end){.started = strcmp(kind, "ended") == 0};
+    if (out->started) {
+      rc = clt_message_integer(&status, reply, "status", INT32_MIN, INT32_MAX, error);
+      out->status = (int)status;
+      out->expired = json_is_true(json_object_get(reply, "expired"));
+      out->wall_s = positive_number(reply, "wall_s");
+      out->user_s = positive_number(reply, "user_s");
+      out->system_s = positive_number(reply, "system_s");
+      out->memory_bytes = positive_number(reply, "memory_bytes");
+    } else if (strcmp(kind, "not-started") == 0) {
+      snprintf(out->why, sizeof out->why, "%s", clt_json_string(reply, "why"));
+    } else {
+      rc = clt_fail(error, CLT_E_WORKER, "the worker's answer makes no sense");
+    }
+  }
   json_decref(reply);
   if (rc || event == CLT_PROCESS_REPLY) return rc ? rc : 1;
   bool ended = event == CLT_PROCESS_ENDED;

@@ -1,4 +1,4 @@
-/* worker/child/child.h - the program clatune-worker. main.c begins; serve.c builds and runs kernels; programs.c runs a
+/* worker/child/child.h - the program clatune-worker. serve.c begins, and builds and runs kernels; programs.c runs a
  * tuner's programs; self.c is about the process itself. */
 #ifndef CLT_WORKER_CHILD_H
 #define CLT_WORKER_CHILD_H
@@ -6,9 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-/* Answers requests until the parent closes its end (docs/worker-protocol.md). Returns the process's exit status. */
-int clt_worker_serve(int fd);
 
 /* The other trade: runs programs, one at a time, and sees to their end (docs/worker-protocol.md, "Commands"). When the
  * parent closes its end, or is gone, whatever runs is ended first. Returns the process's exit status. */

@@ -59,32 +59,25 @@ static int by_thread_id(const void *a, const void *b) {
   return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Whether the thread may use what the process may, and is none of ours. */
-static bool is_free(clt_spread_thread *thread, const cpu_set_t *allowed) {
-  return thread->id > 0 && thread->id != gettid() &&
-         sched_getaffinity(thread->id, sizeof thread->before, &thread->before) == 0 &&
-         CPU_EQUAL(&thread->before, allowed);
-}
-
-static void find_threads(clt_spread *out, const cpu_set_t *allowed) {
-  size_t capacity = 0;
-  DIR *folder = opendir("/proc/self/task");
-  if (folder == NULL) return;
-  for (const struct dirent *entry; (entry = readdir(folder));) {
-    if (clt_grow(&out->threads, &capacity, out->n + 1, sizeof *out->threads)) break;
-    out->threads[out->n].id = (pid_t)strtol(entry->d_name, NULL, 10);
-    if (is_free(&out->threads[out->n], allowed)) out->n++;
-  }
-  closedir(folder);
-  if (out->n) qsort(out->threads, out->n, sizeof *out->threads, by_thread_id);
-}
-
 void clt_spread_begin(clt_spread *out) {
   cpu_set_t allowed, one;
+  size_t capacity = 0;
   int processor = -1;
   *out = (clt_spread){0};
   if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < 2) return;
-  find_threads(out, &allowed);
+  DIR *folder = opendir("/proc/self/task");
+  for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+    if (clt_grow(&out->threads, &capacity, out->n + 1, sizeof *out->threads)) break;
+    clt_spread_thread *thread = &out->threads[out->n];
+    thread->id = (pid_t)strtol(entry->d_name, NULL, 10);
+    /* Those that may use what the process may. */
+    if (thread->id > 0 && thread->id != gettid() &&
+        sched_getaffinity(thread->id, sizeof thread->before, &thread->before) == 0 &&
+        CPU_EQUAL(&thread->before, &allowed))
+      out->n++;
+  }
+  if (folder) closedir(folder);
+  if (out->n) qsort(out->threads, out->n, sizeof *out->threads, by_thread_id);
   for (size_t i = 0; i < out->n; i++) {
     do processor = (processor + 1) % CPU_SETSIZE;
     while (!CPU_ISSET(processor, &allowed));
@@ -112,17 +105,6 @@ static struct {
   char program[4096];
 } ready;
 
-static uintptr_t instruction(const ucontext_t *context) {
-#if defined(__x86_64__)
-  return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-#elif defined(__aarch64__)
-  return (uintptr_t)context->uc_mcontext.pc;
-#else
-  (void)context;
-  return 0;
-#endif
-}
-
 static size_t append_text(char *out, size_t used, size_t capacity, const char *text) {
   while (*text && used < capacity) out[used++] = *text++;
   return used;
@@ -138,7 +120,14 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   const size_t most = sizeof text - 1;
   if (atomic_flag_test_and_set(&spoken))
     for (;;) pause();
-  uintptr_t at = instruction(context);
+#if defined(__x86_64__)
+  uintptr_t at = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  uintptr_t at = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.pc;
+#else
+  uintptr_t at = 0;
+  (void)context;
+#endif
   /* Generated code is in no file, or in one of the cache; where nothing could even be fetched there is no code. */
   const char *path = NULL, *name = NULL;
   bool fetched = at != 0 && ((number != SIGSEGV && number != SIGBUS) || (uintptr_t)info->si_addr != at);

@@ -1,5 +1,7 @@
-/* Builds, runs and verifies configurations, and keeps some of them prepared. */
+/* clatune-worker: builds, runs and verifies configurations for a tuner, in a process that may crash or hang, and keeps
+ * some of them prepared. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +10,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "opencl/executor.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
@@ -22,7 +23,6 @@ typedef struct prepared_slot {
 } prepared_slot;
 
 typedef struct server {
-  int fd;
   clt_frame_reader reader;
   bool gate;  /* the first launch of this request waits for leave */
   bool ended; /* the parent is gone */
@@ -35,7 +35,7 @@ typedef struct server {
 } server;
 
 static void send_reply(server *s, json_t *message) {
-  if (message == NULL || clt_frame_send(s->fd, message, NULL)) s->ended = true;
+  if (message == NULL || clt_frame_send(CLT_WORKER_FD, message, NULL)) s->ended = true;
   json_decref(message);
 }
 
@@ -45,13 +45,11 @@ static void on_phase(void *user, clt_phase phase) {
   send_reply(s, clt_message_phase(phase));
   if (phase != CLT_PHASE_LAUNCH || !s->gate) return;
   /* A parent that goes away while a worker waits here needs no answer any more. */
-  json_t *message = clt_frame_await(&s->reader, s->fd);
+  json_t *message = clt_frame_await(&s->reader, CLT_WORKER_FD);
   if (message == NULL || strcmp(clt_json_string(message, "request"), "go") != 0) _Exit(1);
   json_decref(message);
   s->gate = false;
 }
-
-static json_t *ok(void) { return json_pack("{s:s}", "reply", "ok"); }
 
 /* --- without a problem --- */
 
@@ -100,20 +98,8 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
     return clt_fail(error, CLT_E_DEVICE, "device %d:%d is '%s', but '%s' was chosen; list the devices again",
                     wanted->platform_index, wanted->device_index, found->name, wanted->name);
   clt_executor_on_phase(s->executor, on_phase, s);
-  *out = ok();
+  *out = json_pack("{s:s}", "reply", "ok");
   return CLT_OK;
-}
-
-/* The figure of quality last, so that what a module's function does to the arrays reaches nobody. */
-static int make_data(server *s, uint64_t seed, const char *folder, double *quality, clt_error *error) {
-  clt_data *data = NULL;
-  clt_remove_tree(folder, false); /* of a worker that did not finish */
-  if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
-  int rc = clt_reference_data(&data, s->executor, s->instance, seed, error);
-  if (rc == 0) rc = clt_data_save(data, folder, error);
-  if (rc == 0 && seed == 1) rc = clt_data_quality(quality, s->instance, data, error);
-  clt_data_free(data);
-  return rc;
 }
 
 static int serve_data(server *s, const json_t *request, json_t **out, clt_error *error) {
@@ -123,13 +109,21 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   if (s->executor == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the worker is not open");
   int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
   if (rc) return rc;
-  clt_data **slot = &s->data[seed - 1];
+  clt_data **slot = &s->data[seed - 1], *made = NULL;
   clt_data_free(*slot);
   *slot = NULL;
-  if (json_is_true(json_object_get(request, "make"))) rc = make_data(s, (uint64_t)seed, folder, &quality, error);
+  if (json_is_true(json_object_get(request, "make"))) {
+    clt_remove_tree(folder, false); /* of a worker that did not finish */
+    if (mkdir(folder, 0700)) return clt_fail_errno(error, CLT_E_IO, "make the folder", folder);
+    rc = clt_reference_data(&made, s->executor, s->instance, (uint64_t)seed, error);
+    if (rc == 0) rc = clt_data_save(made, folder, error);
+    /* Last, so that what a module's function does to the arrays reaches nobody. */
+    if (rc == 0 && seed == 1) rc = clt_data_quality(&quality, s->instance, made, error);
+    clt_data_free(made);
+  }
   if (rc == 0) rc = clt_data_map(slot, s->instance, (uint64_t)seed, folder, error);
   if (rc) return rc;
-  *out = ok();
+  *out = json_pack("{s:s}", "reply", "ok");
   return !isnan(quality) && clt_message_add_quality(*out, quality) ? clt_fail_memory(error) : CLT_OK;
 }
 
@@ -157,15 +151,6 @@ static void empty_slot(server *s, prepared_slot *slot) {
   for (size_t i = 0; i < CLT_WORKER_SLOTS; i++)
     if (s->slots[i].prepared) return;
   if (cache) clt_remove_tree(cache, true);
-}
-
-static int serve_release(server *s, const json_t *request, json_t **out, clt_error *error) {
-  prepared_slot *slot = NULL;
-  int rc = find_slot(&slot, s, request, true, error);
-  if (rc) return rc;
-  empty_slot(s, slot);
-  *out = ok();
-  return CLT_OK;
 }
 
 static json_t *reply_measurement(const clt_measurement *m) {
@@ -205,13 +190,14 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
   int rc = find_slot(&slot, s, request, true, error);
   if (rc == 0) rc = clt_message_to_timing(&timing, json_object_get(request, "timing"), error);
   if (rc) return rc;
-  slot->measurement.n_runs = 0;
-  slot->measurement.phases.runs_s = 0;
+  clt_measurement *m = &slot->measurement;
+  m->n_runs = 0;
+  m->phases.runs_s = 0;
   if (clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_spread_begin(&spread);
-  rc = clt_executor_time(s->executor, slot->prepared, &timing, &slot->measurement, error);
+  rc = clt_executor_time(s->executor, slot->prepared, &timing, m, error);
   clt_spread_end(&spread);
-  if (rc == 0) *out = reply_measurement(&slot->measurement);
-  bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && slot->measurement.reason == CLT_REASON_NONE;
+  if (rc == 0) *out = reply_measurement(m);
+  bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && m->reason == CLT_REASON_NONE;
   if (!keep) empty_slot(s, slot);
   return rc;
 }
@@ -231,32 +217,50 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
   return rc;
 }
 
-/* --- the loop --- */
+/* --- the program --- */
 
-static void serve_request(server *s, const json_t *request) {
+/* Answers requests until the parent closes its end. */
+static void serve_requests(void) {
   static const struct {
     const char *name;
     int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
-  } table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open},
-               {"data", serve_data},       {"prepare", serve_prepare}, {"time", serve_time},
-               {"verify", serve_verify},   {"release", serve_release}};
-  clt_error error = {0};
-  json_t *answer = NULL;
-  const char *name = clt_json_string(request, "request");
-  size_t i = 0, n = sizeof table / sizeof *table;
-  while (i < n && strcmp(table[i].name, name) != 0) i++;
-  int rc = i < n ? table[i].serve(s, request, &answer, &error)
-                 : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
-  if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
-  send_reply(s, rc ? clt_message_from_error(&error) : answer);
+  } table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open},    {"data", serve_data},
+               {"prepare", serve_prepare}, {"time", serve_time},       {"verify", serve_verify}};
+  static server s;
+  send_reply(&s, clt_message_hello());
+  for (json_t *request; !s.ended && (request = clt_frame_await(&s.reader, CLT_WORKER_FD)); json_decref(request)) {
+    clt_error error = {0};
+    json_t *answer = NULL;
+    const char *name = clt_json_string(request, "request");
+    size_t i = 0, n = sizeof table / sizeof *table;
+    while (i < n && strcmp(table[i].name, name) != 0) i++;
+    int rc = i < n ? table[i].serve(&s, request, &answer, &error)
+                   : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
+    if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
+    send_reply(&s, rc ? clt_message_from_error(&error) : answer);
+  }
 }
 
-int clt_worker_serve(int fd) {
-  server *s = clt_new_array(1, sizeof *s);
-  if (s == NULL) return 1;
-  s->fd = fd;
-  send_reply(s, clt_message_hello());
-  for (json_t *request; !s->ended && (request = clt_frame_await(&s->reader, fd)); json_decref(request))
-    serve_request(s, request);
-  return 0;
+/* Ends without cleaning up: drivers hang and crash in their exit handlers, and the parent removes the folder. */
+int main(int n, char **arguments) {
+  long long parent = 0, memory_bytes = 0;
+  for (int i = 1; i < n; i++) {
+    if (clt_starts_with(arguments[i], "--parent=")) parent = strtoll(arguments[i] + strlen("--parent="), NULL, 10);
+    if (clt_starts_with(arguments[i], "--memory="))
+      memory_bytes = strtoll(arguments[i] + strlen("--memory="), NULL, 10);
+  }
+  if (n == 2 && strcmp(arguments[1], "--version") == 0) {
+    printf("clatune-worker %s (protocol %d)\n", CLATUNE_VERSION, CLT_PROTOCOL_VERSION);
+    return 0;
+  }
+  if (parent <= 0) {
+    fprintf(stderr, "clatune-worker: started by clatune, not by hand; only --version is for people\n");
+    return 2;
+  }
+  clt_worker_limit(memory_bytes);
+  if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
+  if (!clt_worker_follow((pid_t)parent)) return 1;
+  clt_worker_watch_faults(CLT_WORKER_FD);
+  serve_requests();
+  _Exit(0);
 }
