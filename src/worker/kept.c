@@ -51,12 +51,6 @@ static bool is_ready(const clt_kept *k) {
 
 static bool needs_preparing(const clt_kept *k) { return k->wanted && !has_failed(k) && !is_ready(k); }
 
-static bool any_needs_preparing(const clt_pool *pool) {
-  for (size_t i = 0; i < pool->n_kept; i++)
-    if (needs_preparing(&pool->kept[i])) return true;
-  return false;
-}
-
 /* --- requests --- */
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
@@ -72,7 +66,7 @@ static int send_request(clt_pool *pool, clt_kept *k, json_t *request, clt_phase 
   clt_deadlines limits = clt_pool_deadlines(pool, 0);
   k->worker->done_data = k;
   clt_process_forget_output(&k->worker->process);
-  return clt_pool_request(k->worker, request, phase, &limits, load, note_answer, error);
+  return clt_pool_request(pool, k->worker, request, phase, &limits, load, note_answer, error);
 }
 
 /* Whether the last request was answered and nothing failed. What fails is out for good, and a tainted process is
@@ -92,26 +86,22 @@ static bool take_answer(clt_pool *pool, clt_kept *k, clt_measurement *out) {
   return !failed;
 }
 
-static int bring_workers_up(clt_pool *pool, clt_error *error) {
-  for (size_t i = 0; i < pool->setup.n_workers;) {
-    if (clt_pool_idle(&pool->workers[i])) {
-      i++;
-      continue;
-    }
-    int rc = clt_pool_start_workers(pool, error);
-    if (rc == 0) rc = pump_or_stop(pool, error);
-    if (rc) return rc;
-    i = 0;
-  }
-  return CLT_OK;
-}
-
 /* In waves: one of each worker's that are not prepared, side by side, until none is left. */
 static int prepare_wanted(clt_pool *pool, clt_error *error) {
-  int rc = await_lock(pool, CLT_LOCK_SHARED, error);
-  for (bool any = true; rc == 0 && any;) {
-    any = false;
-    rc = bring_workers_up(pool, error);
+  for (;;) {
+    bool any = false;
+    for (size_t i = 0; i < pool->n_kept; i++) any = any || needs_preparing(&pool->kept[i]);
+    if (!any) return CLT_OK;
+    int rc = await_lock(pool, CLT_LOCK_SHARED, error);
+    for (size_t i = 0; rc == 0 && i < pool->setup.n_workers;) {
+      if (clt_pool_idle(&pool->workers[i])) {
+        i++;
+        continue;
+      }
+      rc = clt_pool_start_workers(pool, error);
+      if (rc == 0) rc = pump_or_stop(pool, error);
+      i = 0;
+    }
     for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
       clt_kept *k = &pool->kept[i];
       if (!needs_preparing(k) || !clt_pool_idle(k->worker)) continue;
@@ -121,11 +111,9 @@ static int prepare_wanted(clt_pool *pool, clt_error *error) {
         continue;
       }
       k->generation = 0;
-      rc = send_request(pool, k,
-                        json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
-                                  (json_int_t)k->config, "gate", 0),
-                        CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
-      any = true;
+      json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
+                                  (json_int_t)k->config, "gate", 0);
+      rc = send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
     }
     if (rc == 0) rc = await_requests(pool, error);
     for (size_t i = 0; i < pool->n_kept; i++) {
@@ -133,8 +121,8 @@ static int prepare_wanted(clt_pool *pool, clt_error *error) {
       uint64_t generation = k->worker->generation;
       if (take_answer(pool, k, &k->measurement)) k->generation = generation;
     }
+    if (rc) return rc;
   }
-  return rc;
 }
 
 /* Each process loads the other data once; the first one that does makes them. */
@@ -154,21 +142,19 @@ static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outco
 }
 
 static int verify_kept(clt_pool *pool, clt_error *error) {
-  double s = pool->setup.host_timeout_s;
-  const clt_deadlines limits = {s, s, s};
   int rc = CLT_OK;
   pool->further_failed = false;
   for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
     clt_kept *k = &pool->kept[i];
     while (rc == 0 && !has_failed(k) && !k->verified) {
       clt_measurement further;
-      if (any_needs_preparing(pool)) rc = prepare_wanted(pool, error);
+      rc = prepare_wanted(pool, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
       if (pool->further_failed) {
         k->verified = true;
       } else if (k->worker->further_generation != k->worker->generation) {
-        rc = clt_pool_request(k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
-                              CLT_PHASE_VERIFY, &limits, CLT_LOAD_NOISE, note_further, error);
+        rc = clt_pool_request(pool, k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
+                              CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
         if (rc == 0) rc = await_requests(pool, error);
       } else {
         json_t *request =
@@ -271,7 +257,7 @@ static int time_kept(clt_pool *pool, clt_kept *k, size_t n_runs, clt_measurement
                             .warm_up = true,
                             .energy_s = pool->setup.timing.energy_s};
   while (!has_failed(k)) {
-    int rc = any_needs_preparing(pool) ? prepare_wanted(pool, error) : CLT_OK;
+    int rc = prepare_wanted(pool, error);
     if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
     if (rc) return rc;
     if (has_failed(k) || !is_ready(k)) continue;

@@ -92,14 +92,15 @@ clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s) {
   return (clt_deadlines){.compile_s = s->compile_timeout_s, .run_s = run_s, .host_s = s->host_timeout_s};
 }
 
-int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_phase phase, const clt_deadlines *limits,
-                     clt_load load, clt_outcome_fn done, clt_error *error) {
+int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
+                     const clt_deadlines *limits, clt_load load, clt_outcome_fn done, clt_error *error) {
+  double host_s = pool->setup.host_timeout_s;
+  const clt_deadlines host = {host_s, host_s, host_s};
   if (request == NULL) return clt_fail_memory(error);
   worker->done = done;
   worker->load = load;
-  worker->at_gate = false;
   /* A worker that cannot be told anything is dead: the loop finds its end and bills it as any other. */
-  clt_process_request(&worker->process, request, phase, limits, NULL);
+  clt_process_request(&worker->process, request, phase, limits ? limits : &host, NULL);
   return CLT_OK;
 }
 
@@ -107,7 +108,6 @@ static int finish_request(clt_pool *pool, clt_pool_worker *worker, const clt_out
   clt_outcome_fn done = worker->done;
   worker->done = NULL;
   worker->load = CLT_LOAD_NONE;
-  worker->at_gate = false;
   return done ? done(pool, worker, outcome, error) : CLT_OK;
 }
 
@@ -142,7 +142,7 @@ void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker) {
   worker->stage = CLT_STAGE_DOWN;
   worker->done = NULL;
   worker->load = CLT_LOAD_NONE;
-  worker->at_gate = worker->makes_data = false;
+  worker->makes_data = false;
 }
 
 /* The process is gone, or has to go: ends it and bills what it was at. The stage is left for `done` to look at. */
@@ -168,27 +168,6 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   return rc;
 }
 
-static int handle_messages(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
-  while (worker->process.alive) {
-    json_t *reply = NULL;
-    bool was_busy = worker->process.busy;
-    clt_process_event event = clt_process_next(&worker->process, &reply);
-    if (event == CLT_PROCESS_NOTHING) break;
-    if (event == CLT_PROCESS_ENDED || !was_busy) { /* one that speaks unasked is as good as dead */
-      json_decref(reply);
-      return lose_process(pool, worker, false, error);
-    }
-    if (event == CLT_PROCESS_PHASE) {
-      clt_pool_note_phase(worker);
-      continue;
-    }
-    int rc = finish_request(pool, worker, &(clt_outcome){.reply = reply}, error);
-    json_decref(reply);
-    if (rc) return rc;
-  }
-  return CLT_OK;
-}
-
 /* What has arrived is looked at before the clock is: the caller may have been away for long. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
@@ -203,8 +182,25 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   }
   poll(watched, n, (int)ceil(fmin(fmax(wait_s, 0), 3600) * 1e3));
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < n_workers; i++)
-    if (pool->workers[i].process.alive) rc = handle_messages(pool, &pool->workers[i], error);
+  for (size_t i = 0; rc == 0 && i < n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    while (rc == 0 && worker->process.alive) {
+      json_t *reply = NULL;
+      bool was_busy = worker->process.busy;
+      clt_process_event event = clt_process_next(&worker->process, &reply);
+      if (event == CLT_PROCESS_NOTHING) break;
+      if (event == CLT_PROCESS_ENDED || !was_busy) { /* one that speaks unasked is as good as dead */
+        rc = lose_process(pool, worker, false, error);
+      } else if (event == CLT_PROCESS_REPLY) {
+        rc = finish_request(pool, worker, &(clt_outcome){.reply = reply}, error);
+      } else if (worker->load == CLT_LOAD_GATED && worker->process.phase == CLT_PHASE_LAUNCH) {
+        /* Before the clock is looked at: who waits at the gate while the caller is away is not compiling. */
+        clt_process_pause(&worker->process);
+        worker->load = CLT_LOAD_AT_GATE;
+      }
+      json_decref(reply);
+    }
+  }
   now_s = clt_now_s();
   for (size_t i = 0; rc == 0 && i < n_workers; i++)
     if (pool->workers[i].process.alive && clt_process_expired(&pool->workers[i].process, now_s))
@@ -245,30 +241,7 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
 
 /* --- bringing workers up: greeting, opening the device, loading the data that one of them makes --- */
 
-static clt_deadlines host_limits(const clt_pool *pool) {
-  double s = pool->setup.host_timeout_s;
-  return (clt_deadlines){.compile_s = s, .run_s = s, .host_s = s};
-}
-
 static clt_load start_load(const clt_pool *pool) { return pool->setup.quiet_builds ? CLT_LOAD_NOISE : CLT_LOAD_NONE; }
-
-/* A start that failed by the worker's own word would fail again; one that crashed is tried some times. */
-static int fail_start(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, const char *what,
-                      clt_error *error) {
-  worker->makes_data = false;
-  return outcome->reply ? clt_message_to_error(outcome->reply, error)
-                        : clt_pool_setback(pool, what, outcome->text, error);
-}
-
-static bool is_ok(const clt_outcome *outcome) {
-  return outcome->reply && strcmp(clt_json_string(outcome->reply, "reply"), "ok") == 0;
-}
-
-static int finish_start(clt_pool_worker *worker) {
-  worker->stage = CLT_STAGE_UP;
-  clt_process_forget_output(&worker->process);
-  return CLT_OK;
-}
 
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
   char folder[4096];
@@ -277,46 +250,50 @@ json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make) {
                    "make", make);
 }
 
-static int note_loaded(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  const char *what = "making the input and the reference";
+/* The end of a step of a start. What failed by the worker's own word would fail again; what crashed is tried some
+ * times.
+ */
+static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
+  const json_t *reply = outcome->reply;
+  const char *what = worker->stage == CLT_STAGE_GREETING  ? "starting a worker"
+                     : worker->stage == CLT_STAGE_OPENING ? "opening the device in a worker"
+                                                          : "making the input and the reference";
   /* Making data begins with what comes after kernels, so any other phase is the reference kernel's. */
   clt_phase phase = worker->process.phase;
-  if (worker->makes_data && outcome->reply == NULL && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
+  bool made = worker->makes_data;
+  if (made && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
     what = "running the kernel that makes the reference";
-  if (!is_ok(outcome)) return fail_start(pool, worker, outcome, what, error);
-  if (worker->makes_data) {
+  worker->makes_data = false;
+  if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
+  if (worker->stage == CLT_STAGE_GREETING) {
+    int rc = clt_process_check_greeting(reply, error);
+    if (rc) return rc;
+    if (pool->setup.open) {
+      worker->stage = CLT_STAGE_OPENING;
+      return clt_pool_request(pool, worker, json_deep_copy(pool->setup.open), CLT_PHASE_VERIFY, NULL, start_load(pool),
+                              note_started, error);
+    }
+  } else if (strcmp(clt_json_string(reply, "reply"), "ok") != 0) {
+    return clt_message_to_error(reply, error);
+  } else if (worker->stage == CLT_STAGE_OPENING) {
+    return worker->stage = CLT_STAGE_AWAITING_DATA, CLT_OK;
+  } else if (made) {
     clt_error why = {0};
     double quality = NAN;
-    if (clt_message_to_quality(&quality, outcome->reply, &why)) {
+    if (clt_message_to_quality(&quality, reply, &why)) {
       clt_pool_replace(pool, worker); /* who answers nonsense is not to be trusted with the rest */
-      return clt_pool_setback(pool, what, why.message, error);
+      return clt_pool_setback(pool, "making the input and the reference", why.message, error);
     }
     if (pool->setup.quality) *pool->setup.quality = quality;
     pool->data_made = true;
   }
-  worker->makes_data = false;
-  return finish_start(worker);
-}
-
-static int note_opened(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  if (!is_ok(outcome)) return fail_start(pool, worker, outcome, "opening the device in a worker", error);
-  worker->stage = CLT_STAGE_AWAITING_DATA;
+  worker->stage = CLT_STAGE_UP;
+  clt_process_forget_output(&worker->process);
   return CLT_OK;
 }
 
-static int note_greeting(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  const clt_deadlines limits = host_limits(pool);
-  if (outcome->reply == NULL) return fail_start(pool, worker, outcome, "starting a worker", error);
-  int rc = clt_process_check_greeting(outcome->reply, error);
-  if (rc) return rc;
-  if (pool->setup.open == NULL) return finish_start(worker);
-  worker->stage = CLT_STAGE_OPENING;
-  return clt_pool_request(worker, json_deep_copy(pool->setup.open), CLT_PHASE_VERIFY, &limits, start_load(pool),
-                          note_opened, error);
-}
-
 int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
-  const clt_deadlines limits = host_limits(pool);
+  const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* a greeting has the host's */
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
@@ -328,7 +305,7 @@ int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
       if (rc) return rc;
       worker->generation++;
       worker->stage = CLT_STAGE_GREETING;
-      worker->done = note_greeting;
+      worker->done = note_started;
       worker->load = start_load(pool);
     } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
       bool being_made = false;
@@ -336,8 +313,8 @@ int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
       if (!pool->data_made && being_made) continue;
       worker->makes_data = !pool->data_made;
       worker->stage = CLT_STAGE_LOADING;
-      rc = clt_pool_request(worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, &limits,
-                            start_load(pool), note_loaded, error);
+      rc = clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,
+                            start_load(pool), note_started, error);
     }
   }
   return rc;

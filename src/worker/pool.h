@@ -73,8 +73,14 @@ typedef enum clt_stage {
   CLT_STAGE_UP
 } clt_stage;
 
-/* What a request's load means to others. */
-typedef enum clt_load { CLT_LOAD_NONE, CLT_LOAD_NOISE, CLT_LOAD_TIMING } clt_load;
+/* What a request in flight means to others. Where compiling alone disturbs nobody, it waits for leave to launch. */
+typedef enum clt_load {
+  CLT_LOAD_NONE,
+  CLT_LOAD_GATED,   /* compiles, and will wait for leave */
+  CLT_LOAD_AT_GATE, /* waits for it */
+  CLT_LOAD_NOISE,
+  CLT_LOAD_TIMING
+} clt_load;
 
 typedef struct clt_pool_worker clt_pool_worker;
 
@@ -98,8 +104,7 @@ struct clt_pool_worker {
   clt_outcome_fn done;         /* of the request in flight */
   void *done_data;
   clt_load load;
-  bool at_gate; /* waits for leave to launch */
-  size_t slot;  /* of the request in flight */
+  size_t slot; /* of the request in flight */
   clt_slot slots[CLT_POOL_MAX_SLOTS];
 };
 
@@ -130,9 +135,10 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
     __attribute__((format(printf, 3, 4)));
 int clt_pool_start_workers(clt_pool *pool, clt_error *error); /* all that are down; does not wait for them */
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
-/* Sends a request; done is called when it has ended, however it ended. The request is taken over. */
-int clt_pool_request(clt_pool_worker *worker, json_t *request, clt_phase phase, const clt_deadlines *limits,
-                     clt_load load, clt_outcome_fn done, clt_error *error);
+/* Sends a request; done is called when it has ended, however it ended. The request is taken over. limits NULL: those of
+ * what the host does. */
+int clt_pool_request(clt_pool *pool, clt_pool_worker *worker, json_t *request, clt_phase phase,
+                     const clt_deadlines *limits, clt_load load, clt_outcome_fn done, clt_error *error);
 clt_deadlines clt_pool_deadlines(const clt_pool *pool, double best_s);
 /* Handles what has happened, waiting at most timeout_s for something to happen. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error);
@@ -148,7 +154,6 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
 bool clt_pool_taints(clt_reason reason); /* whether a process that did this is not to be trusted with more */
 
 /* schedule.c */
-void clt_pool_note_phase(clt_pool_worker *worker); /* it has told a new phase */
 /* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone. */
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
 

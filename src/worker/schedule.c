@@ -13,25 +13,18 @@
 
 /* --- what becomes of a configuration --- */
 
-static void deliver_result(clt_pool *pool, clt_measurement *m) { pool->results[pool->n_results++] = *m; }
-
 static void give_up_config(clt_pool *pool, clt_config config) {
-  clt_measurement m;
-  clt_measurement_init(&m, config);
-  clt_measurement_fail(&m, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
-  deliver_result(pool, &m);
-}
-
-static void empty_slot(clt_slot *slot) {
-  clt_measurement_release(&slot->job.measurement);
-  slot->state = CLT_SLOT_EMPTY;
+  clt_measurement *m = &pool->results[pool->n_results++];
+  clt_measurement_init(m, config);
+  clt_measurement_fail(m, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
 }
 
 /* To the front: it has waited longest. A suspect that is lost again is what the workers die of. */
 static void requeue_slot(clt_pool *pool, clt_slot *slot, bool suspect) {
   clt_job job = slot->job;
   job.ready_s = 0;
-  empty_slot(slot);
+  clt_measurement_release(&slot->job.measurement);
+  slot->state = CLT_SLOT_EMPTY;
   if (suspect && ++job.attempts >= MAX_ATTEMPTS) {
     give_up_config(pool, job.config);
     return;
@@ -52,20 +45,10 @@ void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspec
     if (worker->slots[i].state == CLT_SLOT_READY) requeue_slot(pool, &worker->slots[i], suspect);
 }
 
-/* Out of memory because much is prepared at once is not the configuration's fault. */
-static bool try_with_less(clt_pool *pool, clt_slot *slot, clt_measurement *m) {
-  bool others = false;
-  for (size_t i = 0; i < pool->setup.n_workers; i++)
-    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++) {
-      const clt_slot *other = &pool->workers[i].slots[k];
-      others = others || (other != slot && other->state == CLT_SLOT_READY);
-    }
-  if (m->reason != CLT_REASON_OUT_OF_MEMORY || !others || ++slot->job.retries >= MAX_RETRIES) return false;
-  if (pool->n_slots > 1) clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
-  pool->n_slots = 1;
-  clt_measurement_release(m);
-  requeue_slot(pool, slot, false);
-  return true;
+static clt_slot *find_slot(clt_pool_worker *worker, size_t n, int state) {
+  for (size_t i = 0; i < n; i++)
+    if ((int)worker->slots[i].state == state) return &worker->slots[i];
+  return NULL;
 }
 
 /* The end of a preparation, and of a timing. */
@@ -86,46 +69,44 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
     clt_pool_replace(pool, worker);
     return CLT_OK;
   }
-  if (!timed && outcome->reply) pool->setbacks = 0;
-  if (!timed && m.reason == CLT_REASON_NONE) {
-    slot->job.measurement = m;
-    slot->job.ready_s = clt_now_s();
-    slot->state = CLT_SLOT_READY;
-    return CLT_OK;
-  }
-  if (!timed && try_with_less(pool, slot, &m)) return CLT_OK;
   if (timed) {
     const clt_phases *before = &slot->job.measurement.phases;
     if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */
     m.phases.wait_s = before->wait_s;
+  } else {
+    if (outcome->reply) pool->setbacks = 0;
+    if (m.reason == CLT_REASON_NONE) {
+      slot->job.measurement = m;
+      slot->job.ready_s = clt_now_s();
+      slot->state = CLT_SLOT_READY;
+      return CLT_OK;
+    }
+    /* Out of memory because much is prepared at once is not the configuration's fault. */
+    bool others = false;
+    for (size_t i = 0; i < pool->setup.n_workers; i++)
+      others = others || find_slot(&pool->workers[i], CLT_POOL_MAX_SLOTS, CLT_SLOT_READY);
+    if (m.reason == CLT_REASON_OUT_OF_MEMORY && others && ++slot->job.retries < MAX_RETRIES) {
+      if (pool->n_slots > 1)
+        clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
+      pool->n_slots = 1;
+      clt_measurement_release(&m);
+      requeue_slot(pool, slot, false);
+      return CLT_OK;
+    }
   }
-  empty_slot(slot);
-  deliver_result(pool, &m);
+  clt_measurement_release(&slot->job.measurement);
+  slot->state = CLT_SLOT_EMPTY;
+  pool->results[pool->n_results++] = m;
   if (outcome->reply && clt_pool_taints(m.reason)) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
 
-/* --- preparing --- */
+/* --- who does what next --- */
 
 static bool any_load(const clt_pool *pool, clt_load load) {
   for (size_t i = 0; i < pool->setup.n_workers; i++)
     if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
   return false;
-}
-
-static clt_slot *find_slot(clt_pool_worker *worker, size_t n, int state) {
-  for (size_t i = 0; i < n; i++)
-    if ((int)worker->slots[i].state == state) return &worker->slots[i];
-  return NULL;
-}
-
-/* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
-static bool may_join(const clt_pool_worker *worker, const clt_job *job) {
-  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++) {
-    const clt_slot *other = &worker->slots[i];
-    if (other->state == CLT_SLOT_READY && (job->attempts > 0 || other->job.attempts > 0)) return false;
-  }
-  return true;
 }
 
 static int prepare_queued(clt_pool *pool, clt_error *error) {
@@ -136,7 +117,12 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
   for (size_t i = 0; rc == 0 && pool->n_queue > 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
     clt_slot *slot = find_slot(worker, pool->n_slots, CLT_SLOT_EMPTY);
-    if (!clt_pool_idle(worker) || slot == NULL || !may_join(worker, &pool->queue[0])) continue;
+    /* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
+    bool joins = true;
+    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++)
+      if (worker->slots[k].state == CLT_SLOT_READY && (pool->queue[0].attempts || worker->slots[k].job.attempts))
+        joins = false;
+    if (!clt_pool_idle(worker) || slot == NULL || !joins) continue;
     slot->state = CLT_SLOT_BUSY;
     slot->job = pool->queue[0];
     clt_measurement_init(&slot->job.measurement, slot->job.config);
@@ -147,33 +133,11 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
     json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)worker->slot,
                                 "config", (json_int_t)slot->job.config, "gate", !quiet);
-    rc = clt_pool_request(worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_NONE,
+    rc = clt_pool_request(pool, worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_GATED,
                           note_measured, error);
   }
   return rc;
 }
-
-/* Where compiling alone disturbs nobody, launches wait for leave. Noted before the clock is looked at: who waits at the
- * gate while the caller is away is not compiling. */
-void clt_pool_note_phase(clt_pool_worker *worker) {
-  bool gated = worker->done == note_measured && worker->load == CLT_LOAD_NONE;
-  if (!gated || worker->process.phase != CLT_PHASE_LAUNCH) return;
-  clt_process_pause(&worker->process);
-  worker->at_gate = true;
-}
-
-static void let_launch(clt_pool *pool) {
-  for (size_t i = 0; i < pool->setup.n_workers; i++) {
-    clt_pool_worker *worker = &pool->workers[i];
-    if (!worker->at_gate || pool->timing || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
-    worker->at_gate = false;
-    worker->load = CLT_LOAD_NOISE;
-    clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, pool->setup.compile_timeout_s));
-    clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
-  }
-}
-
-/* --- timing --- */
 
 /* A worker that could time something at once; a busy one's prepared configurations have to wait for it. */
 static clt_pool_worker *find_ready(const clt_pool *pool) {
@@ -184,7 +148,7 @@ static clt_pool_worker *find_ready(const clt_pool *pool) {
   return NULL;
 }
 
-static int time_next(clt_pool *pool, clt_error *error) {
+static int time_ready(clt_pool *pool, clt_error *error) {
   clt_pool_worker *worker = find_ready(pool);
   if (worker == NULL || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING)) return CLT_OK;
   if (!clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
@@ -197,7 +161,7 @@ static int time_next(clt_pool *pool, clt_error *error) {
   worker->slot = (size_t)(slot - worker->slots);
   json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)worker->slot, "keep", 0,
                               "timing", clt_message_from_timing(&timing));
-  return clt_pool_request(worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
+  return clt_pool_request(pool, worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
 }
 
 /* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the
@@ -211,9 +175,15 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     pool->timing = rc == 0 && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
   }
   if (!quiet) pool->timing = pool->timing || find_ready(pool);
-  if (rc == 0 && pool->timing && (!quiet || pool->n_results == 0)) rc = time_next(pool, error);
+  if (rc == 0 && pool->timing && (!quiet || pool->n_results == 0)) rc = time_ready(pool, error);
   if (rc == 0 && !quiet) rc = prepare_queued(pool, error);
-  if (!quiet) let_launch(pool);
+  for (size_t i = 0; !pool->timing && i < pool->setup.n_workers; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (worker->load != CLT_LOAD_AT_GATE || !clt_pool_lock(pool, CLT_LOCK_SHARED)) continue;
+    worker->load = CLT_LOAD_NOISE;
+    clt_process_resume(&worker->process, fmin(LAUNCH_GRACE_S, pool->setup.compile_timeout_s));
+    clt_process_tell(&worker->process, json_pack("{s:s}", "request", "go"), NULL);
+  }
   /* Where nothing of ours needs the device, others may have it. */
   bool needed =
       pool->lock.wait_s > 0 || pool->timing || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING);

@@ -329,7 +329,7 @@ static void a_caller_that_was_away_does_not_bill_those_who_waited_for_it(void **
   while (count_log(f, "prepare begins") == 0) assert_int_equal(clt_pool_wait(pool, &m, 0, NULL), CLT_E_AGAIN);
   double deadline_s = 0; /* of the one that compiles; it passes while the caller is away */
   for (size_t i = 0; i < setup.n_workers; i++)
-    if (pool->workers[i].load == CLT_LOAD_NONE && pool->workers[i].done)
+    if (pool->workers[i].load == CLT_LOAD_GATED)
       deadline_s = fmax(deadline_s, pool->workers[i].process.deadline_s);
   while (clt_now_s() <= deadline_s || count_log(f, "waits for leave") == 0) continue;
   assert_int_equal(count_log(f, "launch begins"), 0);
