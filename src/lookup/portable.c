@@ -138,32 +138,26 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
 
 /* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or
  * stands for another one. */
-static int infer_cost(double *out, const table *t, const place *p, const char *configuration, clt_error *error) {
-  const clt_space *space = clt_instance_space(p->instance);
-  clt_config config, canonical;
-  *out = INFINITY;
-  if (clt_config_parse(&config, space, configuration, NULL) || !clt_space_contains(space, config)) return CLT_OK;
-  *out = NAN;
-  canonical = clt_space_canonical(space, config);
-  if (canonical == config) return CLT_OK;
-  char *text = clt_config_string(space, canonical);
-  if (text == NULL) return clt_fail_memory(error);
-  size_t number = clt_texts_find(&t->configurations, text);
-  if (number != CLT_NO_TEXT) *out = p->costs[number];
-  free(text);
-  return CLT_OK;
-}
-
 static int complete_table(table *t, clt_error *error) {
-  int rc = CLT_OK;
-  for (place *p = t->places; rc == CLT_OK && p < t->places + t->n_places; p++) {
+  for (place *p = t->places; p < t->places + t->n_places; p++) {
+    const clt_space *space = clt_instance_space(p->instance);
     if (reserve_costs(p, t->configurations.n)) return clt_fail_memory(error);
-    for (size_t i = 0; rc == CLT_OK && i < t->configurations.n; i++) {
-      if (isnan(p->costs[i])) rc = infer_cost(&p->costs[i], t, p, t->configurations.all[i], error);
+    for (size_t i = 0; i < t->configurations.n; i++) {
+      clt_config config;
+      if (isnan(p->costs[i]) &&
+          (clt_config_parse(&config, space, t->configurations.all[i], NULL) || !clt_space_contains(space, config))) {
+        p->costs[i] = INFINITY;
+      } else if (isnan(p->costs[i]) && clt_space_canonical(space, config) != config) {
+        char *text = clt_config_string(space, clt_space_canonical(space, config));
+        if (text == NULL) return clt_fail_memory(error);
+        size_t number = clt_texts_find(&t->configurations, text);
+        if (number != CLT_NO_TEXT) p->costs[i] = p->costs[number];
+        free(text);
+      }
       if (isfinite(p->costs[i])) p->best = fmin(p->best, p->costs[i]);
     }
   }
-  return rc;
+  return CLT_OK;
 }
 
 /* --- which configuration --- */

@@ -18,30 +18,25 @@
 
 /* --- opening what is damaged --- */
 
-/* The header is all that can be relied on: it says whether the file is a store. */
-static int open_damaged(sqlite3 **out, const char *path, clt_error *error) {
+/* Opens a store's own file, path NULL: the standard one. *own is malloc'ed; *whole: SQLite finds nothing wrong.
+ * The header is all that can be relied on: it says whether the file is a store. */
+static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
   static const unsigned char id[4] = {CLT_APPLICATION_ID >> 24, CLT_APPLICATION_ID >> 16 & 0xff,
                                       CLT_APPLICATION_ID >> 8 & 0xff, CLT_APPLICATION_ID & 0xff};
   unsigned char header[100] = {0};
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return clt_fail_errno(error, CLT_E_STORE, "open the store", path);
+  int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
+  if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
+  if (rc) return rc;
+  int fd = open(*own, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return clt_fail_errno(error, CLT_E_STORE, "open the store", *own);
   ssize_t n = read(fd, header, sizeof header);
   close(fd);
   if (n != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
       memcmp(header + APPLICATION_ID_AT, id, sizeof id) != 0)
-    return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", path);
-  if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-    return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
-  sqlite3_db_config(*out, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file stays as it is */
-  return CLT_OK;
-}
-
-/* Opens a store's own file, path NULL: the standard one. *own is malloc'ed; *whole: SQLite finds nothing wrong. */
-static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *path, clt_error *error) {
-  int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
-  if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) rc = open_damaged(db, *own, error);
-  if (rc) return rc;
+    return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", *own);
+  if (sqlite3_open_v2(*own, db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    return *db ? clt_database_fail(error, *db, *own) : clt_fail_memory(error);
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); /* the damaged file stays as it is */
   sqlite3_stmt *statement = NULL;
   *whole = false;
   rc = sqlite3_prepare_v2(*db, "PRAGMA integrity_check(1)", -1, &statement, NULL);
