@@ -35,9 +35,7 @@ static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) 
   return &known->entries[*at];
 }
 
-int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error) {
-  struct clt_known_entry *entry = find_or_add(known, m->config);
-  if (entry == NULL) return clt_fail_memory(error);
+static void set_answer(struct clt_known_entry *entry, const clt_measurement *m) {
   free(entry->stored);
   entry->stored = NULL;
   entry->answered = true;
@@ -45,6 +43,12 @@ int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error) 
   entry->time_s = m->time_s;
   entry->figure = m->figure;
   entry->energy_J = m->energy_J;
+}
+
+int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error) {
+  struct clt_known_entry *entry = find_or_add(known, m->config);
+  if (entry == NULL) return clt_fail_memory(error);
+  set_answer(entry, m);
   return CLT_OK;
 }
 
@@ -66,8 +70,7 @@ static int keep_answer(void *user, const clt_store_answer *answer) {
   if (entry == NULL) return CLT_E_MEMORY;
   entry->attempts = answer->n_attempts;
   if (answer->newest == NULL) return 0;
-  if (clt_known_add(known, answer->newest, NULL)) return CLT_E_MEMORY;
-  entry = find_entry(known, answer->config); /* adding may have moved it */
+  set_answer(entry, answer->newest);
   entry->stored = malloc(sizeof *entry->stored);
   if (entry->stored == NULL) return CLT_E_MEMORY;
   *entry->stored = *answer->newest;

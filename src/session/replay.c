@@ -125,20 +125,6 @@ static int prepare_replay(struct replay *r, clt_error *error) {
   return CLT_OK;
 }
 
-/* Means of the times, sums of what the searcher noted. */
-static void summarise(clt_replay_space *out, const struct kept *runs, size_t repeats) {
-  for (size_t i = 0; i < repeats; i++) {
-    out->search_s += runs[i].search_s / (double)repeats;
-    for (size_t k = 0; k < runs[i].n_notes; k++) {
-      size_t at = 0;
-      while (at < out->n_notes && strcmp(out->notes[at].name, runs[i].notes[k].name) != 0) at++;
-      if (at == CLT_MOST_NOTES) continue;
-      if (at == out->n_notes) out->notes[out->n_notes++] = (clt_note){runs[i].notes[k].name, 0};
-      out->notes[at].value += runs[i].notes[k].value;
-    }
-  }
-}
-
 int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error) {
   clt_replay_settings s;
   clt_replay_result made = {0};
@@ -147,7 +133,18 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
   if (rc) return rc;
   rc = prepare_replay(&replay, error);
   if (!rc) rc = clt_parallel(s.threads, s.n_recordings * s.repeats, replay_once, &replay, error);
-  for (size_t i = 0; !rc && i < made.n_spaces; i++) summarise(&made.spaces[i], replay.kept + i * s.repeats, s.repeats);
+  for (size_t i = 0; !rc && i < made.n_spaces * s.repeats; i++) { /* means of the times, sums of the searcher's notes */
+    clt_replay_space *space = &made.spaces[i / s.repeats];
+    const struct kept *run = &replay.kept[i];
+    space->search_s += run->search_s / (double)s.repeats;
+    for (size_t k = 0; k < run->n_notes; k++) {
+      size_t at = 0;
+      while (at < space->n_notes && strcmp(space->notes[at].name, run->notes[k].name) != 0) at++;
+      if (at == CLT_MOST_NOTES) continue;
+      if (at == space->n_notes) space->notes[space->n_notes++] = (clt_note){run->notes[k].name, 0};
+      space->notes[at].value += run->notes[k].value;
+    }
+  }
   for (size_t i = 0; replay.objectives && i < s.n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
   free(replay.kept);

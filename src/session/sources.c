@@ -48,42 +48,32 @@ void clt_sources_release(clt_sources *sources) {
 
 /* --- recordings --- */
 
-/* Everything that can be translated and has a cost or failed. */
-static int add_recording(clt_sources *sources, const clt_space *space, const clt_objective *objective,
-                         const clt_recording *recording, bool *fits, clt_error *error) {
-  const clt_recording_match match = clt_recording_match_space(recording, space);
-  int rc = CLT_OK;
-  clt_known_cost *known = clt_new_array(clt_recording_size(recording), sizeof *known);
-  size_t n = 0, n_with_cost = 0;
-  if (known == NULL) return clt_fail_memory(error);
-  *fits = match.extra == NULL && match.missing == NULL;
-  for (size_t i = 0; *fits && i < clt_recording_size(recording); i++) {
-    clt_measurement m = *clt_recording_at(recording, i); /* borrowed */
-    m.config = clt_recording_translate(&match, m.config);
-    if (m.config == CLT_CONFIG_NONE) continue;
-    bool correct = clt_measurement_correct(&m);
-    double cost = correct ? clt_objective_cost(objective, &m) : NAN;
-    if (correct && isnan(cost)) continue;
-    known[n++] = (clt_known_cost){m.config, (float)log(cost)};
-    n_with_cost += correct;
-  }
-  *fits = n_with_cost > 0;
-  if (*fits) rc = clt_sources_add(sources, clt_recording_name(recording), known, n, error);
-  free(known);
-  return rc;
-}
-
 int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
-                               const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
+                               const clt_recording *const *recordings, size_t n, clt_log_fn log_fn, void *log_user,
                                clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    bool fits = false;
-    rc = add_recording(out, space, objective, recordings[i], &fits, error);
-    if (rc || fits || log == NULL) continue;
+    const clt_recording *recording = recordings[i];
+    const clt_recording_match match = clt_recording_match_space(recording, space);
+    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording), n_known = 0, n_with_cost = 0;
+    clt_known_cost *known = clt_new_array(n_all, sizeof *known);
+    if (known == NULL) return clt_fail_memory(error);
+    for (size_t k = 0; k < n_all; k++) {                   /* all that can be translated and has a cost or failed */
+      clt_measurement m = *clt_recording_at(recording, k); /* borrowed */
+      m.config = clt_recording_translate(&match, m.config);
+      if (m.config == CLT_CONFIG_NONE) continue;
+      bool correct = clt_measurement_correct(&m);
+      double cost = correct ? clt_objective_cost(objective, &m) : NAN;
+      if (correct && isnan(cost)) continue;
+      known[n_known++] = (clt_known_cost){m.config, (float)log(cost)};
+      n_with_cost += correct;
+    }
+    if (n_with_cost > 0) rc = clt_sources_add(out, clt_recording_name(recording), known, n_known, error);
+    free(known);
+    if (n_with_cost > 0 || log_fn == NULL) continue;
     char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
-                            clt_recording_name(recordings[i]));
-    if (text) log(log_user, CLT_LOG_WARNING, text);
+                            clt_recording_name(recording));
+    if (text) log_fn(log_user, CLT_LOG_WARNING, text);
     free(text);
   }
   return rc;
@@ -124,24 +114,6 @@ static int note_answer(void *user, const clt_store_answer *answer) {
   return 0;
 }
 
-/* A key most of whose records the space cannot read is of a kernel with other parameters. */
-static int add_stored(clt_sources *out, const clt_related *c, const clt_space *space, const clt_objective *objective,
-                      clt_store *store, clt_log_fn log, void *log_user, clt_error *error) {
-  struct reading reading = {.objective = objective};
-  size_t n_foreign = 0;
-  int rc = clt_store_newest(store, &c->key, space, false, note_answer, &reading, &n_foreign, error);
-  if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
-    rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
-    char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,
-                            c->key.driver, c->same_text ? "" : ", where text or sizes differ (",
-                            c->same_text ? "" : c->sizes, c->same_text ? "" : ")");
-    if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
-    free(text);
-  }
-  free(reading.known);
-  return rc;
-}
-
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
   const clt_related_query query = {wish->own, wish->problem_name, wish->sizes, true};
@@ -149,9 +121,22 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
   int rc = clt_related_add(&related, store, &query, error);
   if (related.n) qsort(related.all, related.n, sizeof *related.all, by_worth);
   for (size_t i = 0, n_read = 0; rc == CLT_OK && i < related.n && n_read < MOST; i++) {
-    if (related.all[i].n_records < LEAST_CORRECT) continue;
-    rc = add_stored(out, &related.all[i], space, objective, store, log, log_user, error);
+    const clt_related *c = &related.all[i];
+    struct reading reading = {.objective = objective};
+    size_t n_foreign = 0;
+    if (c->n_records < LEAST_CORRECT) continue;
     n_read++;
+    rc = clt_store_newest(store, &c->key, space, false, note_answer, &reading, &n_foreign, error);
+    /* A key most of whose records the space cannot read is of a kernel with other parameters. */
+    if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
+      rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
+      char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,
+                              c->key.driver, c->same_text ? "" : ", where text or sizes differ (",
+                              c->same_text ? "" : c->sizes, c->same_text ? "" : ")");
+      if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
+      free(text);
+    }
+    free(reading.known);
   }
   clt_related_release(&related);
   return rc;

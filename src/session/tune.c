@@ -78,24 +78,6 @@ clt_ending clt_session_ending(const clt_session *s) {
 
 /* --- opening --- */
 
-/* A default that violates a constraint is not measured; the result says why. */
-static void choose_default(clt_session *s) {
-  const clt_space *space = s->loop.space;
-  clt_constraint_origin origin = CLT_CONDITION;
-  s->first = CLT_CONFIG_NONE;
-  if (s->settings->instance == NULL || s->settings->skip_default) return;
-  clt_config config = clt_instance_default(s->settings->instance);
-  if (clt_space_contains(space, config)) {
-    s->first = config;
-    return;
-  }
-  clt_measurement *m = &s->result->default_measurement;
-  const char *violation = clt_space_violation(space, config, &origin);
-  clt_measurement_release(m);
-  clt_measurement_init(m, config);
-  clt_measurement_fail(m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, violation);
-}
-
 static bool is_initial(const clt_search_loop *l, clt_config config) {
   for (size_t i = 0; i < l->n_initial; i++)
     if (clt_space_canonical(l->space, l->initial[i]) == config) return true;
@@ -157,9 +139,21 @@ static int choose_initial(clt_session *s, clt_error *error) {
   clt_search_loop *l = &s->loop;
   l->initial = clt_new_array(1 + settings->n_begin_with + SUGGESTIONS, sizeof *l->initial);
   if (l->initial == NULL) return clt_fail_memory(error);
-  choose_default(s);
-  l->has_default = s->first != CLT_CONFIG_NONE;
-  if (l->has_default) l->initial[l->n_initial++] = s->first;
+  s->first = CLT_CONFIG_NONE;
+  if (settings->instance && !settings->skip_default) {
+    clt_config standard = clt_instance_default(settings->instance);
+    l->has_default = clt_space_contains(l->space, standard);
+    if (l->has_default) {
+      l->initial[l->n_initial++] = s->first = standard;
+    } else { /* is not measured; the result says why */
+      clt_constraint_origin origin = CLT_CONDITION;
+      clt_measurement *m = &s->result->default_measurement;
+      const char *violation = clt_space_violation(l->space, standard, &origin);
+      clt_measurement_release(m);
+      clt_measurement_init(m, standard);
+      clt_measurement_fail(m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, violation);
+    }
+  }
   for (size_t i = 0; i < settings->n_begin_with; i++) {
     if (!clt_space_contains(l->space, settings->begin_with[i]))
       return clt_fail(error, CLT_E_ARGUMENT, "a configuration to begin with is not in the space");
@@ -173,29 +167,6 @@ static int choose_initial(clt_session *s, clt_error *error) {
 static bool is_of_problem(const clt_session *s) {
   const clt_instance *instance = s->settings->instance;
   return s->evaluator->measures_device && instance != NULL && clt_instance_device(instance) != NULL;
-}
-
-/* Where no device is measured, what tells measurements apart is the evaluator and what it works on. */
-static int make_up_key(clt_session *s, clt_error *error) {
-  const clt_tune_settings *settings = s->settings;
-  clt_hasher *hasher = clt_hasher_new();
-  if (hasher == NULL) return clt_fail_memory(error);
-  clt_space_hash(hasher, s->loop.space);
-  for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
-    clt_hasher_add_text(hasher, settings->evaluator_settings[i].name);
-    clt_hasher_add_text(hasher, settings->evaluator_settings[i].value);
-  }
-  if (settings->recording) {
-    clt_hasher_add_text(hasher, clt_recording_name(settings->recording));
-    clt_hasher_add_text(hasher, clt_recording_kernel(settings->recording));
-    clt_hasher_add_text(hasher, clt_recording_device(settings->recording));
-  } else {
-    clt_hasher_add(hasher, &settings->seed, sizeof settings->seed);
-  }
-  clt_hasher_hex(hasher, s->loop.key.problem);
-  clt_hasher_free(hasher);
-  snprintf(s->loop.key.device, sizeof s->loop.key.device, "%s", s->evaluator->name);
-  return CLT_OK;
 }
 
 static int open_store(clt_session *s, clt_error *error) {
@@ -213,8 +184,24 @@ static int open_store(clt_session *s, clt_error *error) {
     rc = clt_store_key_init(&l->key, settings->instance, error);
     if (rc == CLT_OK && (sizes = clt_instance_sizes_text(settings->instance)) == NULL) rc = clt_fail_memory(error);
     if (rc == CLT_OK) rc = clt_device_to_json(&device_json, clt_instance_device(settings->instance), error);
-  } else {
-    rc = make_up_key(s, error);
+  } else { /* no device is measured: what tells measurements apart is the evaluator and what it works on */
+    clt_hasher *hasher = clt_hasher_new();
+    if (hasher == NULL) return clt_fail_memory(error);
+    clt_space_hash(hasher, l->space);
+    for (size_t i = 0; i < settings->n_evaluator_settings; i++) {
+      clt_hasher_add_text(hasher, settings->evaluator_settings[i].name);
+      clt_hasher_add_text(hasher, settings->evaluator_settings[i].value);
+    }
+    if (settings->recording) {
+      clt_hasher_add_text(hasher, clt_recording_name(settings->recording));
+      clt_hasher_add_text(hasher, clt_recording_kernel(settings->recording));
+      clt_hasher_add_text(hasher, clt_recording_device(settings->recording));
+    } else {
+      clt_hasher_add(hasher, &settings->seed, sizeof settings->seed);
+    }
+    clt_hasher_hex(hasher, l->key.problem);
+    clt_hasher_free(hasher);
+    snprintf(l->key.device, sizeof l->key.device, "%s", s->evaluator->name);
   }
   if (rc == CLT_OK)
     rc = clt_store_describe(l->store, &l->key, name, path, sizes ? sizes : "", device_json ? device_json : "{}", error);
@@ -393,18 +380,6 @@ static double typical_best_s(const clt_session *s) {
   return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
 }
 
-/* Submits what the evaluator takes. */
-static int submit_all(clt_session *s, clt_error *error) {
-  for (;;) {
-    clt_config config;
-    size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
-    int rc = clt_loop_next(&s->loop, batch, &config, error);
-    if (rc || config == CLT_CONFIG_NONE) return rc;
-    rc = s->evaluator->submit(s->evaluator_state, config, typical_best_s(s), error);
-    if (rc) return rc;
-  }
-}
-
 int clt_session_search(clt_session *s, clt_error *error) {
   s->loop.on_answer = on_answer;
   s->loop.may_begin = may_begin;
@@ -413,14 +388,20 @@ int clt_session_search(clt_session *s, clt_error *error) {
   for (;;) {
     clt_measurement m;
     clt_error failure = {0};
+    clt_config config;
     /* Asking may take as long as training does. */
     if (clt_now_s() - s->last_progress_s >= TICK_S) clt_session_progress(s, NULL);
-    int rc = submit_all(s, error);
-    if (rc) return rc;
+    do { /* all that the evaluator takes */
+      size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
+      int rc = clt_loop_next(&s->loop, batch, &config, error);
+      if (rc == CLT_OK && config != CLT_CONFIG_NONE)
+        rc = s->evaluator->submit(s->evaluator_state, config, typical_best_s(s), error);
+      if (rc) return rc;
+    } while (config != CLT_CONFIG_NONE);
     if (clt_session_stopping(s))
       return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
     if (s->loop.n_pending == 0) break;
-    rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
+    int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
     if (rc == CLT_E_AGAIN) continue;
     if (rc) {
       if (error && error->code == 0) *error = failure;
