@@ -90,27 +90,6 @@ static char *trimmed(giles *g, const char *text, size_t n) {
   return keep_text(g, strndup(text, n));
 }
 
-/* The rest of the line, or what stands between a brace and the one that closes it. */
-static const char *scan_value(giles *g) {
-  g->at += strspn(g->at, " \t");
-  if (*g->at != '{') {
-    size_t n = strcspn(g->at, "\n"), kept = n;
-    while (kept > 0 && strchr(" \t\r;", g->at[kept - 1])) kept--;
-    g->at += n;
-    return trimmed(g, g->at - n, kept);
-  }
-  const char *begin = g->at + 1;
-  int depth = 0, first = g->line;
-  for (; *g->at; g->at++) {
-    g->line += *g->at == '\n';
-    depth += (*g->at == '{') - (*g->at == '}');
-    if (depth == 0) break;
-  }
-  if (*g->at == 0) return GILES_FAIL(g, first, NULL, "the '{' is never closed"), NULL;
-  g->at++;
-  return trimmed(g, begin, (size_t)(g->at - 1 - begin));
-}
-
 static void scan_entries(giles *g) {
   char *text = keep_text(g, strdup(g->source->text));
   if (text == NULL) return;
@@ -130,7 +109,24 @@ static void scan_entries(giles *g) {
     if (*g->at != '=') GILES_FAIL(g, g->line, NULL, "needs a '=' behind the name");
     if (g->rc) return;
     g->at++;
-    entry.value = scan_value(g);
+    g->at += strspn(g->at, " \t");
+    if (*g->at != '{') { /* the rest of the line */
+      size_t kept = n = strcspn(g->at, "\n");
+      while (kept > 0 && strchr(" \t\r;", g->at[kept - 1])) kept--;
+      entry.value = trimmed(g, g->at, kept);
+      g->at += n;
+    } else { /* what stands between a brace and the one that closes it */
+      const char *begin = g->at + 1;
+      int depth = 0;
+      for (; *g->at; g->at++) {
+        g->line += *g->at == '\n';
+        depth += (*g->at == '{') - (*g->at == '}');
+        if (depth == 0) break;
+      }
+      if (*g->at == 0) GILES_FAIL(g, entry.line, NULL, "the '{' is never closed");
+      if (g->rc) return;
+      entry.value = trimmed(g, begin, (size_t)(g->at++ - begin));
+    }
     const giles_entry *other = find_entry(g, entry.name);
     if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is there already, on line %d", entry.name, other->line);
     if (clt_grow(&g->entries, &g->capacity, g->n + 1, sizeof *g->entries)) g->rc = clt_fail_memory(g->error);
@@ -146,23 +142,19 @@ static bool is_known(const char *name) {
   return false;
 }
 
-static void declare_parameter(giles *g, const giles_entry *params, const char *name, size_t n, json_t *group) {
-  const char *copy = keep_text(g, strndup(name, n));
-  if (g->n_declared == MAX_NAMES) GILES_FAIL_ENTRY(g, params, "has more than %d parameters", MAX_NAMES);
-  if (g->rc) return;
-  g->declared[g->n_declared++] = copy;
-  if (!clt_is_name(copy)) GILES_FAIL_ENTRY(g, params, "\"%s\" cannot be a name: use letters, digits and _", copy);
-  if (is_known(copy)) GILES_FAIL_ENTRY(g, params, "\"%s\" is a key and cannot be a parameter", copy);
-  if (g->rc == CLT_OK) check_json(g, json_array_append_new(group, json_string(copy)));
-}
-
 /* A list up to its '}', or the end; *at is left there. */
 static void parse_group(giles *g, const giles_entry *params, const char **at, json_t *group, int depth) {
   while (g->rc == CLT_OK && **at && **at != '}') {
     size_t n = strcspn(*at, "{}, \t\r\n");
     if (n > 0) {
-      declare_parameter(g, params, *at, n, group);
+      const char *name = keep_text(g, strndup(*at, n));
       *at += n;
+      if (g->n_declared == MAX_NAMES) GILES_FAIL_ENTRY(g, params, "has more than %d parameters", MAX_NAMES);
+      if (g->rc) return;
+      g->declared[g->n_declared++] = name;
+      if (!clt_is_name(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" cannot be a name: use letters, digits and _", name);
+      if (is_known(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" is a key and cannot be a parameter", name);
+      if (g->rc == CLT_OK) check_json(g, json_array_append_new(group, json_string(name)));
     } else if (**at != '{') {
       ++*at;
     } else if (depth == MAX_DEPTH) {
@@ -177,35 +169,33 @@ static void parse_group(giles *g, const giles_entry *params, const char **at, js
   }
 }
 
-/* Every entry is a key or has been declared, and all that was declared has values. */
-static void check_names(giles *g, const giles_entry *params) {
+static void parse_params(giles *g, json_t *groups) {
+  const giles_entry *params = find_entry(g, "PARAMS");
   const char *absent[MAX_NAMES + N_MEMBERS];
   size_t n_absent = 0;
+  if (params == NULL) GILES_FAIL(g, 1, NULL, "needs PARAMS = {name, name, {name, name}}");
+  if (g->rc) return;
+  const char *at = params->value;
+  parse_group(g, params, &at, groups, 0);
+  if (g->n_declared == 0) GILES_FAIL_ENTRY(g, params, "needs the name of a parameter");
+  if (g->rc) return;
+  /* Every entry is a key or has been declared, and all that was declared has values. */
   for (size_t i = 0; i < g->n_declared; i++)
     if (find_entry(g, g->declared[i]) == NULL) absent[n_absent++] = g->declared[i];
   const char *without_values = n_absent ? absent[0] : NULL;
   for (size_t i = 0; i < N_MEMBERS; i++)
     if (find_entry(g, members[i].name) == NULL) absent[n_absent++] = members[i].name;
   for (size_t i = 0; i < g->n; i++) {
-    bool declared = is_known(g->entries[i].name);
-    for (size_t k = 0; k < g->n_declared; k++) declared = declared || strcmp(g->declared[k], g->entries[i].name) == 0;
+    const giles_entry *entry = &g->entries[i];
+    bool declared = is_known(entry->name);
+    for (size_t k = 0; k < g->n_declared; k++) declared = declared || strcmp(g->declared[k], entry->name) == 0;
     if (declared) continue;
-    const char *near = clt_nearest_name(g->entries[i].name, absent, n_absent);
-    GILES_FAIL_ENTRY(g, &g->entries[i], "\"%s\" is neither a key nor a parameter of PARAMS%s%s%s", g->entries[i].name,
+    const char *near = clt_nearest_name(entry->name, absent, n_absent);
+    GILES_FAIL_ENTRY(g, entry, "\"%s\" is neither a key nor a parameter of PARAMS%s%s%s", entry->name,
                      near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
   }
   if (without_values)
     GILES_FAIL_ENTRY(g, params, "\"%s\" has no values: write %s = {1, 2, 4}", without_values, without_values);
-}
-
-static void parse_params(giles *g, json_t *groups) {
-  const giles_entry *params = find_entry(g, "PARAMS");
-  if (params == NULL) GILES_FAIL(g, 1, NULL, "needs PARAMS = {name, name, {name, name}}");
-  if (g->rc) return;
-  const char *at = params->value;
-  parse_group(g, params, &at, groups, 0);
-  if (g->n_declared == 0) GILES_FAIL_ENTRY(g, params, "needs the name of a parameter");
-  if (g->rc == CLT_OK) check_names(g, params);
 }
 
 /* --- pieces of a value --- */
@@ -246,43 +236,39 @@ static void split_value(giles *g, json_t *out, const giles_entry *entry, bool as
   }
 }
 
-/* One word of a command: quotes keep spaces together, and go. */
-static void read_word(giles *g, const giles_entry *entry, const char **at, json_t *words) {
-  static const char *const signs[] = {"|", "||", "&", "&&", ">", ">>", "<", "2>", "2>&1", "&>"};
-  size_t plain = strcspn(*at, " \t\r\n;'\"");
-  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-    if (strlen(signs[i]) == plain && strncmp(*at, signs[i], plain) == 0)
-      GILES_FAIL_ENTRY(g, entry, "'%s' needs a shell, and there is none: put the commands into a script", signs[i]);
-  clt_text text = {0};
-  char quote = 0, *word = NULL;
-  for (; **at && (quote || !(isspace((unsigned char)**at) || **at == ';')); ++*at) {
-    if (quote ? **at == quote : **at == '"' || **at == '\'')
-      quote = quote ? 0 : **at;
-    else
-      clt_text_add_bytes(&text, *at, 1);
-  }
-  if (quote) GILES_FAIL_ENTRY(g, entry, "the quote %c is never closed", quote);
-  if (g->rc == CLT_OK) g->rc = clt_text_take(&word, &text, g->error);
-  if (g->rc == CLT_OK) check_json(g, json_array_append_new(words, json_string(word)));
-  clt_text_release(&text);
-  free(word);
-}
-
-/* "make; ./executable" -> [["make"], ["./executable"]] */
+/* "make; ./executable" -> [["make"], ["./executable"]]. Quotes keep spaces together, and go. */
 static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
+  static const char *const signs[] = {"|", "||", "&", "&&", ">", ">>", "<", "2>", "2>&1", "&>"};
   const char *at = entry->value;
-  while (g->rc == CLT_OK && *at) {
-    json_t *words = json_array();
-    while (g->rc == CLT_OK && *at && *at != ';') {
-      if (isspace((unsigned char)*at))
-        at++;
-      else
-        read_word(g, entry, &at, words);
+  json_t *words = json_array();
+  for (bool end = false; g->rc == CLT_OK && !end;) {
+    at += strspn(at, " \t\r\n\v\f");
+    end = *at == 0;
+    if (*at == 0 || *at == ';') { /* of a command */
+      at += *at == ';';
+      if (json_array_size(words) > 0) check_json(g, json_array_append_new(out, json_copy(words)));
+      json_array_clear(words);
+      continue;
     }
-    at += *at == ';';
-    if (json_array_size(words) > 0) check_json(g, json_array_append(out, words));
-    json_decref(words);
+    size_t plain = strcspn(at, " \t\r\n;'\"");
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+      if (strlen(signs[i]) == plain && strncmp(at, signs[i], plain) == 0)
+        GILES_FAIL_ENTRY(g, entry, "'%s' needs a shell, and there is none: put the commands into a script", signs[i]);
+    clt_text text = {0};
+    char quote = 0, *word = NULL;
+    for (; *at && (quote || !(isspace((unsigned char)*at) || *at == ';')); at++) {
+      if (quote ? *at == quote : *at == '"' || *at == '\'')
+        quote = quote ? 0 : *at;
+      else
+        clt_text_add_bytes(&text, at, 1);
+    }
+    if (quote) GILES_FAIL_ENTRY(g, entry, "the quote %c is never closed", quote);
+    if (g->rc == CLT_OK) g->rc = clt_text_take(&word, &text, g->error);
+    if (g->rc == CLT_OK) check_json(g, json_array_append_new(words, json_string(word)));
+    clt_text_release(&text);
+    free(word);
   }
+  json_decref(words);
   if (json_array_size(out) == 0) GILES_FAIL_ENTRY(g, entry, "needs a command");
 }
 

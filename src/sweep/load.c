@@ -70,44 +70,29 @@ static clt_setting *read_options(size_t *n_out, const clt_node *node, const clt_
 
 /* --- searchers --- */
 
-static void read_plug_in(clt_sweep_searcher *out, const clt_node *node, const clt_node *options) {
-  const clt_searcher_type *type = clt_searcher_find(out->searcher);
-  clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Searcher");
-  if (type == NULL) {
-    const char *names[MAX_PLUG_INS];
-    size_t n = clt_n_searchers() < MAX_PLUG_INS ? clt_n_searchers() : MAX_PLUG_INS;
-    for (size_t i = 0; i < n; i++) names[i] = clt_searcher_at(i)->name;
-    clt_node_fail_name(&place, "searcher", out->searcher, names, n);
-  } else {
-    out->settings = read_options(&out->n_settings, options, type->options, type->n_options, type->options_size);
-  }
-}
-
-static void check_configurations(const clt_node *list) {
-  size_t n = clt_read_list(list);
-  if (n == 0 || n > CLT_MAX_SWEEP_LISTED) clt_node_fail(list, "needs 1 to %d configurations", CLT_MAX_SWEEP_LISTED);
-  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node item = clt_node_item(list, i);
-    if (!json_is_object(item.json)) clt_node_fail(&item, "needs a configuration: {\"name\": value, ...}");
-  }
-}
-
 /* A list, or the path of a file with one. */
 static const json_t *read_configurations(clt_sweep *sweep, const clt_node *node) {
   const char *name = json_string_value(node->json);
-  if (name == NULL) return check_configurations(node), node->json;
   clt_source source = {0};
   clt_reading reading = {&source, node->reading->error, CLT_OK};
-  char *path = clt_node_keep(node, clt_path_join(sweep->folder, name));
-  if (path == NULL) return NULL;
-  reading.rc = clt_source_read(&source, path, CLT_MAX_PLAN_BYTES, reading.error);
-  clt_node list = clt_node_root(&reading);
-  if (reading.rc == CLT_OK) check_configurations(&list);
-  const json_t *configurations = source.root;
-  if (reading.rc == CLT_OK && json_array_append(sweep->kept, source.root)) reading.rc = clt_fail_memory(reading.error);
+  clt_node list = *node;
+  if (name) {
+    char *path = clt_node_keep(node, clt_path_join(sweep->folder, name));
+    if (path == NULL) return NULL;
+    reading.rc = clt_source_read(&source, path, CLT_MAX_PLAN_BYTES, reading.error);
+    if (reading.rc == CLT_OK && json_array_append(sweep->kept, source.root))
+      reading.rc = clt_fail_memory(reading.error);
+    list = clt_node_root(&reading);
+  }
+  size_t n = clt_read_list(&list);
+  if (n == 0 || n > CLT_MAX_SWEEP_LISTED) clt_node_fail(&list, "needs 1 to %d configurations", CLT_MAX_SWEEP_LISTED);
+  for (size_t i = 0; i < n && clt_node_ok(&list); i++) {
+    clt_node item = clt_node_item(&list, i);
+    if (!json_is_object(item.json)) clt_node_fail(&item, "needs a configuration: {\"name\": value, ...}");
+  }
   clt_source_release(&source);
   if (clt_node_ok(node)) node->reading->rc = reading.rc;
-  return configurations;
+  return list.json;
 }
 
 /* The values of one parameter of a grid: a scalar, a list of them, or a text as of T1 ("[2**i for i in range(4)]"). A
@@ -150,43 +135,34 @@ static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
 }
 
 static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_node *node) {
-  clt_node none = {.reading = node->reading}, list = clt_node_member(node, "Configurations"),
-           grid = clt_node_member(node, "Grid"), options = clt_node_member(node, "Options");
+  clt_node list = clt_node_member(node, "Configurations"), grid = clt_node_member(node, "Grid"),
+           options = clt_node_member(node, "Options"), place = clt_node_member(node, "Searcher");
   if (json_is_string(node->json)) {
     out->searcher = json_string_value(node->json);
-    read_plug_in(out, node, &none);
+    place = *node;
   } else if (clt_read_object(node, CLT_NAMES("Name", "Searcher", "Options", "Configurations", "Grid"), true)) {
     out->label = clt_read_text(node, "Name");
     out->searcher = clt_read_text(node, "Searcher");
     if ((list.json != NULL) + (grid.json != NULL) + (out->searcher != NULL) != 1)
       clt_node_fail(node, "needs one of \"Searcher\", \"Configurations\" and \"Grid\"");
     if (options.json && !out->searcher) clt_node_fail(&options, "belongs to a \"Searcher\"");
-    if (!clt_node_ok(node)) return;
-    if (out->searcher)
-      read_plug_in(out, node, &options);
-    else if (list.json)
-      out->configurations = read_configurations(sweep, &list);
-    else
-      out->grid = read_grid(sweep, &grid);
+  }
+  if (!clt_node_ok(node)) return;
+  const clt_searcher_type *type = out->searcher ? clt_searcher_find(out->searcher) : NULL;
+  if (type) {
+    out->settings = read_options(&out->n_settings, &options, type->options, type->n_options, type->options_size);
+  } else if (out->searcher) {
+    const char *names[MAX_PLUG_INS];
+    size_t n = clt_n_searchers() < MAX_PLUG_INS ? clt_n_searchers() : MAX_PLUG_INS;
+    for (size_t i = 0; i < n; i++) names[i] = clt_searcher_at(i)->name;
+    clt_node_fail_name(&place, "searcher", out->searcher, names, n);
+  } else if (list.json) {
+    out->configurations = read_configurations(sweep, &list);
+  } else {
+    out->grid = read_grid(sweep, &grid);
   }
   if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
 }
-
-static void read_searchers(clt_sweep_axes *out, clt_sweep *sweep, const clt_node *parent) {
-  clt_node list = clt_node_member(parent, "Searchers");
-  if (list.json == NULL || !clt_node_ok(parent)) return;
-  size_t n = count_items(&list, MAX_SEARCHERS, "searchers");
-  out->searchers = clt_node_new(&list, n, sizeof *out->searchers);
-  for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
-    clt_node item = item_at(&list, i);
-    read_searcher(&out->searchers[out->n_searchers++], sweep, &item);
-    for (size_t k = 0; k < i; k++) /* labels tell searchers apart in tables */
-      if (strcmp(out->searchers[i].label, out->searchers[k].label) == 0)
-        clt_node_fail(&list, "\"%s\" stands twice; give one of them another \"Name\"", out->searchers[i].label);
-  }
-}
-
-/* --- what a problem is tuned by --- */
 
 static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const char *name, int64_t min) {
   clt_node node = clt_node_member(parent, name);
@@ -197,26 +173,25 @@ static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const c
   return numbers;
 }
 
-/* What is not stated is inherited. */
+/* What a problem is tuned by. What is not stated is inherited. */
 static clt_sweep_axes read_axes(clt_sweep *sweep, const clt_node *parent, const clt_sweep_axes *usual) {
+  clt_node list = clt_node_member(parent, "Searchers");
   clt_sweep_axes axes = {0};
-  read_searchers(&axes, sweep, parent);
+  size_t n = list.json && clt_node_ok(parent) ? count_items(&list, MAX_SEARCHERS, "searchers") : 0;
+  axes.searchers = clt_node_new(&list, n, sizeof *axes.searchers);
+  for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
+    clt_node item = item_at(&list, i);
+    read_searcher(&axes.searchers[axes.n_searchers++], sweep, &item);
+    for (size_t k = 0; k < i && clt_node_ok(parent); k++) /* labels tell searchers apart in tables */
+      if (strcmp(axes.searchers[i].label, axes.searchers[k].label) == 0)
+        clt_node_fail(&list, "\"%s\" stands twice; give one of them another \"Name\"", axes.searchers[i].label);
+  }
   axes.budgets = read_distinct_numbers(&axes.n_budgets, parent, "Budgets", 1);
   axes.seeds = read_distinct_numbers(&axes.n_seeds, parent, "Seeds", 0);
   if (axes.n_searchers == 0) axes.searchers = usual->searchers, axes.n_searchers = usual->n_searchers;
   if (axes.n_budgets == 0) axes.budgets = usual->budgets, axes.n_budgets = usual->n_budgets;
   if (axes.n_seeds == 0) axes.seeds = usual->seeds, axes.n_seeds = usual->n_seeds;
   return axes;
-}
-
-/* What a plan does not say: the usual searcher, seed 1, as many evaluations as a tuning without a budget has. */
-static clt_sweep_axes usual_axes(const clt_node *root) {
-  clt_sweep_searcher *searcher = clt_node_new(root, 1, sizeof *searcher);
-  int64_t *numbers = clt_node_new(root, 2, sizeof *numbers);
-  if (!clt_node_ok(root)) return (clt_sweep_axes){0};
-  searcher->label = searcher->searcher = CLT_DEFAULT_SEARCHER;
-  numbers[1] = 1;
-  return (clt_sweep_axes){searcher, 1, numbers, numbers + 1, 1, 1};
 }
 
 /* --- problems --- */
@@ -252,14 +227,13 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node 
 /* --- evaluator, devices, tuning --- */
 
 static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
-  clt_node node = clt_node_member(root, "Evaluator"), name = node, options = {.reading = root->reading};
+  clt_node node = clt_node_member(root, "Evaluator"), name = node, options = clt_node_member(&node, "Options");
   if (node.json == NULL || !clt_node_ok(root)) return;
   if (json_is_string(node.json)) {
     sweep->evaluator = json_string_value(node.json);
   } else {
     if (!clt_read_object(&node, CLT_NAMES("Evaluator", "Options"), true)) return;
     name = clt_node_member(&node, "Evaluator");
-    options = clt_node_member(&node, "Options");
     sweep->evaluator = clt_read_text(&node, "Evaluator");
   }
   if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
@@ -272,21 +246,6 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
   } else {
     sweep->evaluator_settings =
         read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);
-  }
-}
-
-static void read_devices(clt_sweep *sweep, const clt_node *root) {
-  clt_node list = clt_node_member(root, "Devices");
-  if (list.json == NULL || !clt_node_ok(root)) return;
-  if (!json_is_string(list.json)) clt_read_list(&list);
-  size_t n = count_items(&list, MAX_DEVICES, "devices");
-  sweep->devices = clt_node_new(&list, n, sizeof *sweep->devices);
-  for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node item = item_at(&list, i);
-    const char *text = json_string_value(item.json);
-    if (text == NULL || text[0] == '\0')
-      clt_node_fail(&item, "needs a text, such as \"all\", \"gpu\" or part of a device's name");
-    sweep->devices[sweep->n_devices++] = text;
   }
 }
 
@@ -331,19 +290,35 @@ static void read_tuning(clt_sweep *sweep, const clt_node *root) {
 
 static int read_sections(clt_sweep *sweep, clt_error *error) {
   clt_reading reading = {&sweep->source, error, CLT_OK};
-  clt_node root = clt_node_root(&reading), problems = clt_node_member(&root, "Problems");
+  clt_node root = clt_node_root(&reading), problems = clt_node_member(&root, "Problems"),
+           devices = clt_node_member(&root, "Devices");
+  /* What a plan does not say: the usual searcher, seed 1, as many evaluations as a tuning without a budget has. */
+  clt_sweep_searcher *searcher = clt_node_new(&root, 1, sizeof *searcher);
+  int64_t *numbers = clt_node_new(&root, 2, sizeof *numbers);
   if (!clt_read_object(&root,
                        CLT_NAMES("Name", "Devices", "Problems", "Searchers", "Budgets", "Seeds", "Evaluator", "Tuning"),
                        true))
     return reading.rc;
   sweep->name = clt_read_text(&root, "Name");
-  read_devices(sweep, &root);
+  if (devices.json && !json_is_string(devices.json)) clt_read_list(&devices);
+  size_t n = devices.json && clt_node_ok(&root) ? count_items(&devices, MAX_DEVICES, "devices") : 0;
+  sweep->devices = clt_node_new(&devices, n, sizeof *sweep->devices);
+  for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
+    clt_node item = item_at(&devices, i);
+    const char *text = json_string_value(item.json);
+    if (text == NULL || text[0] == '\0')
+      clt_node_fail(&item, "needs a text, such as \"all\", \"gpu\" or part of a device's name");
+    sweep->devices[sweep->n_devices++] = text;
+  }
   read_evaluator(sweep, &root);
   read_tuning(sweep, &root);
-  const clt_sweep_axes usual = usual_axes(&root);
+  if (!clt_node_ok(&root)) return reading.rc;
+  searcher->label = searcher->searcher = CLT_DEFAULT_SEARCHER;
+  numbers[1] = 1;
+  const clt_sweep_axes usual = {searcher, 1, numbers, numbers + 1, 1, 1};
   sweep->axes = read_axes(sweep, &root, &usual);
   if (problems.json == NULL) clt_node_fail(&root, "needs \"Problems\"");
-  size_t n = count_items(&problems, MAX_PROBLEMS, "problems");
+  n = count_items(&problems, MAX_PROBLEMS, "problems");
   sweep->problems = clt_node_new(&problems, n, sizeof *sweep->problems);
   for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
     clt_node item = item_at(&problems, i);

@@ -115,21 +115,36 @@ static const char *replace_alias(clt_text *out, const void *user, const char *na
   return NULL;
 }
 
-static void add_conditions(const axes *a, clt_space_builder *builder, const clt_node *where) {
-  size_t n = json_is_array(where->json) ? json_array_size(where->json) : where->json ? 1 : 0, product = 1;
-  for (size_t i = 0; n && i < a->n; i++)
-    if (a->axis[i].n && (product *= a->axis[i].n) > MAX_COMBINATIONS) {
-      clt_node_fail(where, "there are more than %zu combinations of values to try", MAX_COMBINATIONS);
-      return;
+static clt_space *make_space(const axes *a, const clt_node *node) {
+  clt_node where = clt_node_member(node, "Where");
+  size_t n = json_is_array(where.json) ? json_array_size(where.json) : where.json ? 1 : 0, product = 1;
+  clt_space_builder *builder = NULL;
+  clt_space *space = NULL;
+  clt_error cause = {0};
+  clt_node_wrap(node, clt_space_builder_new(&builder, &cause), &cause);
+  for (size_t i = 0; i < a->n && clt_node_ok(node); i++) {
+    const axis *x = &a->axis[i];
+    const clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].standard};
+    int rc = CLT_OK;
+    if (x->same_as >= 0) continue;
+    if (x->n == 0) {
+      rc = clt_space_builder_constant(builder, x->name, standard, &cause);
+    } else {
+      clt_value *values = clt_node_new(node, x->n, sizeof *values);
+      for (size_t v = 0; values && v < x->n; v++) values[v] = (clt_value){.type = CLT_INT, .integer = x->values[v]};
+      if (values) rc = clt_space_builder_parameter(builder, x->name, values, x->n, &cause);
+      if (n && clt_node_ok(node) && (product *= x->n) > MAX_COMBINATIONS)
+        clt_node_fail(&where, "there are more than %zu combinations of values to try", MAX_COMBINATIONS);
     }
-  if (n > MAX_CONDITIONS) clt_node_fail(where, "has more than %d conditions", MAX_CONDITIONS);
-  for (size_t i = 0; i < n && clt_node_ok(where); i++) {
-    clt_node item = json_is_array(where->json) ? clt_node_item(where, i) : *where;
+    clt_node_wrap(node, rc, &cause);
+  }
+  if (n > MAX_CONDITIONS) clt_node_fail(&where, "has more than %d conditions", MAX_CONDITIONS);
+  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
+    clt_node item = json_is_array(where.json) ? clt_node_item(&where, i) : where;
     const char *text = json_string_value(item.json);
-    clt_error cause = {0};
     if (text == NULL) {
       clt_node_fail(&item, "needs a condition, such as \"width <= height\"");
-      return;
+      break;
     }
     const clt_place place = {item.reading->source, clt_node_keep(&item, strdup(item.key))};
     clt_expr *expr = NULL;
@@ -140,29 +155,6 @@ static void add_conditions(const axes *a, clt_space_builder *builder, const clt_
     clt_node_wrap(&item, rc, &cause);
     free(replaced);
   }
-}
-
-static int add_axis(const axes *a, clt_space_builder *builder, size_t i, clt_error *error) {
-  const axis *x = &a->axis[i];
-  clt_value standard = {.type = CLT_INT, .integer = a->problem->sizes[i].standard};
-  if (x->same_as >= 0) return CLT_OK;
-  if (x->n == 0) return clt_space_builder_constant(builder, x->name, standard, error);
-  clt_value *values = clt_new_array(x->n, sizeof *values);
-  if (values == NULL) return clt_fail_memory(error);
-  for (size_t v = 0; v < x->n; v++) values[v] = (clt_value){.type = CLT_INT, .integer = x->values[v]};
-  int rc = clt_space_builder_parameter(builder, x->name, values, x->n, error);
-  free(values);
-  return rc;
-}
-
-static clt_space *make_space(const axes *a, const clt_node *node) {
-  clt_space_builder *builder = NULL;
-  clt_space *space = NULL;
-  clt_error cause = {0};
-  clt_node where = clt_node_member(node, "Where");
-  clt_node_wrap(node, clt_space_builder_new(&builder, &cause), &cause);
-  for (size_t i = 0; i < a->n && clt_node_ok(node); i++) clt_node_wrap(node, add_axis(a, builder, i, &cause), &cause);
-  if (clt_node_ok(node)) add_conditions(a, builder, &where);
   if (clt_node_ok(node)) clt_node_wrap(node, clt_space_new(&space, builder, &cause), &cause);
   clt_space_builder_free(builder);
   return space;
