@@ -15,30 +15,10 @@
 
 /* --- arrays without content --- */
 
-static int describe_array(const clt_instance *instance, const clt_argument *argument, uint64_t seed, clt_array *out,
-                          clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  clt_reference_kind kind = problem->reference.kind;
-  clt_calculation c = {instance, NULL, error, CLT_OK};
-  *out = (clt_array){.element = argument->element,
-                     .bytes = argument->element.bytes,
-                     .input = clt_problem_fill(problem, argument->name) != NULL,
-                     .verified = clt_is_verified(problem, argument->name) && kind != CLT_REFERENCE_NONE &&
-                                 !(kind == CLT_REFERENCE_FILE && seed != 1),
-                     .absolute_tolerance = argument->absolute_tolerance,
-                     .relative_tolerance = argument->relative_tolerance};
-  clt_evaluate_extent(&c, &argument->size, 1, 1, out->extent);
-  if (c.rc) return c.rc;
-  for (size_t d = 0; d < 3; d++)
-    if (!clt_size_multiply(&out->bytes, out->bytes, out->extent[d]))
-      return clt_key_fail(&problem->source, argument->key, CLT_E_RANGE, error, "\"%s\" exceeds 2^64 bytes",
-                          argument->name);
-  return (out->name = strdup(argument->name)) ? CLT_OK : clt_fail_memory(error);
-}
-
 /* One array for each name of an argument with input or reference, in the order of the arguments. */
 static int new_without_content(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
   const clt_problem *problem = instance->problem;
+  const clt_reference_kind kind = problem->reference.kind;
   clt_data *data = calloc(1, sizeof *data);
   if (data == NULL) return clt_fail_memory(error);
   *out = data;
@@ -47,9 +27,24 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
   int rc = data->arrays ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
-    if (clt_holds_data(argument) && clt_problem_argument(problem, argument->name) == argument &&
-        (clt_problem_fill(problem, argument->name) || clt_is_verified(problem, argument->name)))
-      rc = describe_array(instance, argument, seed, &data->arrays[data->n_arrays++], error);
+    const char *name = argument->name;
+    bool filled = clt_problem_fill(problem, name) != NULL, verified = clt_is_verified(problem, name);
+    if (!clt_holds_data(argument) || clt_problem_argument(problem, name) != argument || !(filled || verified)) continue;
+    clt_calculation c = {instance, NULL, error, CLT_OK};
+    clt_array *array = &data->arrays[data->n_arrays++];
+    *array =
+        (clt_array){.element = argument->element,
+                    .bytes = argument->element.bytes,
+                    .input = filled,
+                    .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
+                    .absolute_tolerance = argument->absolute_tolerance,
+                    .relative_tolerance = argument->relative_tolerance};
+    clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
+    rc = c.rc;
+    for (size_t d = 0; rc == CLT_OK && d < 3; d++)
+      if (!clt_size_multiply(&array->bytes, array->bytes, array->extent[d]))
+        rc = clt_key_fail(&problem->source, argument->key, CLT_E_RANGE, error, "\"%s\" exceeds 2^64 bytes", name);
+    if (rc == CLT_OK && (array->name = strdup(name)) == NULL) rc = clt_fail_memory(error);
   }
   return rc;
 }
@@ -112,63 +107,54 @@ static clt_module_call call_of(const module_view *view, uint64_t seed, const clt
 
 /* --- content --- */
 
-/* Generators of a module see the arrays before theirs. */
-static int make_inputs(const clt_instance *instance, clt_data *data, module_view *view, clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
-    clt_array *array = &data->arrays[i];
-    const clt_fill *fill = clt_problem_fill(instance->problem, array->name);
-    if (fill == NULL) continue;
-    if ((array->data = calloc(1, array->bytes)) == NULL) return clt_fail_memory(error);
-    show_array(view, array, array->data);
-    clt_module_call call = call_of(view, data->seed, &view->arrays[view->n_arrays - 1]);
-    rc = clt_fill_array(instance, fill, array, array->data, &call, error);
-  }
-  return rc;
-}
-
-/* The function finds the verified arrays with their content before the run. */
-static int reference_by_module(const clt_instance *instance, clt_data *data, module_view *view, clt_error *error) {
-  const clt_reference *reference = &instance->problem->reference;
-  clt_module_function function;
-  for (size_t i = 0; i < data->n_arrays; i++) {
-    clt_array *array = &data->arrays[i];
-    if (array->verified && (array->reference = calloc(1, array->bytes)) == NULL) return clt_fail_memory(error);
-    if (array->verified && array->data) memcpy(array->reference, array->data, array->bytes);
-    show_array(view, array, array->verified ? array->reference : array->data);
-  }
-  int rc = clt_module_find_function(&function, reference->module, reference->function, error);
-  clt_module_call call = call_of(view, data->seed, NULL);
-  if (rc == CLT_OK && function(&call) != 0)
-    rc = clt_fail(error, CLT_E_VERIFY, "the reference '%s' of '%s' failed", reference->function, reference->module);
-  return rc;
-}
-
-static int reference_by_files(const clt_instance *instance, clt_data *data, module_view *view, clt_error *error) {
-  const clt_reference *reference = &instance->problem->reference;
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < reference->n_arrays; i++) {
-    clt_array *array = clt_data_find(data, reference->arrays[i].target);
-    if (array == NULL || array->reference) continue;
-    if ((array->reference = calloc(1, array->bytes)) == NULL) return clt_fail_memory(error);
-    view->n_arrays = 0;
-    show_array(view, array, array->reference);
-    clt_module_call call = call_of(view, data->seed, view->arrays);
-    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, &call, error);
-  }
-  return rc;
-}
-
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
-  clt_reference_kind kind = instance->problem->reference.kind;
+  const clt_reference *reference = &instance->problem->reference;
+  const bool by_module = reference->kind == CLT_REFERENCE_MODULE;
+  const bool by_files = reference->kind == CLT_REFERENCE_FILE && seed == 1;
   clt_data *data = NULL;
   module_view view = {0};
   int rc = new_without_content(&data, instance, seed, error);
   if (rc == CLT_OK) rc = view_new(&view, instance, data, error);
-  if (rc == CLT_OK) rc = make_inputs(instance, data, &view, error);
+  /* Generators of a module see the arrays before theirs. */
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
+    clt_array *array = &data->arrays[i];
+    const clt_fill *fill = clt_problem_fill(instance->problem, array->name);
+    if (fill == NULL) continue;
+    if ((array->data = calloc(1, array->bytes)) == NULL) {
+      rc = clt_fail_memory(error);
+      break;
+    }
+    show_array(&view, array, array->data);
+    clt_module_call call = call_of(&view, seed, &view.arrays[view.n_arrays - 1]);
+    rc = clt_fill_array(instance, fill, array, array->data, &call, error);
+  }
   view.n_arrays = 0;
-  if (rc == CLT_OK && kind == CLT_REFERENCE_MODULE) rc = reference_by_module(instance, data, &view, error);
-  if (rc == CLT_OK && kind == CLT_REFERENCE_FILE && seed == 1) rc = reference_by_files(instance, data, &view, error);
+  /* The reference's function finds the verified arrays with their content before the run. */
+  for (size_t i = 0; rc == CLT_OK && by_module && i < data->n_arrays; i++) {
+    clt_array *array = &data->arrays[i];
+    if (array->verified && (array->reference = calloc(1, array->bytes)) == NULL) rc = clt_fail_memory(error);
+    if (array->reference && array->data) memcpy(array->reference, array->data, array->bytes);
+    show_array(&view, array, array->verified ? array->reference : array->data);
+  }
+  if (rc == CLT_OK && by_module) {
+    clt_module_function function;
+    clt_module_call call = call_of(&view, seed, NULL);
+    rc = clt_module_find_function(&function, reference->module, reference->function, error);
+    if (rc == CLT_OK && function(&call) != 0)
+      rc = clt_fail(error, CLT_E_VERIFY, "the reference '%s' of '%s' failed", reference->function, reference->module);
+  }
+  for (size_t i = 0; rc == CLT_OK && by_files && i < reference->n_arrays; i++) {
+    clt_array *array = clt_data_find(data, reference->arrays[i].target);
+    if (array == NULL || array->reference) continue;
+    if ((array->reference = calloc(1, array->bytes)) == NULL) {
+      rc = clt_fail_memory(error);
+      break;
+    }
+    view.n_arrays = 0;
+    show_array(&view, array, array->reference);
+    clt_module_call call = call_of(&view, seed, view.arrays);
+    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, &call, error);
+  }
   view_release(&view);
   if (rc == CLT_OK)
     *out = data;

@@ -170,25 +170,6 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
   return CLT_OK;
 }
 
-static int read_values(clt_instance *instance, size_t index, const clt_symbol *constants, size_t n_constants,
-                       clt_error *error) {
-  const clt_tuning_parameter *parameter = &instance->problem->parameters[index];
-  size_t n = json_array_size(parameter->list);
-  int rc = CLT_OK;
-  if (parameter->list == NULL)
-    return clt_values_parse(&instance->values[index], &instance->n_values[index], parameter->values, parameter->type,
-                            constants, n_constants, error);
-  clt_value *values = instance->values[index] = clt_new_array(n, sizeof *values);
-  if (values == NULL) return clt_fail_memory(error);
-  instance->n_values[index] = n;
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    if (!clt_json_to_value(&values[i], json_array_get(parameter->list, i)))
-      rc = clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", i + 1);
-    if (rc == CLT_OK) rc = clt_value_fit(&values[i], parameter->type, error);
-  }
-  return rc;
-}
-
 static int compile_expression(clt_instance *instance, size_t id, const clt_symbol *symbols, size_t n,
                               clt_error *error) {
   const clt_expression *expression = &instance->problem->expressions[id];
@@ -219,9 +200,22 @@ static int compile_instance(clt_instance *instance, clt_error *error) {
     symbols[n_constants++] = symbol;
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
+    const clt_tuning_parameter *parameter = &problem->parameters[i];
     clt_error cause = {0};
-    rc = read_values(instance, i, symbols, n_constants, &cause);
-    if (rc) rc = clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
+    clt_value **values = &instance->values[i];
+    size_t n_listed = json_array_size(parameter->list);
+    if (parameter->list == NULL)
+      rc = clt_values_parse(values, &instance->n_values[i], parameter->values, parameter->type, symbols, n_constants,
+                            &cause);
+    else if ((*values = clt_new_array(n_listed, sizeof **values)) == NULL)
+      rc = clt_fail_memory(&cause);
+    for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
+      instance->n_values[i] = n_listed;
+      if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
+        rc = clt_fail(&cause, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
+      if (rc == CLT_OK) rc = clt_value_fit(&(*values)[v], parameter->type, &cause);
+    }
+    if (rc) rc = clt_key_wrap(&problem->source, parameter->key, rc, error, &cause);
   }
   for (size_t id = 0; rc == CLT_OK && id < problem->n_expressions; id++)
     if (!problem->expressions[id].of_index) rc = compile_expression(instance, id, symbols, n, error);

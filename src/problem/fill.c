@@ -25,23 +25,10 @@ static void store_at(const filling *f, size_t component, double number) {
   clt_store_number(f->data + component * f->step, f->base, number);
 }
 
-static void store_element(const filling *f, size_t element, clt_value value) {
-  for (size_t c = 0; c < f->n_stored; c++)
-    clt_store_value(f->data + (element * f->n_stored + c) * f->step, f->base, value);
-}
-
 static void fill_uniform(const filling *f, clt_rng *rng, double bound) {
   for (size_t i = 0; i < f->n_elements * f->n_stored; i++) {
     double unit = clt_rng_unit(rng);
     store_at(f, i, f->is_real ? unit * bound : floor(unit * (bound + 1)));
-  }
-}
-
-/* 0, 1, 2 ... in integers (wrapping around), 0 to 1 in reals. */
-static void fill_ramp(const filling *f) {
-  for (size_t i = 0; i < f->n_elements; i++) {
-    double x = f->is_real ? (double)i / (double)f->n_elements : f->step < 4 ? fmod((double)i, f->top + 1) : (double)i;
-    for (size_t c = 0; c < f->n_stored; c++) store_at(f, i * f->n_stored + c, x);
   }
 }
 
@@ -130,17 +117,6 @@ static int fill_pgm(const filling *f, const char *path, clt_error *error) {
   return rc;
 }
 
-static int fill_by_module(const clt_fill *fill, const clt_array *array, const clt_module_call *call, clt_error *error) {
-  clt_module_function function;
-  int rc = clt_module_find_function(&function, fill->module, fill->function, error);
-  if (rc) return rc;
-  if (function(call) != 0)
-    return clt_fail(error, CLT_E_IO,
-                    "the generator '%s' of '%s' failed to fill argument '%s': it may not support these problem sizes",
-                    fill->function, fill->module, array->name);
-  return CLT_OK;
-}
-
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error) {
   clt_element_base base = array->element.base;
@@ -166,16 +142,13 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
     case CLT_FILL_NONE:
     case CLT_FILL_REPETITION: return CLT_OK;
     case CLT_FILL_CONSTANT:
-      if (fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&c, fill->value);
-      for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++)
-        store_element(&f, i, value);
-      break;
     case CLT_FILL_FORMULA:
+      if (fill->kind == CLT_FILL_CONSTANT && fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&c, fill->value);
       for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++) {
-        clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
+        const clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
         c.slots = &index;
-        value = clt_evaluate(&c, fill->value);
-        store_element(&f, i, value);
+        if (fill->kind == CLT_FILL_FORMULA) value = clt_evaluate(&c, fill->value);
+        for (size_t k = 0; k < f.n_stored; k++) clt_store_value(f.data + (i * f.n_stored + k) * step, base, value);
       }
       break;
     case CLT_FILL_RANDOM:
@@ -183,14 +156,25 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
       if (c.rc == CLT_OK) fill_uniform(&f, &rng, bound);
       break;
     case CLT_FILL_BUILT_IN:
-      if (strcmp(fill->function, "ramp") == 0)
-        fill_ramp(&f);
+      if (strcmp(fill->function, "ramp") == 0) /* 0, 1, 2 ... in integers (wrapping around), 0 to 1 in reals */
+        for (size_t i = 0; i < f.n_elements * f.n_stored; i++) {
+          double at = (double)(i / f.n_stored);
+          store_at(&f, i, f.is_real ? at / (double)f.n_elements : step < 4 ? fmod(at, f.top + 1) : at);
+        }
       else if (strcmp(fill->function, "noise") == 0)
         fill_uniform(&f, &rng, f.top);
       else
         fill_picture(&f, &rng);
       break;
-    case CLT_FILL_MODULE: return fill_by_module(fill, array, call, error);
+    case CLT_FILL_MODULE: {
+      clt_module_function function;
+      int rc = clt_module_find_function(&function, fill->module, fill->function, error);
+      if (rc == CLT_OK && function(call) != 0)
+        rc = clt_fail(error, CLT_E_IO,
+                      "the generator '%s' of '%s' failed to fill argument '%s': it may not support these problem sizes",
+                      fill->function, fill->module, array->name);
+      return rc;
+    }
     case CLT_FILL_RAW: return fill_raw(&f, fill->file, error);
     case CLT_FILL_PGM: return fill_pgm(&f, fill->file, error);
   }

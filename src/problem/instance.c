@@ -54,28 +54,21 @@ static int fill_builder(const clt_instance *instance, clt_space_builder *builder
   return rc;
 }
 
-static int build_space(clt_instance *instance, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  clt_space_builder *builder = NULL;
-  clt_error cause = {0};
-  const char *key = "ConfigurationSpace";
-  int rc = clt_space_builder_new(&builder, error);
-  if (rc) return rc;
-  rc = fill_builder(instance, builder, &key, &cause);
-  if (rc == CLT_OK) {
-    key = "ConfigurationSpace";
-    rc = clt_add_limits(instance, builder, &cause);
-  }
-  if (rc == CLT_OK) rc = clt_space_new(&instance->space, builder, &cause);
-  clt_space_builder_free(builder);
-  return rc ? clt_key_wrap(&problem->source, key, rc, error, &cause) : CLT_OK;
-}
-
 int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                      const clt_device_info *device, clt_error *error) {
   clt_instance *instance = NULL;
   int rc = clt_instance_new_compiled(&instance, problem, sizes, n_sizes, device, error);
-  if (rc == CLT_OK) rc = build_space(instance, error);
+  if (rc) return rc;
+  clt_space_builder *builder = NULL;
+  clt_error cause = {0};
+  const char *key = NULL, *whole = "ConfigurationSpace";
+  rc = clt_space_builder_new(&builder, &cause);
+  if (rc == CLT_OK) rc = fill_builder(instance, builder, &key, &cause);
+  if (rc == CLT_OK) key = NULL;
+  if (rc == CLT_OK) rc = clt_add_limits(instance, builder, &cause);
+  if (rc == CLT_OK) rc = clt_space_new(&instance->space, builder, &cause);
+  clt_space_builder_free(builder);
+  if (rc) rc = clt_key_wrap(&problem->source, key ? key : whole, rc, error, &cause);
   if (rc == CLT_OK)
     *out = instance;
   else
