@@ -69,19 +69,19 @@ typedef struct clt_phases {
   double wait_s;         /* waiting for the device */
 } clt_phases;
 
-/* One measurement. The evaluator "command", and records of before `figure` was kept, give the cost of a figure that is no
- * time (itself, or its inverse where larger is better) as time_s and runs_s, and no figure; objectives read them so. A
- * configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are NaN. Fill
- * with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of log. */
+/* One measurement. A configuration that fails is data: invalidity and reason say why, time_s, figure and energy_J are
+ * NaN. Fill with clt_measurement_init, empty with clt_measurement_release; copying the struct moves the ownership of
+ * log. */
 typedef struct clt_measurement {
   clt_config config;
   clt_reason reason;           /* CLT_REASON_NONE: correct */
   double time_s;               /* seconds: the minimum of the runs; NaN if not correct, or if nobody knows */
-  double runs_s[CLT_MAX_RUNS]; /* every timed run, in the order of execution, warm-up left out */
+  double runs_s[CLT_MAX_RUNS]; /* every timed run, in the order of execution, warm-up left out; NaN: nobody knows */
   size_t n_runs;
   clt_clock clock;
   clt_phases phases;
-  double figure;        /* what a program reports of itself, in the problem's unit; NaN for kernels and for times */
+  double figure; /* what a program reports of itself, in the problem's unit; NaN for kernels and for times */
+  double figures[CLT_MAX_RUNS]; /* of each run, where there is a figure; NaN: nobody knows */
   double energy_J;      /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
   double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */

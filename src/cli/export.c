@@ -1,6 +1,7 @@
 #include "cli/export.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ int cli_export_add(cli_export *export, const clt_instance *instance, const clt_l
                           .configuration = strdup(found->configuration),
                           .options = strdup(found->options),
                           .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
-                          .time_s = found->expected_time_s};
+                          .time_s = isnan(found->expected_time_s) ? 0 : found->expected_time_s};
   if (!e->device || !e->driver || !e->configuration || !e->options || !e->sizes) return CLT_E_MEMORY;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
   remove_sizes(e->options, e->configuration, instance);

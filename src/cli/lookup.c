@@ -14,15 +14,16 @@
 /* --- one answer, for the device and the sizes that were typed --- */
 
 static void print_answer(const clt_objective *objective, const clt_lookup_result *found) {
-  char name[160], value[96];
+  char figure[64], name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
-  if (clt_objective_is_standard(objective) && isfinite(found->expected_value))
-    printf("\nexpected          %s", cli_value(value, objective, found->expected_value));
-  else if (isfinite(found->expected_time_s))
-    printf("\nexpected          %s", cli_time(value, found->expected_time_s));
-  if (!clt_objective_is_standard(objective))
+  bool standard = clt_objective_is_standard(objective);
+  if (standard && isfinite(found->expected_value))
+    printf("\nexpected          %s", cli_figure(figure, objective, found->expected_value));
+  if (!standard && isfinite(found->expected_time_s))
+    printf("\nexpected          %s", cli_time(figure, found->expected_time_s));
+  if (!standard)
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));
   putchar('\n');

@@ -147,18 +147,16 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
   }
 }
 
-double cli_figure_of(const clt_objective *o, const clt_problem *problem, const clt_measurement *m) {
-  if (clt_problem_figure_is_time(problem)) return NAN;
-  size_t i = 0;
-  while (i < clt_objective_n_metrics(o) && strcmp(clt_objective_metric(o, i).name, "figure") != 0) i++;
-  return i < clt_objective_n_metrics(o) ? clt_objective_metric_value(o, i, m) : NAN;
+const char *cli_figure(char out[64], const clt_objective *o, double value) {
+  clt_metric standard = clt_objective_metric(o, clt_objective_standard(o));
+  if (strcmp(standard.name, "time") == 0) return cli_time(out, value);
+  if (!isfinite(value)) return strcpy(out, "-");
+  snprintf(out, 64, "%.5g %.40s", value, standard.unit);
+  return out;
 }
 
-const char *cli_figure(char out[64], const clt_objective *o, const clt_problem *problem, const clt_measurement *m) {
-  if (clt_problem_figure_is_time(problem)) return cli_time(out, m->time_s);
-  double figure = cli_figure_of(o, problem, m);
-  snprintf(out, 64, isfinite(figure) ? "%.5g %.40s" : "-", figure, clt_problem_figure_unit(problem));
-  return out;
+const char *cli_figure_of(char out[64], const clt_objective *o, const clt_measurement *m) {
+  return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_standard(o), m));
 }
 
 const char *cli_time(char out[32], double seconds) {
@@ -194,7 +192,8 @@ json_t *cli_json_objective(const clt_objective *o) {
 }
 
 static bool is_shown(const clt_objective *o, size_t index, double value) {
-  return isfinite(value) && strcmp(clt_objective_metric(o, index).name, "time") != 0;
+  return isfinite(value) && index != clt_objective_standard(o) &&
+         strcmp(clt_objective_metric(o, index).name, "time") != 0;
 }
 
 json_t *cli_json_metrics(const clt_objective *o, const clt_measurement *m) {

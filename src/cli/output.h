@@ -51,10 +51,9 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 /* "1.234 ms" into out; "-" for NaN. Returns out. */
 const char *cli_time(char out[32], double seconds);
 
-/* What a program reports of itself where that is no time; NaN: it does not. As text: that or the time. Returns out. */
-double cli_figure_of(const clt_objective *objective, const clt_problem *problem, const clt_measurement *measurement);
-const char *cli_figure(char out[64], const clt_objective *objective, const clt_problem *problem,
-                       const clt_measurement *measurement);
+/* A value of the standard metric, as cli_time or in the program's own unit; that of a measurement. Return out. */
+const char *cli_figure(char out[64], const clt_objective *objective, double value);
+const char *cli_figure_of(char out[64], const clt_objective *objective, const clt_measurement *m);
 
 /* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
  * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */

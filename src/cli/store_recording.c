@@ -10,6 +10,7 @@
 #include "cli/subject.h"
 #include "device/device.h"
 #include "format/recording.h"
+#include "measurement/objective.h"
 #include "store/store.h"
 
 bool cli_is_recording(const char *path) {
@@ -73,9 +74,17 @@ static uint64_t result_hash(const clt_measurement *m) {
   return clt_hash64(&result, sizeof result);
 }
 
+typedef struct stored_results {
+  const clt_objective *objective;
+  clt_map hashes;
+} stored_results;
+
 static int note_stored_result(void *user, clt_record_kind kind, const clt_measurement *m) {
+  stored_results *stored = user;
+  clt_measurement in_file;
   if (kind != CLT_RECORD_SEARCH) return 0;
-  return clt_map_add(user, result_hash(m), NULL) ? 0 : CLT_E_MEMORY;
+  clt_objective_figure_as_time(stored->objective, m, &in_file);
+  return clt_map_add(&stored->hashes, result_hash(&in_file), NULL) ? 0 : CLT_E_MEMORY;
 }
 
 /* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
@@ -85,9 +94,11 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   char *sizes = clt_instance_sizes_text(instance), *device = NULL;
   clt_store_key key;
   clt_store *memory = NULL;
-  clt_map stored = {0};
+  clt_objective *objective = NULL;
   uint64_t added = 0;
-  int rc = clt_store_key_init(&key, instance, error);
+  int rc = clt_objective_new(&objective, instance, "", error);
+  stored_results stored = {.objective = objective};
+  if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_open(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
@@ -95,7 +106,7 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
     m.config = clt_recording_translate(match, m.config);
     if (m.config == CLT_CONFIG_NONE || !clt_space_contains(match->to, m.config))
       count->foreign++;
-    else if (clt_map_find(&stored, result_hash(&m)) == NULL)
+    else if (clt_map_find(&stored.hashes, result_hash(&m)) == NULL)
       rc = clt_store_add(memory, &key, match->to, CLT_RECORD_SEARCH, &m, error);
   }
   if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
@@ -104,7 +115,8 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   if (rc == 0) rc = clt_store_merge(store, memory, NULL, &added, error);
   count->added += added;
   clt_store_close(memory);
-  clt_map_release(&stored);
+  clt_map_release(&stored.hashes);
+  clt_objective_free(objective);
   free(device);
   free(sizes);
   return rc;

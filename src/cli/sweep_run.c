@@ -120,7 +120,10 @@ static void count_row(lane *l, const cli_row *row) {
     cli_progress_end(&run->progress);
     fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed,
             run->sweep->n_devices * run->sweep->n_cells, l->now);
-    if (isfinite(o->default_s)) snprintf(gain, sizeof gain, ", %.3g over the default", o->default_s / o->best_s);
+    double ratio = isnan(o->best_value) ? o->default_s / o->best_s
+                   : o->maximised       ? o->best_value / o->default_value
+                                        : o->default_value / o->best_value;
+    if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
       fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
     else

@@ -28,7 +28,9 @@ typedef struct table_line {
   double figures[N_FIGURES];
 } table_line;
 
-static bool has_found(const cli_row *row) { return row->state == CLI_ROW_FINISHED && row->outcome.best_s > 0; }
+static bool has_found(const cli_row *row) {
+  return row->state == CLI_ROW_FINISHED && (row->outcome.best_s > 0 || row->outcome.best_value > 0);
+}
 
 /* What is compared: of times themselves, of values what is the less the better. */
 static double cost_of(const cli_outcome *o, double value, double time_s) {

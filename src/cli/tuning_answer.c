@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/tuning.h"
 #include "measurement/objective.h"
@@ -15,17 +16,22 @@ static json_int_t noted_count(const clt_search_report *s, const char *name) {
   return n > 0 ? (json_int_t)n : 0;
 }
 
+/* Programs that report a figure are judged by that, unless the objective says otherwise. */
+static bool has_time(const clt_objective *o) {
+  return strcmp(clt_objective_metric(o, clt_objective_standard(o)).name, "time") == 0;
+}
+
 static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_problem *problem = tuning->subject.problem;
   const clt_measurement *best = &r->best;
-  bool is_time = clt_problem_figure_is_time(problem);
+  bool is_time = has_time(tuning->objective);
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
   char figure[64];
   clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
   printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time ? "time" : "figure",
-         cli_figure(figure, tuning->objective, problem, best), 100 * r->best_spread,
+         cli_figure_of(figure, tuning->objective, best), 100 * r->best_spread,
          r->best_is_finalist               ? "median of interleaved rounds"
          : clt_problem_is_command(problem) ? "summary"
                                            : "least",
@@ -54,30 +60,28 @@ static void print_improvement(const clt_objective *o, const clt_tune_result *r) 
     printf("                    %lld correct configurations have no value of it\n", (long long)r->n_without_value);
 }
 
-/* By the standard objective: time, or what a program reports of itself. */
-static void print_speedup(const cli_tuning *tuning, const clt_tune_result *r) {
-  const clt_objective *o = tuning->objective;
-  const clt_problem *problem = tuning->subject.problem;
+/* By the standard objective. */
+static void print_speedup(const clt_objective *o, const clt_tune_result *r) {
   const clt_measurement *standard = &r->default_measurement, *sampled = &r->timed_beside;
-  bool is_time = clt_problem_figure_is_time(problem);
-  char figure[64], least[96], median[96];
+  bool is_time = has_time(o);
   double best = clt_objective_cost(o, &r->best);
+  char figure[64], median[64];
   printf("%-20s", is_time ? "speed-up" : "gain");
   if (r->has_default)
     printf("%.3g over the default configuration (%s)", clt_objective_cost(o, standard) / best,
-           cli_figure(figure, o, problem, standard));
+           cli_figure_of(figure, o, standard));
   else
     printf("none over the default configuration%s%s", standard->config == CLT_CONFIG_NONE ? "" : ": ",
            standard->config == CLT_CONFIG_NONE ? "" : clt_reason_text(standard->reason));
   if (sampled->config != CLT_CONFIG_NONE && clt_measurement_correct(sampled))
     printf(", %.3g over the best random sample (%s)", clt_objective_cost(o, sampled) / best,
-           cli_figure(figure, o, problem, sampled));
+           cli_figure_of(figure, o, sampled));
   putchar('\n');
   /* Single runs of a search and medians of finalists are not the same measure: these figures have their own line. */
   if (isfinite(r->median_cost))
     printf("in the search       %s was the %s, %s the median configuration's: %.3g times %s\n",
-           cli_value(least, o, clt_objective_exchange(o, r->least_cost)), is_time ? "least time" : "best",
-           cli_value(median, o, clt_objective_exchange(o, r->median_cost)), r->median_cost / r->least_cost,
+           cli_figure(figure, o, clt_objective_exchange(o, r->least_cost)), is_time ? "least time" : "best",
+           cli_figure(median, o, clt_objective_exchange(o, r->median_cost)), r->median_cost / r->least_cost,
            is_time ? "as long" : "worse");
 }
 
@@ -124,7 +128,7 @@ void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *r) {
   } else {
     print_best(tuning, r);
     if (clt_objective_is_standard(tuning->objective))
-      print_speedup(tuning, r);
+      print_speedup(tuning->objective, r);
     else
       print_improvement(tuning->objective, r);
   }
@@ -158,9 +162,13 @@ static json_t *measurement_json(const cli_tuning *tuning, const clt_measurement 
 static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE) return json_null();
   json_t *out = measurement_json(tuning, &r->best);
-  double over_default = r->has_default ? r->default_measurement.time_s / r->best.time_s : NAN;
+  const clt_objective *o = tuning->objective;
+  double best = clt_objective_standard_cost(o, &r->best);
+  double over_default = r->has_default ? clt_objective_standard_cost(o, &r->default_measurement) / best : NAN;
   json_object_set_new(out, "speedup_over_default", clt_json_real(over_default));
-  json_object_set_new(out, "speedup_over_median", clt_json_real(r->median_s / r->least_s));
+  json_object_set_new(
+      out, "speedup_over_median",
+      clt_json_real(clt_objective_is_standard(o) ? r->median_cost / r->least_cost : r->median_s / r->least_s));
   json_object_set_new(out, "spread", clt_json_real(r->best_spread));
   json_object_set_new(out, "finalist", json_boolean(r->best_is_finalist));
   return out;
@@ -185,6 +193,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_problem *problem = subject->problem;
   const clt_search_report *s = r->search;
   const clt_phases *p = &r->phases;
+  size_t i_standard = clt_objective_standard(tuning->objective);
+  clt_metric standard = clt_objective_metric(tuning->objective, i_standard);
   json_t *evaluations =
       json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured,
                 "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
@@ -209,12 +219,12 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "best_of_first_stage", sampled ? measurement_json(tuning, &r->timed_beside) : json_null());
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   /* What a program was ranked by, in its own unit. */
-  json_object_set_new(out, "figure",
-                      clt_problem_figure_is_time(problem)
-                          ? json_null()
-                          : json_pack("{s:s, s:b, s:o}", "unit", clt_problem_figure_unit(problem), "larger_is_better",
-                                      clt_problem_larger_is_better(problem), "best",
-                                      clt_json_real(cli_figure_of(tuning->objective, problem, &r->best))));
+  json_object_set_new(
+      out, "figure",
+      has_time(tuning->objective)
+          ? json_null()
+          : json_pack("{s:s, s:b, s:o}", "unit", standard.unit, "larger_is_better", standard.goal == CLT_MAXIMISE,
+                      "best", clt_json_real(clt_objective_metric_value(tuning->objective, i_standard, &r->best))));
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
   json_object_set_new(
       out, "model",

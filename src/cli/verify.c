@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "device/inspect.h"
+#include "measurement/objective.h"
 #include "problem/data.h"
 #include "problem/plan.h"
 #include "session/contest.h"
@@ -132,10 +133,10 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   if (clt_measurement_correct(m) && clt_problem_is_command(problem)) {
     printf("verified        %s\n", has_reference ? "yes; the check command accepts it"
                                                  : "it runs; whether it is right nobody says: there is no \"Check\"");
-    clt_objective *objective = NULL;
-    if (clt_objective_new(&objective, instance, "", NULL) == CLT_OK)
-      printf("figure          %s\n", cli_figure(figure, objective, problem, m));
-    clt_objective_free(objective);
+    clt_objective *o = NULL;
+    if (clt_objective_new(&o, instance, "", NULL) == CLT_OK)
+      printf("figure          %s\n", cli_figure_of(figure, o, m));
+    clt_objective_free(o);
   } else if (clt_measurement_correct(m) && !has_reference && m->config == clt_instance_default(instance)) {
     puts("verified        it runs; whether it is right nobody says: the problem has no Reference, so it is its own");
   } else if (clt_measurement_correct(m)) {

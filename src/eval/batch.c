@@ -170,9 +170,8 @@ static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double
   clt_measurement_init(&m, s->batch.configs[i]);
   m.clock = CLT_CLOCK_HOST;
   if (reason == CLT_REASON_NONE) {
-    m.time_s = m.runs_s[0] = figure;
-    m.n_runs = 1;
-    if (strcmp(s->context.command->figure.unit, "s") == 0) m.phases.runs_s = figure;
+    clt_figure_put_run(&m, &s->context.command->figure, figure, NAN);
+    if (isnan(m.figure)) m.phases.runs_s = figure;
   } else {
     clt_measurement_fail(&m, reason, log);
   }
@@ -201,7 +200,7 @@ static void read_answers(clt_command_state *s, bool complete) {
     if (line[n] == 0 && !complete) break;
     bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
     if (!repeated && clt_batch_answer(line, n, s->setup.space, b->configs, b->answered, b->n, &i, &number)) {
-      if (clt_figure_rank(&figure, &s->context.command->figure, number))
+      if (clt_figure_scale(&figure, &s->context.command->figure, number))
         put_answer(s, i, CLT_REASON_NONE, figure, NULL);
       else if (number < 0)
         put_answer(s, i, CLT_REASON_REFUSED, NAN, "the program answered with a negative time");

@@ -224,7 +224,7 @@ static int restart_lost(clt_command_state *s, clt_command_slot *slot, const clt_
   if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, config, error);
   clt_evaluation_end(e, NULL);
   if (rc == 0) rc = clt_command_bring_up(s, slot, error);
-  return rc ? rc : clt_evaluation_begin(e, config, e->best_s, error);
+  return rc ? rc : clt_evaluation_begin(e, config, e->best_cost, error);
 }
 
 /* The temporary files of its programs go with the scratch folder. */
@@ -245,7 +245,7 @@ static int begin_queued(clt_command_state *s, clt_error *error) {
     s->n_queue--;
     memmove(s->queue, s->queue + 1, s->n_queue * sizeof *s->queue);
     rc = clt_command_bring_up(s, &s->slots[i], error);
-    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, job.config, job.best_s, error);
+    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, job.config, job.best_cost, error);
   }
   return rc;
 }
@@ -301,12 +301,12 @@ static int take_turn(clt_command_state *s, clt_error *error) {
 
 /* --- submitting and waiting --- */
 
-static int command_submit(void *state, clt_config config, double best_s, clt_error *error) {
+static int command_submit(void *state, clt_config config, double best_cost, clt_error *error) {
   clt_command_state *s = state;
   if (s->n_submitted >= s->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
   give_up_kept(s);
-  s->queue[s->n_queue++] = (clt_command_job){config, best_s};
+  s->queue[s->n_queue++] = (clt_command_job){config, best_cost};
   s->n_submitted++;
   return CLT_OK;
 }

@@ -45,7 +45,7 @@ typedef struct clt_evaluation {
   char name[32];        /* of its scratch folder */
   clt_evaluation_stage stage;
   clt_config config;
-  double best_s; /* so far, of others; 0: none */
+  double best_cost; /* so far, of others (clt_figure_cost); 0: none */
   bool single;   /* after each run it is BUILT again: others decide how often it runs */
   unsigned lost; /* times that the process that ran it was gone */
   char *scratch, **environment, **words;
@@ -57,7 +57,7 @@ typedef struct clt_evaluation {
 
 /* Makes the scratch folder and begins to build. A command that cannot be said for this configuration is a failure of
  * it. */
-int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, clt_error *error);
+int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost, clt_error *error);
 int clt_evaluation_run(clt_evaluation *e, clt_error *error); /* of one that is BUILT */
 /* Goes on where a program has ended. CLT_E_WORKER: the process that runs it is gone. */
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error);
@@ -76,22 +76,23 @@ void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-
 
 /* --- figures --- */
 
-/* Fills *out with what the configuration is ranked by: positive, the less the better. Where there is none, returns the
- * reason, and why has a line about it. */
+/* Fills *out with the figure, positive, in seconds or in its own unit. Where there is none, returns the reason, and why
+ * has a line about it. */
 clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_process *process,
                            const clt_program_end *end, const char *scratch, char *why, size_t capacity);
 /* The number in a text: the whole of it, a member of its JSON, or the last match of a pattern (figure says which). */
 clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *text, char *why, size_t capacity);
-/* Scaled and turned round as the figure says; false where the number is not positive. */
-bool clt_figure_rank(double *out, const clt_figure *figure, double number);
-/* Minimum, median or mean of the runs. */
-double clt_figure_summary(const clt_figure *figure, const double *runs, size_t n);
+/* Scaled as the figure says; false where the number is not positive. */
+bool clt_figure_scale(double *out, const clt_figure *figure, double number);
+double clt_figure_cost(const clt_figure *figure, double value); /* the less the better */
+/* Adds a run: its figure, the seconds it took (NaN: nobody knows), and what both come to by the figure's statistic. */
+void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double value, double wall_s);
 
 /* --- the evaluator --- */
 
 typedef struct clt_command_job {
   clt_config config;
-  double best_s;
+  double best_cost;
 } clt_command_job;
 
 typedef struct clt_command_slot {

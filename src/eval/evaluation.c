@@ -131,12 +131,12 @@ static int build_next(clt_evaluation *e, clt_error *error) {
                        error);
 }
 
-int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, clt_error *error) {
+int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost, clt_error *error) {
   clt_measurement_release(&e->measurement);
   clt_measurement_init(&e->measurement, config);
   e->measurement.clock = CLT_CLOCK_HOST;
   e->config = config;
-  e->best_s = best_s;
+  e->best_cost = best_cost;
   e->step = 0;
   e->cold = 0;
   e->checked = e->context->command->check.n == 0;
@@ -148,9 +148,10 @@ int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_s, cl
 int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
   const clt_command_options *o = &e->context->options;
   double limit_s = o->run_timeout_s;
-  bool best_is_time = e->context->command->figure.source == CLT_FIGURE_WALL;
-  if (best_is_time && o->run_timeout_factor > 0 && e->best_s > 0)
-    limit_s = fmin(limit_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_s));
+  const clt_figure *figure = &e->context->command->figure;
+  bool best_is_time = figure->source == CLT_FIGURE_WALL && clt_figure_is_time(figure);
+  if (best_is_time && o->run_timeout_factor > 0 && e->best_cost > 0)
+    limit_s = fmin(limit_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_cost));
   return start_program(e, &e->context->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
 }
 
@@ -175,12 +176,15 @@ static clt_reason judge_end(clt_evaluation_stage stage, const clt_program_end *e
 static bool has_enough_runs(const clt_evaluation *e) {
   const clt_command_options *o = &e->context->options;
   const clt_measurement *m = &e->measurement;
-  double least = INFINITY;
-  for (size_t i = 0; i < m->n_runs; i++) least = fmin(least, m->runs_s[i]);
+  double costs[CLT_MAX_RUNS], least = INFINITY;
+  for (size_t i = 0; i < m->n_runs; i++) {
+    costs[i] = clt_figure_cost(&e->context->command->figure, isnan(m->figure) ? m->runs_s[i] : m->figures[i]);
+    least = fmin(least, costs[i]);
+  }
   if (m->n_runs == 0 || (int64_t)m->n_runs >= o->max_runs) return m->n_runs > 0;
-  if (e->best_s > 0 && o->abandon_factor > 0 && least > o->abandon_factor * e->best_s) return true;
+  if (e->best_cost > 0 && o->abandon_factor > 0 && least > o->abandon_factor * e->best_cost) return true;
   if (m->phases.runs_s >= o->max_total_s) return true;
-  return (int64_t)m->n_runs >= o->min_runs && clt_runs_steady(m->runs_s, m->n_runs, o->steady);
+  return (int64_t)m->n_runs >= o->min_runs && clt_runs_steady(costs, m->n_runs, o->steady);
 }
 
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
@@ -212,7 +216,7 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   if (running && !e->single && e->cold < e->context->options.warm_up) {
     e->cold++;
   } else if (running) {
-    m->runs_s[m->n_runs++] = figure;
+    clt_figure_put_run(m, stated, figure, end.wall_s);
     m->phases.runs_s += end.wall_s;
   }
   if (!e->checked)
@@ -220,7 +224,6 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
                          error);
   if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
   if (!has_enough_runs(e)) return clt_evaluation_run(e, error);
-  m->time_s = clt_figure_summary(stated, m->runs_s, m->n_runs);
   e->stage = CLT_EVALUATION_DONE;
   return CLT_OK;
 }

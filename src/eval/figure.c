@@ -97,11 +97,33 @@ static clt_reason read_file(double *out, const clt_figure *figure, const char *s
   return reason;
 }
 
-bool clt_figure_rank(double *out, const clt_figure *figure, double number) {
-  double scaled = figure->larger_is_better ? 1 / number : number * figure->scale;
-  if (!(isfinite(number) && number > 0 && isfinite(scaled) && scaled > 0)) return false;
-  *out = scaled;
-  return true;
+static double summarise_runs(clt_statistic statistic, bool larger_is_better, const double *runs, size_t n) {
+  double best = larger_is_better ? -INFINITY : INFINITY, sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    best = larger_is_better ? fmax(best, runs[i]) : fmin(best, runs[i]);
+    sum += runs[i];
+  }
+  switch (statistic) {
+    case CLT_STATISTIC_MEDIAN: return clt_median(runs, n);
+    case CLT_STATISTIC_MEAN: return sum / (double)n;
+    default: return isfinite(best) ? best : NAN;
+  }
+}
+
+bool clt_figure_scale(double *out, const clt_figure *figure, double number) {
+  *out = figure->larger_is_better ? number : number * figure->scale;
+  return isfinite(*out) && *out > 0 && isfinite(1 / *out);
+}
+
+double clt_figure_cost(const clt_figure *figure, double value) { return figure->larger_is_better ? 1 / value : value; }
+
+void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double value, double wall_s) {
+  bool is_time = clt_figure_is_time(figure);
+  size_t i = m->n_runs++;
+  m->runs_s[i] = is_time ? value : wall_s;
+  m->figures[i] = is_time ? NAN : value;
+  m->time_s = summarise_runs(figure->statistic, false, m->runs_s, m->n_runs);
+  m->figure = is_time ? NAN : summarise_runs(figure->statistic, figure->larger_is_better, m->figures, m->n_runs);
 }
 
 clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_process *process,
@@ -119,20 +141,7 @@ clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_proc
     case CLT_FIGURE_FILE: reason = read_file(&number, figure, scratch, why, capacity); break;
     case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, printed, why, capacity); break;
   }
-  if (reason != CLT_REASON_NONE || clt_figure_rank(out, figure, number)) return reason;
+  if (reason != CLT_REASON_NONE || clt_figure_scale(out, figure, number)) return reason;
   snprintf(why, capacity, "%g is not a positive number", number);
   return CLT_REASON_BAD_FIGURE;
-}
-
-double clt_figure_summary(const clt_figure *figure, const double *runs, size_t n) {
-  double least = INFINITY, sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    least = fmin(least, runs[i]);
-    sum += runs[i];
-  }
-  switch (figure->statistic) {
-    case CLT_STATISTIC_MEDIAN: return clt_median(runs, n);
-    case CLT_STATISTIC_MEAN: return sum / (double)n;
-    default: return least;
-  }
 }

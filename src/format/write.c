@@ -124,6 +124,13 @@ static void set_configuration(writer *w, json_t *object, clt_config config) {
     set_member(w, object, clt_space_parameter(w->space, i)->name, clt_json_value(clt_space_value(w->space, config, i)));
 }
 
+/* The files know times alone: a program's figure is written as its cost in their place. */
+static const clt_measurement *measurement_in_file(const clt_t4_result *result, clt_measurement *as_time) {
+  if (result->objective == NULL) return result->measurement;
+  clt_objective_figure_as_time(result->objective, result->measurement, as_time);
+  return as_time;
+}
+
 static json_t *runs_json(writer *w, const clt_measurement *m) {
   json_t *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++)
@@ -195,7 +202,7 @@ static void append_quantity(writer *w, json_t *list, const char *name, json_t *v
 }
 
 /* T4 has no place for the finer reason of a failure: it travels as a measurement. */
-static json_t *measurements_json(writer *w, const clt_t4_result *result) {
+static json_t *measurements_json(writer *w, const clt_t4_result *result, double time_s) {
   const clt_measurement *m = result->measurement;
   const clt_objective *objective = result->objective;
   bool correct = clt_measurement_correct(m);
@@ -204,8 +211,8 @@ static json_t *measurements_json(writer *w, const clt_t4_result *result) {
    * otherwise. */
   if (!correct)
     append_quantity(w, list, "time", json_string(clt_entry_error(m->reason)), "ms");
-  else if (isfinite(m->time_s))
-    append_quantity(w, list, "time", json_real(m->time_s * MS_PER_S), "ms");
+  else if (isfinite(time_s))
+    append_quantity(w, list, "time", json_real(time_s * MS_PER_S), "ms");
   if (isfinite(m->energy_J)) append_quantity(w, list, "energy", json_real(m->energy_J), "J");
   if (objective && !correct && !clt_objective_is_time(objective))
     append_quantity(w, list, clt_objective_name(objective), json_string(clt_entry_error(m->reason)),
@@ -222,7 +229,8 @@ static json_t *measurements_json(writer *w, const clt_t4_result *result) {
 }
 
 static void put_result(writer *w, const clt_t4_result *result) {
-  const clt_measurement *m = result->measurement;
+  clt_measurement as_time;
+  const clt_measurement *m = measurement_in_file(result, &as_time);
   const clt_phases *phases = &m->phases;
   json_t *object = json_object(), *configuration = json_object(), *times = json_object();
   set_configuration(w, configuration, m->config);
@@ -238,7 +246,7 @@ static void put_result(writer *w, const clt_t4_result *result) {
   set_member(w, object, "times", times);
   set_member(w, object, "invalidity", json_string(clt_invalidity_name(clt_reason_invalidity(m->reason))));
   set_member(w, object, "correctness", json_integer(clt_measurement_correct(m)));
-  set_member(w, object, "measurements", measurements_json(w, result));
+  set_member(w, object, "measurements", measurements_json(w, result, m->time_s));
   set_member(w, object, "objectives",
              json_pack("[s]", result->objective ? clt_objective_name(result->objective) : "time"));
   put_json(w, object, w->digits);
@@ -308,7 +316,8 @@ static void add_python(clt_text *out, clt_value value) {
 }
 
 static void put_entry(writer *w, const clt_t4_result *result) {
-  const clt_measurement *m = result->measurement;
+  clt_measurement as_time;
+  const clt_measurement *m = measurement_in_file(result, &as_time);
   const char *word = clt_entry_error(m->reason);
   json_t *entry = json_object();
   clt_text key = {0};

@@ -19,6 +19,7 @@
 #define CLEARLY 0.8
 
 typedef struct time_choice {
+  const clt_objective *objective;
   clt_best best;     /* finalist */
   clt_best fastest;  /* in the search */
   clt_map finalists; /* seen */
@@ -26,18 +27,19 @@ typedef struct time_choice {
 
 static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
   time_choice *c = user;
+  bool correct = clt_measurement_correct(m);
+  if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
   if (kind == CLT_RECORD_FINALIST) {
     bool is_new;
     if (clt_map_add(&c->finalists, m->config, &is_new) == NULL) return CLT_E_MEMORY;
-    if (is_new && clt_measurement_correct(m) && m->time_s < c->best.time_s)
-      c->best = (clt_best){m->config, m->time_s, m->energy_J};
+    if (is_new && correct && m->time_s < c->best.time_s)
+      c->best = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
     return 0;
   }
-  if (isnan(m->time_s)) return 0; /* a program's figure alone */
   bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
     if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
-    c->fastest = (clt_best){m->config, m->time_s, m->energy_J};
+    c->fastest = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
   if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
@@ -85,7 +87,7 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
   if (correct) {
     const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
     i->cost[k] = cost;
-    i->best[k] = (clt_best){m->config, m->time_s, m->energy_J};
+    i->best[k] = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
   }
   return 0;
 }
@@ -101,7 +103,7 @@ static clt_best choose_by_cost(const cost_choice *c) {
         least[k] = i;
     }
   const candidate *searched = least[SEARCHED], *compared = least[COMPARED];
-  if (compared == NULL) return searched ? searched->best[SEARCHED] : (clt_best){CLT_CONFIG_NONE, NAN, NAN};
+  if (compared == NULL) return searched ? searched->best[SEARCHED] : (clt_best){CLT_CONFIG_NONE, NAN, NAN, NAN};
   bool passed =
       searched && isnan(searched->cost[COMPARED]) && !(AS_GOOD * compared->cost[COMPARED] <= searched->cost[SEARCHED]);
   return passed ? searched->best[SEARCHED] : compared->best[COMPARED];
@@ -111,8 +113,8 @@ int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, c
                     const clt_objective *objective, clt_error *error) {
   int rc;
   if (clt_objective_ranks_by_time(objective)) {
-    const clt_best none = {CLT_CONFIG_NONE, INFINITY, NAN};
-    time_choice c = {.best = none, .fastest = none};
+    const clt_best none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
+    time_choice c = {.objective = objective, .best = none, .fastest = none};
     rc = clt_store_best(store, key, space, judge_by_time, &c, error);
     if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
     clt_map_release(&c.finalists);

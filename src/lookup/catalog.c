@@ -200,7 +200,7 @@ typedef struct listing {
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
   clt_objective *objective = NULL;
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
   int rc = clt_objective_new(&objective, *instance, l->objective, error);
   if (rc == CLT_OK)
     rc = clt_best_of_key(&best, place->store, &place->key, clt_instance_space(*instance), objective, error);

@@ -42,7 +42,7 @@ void clt_texts_release(clt_texts *texts);
 /* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
 typedef struct clt_best {
   clt_config config;
-  double time_s, energy_J;
+  double time_s, energy_J, figure;
 } clt_best;
 
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,

@@ -49,7 +49,8 @@ int clt_lookup_result_complete(clt_lookup_result *result, const clt_instance *in
   clt_measurement_init(&m, best->config);
   m.time_s = best->time_s;
   m.energy_J = best->energy_J;
-  made.expected_time_s = known_here ? best->time_s : NAN;
+  m.figure = best->figure;
+  made.expected_time_s = known_here ? clt_objective_metric_value(objective, 0, &m) : NAN;
   made.expected_value = known_here ? clt_objective_value(objective, &m) : NAN;
   made.configuration = clt_config_string(clt_instance_space(instance), best->config);
   made.device = strdup(device);
@@ -73,7 +74,7 @@ typedef struct question {
 } question;
 
 static int answer_exactly(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores && best.config == CLT_CONFIG_NONE; i++)
     if (q->catalog->stores[i].store)
@@ -105,7 +106,7 @@ static int predict_best(void *user, const clt_model *model, clt_error *error) {
 /* Models know times. */
 static int answer_by_model(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
   char name[33];
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN};
+  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
   if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
   int rc = clt_predictor_name(name, q->instance, error);
   for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores && best.config == CLT_CONFIG_NONE; i++) {
@@ -205,7 +206,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = answer_exactly(&q, out, &answered, error);
   if (rc == CLT_OK && !answered) rc = answer_by_related(&q, out, &answered, error);
   if (rc == CLT_OK && !answered) {
-    const clt_best best = {clt_instance_default(instance), NAN, NAN};
+    const clt_best best = {clt_instance_default(instance), NAN, NAN, NAN};
     *out = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
     rc = clt_lookup_result_complete(out, instance, objective, &best, "", "", error);
   }

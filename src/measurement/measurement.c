@@ -94,6 +94,11 @@ const char *clt_invalidity_name(clt_invalidity invalidity) {
 
 /* --- statistics --- */
 
+double clt_spread(const clt_measurement *m) {
+  const double *runs = isnan(m->figure) ? m->runs_s : m->figures;
+  return m->n_runs ? clt_mad(runs, m->n_runs) / clt_median(runs, m->n_runs) : NAN;
+}
+
 static int compare_numbers(const void *a, const void *b) {
   double x, y;
   memcpy(&x, a, sizeof x);

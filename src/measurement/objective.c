@@ -196,8 +196,10 @@ bool clt_objective_needs_energy(const clt_objective *o) { return o->metrics[o->c
 size_t clt_objective_n_metrics(const clt_objective *o) { return o->n; }
 size_t clt_objective_chosen(const clt_objective *o) { return o->chosen; }
 
+size_t clt_objective_standard(const clt_objective *o) { return o->n_built_ins > FIGURE ? FIGURE : TIME; }
+
 bool clt_objective_is_standard(const clt_objective *o) {
-  size_t standard = o->n_built_ins > FIGURE ? FIGURE : TIME;
+  size_t standard = clt_objective_standard(o);
   return o->chosen == standard && o->goal == o->metrics[standard].goal;
 }
 
@@ -252,19 +254,27 @@ double clt_objective_value(const clt_objective *o, const clt_measurement *m) {
   return clt_objective_metric_value(o, o->chosen, m);
 }
 
-double clt_objective_exchange(const clt_objective *o, double x) {
+static double exchange_by(clt_goal goal, double x) {
   if (!(x > 0) || isinf(x)) return NAN;
-  return o->goal == CLT_MAXIMISE ? 1 / x : x;
+  return goal == CLT_MAXIMISE ? 1 / x : x;
 }
+
+double clt_objective_exchange(const clt_objective *o, double x) { return exchange_by(o->goal, x); }
 
 double clt_objective_cost(const clt_objective *o, const clt_measurement *m) {
   return clt_objective_exchange(o, clt_objective_value(o, m));
 }
 
-double clt_objective_cost_of(const clt_objective *o, clt_config config, double time_s, double energy_J) {
-  clt_measurement m;
-  clt_measurement_init(&m, config);
-  m.time_s = time_s;
-  m.energy_J = energy_J;
-  return clt_objective_cost(o, &m);
+double clt_objective_standard_cost(const clt_objective *o, const clt_measurement *m) {
+  size_t standard = clt_objective_standard(o);
+  return exchange_by(o->metrics[standard].goal, clt_objective_metric_value(o, standard, m));
+}
+
+void clt_objective_figure_as_time(const clt_objective *o, const clt_measurement *m, clt_measurement *out) {
+  *out = *m;
+  if (o->n_built_ins <= FIGURE || isnan(m->figure)) return;
+  clt_goal goal = o->metrics[FIGURE].goal;
+  out->time_s = exchange_by(goal, m->figure);
+  for (size_t i = 0; i < m->n_runs; i++) out->runs_s[i] = exchange_by(goal, m->figures[i]);
+  out->figure = NAN;
 }

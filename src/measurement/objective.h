@@ -34,6 +34,7 @@ bool clt_objective_is_time(const clt_objective *objective);     /* it is "time" 
 /* It is what is optimised where nothing is stated: "figure" where the program reports one that is no time, else "time".
  */
 bool clt_objective_is_standard(const clt_objective *objective);
+size_t clt_objective_standard(const clt_objective *objective); /* the index of that metric */
 bool clt_objective_needs_energy(const clt_objective *objective);
 /* Whether of two configurations the faster one is always the better one: the objective's expression reads time_s and
  * nothing else that varies, and consists of sums, products, quotients and powers that make it worse as time_s grows.
@@ -48,8 +49,6 @@ double clt_objective_value(const clt_objective *objective, const clt_measurement
  * is the ratio of values whichever way it goes, and the logarithm is defined. Above 0; NaN where there is no value, and
  * where that is not above 0 or not finite. This is the only place where a value becomes a cost. */
 double clt_objective_cost(const clt_objective *objective, const clt_measurement *measurement);
-/* The same from the parts; energy_J NaN: not measured. */
-double clt_objective_cost_of(const clt_objective *objective, clt_config config, double time_s, double energy_J);
 /* From a value to its cost; it is its own inverse, so also back. */
 double clt_objective_exchange(const clt_objective *objective, double value_or_cost);
 
@@ -59,5 +58,11 @@ size_t clt_objective_n_metrics(const clt_objective *objective);
 clt_metric clt_objective_metric(const clt_objective *objective, size_t index);
 size_t clt_objective_chosen(const clt_objective *objective); /* the index of the objective */
 double clt_objective_metric_value(const clt_objective *objective, size_t index, const clt_measurement *measurement);
+/* The cost by the standard metric alone, whatever the objective is. */
+double clt_objective_standard_cost(const clt_objective *objective, const clt_measurement *measurement);
+
+/* For files of other tools, which know times alone: where a program reports a figure, *out is m with the figures' costs
+ * in the place of seconds, which is also what records of before hold; otherwise m as it is. log stays m's. */
+void clt_objective_figure_as_time(const clt_objective *objective, const clt_measurement *m, clt_measurement *out);
 
 #endif

@@ -51,17 +51,6 @@ typedef struct clt_figure {
 /* Whether the figure is a time in seconds: then it is the measurement's time_s, else its figure. */
 bool clt_figure_is_time(const clt_figure *figure);
 
-/* What the figure that configurations are ranked by is counted in: "s" for kernels and whenever it is a time. Where the
- * larger is the better, clt_measurement.time_s and runs_s hold its inverse. */
-const char *clt_problem_figure_unit(const clt_problem *problem);
-bool clt_problem_larger_is_better(const clt_problem *problem);
-
-/* Whether that figure is a time in seconds. */
-bool clt_problem_figure_is_time(const clt_problem *problem);
-
-/* The figure, in its unit, that a measurement's time_s stands for. */
-double clt_problem_figure(const clt_problem *problem, double time_s);
-
 /* The batch protocol. input, output: files in the scratch folder; NULL: standard input and output. */
 typedef struct clt_batch {
   bool used;

@@ -38,24 +38,8 @@ const char *clt_problem_objective(const clt_problem *problem) { return problem->
 
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
 
-const char *clt_problem_figure_unit(const clt_problem *problem) {
-  return problem->command ? problem->command->figure.unit : "s";
-}
-
-bool clt_problem_larger_is_better(const clt_problem *problem) {
-  return problem->command && problem->command->figure.larger_is_better;
-}
-
 bool clt_figure_is_time(const clt_figure *figure) {
   return strcmp(figure->unit, "s") == 0 && !figure->larger_is_better;
-}
-
-bool clt_problem_figure_is_time(const clt_problem *problem) {
-  return problem->command == NULL || clt_figure_is_time(&problem->command->figure);
-}
-
-double clt_problem_figure(const clt_problem *problem, double time_s) {
-  return clt_problem_larger_is_better(problem) ? 1 / time_s : time_s;
 }
 
 const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &problem->guidance; }

@@ -24,7 +24,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                        .reason = m->reason,
                        .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
                        .cost = clt_objective_cost(objective, m),
-                       .spread = m->n_runs < 2 ? NAN : clt_mad(m->runs_s, m->n_runs) / clt_median(m->runs_s, m->n_runs),
+                       .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                        .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
                        .final_s = NAN,
                        .final_cost = NAN};

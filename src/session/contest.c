@@ -194,7 +194,9 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
       if (kept) memcpy(m->runs_s, runs_s->values + runs_s->n - kept, kept * sizeof *m->runs_s);
       m->n_runs = kept;
       m->time_s = clt_median(runs_s->values, runs_s->n);
-      m->figure = figures->n ? clt_median(figures->values, figures->n) : NAN;
+      m->figure = clt_median(figures->values, figures->n);
+      for (size_t k = 0; k < kept && figures->n == runs_s->n; k++)
+        m->figures[k] = figures->values[runs_s->n - kept + k];
       m->energy_J = energies_J->n ? clt_median(energies_J->values, energies_J->n) : NAN;
     }
     if (rc == CLT_OK)
@@ -351,7 +353,7 @@ static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error)
     return CLT_OK;
   }
   /* A failure is one whatever it was compared for. */
-  bool by_time = clt_objective_ranks_by_time(l->objective) || !correct;
+  bool by_time = clt_objective_ranks_by_time(l->objective) || clt_objective_is_standard(l->objective) || !correct;
   if (l->store)
     rc = clt_store_add(l->store, &l->key, l->space, by_time ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED, m, error);
   if (rc == CLT_OK && s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(l->space, s->first)) {

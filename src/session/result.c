@@ -92,17 +92,25 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
 
 static int add_ranked(clt_session *s, const clt_measurement *m, double cost, clt_error *error) {
   if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
-  double least_s = INFINITY, median_s = m->n_runs ? clt_median(m->runs_s, m->n_runs) : m->time_s;
-  for (size_t i = 0; i < m->n_runs; i++) least_s = fmin(least_s, m->runs_s[i]);
+  bool by_figure = !isnan(m->figure);
+  const double *runs = by_figure ? m->figures : m->runs_s;
+  double least = INFINITY, median = clt_median(runs, m->n_runs), greatest = 0;
+  for (size_t i = 0; i < m->n_runs; i++) {
+    least = fmin(least, runs[i]);
+    greatest = fmax(greatest, runs[i]);
+  }
   clt_measurement at_median = *m; /* borrowed */
-  at_median.time_s = median_s;
+  if (!isnan(median)) *(by_figure ? &at_median.figure : &at_median.time_s) = median;
+  bool larger = by_figure && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
   s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
                                           .time_s = m->time_s,
                                           .figure = m->figure,
                                           .energy_J = m->energy_J,
                                           .cost = cost,
                                           .median_cost = clt_objective_cost(s->loop.objective, &at_median),
-                                          .spread = m->n_runs < 3 ? -1 : median_s / least_s - 1};
+                                          .spread = m->n_runs < 3 || isnan(median) ? -1
+                                                    : larger                       ? greatest / median - 1
+                                                                                   : median / least - 1};
   return CLT_OK;
 }
 
@@ -152,8 +160,7 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
   const clt_measurement *best = &result->best;
   size_t n = s->n_ranked;
   double *values = clt_new_array(n, sizeof *values);
-  if (best->config != CLT_CONFIG_NONE && best->n_runs)
-    result->best_spread = clt_mad(best->runs_s, best->n_runs) / clt_median(best->runs_s, best->n_runs);
+  if (best->config != CLT_CONFIG_NONE) result->best_spread = clt_spread(best);
   clt_session_report(s, &((clt_counted_result *)result)->search);
   for (size_t i = 0; i < n; i++) {
     if (s->ranked[i].cost >= result->least_cost) continue; /* false for the first */

@@ -372,12 +372,16 @@ static int open_session(clt_session *s, clt_error *error) {
 
 /* --- driving --- */
 
-/* What others are given up against: not the luckiest run. By another objective a slow one may be the best. */
-static double typical_best_s(const clt_session *s) {
-  const clt_measurement *best = &s->result->best;
+/* What others are given up against, seconds or a figure's cost: not the luckiest run. By another objective a slow one
+ * may be the best. */
+static double typical_best(const clt_session *s) {
+  clt_measurement best = s->result->best; /* borrowed */
   const clt_objective *o = s->loop.objective;
-  if (best->config == CLT_CONFIG_NONE || !(clt_objective_ranks_by_time(o) || clt_objective_is_standard(o))) return 0;
-  return best->n_runs > 0 ? clt_median(best->runs_s, best->n_runs) : best->time_s;
+  bool by_figure = !isnan(best.figure), standard = clt_objective_is_standard(o);
+  if (best.config == CLT_CONFIG_NONE || !(standard || (clt_objective_ranks_by_time(o) && !by_figure))) return 0;
+  double median = clt_median(by_figure ? best.figures : best.runs_s, best.n_runs);
+  if (!isnan(median)) *(by_figure ? &best.figure : &best.time_s) = median;
+  return standard ? clt_objective_cost(o, &best) : best.time_s;
 }
 
 int clt_session_search(clt_session *s, clt_error *error) {
@@ -395,7 +399,7 @@ int clt_session_search(clt_session *s, clt_error *error) {
       size_t batch = s->settings->batch ? s->settings->batch : most_under_way(s) - s->loop.n_measuring;
       int rc = clt_loop_next(&s->loop, batch, &config, error);
       if (rc == CLT_OK && config != CLT_CONFIG_NONE)
-        rc = s->evaluator->submit(s->evaluator_state, config, typical_best_s(s), error);
+        rc = s->evaluator->submit(s->evaluator_state, config, typical_best(s), error);
       if (rc) return rc;
     } while (config != CLT_CONFIG_NONE);
     if (clt_session_stopping(s))

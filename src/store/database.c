@@ -25,11 +25,13 @@
 #define CREATE_INDEX "CREATE INDEX IF NOT EXISTS measurement_speed ON measurement(problem, device, kind, time_s)"
 
 /* The same holds for these tables: only what was measured with its energy, and what a program reported a figure of,
- * have a row. A record of such a program without one is older: its time_s is the figure's cost (clt_objective_cost). */
-#define CREATE_MORE(name, column)                                                                       \
-  "CREATE TABLE IF NOT EXISTS " name "(measurement INTEGER PRIMARY KEY REFERENCES measurement, " column \
-  " REAL NOT NULL)"
-#define CREATE_TABLES CREATE_MORE("energy", "energy_J") "; " CREATE_MORE("figure", "figure")
+ * have rows: of figures, the summary at position 0 and then those of the runs. A record of such a program without one
+ * is older: its time_s is the figure's cost (measurement/objective.c). */
+#define CREATE_TABLES                                                                                  \
+  "CREATE TABLE IF NOT EXISTS energy(measurement INTEGER PRIMARY KEY REFERENCES measurement, energy_J" \
+  " REAL NOT NULL); "                                                                                  \
+  "CREATE TABLE IF NOT EXISTS figure(measurement INTEGER NOT NULL REFERENCES measurement,"             \
+  " position INTEGER NOT NULL, figure REAL, PRIMARY KEY(measurement, position)) WITHOUT ROWID"
 
 static const char schema[] =
     "CREATE TABLE problem("

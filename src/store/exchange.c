@@ -87,6 +87,7 @@ static int merge_record(void *user, const clt_store_description *none, const clt
   hash_number(hasher, m->phases.first_launch_s);
   hash_number(hasher, m->phases.verify_s);
   for (size_t i = 0; i < m->n_runs; i++) hash_number(hasher, m->runs_s[i]);
+  for (size_t i = 0; i < m->n_runs && !isnan(m->figure); i++) hash_number(hasher, m->figures[i]);
   char hex[33], half[17] = "";
   clt_hasher_hex(hasher, hex);
   clt_hasher_free(hasher);

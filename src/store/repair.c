@@ -82,8 +82,8 @@ static const salvaged_table energies = {{NULL, NULL},
                                         "SELECT measurement, energy_J FROM energy WHERE measurement = ?1",
                                         "INSERT OR IGNORE INTO energy VALUES(?1, ?2)"};
 static const salvaged_table figures = {{NULL, NULL},
-                                       "SELECT measurement, figure FROM figure WHERE measurement = ?1",
-                                       "INSERT OR IGNORE INTO figure VALUES(?1, ?2)"};
+                                       "SELECT measurement, position, figure FROM figure WHERE measurement = ?1",
+                                       "INSERT OR IGNORE INTO figure VALUES(?1, ?2, ?3)"};
 #define N_FOLLOWERS 3
 
 /* The statements of a copy. */

@@ -55,13 +55,13 @@ static const char *const statement_texts[N_STATEMENTS] = {
         " VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     [ADD_RUN] = "INSERT INTO run(measurement, position, time_s) VALUES(?1, ?2, ?3)",
     [ADD_ENERGY] = "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)",
-    [ADD_FIGURE] = "INSERT INTO figure(measurement, figure) VALUES(?1, ?2)",
+    [ADD_FIGURE] = "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)",
     [OLDEST_FIRST] = RECORDS_OF_KEY " ORDER BY id",
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
-    [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1",
+    [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
     [KEYS] =
         "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0,"
         " (SELECT min(id) FROM measurement WHERE problem=p.id AND device=d.id) AS first"
@@ -228,11 +228,14 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
     bound = bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, m->runs_s[i]);
     rc = run_statement(store, ADD_RUN, bound, error);
   }
-  const double more[2] = {m->energy_J > 0 ? m->energy_J : NAN, m->figure};
-  for (int i = 0; rc == CLT_OK && i < 2; i++) {
-    s = store->statements[ADD_ENERGY + i];
-    if (isnan(more[i])) continue;
-    rc = run_statement(store, ADD_ENERGY + i, bind_whole(s, 1, id) && bind_number(s, 2, more[i]), error);
+  s = store->statements[ADD_ENERGY];
+  if (rc == CLT_OK && m->energy_J > 0)
+    rc = run_statement(store, ADD_ENERGY, bind_whole(s, 1, id) && bind_number(s, 2, m->energy_J), error);
+  s = store->statements[ADD_FIGURE];
+  for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++) {
+    double figure = i ? m->figures[i - 1] : m->figure;
+    bound = bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, figure);
+    rc = run_statement(store, ADD_FIGURE, bound, error);
   }
   return rc;
 }
@@ -275,24 +278,16 @@ static double column_number(sqlite3_stmt *s, int column, double otherwise) {
   return type == SQLITE_FLOAT || type == SQLITE_INTEGER ? sqlite3_column_double(s, column) : otherwise;
 }
 
-/* More runs than a measurement can have leave n_runs out of range: the record is then refused. */
-static int read_runs(sqlite_store *store, int64_t id, clt_measurement *m, clt_error *error) {
-  sqlite3_stmt *s = store->statements[RUNS];
-  int step = bind_whole(s, 1, id) ? sqlite3_step(s) : SQLITE_ERROR;
-  for (; step == SQLITE_ROW && m->n_runs < CLT_MAX_RUNS; step = sqlite3_step(s))
-    m->runs_s[m->n_runs++] = column_number(s, 0, NAN);
-  if (step == SQLITE_ROW) m->n_runs = CLT_MAX_RUNS + 1;
-  int rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
-  release_statement(s);
-  return rc;
-}
-
-/* The energy or figure of a measurement, where it has one. */
-static int read_more(sqlite_store *store, int statement, int64_t id, double *out, clt_error *error) {
+/* The numbers that belong to a measurement, at most `most`. Where there are more, *n is out of range: more runs than a
+ * measurement can have make that its record is refused. */
+static int read_numbers(sqlite_store *store, int statement, int64_t id, double *out, size_t most, size_t *n,
+                        clt_error *error) {
   sqlite3_stmt *s = store->statements[statement];
+  *n = 0;
   if (s == NULL) return CLT_OK;
   int step = bind_whole(s, 1, id) ? sqlite3_step(s) : SQLITE_ERROR;
-  if (step == SQLITE_ROW) *out = column_number(s, 0, NAN);
+  for (; step == SQLITE_ROW && *n < most; step = sqlite3_step(s)) out[(*n)++] = column_number(s, 0, NAN);
+  *n += step == SQLITE_ROW;
   int rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
   release_statement(s);
   return rc;
@@ -313,10 +308,17 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   m.max_abs_error = column_number(s, 11, NAN);
   m.log = (char *)sqlite3_column_text(s, 12); /* borrowed from the row */
   int64_t id = sqlite3_column_int64(s, 0);
-  int rc = read_runs(store, id, &m, error);
-  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_more(store, ENERGY, id, &m.energy_J, error);
-  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_more(store, FIGURE, id, &m.figure, error);
+  double figures[1 + CLT_MAX_RUNS];
+  size_t n = 0;
+  int rc = read_numbers(store, RUNS, id, m.runs_s, CLT_MAX_RUNS, &m.n_runs, error);
+  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n, error);
+  if (rc == CLT_OK && m.reason == CLT_REASON_NONE)
+    rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
+  else
+    n = 0;
   if (rc) return rc;
+  if (n > 0) m.figure = figures[0];
+  for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
   clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .measurement = &m};
   for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++) {
     if (strcmp(kind_names[i], column_text(s, 1)) != 0) continue;

@@ -179,7 +179,7 @@ bool clt_record_plausible(const clt_store_record *record) {
   if (clt_measurement_correct(m) && !usable_number(m->time_s) && !usable_number(m->figure)) return false;
   if (isinf(m->energy_J) || m->energy_J < 0) return false;
   for (size_t i = 0; i < m->n_runs; i++)
-    if (!usable_number(m->runs_s[i])) return false;
+    if (!usable_number(m->runs_s[i]) && !(isnan(m->runs_s[i]) && usable_number(m->figure))) return false;
   return true;
 }
 

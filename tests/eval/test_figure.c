@@ -55,27 +55,50 @@ static void json_may_stand_among_other_lines(void **state) {
   expect(&figure, "", CLT_REASON_NO_FIGURE, 0);
 }
 
-static void figures_are_ranked_by_their_kind(void **state) {
+static void figures_keep_their_unit(void **state) {
   (void)state;
-  double x = 7;
+  double x;
   const clt_figure ms = {.scale = 1e-3}, larger = {.scale = 1, .larger_is_better = true};
-  assert_true(clt_figure_rank(&x, &ms, 5) && x == 5e-3);
-  assert_true(clt_figure_rank(&x, &larger, 4) && x == 0.25);
-  x = 7;
+  assert_true(clt_figure_scale(&x, &ms, 5) && x == 5e-3 && clt_figure_cost(&ms, x) == 5e-3);
+  assert_true(clt_figure_scale(&x, &larger, 4) && x == 4 && clt_figure_cost(&larger, x) == 0.25);
   const double bad[] = {0, -1, NAN, INFINITY};
-  for (int i = 0; i < 4; i++) assert_false(clt_figure_rank(&x, &ms, bad[i]) || clt_figure_rank(&x, &larger, bad[i]));
-  assert_true(x == 7);
+  for (int i = 0; i < 4; i++) assert_false(clt_figure_scale(&x, &ms, bad[i]) || clt_figure_scale(&x, &larger, bad[i]));
+}
+
+/* Runs that took 3 s, 2 s, ... */
+static clt_measurement runs_of(const clt_figure *figure) {
+  const double values[] = {4, 1, 1, 10};
+  clt_measurement m;
+  clt_measurement_init(&m, 0);
+  for (int i = 0; i < 4; i++) clt_figure_put_run(&m, figure, values[i], 3 - 0.5 * i);
+  assert_int_equal(m.n_runs, 4);
+  return m;
 }
 
 static void runs_are_summed_up(void **state) {
   (void)state;
-  const double runs[] = {4, 1, 1, 10};
-  clt_figure figure = {.statistic = CLT_STATISTIC_MINIMUM};
-  assert_true(clt_figure_summary(&figure, runs, 4) == 1);
-  figure.statistic = CLT_STATISTIC_MEDIAN;
-  assert_true(clt_figure_summary(&figure, runs, 4) == 2.5);
-  figure.statistic = CLT_STATISTIC_MEAN;
-  assert_true(clt_figure_summary(&figure, runs, 4) == 4);
+  static const double of_times[] = {1, 2.5, 4}, of_walls[] = {1.5, 2.25, 2.25}, of_points[] = {10, 2.5, 4};
+  for (int i = CLT_STATISTIC_MINIMUM; i <= CLT_STATISTIC_MEAN; i++) {
+    const clt_figure time = {.statistic = (clt_statistic)i, .unit = "s"};
+    const clt_figure points = {.statistic = (clt_statistic)i, .unit = "points", .larger_is_better = true};
+    clt_measurement m = runs_of(&time);
+    assert_true(m.time_s == of_times[i] && m.runs_s[3] == 10 && isnan(m.figure));
+    m = runs_of(&points);
+    assert_true(m.time_s == of_walls[i] && m.runs_s[3] == 1.5);
+    assert_true(m.figure == of_points[i] && m.figures[3] == 10);
+  }
+}
+
+static void seconds_may_be_unknown(void **state) {
+  (void)state;
+  const clt_figure points = {.unit = "points"}, time = {.unit = "s"};
+  clt_measurement m;
+  clt_measurement_init(&m, 0);
+  clt_figure_put_run(&m, &points, 7, NAN);
+  assert_true(m.n_runs == 1 && isnan(m.time_s) && isnan(m.runs_s[0]) && m.figure == 7);
+  clt_measurement_init(&m, 0);
+  clt_figure_put_run(&m, &time, 7, NAN);
+  assert_true(m.time_s == 7 && m.runs_s[0] == 7 && isnan(m.figure));
 }
 
 /* --- batches --- */
@@ -150,8 +173,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(a_plain_text_is_a_number),
                                      cmocka_unit_test(the_last_match_of_a_pattern_counts),
                                      cmocka_unit_test(json_may_stand_among_other_lines),
-                                     cmocka_unit_test(figures_are_ranked_by_their_kind),
+                                     cmocka_unit_test(figures_keep_their_unit),
                                      cmocka_unit_test(runs_are_summed_up),
+      cmocka_unit_test(seconds_may_be_unknown),
                                      cmocka_unit_test(a_question_has_positions),
                                      cmocka_unit_test(answers_are_found_in_other_text)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,8 @@ typedef struct clt_evaluator_type {
 
   int (*open)(void *state, const clt_evaluator_setup *setup, const void *options, clt_evaluator_limits *limits,
               clt_error *error);
-  /* best_s: the best time so far (0: none, or being slow does not matter), for deadlines and early abandonment. */
+  /* best_s: the best time so far (0: none, or being slow does not matter), for deadlines and early abandonment. Of a
+   * problem whose program reports a figure that is no time, that figure, or its inverse where the larger is better. */
   int (*submit)(void *state, clt_config config, double best_s, clt_error *error);
   /* Waits for any submitted configuration; *out is initialised by the evaluator and then owned by the caller.
    * CLT_E_AGAIN when timeout_s have passed, and when nothing is submitted. */
