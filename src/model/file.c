@@ -118,10 +118,14 @@ static json_t *parameters_json(const clt_space *space) {
   return array;
 }
 
-/* The residuals stand in the state, where each type had its own once. */
-static int model_to_text(char **out, const clt_model *model, clt_error *error) {
+static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
+  snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
+}
+
+int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
   json_t *state = json_object(), *validity = json_null();
   int rc = state ? model->type->save(model->state, (clt_model_record *)state, error) : clt_fail_memory(error);
+  /* The residuals stand in the state, where each type had its own once. */
   if (!rc && json_object_set_new(state, "residuals", clt_json_floats(model->residuals, model->n_residuals)))
     rc = clt_fail_memory(error);
   if (rc) return json_decref(state), rc;
@@ -135,21 +139,11 @@ static int model_to_text(char **out, const clt_model *model, clt_error *error) {
                 model->accuracy.fit_s, "calibrated_error", isfinite(calibrated) ? json_real(calibrated) : json_null(),
                 "sizes", model->sizes, "baseline", clt_baseline_save(&model->baseline), "parameters",
                 parameters_json(model->space), "validity", validity, "state", state);
-  *out = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  char header[HEADER_ROOM], *text = json ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
   json_decref(json);
-  return *out ? CLT_OK : clt_fail_memory(error);
-}
-
-static void print_header(char header[HEADER_ROOM], const char *text, size_t n) {
-  snprintf(header, HEADER_ROOM, MAGIC "%016" PRIx64 " %014zu\n", clt_hash64(text, n), n);
-}
-
-int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
-  char header[HEADER_ROOM], *text = NULL;
-  clt_text file = {0};
-  int rc = model_to_text(&text, model, error);
-  if (rc) return rc;
+  if (text == NULL) return clt_fail_memory(error);
   print_header(header, text, strlen(text));
+  clt_text file = {0};
   clt_text_add(&file, header);
   clt_text_add(&file, text);
   rc = file.rc ? clt_fail_memory(error) : clt_file_replace(path, file.bytes, file.n, error);
@@ -159,23 +153,6 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
 }
 
 /* --- loading --- */
-
-static int bad_file(clt_error *error, const char *path, const char *why) {
-  return clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "%s", why);
-}
-
-/* The header must be to the byte the one that save writes for this text. */
-static int check_header(const char *bytes, size_t n, const char *path, clt_error *error) {
-  const size_t magic = sizeof MAGIC - 1;
-  if (n < magic || memcmp(bytes, MAGIC, magic - 2) != 0) return bad_file(error, path, "not a clatune model file");
-  if (bytes[magic - 2] != MAGIC[magic - 2] || bytes[magic - 1] != ' ')
-    return bad_file(error, path, "a model file of another version; train it anew");
-  if (n < HEADER_BYTES) return bad_file(error, path, "the model file is cut short; train it anew");
-  char header[HEADER_ROOM];
-  print_header(header, bytes + HEADER_BYTES, n - HEADER_BYTES);
-  if (memcmp(header, bytes, HEADER_BYTES) == 0) return CLT_OK;
-  return bad_file(error, path, "the model file is damaged (its checksum does not fit); train it anew");
-}
 
 static bool same_value(const json_t *json, clt_value v) {
   switch (v.type) {
@@ -267,17 +244,29 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
   return CLT_OK;
 }
 
+/* The header must be to the byte the one that save writes for this text. */
 int clt_model_load(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
                    clt_error *error) {
-  char *bytes = NULL;
+  const size_t magic = sizeof MAGIC - 1;
+  char header[HEADER_ROOM], *bytes = NULL;
   size_t n = 0;
-  json_t *json = NULL;
   int rc = clt_file_read(&bytes, &n, path, LARGEST_BYTES, error);
-  if (!rc) rc = check_header(bytes, n, path, error);
-  if (rc) goto done;
-  json = json_loadb(bytes + HEADER_BYTES, n - HEADER_BYTES, JSON_REJECT_DUPLICATES, NULL);
-  rc = json ? model_from_json(out, json, space, instance, error) : bad_file(error, path, "the model file is not JSON");
-done:
+  if (rc) return rc;
+  const char *wrong = NULL;
+  json_t *json = NULL;
+  if (n >= HEADER_BYTES) print_header(header, bytes + HEADER_BYTES, n - HEADER_BYTES);
+  if (n < magic || memcmp(bytes, MAGIC, magic - 2) != 0)
+    wrong = "not a clatune model file";
+  else if (memcmp(bytes, MAGIC, magic) != 0)
+    wrong = "a model file of another version; train it anew";
+  else if (n < HEADER_BYTES)
+    wrong = "the model file is cut short; train it anew";
+  else if (memcmp(header, bytes, HEADER_BYTES) != 0)
+    wrong = "the model file is damaged (its checksum does not fit); train it anew";
+  else if ((json = json_loadb(bytes + HEADER_BYTES, n - HEADER_BYTES, JSON_REJECT_DUPLICATES, NULL)) == NULL)
+    wrong = "the model file is not JSON";
+  rc = wrong ? clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL, "%s", wrong)
+             : model_from_json(out, json, space, instance, error);
   json_decref(json);
   free(bytes);
   return rc;

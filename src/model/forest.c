@@ -162,45 +162,39 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
 
 /* --- predicting --- */
 
-/* The leaves left by all that is not in the table. */
-static void find_rest_words(const clt_forest *f, clt_config config, uint64_t *out) {
-  const clt_encoding *e = f->encoding;
-  const uint64_t *words[MOST_SOURCES];
-  float resources[CLT_MAX_RESOURCES];
-  size_t n = 0;
-  for (size_t k = 0; k < e->n_parameters; k++)
-    if (f->parameter_words[k] && !f->split.in_table[k])
-      words[n++] = f->parameter_words[k] + clt_encoded_position(&e->parameters[k], config) * CLT_TREES;
-  clt_encode_resources(e, config, resources);
-  for (size_t k = 0; k < e->n_resources; k++) {
-    const struct resource_words *r = &f->resources[k];
-    size_t low = 0, high = r->n; /* the tests with a threshold below the value apply */
-    if (r->n == 0) continue;
-    while (low < high) {
-      size_t middle = (low + high) / 2;
-      if (r->tests[middle].threshold < resources[k])
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    words[n++] = r->words + low * CLT_TREES;
-  }
-  f->kernels->conjunction(words, n, out);
-}
-
 /* Leaves that were fitted are within 0 .. 1, and so is their mean; a file's may be anything. */
 int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
+  const clt_encoding *e = f->encoding;
   int rc = CLT_OK;
   for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
     clt_layout l;
-    rc =
-        clt_layout_group(&l, &f->split, configs + done, n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST, error);
-    for (size_t r = 0; !rc && r < l.n_rests; r++) {
-      uint64_t rest[CLT_TREES];
-      find_rest_words(f, l.first[r], rest);
-      for (size_t i = l.start[r]; i < l.start[r + 1]; i++) {
-        float sum = f->kernels->forest(rest, f->table + (size_t)l.row[i] * CLT_TREES, &f->leaves[0][0]);
-        out[done + l.order[i]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
+    size_t n_here = n - done < CLT_LAYOUT_MOST ? n - done : CLT_LAYOUT_MOST;
+    rc = clt_layout_group(&l, &f->split, configs + done, n_here, error);
+    for (size_t i = 0; !rc && i < l.n_rests; i++) {
+      const uint64_t *words[MOST_SOURCES];
+      uint64_t rest[CLT_TREES]; /* the leaves left by all that is not in the table */
+      float resources[CLT_MAX_RESOURCES];
+      size_t n_words = 0;
+      for (size_t k = 0; k < e->n_parameters; k++)
+        if (f->parameter_words[k] && !f->split.in_table[k])
+          words[n_words++] = f->parameter_words[k] + clt_encoded_position(&e->parameters[k], l.first[i]) * CLT_TREES;
+      clt_encode_resources(e, l.first[i], resources);
+      for (size_t k = 0; k < e->n_resources; k++) {
+        const struct resource_words *r = &f->resources[k];
+        size_t low = 0, high = r->n; /* the tests with a threshold below the value apply */
+        while (low < high) {
+          size_t middle = (low + high) / 2;
+          if (r->tests[middle].threshold < resources[k])
+            low = middle + 1;
+          else
+            high = middle;
+        }
+        if (r->n) words[n_words++] = r->words + low * CLT_TREES;
+      }
+      f->kernels->conjunction(words, n_words, rest);
+      for (size_t place = l.start[i]; place < l.start[i + 1]; place++) {
+        float sum = f->kernels->forest(rest, f->table + (size_t)l.row[place] * CLT_TREES, &f->leaves[0][0]);
+        out[done + l.order[place]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
       }
     }
     clt_layout_release(&l);

@@ -25,38 +25,11 @@ typedef struct no_options {
   bool none;
 } no_options;
 
-/* residuals[k][n] of the parts. */
-static int fit_parts(mixture *m, const clt_rows *rows, uint64_t seed, unsigned threads, float *residuals[N_PARTS],
-                     clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t k = 0; !rc && k < N_PARTS; k++) {
-    const clt_model_type *type = types[k];
-    void *options = clt_new_array(1, type->options_size);
-    m->part[k] = clt_new_array(1, type->state_size);
-    residuals[k] = clt_new_array(rows->n, sizeof **residuals);
-    rc = options && m->part[k] && residuals[k] ? CLT_OK : clt_fail_memory(error);
-    if (!rc) rc = clt_options_parse(options, type->options_size, type->options, type->n_options, NULL, 0, error);
-    if (!rc) rc = type->fit(m->part[k], rows, options, seed, threads, residuals[k], error);
-    free(options);
-  }
-  return rc;
-}
-
 /* Sets the shares and mixes the parts' residuals. */
 static void set_shares(mixture *m, double trees, float *const of_part[N_PARTS], size_t n, float *residuals) {
   m->share[0] = 1 - trees;
   m->share[1] = trees;
   for (size_t i = 0; i < n; i++) residuals[i] = (float)m->share[0] * of_part[0][i] + (float)m->share[1] * of_part[1][i];
-}
-
-static int fit_average(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
-                       float *residuals, clt_error *error) {
-  (void)options;
-  float *of_part[N_PARTS] = {NULL};
-  int rc = fit_parts(state, rows, seed, threads, of_part, error);
-  if (!rc) set_shares(state, 0.5, of_part, rows->n, residuals);
-  for (size_t k = 0; k < N_PARTS; k++) free(of_part[k]);
-  return rc;
 }
 
 /* How much more what is predicted to be the best of a size costs than what was the best there, in log cost: out has
@@ -94,19 +67,27 @@ static bool clearly_less(const double *first, const double *second, size_t n) {
   return mean > sqrt(squares / (double)(n - 1) / (double)n);
 }
 
-/* Of several sizes the share whose choices are best; a later one only where it is clearly better. Of one size, or few,
- * the share that errs least on rows left out. */
-static int fit_auto(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
-                    float *residuals, clt_error *error) {
+/* Half and half, or where it may choose: of several sizes the share whose choices are best; a later one only where it
+ * is clearly better. Of one size, or few, the share that errs least on rows left out. */
+static int fit_mixture(mixture *m, bool choose, const clt_rows *rows, uint64_t seed, unsigned threads, float *residuals,
+                       clt_error *error) {
   static const double shares[] = {1, 0.5, 0}; /* of trees, whose choices at new sizes are the steadiest, first */
-  (void)options;
-  mixture *m = state;
   float *of_part[N_PARTS] = {NULL};
   double best = 0.5, least_error = INFINITY;
   size_t n = rows->n_instances;
   double *least = clt_new_array(n, sizeof *least), *here = clt_new_array(n, sizeof *here);
-  int rc = least && here ? fit_parts(m, rows, seed, threads, of_part, error) : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < sizeof shares / sizeof *shares; i++) {
+  int rc = least && here ? CLT_OK : clt_fail_memory(error);
+  for (size_t k = 0; !rc && k < N_PARTS; k++) {
+    const clt_model_type *type = types[k];
+    void *part_options = clt_new_array(1, type->options_size);
+    m->part[k] = clt_new_array(1, type->state_size);
+    of_part[k] = clt_new_array(rows->n, sizeof *of_part[k]);
+    rc = part_options && m->part[k] && of_part[k] ? CLT_OK : clt_fail_memory(error);
+    if (!rc) rc = clt_options_parse(part_options, type->options_size, type->options, type->n_options, NULL, 0, error);
+    if (!rc) rc = type->fit(m->part[k], rows, part_options, seed, threads, of_part[k], error);
+    free(part_options);
+  }
+  for (size_t i = 0; !rc && choose && i < sizeof shares / sizeof *shares; i++) {
     bool better = i == 0;
     set_shares(m, shares[i], of_part, rows->n, residuals);
     if (n >= FEWEST_SIZES) {
@@ -132,6 +113,18 @@ static int fit_auto(void *state, const clt_rows *rows, const void *options, uint
   free(least);
   free(here);
   return rc;
+}
+
+static int fit_average(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
+                       float *residuals, clt_error *error) {
+  (void)options;
+  return fit_mixture(state, false, rows, seed, threads, residuals, error);
+}
+
+static int fit_auto(void *state, const clt_rows *rows, const void *options, uint64_t seed, unsigned threads,
+                    float *residuals, clt_error *error) {
+  (void)options;
+  return fit_mixture(state, true, rows, seed, threads, residuals, error);
 }
 
 /* The spread is that of both, and of their disagreement. */
