@@ -203,14 +203,13 @@ static int compile_instance(clt_instance *instance, clt_error *error) {
     const clt_tuning_parameter *parameter = &problem->parameters[i];
     clt_error cause = {0};
     clt_value **values = &instance->values[i];
-    size_t n_listed = json_array_size(parameter->list);
+    const size_t n_listed = instance->n_values[i] = json_array_size(parameter->list);
     if (parameter->list == NULL)
       rc = clt_values_parse(values, &instance->n_values[i], parameter->values, parameter->type, symbols, n_constants,
                             &cause);
     else if ((*values = clt_new_array(n_listed, sizeof **values)) == NULL)
       rc = clt_fail_memory(&cause);
     for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
-      instance->n_values[i] = n_listed;
       if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
         rc = clt_fail(&cause, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
       if (rc == CLT_OK) rc = clt_value_fit(&(*values)[v], parameter->type, &cause);

@@ -160,37 +160,6 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
 
 /* --- arguments --- */
 
-static void plan_scalar(clt_calculation *c, const clt_argument *argument, clt_plan_arg *out) {
-  size_t step = clt_element_base_bytes(argument->element.base);
-  clt_value value = {.type = CLT_INT};
-  out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
-  out->bytes = argument->element.bytes;
-  if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
-  if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
-  for (int i = 0; i < argument->element.components && c->rc == CLT_OK; i++)
-    clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
-}
-
-static void plan_vector(clt_calculation *c, const clt_argument *argument, clt_plan_arg *out) {
-  const clt_problem *problem = c->instance->problem;
-  bool filled = clt_holds_data(argument) && clt_problem_fill(problem, argument->name);
-  bool data = filled || (clt_holds_data(argument) && clt_is_verified(problem, argument->name));
-  /* What has content is the same for all configurations. */
-  clt_calculation size = {c->instance, data ? NULL : c->slots, c->error, c->rc};
-  clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
-  c->rc = size.rc;
-  clt_evaluate_extent(c, &argument->border, 0, 0, out->border);
-  out->has_data = filled;
-  out->verified = argument->output && problem->reference.kind != CLT_REFERENCE_NONE;
-  out->bytes = argument->element.bytes;
-  for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
-    size_t side;
-    if (__builtin_add_overflow(out->extent[d], out->border[d], &side) ||
-        __builtin_add_overflow(side, out->border[d], &side) || !clt_size_multiply(&out->bytes, out->bytes, side))
-      FAIL_AT(c, argument->key, CLT_E_RANGE, "\"%s\" exceeds 2^64 bytes", argument->name);
-  }
-}
-
 static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_plan *plan) {
   clt_plan_arg *out = &plan->args[plan->n_args++];
   *out = (clt_plan_arg){.name = copy_text(c, argument->name),
@@ -203,10 +172,34 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
                         .sampler_normalised = argument->sampler_normalised,
                         .sampler_clamp_to_edge = argument->sampler_clamp_to_edge,
                         .sampler_linear = argument->sampler_linear};
-  if (argument->kind == CLT_ARG_SCALAR)
-    plan_scalar(c, argument, out);
-  else if (argument->kind != CLT_ARG_SAMPLER)
-    plan_vector(c, argument, out);
+  if (argument->kind == CLT_ARG_SAMPLER) return;
+  out->bytes = argument->element.bytes;
+  if (argument->kind == CLT_ARG_SCALAR) {
+    size_t step = clt_element_base_bytes(argument->element.base);
+    clt_value value = {.type = CLT_INT};
+    out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
+    if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
+    if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
+    for (int i = 0; i < argument->element.components && c->rc == CLT_OK; i++)
+      clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
+    return;
+  }
+  const clt_problem *problem = c->instance->problem;
+  bool holds = clt_holds_data(argument), filled = holds && clt_problem_fill(problem, argument->name);
+  bool content = filled || (holds && clt_is_verified(problem, argument->name));
+  /* What has content is the same for all configurations. */
+  clt_calculation size = {c->instance, content ? NULL : c->slots, c->error, c->rc};
+  clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
+  c->rc = size.rc;
+  clt_evaluate_extent(c, &argument->border, 0, 0, out->border);
+  out->has_data = filled;
+  out->verified = argument->output && problem->reference.kind != CLT_REFERENCE_NONE;
+  for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
+    size_t side;
+    if (__builtin_add_overflow(out->extent[d], out->border[d], &side) ||
+        __builtin_add_overflow(side, out->border[d], &side) || !clt_size_multiply(&out->bytes, out->bytes, side))
+      FAIL_AT(c, argument->key, CLT_E_RANGE, "\"%s\" exceeds 2^64 bytes", argument->name);
+  }
 }
 
 /* --- launches --- */
