@@ -36,18 +36,33 @@ static bool is_exact(int64_t a) { return a >= -EXACT && a <= EXACT; }
 
 /* --- one operand --- */
 
-static clt_value apply_to_integer(clt_op op, int64_t x, uint32_t mark) {
-  bool negates = op == CLT_OP_NEGATE || (op == CLT_OP_ABS && x < 0);
-  if (negates) return x == INT64_MIN ? failed(CLT_FAILED_OVERFLOW, mark) : clt_integer(-x);
-  return clt_integer(op == CLT_OP_INVERT ? ~x : x);
-}
-
-static clt_value apply_to_real(clt_op op, double x, uint32_t mark) {
-  double result = NAN;
+static clt_value apply_unary(clt_op op, clt_value v, uint32_t mark) {
+  if (v.type == CLT_FAILED) return v;
+  if (op == CLT_OP_NOT) return clt_boolean(!clt_value_truthy(v));
+  if (op == CLT_OP_BOOL) return clt_boolean(clt_value_truthy(v));
+  if (op == CLT_OP_LENGTH && v.type == CLT_STRING) return clt_integer((int64_t)strlen(v.text));
+  if (v.type == CLT_STRING || op == CLT_OP_LENGTH) return failed(CLT_FAILED_TYPES, mark);
+  if (is_whole(v)) {
+    switch (op) {
+      case CLT_OP_INVERT: return clt_integer(~v.integer);
+      case CLT_OP_NEGATE:
+      case CLT_OP_ABS:
+        if (op == CLT_OP_ABS && v.integer >= 0) return clt_integer(v.integer);
+        return v.integer == INT64_MIN ? failed(CLT_FAILED_OVERFLOW, mark) : clt_integer(-v.integer);
+      case CLT_OP_PLUS:
+      case CLT_OP_INT:
+      case CLT_OP_ROUND:
+      case CLT_OP_FLOOR:
+      case CLT_OP_CEIL: return clt_integer(v.integer);
+      default: break;
+    }
+  }
+  double x = clt_value_number(v), result;
   int64_t integer;
   switch (op) {
-    case CLT_OP_NEGATE: return clt_real(-x);
+    case CLT_OP_FLOAT:
     case CLT_OP_PLUS: return clt_real(x);
+    case CLT_OP_NEGATE: return clt_real(-x);
     case CLT_OP_ABS: return clt_real(fabs(x));
     case CLT_OP_INT: result = trunc(x); break;
     case CLT_OP_ROUND: result = rint(x); break;
@@ -64,19 +79,6 @@ static clt_value apply_to_real(clt_op op, double x, uint32_t mark) {
   return failed(isfinite(x) ? CLT_FAILED_OVERFLOW : CLT_FAILED_DOMAIN, mark);
 }
 
-static clt_value apply_unary(clt_op op, clt_value v, uint32_t mark) {
-  if (v.type == CLT_FAILED) return v;
-  if (op == CLT_OP_NOT) return clt_boolean(!clt_value_truthy(v));
-  if (op == CLT_OP_BOOL) return clt_boolean(clt_value_truthy(v));
-  if (op == CLT_OP_LENGTH && v.type == CLT_STRING) return clt_integer((int64_t)strlen(v.text));
-  if (v.type == CLT_STRING || op == CLT_OP_LENGTH) return failed(CLT_FAILED_TYPES, mark);
-  if (op == CLT_OP_FLOAT) return clt_real(clt_value_number(v));
-  bool stays_whole = op == CLT_OP_NEGATE || op == CLT_OP_PLUS || op == CLT_OP_INVERT || op == CLT_OP_ABS ||
-                     op == CLT_OP_INT || op == CLT_OP_ROUND || op == CLT_OP_FLOOR || op == CLT_OP_CEIL;
-  return is_whole(v) && stays_whole ? apply_to_integer(op, v.integer, mark)
-                                    : apply_to_real(op, clt_value_number(v), mark);
-}
-
 /* --- two operands: arithmetic --- */
 
 /* b != 0; the sign of b. */
@@ -84,20 +86,6 @@ static int64_t floor_remainder(int64_t a, int64_t b) {
   if (b == -1) return 0; /* INT64_MIN % -1 traps */
   int64_t remainder = a % b;
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-}
-
-/* exponent >= 0; false on overflow. */
-static bool integer_power(int64_t base, int64_t exponent, int64_t *out) {
-  if (base == 0 || base == 1) exponent = exponent > 0;
-  if (base == -1) exponent = exponent & 1;
-  int64_t result = 1;
-  while (exponent > 0) {
-    if ((exponent & 1) && __builtin_mul_overflow(result, base, &result)) return false;
-    exponent >>= 1;
-    if (exponent > 0 && __builtin_mul_overflow(base, base, &base)) return false;
-  }
-  *out = result;
-  return true;
 }
 
 static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t mark) {
@@ -120,7 +108,12 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
     case CLT_OP_REMAINDER: result = floor_remainder(a, b); break;
     case CLT_OP_POWER:
       if (b < 0) return a == 0 ? failed(CLT_FAILED_DIVISION, mark) : clt_real(pow((double)a, (double)b));
-      overflow = !integer_power(a, b, &result);
+      if (a == 0 || a == 1) b = b > 0;
+      if (a == -1) b &= 1;
+      for (result = 1; b > 0 && !overflow; b >>= 1) {
+        overflow = (b & 1) && __builtin_mul_overflow(result, a, &result);
+        if (b > 1) overflow |= __builtin_mul_overflow(a, a, &a);
+      }
       break;
     case CLT_OP_GCD:
       while (b != 0) {
@@ -128,7 +121,7 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
         a = b;
         b = rest;
       }
-      return apply_to_integer(CLT_OP_ABS, a, mark);
+      return apply_unary(CLT_OP_ABS, clt_integer(a), mark);
     case CLT_OP_SHIFT_LEFT:
       overflow = a != 0 && (b >= 63 || __builtin_mul_overflow(a, (int64_t)1 << b, &result));
       break;
@@ -139,17 +132,8 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
   return overflow ? failed(CLT_FAILED_OVERFLOW, mark) : clt_integer(result);
 }
 
-/* b != 0. */
-static double real_floor_divide(double a, double b) {
-  double remainder = fmod(a, b), quotient = (a - remainder) / b;
-  if (remainder != 0 && (remainder < 0) != (b < 0)) quotient -= 1;
-  if (quotient == 0) return copysign(0, a / b);
-  double whole = floor(quotient);
-  return quotient - whole > 0.5 ? whole + 1 : whole; /* the division by b may have rounded down past an integer */
-}
-
 static clt_value real_arithmetic(clt_op op, double a, double b, uint32_t mark) {
-  double result;
+  double result, rest;
   bool divides = op == CLT_OP_DIVIDE || op == CLT_OP_FLOOR_DIVIDE || op == CLT_OP_REMAINDER;
   if (divides && b == 0) return failed(CLT_FAILED_DIVISION, mark);
   switch (op) {
@@ -157,7 +141,13 @@ static clt_value real_arithmetic(clt_op op, double a, double b, uint32_t mark) {
     case CLT_OP_SUBTRACT: return clt_real(a - b);
     case CLT_OP_MULTIPLY: return clt_real(a * b);
     case CLT_OP_DIVIDE: return clt_real(a / b);
-    case CLT_OP_FLOOR_DIVIDE: return clt_real(real_floor_divide(a, b));
+    case CLT_OP_FLOOR_DIVIDE:
+      rest = fmod(a, b);
+      result = (a - rest) / b;
+      if (rest != 0 && (rest < 0) != (b < 0)) result -= 1;
+      if (result == 0) return clt_real(copysign(0, a / b));
+      /* the division by b may have rounded down past an integer */
+      return clt_real(floor(result) + (result - floor(result) > 0.5));
     case CLT_OP_REMAINDER: /* the sign of b */
       result = fmod(a, b);
       return clt_real(result == 0 ? copysign(0, b) : (result < 0) != (b < 0) ? result + b : result);

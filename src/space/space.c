@@ -97,11 +97,22 @@ static int compare_values(const void *left, const void *right) {
   return (x > y) - (x < y);
 }
 
-static int check_values(const char *name, const clt_value *values, size_t n, clt_error *error) {
-  if (n == 0) return clt_fail(error, CLT_E_ARGUMENT, "'%.200s' has no values", name);
-  if (n > UINT32_MAX / 2) return clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values", name);
-  const clt_value **sorted = clt_new_array(n, sizeof *sorted);
-  int rc = sorted ? CLT_OK : clt_fail_memory(error);
+/* Takes the block of values over, also on failure. NULL: out of memory. */
+static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
+  char *copy = strdup(name), text[200];
+  const clt_value **sorted = NULL;
+  int rc = CLT_OK;
+  if (copy == NULL || values == NULL ||
+      clt_grow(&builder->parameters, &builder->parameters_capacity, builder->n_parameters + 1,
+               sizeof *builder->parameters))
+    rc = clt_fail_memory(error);
+  else if (n == 0)
+    rc = clt_fail(error, CLT_E_ARGUMENT, "'%.200s' has no values", name);
+  else if (n > UINT32_MAX / 2)
+    rc = clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values", name);
+  else if (builder->n_parameters >= CLT_MAX_PARAMETERS)
+    rc = clt_fail(error, CLT_E_RANGE, "there are more than %d tuning parameters", CLT_MAX_PARAMETERS);
+  if (rc == CLT_OK && (sorted = clt_new_array(n, sizeof *sorted)) == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     sorted[i] = &values[i];
     if (values[i].type == CLT_REAL && values[i].real != values[i].real)
@@ -110,24 +121,11 @@ static int check_values(const char *name, const clt_value *values, size_t n, clt
   /* Equal values are neighbours when sorted; integers beyond 2^53 that share a double are told apart below. */
   if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
   for (size_t i = 1; rc == CLT_OK && i < n; i++) {
-    char text[200];
     if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
     clt_value_print(*sorted[i], text, sizeof text);
     rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
   }
   free(sorted);
-  return rc;
-}
-
-/* Takes the block of values over, also on failure. NULL: out of memory. */
-static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
-  char *copy = strdup(name);
-  int rc = copy && values ? check_values(name, values, n, error) : clt_fail_memory(error);
-  if (rc == CLT_OK && builder->n_parameters >= CLT_MAX_PARAMETERS)
-    rc = clt_fail(error, CLT_E_RANGE, "there are more than %d tuning parameters", CLT_MAX_PARAMETERS);
-  if (rc == CLT_OK && clt_grow(&builder->parameters, &builder->parameters_capacity, builder->n_parameters + 1,
-                               sizeof *builder->parameters))
-    rc = clt_fail_memory(error);
   if (rc) {
     free(copy);
     free(values);

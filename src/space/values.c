@@ -73,21 +73,17 @@ static int look_ahead(reader *r, clt_token *token) {
   return rc ? report_mistake(r, token->begin, problem, ",") : CLT_OK;
 }
 
-static bool next_token(const reader *r, clt_token *token) {
+static bool accept_word(reader *r, const char *word) {
   const char *problem;
-  return clt_lex(token, r->text, r->at, r->end, &problem) == CLT_OK;
+  clt_token token;
+  if (clt_lex(&token, r->text, r->at, r->end, &problem) || !clt_token_is(&token, r->text, word)) return false;
+  r->at = token.end;
+  return true;
 }
 
 static bool sees_word(const reader *r, const char *word) {
-  clt_token token;
-  return next_token(r, &token) && clt_token_is(&token, r->text, word);
-}
-
-static bool accept_word(reader *r, const char *word) {
-  clt_token token;
-  if (!next_token(r, &token) || !clt_token_is(&token, r->text, word)) return false;
-  r->at = token.end;
-  return true;
+  reader ahead = *r;
+  return accept_word(&ahead, word);
 }
 
 static int expect_word(reader *r, const char *word) {
@@ -199,19 +195,18 @@ static int read_display(reader *r, sequence *s, const char *closing) {
 /* --- sequences --- */
 
 static int read_part(reader *r, sequence **out) {
-  static const char *const wrappers[] = {"list", "tuple", "set", NULL}, *const beginnings[] = {"[",     "range", "list",
-                                                                                               "tuple", "set",   NULL};
+  static const char *const beginnings[] = {"list", "tuple", "set", "range", "["}; /* the first three wrap another */
   clt_token t;
   int rc = look_ahead(r, &t);
   if (rc) return rc;
-  bool bracket = accept_word(r, "("), wrapped = !bracket && is_any(&t, r->text, wrappers);
-  if (wrapped) {
-    r->at = t.end;
-    if ((rc = expect_word(r, "("))) return rc;
-  }
+  bool bracket = accept_word(r, "("), wrapped = false;
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+    wrapped |= bracket ? sees_word(r, beginnings[i]) : i < 3 && clt_token_is(&t, r->text, beginnings[i]);
   /* list(...), tuple(...) and a pair of brackets around a sequence change nothing. */
-  if (wrapped || (bracket && next_token(r, &t) && is_any(&t, r->text, beginnings))) {
-    rc = read_sequence(r, out);
+  if (wrapped) {
+    if (!bracket) r->at = t.end;
+    if (!bracket) rc = expect_word(r, "(");
+    if (rc == CLT_OK) rc = read_sequence(r, out);
     return rc ? rc : expect_word(r, ")");
   }
   *out = clt_new_array(1, sizeof **out);
