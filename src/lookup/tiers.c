@@ -103,11 +103,13 @@ static int predict_best(void *user, const clt_model *model, clt_error *error) {
   return rc;
 }
 
-/* Models know times. */
+/* Models know what is the best where nothing is stated: times, or the cost of what a program reports in their place. */
 static int answer_by_model(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
   char name[33];
   clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
-  if (!clt_objective_ranks_by_time(q->objective)) return CLT_OK;
+  bool knows_times = clt_objective_standard(q->objective) == 0;
+  if (!clt_objective_is_standard(q->objective) && !(knows_times && clt_objective_ranks_by_time(q->objective)))
+    return CLT_OK;
   int rc = clt_predictor_name(name, q->instance, error);
   for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores && best.config == CLT_CONFIG_NONE; i++) {
     char *path = clt_format("%s/%s", q->catalog->stores[i].models, name);

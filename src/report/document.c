@@ -97,10 +97,11 @@ static json_t *row_json(draft *d, size_t index) {
   char *text = clt_config_string(space, row->config);
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
-  json_t *json = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
+  json_t *json = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
                            clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
-                           clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "configuration",
-                           configuration, "text", text ? clt_report_string(text) : NULL);
+                           clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
+                           clt_objective_is_standard(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
+                           "configuration", configuration, "text", text ? clt_report_string(text) : NULL);
   free(text);
   return json;
 }

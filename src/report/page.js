@@ -275,7 +275,7 @@
   }
 
   function fastest(t, form) {
-    const finalists = isTime(t) && t.fastest.some((r) => r.finalist_s !== null);
+    const finalists = t.fastest.some((r) => r.finalist_value !== null);
     const common = ranked(t).filter((p) => t.fastest.length > 1 &&
       t.fastest.every((r) => r.configuration[p.name] === t.best.configuration[p.name]));
     const columns = ranked(t).filter((p) => !common.includes(p));
@@ -283,7 +283,7 @@
       const best = r.evaluation === t.best.evaluation;
       return el("tr", {class: best ? "best" : ""}, cell("th", "n", form.put(r.value)),
         cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)),
-        finalists && cell("td", "n", form.put(r.finalist_s)),
+        finalists && cell("td", "n", form.put(r.finalist_value)),
         columns.map((p) => {
           const same = !best && r.configuration[p.name] === t.best.configuration[p.name];
           return cell("td", same ? "n same" : "n", label(r.configuration[p.name]));

@@ -163,16 +163,16 @@ static void put_progress(const sheet *s) {
 }
 
 static void put_row(const sheet *s, const json_t *row, bool is_best) {
-  double spread = number_of(row, "spread"), finalist_s = number_of(row, "finalist_s");
+  double spread = number_of(row, "spread"), finalist = number_of(row, "finalist_value");
   put_column(s, number_of(row, "value"));
   if (isfinite(spread))
     clt_text_printf(s->out, " %6.1f %% ", 100 * spread);
   else
     clt_text_add(s->out, "        - ");
   clt_text_printf(s->out, "%s %s", is_best ? "*" : " ", clt_json_string(row, "text"));
-  if (isfinite(finalist_s) && s->is_time) {
+  if (isfinite(finalist)) {
     clt_text_add(s->out, "  finalist");
-    put_column(s, finalist_s);
+    put_column(s, finalist);
   }
   clt_text_add(s->out, "\n");
 }
