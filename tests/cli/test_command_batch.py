@@ -42,10 +42,12 @@ class Batch(CliTest):
         (self.folder / "program").write_text(PROGRAM)
         (self.folder / "program").chmod(0o700)
 
+    figure = {"Unit": "ms"}
+
     def problem(self, *arguments, **batch):
         (self.folder / "p.json").write_text(json.dumps({
             "ConfigurationSpace": {"TuningParameters": PARAMETERS},
-            "Command": {"Files": ["program"], "Run": ["./program", *arguments], "Batch": batch, "Figure": {"Unit": "ms"}}}))
+            "Command": {"Files": ["program"], "Run": ["./program", *arguments], "Batch": batch, "Figure": self.figure}}))
 
     def all(self, *options, **environment):
         answer = self.clatune_json("tune", "p.json", "--store", "s.sqlite", "--quiet", "--searcher", "exhaustive", "--finalists", "0",
@@ -63,6 +65,15 @@ class Batch(CliTest):
             answer = self.all("--fresh")
             self.assertEqual(answer["best"]["configuration"], BEST, batch)
             self.assertEqual((answer["best"]["time_s"], answer["evaluations"]["correct"]), (0.001, 20))
+
+    def test_figures_that_are_no_times_come_without_seconds(self):
+        self.figure = {"Better": "larger", "Unit": "points"}
+        self.problem()
+        for reused in (0, 20):
+            answer = self.all()
+            self.assertEqual((answer["figure"]["best"], answer["evaluations"]["reused"]), (13, reused))
+            self.assertEqual(answer["best"]["configuration"], {"a": 10, "b": "z"})
+            self.assertEqual((answer["best"]["time_s"], answer["best"]["runs_s"], answer["phases"]["runs_s"]), (None, [None], 0))
 
     def test_batches_are_as_large_as_asked_for(self):
         self.problem()
