@@ -9,16 +9,6 @@ static const clt_certainty *certainty_of(const clt_tune_settings *settings, cons
   return r->comparable ? clt_certainty_find(settings->searcher, r->evaluations) : NULL;
 }
 
-/* Of a searcher that was recorded: the shortest search. 0: none. */
-static int64_t shortest_recorded(const char *searcher) {
-  int64_t least = 0;
-  for (size_t i = 0; i < clt_n_certainties(); i++) {
-    const clt_certainty *c = clt_certainty_at(i);
-    if (strcmp(c->searcher, searcher) == 0 && (least == 0 || c->evaluations < least)) least = c->evaluations;
-  }
-  return least;
-}
-
 const char *cli_share(char out[32], double share) {
   double one_in = round(1 / share);
   if (share <= 0) return "none";
@@ -34,7 +24,12 @@ const char *cli_share(char out[32], double share) {
 bool cli_certainty_text(char out[200], const clt_tune_settings *settings, const clt_tune_result *r) {
   char share[32];
   const clt_certainty *c = certainty_of(settings, r);
-  int64_t least = shortest_recorded(settings->searcher);
+  int64_t least = 0; /* the shortest search of a searcher that was recorded; 0: none */
+  for (size_t i = 0; i < clt_n_certainties(); i++) {
+    const clt_certainty *recorded = clt_certainty_at(i);
+    if (strcmp(recorded->searcher, settings->searcher) == 0 && (least == 0 || recorded->evaluations < least))
+      least = recorded->evaluations;
+  }
   if (c == NULL && r->comparable && r->evaluations < least) {
     snprintf(out, 200, "not known: the recorded searches have %lld evaluations or more", (long long)least);
     return true;

@@ -15,6 +15,9 @@ typedef struct draft {
   int n_dimensions;
   char sizes[CLT_MAX_KERNEL_ARGUMENTS][160]; /* a problem parameter for each whole scalar argument */
   size_t n_sizes;
+  bool own_local_size;  /* whether the work-group is what parameters say */
+  const char *macro[3]; /* that is called as the work-group's size along a dimension; NULL: none is */
+  const char *local[3]; /* the parameter that is: that macro, or one of our own */
 } draft;
 
 static bool is_whole(const clt_kernel_argument *a) {
@@ -54,9 +57,6 @@ static json_t *values_about(int64_t value) {
   return list;
 }
 
-/* Whether the work-group is what parameters of our own say. */
-static bool own_local_size(const draft *d) { return d->text->required[0][0] == '\0' && d->kernel->local_size[0] == 0; }
-
 /* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
  * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */
 static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
@@ -74,20 +74,6 @@ static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
   return false;
 }
 
-/* The macro that is the work-group's size along a dimension; NULL: none is called so. */
-static const char *local_macro(const draft *d, int dimension) {
-  for (size_t i = 0; i < d->text->n_macros; i++)
-    if (is_local_size(d->text->macros[i].name, dimension, d->n_dimensions)) return d->text->macros[i].name;
-  return NULL;
-}
-
-/* The parameter that is: that macro, or one of our own. */
-static const char *local_name(const draft *d, int dimension) {
-  static const char *const own[] = {"local_x", "local_y", "local_z"};
-  const char *macro = local_macro(d, dimension);
-  return macro ? macro : own[dimension];
-}
-
 static json_t *tuning_parameters(const draft *d) {
   json_t *list = json_array();
   for (size_t i = 0; i < d->text->n_macros; i++) {
@@ -95,9 +81,9 @@ static json_t *tuning_parameters(const draft *d) {
     json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
                                           values_about(m->value), "Default", (json_int_t)m->value));
   }
-  for (int k = 0; own_local_size(d) && k < d->n_dimensions; k++)
-    if (local_macro(d, k) == NULL)
-      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", local_name(d, k), "Type", "int", "Values",
+  for (int k = 0; d->own_local_size && k < d->n_dimensions; k++)
+    if (d->macro[k] == NULL)
+      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", d->local[k], "Type", "int", "Values",
                                             values_about(k ? 4 : 32), "Default", k ? 4 : 32));
   return list;
 }
@@ -145,19 +131,16 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
 
 /* --- reference --- */
 
-static bool same_arguments(const clt_kernel_info *a, const clt_kernel_info *b) {
-  bool same = a->n_arguments == b->n_arguments;
-  for (size_t i = 0; same && i < a->n_arguments; i++)
-    same = strcmp(a->arguments[i].name, b->arguments[i].name) == 0 &&
-           strcmp(a->arguments[i].type, b->arguments[i].type) == 0;
-  return same;
-}
-
 /* Another kernel of the file that is called naive or reference and takes the same arguments; NULL: none. */
 static const clt_kernel_info *naive_kernel(const clt_kernel_info *kernel, const clt_kernel_info *kernels, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    bool called = strcasestr(kernels[i].name, "naive") || strcasestr(kernels[i].name, "ref");
-    if (called && strcmp(kernels[i].name, kernel->name) != 0 && same_arguments(kernel, &kernels[i])) return &kernels[i];
+    const clt_kernel_info *other = &kernels[i];
+    bool fits = (strcasestr(other->name, "naive") || strcasestr(other->name, "ref")) &&
+                strcmp(other->name, kernel->name) != 0 && other->n_arguments == kernel->n_arguments;
+    for (size_t k = 0; fits && k < kernel->n_arguments; k++)
+      fits = strcmp(kernel->arguments[k].name, other->arguments[k].name) == 0 &&
+             strcmp(kernel->arguments[k].type, other->arguments[k].type) == 0;
+    if (fits) return other;
   }
   return NULL;
 }
@@ -180,6 +163,7 @@ static json_t *reference_json(const draft *d, const char *kernel_file, const clt
 
 json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel, const clt_kernel_info *kernels,
                           size_t n_kernels, const cli_kernel_text *text) {
+  static const char *const own_names[] = {"local_x", "local_y", "local_z"};
   static const int default_sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
   draft d = {.kernel = kernel, .text = text, .n_dimensions = text->n_dimensions};
   json_t *sizes = json_array(), *conditions = json_array(), *arguments = json_array();
@@ -191,8 +175,11 @@ json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel
                                            default_sizes[d.n_sizes % 3], "Min", 1));
     d.n_sizes++;
   }
-  bool own = own_local_size(&d);
+  d.own_local_size = text->required[0][0] == '\0' && kernel->local_size[0] == 0;
   for (int k = 0; k < d.n_dimensions; k++) {
+    for (size_t i = 0; i < text->n_macros && d.macro[k] == NULL; i++)
+      if (is_local_size(text->macros[i].name, k, d.n_dimensions)) d.macro[k] = text->macros[i].name;
+    d.local[k] = d.macro[k] ? d.macro[k] : own_names[k];
     const char *size = size_along(&d, k), *required = text->required[k];
     json_object_set_new(global, axes[k],
                         size && !text->uses_groups ? json_string(size)
@@ -201,12 +188,12 @@ json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel
     json_object_set_new(local, axes[k],
                         required[0]             ? json_string(required)
                         : kernel->local_size[k] ? json_integer((json_int_t)kernel->local_size[k])
-                                                : json_string(local_name(&d, k)));
+                                                : json_string(d.local[k]));
     /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
-    if (own && size)
+    if (d.own_local_size && size)
       json_array_append_new(
-          conditions, json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, local_name(&d, k)),
-                                "// why", "leave it out where the kernel has no need of whole work-groups"));
+          conditions, json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, d.local[k]), "// why",
+                                "leave it out where the kernel has no need of whole work-groups"));
   }
   for (size_t i = 0; i < kernel->n_arguments; i++)
     json_array_append_new(arguments, argument_json(&d, &kernel->arguments[i]));
@@ -216,8 +203,8 @@ json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel
                               "KernelSpecification", "Language", "OpenCL", "KernelName", kernel->name, "KernelFile",
                               kernel_file, "GlobalSize", global, "LocalSize", local, "Arguments", arguments,
                               "Reference", reference_json(&d, kernel_file, naive_kernel(kernel, kernels, n_kernels)));
-  if (problem == NULL || !own || text->n_macros == 0) return problem;
-  const char *name = local_macro(&d, 0);
+  if (problem == NULL || !d.own_local_size || text->n_macros == 0) return problem;
+  const char *name = d.macro[0];
   json_object_set_new(
       json_object_get(problem, "KernelSpecification"), "// LocalSize",
       name ? json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",

@@ -1,6 +1,7 @@
 #include "cli/init.h"
 
 #include <clatune/sys/evaluator.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,9 +56,67 @@ static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *ker
   return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
 }
 
-/* --- writing --- */
+/* --- what can be seen without a compiler --- */
 
-static void put_line_end(clt_text *out, int indent) { clt_text_printf(out, "\n%*s", indent, ""); }
+static const char *skip_blanks(const char *at) {
+  while (*at == ' ' || *at == '\t') at++;
+  return at;
+}
+
+/* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
+ * nothing asks whether they are defined, are noted on standard error. */
+static void read_macros(cli_kernel_text *out, const char *text, const char *path) {
+  clt_define *defines = NULL;
+  size_t n = 0;
+  if (clt_defines(&defines, &n, text, NULL)) return;
+  for (size_t i = 0; i < n; i++) {
+    const clt_define *d = &defines[i];
+    const char *number = d->value + strspn(d->value, "(");
+    char *end;
+    int64_t value = strtoll(number, &end, 0);
+    bool skipped = end == number || end[strspn(end, ") \tuU\r")] != '\0';
+    for (size_t k = 0; k < out->n_macros; k++) skipped |= strcmp(out->macros[k].name, d->name) == 0;
+    if (skipped || d->has_arguments) continue;
+    if (d->guarded && out->n_macros < CLI_MAX_MACROS) {
+      cli_macro *macro = &out->macros[out->n_macros++];
+      memcpy(macro->name, d->name, sizeof macro->name);
+      macro->value = value;
+    } else if (!d->guarded && path) {
+      fprintf(
+          stderr,
+          "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
+          path, d->line, d->name, d->value, d->name);
+    }
+  }
+  free(defines);
+}
+
+static void read_kernel_text(cli_kernel_text *out, const char *text, const char *path) {
+  static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
+  *out = (cli_kernel_text){.n_dimensions = 1};
+  read_macros(out, text, path);
+  /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
+  const char *attribute = strstr(text, "reqd_work_group_size");
+  const char *bracket = attribute ? strchr(attribute, '(') : NULL;
+  for (int d = 0; bracket && d < 3; d++) {
+    const char *begin = skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
+    size_t n = (size_t)(end - begin);
+    while (n && isspace((unsigned char)begin[n - 1])) n--;
+    bool fits = n > 0 && n < sizeof out->required[d] && *end == (d < 2 ? ',' : ')');
+    if (fits) memcpy(out->required[d], begin, n);
+    if (!fits) memset(out->required, 0, sizeof out->required);
+    bracket = fits ? end : NULL;
+  }
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (const char *at = strstr(text, calls[i]); at; at = strstr(at + 1, calls[i])) {
+      const char *digit = skip_blanks(at + strlen(calls[i]));
+      if (*digit == '(') digit = skip_blanks(digit + 1);
+      if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > out->n_dimensions) out->n_dimensions = *digit - '0' + 1;
+      if (i > 0) out->uses_groups = true;
+    }
+}
+
+/* --- writing --- */
 
 /* JSON as people write it: indented, but lists of numbers and texts on one line. */
 static void put_json(clt_text *out, const json_t *json, int indent) {
@@ -71,22 +130,22 @@ static void put_json(clt_text *out, const json_t *json, int indent) {
     json_object_foreach((json_t *)json, name, item) {
       json_t *key = json_string(name);
       if (n++) clt_text_add(out, ",");
-      put_line_end(out, indent + 2);
+      clt_text_printf(out, "\n%*s", indent + 2, "");
       put_json(out, key, 0);
       clt_text_add(out, ": ");
       put_json(out, item, indent + 2);
       json_decref(key);
     }
-    if (n) put_line_end(out, indent);
+    if (n) clt_text_printf(out, "\n%*s", indent, "");
     clt_text_add(out, "}");
   } else if (json_is_array(json)) {
     clt_text_add(out, "[");
     json_array_foreach(json, index, item) {
       if (index) clt_text_add(out, plain ? ", " : ",");
-      if (!plain) put_line_end(out, indent + 2);
+      if (!plain) clt_text_printf(out, "\n%*s", indent + 2, "");
       put_json(out, item, indent + 2);
     }
-    if (!plain) put_line_end(out, indent);
+    if (!plain) clt_text_printf(out, "\n%*s", indent, "");
     clt_text_add(out, "]");
   } else {
     char *text = json_dumps(json, JSON_ENCODE_ANY);
@@ -126,7 +185,7 @@ static int write_for(const cli_arguments *arguments, const clt_kernel_info *kern
   cli_kernel_text seen;
   clt_text beside = {0};
   char *path = NULL;
-  cli_kernel_text_read(&seen, text, cli_given(arguments, "quiet") ? NULL : kernel_path);
+  read_kernel_text(&seen, text, cli_given(arguments, "quiet") ? NULL : kernel_path);
   if (typed) /* else blur.cl -> blur.json, beside the kernel */
     clt_text_add(&beside, typed);
   else

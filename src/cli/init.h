@@ -25,10 +25,6 @@ typedef struct cli_kernel_text {
   bool uses_groups;     /* get_group_id or get_local_id: the global size is likely not one work-item an element */
 } cli_kernel_text;
 
-/* path: notes on standard error the macros with a whole number that no -D can change, because nothing asks whether they
- * are defined. NULL: no notes. */
-void cli_kernel_text_read(cli_kernel_text *out, const char *text, const char *path);
-
 /* A first problem file for a kernel, with TODO where a person knows better. kernels: all of the file; one of them that
  * is called naive or reference is proposed as the reference. A new reference; NULL when out of memory. */
 json_t *cli_first_problem(const char *kernel_file, const clt_kernel_info *kernel, const clt_kernel_info *kernels,

@@ -88,16 +88,12 @@ static void on_signal(int number) {
 }
 
 /* What is ignored from the start (nohup) stays so. */
-static void install_signal(int number) {
+void cli_signals_install(void) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction old, action = {.sa_handler = on_signal};
   sigemptyset(&action.sa_mask);
-  if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
-}
-
-void cli_signals_install(void) {
-  install_signal(SIGINT);
-  install_signal(SIGTERM);
-  install_signal(SIGHUP);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
 }
 
 const volatile int *cli_signals_flag(void) { return &received; }

@@ -13,39 +13,11 @@
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16
 
-/* --- the answer --- */
-
 /* The numbers of evaluations that are shown, and the figures of one space or of the mean at each. */
 typedef struct replay_columns {
   size_t at[MAX_COLUMNS], n;
   clt_replay_figures space[MAX_COLUMNS], mean[MAX_COLUMNS];
 } replay_columns;
-
-/* The customary numbers of evaluations up to the budget, and the budget. */
-static replay_columns choose_columns(const clt_replay_result *r) {
-  static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
-  replay_columns c = {.n = 0};
-  for (size_t i = 0; i < sizeof customary / sizeof *customary && customary[i] < r->budget; i++)
-    c.at[c.n++] = customary[i];
-  c.at[c.n++] = r->budget;
-  return c;
-}
-
-/* The figures of a space, added to the mean over spaces: its standard error takes the spaces as given, the seeds as
- * drawn. Returns 0 or an exit code. */
-static int fill_columns(replay_columns *c, const clt_replay_result *r, size_t space) {
-  clt_error error = {0};
-  double n = (double)r->n_spaces;
-  for (size_t i = 0; i < c->n; i++) {
-    clt_replay_figures *f = &c->space[i], *mean = &c->mean[i];
-    if (clt_replay_figures_at(f, r, space, c->at[i], &error)) return cli_report(&error);
-    mean->mean += f->mean / n;
-    mean->standard_error = hypot(mean->standard_error, f->standard_error / n);
-    mean->percentile_5 += f->percentile_5 / n;
-    mean->missed += f->missed / n;
-  }
-  return 0;
-}
 
 #define FIGURE(name) offsetof(clt_replay_figures, name)
 
@@ -96,49 +68,64 @@ static json_t *space_json(const clt_replay_space *space, const char *searcher, c
   return out;
 }
 
-static int print_replay_json(const clt_replay_result *r, const clt_replay_settings *settings, bool with_curves) {
-  replay_columns c = choose_columns(r);
-  json_t *results = json_array();
-  for (size_t i = 0; i < r->n_spaces; i++) {
-    int rc = fill_columns(&c, r, i);
-    if (rc) return json_decref(results), rc;
-    json_t *space = space_json(&r->spaces[i], settings->searcher, &c);
-    if (settings->objective) json_object_set_new(space, "optimum", clt_json_real(r->spaces[i].optimum));
-    if (with_curves)
-      json_object_set_new(space, settings->objective ? "mean_best_cost" : "mean_best_s", curve_json(r, &r->spaces[i]));
-    json_array_append_new(results, space);
-  }
-  return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",
-                                  figures_json(&c, c.mean, FIGURE(mean)), "mean_standard_error",
-                                  figures_json(&c, c.mean, FIGURE(standard_error)), "mean_missed",
-                                  figures_json(&c, c.mean, FIGURE(missed)), "tolerance", r->tolerance));
-}
-
 static void print_columns(const char *name, int width, const replay_columns *c, const clt_replay_figures *figures) {
   printf("%-*s", width, name);
   for (size_t i = 0; i < c->n; i++)
     printf("  %.4f +-%.4f", figures[i].mean, isnan(figures[i].standard_error) ? 0 : figures[i].standard_error);
 }
 
-static int print_replay(const clt_replay_result *r, const char *searcher) {
-  replay_columns c = choose_columns(r);
+/* Columns: the customary numbers of evaluations up to the budget, and the budget. */
+static int print_replay(const clt_replay_result *r, const clt_replay_settings *settings, bool as_json,
+                        bool with_curves) {
+  static const size_t customary[] = {10, 25, 50, 100, 200, 500, 1000, 2000, 5000, 10000};
+  replay_columns c = {.n = 0};
+  json_t *results = json_array();
+  clt_error error = {0};
+  double n_spaces = (double)r->n_spaces;
   int width = 5;
+  for (size_t i = 0; i < sizeof customary / sizeof *customary && customary[i] < r->budget; i++)
+    c.at[c.n++] = customary[i];
+  c.at[c.n++] = r->budget;
   for (size_t i = 0; i < r->n_spaces; i++) {
     int n = (int)strlen(clt_recording_name(r->spaces[i].recording));
     if (n > width) width = n;
   }
-  printf("%s, %zu runs a space: optimum / best found (+- standard error) after so many evaluations\n", searcher,
-         r->repeats);
-  printf("%-*s", width, "space");
-  for (size_t i = 0; i < c.n; i++) printf("  %15zu", c.at[i]);
-  puts("  search/evaluation");
-  for (size_t i = 0; i < r->n_spaces; i++) {
-    char time[32];
-    int rc = fill_columns(&c, r, i);
-    if (rc) return rc;
-    print_columns(clt_recording_name(r->spaces[i].recording), width, &c, c.space);
-    printf("  %s\n", cli_time(time, r->spaces[i].search_s));
+  if (!as_json) {
+    printf("%s, %zu runs a space: optimum / best found (+- standard error) after so many evaluations\n",
+           settings->searcher, r->repeats);
+    printf("%-*s", width, "space");
+    for (size_t i = 0; i < c.n; i++) printf("  %15zu", c.at[i]);
+    puts("  search/evaluation");
   }
+  for (size_t s = 0; s < r->n_spaces; s++) {
+    const clt_replay_space *space = &r->spaces[s];
+    for (size_t i = 0; i < c.n; i++) {
+      clt_replay_figures *f = &c.space[i], *mean = &c.mean[i];
+      if (clt_replay_figures_at(f, r, s, c.at[i], &error)) return json_decref(results), cli_report(&error);
+      mean->mean += f->mean / n_spaces;
+      /* The mean's standard error takes the spaces as given, the seeds as drawn. */
+      mean->standard_error = hypot(mean->standard_error, f->standard_error / n_spaces);
+      mean->percentile_5 += f->percentile_5 / n_spaces;
+      mean->missed += f->missed / n_spaces;
+    }
+    if (as_json) {
+      json_t *json = space_json(space, settings->searcher, &c);
+      if (settings->objective) json_object_set_new(json, "optimum", clt_json_real(space->optimum));
+      if (with_curves)
+        json_object_set_new(json, settings->objective ? "mean_best_cost" : "mean_best_s", curve_json(r, space));
+      json_array_append_new(results, json);
+    } else {
+      char time[32];
+      print_columns(clt_recording_name(space->recording), width, &c, c.space);
+      printf("  %s\n", cli_time(time, space->search_s));
+    }
+  }
+  if (as_json)
+    return cli_print_json(json_pack("{s:o, s:o, s:o, s:o, s:f}", "results", results, "mean",
+                                    figures_json(&c, c.mean, FIGURE(mean)), "mean_standard_error",
+                                    figures_json(&c, c.mean, FIGURE(standard_error)), "mean_missed",
+                                    figures_json(&c, c.mean, FIGURE(missed)), "tolerance", r->tolerance));
+  json_decref(results);
   print_columns("mean", width, &c, c.mean);
   putchar('\n');
   return 0;
@@ -182,8 +169,7 @@ static int run_replay(const cli_arguments *a) {
     int failed = clt_replay(&result, &settings, &error);
     rc = failed == CLT_E_STOPPED ? 128 + *cli_signals_flag()
          : failed                ? cli_report(&error)
-         : cli_given(a, "json")  ? print_replay_json(&result, &settings, cli_given(a, "curve"))
-                                 : print_replay(&result, settings.searcher);
+                                 : print_replay(&result, &settings, cli_given(a, "json"), cli_given(a, "curve"));
     if (!failed) clt_replay_result_release(&result);
   }
   cli_free_recordings(recordings, a->n_positional);

@@ -24,20 +24,12 @@ typedef struct cli_results {
   int fd;        /* -1: not open for writing */
 } cli_results;   /* path NULL: nothing */
 
-/* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
- * Returns 0, or an exit code after a message. */
-int cli_results_read(cli_results *out, char *path);
-
 /* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
 int cli_results_open(cli_results *results);
 
 /* Appends a line (reference stolen) and synchronises. Returns 0, or an exit code after a message. One thread at a time.
  */
 int cli_results_append(cli_results *results, json_t *line);
-
-/* The outcome of a key; false where there is none. */
-bool cli_results_find(cli_outcome *out, const cli_results *results, const char *key);
-void cli_results_close(cli_results *results);
 
 /* --- the tunings --- */
 
