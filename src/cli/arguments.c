@@ -74,14 +74,6 @@ static int refuse_option(const cli_command *command, const struct option *longs,
   return cli_usage("there is no option '%s'%s (see 'clatune %s --help')", typed, guess, command->name);
 }
 
-/* Whether a flag takes all arguments that follow. */
-static bool takes_list(const cli_command *command, const char *name) {
-  for (size_t i = 0; i < command->n_flags; i++)
-    if (strcmp(command->flags[i].name, name) == 0 && command->flags[i].argument)
-      return strstr(command->flags[i].argument, "...") != NULL;
-  return false;
-}
-
 int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv) {
   struct option longs[MAX_LONG] = {0};
   const char *list = NULL; /* the flag that takes the arguments which are no options; NULL: none does */
@@ -102,7 +94,11 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
       return refuse_option(command, longs, c, name ? "-o" : argv[optind - 1]);
     } else {
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
-      list = takes_list(command, name) ? name : NULL;
+      list = NULL;
+      for (size_t i = 0; i < command->n_flags; i++) {
+        const cli_flag *flag = &command->flags[i];
+        if (flag->argument && strstr(flag->argument, "...") && strcmp(flag->name, name) == 0) list = name;
+      }
     }
   }
   while (optind < argc) out->positional[out->n_positional++] = argv[optind++];

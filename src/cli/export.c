@@ -183,19 +183,18 @@ void cli_export_portable_header(const clt_problem *problem, const char *configur
 /* --- the header --- */
 
 static void put_entry(const cli_export *export, const cli_export_entry *e, size_t n_sizes) {
-  const char *const texts[] = {e->configuration, e->options};
+  parameter_text p;
+  size_t n = 0;
   fputs("    {", stdout);
   put_string(e->device, strlen(e->device));
   fputs(", ", stdout);
   put_string(e->driver, strlen(e->driver));
   for (size_t i = 0; i < n_sizes; i++) printf(", %lld", (long long)e->sizes[i]);
-  for (size_t i = 0; i < 2; i++) {
-    fputs(",\n     ", stdout);
-    put_string(texts[i], strlen(texts[i]));
-  }
+  fputs(",\n     ", stdout);
+  put_string(e->configuration, strlen(e->configuration));
+  fputs(",\n     ", stdout);
+  put_string(e->options, strlen(e->options));
   printf(", %.6g", e->time_s);
-  parameter_text p;
-  size_t n = 0;
   for (const char *at = e->configuration; next_parameter(&p, &at); n++) {
     fputs(n ? ", " : ",\n     {", stdout);
     /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
