@@ -17,7 +17,7 @@
  * one that crashes or hangs does the program no harm. clt_ask and clt_tell search while the program works: it runs each
  * proposed configuration itself and says how long that took.
  *
- * Everything else that the library can do stands in headers of one noun each: clatune/session.h, clatune/store.h,
+ * Everything else that the library can do stands in headers of one noun each: clatune/tune.h, clatune/store.h,
  * clatune/space.h, clatune/model.h ... Functions return 0 or a negative CLT_E_... (clatune/error.h); on failure nothing is
  * written to the out parameters, and error says why. A clt_tuner may be used by several threads at once. */
 #ifndef CLATUNE_CLATUNE_H
