@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "device/device.h"
+#include "store/store.h"
 
 #define N_SIZES 100
 #define REPEATS 200

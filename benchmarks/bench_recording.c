@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "base/clock.h"
+#include "format/recording.h"
 
 static void write_entry(gzFile file, int i) {
   int a = i % 150, b = i / 150;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/recording.h"
+
 typedef struct options {
   const char *samples, *max;
   long n_runs;

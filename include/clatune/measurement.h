@@ -99,7 +99,6 @@ bool clt_measurement_correct(const clt_measurement *m);
 clt_invalidity clt_reason_invalidity(clt_reason reason);
 const char *clt_reason_name(clt_reason reason);
 const char *clt_reason_text(clt_reason reason);
-int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
 const char *clt_invalidity_name(clt_invalidity invalidity);
 
 #ifdef __cplusplus

@@ -69,29 +69,11 @@ void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out);
 int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
                       clt_error *error);
 
-/* Out-of-fold residuals: for every correct training row (in the order of rows) predicted - measured log cost by members
- * that have not seen it. Borrowed; *n is their number. */
-const float *clt_model_residuals(const clt_model *model, size_t *n);
-
 /* The m best of all valid configurations by predicted time, those with p_valid below min_p_valid last, ascending; those
  * in skip (n_skip, sorted ascending) left out. Sweeps the whole space in batches, in parallel. out has room for m,
  * predictions (nullable) too; *n_out is how many there were. */
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
                    clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error);
-
-/* The same where there is little time: where the space has many more than n_predictions configurations, it predicts
- * only so many, by hill climbing (as Bergstra, Pinto and Cox 2012): from starts (n_starts, valid ones) and random
- * configurations to the best neighbour until there is none better, then the neighbours of the best. The same every
- * time. out has room for m. */
-int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
-                    size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
-                    clt_error *error);
-
-/* How much each parameter matters, by the model: the total effect (Jansen, "Analysis of variance designs for model
- * output", 1999), the share of the variance of log cost over the valid configurations that is left when all other
- * parameters are known. From 0 to 1, with interactions in it, so that the sum may be above 1. out has n_parameters
- * entries. The same every time. */
-int clt_model_importance(const clt_model *model, double *out, clt_error *error);
 
 /* Sweeps the whole space and hands out every prediction in ascending order of rank, in batches, from one thread at a
  * time. visit returns 0 to go on. */

@@ -56,8 +56,6 @@ int clt_online_fail(clt_online *online, clt_config config, clt_reason reason, cl
 
 /* The best so far; false: nothing was told yet that ran. *time_s nullable. */
 bool clt_online_best(clt_online *online, clt_config *config, double *time_s);
-/* Whether the search is over: nothing more will be explored. */
-bool clt_online_over(clt_online *online);
 
 #ifdef __cplusplus
 }

@@ -30,10 +30,8 @@ int clt_problem_load(clt_problem **out, const char *path, clt_error *error);
 void clt_problem_free(clt_problem *problem);
 
 const char *clt_problem_name(const clt_problem *problem); /* General.BenchmarkName, else KernelName */
-const char *clt_problem_path(const clt_problem *problem);
 size_t clt_problem_n_sizes(const clt_problem *problem);
 clt_size clt_problem_size(const clt_problem *problem, size_t index); /* with its default */
-int64_t clt_problem_budget(const clt_problem *problem);              /* Budget of type ConfigurationCount; 0: none */
 
 /* A figure of merit (docs/objectives.md), such as the file's "Metrics" name. Texts are borrowed; unit is "" where none
  * is stated. A metric without a goal can be shown, and is an objective once somebody says which way it is better. */
@@ -57,8 +55,6 @@ const clt_space *clt_instance_space(const clt_instance *instance);
 const clt_device_info *clt_instance_device(const clt_instance *instance); /* NULL: none */
 size_t clt_instance_n_sizes(const clt_instance *instance);
 clt_size clt_instance_size(const clt_instance *instance, size_t index);
-char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
-                                                                NULL when out of memory */
 
 /* The default configuration: the parameters' "Default", where given, else the first listed value. It need not be valid.
  */
@@ -71,13 +67,7 @@ int clt_instance_options(const clt_instance *instance, clt_config config, char *
  * options, sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
 int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error);
 
-/* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
-int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error);
-
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */
-
-/* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
-bool clt_problem_is_command(const clt_problem *problem);
 
 #ifdef __cplusplus
 }

@@ -19,11 +19,9 @@ int clt_recording_load(clt_recording **out, const char *path, clt_error *error);
 void clt_recording_free(clt_recording *recording);
 const char *clt_recording_name(const clt_recording *recording); /* file name without .json and .gz */
 const clt_space *clt_recording_space(const clt_recording *recording);
-size_t clt_recording_size(const clt_recording *recording);
 /* The measurement of a configuration; borrowed; NULL: not recorded. time_s is the recorded mean. */
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
-double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
 
 #ifdef __cplusplus
 }

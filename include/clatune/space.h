@@ -79,10 +79,6 @@ int clt_space_builder_alias(clt_space_builder *builder, const char *when, const 
  * zero counts as "not valid", as short-circuiting authors expect). A space without valid configurations is no error. */
 int clt_space_new(clt_space **out, const clt_space_builder *builder, clt_error *error);
 
-/* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording.
- * The builder's constraints are not applied. */
-int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
-                           clt_error *error);
 void clt_space_free(clt_space *space);
 
 /* --- asking --- */
@@ -95,17 +91,9 @@ uint64_t clt_space_valid(const clt_space *space);
 /* Whether a configuration satisfies all constraints (false for numbers outside the cartesian product). */
 bool clt_space_contains(const clt_space *space, clt_config config);
 
-/* The first constraint that a configuration of the cartesian product violates: its message (borrowed), and its origin
- * where origin is not NULL. NULL if it is valid. */
-const char *clt_space_violation(const clt_space *space, clt_config config, clt_constraint_origin *origin);
-
 /* rank -> configuration (rank < valid), and back (false if the configuration is not valid). */
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
 bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank);
-
-/* The configurations of ranks first .. first+n-1 (cut at the end); returns how many were written. Far cheaper than n
- * calls of clt_space_at. */
-size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out);
 
 /* value positions <-> configuration; positions has n_parameters entries, each below n_values. */
 void clt_space_positions(const clt_space *space, clt_config config, uint32_t *positions);

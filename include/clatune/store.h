@@ -36,17 +36,9 @@ typedef enum clt_record_kind {
  * with the reason where it cannot be used; a file of another program or of a newer clatune is refused and left as it
  * is. Several processes may share a file; a clt_store is used by one thread at a time. Close with clt_store_close. */
 int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error);
-/* Opens what is there for reading alone, also where the file or its folder cannot be written: CLT_E_NOT_FOUND where
- * there is no file. Adding to it fails. */
-int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error);
 void clt_store_close(clt_store *store); /* NULL does nothing */
 
 const char *clt_store_path(const clt_store *store); /* "" where there is no file */
-
-/* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
- * device as JSON. Called once a session; idempotent, the newest description stands. NULL is "". */
-int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
-                       const char *sizes, const char *device_json, clt_error *error);
 
 /* Appends one measurement; committed (synchronous=FULL) when it returns. On failure nothing of it is kept. A correct
  * measurement needs a time or a figure: CLT_E_ARGUMENT without. */
@@ -68,14 +60,6 @@ typedef struct clt_store_answer {
   unsigned n_attempts;           /* that it did not survive */
 } clt_store_answer;
 typedef int (*clt_store_answer_visit)(void *user, const clt_store_answer *answer);
-
-/* Calls visit for every canonical configuration of which the key has an answer or an attempt, ascending by
- * configuration: an order that does not depend on when they came. An answer is a record of a search, or a finalist's
- * failure; finalists' times were interleaved with others' and are no answers, and that they ran out of memory beside
- * others is none either. The newest one counts. with_energy: a correct one without its energy is none, and those before
- * it no longer hold. visit as above, but it may use the store. *n_foreign (nullable) as above. */
-int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
-                     clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error);
 
 /* What a store knows of a key; borrowed by visit. Texts are "" where nobody described it. */
 typedef struct clt_store_description {

@@ -132,11 +132,6 @@ typedef struct clt_tune_settings {
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 
-/* The names that a session uses where `chosen` is NULL: the evaluator "command" for a problem that is one, otherwise
- * "opencl"; the searcher that the problem asks for, otherwise CLT_DEFAULT_SEARCHER. problem is nullable. */
-const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
-const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
-
 /* Runs a session. *out is made also where that fails, with what is known until then, unless memory is short or the
  * settings were not initialised: then it is NULL. CLT_E_STOPPED on request, CLT_E_NO_VALID where nothing was correct,
  * CLT_E_VERIFY where no finalist was right on other data. */

@@ -23,10 +23,6 @@ typedef struct clt_value {
   };
 } clt_value;
 
-/* Same type class and same value. Numbers compare as numbers (1 == 1.0 == true, as in Python); a string equals only a
- * string. */
-bool clt_value_equal(clt_value a, clt_value b);
-
 /* The number in a value: integer or boolean converted, real as it is, NaN for a string. */
 double clt_value_number(clt_value v);
 

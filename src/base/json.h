@@ -24,4 +24,8 @@ const char *clt_json_string(const json_t *object, const char *key);
 bool clt_json_read_number(double *out, const json_t *json);
 bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max);
 
+/* Same type class and same value. Numbers compare as numbers (1 == 1.0 == true, as in Python); a string equals only a
+ * string. */
+bool clt_value_equal(clt_value a, clt_value b);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/option.h"
 #include "base/text.h"
 
 #define MAX_OPTIONS 64

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+
 double clt_value_number(clt_value v) {
   switch (v.type) {
     case CLT_REAL: return v.real;

@@ -10,6 +10,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "eval/evaluators.h"
+#include "model/model.h"
+#include "search/search.h"
 
 #define MAX_LONG 160
 #define LONG 2       /* what getopt_long returns for the options of the table */

@@ -7,6 +7,9 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "eval/evaluators.h"
+#include "model/model.h"
+#include "search/search.h"
 
 /* What is typed as "clatune COMMAND --help": it lists the options. Release it. */
 static cli_arguments list_options(const cli_command *command) {

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "search/search.h"
 
 extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,
     cli_predict, cli_record, cli_convert, cli_replay, cli_report_command, cli_lookup, cli_store, cli_verify,

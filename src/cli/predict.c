@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "model/model.h"
 
 #define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
 

@@ -6,8 +6,9 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "cli/tuning.h"
-#include "format/write.h"
 #include "format/recording.h"
+#include "format/write.h"
+#include "store/store.h"
 
 #define FLAG_FILE_FORMAT \
   { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }

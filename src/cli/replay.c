@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
+#include "format/recording.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16

@@ -12,6 +12,7 @@
 #include "cli/subject.h"
 #include "problem/parts.h"
 #include "report/report.h"
+#include "store/store.h"
 
 #define DEFAULT_WIDTH 100
 #define MOST_WIDTH 160

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/tuning.h"
+#include "space/space.h"
 
 /* A configuration as an object, as "a=1 b=2", or as an object with a member "configuration" that is one of these. */
 static int read_configuration(clt_config *out, const clt_space *space, const json_t *item, size_t index) {

@@ -16,6 +16,7 @@
 #include "format/recording.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
+#include "problem/guidance.h"
 
 #define SECONDS_A_DAY 86400
 

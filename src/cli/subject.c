@@ -10,9 +10,10 @@
 
 #include "cli/output.h"
 #include "device/device.h"
+#include "lookup/lookup.h"
+#include "problem/guidance.h"
 #include "problem/plan.h"
 #include "store/store.h"
-#include "lookup/lookup.h"
 
 /* --- devices --- */
 

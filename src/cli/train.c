@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "lookup/predictor.h"
+#include "model/model.h"
 
 #define LEAST_IMPORTANCE 0.005 /* that is printed */
 

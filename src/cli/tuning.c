@@ -1,5 +1,7 @@
 #include "cli/tuning.h"
 #include "measurement/objective.h"
+#include "session/session.h"
+#include "store/store.h"
 
 #include <clatune/store.h>
 #include <stdio.h>

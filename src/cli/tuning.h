@@ -2,13 +2,13 @@
 #ifndef CLT_CLI_TUNING_H
 #define CLT_CLI_TUNING_H
 
-#include <clatune/certainty.h>
 #include <clatune/tune.h>
 
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/subject.h"
 #include "measurement/objective.h"
+#include "search/certainty.h"
 
 typedef struct cli_tuning {
   cli_subject subject;

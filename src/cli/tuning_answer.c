@@ -7,6 +7,7 @@
 #include "cli/tuning.h"
 #include "measurement/objective.h"
 #include "problem/command.h"
+#include "problem/guidance.h"
 
 /* --- for people --- */
 

@@ -12,8 +12,10 @@
 #include "device/inspect.h"
 #include "measurement/objective.h"
 #include "problem/data.h"
+#include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/contest.h"
+#include "space/space.h"
 
 /* --- Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote --- */
 

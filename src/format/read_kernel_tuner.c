@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "format/recording.h"
+#include "measurement/statistics.h"
 
 #define FAIL(key, ...) clt_fail_at(error, CLT_E_FORMAT, c->path, 0, key, __VA_ARGS__)
 

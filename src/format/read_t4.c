@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "format/recording.h"
+#include "measurement/statistics.h"
 
 static const json_t *find_quantity(const json_t *result, const char *name) {
   const json_t *list = json_object_get(result, "measurements");

@@ -6,9 +6,11 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "measurement/objective.h"
+#include "space/space.h"
 
 #define MAX_FILE_BYTES ((size_t)1 << 30) /* unpacked */
 #define MAX_RECORDED (1u << 21)

@@ -142,4 +142,7 @@ clt_config clt_recording_translate(const clt_recording_match *match, clt_config 
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
 double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
 
+size_t clt_recording_size(const clt_recording *recording);
+double clt_recording_optimum_s(const clt_recording *recording); /* least correct time_s; NaN: none */
+
 #endif

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
+#include "store/store.h"
 
 void clt_portable_release(clt_portable *p) {
   for (size_t i = 0; p->places && i < p->n_places; i++) {

@@ -15,6 +15,7 @@
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "model/rows.h"
+#include "problem/guidance.h"
 #include "space/space.h"
 #include "store/store.h"
 

@@ -5,6 +5,8 @@
 
 #include <clatune/store.h>
 
+#include "problem/guidance.h"
+
 /* A key that is, or may be, of the same kernel. Texts are owned by the list. */
 typedef struct clt_related {
   clt_store *store;

@@ -8,6 +8,8 @@
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
+#include "model/model.h"
+#include "problem/guidance.h"
 #include "space/expr.h"
 
 #define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */

@@ -16,4 +16,6 @@ double clt_spread(const clt_measurement *m);
 /* Whether the least of n runs has been met twice: the second shortest takes at most (1 + relative) times as long. */
 bool clt_runs_steady(const double *runs_s, size_t n, double relative);
 
+int clt_reason_parse(clt_reason *out, const char *name, clt_error *error);
+
 #endif

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "model/heap.h"
 #include "model/model.h"
+#include "space/space.h"
 
 /* --- the best few of many candidates --- */
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/option.h"
 #include "base/text.h"
 #include "model/model.h"
 #include "space/space.h"

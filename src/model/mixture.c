@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/option.h"
 #include "model/model.h"
 
 extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;

@@ -2,6 +2,8 @@
 #ifndef CLT_MODEL_MODEL_H
 #define CLT_MODEL_MODEL_H
 
+#include <clatune/model.h>
+
 #include <clatune/sys/model.h>
 
 #include "base/json.h"
@@ -57,5 +59,26 @@ bool clt_json_read_floats(float *out, size_t n, const json_t *array);
  * several, fit any instance. */
 json_t *clt_sizes_save(const clt_rows *rows);
 int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
+
+/* Out-of-fold residuals: for every correct training row (in the order of rows) predicted - measured log cost by members
+ * that have not seen it. Borrowed; *n is their number. */
+const float *clt_model_residuals(const clt_model *model, size_t *n);
+
+/* The same where there is little time: where the space has many more than n_predictions configurations, it predicts
+ * only so many, by hill climbing (as Bergstra, Pinto and Cox 2012): from starts (n_starts, valid ones) and random
+ * configurations to the best neighbour until there is none better, then the neighbours of the best. The same every
+ * time. out has room for m. */
+int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const clt_config *starts, size_t n_starts,
+                    size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
+                    clt_error *error);
+
+/* How much each parameter matters, by the model: the total effect (Jansen, "Analysis of variance designs for model
+ * output", 1999), the share of the variance of log cost over the valid configurations that is left when all other
+ * parameters are known. From 0 to 1, with interactions in it, so that the sum may be above 1. out has n_parameters
+ * entries. The same every time. */
+int clt_model_importance(const clt_model *model, double *out, clt_error *error);
+
+size_t clt_n_models(void);
+const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "space/space.h"
 
 #define LOOKED_AT 4096     /* consecutive ranks from which the fastest parameters are found */
 #define NO_REST UINT32_MAX /* an empty slot */

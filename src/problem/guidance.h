@@ -31,4 +31,15 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
 /* Whether a resource's expression mentions a tuning parameter (by index in the space). */
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
+const char *clt_problem_path(const clt_problem *problem);
+int64_t clt_problem_budget(const clt_problem *problem);      /* Budget of type ConfigurationCount; 0: none */
+char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
+                                                                NULL when out of memory */
+
+/* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
+int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error);
+
+/* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
+bool clt_problem_is_command(const clt_problem *problem);
+
 #endif

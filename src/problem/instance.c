@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "problem/guidance.h"
 #include "problem/parts.h"
 
 /* --- the space --- */

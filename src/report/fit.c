@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "model/model.h"
 #include "model/rows.h"
 #include "report/rows.h"
 

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "model/heap.h"
 #include "search/surrogate.h"
+#include "space/space.h"
 
 #define SMALL CLT_LAYOUT_MOST         /* spaces up to here are predicted whole at each refit */
 #define HUGE_SPACE UINT64_C(10000000) /* spaces from here on are sampled: a look at all takes seconds */

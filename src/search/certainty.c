@@ -1,4 +1,5 @@
-#include <clatune/certainty.h>
+#include "search/certainty.h"
+
 #include <string.h>
 
 static const clt_certainty table[] = {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "search/search.h"
+#include "space/space.h"
 
 #define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
 

@@ -208,4 +208,8 @@ int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options
 /* What the options ask for without a budget; 0: nothing. */
 int64_t clt_two_stage_own_budget(const void *options);
 
+/* The searchers there are, by number; NULL beyond the last. */
+size_t clt_n_searchers(void);
+const clt_searcher_type *clt_searcher_at(size_t index);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "model/model.h"
 #include "model/rows.h"
 #include "search/search.h"
 

@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/option.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
+#include "problem/guidance.h"
 #include "session/session.h"
 
 /* --- statistics --- */

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "session/session.h"
+#include "store/store.h"
 
 struct clt_known_entry {
   clt_config config;

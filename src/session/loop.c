@@ -6,9 +6,12 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/option.h"
 #include "base/text.h"
+#include "eval/evaluators.h"
 #include "measurement/objective.h"
 #include "problem/parts.h"
+#include "search/search.h"
 #include "session/session.h"
 
 struct clt_initial_answer {

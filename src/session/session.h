@@ -3,11 +3,15 @@
 #ifndef CLT_SESSION_SESSION_H
 #define CLT_SESSION_SESSION_H
 
+#include <clatune/online.h>
+
 #include <clatune/tune.h>
 
 #include "base/map.h"
 #include "measurement/objective.h"
+#include "problem/guidance.h"
 #include "session/contest.h"
+#include "store/store.h"
 
 /* --- what is known of configurations (known.c) --- */
 
@@ -207,5 +211,13 @@ void clt_session_report(const clt_session *session, clt_search_report *out);
 int clt_session_summarise(clt_session *session, clt_error *error);
 void clt_session_progress(clt_session *session, const clt_measurement *last);
 void clt_session_log(const clt_session *session, clt_log_level level, char *text); /* frees text */
+
+/* The names that a session uses where `chosen` is NULL: the evaluator "command" for a problem that is one, otherwise
+ * "opencl"; the searcher that the problem asks for, otherwise CLT_DEFAULT_SEARCHER. problem is nullable. */
+const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
+const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
+
+/* Whether the search is over: nothing more will be explored. */
+bool clt_online_over(clt_online *online);
 
 #endif

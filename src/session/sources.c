@@ -10,6 +10,7 @@
 #include "lookup/related.h"
 #include "measurement/objective.h"
 #include "session/session.h"
+#include "store/store.h"
 
 /* The least cost first; a failure last. */
 static int by_config_then_cost(const void *a, const void *b) {

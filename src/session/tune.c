@@ -16,6 +16,7 @@
 #include "session/session.h"
 #include "space/expr.h"
 #include "space/space.h"
+#include "store/store.h"
 
 #define WAIT_S 0.1 /* how long a request to stop may go unseen */
 #define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */

@@ -10,8 +10,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "session/session.h"
 #include "lookup/lookup.h"
+#include "problem/guidance.h"
+#include "session/session.h"
 
 struct clt_tuner {
   pthread_mutex_t mutex; /* of what is opened when it is first needed: store and online */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "space/code.h"
 
 #define EXACT ((int64_t)1 << 53) /* integers up to here are doubles, too */

@@ -67,4 +67,17 @@ void clt_walk_take(clt_walk *walk, const clt_branch *branch);
 /* The largest n_values: the room that branches of any step need. */
 size_t clt_walk_most_branches(const clt_space *space);
 
+/* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording.
+ * The builder's constraints are not applied. */
+int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,
+                           clt_error *error);
+
+/* The first constraint that a configuration of the cartesian product violates: its message (borrowed), and its origin
+ * where origin is not NULL. NULL if it is valid. */
+const char *clt_space_violation(const clt_space *space, clt_config config, clt_constraint_origin *origin);
+
+/* The configurations of ranks first .. first+n-1 (cut at the end); returns how many were written. Far cheaper than n
+ * calls of clt_space_at. */
+size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/parts.h"

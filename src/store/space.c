@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/expr.h"
+#include "space/space.h"
 #include "store/store.h"
 
 #define MAX_TEXTS (1u << 21)

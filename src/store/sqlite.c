@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "measurement/statistics.h"
 #include "store/database.h"
 #include "store/store.h"
 

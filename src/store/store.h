@@ -3,6 +3,8 @@
 #ifndef CLT_STORE_STORE_H
 #define CLT_STORE_STORE_H
 
+#include <clatune/store.h>
+
 #include <clatune/sys/store.h>
 
 #define CLT_STORE_FILE "store.sqlite"
@@ -98,5 +100,22 @@ typedef struct clt_store_repair_report {
  * CLT_E_STORE where the file is no store, or nothing of it can be read: everything is then as it was. No other program
  * may use the file meanwhile. */
 int clt_store_repair(clt_store_repair_report *out, const char *path, clt_error *error);
+
+/* Opens what is there for reading alone, also where the file or its folder cannot be written: CLT_E_NOT_FOUND where
+ * there is no file. Adding to it fails. */
+int clt_store_open_to_read(clt_store **out, const char *type, const char *path, clt_error *error);
+
+/* Describes a key for people and for later look-ups: the problem's name and file, sizes ("width=2048 height=2048"), the
+ * device as JSON. Called once a session; idempotent, the newest description stands. NULL is "". */
+int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
+                       const char *sizes, const char *device_json, clt_error *error);
+
+/* Calls visit for every canonical configuration of which the key has an answer or an attempt, ascending by
+ * configuration: an order that does not depend on when they came. An answer is a record of a search, or a finalist's
+ * failure; finalists' times were interleaved with others' and are no answers, and that they ran out of memory beside
+ * others is none either. The newest one counts. with_energy: a correct one without its energy is none, and those before
+ * it no longer hold. visit as above, but it may use the store. *n_foreign (nullable) as above. */
+int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
+                     clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error);
 
 #endif

@@ -6,7 +6,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/option.h"
+#include "eval/evaluators.h"
+#include "problem/guidance.h"
 #include "problem/parts.h"
+#include "search/search.h"
 #include "space/expr.h"
 #include "sweep/sweep.h"
 

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "problem/parts.h"
+#include "space/space.h"
 #include "sweep/sweep.h"
 
 #define MAX_VALUES 65536                   /* of one size */

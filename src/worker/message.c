@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
+#include "measurement/statistics.h"
+#include "problem/guidance.h"
 
 #define HEADER_BYTES 4
 #define CHUNK_BYTES 65536

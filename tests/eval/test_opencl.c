@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/option.h"
 #include "clatune/sys/evaluator.h"
 #include "session/contest.h"
 

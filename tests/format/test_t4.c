@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "clatune/recording.h"
+#include "format/recording.h"
 #include "format/write.h"
 #include "measurement/objective.h"
 

@@ -1,5 +1,6 @@
-/* A program outside of the tree with plug-ins of its own: a searcher, an evaluator and a store, registered with the shared
- * library, carry a whole search; a model is registered and found; wrong ABI versions and taken names are refused. */
+/* A program outside of the tree with plug-ins of its own: a searcher, an evaluator and a store, registered with the
+ * shared library, carry a whole search; a model is registered and found; wrong ABI versions and taken names are
+ * refused. */
 #include <clatune/space.h>
 #include <clatune/store.h>
 #include <clatune/sys/evaluator.h>
@@ -182,7 +183,7 @@ static int search(void) {
 
 int main(void) {
   clt_searcher_type old = searcher;
-  clt_model_type model = *clt_model_type_at(0);
+  clt_model_type model = *clt_model_type_find("ensemble");
   clt_error error = {0};
   model.name = "outside";
   old.abi++;

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "fixture.h"
 #include "lookup/lookup.h"
+#include "store/store.h"
 
 static int set_up(void **state) {
   char *folder = make_folder();

@@ -1,5 +1,6 @@
 /* Climbing on a model instead of sweeping, and what a model says of the parameters. */
 #include "fitting.h"
+#include "model/model.h"
 
 static clt_model *fit_well(const struct setting *s, const char *type) {
   return fit_named(s, type, N, 1, 0, NULL, NULL);

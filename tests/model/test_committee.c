@@ -11,6 +11,7 @@
 
 #include "model/committee.h"
 #include "model/network.h"
+#include "space/space.h"
 
 #define INPUTS 3
 #define HIDDEN 10

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "landscape.h"
+#include "model/model.h"
 
 #define ROWS 60
 

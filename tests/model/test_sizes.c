@@ -14,6 +14,7 @@
 #include "model/encoding.h"
 #include "model/model.h"
 #include "row.h"
+#include "space/space.h"
 
 #define N_SIZES 14
 #define ROWS 80 /* a size */

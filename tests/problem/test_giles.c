@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include "problem/command.h"
+#include "problem/guidance.h"
 
 /* As the paper prints it, but for its slip. */
 #define RIGHT                                                            \
@@ -154,10 +155,11 @@ static void what_we_add_to_it_is_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_file_of_the_paper_is_read), cmocka_unit_test(the_slip_of_the_paper_has_its_line_and_a_hint),
-      cmocka_unit_test(mistakes_have_their_line), cmocka_unit_test(mistakes_in_values_have_their_line),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_file_of_the_paper_is_read),
+                                     cmocka_unit_test(the_slip_of_the_paper_has_its_line_and_a_hint),
+                                     cmocka_unit_test(mistakes_have_their_line),
+                                     cmocka_unit_test(mistakes_in_values_have_their_line),
                                      cmocka_unit_test(any_bytes_are_read_without_harm),
-      cmocka_unit_test(what_we_add_to_it_is_read)};
+                                     cmocka_unit_test(what_we_add_to_it_is_read)};
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

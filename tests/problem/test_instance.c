@@ -2,6 +2,7 @@
 #include "scratch.h"
 
 #include "problem/guidance.h"
+#include "space/space.h"
 
 #include <math.h>
 

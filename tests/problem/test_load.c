@@ -1,6 +1,7 @@
 /* Loading problem files: every kind of mistake is reported with its line, its key and the mend. */
 #include "scratch.h"
 
+#include "problem/guidance.h"
 #include "problem/parts.h"
 
 /* A good file in lines, into which mistakes are put. */

@@ -1,8 +1,8 @@
 /* The table of what recorded searches missed: sane rows, every length of a searcher; the nearest lower budget is found.
  */
-#include <clatune/certainty.h>
 
 #include "bench.h"
+#include "search/certainty.h"
 
 static void the_rows_are_sane(void **state) {
   (void)state;

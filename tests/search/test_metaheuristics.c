@@ -1,4 +1,5 @@
 /* hill-climb, local, annealing, genetic, ants: what they share, and what is each one's own. */
+#include "base/json.h"
 #include "bench.h"
 
 static const char *const names[] = {"hill-climb", "local", "annealing", "genetic", "ants"};

@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "bench.h"
 #include "search/surrogate.h"
+#include "space/space.h"
 
 #define N_SPREAD 6
 #define N_ROWS 14

@@ -1,5 +1,6 @@
 /* The surrogate search: what it finds with few evaluations, failures, batches, large and huge spaces. */
 #include "bench.h"
+#include "space/space.h"
 
 static bench surrogate(const clt_space *space, int64_t budget, uint64_t seed) {
   return (bench){

@@ -6,6 +6,7 @@
 
 #include "../search/bench.h"
 #include "clatune/tune.h"
+#include "search/search.h"
 
 #define BUDGET 120
 

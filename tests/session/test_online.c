@@ -12,6 +12,7 @@
 
 #include "../store/store_support.h"
 #include "clatune/online.h"
+#include "session/session.h"
 
 /* 512 configurations; the least is 1 ms at a=16 b=8 c=4. */
 static clt_space *make(void) {

@@ -5,7 +5,9 @@
 #include "../search/bench.h"
 #include "base/clock.h"
 #include "clatune/tune.h"
+#include "format/recording.h"
 #include "measurement/statistics.h"
+#include "search/search.h"
 
 static clt_tune_settings settings_for(const clt_space *space, const char *searcher, int64_t budget) {
   clt_tune_settings settings;

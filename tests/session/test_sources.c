@@ -1,6 +1,7 @@
 /* What a session learns from the store: which keys it takes, and how they are said. */
 #include "measurement/objective.h"
 #include "stage.h"
+#include "store/store.h"
 
 struct said {
   int n;

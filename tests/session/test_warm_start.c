@@ -1,6 +1,7 @@
 /* Sessions that begin with something: in which order it is told, and what a model adds. */
-#include "clatune/model.h"
 #include "../model/row.h"
+#include "clatune/model.h"
+#include "search/search.h"
 #include "stage.h"
 
 static void the_searcher_is_told_in_the_order_of_the_list(void **state) {

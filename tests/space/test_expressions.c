@@ -20,6 +20,7 @@
   { .type = CLT_BOOL, .integer = x }
 #define TEXT(x) \
   { .type = CLT_STRING, .text = x }
+#include "base/json.h"
 #include "expression_cases.h"
 
 static const clt_symbol symbols[] = {

@@ -86,9 +86,6 @@ typedef struct clt_evaluator_type {
  * one, its name is taken, or there are 32 already. */
 int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error);
 
-/* All evaluators, built in ones first; index < clt_n_evaluators(). */
-size_t clt_n_evaluators(void);
-const clt_evaluator_type *clt_evaluator_at(size_t index);
 const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
 
 #ifdef __cplusplus

@@ -55,8 +55,6 @@ typedef struct clt_model_type {
  * CLT_E_RANGE where there are too many. */
 int clt_model_register(const clt_model_type *type, clt_error *error);
 
-size_t clt_n_models(void);
-const clt_model_type *clt_model_type_at(size_t index);       /* NULL: no more */
 const clt_model_type *clt_model_type_find(const char *name); /* NULL: none */
 
 #ifdef __cplusplus

@@ -31,11 +31,6 @@ typedef struct clt_setting {
   const char *value;
 } clt_setting;
 
-/* Fills *options (options_size bytes, zeroed first) with the defaults, then with the settings. A setting that is not in
- * the table, or out of range, is CLT_E_ARGUMENT with a message that names it and the range or the nearest names. */
-int clt_options_parse(void *options, size_t options_size, const clt_option *table, size_t n_table,
-                      const clt_setting *settings, size_t n_settings, clt_error *error);
-
 #ifdef __cplusplus
 }
 #endif

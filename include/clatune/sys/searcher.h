@@ -90,9 +90,6 @@ typedef struct clt_searcher_type {
   void (*fini)(void *state);                                 /* also after an init that failed */
 } clt_searcher_type;
 
-/* The searchers there are, by number; NULL beyond the last. */
-size_t clt_n_searchers(void);
-const clt_searcher_type *clt_searcher_at(size_t index);
 const clt_searcher_type *clt_searcher_find(const char *name); /* NULL: none */
 
 /* Adds a searcher, which outlives all its uses. CLT_E_ARGUMENT where its ABI version is another one, a function is

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "opencl/executor.h"
+#include "problem/guidance.h"
 #include "worker/child/child.h"
 #include "worker/message.h"
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "common/description.h"
 #include "common/wait.h"
