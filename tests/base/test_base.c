@@ -1,22 +1,22 @@
 /* The foundation: errors, options, random numbers, values, near names. */
-#include <cmocka.h>
-#include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/memory.h"
-#include "base/option.h"
 #include "base/text.h"
 #include "clatune/rng.h"
 #include "clatune/sys/option.h"
 #include "clatune/value.h"
+#include "base/option.h"
+#include "base/json.h"
 
 static void the_first_error_wins(void **state) {
   (void)state;
@@ -136,14 +136,10 @@ static void hashes_tell_parts_apart(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_error_wins),
-      cmocka_unit_test(an_error_names_its_place),
-      cmocka_unit_test(options_are_parsed_and_checked),
-      cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
-      cmocka_unit_test(values_print_as_options_do),
-      cmocka_unit_test(near_names_are_found),
-      cmocka_unit_test(arrays_grow_and_refuse_overflow),
-      cmocka_unit_test(hashes_tell_parts_apart),
+      cmocka_unit_test(the_first_error_wins),         cmocka_unit_test(an_error_names_its_place),
+      cmocka_unit_test(options_are_parsed_and_checked), cmocka_unit_test(random_numbers_repeat_and_stay_in_range),
+      cmocka_unit_test(values_print_as_options_do),   cmocka_unit_test(near_names_are_found),
+      cmocka_unit_test(arrays_grow_and_refuse_overflow), cmocka_unit_test(hashes_tell_parts_apart),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

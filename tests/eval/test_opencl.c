@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/option.h"
 #include "clatune/sys/evaluator.h"
 #include "session/contest.h"
+#include "base/option.h"
 
 #define SKIPPED 77
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/option.h"
 #include "clatune/sys/evaluator.h"
 #include "eval/evaluators.h"
+#include "base/option.h"
 
 typedef struct bench {
   clt_space *space;

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/option.h"
 #include "clatune/recording.h"
 #include "eval/evaluators.h"
+#include "base/option.h"
 
 static const char cache[] =
     "{\"tune_params\": {\"a\": [1, 2, 3, 4]}, \"cache\": {"
@@ -119,8 +119,7 @@ static void what_was_not_recorded_cannot_be_replayed(void **state) {
   const clt_evaluator_setup setup = {.space = clt_recording_space(*state)};
   char memory[256] = {0};
   assert_true(clt_evaluator_replay.state_size <= sizeof memory);
-  assert_int_equal(clt_evaluator_replay.open(memory, &setup, memory, &(clt_evaluator_limits){0}, &(clt_error){0}),
-                   CLT_E_ARGUMENT);
+  assert_int_equal(clt_evaluator_replay.open(memory, &setup, memory, &(clt_evaluator_limits){0}, &(clt_error){0}), CLT_E_ARGUMENT);
   clt_evaluator_replay.close(memory);
 }
 

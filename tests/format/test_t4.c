@@ -14,9 +14,9 @@
 #include <jansson.h>
 
 #include "clatune/recording.h"
-#include "format/recording.h"
 #include "format/write.h"
 #include "measurement/objective.h"
+#include "format/recording.h"
 
 static char folder[512], path[600];
 

@@ -4,8 +4,8 @@
 
 #include "device/device.h"
 #include "fixture.h"
-#include "lookup/lookup.h"
 #include "lookup/predictor.h"
+#include "lookup/lookup.h"
 #include "store/store.h"
 
 #define N_SIZES 8

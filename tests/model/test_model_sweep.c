@@ -12,8 +12,8 @@
 
 #include "fitting.h"
 #include "landscape.h"
-#include "model/model.h"
 #include "space/space.h"
+#include "model/model.h"
 
 struct all {
   clt_prediction *predictions;

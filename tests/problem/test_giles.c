@@ -155,11 +155,10 @@ static void what_we_add_to_it_is_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_file_of_the_paper_is_read),
-                                     cmocka_unit_test(the_slip_of_the_paper_has_its_line_and_a_hint),
-                                     cmocka_unit_test(mistakes_have_their_line),
-                                     cmocka_unit_test(mistakes_in_values_have_their_line),
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_file_of_the_paper_is_read), cmocka_unit_test(the_slip_of_the_paper_has_its_line_and_a_hint),
+      cmocka_unit_test(mistakes_have_their_line), cmocka_unit_test(mistakes_in_values_have_their_line),
                                      cmocka_unit_test(any_bytes_are_read_without_harm),
-                                     cmocka_unit_test(what_we_add_to_it_is_read)};
+      cmocka_unit_test(what_we_add_to_it_is_read)};
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

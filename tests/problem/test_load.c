@@ -1,8 +1,8 @@
 /* Loading problem files: every kind of mistake is reported with its line, its key and the mend. */
 #include "scratch.h"
 
-#include "problem/guidance.h"
 #include "problem/parts.h"
+#include "problem/guidance.h"
 
 /* A good file in lines, into which mistakes are put. */
 static const char *const good[] = {

@@ -13,17 +13,17 @@
 #include <clatune/model.h>
 #include <clatune/recording.h>
 #include <clatune/store.h>
+#include "format/write.h"
 #include <cmocka.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <unistd.h>
-#include "format/write.h"
 
 #include "../model/landscape.h"
 #include "../problem/scratch.h"
-#include "model/model.h"
 #include "problem/command.h"
+#include "model/model.h"
 #include "store/store.h"
 
 /* --- failing --- */

@@ -1,10 +1,10 @@
 /* Pheromones, desirability, and the ants that use them. */
 #include "../problem/scratch.h"
-#include "base/option.h"
 #include "bench.h"
 #include "problem/guidance.h"
 #include "search/search.h"
 #include "space/space.h"
+#include "base/option.h"
 
 /* "pad" has a choice only where "local" is 1. */
 static clt_space *conditional_space(void) {

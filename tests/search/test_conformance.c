@@ -1,8 +1,8 @@
 /* What every searcher of the table must hold. bench_run checks each request: valid, never twice, never what is
  * evaluated before the searcher is asked. */
-#include "base/option.h"
 #include "bench.h"
 #include "search/search.h"
+#include "base/option.h"
 
 static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
   return (bench){

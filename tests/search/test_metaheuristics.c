@@ -1,6 +1,6 @@
 /* hill-climb, local, annealing, genetic, ants: what they share, and what is each one's own. */
-#include "base/json.h"
 #include "bench.h"
+#include "base/json.h"
 
 static const char *const names[] = {"hill-climb", "local", "annealing", "genetic", "ants"};
 #define N_NAMES (sizeof names / sizeof *names)

@@ -97,7 +97,7 @@ static void the_default_is_evaluated_first_and_once(void **state) {
     assert_int_equal(result->evaluations, 25);
     assert_true(result->has_default);
     assert_true(result->default_measurement.config == clt_instance_default(p.instance));
-    assert_true(result->best.time_s <= result->default_measurement.time_s);      /* compared side by side */
+    assert_true(result->best.time_s <= result->default_measurement.time_s); /* compared side by side */
     assert_in_range(result->default_measurement.n_runs, 5, result->best.n_runs); /* who is beaten rests */
     clt_tune_result_free(result);
   }

@@ -5,8 +5,8 @@
 #include "../search/bench.h"
 #include "base/clock.h"
 #include "clatune/tune.h"
-#include "format/recording.h"
 #include "measurement/statistics.h"
+#include "format/recording.h"
 #include "search/search.h"
 
 static clt_tune_settings settings_for(const clt_space *space, const char *searcher, int64_t budget) {

@@ -1,8 +1,8 @@
 /* Sessions that begin with something: in which order it is told, and what a model adds. */
-#include "../model/row.h"
 #include "clatune/model.h"
-#include "search/search.h"
+#include "../model/row.h"
 #include "stage.h"
+#include "search/search.h"
 
 static void the_searcher_is_told_in_the_order_of_the_list(void **state) {
   (void)state;

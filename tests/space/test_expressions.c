@@ -20,8 +20,8 @@
   { .type = CLT_BOOL, .integer = x }
 #define TEXT(x) \
   { .type = CLT_STRING, .text = x }
-#include "base/json.h"
 #include "expression_cases.h"
+#include "base/json.h"
 
 static const clt_symbol symbols[] = {
     {.name = "a", .slot = 0},

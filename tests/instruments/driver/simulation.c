@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/memory.h"
 #include "common/description.h"
 #include "common/wait.h"
+#include "base/json.h"
 
 #define NO_TIME_S 1e-6 /* of what has no time of its own */
 #define LEAST_S 1e-9
