@@ -9,7 +9,12 @@
 extern "C" {
 #endif
 
-typedef enum clt_device_type { CLT_DEVICE_CPU, CLT_DEVICE_GPU, CLT_DEVICE_ACCELERATOR, CLT_DEVICE_OTHER } clt_device_type;
+typedef enum clt_device_type {
+  CLT_DEVICE_CPU,
+  CLT_DEVICE_GPU,
+  CLT_DEVICE_ACCELERATOR,
+  CLT_DEVICE_OTHER
+} clt_device_type;
 
 /* Identity, limits and properties. Strings are trimmed and terminated; unknown ones are empty, unknown numbers 0. */
 typedef struct clt_device_info {
@@ -58,14 +63,15 @@ int clt_device_key(const clt_device_info *device, char *out, size_t capacity);
  * caller. CLT_E_WORKER where the worker cannot be started or gives no answer within a minute. */
 int clt_devices(clt_device_info **out, size_t *n, clt_error *error);
 
-/* What a device of the caller's own is; asks the driver in the caller's process, and nothing else. What the driver does not
- * know is left empty. CLT_E_DEVICE where it is no device of a platform (a sub-device: ask for its
+/* What a device of the caller's own is; asks the driver in the caller's process, and nothing else. What the driver does
+ * not know is left empty. CLT_E_DEVICE where it is no device of a platform (a sub-device: ask for its
  * CL_DEVICE_PARENT_DEVICE). */
 struct _cl_device_id; /* cl_device_id is a pointer to it */
 int clt_device_describe(clt_device_info *out, struct _cl_device_id *device, clt_error *error);
 
-/* Chooses among n devices by the text a person gave: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix, platform
- * name, vendor or device name, matched in that order without regard to case, parts of names allowed; the first level that matches anything decides. NULL or ""
+/* Chooses among n devices by the text a person gave: "P:D", UUID, type ("cpu", "gpu", "accelerator"), ICD suffix,
+ * platform name, vendor or device name, matched in that order without regard to case, parts of names allowed; the first
+ * level that matches anything decides. NULL or ""
  * fits all. Fills *index. CLT_E_DEVICE where none fits, CLT_E_AMBIGUOUS where several do; both messages list the
  * candidates. */
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);

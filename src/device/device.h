@@ -13,13 +13,13 @@ int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacit
 void clt_device_host(clt_device_info *out);
 
 /* Properties by the names that expressions use, such as "device.local_memory_bytes", "device.max_work_group_size",
- * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu", "gpu") ...
+ * "device.extensions" (a string: "'cl_khr_fp64' in device.extensions"), "device.images", "device.type" ("cpu") ...
  * The whole list is in docs/devices.md. The text of string values is borrowed from device. */
 size_t clt_device_n_properties(void);
 const char *clt_device_property_name(size_t index);
 clt_value clt_device_property(const clt_device_info *device, size_t index);
 
-/* The form in which devices travel between processes and in --json. Returned string is malloc'ed and owned by the caller. */
+/* The form in which devices travel between processes and in --json. *out is malloc'ed and owned by the caller. */
 int clt_device_to_json(char **out, const clt_device_info *device, clt_error *error);
 int clt_device_from_json(clt_device_info *out, const char *json, clt_error *error);
 

@@ -403,15 +403,19 @@ static void unknown_names_are_refused(void **state) {
   clt_tune_result *result;
   clt_tune_settings settings = settings_for(space, "no such", 10);
   assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_NOT_FOUND);
+  clt_tune_result_free(result);
   settings = settings_for(space, "random", 10);
   settings.evaluator = "no such";
   assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_NOT_FOUND);
+  clt_tune_result_free(result);
   settings = settings_for(space, "two-stage", 10);
   settings.searcher_settings = &bad;
   settings.n_searcher_settings = 1;
   assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
+  clt_tune_result_free(result);
   settings = settings_for(NULL, "random", 10);
   assert_int_equal(clt_tune_run(&result, &settings, NULL), CLT_E_ARGUMENT);
+  clt_tune_result_free(result);
   clt_space_free(space);
 }
 
