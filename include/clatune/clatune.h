@@ -1,4 +1,4 @@
-/* clatune/clatune.h - the ten functions that most programs need.
+/* clatune/clatune.h - the ten functions that most programs need: these nine, and clt_error_format (clatune/error.h).
  *
  * An application that ships a tuned kernel asks at its start for the best configuration known for its device and
  * sizes. That measures nothing and takes microseconds once the answer has been given before:
@@ -49,13 +49,16 @@ typedef struct clt_tuner_options {
   uint64_t seed;         /* the same seed proposes the same configurations as long as the answers are the same */
 } clt_tuner_options;
 
-/* Opens a problem file (docs/problem-format.md) at the given sizes, on a device of the caller's. Sizes that are not
- * given have their defaults. The driver is asked what the device is; nothing is built or run. options NULL: the
- * defaults. Texts and arrays are copied. Close with clt_close. CLT_E_IO, CLT_E_FORMAT: the file, with line and key;
- * CLT_E_NOT_FOUND: a size that the problem lacks; CLT_E_DEVICE: no root device of a platform. */
+/* Opens a problem file (docs/problem-format.md) at the given sizes (clt_size, clatune/problem.h), on a device of the
+ * caller's. Sizes that are not given have their defaults. The driver is asked what the device is; nothing is built
+ * or run. options NULL: the defaults; an older, smaller struct is filled up with zeros. Texts and arrays are copied.
+ * Close with clt_close. CLT_E_IO, CLT_E_FORMAT: the file, with line and key; CLT_E_NOT_FOUND: a size that the
+ * problem lacks, or no such searcher; CLT_E_RANGE: a size out of its range; CLT_E_DEVICE: no root device of a
+ * platform; CLT_E_ARGUMENT, CLT_E_EXPRESSION: the options, or their objective; CLT_E_STORE: the store cannot be
+ * read. */
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error);
-void clt_close(clt_tuner *tuner); /* answers stay valid */
+void clt_close(clt_tuner *tuner); /* answers stay valid; NULL is allowed */
 
 /* The best configuration that the stores hold: the user's own, then the system's. Always answers where the problem is
  * readable; CLT_ANSWER_SOURCE says on what the answer rests. Free *out with clt_answer_free. */
@@ -73,8 +76,9 @@ int clt_tune(clt_answer **out, clt_tuner *tuner, clt_error *error);
  * thinks. */
 int clt_ask(clt_answer **out, clt_tuner *tuner, bool *exploring, clt_error *error);
 
-/* What came of a proposal: seconds above 0, of one run or the least of several; 0 or less: it did not build or run, or
- * its result was wrong. It is stored. CLT_E_ARGUMENT: this answer was not proposed, or is told already. */
+/* What came of a proposal: seconds above 0, of one run or the least of several; 0 or less: it did not build or run,
+ * or its result was wrong. It is stored. CLT_E_ARGUMENT: this answer was not proposed, is told already, or time_s is
+ * no number. */
 int clt_tell(clt_tuner *tuner, const clt_answer *answer, double time_s, clt_error *error);
 
 typedef enum clt_answer_field {

@@ -2,6 +2,7 @@
 #include <clatune/clatune.h>
 #include <clatune/lookup.h>
 #include <clatune/online.h>
+#include <clatune/sys/searcher.h>
 #include <clatune/tune.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "measurement/objective.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 #include "session/session.h"
@@ -41,6 +43,8 @@ static int copy_text(char **out, const char *text, clt_error *error) {
 
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
+  if (problem_path == NULL || (sizes == NULL && n_sizes > 0))
+    return clt_fail(error, CLT_E_ARGUMENT, "%s is NULL", problem_path ? "sizes" : "problem_path");
   clt_tuner *t = calloc(1, sizeof *t);
   if (t == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&t->mutex, NULL);
@@ -52,6 +56,15 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   if (rc == CLT_OK) rc = clt_device_describe(&t->device, device, error);
   if (rc == CLT_OK) rc = clt_problem_load(&t->problem, problem_path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
+  if (rc == CLT_OK && !(t->options.budget >= 0 && t->options.time_limit_s >= 0))
+    rc = clt_fail(error, CLT_E_ARGUMENT, "budget and time_limit_s cannot be negative");
+  if (rc == CLT_OK && t->searcher && clt_searcher_find(t->searcher) == NULL)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%.64s'", t->searcher);
+  if (rc == CLT_OK) {
+    clt_objective *objective = NULL; /* only to see that there is such a one */
+    rc = clt_objective_new(&objective, t->instance, t->objective, error);
+    clt_objective_free(objective);
+  }
 
   /* A look-up is remembered by path and sizes, all of them: that is what makes the second one a matter of microseconds.
    */
@@ -172,6 +185,8 @@ int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
 }
 
 int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *error) {
+  if (isnan(time_s) || time_s == INFINITY)
+    return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds, or 0 for a failure");
   pthread_mutex_lock(&t->mutex);
   int rc = t->online == NULL || answer->config == CLT_CONFIG_NONE
                ? clt_fail(error, CLT_E_ARGUMENT, "only what clt_ask proposed can be told")
