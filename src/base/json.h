@@ -28,4 +28,7 @@ bool clt_json_read_size(size_t *out, const json_t *json, size_t min, size_t max)
  * string. */
 bool clt_value_equal(clt_value a, clt_value b);
 
+/* Numbers by size, then texts; 0 where clt_value_equal holds. */
+int clt_value_compare(clt_value a, clt_value b);
+
 #endif

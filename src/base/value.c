@@ -21,6 +21,14 @@ bool clt_value_equal(clt_value a, clt_value b) {
   return a.integer == b.integer;
 }
 
+int clt_value_compare(clt_value a, clt_value b) {
+  if ((a.type == CLT_STRING) != (b.type == CLT_STRING)) return a.type == CLT_STRING ? 1 : -1;
+  if (a.type == CLT_STRING) return strcmp(a.text, b.text);
+  if (a.type != CLT_REAL && b.type != CLT_REAL) return (a.integer > b.integer) - (a.integer < b.integer);
+  double x = clt_value_number(a), y = clt_value_number(b);
+  return (x > y) - (x < y);
+}
+
 /* snprintf and strtod follow the host program's locale; an option's text must not. */
 static void point_for_comma(char *text) {
   char *decimal = text + strspn(text, "-+0123456789");

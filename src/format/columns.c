@@ -84,17 +84,8 @@ int clt_entry_line(char **out, const json_t *json, clt_error *error) {
 
 /* --- columns --- */
 
-/* Numbers by size, then texts; 0 where clt_value_equal holds. */
-static int compare_values(clt_value a, clt_value b) {
-  if ((a.type == CLT_STRING) != (b.type == CLT_STRING)) return a.type == CLT_STRING ? 1 : -1;
-  if (a.type == CLT_STRING) return strcmp(a.text, b.text);
-  if (a.type != CLT_REAL && b.type != CLT_REAL) return (a.integer > b.integer) - (a.integer < b.integer);
-  double x = clt_value_number(a), y = clt_value_number(b);
-  return (x > y) - (x < y);
-}
-
 static int by_value(const void *a, const void *b) {
-  return compare_values(((const clt_value_place *)a)->value, ((const clt_value_place *)b)->value);
+  return clt_value_compare(((const clt_value_place *)a)->value, ((const clt_value_place *)b)->value);
 }
 
 bool clt_column_find(const clt_column *column, clt_value value, uint64_t *position) {
@@ -142,7 +133,7 @@ int clt_columns_add(clt_columns *columns, const char *name, const json_t *values
 }
 
 static int compare_occurring(const void *a, const void *b) {
-  return compare_values(*(const clt_value *)a, *(const clt_value *)b);
+  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
 }
 
 /* One column for each parameter of the first configuration. */
@@ -162,7 +153,7 @@ static int add_occurring(clt_columns *c, json_t *const *configurations, size_t n
     if (rc) break;
     qsort(values, n, sizeof *values, compare_occurring);
     for (size_t k = 0; k < n; k++)
-      if (k == 0 || compare_values(values[n_values - 1], values[k])) values[n_values++] = values[k];
+      if (k == 0 || clt_value_compare(values[n_values - 1], values[k])) values[n_values++] = values[k];
     rc = n_values > MAX_VALUES ? FAIL(c, "'%s' has more than %d values", name, MAX_VALUES)
                                : add_column(c, name, values, n_values, builder, error);
   }

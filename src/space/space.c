@@ -90,12 +90,7 @@ int clt_space_builder_constant(clt_space_builder *builder, const char *name, clt
 }
 
 static int compare_values(const void *left, const void *right) {
-  const clt_value *a = *(const clt_value *const *)left, *b = *(const clt_value *const *)right;
-  bool a_text = a->type == CLT_STRING, b_text = b->type == CLT_STRING;
-  if (a_text != b_text) return a_text - b_text;
-  if (a_text) return strcmp(a->text, b->text);
-  double x = clt_value_number(*a), y = clt_value_number(*b);
-  return (x > y) - (x < y);
+  return clt_value_compare(**(const clt_value *const *)left, **(const clt_value *const *)right);
 }
 
 /* Takes the block of values over, also on failure. NULL: out of memory. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -89,11 +90,7 @@ static clt_value read_value(const char *text) {
 }
 
 static int by_value(const void *a, const void *b) {
-  const clt_value *x = a, *y = b;
-  if ((x->type == CLT_STRING) != (y->type == CLT_STRING)) return x->type == CLT_STRING ? 1 : -1;
-  if (x->type == CLT_STRING) return strcmp(x->text, y->text);
-  double p = clt_value_number(*x), q = clt_value_number(*y);
-  return (p > q) - (p < q);
+  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
 }
 
 /* --- all of them --- */
