@@ -1,7 +1,6 @@
 """The command line on PoCL: tuning, faults, resuming, training, predicting, verifying."""
 import gzip
 import json
-import os
 import pathlib
 import random
 import signal
@@ -135,7 +134,7 @@ class Interrupted(CliTest):
             process = self.start()
             wanted = n + random.randrange(3)
             until(lambda: len(self.rows()) >= wanted, process)
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
             process.communicate()
         before = len(self.rows())
         answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")

@@ -2,7 +2,6 @@
 import csv
 import io
 import json
-import os
 import pathlib
 import re
 import signal
@@ -12,7 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import CLATUNE, TIME_S, SimulatedTest, main, processes_of  # noqa: E402
+from simulation import CLATUNE, TIME_S, SimulatedTest, kill_session, main  # noqa: E402
 from harness import until  # noqa: E402
 
 OTHER_S = "1e-5 * (1 + 0.02 * abs(a - 3) + 0.03 * abs(b - 19))"
@@ -156,12 +155,7 @@ class Sweep(SimulatedTest):
         for kill in range(3):
             process = self.start()
             self.wait_for_lines(process, n + 3)
-            for pid, _ in processes_of(process.pid):
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            process.communicate()
+            kill_session(process)
             kept = (self.folder / "plan.results.jsonl").read_bytes()
             n = kept.count(b"\n")
             if kill == 0:  # as if killed while it wrote

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -112,6 +113,16 @@ class SimulatedTest(CliTest):
             raise
         finally:
             connection.close()
+
+
+def kill_session(process):
+    """Kills what start() began: the tuner and its workers. A worker may notice the tuner's death and end by itself first."""
+    for pid, _ in processes_of(process.pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    process.communicate()
 
 
 def processes_of(session):

@@ -1,9 +1,8 @@
 """What many configurations leave behind: in the tuner's memory, in temporary folders, after SIGKILL."""
 import os
-import signal
 import pathlib
 
-from simulation import SimulatedTest, main, processes_of, until
+from simulation import SimulatedTest, kill_session, main, until
 
 MANY = int(os.environ.get("CLATUNE_MANY", "2000"))
 OPTIONS = ("--searcher", "random", "--seed", "3", "--store", "s.sqlite")
@@ -56,9 +55,7 @@ class Growth(SimulatedTest):
     def test_nothing_is_left_after_sigkill_and_the_next_start(self):
         process = self.start(*OPTIONS, "--budget", "5000")
         self.assertTrue(until(lambda: list(self.temporary.glob("clatune-*")), process))
-        for pid, _ in processes_of(process.pid):
-            os.kill(pid, signal.SIGKILL)
-        process.communicate()
+        kill_session(process)
         self.assertEqual(len(list(self.temporary.glob("clatune-*"))), 1)
         self.tune(*OPTIONS, "--budget", "5")
         self.assertEqual(list(self.temporary.iterdir()), [])

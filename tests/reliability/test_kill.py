@@ -2,10 +2,9 @@
 import json
 import os
 import random
-import signal
 import sys
 
-from simulation import SimulatedTest, main, processes_of, until
+from simulation import SimulatedTest, kill_session, main, until
 
 KILLS = int(os.environ.get("CLATUNE_KILLS", "12"))
 BUDGET = 900
@@ -15,14 +14,6 @@ IN_FLIGHT = 4
 
 
 class Kill(SimulatedTest):
-    def kill_all(self, process):
-        for pid, _ in processes_of(process.pid):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        process.communicate()
-
     def builds(self):
         return len([d for d in self.deeds() if "a" in d[4]])
 
@@ -38,7 +29,7 @@ class Kill(SimulatedTest):
             if kills < KILLS:
                 wanted = self.builds() + moments.randrange(40)
                 if until(lambda: self.builds() >= wanted, process) and process.poll() is None:
-                    self.kill_all(process)
+                    kill_session(process)
                     kills += 1
                     rows = self.rows("s.sqlite")
                     self.assertEqual(rows[:len(known)], known, "something acknowledged is lost")

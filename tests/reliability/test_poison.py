@@ -1,9 +1,7 @@
 """A configuration that ends its worker is on record before it is tried again: two attempts at most, over all restarts."""
-import os
-import signal
 import sqlite3
 
-from simulation import SimulatedTest, main, processes_of, until
+from simulation import SimulatedTest, kill_session, main, until
 
 OPTIONS = ("--searcher", "exhaustive", "--budget", "100", "--store", "s.sqlite")
 
@@ -35,12 +33,7 @@ class Poison(SimulatedTest):
         process = self.start(*OPTIONS)
         if until(lambda: self.attempts() > before, process):
             until(lambda: self.on_record() > known, process)
-            for pid, _ in processes_of(process.pid):
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-        process.communicate()
+        kill_session(process)
 
     def test_two_attempts_over_ten_restarts(self):
         for at, do in (("build", "segv"), ("launch", "abort"), ("run", "exit")):
