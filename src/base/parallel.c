@@ -24,32 +24,23 @@ unsigned clt_processors(void) {
   return n > 0 ? (unsigned)n : 1;
 }
 
-static bool next_index(struct work *work, size_t *index) {
-  pthread_mutex_lock(&work->lock);
-  bool some = work->rc == CLT_OK && work->next < work->n;
-  if (some) *index = work->next++;
-  pthread_mutex_unlock(&work->lock);
-  return some;
-}
-
-static void keep_failure(struct work *work, int rc, const clt_error *error) {
-  pthread_mutex_lock(&work->lock);
-  if (work->rc == CLT_OK) {
-    work->rc = rc;
-    if (work->error && work->error->code == 0) *work->error = *error;
-  }
-  pthread_mutex_unlock(&work->lock);
-}
-
+/* The first failure ends the work; it is the one reported. */
 static void *run_tasks(void *argument) {
   struct work *work = argument;
-  size_t index;
-  while (next_index(work, &index)) {
+  for (;;) {
+    pthread_mutex_lock(&work->lock);
+    size_t index = work->rc == CLT_OK ? work->next : work->n;
+    if (index < work->n) work->next++;
+    pthread_mutex_unlock(&work->lock);
+    if (index >= work->n) return NULL;
     clt_error error = {0};
     int rc = work->task(work->user, index, &error);
-    if (rc) keep_failure(work, rc, &error);
+    if (rc == CLT_OK) continue;
+    pthread_mutex_lock(&work->lock);
+    if (work->rc == CLT_OK && work->error && work->error->code == 0) *work->error = error;
+    if (work->rc == CLT_OK) work->rc = rc;
+    pthread_mutex_unlock(&work->lock);
   }
-  return NULL;
 }
 
 int clt_parallel(unsigned threads, size_t n, int (*task)(void *user, size_t index, clt_error *error), void *user,

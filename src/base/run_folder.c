@@ -21,13 +21,6 @@
 
 /* --- what dead runs left behind --- */
 
-static bool is_my_folder(const char *path, time_t *changed) {
-  struct stat info;
-  if (lstat(path, &info)) return false;
-  *changed = info.st_mtime;
-  return S_ISDIR(info.st_mode) && info.st_uid == geteuid();
-}
-
 /* A run holds the lock from before its folder has its final name until the folder is gone. */
 static bool is_dead(const char *path) {
   char *lock = clt_format("%s/lock", path);
@@ -39,22 +32,19 @@ static bool is_dead(const char *path) {
   return dead;
 }
 
-static void remove_if_dead(const char *parent, const char *name) {
-  bool finished = clt_starts_with(name, PREFIX), unfinished = clt_starts_with(name, UNFINISHED_PREFIX);
-  if (!finished && !unfinished) return;
-  char *path = clt_format("%s/%s", parent, name);
-  time_t changed = 0;
-  if (path && is_my_folder(path, &changed)) {
-    bool old = time(NULL) - changed > UNFINISHED_AGE_S;
-    if (finished ? is_dead(path) : old) clt_remove_tree(path, false);
-  }
-  free(path);
-}
-
 static void remove_dead_runs(const char *parent) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;
-  for (struct dirent *entry; (entry = readdir(listing));) remove_if_dead(parent, entry->d_name);
+  for (struct dirent *entry; (entry = readdir(listing));) {
+    bool finished = clt_starts_with(entry->d_name, PREFIX);
+    if (!finished && !clt_starts_with(entry->d_name, UNFINISHED_PREFIX)) continue;
+    char *path = clt_format("%s/%s", parent, entry->d_name);
+    struct stat info;
+    if (path && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+        (finished ? is_dead(path) : time(NULL) - info.st_mtime > UNFINISHED_AGE_S))
+      clt_remove_tree(path, false);
+    free(path);
+  }
   closedir(listing);
 }
 

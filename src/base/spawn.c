@@ -12,42 +12,36 @@
 
 extern char **environ;
 
-static int set_descriptors(posix_spawn_file_actions_t *actions, const clt_spawn *s) {
+int clt_spawn_start(pid_t *pid, const clt_spawn *s) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
   const int fds[3] = {s->in, s->out, s->err};
-  int rc = s->folder ? posix_spawn_file_actions_addchdir_np(actions, s->folder) : 0;
-  for (int i = 0; rc == 0 && i < 3; i++)
-    rc = fds[i] == CLT_SPAWN_NULL
-             ? posix_spawn_file_actions_addopen(actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0)
-             : posix_spawn_file_actions_adddup2(actions, fds[i], i);
-  if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(actions, s->extra_fd, s->extra_as);
-  return rc;
-}
-
-static int set_group(posix_spawnattr_t *attributes) {
   sigset_t all, none;
   sigfillset(&all);
   sigemptyset(&none);
-  int rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  if (rc == 0) rc = posix_spawnattr_setpgroup(attributes, 0);
-  if (rc == 0) rc = posix_spawnattr_setsigdefault(attributes, &all);
-  if (rc == 0) rc = posix_spawnattr_setsigmask(attributes, &none);
-  return rc;
-}
-
-int clt_spawn_start(pid_t *pid, const clt_spawn *spawn) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
   int rc = posix_spawn_file_actions_init(&actions);
   if (rc) return rc;
   rc = posix_spawnattr_init(&attributes);
-  if (rc == 0) {
-    rc = set_descriptors(&actions, spawn);
-    if (rc == 0 && spawn->own_group) rc = set_group(&attributes);
-    if (rc == 0)
-      rc = posix_spawnp(pid, spawn->program, &actions, &attributes, spawn->arguments,
-                        spawn->environment ? spawn->environment : environ);
-    posix_spawnattr_destroy(&attributes);
+  if (rc) {
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
   }
+  if (s->folder) rc = posix_spawn_file_actions_addchdir_np(&actions, s->folder);
+  for (int i = 0; rc == 0 && i < 3; i++)
+    rc = fds[i] == CLT_SPAWN_NULL
+             ? posix_spawn_file_actions_addopen(&actions, i, "/dev/null", i ? O_WRONLY : O_RDONLY, 0)
+             : posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+  if (rc == 0 && s->extra_as) rc = posix_spawn_file_actions_adddup2(&actions, s->extra_fd, s->extra_as);
+  if (rc == 0 && s->own_group) { /* with signals as a program expects them */
+    const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
+    rc = posix_spawnattr_setflags(&attributes, flags);
+    if (rc == 0) rc = posix_spawnattr_setpgroup(&attributes, 0);
+    if (rc == 0) rc = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (rc == 0) rc = posix_spawnattr_setsigmask(&attributes, &none);
+  }
+  if (rc == 0)
+    rc = posix_spawnp(pid, s->program, &actions, &attributes, s->arguments, s->environment ? s->environment : environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return rc;
 }

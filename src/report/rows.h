@@ -52,7 +52,7 @@ typedef struct clt_effect {
   double least, lower_quartile, median, upper_quartile;
 } clt_effect;
 
-/* effects.c: groups has an entry a row, each below n_groups; out is malloc'ed, n_groups entries. */
+/* analysis.c: groups has an entry a row, each below n_groups; out is malloc'ed, n_groups entries. */
 int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
                     clt_error *error);
 /* The share of the variance of log cost that the groups explain, 0 to 1 (the correlation ratio eta squared: Pearson,
@@ -72,8 +72,7 @@ json_t *clt_report_string(const char *text);
 /* The tuning's part of the document. */
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
 
-/* text.c, page.c */
+/* text.c */
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error);
 extern const char clt_page_template[]; /* made by embed.py */
-int clt_document_page(char **out, const json_t *document, clt_error *error);
 #endif

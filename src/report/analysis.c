@@ -1,0 +1,167 @@
+/* What the rows of a tuning come to: groups of them (one value of a parameter, or one pair of values of two), and a
+ * model judged by rows that it has not seen. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "model/model.h"
+#include "model/rows.h"
+#include "report/rows.h"
+
+/* Of more rows as many are drawn: enough to say what a model errs by, and it is fitted in a second. */
+#define MOST_ROWS 2000
+
+/* --- groups --- */
+
+typedef struct member {
+  size_t group;
+  double cost; /* NaN: failed */
+} member;
+
+static int by_group_then_cost(const void *a, const void *b) {
+  const member *x = a, *y = b;
+  if (x->group != y->group) return x->group < y->group ? -1 : 1;
+  if (isnan(x->cost) || isnan(y->cost)) return isnan(x->cost) - isnan(y->cost);
+  return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Of costs in ascending order, between two of them where the share falls there. */
+static double quantile(const member *members, size_t n, double share) {
+  double at = share * (double)(n - 1);
+  size_t below = (size_t)at, above = below + (below + 1 < n);
+  return members[below].cost + (at - (double)below) * (members[above].cost - members[below].cost);
+}
+
+/* One group, its costs in ascending order with the failures behind. */
+static clt_effect sum_up(const member *members, size_t n) {
+  clt_effect effect = {.n = n, .least = NAN, .lower_quartile = NAN, .median = NAN, .upper_quartile = NAN};
+  size_t n_correct = 0;
+  while (n_correct < n && isfinite(members[n_correct].cost)) n_correct++;
+  effect.n_failed = n - n_correct;
+  if (n_correct == 0) return effect;
+  effect.least = members[0].cost;
+  effect.lower_quartile = quantile(members, n_correct, 0.25);
+  effect.median = quantile(members, n_correct, 0.5);
+  effect.upper_quartile = quantile(members, n_correct, 0.75);
+  return effect;
+}
+
+int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
+                    clt_error *error) {
+  size_t n = tuning->rows.n;
+  member *members = clt_new_array(n, sizeof *members);
+  clt_effect *effects = clt_new_array(n_groups, sizeof *effects);
+  if (members == NULL || effects == NULL) {
+    free(members);
+    free(effects);
+    return clt_fail_memory(error);
+  }
+  for (size_t i = 0; i < n; i++) members[i] = (member){groups[i], tuning->rows.items[i].cost};
+  if (n) qsort(members, n, sizeof *members, by_group_then_cost);
+  for (size_t g = 0; g < n_groups; g++) effects[g] = sum_up(NULL, 0);
+  for (size_t first = 0, end; first < n; first = end) {
+    for (end = first; end < n && members[end].group == members[first].group;) end++;
+    effects[members[first].group] = sum_up(&members[first], end - first);
+  }
+  free(members);
+  *out = effects;
+  return CLT_OK;
+}
+
+/* The variance between groups over that of all. */
+int clt_effects_importance(double *out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
+                           clt_error *error) {
+  const clt_report_rows *rows = &tuning->rows;
+  double *sums = clt_new_array(n_groups, sizeof *sums), mean = 0, all = 0, between = 0;
+  size_t *counts = clt_new_array(n_groups, sizeof *counts), n = 0;
+  int rc = sums && counts ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) {
+    if (!isfinite(rows->items[i].cost)) continue;
+    sums[groups[i]] += log(rows->items[i].cost);
+    counts[groups[i]]++;
+    n++;
+  }
+  for (size_t g = 0; n && g < n_groups; g++) mean += sums[g] / (double)n;
+  for (size_t i = 0; n && i < rows->n; i++)
+    if (isfinite(rows->items[i].cost)) all += pow(log(rows->items[i].cost) - mean, 2);
+  for (size_t g = 0; n && g < n_groups; g++)
+    if (counts[g]) between += (double)counts[g] * pow(sums[g] / (double)counts[g] - mean, 2);
+  free(sums);
+  free(counts);
+  *out = n < 2 ? NAN : all > 0 ? between / all : 0;
+  return rc;
+}
+
+/* --- the model --- */
+
+/* The rows of a model, the first of a shuffle by the seed where not all are taken. */
+static int draw_rows(clt_rows *out, const clt_tuning *t, uint64_t seed, clt_error *error) {
+  clt_rng rng;
+  size_t n = t->rows.n, most = n < MOST_ROWS ? n : MOST_ROWS;
+  size_t *order = clt_new_array(n, sizeof *order);
+  int rc = order ? CLT_OK : clt_fail_memory(error);
+  clt_rng_init(&rng, seed);
+  for (size_t i = 0; !rc && i < n; i++) order[i] = i;
+  for (size_t i = 0; !rc && i < most; i++) {
+    size_t other = n > most ? i + (size_t)clt_rng_below(&rng, n - i) : i, chosen = order[other];
+    order[other] = order[i];
+    const clt_report_row *row = &t->rows.items[chosen];
+    rc = clt_rows_add(out, row->config, isfinite(row->cost) ? log(row->cost) : NAN, 0, error);
+  }
+  free(order);
+  return rc;
+}
+
+static bool can_be_fitted(const clt_rows *rows) {
+  size_t n_correct = 0;
+  double least = INFINITY, most = -INFINITY;
+  for (size_t i = 0; i < rows->n; i++) {
+    if (clt_rows_failed(rows, i)) continue;
+    n_correct++;
+    least = fmin(least, rows->log_cost[i]);
+    most = fmax(most, rows->log_cost[i]);
+  }
+  return n_correct >= CLT_REPORT_LEAST_ROWS && most > least;
+}
+
+/* Its accuracy, and the measured and predicted values of at most CLT_REPORT_MOST_POINTS rows. */
+static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt_rows *rows) {
+  json_t *measured = json_array(), *predicted = json_array();
+  clt_model_accuracy accuracy;
+  size_t n, taken = 0;
+  const float *residuals = clt_model_residuals(model, &n);
+  size_t stride = n / CLT_REPORT_MOST_POINTS + 1;
+  for (size_t i = 0; i < rows->n && taken < n; i++) {
+    if (clt_rows_failed(rows, i)) continue;
+    double residual = (double)residuals[taken];
+    if (taken++ % stride) continue;
+    json_array_append_new(measured, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i]))));
+    json_array_append_new(predicted, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i] + residual))));
+  }
+  clt_model_accuracy_get(model, &accuracy);
+  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows, "failed_rows",
+                   (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken, "mean_relative_error",
+                   clt_json_real(accuracy.mean_relative_error), "log_error_sd", clt_json_real(accuracy.log_error_sd),
+                   "points", "measured", measured, "predicted", predicted);
+}
+
+int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {
+  clt_model *model = NULL;
+  clt_error own = {0};
+  clt_rows rows = {.space = tuning->space};
+  int rc = draw_rows(&rows, tuning, options->seed, error);
+  json_t *json = NULL;
+  if (rc == CLT_OK && can_be_fitted(&rows)) {
+    rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, options->seed, options->threads, &own);
+    if (rc == CLT_OK) json = model_json(model, tuning, &rows);
+    if (rc == CLT_OK && json == NULL) rc = clt_fail_memory(&own);
+    if (rc == CLT_E_MODEL) rc = CLT_OK; /* rows that no model can be made of */
+    if (rc) clt_fail(error, rc, "%s", own.message);
+  }
+  if (rc == CLT_OK) *out = json ? json : json_null();
+  clt_model_free(model);
+  clt_rows_release(&rows);
+  return rc;
+}
