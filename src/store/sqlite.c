@@ -1,5 +1,6 @@
 #include <math.h>
 #include <sqlite3.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,33 +24,36 @@ enum {
   DESCRIBE_DEVICE,
   ADD_MEASUREMENT,
   ADD_RUN,
-  ADD_ENERGY,
-  ADD_FIGURE,
   OLDEST_FIRST,
   FINALISTS,
   FASTEST,
   RUNS,
-  ENERGY,
-  FIGURE,
   KEYS,
   KEYS_COUNTED,
   VERSION,
   COUNT,
   REMOVE_RUNS,
+  REMOVE,
+  MAY_BE_MISSING, /* those that follow: a file that is opened to read may be older than these tables */
+  ADD_ENERGY = MAY_BE_MISSING,
+  ADD_FIGURE,
+  ANY_ENERGY,
+  ANY_FIGURE,
+  ENERGY,
+  FIGURE,
   REMOVE_ENERGY,
   REMOVE_FIGURE,
-  REMOVE,
   N_STATEMENTS
 };
 
-/* Where a key is needed it is ?1 ?2 ?3. */
+/* Where a whole key is needed it is ?1 ?2 ?3. */
 static const char *const statement_texts[N_STATEMENTS] = {
     [ADD_PROBLEM] = "INSERT INTO problem(hash) VALUES(?1) ON CONFLICT DO NOTHING",
-    [ADD_DEVICE] = "INSERT INTO device(key, driver) VALUES(?2, ?3) ON CONFLICT DO NOTHING",
+    [ADD_DEVICE] = "INSERT INTO device(key, driver) VALUES(?1, ?2) ON CONFLICT DO NOTHING",
     [DESCRIBE_PROBLEM] =
-        "UPDATE problem SET name=ifnull(?4, name), path=ifnull(?5, path), sizes=ifnull(?6, sizes)"
+        "UPDATE problem SET name=ifnull(?2, name), path=ifnull(?3, path), sizes=ifnull(?4, sizes)"
         " WHERE hash=?1",
-    [DESCRIBE_DEVICE] = "UPDATE device SET description=ifnull(?4, description) WHERE key=?2 AND driver=?3",
+    [DESCRIBE_DEVICE] = "UPDATE device SET description=ifnull(?3, description) WHERE key=?1 AND driver=?2",
     [ADD_MEASUREMENT] =
         "INSERT INTO measurement(problem, device, kind, configuration, reason, time_s, clock, build_s,"
         " first_launch_s, runs_s, verify_s, wait_s, max_abs_error, log, created_s)"
@@ -61,6 +65,8 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
+    [ANY_ENERGY] = "SELECT EXISTS(SELECT 1 FROM energy)",
+    [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
     [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
     [KEYS] =
@@ -83,7 +89,8 @@ typedef struct sqlite_store {
   const char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS];
-  bool in_transaction; /* of the caller's */
+  bool in_transaction;         /* of the caller's */
+  bool any_energy, any_figure; /* whether any record has one, for the walk that is under way */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -98,19 +105,13 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 
 /* --- opening --- */
 
-/* A file that is opened to read may be older than the tables of energies and figures. */
-static bool may_be_missing(int id) {
-  return id == ADD_ENERGY || id == ADD_FIGURE || id == ENERGY || id == FIGURE || id == REMOVE_ENERGY ||
-         id == REMOVE_FIGURE;
-}
-
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
   int rc = to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
-        !(to_read && may_be_missing(i)))
+        !(to_read && i >= MAY_BE_MISSING))
       rc = fail_sqlite(store, error);
   return rc;
 }
@@ -123,22 +124,12 @@ static void close_sqlite(void *state) {
 
 /* --- statements --- */
 
-/* Texts live until the statement is released; NULL is NULL. */
-static bool bind_text(sqlite3_stmt *s, int place, const char *text) {
+static bool bind_text(sqlite3_stmt *s, int place, const char *text) { /* lives until the statement is reset */
   return sqlite3_bind_text(s, place, text, -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
-static bool bind_number(sqlite3_stmt *s, int place, double x) {
-  return sqlite3_bind_double(s, place, x) == SQLITE_OK; /* NaN becomes NULL */
-}
-
-static bool bind_whole(sqlite3_stmt *s, int place, int64_t x) { return sqlite3_bind_int64(s, place, x) == SQLITE_OK; }
-
-/* A statement that names only parts of the key has fewer places. */
 static bool bind_key(sqlite3_stmt *s, const clt_store_key *key) {
-  int n = sqlite3_bind_parameter_count(s);
-  return bind_text(s, 1, key->problem) && (n < 2 || bind_text(s, 2, key->device)) &&
-         (n < 3 || bind_text(s, 3, key->driver));
+  return bind_text(s, 1, key->problem) && bind_text(s, 2, key->device) && bind_text(s, 3, key->driver);
 }
 
 static void release_statement(sqlite3_stmt *s) {
@@ -146,19 +137,29 @@ static void release_statement(sqlite3_stmt *s) {
   sqlite3_clear_bindings(s);
 }
 
-/* Runs a statement without rows. The error is read before the reset. */
-static int run_statement(sqlite_store *store, int id, bool bound, clt_error *error) {
+/* Runs a statement with what its places stand for, in their order: 'k' a clt_store_key * (three places), 't' a text
+ * (NULL is NULL), 'w' an int64_t, 'n' a double (NaN is NULL). It has no rows, or, where out is given, one with a whole
+ * number. The error is read before the reset. */
+static int run_statement(sqlite_store *store, int id, uint64_t *out, clt_error *error, const char *places, ...) {
   sqlite3_stmt *s = store->statements[id];
-  int rc = bound && sqlite3_step(s) == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
-  release_statement(s);
-  return rc;
-}
-
-/* The whole number that a statement gives. */
-static int read_whole(sqlite_store *store, int id, bool bound, uint64_t *out, clt_error *error) {
-  sqlite3_stmt *s = store->statements[id];
-  int rc = bound && sqlite3_step(s) == SQLITE_ROW ? CLT_OK : fail_sqlite(store, error);
-  if (rc == CLT_OK) *out = (uint64_t)sqlite3_column_int64(s, 0);
+  va_list values;
+  bool bound = true;
+  int place = 1;
+  va_start(values, places);
+  for (; *places && bound; places++, place++) {
+    switch (*places) {
+      case 'k':
+        bound = bind_key(s, va_arg(values, const clt_store_key *));
+        place += 2;
+        break;
+      case 't': bound = bind_text(s, place, va_arg(values, const char *)); break;
+      case 'w': bound = sqlite3_bind_int64(s, place, va_arg(values, int64_t)) == SQLITE_OK; break;
+      default: bound = sqlite3_bind_double(s, place, va_arg(values, double)) == SQLITE_OK;
+    }
+  }
+  va_end(values);
+  int rc = bound && sqlite3_step(s) == (out ? SQLITE_ROW : SQLITE_DONE) ? CLT_OK : fail_sqlite(store, error);
+  if (rc == CLT_OK && out) *out = (uint64_t)sqlite3_column_int64(s, 0);
   release_statement(s);
   return rc;
 }
@@ -190,64 +191,41 @@ static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, c
     rc = end_writing(store, step == CLT_STORE_UNDO ? CLT_E_STOPPED : CLT_OK, error);
     if (step == CLT_STORE_UNDO) rc = CLT_OK;
   }
-  return rc || version == NULL ? rc : read_whole(store, VERSION, true, version, error);
+  return rc || version == NULL ? rc : run_statement(store, VERSION, version, error, "");
 }
 
 /* --- writing --- */
 
-static int add_description(sqlite_store *store, const clt_store_description *d, clt_error *error) {
-  int rc = run_statement(store, ADD_PROBLEM, bind_key(store->statements[ADD_PROBLEM], &d->key), error);
-  if (rc == CLT_OK) rc = run_statement(store, ADD_DEVICE, bind_key(store->statements[ADD_DEVICE], &d->key), error);
-  if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes)) {
-    sqlite3_stmt *s = store->statements[DESCRIBE_PROBLEM];
-    bool bound = bind_key(s, &d->key) && bind_text(s, 4, d->problem_name) && bind_text(s, 5, d->problem_path) &&
-                 bind_text(s, 6, d->sizes);
-    rc = run_statement(store, DESCRIBE_PROBLEM, bound, error);
-  }
-  if (rc == CLT_OK && d->device_json) {
-    sqlite3_stmt *s = store->statements[DESCRIBE_DEVICE];
-    rc = run_statement(store, DESCRIBE_DEVICE, bind_key(s, &d->key) && bind_text(s, 4, d->device_json), error);
-  }
-  return rc;
-}
-
 static int add_record(sqlite_store *store, const clt_store_key *key, const clt_store_record *record, clt_error *error) {
   const clt_measurement *m = record->measurement;
   const clt_phases *phases = &m->phases;
-  sqlite3_stmt *s = store->statements[ADD_MEASUREMENT];
-  bool bound = bind_key(s, key) && bind_text(s, 4, kind_names[record->kind]) &&
-               bind_text(s, 5, record->configuration) && bind_text(s, 6, clt_reason_name(m->reason)) &&
-               bind_number(s, 7, m->time_s) && bind_text(s, 8, clock_names[m->clock == CLT_CLOCK_HOST]) &&
-               bind_number(s, 9, phases->build_s) && bind_number(s, 10, phases->first_launch_s) &&
-               bind_number(s, 11, phases->runs_s) && bind_number(s, 12, phases->verify_s) &&
-               bind_number(s, 13, phases->wait_s) && bind_number(s, 14, m->max_abs_error) && bind_text(s, 15, m->log) &&
-               bind_whole(s, 16, record->created_s);
-  int rc = run_statement(store, ADD_MEASUREMENT, bound, error);
+  int rc = run_statement(store, ADD_MEASUREMENT, NULL, error, "ktttntnnnnnntw", key, kind_names[record->kind],
+                         record->configuration, clt_reason_name(m->reason), m->time_s,
+                         clock_names[m->clock == CLT_CLOCK_HOST], phases->build_s, phases->first_launch_s,
+                         phases->runs_s, phases->verify_s, phases->wait_s, m->max_abs_error, m->log, record->created_s);
   int64_t id = sqlite3_last_insert_rowid(store->db);
-  for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++) {
-    s = store->statements[ADD_RUN];
-    bound = bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, m->runs_s[i]);
-    rc = run_statement(store, ADD_RUN, bound, error);
-  }
-  s = store->statements[ADD_ENERGY];
-  if (rc == CLT_OK && m->energy_J > 0)
-    rc = run_statement(store, ADD_ENERGY, bind_whole(s, 1, id) && bind_number(s, 2, m->energy_J), error);
-  s = store->statements[ADD_FIGURE];
-  for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++) {
-    double figure = i ? m->figures[i - 1] : m->figure;
-    bound = bind_whole(s, 1, id) && bind_whole(s, 2, (int64_t)i) && bind_number(s, 3, figure);
-    rc = run_statement(store, ADD_FIGURE, bound, error);
-  }
+  for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++)
+    rc = run_statement(store, ADD_RUN, NULL, error, "wwn", id, (int64_t)i, m->runs_s[i]);
+  if (rc == CLT_OK && m->energy_J > 0) rc = run_statement(store, ADD_ENERGY, NULL, error, "wn", id, m->energy_J);
+  for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++)
+    rc = run_statement(store, ADD_FIGURE, NULL, error, "wwn", id, (int64_t)i, i ? m->figures[i - 1] : m->figure);
   return rc;
 }
 
-static int add_to_sqlite(void *state, const clt_store_description *description, const clt_store_record *record,
+static int add_to_sqlite(void *state, const clt_store_description *d, const clt_store_record *record,
                          clt_error *error) {
   sqlite_store *store = state;
+  const clt_store_key *key = &d->key;
   int rc = begin_writing(store, error);
   if (rc) return rc;
-  rc = add_description(store, description, error);
-  if (rc == CLT_OK && record) rc = add_record(store, &description->key, record, error);
+  rc = run_statement(store, ADD_PROBLEM, NULL, error, "t", key->problem);
+  if (rc == CLT_OK) rc = run_statement(store, ADD_DEVICE, NULL, error, "tt", key->device, key->driver);
+  if (rc == CLT_OK && (d->problem_name || d->problem_path || d->sizes))
+    rc = run_statement(store, DESCRIBE_PROBLEM, NULL, error, "tttt", key->problem, d->problem_name, d->problem_path,
+                       d->sizes);
+  if (rc == CLT_OK && d->device_json)
+    rc = run_statement(store, DESCRIBE_DEVICE, NULL, error, "ttt", key->device, key->driver, d->device_json);
+  if (rc == CLT_OK && record) rc = add_record(store, key, record, error);
   return end_writing(store, rc, error);
 }
 
@@ -257,13 +235,10 @@ static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t bef
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
-  sqlite3_stmt *s = store->statements[COUNT];
-  rc = read_whole(store, COUNT, bind_key(s, key) && bind_whole(s, 4, before_s), n, error);
+  rc = run_statement(store, COUNT, n, error, "kw", key, before_s);
   if (count_only) return rc;
-  for (size_t i = 0; rc == CLT_OK && i < sizeof removals / sizeof *removals; i++) {
-    s = store->statements[removals[i]];
-    rc = run_statement(store, removals[i], bind_key(s, key) && bind_whole(s, 4, before_s), error);
-  }
+  for (size_t i = 0; rc == CLT_OK && i < sizeof removals / sizeof *removals; i++)
+    rc = run_statement(store, removals[i], NULL, error, "kw", key, before_s);
   return end_writing(store, rc, error);
 }
 
@@ -285,8 +260,7 @@ static int read_numbers(sqlite_store *store, int statement, int64_t id, double *
                         clt_error *error) {
   sqlite3_stmt *s = store->statements[statement];
   *n = 0;
-  if (s == NULL) return CLT_OK;
-  int step = bind_whole(s, 1, id) ? sqlite3_step(s) : SQLITE_ERROR;
+  int step = sqlite3_bind_int64(s, 1, id) == SQLITE_OK ? sqlite3_step(s) : SQLITE_ERROR;
   for (; step == SQLITE_ROW && *n < most; step = sqlite3_step(s)) out[(*n)++] = column_number(s, 0, NAN);
   *n += step == SQLITE_ROW;
   int rc = step == SQLITE_ROW || step == SQLITE_DONE ? CLT_OK : fail_sqlite(store, error);
@@ -312,11 +286,11 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   double figures[1 + CLT_MAX_RUNS];
   size_t n = 0;
   int rc = read_numbers(store, RUNS, id, m.runs_s, CLT_MAX_RUNS, &m.n_runs, error);
-  if (rc == CLT_OK && m.reason == CLT_REASON_NONE) rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n, error);
-  if (rc == CLT_OK && m.reason == CLT_REASON_NONE)
+  bool correct = rc == CLT_OK && m.reason == CLT_REASON_NONE;
+  if (correct && store->any_energy) rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n, error);
+  n = 0;
+  if (correct && rc == CLT_OK && store->any_figure)
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
-  else
-    n = 0;
   if (rc) return rc;
   if (n > 0) m.figure = figures[0];
   for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
@@ -341,11 +315,21 @@ static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user
   return visit(user, &d, NULL);
 }
 
-/* key NULL: the rows are keys. */
+static int find_any(sqlite_store *store, int id, bool *out, clt_error *error) {
+  uint64_t any = 0;
+  int rc = store->statements[id] ? run_statement(store, id, &any, error, "") : CLT_OK;
+  *out = any != 0;
+  return rc;
+}
+
+/* key NULL: the rows are keys. From the first step on, all is read in one transaction; so what has neither energies nor
+ * figures is asked for them once, and not for each record. */
 static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_store_walk_visit visit, void *user,
                      clt_error *error) {
   sqlite3_stmt *s = store->statements[id];
   int rc = CLT_OK, step = key == NULL || bind_key(s, key) ? sqlite3_step(s) : SQLITE_ERROR;
+  if (key && step == SQLITE_ROW) rc = find_any(store, ANY_ENERGY, &store->any_energy, error);
+  if (key && step == SQLITE_ROW && rc == CLT_OK) rc = find_any(store, ANY_FIGURE, &store->any_figure, error);
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
     rc = key ? visit_row(store, s, visit, user, error) : visit_key_row(s, visit, user);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
