@@ -61,12 +61,6 @@ static const clt_option options[] = {
 };
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-typedef struct opencl_state {
-  clt_pool *pool;
-  json_t *open_request;
-  char lock_key[256];
-} opencl_state;
-
 static size_t clamp(double x, size_t most) {
   if (!(x >= 1)) return 1;
   return x < (double)most ? (size_t)x : most;
@@ -95,18 +89,11 @@ static void choose_sizes(clt_pool_setup *out, const opencl_options *o, const clt
     out->memory_limit_bytes = (int64_t)fmax(machine / 2, (double)least);
 }
 
-static void opencl_close(void *state) {
-  opencl_state *s = state;
-  clt_pool_free(s->pool);
-  json_decref(s->open_request);
-  memset(s, 0, sizeof *s);
-}
-
 static int opencl_open(void *state, const clt_evaluator_setup *setup, const void *given, clt_evaluator_limits *limits,
                        clt_error *error) {
-  opencl_state *s = state;
   const opencl_options *o = given;
   const clt_instance *instance = setup->instance;
+  char lock_key[256];
   const clt_device_info *device = instance ? clt_instance_device(instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
   if (o->min_runs > o->max_runs)
@@ -117,9 +104,10 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                     "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
   int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
   if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
-  if (rc == 0) rc = clt_message_from_instance(&s->open_request, instance, error);
+  json_t *open = NULL;
+  if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
-  clt_device_lock_key(device, s->lock_key, sizeof s->lock_key);
+  clt_device_lock_key(device, lock_key, sizeof lock_key);
   if (setup->log && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512], text[700];
     clt_config right = clt_instance_reference_configuration(instance);
@@ -128,8 +116,9 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
              right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
     setup->log(setup->log_user, CLT_LOG_WARNING, text);
   }
-  clt_pool_setup pool = {.open = s->open_request,
-                         .lock_key = o->lock ? s->lock_key : NULL,
+  clt_pool_setup pool = {.evaluator = *setup,
+                         .open = open,
+                         .lock_key = o->lock ? lock_key : NULL,
                          .quiet_builds = device->type == CLT_DEVICE_CPU,
                          .compile_timeout_s = o->compile_timeout_s,
                          .run_timeout_s = o->run_timeout_s,
@@ -142,36 +131,12 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                                     .steady_relative = o->steady,
                                     .abandon_factor = o->abandon_factor,
                                     .warm_up = true,
-                                    .energy_s = setup->energy ? o->energy_s : 0},
-                         .quality = setup->quality,
-                         .lost = setup->lost,
-                         .attempts = setup->attempts,
-                         .attempts_user = setup->attempts_user,
-                         .stop = setup->stop,
-                         .log = setup->log,
-                         .log_user = setup->log_user};
+                                    .energy_s = setup->energy ? o->energy_s : 0}};
   choose_sizes(&pool, o, instance);
-  rc = clt_pool_new(&s->pool, &pool, error);
-  if (rc) return opencl_close(s), rc;
   *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots, .workers = pool.n_workers};
-  return CLT_OK;
-}
-
-static int opencl_submit(void *state, clt_config config, double best_s, clt_error *error) {
-  return clt_pool_submit(((opencl_state *)state)->pool, config, best_s, error);
-}
-
-static int opencl_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
-  return clt_pool_wait(((opencl_state *)state)->pool, out, timeout_s, error);
-}
-
-static int opencl_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
-  return clt_pool_keep(((opencl_state *)state)->pool, configs, n, out, error);
-}
-
-static int opencl_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
-                             clt_error *error) {
-  return clt_pool_time_again(((opencl_state *)state)->pool, indices, n, n_runs, out, error);
+  rc = clt_pool_open(state, &pool, error);
+  json_decref(open);
+  return rc;
 }
 
 const clt_evaluator_type clt_evaluator_opencl = {
@@ -182,11 +147,11 @@ const clt_evaluator_type clt_evaluator_opencl = {
     .options = options,
     .n_options = N_OPTIONS,
     .options_size = sizeof(opencl_options),
-    .state_size = sizeof(opencl_state),
+    .state_size = sizeof(clt_pool),
     .open = opencl_open,
-    .submit = opencl_submit,
-    .wait = opencl_wait,
-    .keep = opencl_keep,
-    .time_again = opencl_time_again,
-    .close = opencl_close,
+    .submit = clt_pool_submit,
+    .wait = clt_pool_wait,
+    .keep = clt_pool_keep,
+    .time_again = clt_pool_time_again,
+    .close = clt_pool_close,
 };

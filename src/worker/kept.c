@@ -26,7 +26,7 @@ struct clt_kept {
 
 /* Everything that waits does so here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
-  if (clt_stop_asked(pool->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
   return clt_pool_pump(pool, PUMP_S, error);
 }
 
@@ -230,7 +230,8 @@ static int replace_list(clt_pool *pool, const clt_config *configs, size_t n, clt
   return CLT_OK;
 }
 
-int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  clt_pool *pool = state;
   if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   if (n > pool->setup.n_workers * CLT_WORKER_SLOTS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n,
@@ -275,8 +276,9 @@ static int time_kept(clt_pool *pool, clt_kept *k, size_t n_runs, clt_measurement
   return clt_measurement_copy(out, &k->measurement, error);
 }
 
-int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error) {
+  clt_pool *pool = state;
   size_t n_timed = 0;
   int rc = CLT_OK;
   for (size_t i = 0; i < n; i++)

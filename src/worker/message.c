@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
+#include "space/space.h"
 
 #define HEADER_BYTES 4
 #define CHUNK_BYTES 65536
@@ -125,44 +126,66 @@ int clt_message_integer(int64_t *out, const json_t *message, const char *key, in
   return CLT_OK;
 }
 
-/* JSON has no NaN and no infinity: null and "inf" stand for them. */
-static json_t *pack_number(double x) { return isinf(x) ? json_string("inf") : clt_json_real(x); }
+/* Numbers of a structure, under their names. JSON has no NaN and no infinity: null and "inf" stand for them. */
+typedef struct number_field {
+  const char *key;
+  size_t offset;
+} number_field;
 
-static int get_number(double *out, const json_t *object, const char *key, double min, clt_error *error) {
-  const json_t *x = json_object_get(object, key);
-  double value = NAN;
-  if (json_is_number(x)) {
-    value = json_number_value(x);
-  } else if (json_is_string(x) && strcmp(json_string_value(x), "inf") == 0) {
-    value = INFINITY;
-  } else if (!json_is_null(x)) {
-    return clt_fail(error, CLT_E_FORMAT, "a message lacks the number '%s'", key);
+#define M(member) \
+  { #member, offsetof(clt_measurement, member) }
+#define P(member) \
+  { #member, offsetof(clt_phases, member) }
+#define T(member) \
+  { #member, offsetof(clt_timing_policy, member) }
+static const number_field measurement_numbers[] = {M(time_s), M(energy_J), M(max_abs_error), {NULL, 0}};
+static const number_field phase_numbers[] = {P(build_s),  P(first_launch_s), P(runs_s),
+                                             P(verify_s), P(wait_s),         {NULL, 0}};
+static const number_field timing_numbers[] = {T(max_total_s),    T(steady_relative), T(best_s),
+                                              T(abandon_factor), T(energy_s),        {NULL, 0}};
+
+/* Takes object over; NULL when out of memory. */
+static json_t *add_numbers(json_t *object, const void *from, const number_field *field) {
+  for (; object && field->key; field++) {
+    double x = *(const double *)((const char *)from + field->offset);
+    if (json_object_set_new(object, field->key, isinf(x) ? json_string("inf") : clt_json_real(x)))
+      json_decref(object), object = NULL;
   }
-  if (value < min) return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %g", key, value);
-  *out = value;
+  return object;
+}
+
+/* None of them is negative. */
+static int get_numbers(void *to, const number_field *field, const json_t *object, clt_error *error) {
+  for (; field->key; field++) {
+    const json_t *x = json_object_get(object, field->key);
+    bool infinite = json_is_string(x) && strcmp(json_string_value(x), "inf") == 0;
+    if (!json_is_number(x) && !json_is_null(x) && !infinite)
+      return clt_fail(error, CLT_E_FORMAT, "a message lacks the number '%s'", field->key);
+    double value = infinite ? INFINITY : json_is_null(x) ? NAN : json_number_value(x);
+    if (value < 0) return clt_fail(error, CLT_E_FORMAT, "in a message, '%s' is %g", field->key, value);
+    *(double *)((char *)to + field->offset) = value;
+  }
   return CLT_OK;
 }
 
 /* --- measurements --- */
 
 json_t *clt_message_from_measurement(const clt_measurement *m) {
-  const clt_phases *p = &m->phases;
   json_t *runs = json_array();
   for (size_t i = 0; runs && i < m->n_runs; i++)
-    if (json_array_append_new(runs, pack_number(m->runs_s[i]))) return json_decref(runs), NULL;
-  return json_pack("{s:I, s:s, s:o, s:o, s:o, s:s, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:o}", "config",
-                   (json_int_t)m->config, "reason", clt_reason_name(m->reason), "time_s", pack_number(m->time_s),
-                   "energy_J", pack_number(m->energy_J), "runs_s", runs, "clock",
-                   m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases", "build_s", pack_number(p->build_s),
-                   "first_launch_s", pack_number(p->first_launch_s), "runs_s", pack_number(p->runs_s), "verify_s",
-                   pack_number(p->verify_s), "wait_s", pack_number(p->wait_s), "max_abs_error",
-                   pack_number(m->max_abs_error), "log", m->log ? clt_json_text(m->log) : json_null());
+    if (json_array_append_new(runs, clt_json_real(m->runs_s[i]))) return json_decref(runs), NULL;
+  json_t *out = json_pack(
+      "{s:I, s:s, s:o, s:s, s:o, s:o}", "config", (json_int_t)m->config, "reason", clt_reason_name(m->reason), "runs_s",
+      runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases",
+      add_numbers(json_object(), &m->phases, phase_numbers), "log", m->log ? clt_json_text(m->log) : json_null());
+  return add_numbers(out, m, measurement_numbers);
 }
 
 int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_error *error) {
   int64_t config;
   clt_reason reason;
-  const json_t *phases = json_object_get(message, "phases"), *runs = json_object_get(message, "runs_s");
+  clt_measurement m;
+  const json_t *runs = json_object_get(message, "runs_s");
   const char *name = clt_json_string(message, "reason"), *log = json_string_value(json_object_get(message, "log"));
   int rc = clt_message_integer(&config, message, "config", 0, INT64_MAX, error);
   if (rc) return rc;
@@ -170,23 +193,16 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
     return clt_fail(error, CLT_E_FORMAT, "in a message, 'reason' is '%.32s'", name);
   if (!json_is_array(runs) || json_array_size(runs) > CLT_MAX_RUNS)
     return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s' is no list of at most %d numbers", CLT_MAX_RUNS);
-  clt_measurement m;
   clt_measurement_init(&m, (clt_config)config);
-  for (; rc == 0 && m.n_runs < json_array_size(runs); m.n_runs++) {
+  for (; m.n_runs < json_array_size(runs); m.n_runs++) {
     const json_t *run = json_array_get(runs, m.n_runs);
-    m.runs_s[m.n_runs] = json_is_number(run) ? json_number_value(run) : NAN;
-    if (!(m.runs_s[m.n_runs] >= 0))
-      rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", m.n_runs);
+    if (!json_is_number(run) || json_number_value(run) < 0)
+      return clt_fail(error, CLT_E_FORMAT, "in a message, 'runs_s[%zu]' is no time", m.n_runs);
+    m.runs_s[m.n_runs] = json_number_value(run);
   }
-  if (rc == 0) rc = get_number(&m.max_abs_error, message, "max_abs_error", 0, error);
-  if (rc == 0) rc = get_number(&m.phases.build_s, phases, "build_s", 0, error);
-  if (rc == 0) rc = get_number(&m.phases.first_launch_s, phases, "first_launch_s", 0, error);
-  if (rc == 0) rc = get_number(&m.phases.runs_s, phases, "runs_s", 0, error);
-  if (rc == 0) rc = get_number(&m.phases.verify_s, phases, "verify_s", 0, error);
-  if (rc == 0) rc = get_number(&m.phases.wait_s, phases, "wait_s", 0, error);
-  if (rc == 0) rc = get_number(&m.time_s, message, "time_s", 0, error);
-  if (rc == 0 && json_object_get(message, "energy_J")) rc = get_number(&m.energy_J, message, "energy_J", 0, error);
-  if (rc) return clt_measurement_release(&m), rc;
+  rc = get_numbers(&m, measurement_numbers, message, error);
+  if (rc == 0) rc = get_numbers(&m.phases, phase_numbers, json_object_get(message, "phases"), error);
+  if (rc) return rc;
   m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);
   *out = m;
@@ -194,10 +210,9 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
 }
 
 json_t *clt_message_from_timing(const clt_timing_policy *t) {
-  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "min_runs", (int)t->min_runs, "max_runs",
-                   (int)t->max_runs, "max_total_s", pack_number(t->max_total_s), "steady_relative",
-                   pack_number(t->steady_relative), "best_s", pack_number(t->best_s), "abandon_factor",
-                   pack_number(t->abandon_factor), "warm_up", t->warm_up, "energy_s", pack_number(t->energy_s));
+  json_t *out =
+      json_pack("{s:i, s:i, s:b}", "min_runs", (int)t->min_runs, "max_runs", (int)t->max_runs, "warm_up", t->warm_up);
+  return add_numbers(out, t, timing_numbers);
 }
 
 int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_error *error) {
@@ -205,11 +220,7 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
   int64_t min_runs = 0, max_runs = 0;
   int rc = clt_message_integer(&max_runs, message, "max_runs", 1, CLT_MAX_RUNS, error);
   if (rc == 0) rc = clt_message_integer(&min_runs, message, "min_runs", 1, max_runs, error);
-  if (rc == 0) rc = get_number(&t.max_total_s, message, "max_total_s", 0, error);
-  if (rc == 0) rc = get_number(&t.steady_relative, message, "steady_relative", 0, error);
-  if (rc == 0) rc = get_number(&t.best_s, message, "best_s", 0, error);
-  if (rc == 0) rc = get_number(&t.abandon_factor, message, "abandon_factor", 0, error);
-  if (rc == 0 && json_object_get(message, "energy_s")) rc = get_number(&t.energy_s, message, "energy_s", 0, error);
+  if (rc == 0) rc = get_numbers(&t, timing_numbers, message, error);
   if (rc) return rc;
   t.min_runs = (unsigned)min_runs;
   t.max_runs = (unsigned)max_runs;
@@ -218,15 +229,15 @@ int clt_message_to_timing(clt_timing_policy *out, const json_t *message, clt_err
 }
 
 int clt_message_add_quality(json_t *reply, double quality) {
-  return json_object_set_new(reply, "quality", pack_number(quality));
+  return json_object_set_new(reply, "quality", clt_json_real(quality));
 }
 
 int clt_message_to_quality(double *out, const json_t *reply, clt_error *error) {
-  double value = NAN;
-  int rc = json_object_get(reply, "quality") ? get_number(&value, reply, "quality", -INFINITY, error) : CLT_OK;
-  if (rc == 0 && isinf(value)) rc = clt_fail(error, CLT_E_FORMAT, "in a message, 'quality' is infinite");
-  if (rc == 0) *out = value;
-  return rc;
+  const json_t *x = json_object_get(reply, "quality");
+  if (x && !json_is_null(x) && !json_is_number(x))
+    return clt_fail(error, CLT_E_FORMAT, "a message lacks the number 'quality'");
+  *out = json_is_number(x) ? json_number_value(x) : NAN;
+  return CLT_OK;
 }
 
 json_t *clt_message_from_error(const clt_error *error) {
@@ -251,9 +262,10 @@ json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
   for (size_t i = 0; list && i < n; i++) {
     const clt_kernel_info *k = &kernels[i];
     json_t *arguments = json_array();
-    for (size_t a = 0; arguments && a < k->n_arguments; a++) {
+    int rc = CLT_OK;
+    for (size_t a = 0; rc == CLT_OK && a < k->n_arguments; a++) {
       const clt_kernel_argument *arg = &k->arguments[a];
-      json_array_append_new(
+      rc = json_array_append_new(
           arguments, json_pack("{s:o, s:o, s:i, s:b, s:b, s:b}", "name", clt_json_text(arg->name), "type",
                                clt_json_text(arg->type), "address", (int)arg->address, "const", arg->is_const, "reads",
                                arg->reads_image, "writes", arg->writes_image));
@@ -261,57 +273,47 @@ json_t *clt_message_from_kernels(const clt_kernel_info *kernels, size_t n) {
     json_t *kernel =
         json_pack("{s:o, s:[I,I,I], s:o}", "name", clt_json_text(k->name), "local", (json_int_t)k->local_size[0],
                   (json_int_t)k->local_size[1], (json_int_t)k->local_size[2], "arguments", arguments);
-    bool whole = json_array_size(json_object_get(kernel, "arguments")) == k->n_arguments;
-    if (!whole) json_decref(kernel), kernel = NULL;
-    if (json_array_append_new(list, kernel)) return json_decref(list), NULL;
+    if (json_array_append_new(list, kernel) || rc) return json_decref(list), NULL;
   }
   return list;
 }
 
-int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error) {
-  size_t count = json_array_size(list);
-  if (!json_is_array(list) || count > MAX_KERNELS)
-    return clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
-  clt_kernel_info *kernels = clt_new_array(count, sizeof *kernels);
-  int rc = kernels ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < count; i++) {
-    clt_kernel_info *kernel = &kernels[i];
-    const json_t *message = json_array_get(list, i), *local = json_object_get(message, "local");
-    const json_t *arguments = json_object_get(message, "arguments");
-    const char *name = clt_json_string(message, "name");
-    size_t n_arguments = json_array_size(arguments);
-    if (!clt_is_name(name) || strlen(name) >= sizeof kernel->name || json_array_size(local) != 3 ||
-        n_arguments > CLT_MAX_KERNEL_ARGUMENTS) {
-      rc = clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
-      break;
-    }
-    strcpy(kernel->name, name);
-    for (size_t d = 0; d < 3; d++) {
-      json_int_t size = json_integer_value(json_array_get(local, d));
-      kernel->local_size[d] = size > 0 ? (uint64_t)size : 0;
-    }
-    for (; rc == 0 && kernel->n_arguments < n_arguments; kernel->n_arguments++) {
-      clt_kernel_argument *to = &kernel->arguments[kernel->n_arguments];
-      const char *argument, *type;
-      int address, is_const, reads, writes;
-      if (json_unpack(json_array_get(arguments, kernel->n_arguments), "{s:s, s:s, s:i, s:b, s:b, s:b}", "name",
-                      &argument, "type", &type, "address", &address, "const", &is_const, "reads", &reads, "writes",
-                      &writes) ||
-          !clt_is_name(argument) || strlen(argument) >= sizeof to->name || strlen(type) >= sizeof to->type ||
-          address < CLT_ADDRESS_GLOBAL || address > CLT_ADDRESS_PRIVATE) {
-        rc = clt_fail(error, CLT_E_FORMAT, "argument %zu of the worker's kernel '%.64s' makes no sense",
-                      kernel->n_arguments + 1, name);
-        break;
-      }
-      strcpy(to->name, argument);
-      strcpy(to->type, type);
-      to->address = (clt_address)address;
-      to->is_const = is_const;
-      to->reads_image = reads;
-      to->writes_image = writes;
-    }
+/* False where it makes no sense. */
+static bool unpack_kernel(clt_kernel_info *out, json_t *message) {
+  const char *name, *type;
+  json_int_t local[3];
+  json_t *arguments;
+  if (json_unpack(message, "{s:s, s:[I,I,I], s:o}", "name", &name, "local", &local[0], &local[1], &local[2],
+                  "arguments", &arguments) ||
+      !clt_is_name(name) || strlen(name) >= sizeof out->name || json_array_size(arguments) > CLT_MAX_KERNEL_ARGUMENTS)
+    return false;
+  strcpy(out->name, name);
+  for (size_t d = 0; d < 3; d++) out->local_size[d] = local[d] > 0 ? (uint64_t)local[d] : 0;
+  for (; out->n_arguments < json_array_size(arguments); out->n_arguments++) {
+    clt_kernel_argument *to = &out->arguments[out->n_arguments];
+    int address, is_const, reads, writes;
+    if (json_unpack(json_array_get(arguments, out->n_arguments), "{s:s, s:s, s:i, s:b, s:b, s:b}", "name", &name,
+                    "type", &type, "address", &address, "const", &is_const, "reads", &reads, "writes", &writes) ||
+        !clt_is_name(name) || strlen(name) >= sizeof to->name || strlen(type) >= sizeof to->type ||
+        address < CLT_ADDRESS_GLOBAL || address > CLT_ADDRESS_PRIVATE)
+      return false;
+    strcpy(to->name, name);
+    strcpy(to->type, type);
+    to->address = (clt_address)address;
+    to->is_const = is_const;
+    to->reads_image = reads;
+    to->writes_image = writes;
   }
-  if (rc) return free(kernels), rc;
+  return true;
+}
+
+int clt_message_to_kernels(clt_kernel_info **out, size_t *n, const json_t *list, clt_error *error) {
+  size_t count = json_array_size(list), i = 0;
+  bool sound = json_is_array(list) && count <= MAX_KERNELS;
+  clt_kernel_info *kernels = clt_new_array(sound ? count : 0, sizeof *kernels);
+  if (kernels == NULL) return clt_fail_memory(error);
+  while (sound && i < count) sound = unpack_kernel(&kernels[i], json_array_get(list, i)), i++;
+  if (!sound) return free(kernels), clt_fail(error, CLT_E_FORMAT, "the worker's list of kernels makes no sense");
   *out = kernels;
   *n = count;
   return CLT_OK;
@@ -337,19 +339,10 @@ int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error
 /* The instance's key, and a hash over the parameters and their values, so that a configuration's number means the same
  * on both sides. */
 static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
-  const clt_space *s = clt_instance_space(instance);
   int rc = clt_instance_key(instance, key, error);
   clt_hasher *hasher = rc ? NULL : clt_hasher_new();
   if (hasher == NULL) return rc ? rc : clt_fail_memory(error);
-  for (size_t p = 0; p < clt_space_n_parameters(s); p++) {
-    const clt_parameter *parameter = clt_space_parameter(s, p);
-    clt_hasher_add_text(hasher, parameter->name);
-    for (size_t v = 0; v < parameter->n_values; v++) {
-      char text[512];
-      clt_value_print(parameter->values[v], text, sizeof text);
-      clt_hasher_add_text(hasher, text);
-    }
-  }
+  clt_space_hash(hasher, clt_instance_space(instance));
   clt_hasher_hex(hasher, space);
   clt_hasher_free(hasher);
   return CLT_OK;
@@ -365,7 +358,7 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
   char *absolute = realpath(path, NULL);
   if (absolute == NULL) return clt_fail_errno(error, CLT_E_IO, "find", path);
   json_t *sizes = json_object();
-  for (size_t i = 0; sizes && i < clt_instance_n_sizes(instance); i++) {
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
     clt_size size = clt_instance_size(instance, i);
     if (json_object_set_new(sizes, size.name, json_integer(size.value))) json_decref(sizes), sizes = NULL;
   }

@@ -17,30 +17,24 @@
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...) {
   char text[1024];
   va_list arguments;
-  if (pool->setup.log == NULL) return;
+  if (pool->setup.evaluator.log == NULL) return;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  pool->setup.log(pool->setup.log_user, level, text);
+  pool->setup.evaluator.log(pool->setup.evaluator.log_user, level, text);
 }
 
-int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error) {
+int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error) {
   clt_error why = {0};
-  size_t n_workers = setup->n_workers, n_slots = setup->n_slots;
-  if (n_workers < 1 || n_workers > CLT_POOL_MAX_WORKERS || n_slots < 1 || n_slots > CLT_POOL_MAX_SLOTS)
-    return clt_fail(error, CLT_E_ARGUMENT, "a pool of %zu workers with %zu places each cannot be made", n_workers,
-                    n_slots);
-  clt_pool *pool = clt_new_array(1, sizeof *pool);
-  if (pool == NULL) return clt_fail_memory(error);
-  *pool = (clt_pool){.setup = *setup, .n_slots = n_slots, .capacity = n_workers * n_slots, .lock = {.fd = -1}};
-  int rc = clt_worker_path(&pool->worker_path, error);
+  size_t n_workers = setup->n_workers, capacity = n_workers * setup->n_slots;
+  *pool = (clt_pool){.setup = *setup, .n_slots = setup->n_slots, .capacity = capacity, .lock = {.fd = -1}};
+  json_incref(setup->open);
+  pool->workers = clt_new_array(n_workers, sizeof *pool->workers);
+  pool->queue = clt_new_array(capacity, sizeof *pool->queue);
+  pool->results = clt_new_array(capacity, sizeof *pool->results);
+  int rc = pool->workers && pool->queue && pool->results ? CLT_OK : clt_fail_memory(error);
+  if (rc == 0) rc = clt_worker_path(&pool->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
-  if (rc == 0) {
-    pool->workers = clt_new_array(n_workers, sizeof *pool->workers);
-    pool->queue = clt_new_array(pool->capacity, sizeof *pool->queue);
-    pool->results = clt_new_array(pool->capacity, sizeof *pool->results);
-    if (!pool->workers || !pool->queue || !pool->results) rc = clt_fail_memory(error);
-  }
   for (size_t i = 0; rc == 0 && i < n_workers; i++) {
     char name[32];
     snprintf(name, sizeof name, "worker-%zu", i);
@@ -51,13 +45,12 @@ int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error) 
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
                  why.message);
   if (rc == 0 && clt_pool_lock(pool, CLT_LOCK_SHARED)) rc = clt_pool_start_workers(pool, error);
-  if (rc) return clt_pool_free(pool), rc;
-  *out = pool;
-  return CLT_OK;
+  if (rc) clt_pool_close(pool);
+  return rc;
 }
 
-void clt_pool_free(clt_pool *pool) {
-  if (pool == NULL) return;
+void clt_pool_close(void *state) {
+  clt_pool *pool = state;
   clt_pool_give_up_kept(pool);
   for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
@@ -69,15 +62,16 @@ void clt_pool_free(clt_pool *pool) {
   for (size_t i = 0; i < pool->n_results; i++) clt_measurement_release(&pool->results[i]);
   clt_lock_close(&pool->lock);
   clt_run_folder_remove(&pool->folder);
+  json_decref(pool->setup.open);
   free(pool->workers);
   free(pool->queue);
   free(pool->results);
   free(pool->worker_path);
-  free(pool);
+  *pool = (clt_pool){.lock = {.fd = -1}};
 }
 
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted) {
-  return clt_lock_try(&pool->lock, wanted, pool->setup.log, pool->setup.log_user);
+  return clt_lock_try(&pool->lock, wanted, pool->setup.evaluator.log, pool->setup.evaluator.log_user);
 }
 
 bool clt_pool_idle(const clt_pool_worker *worker) { return worker->stage == CLT_STAGE_UP && !worker->process.busy; }
@@ -284,7 +278,7 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
       clt_pool_replace(pool, worker); /* who answers nonsense is not to be trusted with the rest */
       return clt_pool_setback(pool, "making the input and the reference", why.message, error);
     }
-    if (pool->setup.quality) *pool->setup.quality = quality;
+    if (pool->setup.evaluator.quality) *pool->setup.evaluator.quality = quality;
     pool->data_made = true;
   }
   worker->stage = CLT_STAGE_UP;

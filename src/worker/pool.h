@@ -5,7 +5,7 @@
 #ifndef CLT_WORKER_POOL_H
 #define CLT_WORKER_POOL_H
 
-#include <clatune/log.h>
+#include <clatune/sys/evaluator.h>
 
 #include "base/file.h"
 #include "worker/lock.h"
@@ -15,38 +15,31 @@
 #define CLT_POOL_MAX_SLOTS 8 /* prepared configurations that one worker keeps while it searches */
 
 typedef struct clt_pool_setup {
+  clt_evaluator_setup evaluator; /* who is told what; instance and space are not looked at */
   size_t n_workers;
   size_t n_slots;       /* per worker */
-  const json_t *open;   /* the "open" request, borrowed for the pool's life; NULL: workers need no opening (tests) */
-  const char *lock_key; /* NULL: no lock */
+  json_t *open;         /* the "open" request; NULL: workers need no opening (tests) */
+  const char *lock_key; /* looked at by clt_pool_open alone; NULL: no lock */
   bool quiet_builds;    /* the device is the CPU: nothing compiles while something is timed */
   double compile_timeout_s, run_timeout_s, host_timeout_s;
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
   int64_t memory_limit_bytes;
   clt_timing_policy timing;
-  double *quality; /* nullable: where the figure of quality goes once a worker has told it */
-  /* As in clt_evaluator_setup. */
-  int (*lost)(void *user, clt_config config, clt_error *error);
-  unsigned (*attempts)(void *user, clt_config config);
-  void *attempts_user;
-  const volatile int *stop;
-  clt_log_fn log;
-  void *log_user;
 } clt_pool_setup;
 
 typedef struct clt_pool clt_pool;
 
-/* Starts the workers in the background. */
-int clt_pool_new(clt_pool **out, const clt_pool_setup *setup, clt_error *error);
-void clt_pool_free(clt_pool *pool);
+/* Makes a pool of what is zeroed, and starts its workers in the background. */
+int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
-/* As clt_evaluator_type's; at most n_workers * n_slots may be submitted. Kept ones are also verified on the data of
- * seed 2. */
-int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error);
-int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error);
-int clt_pool_keep(clt_pool *pool, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
-int clt_pool_time_again(clt_pool *pool, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
+/* clt_evaluator_type's, with a pool as the state; at most n_workers * n_slots may be submitted. Kept ones are also
+ * verified on the data of seed 2. */
+int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *error);
+int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error);
+int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
+int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error);
+void clt_pool_close(void *state); /* again does nothing */
 
 /* --- inside --- */
 

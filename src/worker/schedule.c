@@ -30,9 +30,10 @@ static void requeue_slot(clt_pool *pool, clt_slot *slot, bool suspect) {
     return;
   }
   /* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
-  if (suspect && pool->setup.lost) {
+  const clt_evaluator_setup *caller = &pool->setup.evaluator;
+  if (suspect && caller->lost) {
     clt_error why = {0};
-    int rc = pool->setup.lost(pool->setup.attempts_user, job.config, &why);
+    int rc = caller->lost(caller->attempts_user, job.config, &why);
     if (rc && !pool->broken) pool->broken = rc, pool->broken_error = why;
   }
   memmove(pool->queue + 1, pool->queue, pool->n_queue * sizeof *pool->queue);
@@ -193,13 +194,14 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
 
 /* --- for the evaluator --- */
 
-int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error *error) {
-  const clt_pool_setup *s = &pool->setup;
+int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *error) {
+  clt_pool *pool = state;
+  const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (pool->n_submitted >= pool->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", pool->capacity);
   clt_pool_give_up_kept(pool);
   pool->n_submitted++;
-  unsigned attempts = s->attempts ? s->attempts(s->attempts_user, config) : 0;
+  unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;
   if (attempts >= MAX_ATTEMPTS)
     give_up_config(pool, config);
   else
@@ -207,7 +209,8 @@ int clt_pool_submit(clt_pool *pool, clt_config config, double best_s, clt_error 
   return CLT_OK;
 }
 
-int clt_pool_wait(clt_pool *pool, clt_measurement *out, double timeout_s, clt_error *error) {
+int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
+  clt_pool *pool = state;
   clt_error why = {0};
   double until_s = clt_now_s() + timeout_s;
   int rc = pool->broken;

@@ -64,10 +64,16 @@ static inline clt_pool_setup pool_setup(const fixture *f) {
 }
 
 static inline clt_pool *open_pool(const clt_pool_setup *setup) {
-  clt_pool *pool = NULL;
+  clt_pool *pool = calloc(1, sizeof *pool);
   clt_error error = {0};
-  if (clt_pool_new(&pool, setup, &error)) fail_msg("%s", error.message);
+  assert_non_null(pool);
+  if (clt_pool_open(pool, setup, &error)) fail_msg("%s", error.message);
   return pool;
+}
+
+static inline void close_pool(clt_pool *pool) {
+  clt_pool_close(pool);
+  free(pool);
 }
 
 /* Measures n configurations; out[i] belongs to configs[i], each delivered exactly once. */

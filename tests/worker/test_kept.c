@@ -32,7 +32,7 @@ static void finalists_are_kept_verified_and_timed(void **state) {
       release_all(m, 5);
     }
     assert_int_equal(clt_pool_time_again(pool, (size_t[]){5}, 1, 1, m, NULL), CLT_E_ARGUMENT);
-    clt_pool_free(pool);
+    close_pool(pool);
     assert_true(all_gone(f));
   }
   assert_int_equal(count_log(f, "verify"), 10);
@@ -53,7 +53,7 @@ static void what_is_kept_is_not_prepared_anew(void **state) {
   const clt_config expected[] = {200, 300, 400};
   for (size_t i = 0; i < 3; i++) assert_true(m[i].config == expected[i] && m[i].time_s == FAKE_TIME_S(expected[i]));
   release_all(m, 3);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void a_finalist_that_fails_does_not_take_others_along(void **state) {
@@ -75,7 +75,7 @@ static void a_finalist_that_fails_does_not_take_others_along(void **state) {
     for (size_t i = 0; i < 6; i++) assert_true(m[i].n_runs == 1 || m[i].reason != CLT_REASON_NONE);
     release_all(m, 6);
   }
-  clt_pool_free(pool);
+  close_pool(pool);
   assert_true(all_gone(f));
 }
 
@@ -107,7 +107,7 @@ static void a_stop_is_obeyed_while_something_hangs(void **state) {
     unlink(f->log);
     stopper s = {.f = f, .line = cases[i].line};
     clt_pool_setup setup = pool_setup(f);
-    setup.stop = &s.stop;
+    setup.evaluator.stop = &s.stop;
     clt_pool *pool = open_pool(&setup);
     assert_int_equal(pthread_create(&thread, NULL, stop_at_line, &s), 0);
     const clt_config configs[] = {100 + (clt_config)cases[i].deed, 200 + (clt_config)cases[i].deed, 300};
@@ -120,7 +120,7 @@ static void a_stop_is_obeyed_while_something_hangs(void **state) {
     measure_all(pool, (clt_config[]){400, 500, 600, 700}, 4, m); /* nothing is left of it */
     for (size_t k = 0; k < 4; k++) expect(&m[k], CLT_REASON_NONE);
     release_all(m, 4);
-    clt_pool_free(pool);
+    close_pool(pool);
   }
 }
 
@@ -136,7 +136,7 @@ static void an_error_leaves_no_request_behind(void **state) {
   expect(&m[1], CLT_REASON_COMPILE_TIMEOUT);
   expect(&m[3], CLT_REASON_NONE);
   release_all(m, 4);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void searching_goes_on_after_finalists(void **state) {
@@ -152,7 +152,7 @@ static void searching_goes_on_after_finalists(void **state) {
   release_all(m, 4);
   assert_int_equal(clt_pool_submit(pool, 100, 0, NULL), 0);
   assert_int_equal(clt_pool_keep(pool, (clt_config[]){100}, 1, m, NULL), CLT_E_ARGUMENT);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 int main(void) {

@@ -43,7 +43,7 @@ static void every_fault_has_its_reason_and_the_pool_goes_on(void **state) {
       assert_true(m[i].phases.wait_s >= 0 && m[i].phases.wait_s < 60);
     }
     release_all(m, n);
-    clt_pool_free(pool);
+    close_pool(pool);
     assert_true(all_gone(f));
     assert_true(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
     assert_int_equal(count_folders(f, "clatune"), 1); /* of the locks */
@@ -63,7 +63,7 @@ static void deadlines_are_those_of_the_phase(void **state) {
   expect(&m[3], CLT_REASON_NONE);
   assert_non_null(strstr(m[0].log, "took too long"));
   release_all(m, 4);
-  clt_pool_free(pool);
+  close_pool(pool);
   assert_true(all_gone(f));
 }
 
@@ -82,7 +82,7 @@ static void runs_may_take_a_multiple_of_the_best_so_far(void **state) {
   assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
   expect(&m, CLT_REASON_RUN_TIMEOUT);
   clt_measurement_release(&m);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void a_worker_is_not_replaced_without_need(void **state) {
@@ -94,7 +94,7 @@ static void a_worker_is_not_replaced_without_need(void **state) {
   clt_pool *pool = open_pool(&setup);
   measure_all(pool, configs, 40, m);
   release_all(m, 40);
-  clt_pool_free(pool);
+  close_pool(pool);
   assert_int_equal(count_log(f, "start"), 2);
   assert_int_equal(count_log(f, "make data"), 1);
 }
@@ -122,7 +122,7 @@ static void workers_that_cannot_start_are_an_error(void **state) {
     memset(&error, 0, sizeof error);
     assert_int_equal(clt_pool_wait(pool, &(clt_measurement){0}, 0, &error), CLT_E_WORKER); /* and stays one */
     assert_true(error.message[0]);
-    clt_pool_free(pool);
+    close_pool(pool);
   }
   assert_true(all_gone(f));
 }
@@ -137,7 +137,7 @@ static void a_workers_own_error_is_tried_again_then_reported(void **state) {
   assert_int_equal(clt_pool_submit(pool, OWN_ERROR, 0, NULL), 0);
   assert_int_equal(clt_pool_wait(pool, &m, 60, &error), CLT_E_OPENCL);
   assert_string_equal(error.message, "the device is on holiday");
-  clt_pool_free(pool);
+  close_pool(pool);
   assert_true(count_log(f, "start") > 1);
 }
 
@@ -154,7 +154,7 @@ static void a_reference_kernel_that_crashes_is_named(void **state) {
   static const char end[] = " of what nobody wants to read\nthese are my last words";
   if (strncmp(error.message, begin, strlen(begin)) != 0) fail_msg("%s", error.message);
   assert_string_equal(error.message + strlen(error.message) - strlen(end), end);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
@@ -163,13 +163,13 @@ static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
   clt_measurement m;
   clt_error error = {0};
   clt_pool_setup setup = pool_setup(f);
-  setup.quality = &quality;
+  setup.evaluator.quality = &quality;
   setenv("FAKE_START", "quality", 1);
   clt_pool *pool = open_pool(&setup);
   measure_all(pool, (clt_config[]){100}, 1, &m);
   expect(&m, CLT_REASON_NONE);
   assert_true(quality == 0.375);
-  clt_pool_free(pool);
+  close_pool(pool);
   quality = NAN;
   setenv("FAKE_START", "bad-quality", 1);
   pool = open_pool(&setup);
@@ -177,16 +177,16 @@ static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
   assert_int_equal(clt_pool_wait(pool, &m, 60, &error), CLT_E_WORKER);
   assert_non_null(strstr(error.message, "3 times in a row: a message lacks the number 'quality'"));
   assert_true(isnan(quality));
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void a_missing_worker_is_named(void **state) {
   fixture *f = *state;
   clt_error error = {0};
-  clt_pool *pool = NULL;
+  clt_pool pool = {0};
   clt_pool_setup setup = pool_setup(f);
   setenv("CLATUNE_WORKER", "/nowhere/worker", 1);
-  assert_int_equal(clt_pool_new(&pool, &setup, &error), CLT_E_WORKER);
+  assert_int_equal(clt_pool_open(&pool, &setup, &error), CLT_E_WORKER);
   assert_non_null(strstr(error.message, "/nowhere/worker"));
   setenv("CLATUNE_WORKER", FAKE_WORKER, 1);
 }
@@ -201,7 +201,7 @@ static void waiting_has_a_limit_and_needs_something_submitted(void **state) {
   assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), CLT_E_AGAIN);
   assert_int_equal(clt_pool_submit(pool, HANG_BUILD, 0, NULL), 0);
   assert_int_equal(clt_pool_wait(pool, &m, 0.1, NULL), CLT_E_AGAIN);
-  clt_pool_free(pool); /* whatever is under way */
+  close_pool(pool); /* whatever is under way */
   assert_true(all_gone(f));
 }
 
@@ -212,7 +212,7 @@ static void more_than_the_capacity_is_refused(void **state) {
   assert_int_equal(pool->capacity, 4);
   for (clt_config i = 0; i < 4; i++) assert_int_equal(clt_pool_submit(pool, 100 * i, 0, NULL), 0);
   assert_int_equal(clt_pool_submit(pool, 900, 0, NULL), CLT_E_ARGUMENT);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 /* --- who disturbs whom --- */
@@ -272,7 +272,7 @@ static void on_a_cpu_nothing_is_prepared_while_something_is_timed(void **state) 
   setup.n_workers = 4;
   clt_pool *pool = open_pool(&setup);
   measure_good_ones(pool, 48);
-  clt_pool_free(pool);
+  close_pool(pool);
   size_t n_timed = read_spans(f, "time", timed, 64), n_prepared = read_spans(f, "prepare", prepared, 64);
   assert_true(n_timed == 48 && n_prepared == 48);
   assert_int_equal(count_overlaps(timed, n_timed, timed, n_timed), 0);
@@ -288,7 +288,7 @@ static void elsewhere_compiling_goes_on_but_launches_wait(void **state) {
   setup.quiet_builds = false;
   clt_pool *pool = open_pool(&setup);
   measure_good_ones(pool, 48);
-  clt_pool_free(pool);
+  close_pool(pool);
   size_t n_timed = read_spans(f, "time", timed, 64), n_prepared = read_spans(f, "prepare", prepared, 64);
   size_t n_launched = read_spans(f, "launch", launched, 64);
   assert_true(n_timed == 48 && n_prepared == 48 && n_launched == 48);
@@ -314,7 +314,7 @@ static void waiting_for_leave_to_launch_is_not_compiling(void **state) {
   assert_int_equal(clt_pool_wait(pool, &m[0], 60, NULL), 0);
   expect(&m[0], CLT_REASON_NONE);
   clt_measurement_release(&m[0]);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 /* As after Ctrl-Z: the worker went on compiling, reached the gate and waited there, beyond its deadline. */
@@ -336,7 +336,7 @@ static void a_caller_that_was_away_does_not_bill_those_who_waited_for_it(void **
   assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
   expect(&m, CLT_REASON_NONE);
   clt_measurement_release(&m);
-  clt_pool_free(pool);
+  close_pool(pool);
 }
 
 static void tuners_share_a_device_without_disturbing_each_other(void **state) {
@@ -349,7 +349,7 @@ static void tuners_share_a_device_without_disturbing_each_other(void **state) {
     clt_pool_setup setup = pool_setup(f);
     clt_pool *pool = open_pool(&setup);
     measure_good_ones(pool, 32);
-    clt_pool_free(pool);
+    close_pool(pool);
     _exit(0);
   }
   for (int i = 0; i < 2; i++) {
