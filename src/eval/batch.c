@@ -111,9 +111,9 @@ void clt_batch_release(clt_command_batch *batch) {
 static int start_line(clt_command_state *s, const clt_command_line *line, const char *input, double limit_s,
                       clt_error *error) {
   clt_command_batch *b = &s->batch;
-  clt_command_places places = clt_command_places_in(&s->context, b->scratch);
+  clt_command_places places = clt_command_places_in(s, b->scratch);
   char **words = NULL;
-  int rc = clt_command_words(s->context.instance, line, CLT_CONFIG_NONE, &places, &words, error);
+  int rc = clt_command_words(s->setup.instance, line, CLT_CONFIG_NONE, &places, &words, error);
   if (rc) return rc;
   clt_words_free(b->words);
   b->words = words;
@@ -127,20 +127,20 @@ static int start_line(clt_command_state *s, const clt_command_line *line, const 
 
 /* From now on an answer is due: where the program streams, each has its time. */
 static void set_deadline(clt_command_state *s) {
-  double each_s = s->context.options.run_timeout_s;
+  double each_s = s->options.run_timeout_s;
   s->batch.deadline_s = clt_now_s() + (s->batch.streams ? each_s : each_s * (double)s->batch.n);
 }
 
 /* Builds first, once; then the next batch. Standard input comes from a file as well. */
 static int begin_next(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
-  const clt_command *command = s->context.command;
+  const clt_command *command = s->command;
   const clt_batch *stated = &command->batch;
   int rc = clt_command_bring_up(s, &s->slots[0], error);
   if (b->limit == 0) b->limit = b->size;
-  if (rc == 0 && b->scratch == NULL) rc = clt_scratch_new(&b->scratch, &s->context, "scratch", CLT_CONFIG_NONE, error);
+  if (rc == 0 && b->scratch == NULL) rc = clt_scratch_new(&b->scratch, s, "scratch", CLT_CONFIG_NONE, error);
   if (rc == 0 && b->step < command->n_build)
-    return start_line(s, &command->build[b->step], "", s->context.options.compile_timeout_s, error);
+    return start_line(s, &command->build[b->step], "", s->options.compile_timeout_s, error);
   if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
   b->n = s->n_queue < b->limit ? s->n_queue : b->limit;
   b->n_answered = 0;
@@ -170,7 +170,7 @@ static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double
   clt_measurement_init(&m, s->batch.configs[i]);
   m.clock = CLT_CLOCK_HOST;
   if (reason == CLT_REASON_NONE) {
-    clt_figure_put_run(&m, &s->context.command->figure, figure, NAN);
+    clt_figure_put_run(&m, &s->command->figure, figure, NAN);
     if (isnan(m.figure)) m.phases.runs_s = figure;
   } else {
     clt_measurement_fail(&m, reason, log);
@@ -183,7 +183,7 @@ static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double
 /* Whole lines only, unless the program has ended well: half a number is a number, too. */
 static void read_answers(clt_command_state *s, bool complete) {
   clt_command_batch *b = &s->batch;
-  const char *file = s->context.command->batch.output, *line = s->slots[0].process.answered.bytes;
+  const char *file = s->command->batch.output, *line = s->slots[0].process.answered.bytes;
   if (line == NULL) line = "";
   char *text = NULL, header[64];
   /* With a single parameter, the question's first line looks like an answer, and some programs repeat it. */
@@ -200,7 +200,7 @@ static void read_answers(clt_command_state *s, bool complete) {
     if (line[n] == 0 && !complete) break;
     bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
     if (!repeated && clt_batch_answer(line, n, s->setup.space, b->configs, b->answered, b->n, &i, &number)) {
-      if (clt_figure_scale(&figure, &s->context.command->figure, number))
+      if (clt_figure_scale(&figure, &s->command->figure, number))
         put_answer(s, i, CLT_REASON_NONE, figure, NULL);
       else if (number < 0)
         put_answer(s, i, CLT_REASON_REFUSED, NAN, "the program answered with a negative time");
@@ -237,7 +237,7 @@ static void settle_rest(clt_command_state *s, clt_reason reason, const char *sto
 
 static int take_end(clt_command_state *s, const clt_program_end *end, clt_error *error) {
   clt_command_batch *b = &s->batch;
-  bool building = b->step < s->context.command->n_build;
+  bool building = b->step < s->command->n_build;
   bool well = end->started && !end->expired && end->status == 0;
   char *story = clt_program_story(&s->slots[0].process, b->words, end);
   int rc = story ? CLT_OK : clt_fail_memory(error);
@@ -264,7 +264,7 @@ static int take_events(clt_command_state *s, clt_error *error) {
   clt_program_end end = {.started = true};
   clt_error why = {0};
   int ended = clt_program_poll(process, &end, &why);
-  bool building = b->step < s->context.command->n_build;
+  bool building = b->step < s->command->n_build;
   if (ended > 0) return take_end(s, &end, error);
   if (ended == CLT_E_WORKER && !building) { /* the process that ran it is gone: so is the program */
     b->running = false;
@@ -276,7 +276,7 @@ static int take_events(clt_command_state *s, clt_error *error) {
   if (building) return CLT_OK;
   /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
   size_t before = b->n_answered, n = process->answered.n;
-  bool whole = s->context.command->batch.output || (n > 0 && process->answered.bytes[n - 1] == '\n');
+  bool whole = s->command->batch.output || (n > 0 && process->answered.bytes[n - 1] == '\n');
   read_answers(s, false);
   if (b->n_answered > before) {
     if (whole && b->n_answered < b->n) b->streams = true;

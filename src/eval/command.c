@@ -35,14 +35,8 @@ static const clt_option options[] = {
      "Seconds that run-timeout-factor does not go below."},
     {"check-timeout", CLT_OPTION_REAL, "60", 0.001, 1e6, AT(check_timeout_s),
      "Seconds that the check command may take."},
-    {"min-runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(min_runs), "Runs of a configuration at least."},
-    {"max-runs", CLT_OPTION_INT, "16", 1, CLT_MAX_RUNS, AT(max_runs), "Runs of a configuration at most."},
-    {"max-run-time", CLT_OPTION_REAL, "2", 0, 1e6, AT(max_total_s), "Seconds after which runs are not repeated."},
+    CLT_RUN_OPTIONS(clt_command_options, "2"),
     {"warm-up", CLT_OPTION_INT, "0", 0, CLT_MAX_RUNS, AT(warm_up), "Runs that come first and do not count."},
-    {"steady", CLT_OPTION_REAL, "0.02", 0, 1, AT(steady),
-     "Relative spread of the best runs under which a figure counts as known."},
-    {"abandon-factor", CLT_OPTION_REAL, "1.5", 0, 1e9, AT(abandon_factor),
-     "A configuration whose first run is this many times the best so far is not repeated; 0: all are."},
     {"batch-size", CLT_OPTION_INT, "16", 1, MAX_BATCH, AT(batch_size),
      "Configurations that a program of the batch protocol is handed at once, at most."},
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
@@ -52,18 +46,6 @@ static const clt_option options[] = {
 #define N_OPTIONS (sizeof options / sizeof *options)
 
 /* --- opening and closing --- */
-
-static void choose_sizes(clt_command_state *s, const clt_command_options *o) {
-  const clt_command *command = s->context.command;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
-  if (o->builds || command->n_build == 0) builds = o->builds ? (size_t)o->builds : 1;
-  bool batch = command->batch.used;
-  s->overlap = o->parallel > 1 && !batch;
-  s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
-  s->batch.size = batch ? (size_t)o->batch_size : 0;
-  s->capacity = batch ? s->batch.size : s->n_slots;
-}
 
 static int make_slots(clt_command_state *s, clt_error *error) {
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
@@ -77,26 +59,26 @@ static int make_slots(clt_command_state *s, clt_error *error) {
     clt_command_slot *slot = &s->slots[i];
     char name[32];
     snprintf(name, sizeof name, "process-%zu", i);
-    slot->evaluation = (clt_evaluation){.context = &s->context, .process = &slot->process};
+    slot->evaluation = (clt_evaluation){.all = s, .process = &slot->process};
     clt_measurement_init(&slot->evaluation.measurement, CLT_CONFIG_NONE);
     snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
-    rc = clt_run_folder_make(&slot->folder, &s->context.run, name, error);
+    rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
   }
   return rc;
 }
 
 /* Commands that name what is not there are found here and not at every configuration. */
 static int try_words(const clt_command_state *s, clt_error *error) {
-  const clt_command *command = s->context.command;
+  const clt_command *command = s->command;
   clt_config config = command->batch.used ? CLT_CONFIG_NONE : clt_space_at(s->setup.space, 0);
-  clt_command_places places = clt_command_places_in(&s->context, s->context.run.path);
+  clt_command_places places = clt_command_places_in(s, s->run.path);
   for (size_t i = 0; i < command->n_build + 2; i++) {
     const clt_command_line *line = i < command->n_build    ? &command->build[i]
                                    : i == command->n_build ? &command->run
                                                            : &command->check;
     char **words = NULL;
     clt_error why = {0};
-    int rc = line->n ? clt_command_words(s->context.instance, line, config, &places, &words, &why) : CLT_OK;
+    int rc = line->n ? clt_command_words(s->setup.instance, line, config, &places, &words, &why) : CLT_OK;
     clt_words_free(words);
     if (rc && rc != CLT_E_FORMAT && !command->batch.used) continue; /* a value of this configuration, perhaps */
     if (rc && error && error->code == 0) *error = why;
@@ -123,8 +105,8 @@ static void command_close(void *state) {
   for (size_t i = 0; i < s->n_results; i++) clt_measurement_release(&s->results[i]);
   clt_batch_release(&s->batch);
   clt_lock_close(&s->lock);
-  clt_run_folder_remove(&s->context.run);
-  free(s->context.worker_path);
+  clt_run_folder_remove(&s->run);
+  free(s->worker_path);
   free(s->slots);
   free(s->queue);
   free(s->results);
@@ -143,18 +125,21 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
     return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'command' needs a problem with a \"Command\"");
   if (clt_space_valid(setup->space) == 0)
     return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
-  if (o->min_runs > o->max_runs)
-    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
-                    (long long)o->min_runs, (long long)o->max_runs);
   if (command->batch.used && o->parallel > 1)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "option 'parallel' makes no sense with \"Batch\"; 'batch-size' is what it takes");
-  s->setup = *setup;
-  s->lock.fd = -1;
-  s->context = (clt_command_context){.instance = setup->instance, .command = command, .options = *o, .run = {NULL, -1}};
-  choose_sizes(s, o);
-  int rc = clt_worker_path(&s->context.worker_path, error);
-  if (rc == 0) rc = clt_run_folder_new(&s->context.run, error);
+  *s = (clt_command_state){.setup = *setup, .command = command, .options = *o, .run = {NULL, -1}, .lock = {.fd = -1}};
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t builds = cores < 1 ? 1 : cores < MOST_BUILDS ? (size_t)cores : MOST_BUILDS;
+  if (o->builds || command->n_build == 0) builds = o->builds ? (size_t)o->builds : 1;
+  bool batch = command->batch.used;
+  s->overlap = o->parallel > 1 && !batch;
+  s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
+  s->batch.size = batch ? (size_t)o->batch_size : 0;
+  s->capacity = batch ? s->batch.size : s->n_slots;
+  int rc = clt_run_options_policy(&s->policy, &o->runs, error);
+  if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
+  if (rc == 0) rc = clt_run_folder_new(&s->run, error);
   if (rc == 0) rc = make_slots(s, error);
   if (rc == 0) rc = try_words(s, error);
   if (rc) return command_close(s), rc;
@@ -171,12 +156,11 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
 /* --- what all evaluations need --- */
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error) {
-  const clt_process_setup setup = {.path = s->context.worker_path,
-                                   .folder = slot->folder,
-                                   .memory_limit_bytes = s->context.options.memory_limit_mib << 20,
-                                   .answers = s->batch.size && s->context.command->batch.output == NULL
-                                                  ? CLT_ANSWERS_ON_TERMINAL
-                                                  : CLT_ANSWERS_IN_PIPE};
+  const clt_process_setup setup = {
+      .path = s->worker_path,
+      .folder = slot->folder,
+      .memory_limit_bytes = s->options.memory_limit_mib << 20,
+      .answers = s->batch.size && s->command->batch.output == NULL ? CLT_ANSWERS_ON_TERMINAL : CLT_ANSWERS_IN_PIPE};
   if (slot->process.alive && clt_process_gone(&slot->process)) clt_program_stop(&slot->process);
   return slot->process.alive ? CLT_OK : clt_program_start(&slot->process, &setup, error);
 }
@@ -208,23 +192,6 @@ static size_t count_stage(const clt_command_state *s, clt_evaluation_stage stage
   size_t n = 0;
   for (size_t i = 0; i < s->n_slots; i++) n += s->slots[i].evaluation.stage == stage;
   return n;
-}
-
-/* What a slot does is lost with its process: begun once more, or a crash. */
-static int restart_lost(clt_command_state *s, clt_command_slot *slot, const clt_error *why, clt_error *error) {
-  clt_evaluation *e = &slot->evaluation;
-  clt_config config = e->config;
-  int rc = CLT_OK;
-  clt_program_stop(&slot->process);
-  if (e->lost++ > 0) {
-    clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why->message);
-    e->stage = CLT_EVALUATION_DONE;
-    return CLT_OK;
-  }
-  if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, config, error);
-  clt_evaluation_end(e, NULL);
-  if (rc == 0) rc = clt_command_bring_up(s, slot, error);
-  return rc ? rc : clt_evaluation_begin(e, config, e->best_cost, error);
 }
 
 /* The temporary files of its programs go with the scratch folder. */
@@ -279,11 +246,24 @@ static int take_turn(clt_command_state *s, clt_error *error) {
   for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
     clt_command_slot *slot = &s->slots[i];
     clt_error why = {0};
-    rc = clt_evaluation_poll(&slot->evaluation, &why);
-    if (rc == CLT_E_WORKER)
-      rc = restart_lost(s, slot, &why, error);
-    else if (rc && error && error->code == 0)
+    clt_evaluation *e = &slot->evaluation;
+    rc = clt_evaluation_poll(e, &why);
+    if (rc == CLT_E_WORKER) { /* what the slot did is lost with its process: begun once more, or a crash */
+      rc = CLT_OK;
+      clt_program_stop(&slot->process);
+      if (e->lost++ > 0) {
+        clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
+        e->stage = CLT_EVALUATION_DONE;
+      } else {
+        clt_config config = e->config;
+        if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, config, error);
+        clt_evaluation_end(e, NULL);
+        if (rc == 0) rc = clt_command_bring_up(s, slot, error);
+        if (rc == 0) rc = clt_evaluation_begin(e, config, e->best_cost, error);
+      }
+    } else if (rc && error && error->code == 0) {
       *error = why;
+    }
     put_if_done(s, slot);
   }
   if (rc == 0 && !s->overlap) {
@@ -385,8 +365,7 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   clt_evaluation *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
-    list[i] =
-        (clt_evaluation){.context = &s->context, .process = &s->slots[0].process, .config = configs[i], .single = true};
+    list[i] = (clt_evaluation){.all = s, .process = &s->slots[0].process, .config = configs[i], .single = true};
     clt_measurement_init(&list[i].measurement, configs[i]);
     list[i].measurement.clock = CLT_CLOCK_HOST;
     for (size_t k = 0; k < s->n_kept; k++) {

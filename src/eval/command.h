@@ -5,28 +5,11 @@
 #ifndef CLT_EVAL_COMMAND_H
 #define CLT_EVAL_COMMAND_H
 
-#include <clatune/sys/evaluator.h>
-
 #include "base/file.h"
+#include "eval/evaluators.h"
 #include "problem/command.h"
 #include "worker/lock.h"
 #include "worker/program.h"
-
-typedef struct clt_command_options {
-  int64_t parallel, builds, batch_size, min_runs, max_runs, warm_up, memory_limit_mib;
-  double compile_timeout_s, run_timeout_s, check_timeout_s, run_timeout_factor, run_timeout_floor_s;
-  double max_total_s, steady, abandon_factor;
-  bool lock;
-} clt_command_options;
-
-/* What all evaluations of an evaluator share. */
-typedef struct clt_command_context {
-  const clt_instance *instance;
-  const clt_command *command;
-  clt_command_options options;
-  clt_run_folder run;
-  char *worker_path;
-} clt_command_context;
 
 /* --- one configuration on its way: scratch folder, build, runs, check --- */
 
@@ -39,15 +22,17 @@ typedef enum clt_evaluation_stage {
   CLT_EVALUATION_DONE /* measurement says how it went */
 } clt_evaluation_stage;
 
+typedef struct clt_command_state clt_command_state;
+
 typedef struct clt_evaluation {
-  const clt_command_context *context;
-  clt_process *process; /* free for it alone until the stage is BUILT or DONE */
-  char name[32];        /* of its scratch folder */
+  const clt_command_state *all; /* what it shares with the others */
+  clt_process *process;         /* free for it alone until the stage is BUILT or DONE */
+  char name[32];                /* of its scratch folder */
   clt_evaluation_stage stage;
   clt_config config;
   double best_cost; /* so far, of others (clt_figure_cost); 0: none */
-  bool single;   /* after each run it is BUILT again: others decide how often it runs */
-  unsigned lost; /* times that the process that ran it was gone */
+  bool single;      /* after each run it is BUILT again: others decide how often it runs */
+  unsigned lost;    /* times that the process that ran it was gone */
   char *scratch, **environment, **words;
   size_t step;  /* of the build */
   int64_t cold; /* runs that did not count */
@@ -66,12 +51,11 @@ bool clt_evaluation_active(const clt_evaluation *e); /* a program runs */
 void clt_evaluation_end(clt_evaluation *e, clt_measurement *out);
 
 /* Programs run in the scratch folder, so names in it need no path. */
-clt_command_places clt_command_places_in(const clt_command_context *context, const char *scratch);
+clt_command_places clt_command_places_in(const clt_command_state *s, const char *scratch);
 
 /* Makes the folder "<run>/<name>" anew, with copies of the command's files, its links, and for a configuration (not
  * CLT_CONFIG_NONE) the parameters file. *out is malloc'ed. */
-int clt_scratch_new(char **out, const clt_command_context *context, const char *name, clt_config config,
-                    clt_error *error);
+int clt_scratch_new(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error);
 void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-safe */
 
 /* --- figures --- */
@@ -89,6 +73,13 @@ double clt_figure_cost(const clt_figure *figure, double value); /* the less the 
 void clt_figure_put_run(clt_measurement *m, const clt_figure *figure, double value, double wall_s);
 
 /* --- the evaluator --- */
+
+typedef struct clt_command_options {
+  clt_run_options runs;
+  int64_t parallel, builds, batch_size, warm_up, memory_limit_mib;
+  double compile_timeout_s, run_timeout_s, check_timeout_s, run_timeout_factor, run_timeout_floor_s;
+  bool lock;
+} clt_command_options;
 
 typedef struct clt_command_job {
   clt_config config;
@@ -115,9 +106,13 @@ typedef struct clt_command_batch {
   double deadline_s;
 } clt_command_batch;
 
-typedef struct clt_command_state {
-  clt_command_context context;
+struct clt_command_state {
   clt_evaluator_setup setup;
+  const clt_command *command;
+  clt_command_options options;
+  clt_timing_policy policy;
+  clt_run_folder run;
+  char *worker_path;
   clt_command_slot *slots;
   size_t n_slots, capacity;
   bool overlap; /* runs may be under way at the same time */
@@ -129,7 +124,7 @@ typedef struct clt_command_state {
   clt_command_batch batch;
   clt_evaluation *kept; /* finalists; of a batch, only config and measurement count */
   size_t n_kept, n_named;
-} clt_command_state;
+};
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error); /* unless its process is up */
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);

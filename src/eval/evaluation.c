@@ -59,16 +59,15 @@ static int copy_to_scratch(void *user, const char *relative, const char *path, b
   return rc;
 }
 
-int clt_scratch_new(char **out, const clt_command_context *context, const char *name, clt_config config,
-                    clt_error *error) {
-  const clt_command *command = context->command;
+int clt_scratch_new(char **out, const clt_command_state *s, const char *name, clt_config config, clt_error *error) {
+  const clt_command *command = s->command;
   char *path = NULL;
-  int rc = clt_run_folder_make(&path, &context->run, name, error);
+  int rc = clt_run_folder_make(&path, &s->run, name, error);
   if (rc) return rc;
   clt_remove_tree(path, true);
-  rc = clt_command_each_file(context->instance, copy_to_scratch, path, error);
+  rc = clt_command_each_file(s->setup.instance, copy_to_scratch, path, error);
   for (size_t i = 0; rc == CLT_OK && i < command->n_links; i++) {
-    char *to = NULL, *target = clt_problem_file(clt_instance_problem(context->instance), command->links[i]);
+    char *to = NULL, *target = clt_problem_file(clt_instance_problem(s->setup.instance), command->links[i]);
     rc = target ? make_place(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
     if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "make the link", to);
     free(target);
@@ -77,7 +76,7 @@ int clt_scratch_new(char **out, const clt_command_context *context, const char *
   if (rc == CLT_OK && command->parameters_file && config != CLT_CONFIG_NONE) {
     char *to = NULL, *text = NULL;
     rc = make_place(&to, path, command->parameters_file, error);
-    if (rc == CLT_OK) rc = clt_command_parameters(context->instance, config, &text, error);
+    if (rc == CLT_OK) rc = clt_command_parameters(s->setup.instance, config, &text, error);
     if (rc == CLT_OK) rc = clt_file_write(to, text, strlen(text), error);
     free(text);
     free(to);
@@ -94,10 +93,10 @@ void clt_scratch_remove(char *path) {
 
 /* --- its programs --- */
 
-clt_command_places clt_command_places_in(const clt_command_context *context, const char *scratch) {
-  const clt_command *command = context->command;
+clt_command_places clt_command_places_in(const clt_command_state *s, const char *scratch) {
+  const clt_command *command = s->command;
   return (clt_command_places){.scratch = scratch,
-                              .folder = context->instance->problem->folder,
+                              .folder = s->setup.instance->problem->folder,
                               .parameters = command->parameters_file,
                               .input = command->batch.input,
                               .output = command->batch.output};
@@ -105,10 +104,10 @@ clt_command_places clt_command_places_in(const clt_command_context *context, con
 
 static int start_program(clt_evaluation *e, const clt_command_line *line, double limit_s, clt_evaluation_stage stage,
                          clt_error *error) {
-  clt_command_places places = clt_command_places_in(e->context, e->scratch);
+  clt_command_places places = clt_command_places_in(e->all, e->scratch);
   clt_error why = {0};
   char **words = NULL, text[sizeof why.message + 600];
-  int rc = clt_command_words(e->context->instance, line, e->config, &places, &words, &why);
+  int rc = clt_command_words(e->all->setup.instance, line, e->config, &places, &words, &why);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
   if (rc) { /* an expression without a value for this configuration */
     clt_error_format(&why, text, sizeof text);
@@ -125,10 +124,9 @@ static int start_program(clt_evaluation *e, const clt_command_line *line, double
 }
 
 static int build_next(clt_evaluation *e, clt_error *error) {
-  const clt_command *command = e->context->command;
+  const clt_command *command = e->all->command;
   if (e->step == command->n_build) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  return start_program(e, &command->build[e->step], e->context->options.compile_timeout_s, CLT_EVALUATION_BUILDING,
-                       error);
+  return start_program(e, &command->build[e->step], e->all->options.compile_timeout_s, CLT_EVALUATION_BUILDING, error);
 }
 
 int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost, clt_error *error) {
@@ -139,20 +137,20 @@ int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost,
   e->best_cost = best_cost;
   e->step = 0;
   e->cold = 0;
-  e->checked = e->context->command->check.n == 0;
-  int rc = clt_scratch_new(&e->scratch, e->context, e->name, config, error);
-  if (rc == 0) rc = clt_command_environment(e->context->instance, config, &e->environment, error);
+  e->checked = e->all->command->check.n == 0;
+  int rc = clt_scratch_new(&e->scratch, e->all, e->name, config, error);
+  if (rc == 0) rc = clt_command_environment(e->all->setup.instance, config, &e->environment, error);
   return rc ? rc : build_next(e, error);
 }
 
 int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
-  const clt_command_options *o = &e->context->options;
+  const clt_command_options *o = &e->all->options;
   double limit_s = o->run_timeout_s;
-  const clt_figure *figure = &e->context->command->figure;
+  const clt_figure *figure = &e->all->command->figure;
   bool best_is_time = figure->source == CLT_FIGURE_WALL && clt_figure_is_time(figure);
   if (best_is_time && o->run_timeout_factor > 0 && e->best_cost > 0)
     limit_s = fmin(limit_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_cost));
-  return start_program(e, &e->context->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
+  return start_program(e, &e->all->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
 }
 
 bool clt_evaluation_active(const clt_evaluation *e) {
@@ -174,23 +172,23 @@ static clt_reason judge_end(clt_evaluation_stage stage, const clt_program_end *e
 }
 
 static bool has_enough_runs(const clt_evaluation *e) {
-  const clt_command_options *o = &e->context->options;
+  const clt_timing_policy *t = &e->all->policy;
   const clt_measurement *m = &e->measurement;
   double costs[CLT_MAX_RUNS], least = INFINITY;
   for (size_t i = 0; i < m->n_runs; i++) {
-    costs[i] = clt_figure_cost(&e->context->command->figure, isnan(m->figure) ? m->runs_s[i] : m->figures[i]);
+    costs[i] = clt_figure_cost(&e->all->command->figure, isnan(m->figure) ? m->runs_s[i] : m->figures[i]);
     least = fmin(least, costs[i]);
   }
-  if (m->n_runs == 0 || (int64_t)m->n_runs >= o->max_runs) return m->n_runs > 0;
-  if (e->best_cost > 0 && o->abandon_factor > 0 && least > o->abandon_factor * e->best_cost) return true;
-  if (m->phases.runs_s >= o->max_total_s) return true;
-  return (int64_t)m->n_runs >= o->min_runs && clt_runs_steady(costs, m->n_runs, o->steady);
+  if (m->n_runs == 0 || m->n_runs >= t->max_runs) return m->n_runs > 0;
+  if (e->best_cost > 0 && t->abandon_factor > 0 && least > t->abandon_factor * e->best_cost) return true;
+  if (m->phases.runs_s >= t->max_total_s) return true;
+  return m->n_runs >= t->min_runs && clt_runs_steady(costs, m->n_runs, t->steady_relative);
 }
 
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   clt_program_end end;
   clt_measurement *m = &e->measurement;
-  const clt_figure *stated = &e->context->command->figure;
+  const clt_figure *stated = &e->all->command->figure;
   char why[256] = "";
   double figure = NAN;
   if (!clt_evaluation_active(e)) return CLT_OK;
@@ -213,15 +211,14 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   }
   if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
-  if (running && !e->single && e->cold < e->context->options.warm_up) {
+  if (running && !e->single && e->cold < e->all->options.warm_up) {
     e->cold++;
   } else if (running) {
     clt_figure_put_run(m, stated, figure, end.wall_s);
     m->phases.runs_s += end.wall_s;
   }
   if (!e->checked)
-    return start_program(e, &e->context->command->check, e->context->options.check_timeout_s, CLT_EVALUATION_CHECKING,
-                         error);
+    return start_program(e, &e->all->command->check, e->all->options.check_timeout_s, CLT_EVALUATION_CHECKING, error);
   if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
   if (!has_enough_runs(e)) return clt_evaluation_run(e, error);
   e->stage = CLT_EVALUATION_DONE;

@@ -35,3 +35,16 @@ int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error) {
   table[n] = type;
   return CLT_OK;
 }
+
+int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *o, clt_error *error) {
+  if (o->min_runs > o->max_runs)
+    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
+                    (long long)o->min_runs, (long long)o->max_runs);
+  *out = (clt_timing_policy){.min_runs = (unsigned)o->min_runs,
+                             .max_runs = (unsigned)o->max_runs,
+                             .max_total_s = o->max_total_s,
+                             .steady_relative = o->steady,
+                             .abandon_factor = o->abandon_factor,
+                             .warm_up = true};
+  return CLT_OK;
+}

@@ -4,11 +4,36 @@
 
 #include <clatune/sys/evaluator.h>
 
+#include "opencl/timing.h"
+
 extern const clt_evaluator_type clt_evaluator_opencl;
 extern const clt_evaluator_type clt_evaluator_inprocess;
 extern const clt_evaluator_type clt_evaluator_synthetic;
 extern const clt_evaluator_type clt_evaluator_replay;  /* answers from a recording */
 extern const clt_evaluator_type clt_evaluator_command; /* runs programs */
+
+/* How often a configuration is run: options that several evaluators have. The macro is their entries in the table of a
+ * struct of the given type, where they are the member `runs`. */
+typedef struct clt_run_options {
+  int64_t min_runs, max_runs;
+  double max_total_s, steady, abandon_factor;
+} clt_run_options;
+/* clang-format off */
+#define CLT_RUN_OPTIONS(of, max_total)                                                                                \
+  {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, offsetof(of, runs.min_runs),    \
+   "Timed runs of a configuration at least."},                                                                        \
+  {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, offsetof(of, runs.max_runs),    \
+   "Timed runs of a configuration at most."},                                                                         \
+  {"max-run-time", CLT_OPTION_REAL, max_total, 0, 1e6, offsetof(of, runs.max_total_s),                                \
+   "Seconds after which runs are not repeated."},                                                                     \
+  {"steady", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_STEADY), 0, 1, offsetof(of, runs.steady),                    \
+   "Relative spread of the best runs under which a result counts as known."},                                         \
+  {"abandon-factor", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_ABANDON), 0, 1e9, offsetof(of, runs.abandon_factor), \
+   "A configuration whose first run is this many times the best so far is not repeated; 0: all are."}
+/* clang-format on */
+
+/* What they say, with a warm-up. CLT_E_ARGUMENT where they do not fit together. */
+int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, clt_error *error);
 
 /* All evaluators, built-in ones first; index < clt_n_evaluators(). */
 size_t clt_n_evaluators(void);

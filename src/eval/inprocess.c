@@ -12,19 +12,13 @@
 #include "opencl/executor.h"
 
 typedef struct inprocess_options {
-  int64_t min_runs, max_runs;
-  double max_total_s, energy_s;
+  clt_run_options runs;
+  double energy_s;
 } inprocess_options;
 
-#define AT(member) offsetof(inprocess_options, member)
 static const clt_option options[] = {
-    {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, AT(min_runs),
-     "Timed runs of a configuration at least."},
-    {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, AT(max_runs),
-     "Timed runs of a configuration at most."},
-    {"max-run-time", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S), 0, 1e6, AT(max_total_s),
-     "Seconds after which runs are not repeated."},
-    {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, AT(energy_s),
+    CLT_RUN_OPTIONS(inprocess_options, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S)),
+    {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, offsetof(inprocess_options, energy_s),
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 
@@ -32,23 +26,20 @@ static const clt_option options[] = {
 #define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
 
 typedef struct kept_kernel {
-  clt_config config;
   clt_plan *plan;
-  clt_prepared *prepared; /* NULL: it failed */
+  clt_prepared *prepared; /* NULL: it failed, or is not prepared yet */
   clt_measurement measurement;
 } kept_kernel;
 
 typedef struct inprocess_state {
+  clt_evaluator_setup setup;
   clt_executor *executor;
-  clt_data *data;
   clt_timing_policy policy;
-  clt_config config;
-  bool submitted;
-  clt_data *further; /* NULL until finalists are verified on them */
-  bool further_failed;
+  clt_data *data, *further; /* further: NULL until finalists are verified on it */
+  bool further_failed, submitted;
+  clt_config config; /* what is submitted */
   kept_kernel *kept;
   size_t n_kept;
-  clt_evaluator_setup setup;
 } inprocess_state;
 
 static void give_up_kept(inprocess_state *s) {
@@ -68,7 +59,7 @@ static void inprocess_close(void *state) {
   clt_data_free(s->further);
   clt_data_free(s->data);
   clt_executor_free(s->executor);
-  memset(s, 0, sizeof *s);
+  *s = (inprocess_state){.submitted = false};
 }
 
 static int inprocess_open(void *state, const clt_evaluator_setup *setup, const void *given,
@@ -77,19 +68,14 @@ static int inprocess_open(void *state, const clt_evaluator_setup *setup, const v
   const inprocess_options *o = given;
   const clt_device_info *device = setup->instance ? clt_instance_device(setup->instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'in-process' needs a problem and a device");
-  if (o->min_runs > o->max_runs) return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' is more than 'max-runs'");
-  s->setup = *setup;
+  *s = (inprocess_state){.setup = *setup};
   *limits = (clt_evaluator_limits){1, 1};
-  clt_timing_policy_init(&s->policy);
-  s->policy.min_runs = (unsigned)o->min_runs;
-  s->policy.max_runs = (unsigned)o->max_runs;
-  s->policy.max_total_s = o->max_total_s;
-  s->policy.energy_s = setup->energy ? o->energy_s : 0;
-  int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(s->setup.instance), error);
+  int rc = clt_run_options_policy(&s->policy, &o->runs, error);
+  if (rc == 0 && setup->energy) s->policy.energy_s = o->energy_s, rc = clt_energy_check(device, error);
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(setup->instance), error);
   if (rc == 0) rc = clt_executor_new(&s->executor, device->platform_index, device->device_index, error);
-  if (rc == 0) rc = clt_reference_data(&s->data, s->executor, s->setup.instance, 1, error);
-  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, s->setup.instance, s->data, error);
+  if (rc == 0) rc = clt_reference_data(&s->data, s->executor, setup->instance, 1, error);
+  if (rc == 0 && setup->quality) rc = clt_data_quality(setup->quality, setup->instance, s->data, error);
   if (rc) inprocess_close(s);
   return rc;
 }
@@ -104,22 +90,23 @@ static int inprocess_submit(void *state, clt_config config, double best_s, clt_e
   return CLT_OK;
 }
 
-static int prepare_one(inprocess_state *s, kept_kernel *k, clt_error *error) {
-  clt_measurement_init(&k->measurement, k->config);
-  int rc = clt_executor_plan(&k->plan, s->setup.instance, k->config, &k->measurement, error);
+/* Of the configuration that the measurement is of. */
+static int prepare_kernel(inprocess_state *s, kept_kernel *k, clt_error *error) {
+  clt_measurement *m = &k->measurement;
+  int rc = clt_executor_plan(&k->plan, s->setup.instance, m->config, m, error);
   if (rc || k->plan == NULL) return rc;
-  return clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, &k->measurement, error);
+  return clt_executor_prepare(s->executor, &k->prepared, k->plan, s->data, m, error);
 }
 
 static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   inprocess_state *s = state;
-  kept_kernel k = {.config = s->config};
+  kept_kernel k = {.prepared = NULL};
   (void)timeout_s;
   if (!s->submitted) return CLT_E_AGAIN;
   s->submitted = false;
-  int rc = prepare_one(s, &k, error);
-  if (rc == 0 && k.prepared && k.measurement.reason == CLT_REASON_NONE)
-    rc = clt_executor_time(s->executor, k.prepared, &s->policy, &k.measurement, error);
+  clt_measurement_init(&k.measurement, s->config);
+  int rc = prepare_kernel(s, &k, error);
+  if (rc == 0 && k.prepared) rc = clt_executor_time(s->executor, k.prepared, &s->policy, &k.measurement, error);
   clt_prepared_free(k.prepared);
   clt_plan_free(k.plan);
   if (rc) return clt_measurement_release(&k.measurement), rc;
@@ -142,7 +129,7 @@ static int verify_further(inprocess_state *s, kept_kernel *k, clt_error *error) 
     s->further_failed = true;
     return CLT_OK;
   }
-  clt_measurement_init(&further, k->config);
+  clt_measurement_init(&further, m->config);
   int rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
   if (rc == 0 && further.reason != CLT_REASON_NONE) clt_measurement_fail(m, further.reason, further.log);
   m->max_abs_error = fmax(m->max_abs_error, further.max_abs_error);
@@ -159,14 +146,12 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   kept_kernel *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
-    list[i].config = configs[i];
     clt_measurement_init(&list[i].measurement, configs[i]);
     for (size_t k = 0; k < s->n_kept; k++) {
-      kept_kernel *old = &s->kept[k];
-      if (old->config != configs[i] || old->measurement.reason != CLT_REASON_NONE) continue;
+      kept_kernel *old = &s->kept[k], empty = list[i];
+      if (old->measurement.config != configs[i] || old->measurement.reason != CLT_REASON_NONE) continue;
       list[i] = *old;
-      *old = (kept_kernel){.config = CLT_CONFIG_NONE};
-      clt_measurement_init(&old->measurement, CLT_CONFIG_NONE);
+      *old = empty;
     }
   }
   give_up_kept(s);
@@ -175,7 +160,7 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc == 0 && list[i].prepared == NULL) {
-      rc = prepare_one(s, &list[i], error);
+      rc = prepare_kernel(s, &list[i], error);
       if (rc == 0 && list[i].measurement.reason == CLT_REASON_NONE) rc = verify_further(s, &list[i], error);
     }
     if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);

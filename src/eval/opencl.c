@@ -20,8 +20,7 @@
 typedef struct opencl_options {
   int64_t workers, prepare_ahead;
   double compile_timeout_s, run_timeout_s, run_timeout_factor, run_timeout_floor_s, host_timeout_s;
-  int64_t min_runs, max_runs;
-  double max_total_s, steady, abandon_factor;
+  clt_run_options runs;
   int64_t memory_limit_mib;
   bool lock;
   double energy_s;
@@ -42,16 +41,7 @@ static const clt_option options[] = {
      "Seconds that run-timeout-factor does not go below."},
     {"host-timeout", CLT_OPTION_REAL, "600", 0.1, 1e6, AT(host_timeout_s),
      "Seconds for starting a worker, for making the reference, and for verifying a result."},
-    {"min-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MIN_RUNS), 1, CLT_MAX_RUNS, AT(min_runs),
-     "Timed runs of a configuration at least."},
-    {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, AT(max_runs),
-     "Timed runs of a configuration at most."},
-    {"max-run-time", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S), 0, 1e6, AT(max_total_s),
-     "Seconds after which runs are not repeated."},
-    {"steady", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_STEADY), 0, 1, AT(steady),
-     "Relative spread of the best runs under which a time counts as known."},
-    {"abandon-factor", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_ABANDON), 0, 1e9, AT(abandon_factor),
-     "A configuration whose first run takes this many times the best time so far is not repeated; 0: all are."},
+    CLT_RUN_OPTIONS(opencl_options, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S)),
     {"memory-limit", CLT_OPTION_INT, "0", 0, 1e9, AT(memory_limit_mib),
      "MiB of memory that a worker may use, 700 or more; 0: half of the machine's where the device is the CPU, else no "
      "limit."},
@@ -96,15 +86,14 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   char lock_key[256];
   const clt_device_info *device = instance ? clt_instance_device(instance) : NULL;
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'opencl' needs a problem and a device");
-  if (o->min_runs > o->max_runs)
-    return clt_fail(error, CLT_E_ARGUMENT, "option 'min-runs' (%lld) is more than 'max-runs' (%lld)",
-                    (long long)o->min_runs, (long long)o->max_runs);
   if (o->memory_limit_mib > 0 && o->memory_limit_mib < LEAST_MEMORY_MIB)
     return clt_fail(error, CLT_E_ARGUMENT,
                     "option 'memory-limit' needs at least %d MiB; with less, drivers cannot compile", LEAST_MEMORY_MIB);
-  int rc = setup->energy ? clt_energy_check(device, error) : CLT_OK;
-  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
+  clt_timing_policy timing;
   json_t *open = NULL;
+  int rc = clt_run_options_policy(&timing, &o->runs, error);
+  if (rc == 0 && setup->energy) timing.energy_s = o->energy_s, rc = clt_energy_check(device, error);
+  if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
   if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
   clt_device_lock_key(device, lock_key, sizeof lock_key);
@@ -125,13 +114,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
                          .host_timeout_s = o->host_timeout_s,
                          .run_timeout_factor = o->run_timeout_factor,
                          .run_timeout_floor_s = o->run_timeout_floor_s,
-                         .timing = {.min_runs = (unsigned)o->min_runs,
-                                    .max_runs = (unsigned)o->max_runs,
-                                    .max_total_s = o->max_total_s,
-                                    .steady_relative = o->steady,
-                                    .abandon_factor = o->abandon_factor,
-                                    .warm_up = true,
-                                    .energy_s = setup->energy ? o->energy_s : 0}};
+                         .timing = timing};
   choose_sizes(&pool, o, instance);
   *limits = (clt_evaluator_limits){.capacity = pool.n_workers * pool.n_slots, .workers = pool.n_workers};
   rc = clt_pool_open(state, &pool, error);

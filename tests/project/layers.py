@@ -11,7 +11,7 @@ LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 # The room that each public header belongs to.
 HEADERS = {"clatune": "session", "error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
-           "recording": "format", "sys/evaluator": "eval", "store": "store", "sys/store": "store",
+           "recording": "format", "sys/evaluator": "worker", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "online": "session", "tune_kernel": "session", "lookup": "lookup",
            "tune": "session", "replay": "session"}
 
