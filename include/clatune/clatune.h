@@ -19,7 +19,8 @@
  *
  * Everything else that the library can do stands in headers of one noun each: clatune/tune.h, clatune/store.h,
  * clatune/space.h, clatune/model.h ... Functions return 0 or a negative CLT_E_... (clatune/error.h); on failure
- * nothing is written to the out parameters, and error says why. A clt_tuner may be used by several threads at once. */
+ * nothing is written to the out parameters, and error says why; NULL where something is needed is CLT_E_ARGUMENT. A
+ * clt_tuner may be used by several threads at once. */
 #ifndef CLATUNE_CLATUNE_H
 #define CLATUNE_CLATUNE_H
 
@@ -54,8 +55,8 @@ typedef struct clt_tuner_options {
  * or run. options NULL: the defaults; an older, smaller struct is filled up with zeros. Texts and arrays are copied.
  * Close with clt_close. CLT_E_IO, CLT_E_FORMAT: the file, with line and key; CLT_E_NOT_FOUND: a size that the
  * problem lacks, or no such searcher; CLT_E_RANGE: a size out of its range; CLT_E_DEVICE: no root device of a
- * platform; CLT_E_ARGUMENT, CLT_E_EXPRESSION: the options, or their objective; CLT_E_STORE: the store cannot be
- * read. */
+ * platform; CLT_E_ARGUMENT: a size given twice, or an option out of its range; CLT_E_EXPRESSION: the objective;
+ * CLT_E_STORE: the store cannot be read. */
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error);
 void clt_close(clt_tuner *tuner); /* answers stay valid; NULL is allowed */
@@ -90,7 +91,7 @@ typedef enum clt_answer_field {
   CLT_ANSWER_SIZES          /* "width=2048 height=2048"; "" where it was not measured */
 } clt_answer_field;
 
-/* Never NULL; "" for a field that this version does not know. Borrowed from the answer. */
+/* Never NULL; "" for a field that this version does not know, and of no answer (NULL). Borrowed from the answer. */
 const char *clt_answer_text(const clt_answer *answer, clt_answer_field field);
 
 /* The value of a tuning parameter (booleans are 0 and 1), or "time_s": the measured or predicted seconds, NaN where

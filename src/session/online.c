@@ -142,10 +142,3 @@ bool clt_online_best(clt_online *o, clt_config *config, double *time_s) {
   pthread_mutex_unlock(&o->mutex);
   return known;
 }
-
-bool clt_online_over(clt_online *o) {
-  pthread_mutex_lock(&o->mutex);
-  bool over = o->over;
-  pthread_mutex_unlock(&o->mutex);
-  return over;
-}

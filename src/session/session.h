@@ -3,8 +3,6 @@
 #ifndef CLT_SESSION_SESSION_H
 #define CLT_SESSION_SESSION_H
 
-#include <clatune/online.h>
-
 #include <clatune/tune.h>
 
 #include "base/map.h"
@@ -216,8 +214,5 @@ void clt_session_log(const clt_session *session, clt_log_level level, char *text
  * "opencl"; the searcher that the problem asks for, otherwise CLT_DEFAULT_SEARCHER. problem is nullable. */
 const char *clt_tune_evaluator(const char *chosen, const clt_problem *problem);
 const char *clt_tune_searcher(const char *chosen, const clt_problem *problem);
-
-/* Whether the search is over: nothing more will be explored. */
-bool clt_online_over(clt_online *online);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "measurement/objective.h"
 #include "lookup/lookup.h"
+#include "measurement/objective.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 
@@ -36,6 +36,21 @@ struct clt_answer {
   clt_config config; /* of clt_ask */
 };
 
+static int fail_null(const char *argument, clt_error *error) {
+  return clt_fail(error, CLT_E_ARGUMENT, "%s is NULL", argument);
+}
+
+static int check_sizes(const clt_size *sizes, size_t n, clt_error *error) {
+  if (sizes == NULL && n > 0) return fail_null("sizes", error);
+  for (size_t i = 0; i < n; i++) {
+    if (sizes[i].name == NULL) return fail_null("the name of a size", error);
+    for (size_t k = 0; k < i; k++)
+      if (strcmp(sizes[i].name, sizes[k].name) == 0)
+        return clt_fail(error, CLT_E_ARGUMENT, "the size '%.200s' is given twice", sizes[i].name);
+  }
+  return CLT_OK;
+}
+
 static int copy_text(char **out, const char *text, clt_error *error) {
   if (text && (*out = strdup(text)) == NULL) return clt_fail_memory(error);
   return CLT_OK;
@@ -43,12 +58,13 @@ static int copy_text(char **out, const char *text, clt_error *error) {
 
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
-  if (problem_path == NULL || (sizes == NULL && n_sizes > 0))
-    return clt_fail(error, CLT_E_ARGUMENT, "%s is NULL", problem_path ? "sizes" : "problem_path");
+  if (out == NULL || problem_path == NULL) return fail_null(out ? "problem_path" : "out", error);
+  int rc = check_sizes(sizes, n_sizes, error);
+  if (rc) return rc;
   clt_tuner *t = calloc(1, sizeof *t);
   if (t == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&t->mutex, NULL);
-  int rc = options ? clt_copy_settings(&t->options, sizeof t->options, options, "clt_tuner_options", error) : CLT_OK;
+  if (options) rc = clt_copy_settings(&t->options, sizeof t->options, options, "clt_tuner_options", error);
   if (rc == CLT_OK) rc = copy_text(&t->store_path, t->options.store, error);
   if (rc == CLT_OK) rc = copy_text(&t->objective, t->options.objective, error);
   if (rc == CLT_OK) rc = copy_text(&t->searcher, t->options.searcher, error);
@@ -65,20 +81,14 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
     rc = clt_objective_new(&objective, t->instance, t->objective, error);
     clt_objective_free(objective);
   }
-
-  /* A look-up is remembered by path and sizes, all of them: that is what makes the second one a matter of microseconds.
-   */
-  if (rc == CLT_OK) {
+  if (rc == CLT_OK) { /* a look-up is remembered by path and sizes, all of them: that makes the second one so fast */
     t->n_sizes = clt_instance_n_sizes(t->instance);
     t->sizes = clt_new_array(t->n_sizes, sizeof *t->sizes);
     if (t->sizes == NULL) rc = clt_fail_memory(error);
     for (size_t i = 0; rc == CLT_OK && i < t->n_sizes; i++) t->sizes[i] = clt_instance_size(t->instance, i);
   }
-  if (rc == CLT_OK) {
-    const char *stores[] = {t->store_path, clt_catalog_system_path()};
-    rc =
-        t->store_path ? clt_catalog_open(&t->catalog, stores, 2, error) : clt_catalog_open(&t->catalog, NULL, 0, error);
-  }
+  const char *stores[] = {t->store_path, clt_catalog_system_path()};
+  if (rc == CLT_OK) rc = clt_catalog_open(&t->catalog, stores, 2, error);
   if (rc == CLT_OK && t->objective) rc = clt_catalog_set_objective(t->catalog, t->objective, error);
   if (rc) return clt_close(t), rc;
   *out = t;
@@ -102,6 +112,7 @@ void clt_close(clt_tuner *t) {
 }
 
 int clt_lookup(clt_answer **out, clt_tuner *t, clt_error *error) {
+  if (out == NULL || t == NULL) return fail_null(out ? "tuner" : "out", error);
   clt_answer *answer = calloc(1, sizeof *answer);
   if (answer == NULL) return clt_fail_memory(error);
   int rc = clt_catalog_lookup(t->catalog, &answer->result, t->problem_path, t->sizes, t->n_sizes, &t->device, error);
@@ -138,6 +149,7 @@ static int open_store(clt_tuner *t, clt_error *error) {
 }
 
 int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
+  if (out == NULL || t == NULL) return fail_null(out ? "tuner" : "out", error);
   clt_tune_settings settings;
   clt_tune_result *result = NULL;
   clt_tune_settings_init(&settings);
@@ -157,8 +169,14 @@ int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
   return rc;
 }
 
-static int open_online(clt_tuner *t, clt_error *error) {
-  if (t->online) return CLT_OK;
+int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
+  if (out == NULL || t == NULL || exploring == NULL)
+    return fail_null(out == NULL ? "out" : t ? "exploring" : "tuner", error);
+  clt_config config = CLT_CONFIG_NONE, best;
+  double time_s = NAN;
+  bool proposed = false;
+  pthread_mutex_lock(&t->mutex);
+  int rc = open_store(t, error);
   const clt_online_settings settings = {.struct_size = sizeof settings,
                                         .instance = t->instance,
                                         .searcher = t->searcher,
@@ -166,16 +184,7 @@ static int open_online(clt_tuner *t, clt_error *error) {
                                         .seed = t->options.seed,
                                         .objective = t->objective,
                                         .store = t->store};
-  return clt_online_new(&t->online, &settings, error);
-}
-
-int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
-  clt_config config = CLT_CONFIG_NONE, best;
-  double time_s = NAN;
-  bool proposed = false;
-  pthread_mutex_lock(&t->mutex);
-  int rc = open_store(t, error);
-  if (rc == CLT_OK) rc = open_online(t, error);
+  if (rc == CLT_OK && t->online == NULL) rc = clt_online_new(&t->online, &settings, error);
   if (rc == CLT_OK) rc = clt_online_ask(t->online, &config, &proposed, error);
   if (rc == CLT_OK && !proposed && !clt_online_best(t->online, &best, &time_s)) time_s = NAN;
   if (rc == CLT_OK) rc = new_answer(out, t, config, time_s, proposed ? "proposed" : "best", error);
@@ -185,6 +194,7 @@ int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
 }
 
 int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *error) {
+  if (t == NULL || answer == NULL) return fail_null(t ? "answer" : "tuner", error);
   if (isnan(time_s) || time_s == INFINITY)
     return clt_fail(error, CLT_E_ARGUMENT, "a time is a number of seconds, or 0 for a failure");
   pthread_mutex_lock(&t->mutex);
@@ -197,16 +207,20 @@ int clt_tell(clt_tuner *t, const clt_answer *answer, double time_s, clt_error *e
 }
 
 const char *clt_answer_text(const clt_answer *answer, clt_answer_field field) {
-  const char *text = field == CLT_ANSWER_OPTIONS         ? answer->result.options
-                     : field == CLT_ANSWER_CONFIGURATION ? answer->result.configuration
+  if (answer == NULL) return "";
+  const clt_lookup_result *r = &answer->result;
+  const char *text = field == CLT_ANSWER_OPTIONS         ? r->options
+                     : field == CLT_ANSWER_CONFIGURATION ? r->configuration
                      : field == CLT_ANSWER_SOURCE        ? answer->source
-                     : field == CLT_ANSWER_DEVICE        ? answer->result.device
-                     : field == CLT_ANSWER_SIZES         ? answer->result.sizes
+                     : field == CLT_ANSWER_DEVICE        ? r->device
+                     : field == CLT_ANSWER_SIZES         ? r->sizes
                                                          : NULL;
   return text ? text : "";
 }
 
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error) {
+  if (out == NULL || answer == NULL || name == NULL)
+    return fail_null(out == NULL ? "out" : answer ? "name" : "answer", error);
   if (strcmp(name, "time_s") == 0) return *out = answer->result.expected_time_s, CLT_OK;
   return clt_lookup_result_number(&answer->result, name, out, error);
 }
