@@ -12,25 +12,12 @@
 #include "measurement/objective.h"
 #include "problem/command.h"
 
-static int print_message(int code, const char *format, va_list arguments) {
+int cli_message(int code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
   fputs("clatune: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
-  return code;
-}
-
-int cli_usage(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int code = print_message(CLI_USAGE, format, arguments);
-  va_end(arguments);
-  return code;
-}
-
-int cli_failure(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  int code = print_message(CLI_FAILURE, format, arguments);
   va_end(arguments);
   return code;
 }
@@ -140,11 +127,10 @@ json_t *cli_json_quality(const clt_problem *problem, double value) {
 void cli_print_quality(const clt_problem *problem, double value, int width) {
   const char *name = clt_problem_quality_name(problem), *unit = clt_problem_quality_unit(problem);
   if (name == NULL) return;
-  if (isfinite(value)) {
+  if (isfinite(value))
     printf("%-*s %.3g%s%s\n", width - 1, name, value, unit[0] ? " " : "", unit);
-  } else {
+  else
     printf("%-*s not known\n", width - 1, name);
-  }
 }
 
 const char *cli_figure(char out[64], const clt_objective *o, double value) {
@@ -219,13 +205,9 @@ void cli_print_metrics(const clt_objective *o, const clt_measurement *m, int wid
 
 const char *cli_value(char out[96], const clt_objective *o, double value) {
   const char *unit = clt_objective_unit(o);
-  char time[32];
   if (!isfinite(value)) return strcpy(out, "-");
-  if (strcmp(unit, "s") == 0) {
-    snprintf(out, 96, "%s", cli_time(time, value));
-  } else {
-    snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
-  }
+  if (strcmp(unit, "s") == 0) return cli_time(out, value);
+  snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
   return out;
 }
 

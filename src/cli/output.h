@@ -2,9 +2,7 @@
 #ifndef CLT_CLI_OUTPUT_H
 #define CLT_CLI_OUTPUT_H
 
-#include <clatune/device.h>
-#include <clatune/log.h>
-#include <clatune/measurement.h>
+#include <clatune/tune.h>
 #include <jansson.h>
 
 #include "base/file.h"
@@ -14,9 +12,10 @@
 
 /* --- messages --- */
 
-/* "clatune: ..." on standard error; return CLI_USAGE and CLI_FAILURE. */
-int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int cli_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "clatune: ..." on standard error; returns the exit code. */
+int cli_message(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cli_usage(...) cli_message(CLI_USAGE, __VA_ARGS__)
+#define cli_failure(...) cli_message(CLI_FAILURE, __VA_ARGS__)
 
 /* Prints an error of the library and returns the exit code that stands for it. */
 int cli_report(const clt_error *error);
@@ -77,5 +76,29 @@ void cli_print_metrics(const clt_objective *objective, const clt_measurement *me
 
 /* Whether each of some words, which blanks part, is one of text. */
 bool cli_has_words(const char *text, const char *words);
+
+/* --- how a tuning gets on: a bar on a terminal, plain lines elsewhere (progress.c) --- */
+
+typedef struct cli_progress {
+  bool quiet, terminal, colour;
+  double next_s; /* when the next line is due */
+  char phase[32];
+  bool bar_shown;
+  const clt_objective *objective; /* borrowed */
+} cli_progress;
+
+/* objective: what the figures are of; NULL where the bar is drawn by cli_progress_bar alone. */
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_objective *objective);
+void cli_progress_update(cli_progress *progress, const clt_progress *now);
+void cli_progress_end(cli_progress *progress); /* takes the bar away */
+
+/* What others draw with: a bar of which a share is filled, and "4m10s". Returns out. */
+void cli_progress_bar(double share, bool colour, const char *text);
+const char *cli_duration(char out[32], double seconds);
+
+/* While something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. Other
+ * commands end by them as any program does. */
+void cli_signals_install(void);
+const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
 
 #endif

@@ -1,5 +1,3 @@
-#include "cli/progress.h"
-
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,15 +7,14 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "measurement/objective.h"
 
 #define BAR_CELLS 20
 #define TERMINAL_PERIOD_S 0.1
 #define PLAIN_PERIOD_S 10.0
 
-void cli_progress_init(cli_progress *progress, bool quiet, const clt_problem *problem, const clt_objective *objective) {
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_objective *objective) {
   const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  *progress = (cli_progress){.quiet = quiet, .problem = problem, .objective = objective};
+  *progress = (cli_progress){.quiet = quiet, .objective = objective};
   progress->terminal = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
   progress->colour = progress->terminal && !(no_colour && no_colour[0]);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/subject.h"
 #include "format/recording.h"
 

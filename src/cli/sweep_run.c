@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/sweep.h"
 #include "device/device.h"
 #include "measurement/objective.h"
@@ -268,7 +267,7 @@ int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
   if (run == NULL) return cli_failure("out of memory");
   run->sweep = sweep;
   pthread_mutex_init(&run->lock, NULL);
-  cli_progress_init(&run->progress, quiet, NULL, NULL);
+  cli_progress_init(&run->progress, quiet, NULL);
   int rc = 0;
   for (size_t d = 0; rc == 0 && d < sweep->n_devices; d++) {
     char key[256];

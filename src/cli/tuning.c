@@ -68,7 +68,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   if (rc == 0) rc = cli_objective(&t->objective, arguments, t->subject.instance);
   if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
-  cli_progress_init(&t->progress, t->quiet, t->subject.problem, t->objective);
+  cli_progress_init(&t->progress, t->quiet, t->objective);
   cli_signals_install();
   s->searcher_settings = t->searcher_settings;
   s->evaluator_settings = t->evaluator_settings;

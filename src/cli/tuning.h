@@ -5,7 +5,6 @@
 #include <clatune/tune.h>
 
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/subject.h"
 #include "measurement/objective.h"
 #include "search/certainty.h"
@@ -40,8 +39,7 @@ typedef int (*cli_tuning_answer)(const cli_tuning *tuning, const clt_tune_result
 /* Runs the session and answers if there is anything to tell (answer NULL: no). Returns the exit code. */
 int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json);
 
-/* The result for people and as JSON. */
-void cli_tuning_print(const cli_tuning *tuning, const clt_tune_result *result);
+/* The result as JSON (tune.c). */
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
 
 /* Says what a session would measure, where and how much of it is known; measures nothing and makes no file.

@@ -14,7 +14,7 @@
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
-#include "session/contest.h"
+#include "session/session.h"
 #include "space/space.h"
 
 /* --- Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote --- */

@@ -1,6 +1,4 @@
 /* The contest of the fastest: how rounds are judged, how they are played, and who takes part and wins. */
-#include "session/contest.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,18 +85,17 @@ typedef struct series {
   size_t n, capacity;
 } series;
 
+/* What was measured of one finalist: its runs and their costs; where a turn has a figure or an energy, these and the
+ * costs of the turns. */
+typedef struct entry {
+  series runs_s, costs, figures, energies_J;
+} entry;
+
 static int add_number(series *s, double x, clt_error *error) {
   if (clt_grow(&s->values, &s->capacity, s->n + 1, sizeof *s->values)) return clt_fail_memory(error);
   s->values[s->n++] = x;
   return CLT_OK;
 }
-
-/* What was measured of one finalist: its runs and their costs; where a turn has a figure or an energy, these and the
- * costs of the turns. */
-typedef struct entry {
-  series runs_s, costs, figures, energies_J;
-  clt_standing standing;
-} entry;
 
 /* Takes what a turn gave, and the measurement itself where it failed. */
 static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, const clt_objective *objective,
@@ -126,30 +123,14 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
   return rc;
 }
 
-/* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
-static int judge_entries(bool *decided, entry *entries, const clt_measurement *results, size_t n, double tolerance,
-                         clt_error *error) {
-  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
-  clt_standing *standings = clt_new_array(n, sizeof *standings);
-  int rc = contenders && standings ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    const series *costs = &entries[i].costs;
-    bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
-    if (stands) contenders[i] = (clt_contender){costs->values, costs->n};
-  }
-  if (rc == CLT_OK) *decided = clt_rounds_judge(contenders, n, tolerance, standings);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) entries[i].standing = standings[i];
-  free(contenders);
-  free(standings);
-  return rc;
-}
-
 /* One round is enough for a median, so the time limit goes before min_rounds. */
 static int play_rounds(entry *entries, clt_measurement *results, size_t n, const clt_evaluator_type *evaluator,
                        void *state, const clt_contest_policy *policy, clt_error *error) {
   size_t *indices = clt_new_array(n, sizeof *indices);
   clt_measurement *turns = clt_new_array(n, sizeof *turns);
-  int rc = indices && turns ? CLT_OK : clt_fail_memory(error);
+  clt_contender *contenders = clt_new_array(n, sizeof *contenders);
+  clt_standing *standings = clt_new_array(n, sizeof *standings);
+  int rc = indices && turns && contenders && standings ? CLT_OK : clt_fail_memory(error);
   double begin_s = clt_now_s();
   bool decided = false;
   for (size_t done = 0; rc == CLT_OK && !decided && done < policy->max_rounds;) {
@@ -158,7 +139,7 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
     for (size_t i = 0; i < n; i++) {
       const series *runs_s = &entries[i].runs_s;
       if (results[i].reason != CLT_REASON_NONE) continue;
-      if (entries[i].standing != CLT_STANDING_BEATEN) indices[n_running++] = i;
+      if (standings[i] != CLT_STANDING_BEATEN) indices[n_running++] = i;
       if (runs_s->n > 0) least_s = fmin(least_s, clt_median(runs_s->values, runs_s->n));
     }
     if (n_running == 0) break;
@@ -172,11 +153,19 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
     }
     done += n_done > 0 ? n_done : 1;
     if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
-    if (rc == CLT_OK && done >= policy->min_rounds)
-      rc = judge_entries(&decided, entries, results, n, policy->tolerance, error);
+    if (rc || done < policy->min_rounds) continue;
+    /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
+    for (size_t i = 0; i < n; i++) {
+      const series *costs = &entries[i].costs;
+      bool stands = results[i].reason == CLT_REASON_NONE && !isnan(clt_median(costs->values, costs->n));
+      contenders[i] = stands ? (clt_contender){costs->values, costs->n} : (clt_contender){NULL, 0};
+    }
+    decided = clt_rounds_judge(contenders, n, policy->tolerance, standings);
   }
   free(indices);
   free(turns);
+  free(contenders);
+  free(standings);
   return rc;
 }
 
@@ -286,22 +275,6 @@ static int by_rank(const void *a, const void *b) {
   return (x->config > y->config) - (x->config < y->config);
 }
 
-/* Ranks by the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would
- * stand before the least of few. *noise: the median of the spreads; 0 where nobody ran often enough. */
-static int make_ranking(clt_session *s, double *noise, clt_error *error) {
-  double *spreads = clt_new_array(s->n_ranked, sizeof *spreads);
-  size_t n = 0;
-  if (spreads == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < s->n_ranked; i++)
-    if (s->ranked[i].spread >= 0) spreads[n++] = s->ranked[i].spread;
-  *noise = n ? clt_median(spreads, n) : 0;
-  free(spreads);
-  for (size_t i = 0; i < s->n_ranked; i++)
-    s->ranked[i].rank = *noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
-  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
-  return CLT_OK;
-}
-
 /* In the ranking, the best that has not been rejected; n_ranked: none is left. */
 static size_t first_left(const clt_session *s) {
   size_t i = 0;
@@ -309,26 +282,16 @@ static size_t first_left(const clt_session *s) {
   return i;
 }
 
+/* Its rank; 0: none is left. */
+static double best_rank(const clt_session *s) {
+  size_t first = first_left(s);
+  return first < s->n_ranked ? s->ranked[first].rank : 0;
+}
+
 static void add_beside(finals *f, clt_config config) {
   for (size_t i = 0; i < f->n; i++)
     if (f->configs[i] == config) return;
   f->configs[f->n++] = config;
-}
-
-/* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
- * that what is said of it is measured side by side. */
-static void choose_field(finals *f, const clt_session *s, size_t wanted) {
-  size_t first = first_left(s);
-  double limit = first < s->n_ranked ? (1 + WINDOW) * s->ranked[first].rank : 0;
-  f->n = f->n_standing;
-  for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
-    if (s->ranked[f->next].rejected) continue; /* it was timed beside others and failed */
-    f->configs[f->n++] = s->ranked[f->next].config;
-    wanted--;
-  }
-  f->n_field = f->n;
-  if (s->result->has_default) add_beside(f, clt_space_canonical(s->loop.space, s->first));
-  if (f->beside != CLT_CONFIG_NONE) add_beside(f, f->beside);
 }
 
 static void warn_of(const clt_session *s, clt_config config, const char *what) {
@@ -416,17 +379,37 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
 }
 
 static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error) {
-  double noise = 0;
-  if (make_ranking(s, &noise, error)) return CLT_E_MEMORY;
+  /* Ranks by the least run, which is what a quiet device is best judged by. On a noisy one the least of many runs would
+   * stand before the least of few. */
+  double *spreads = clt_new_array(s->n_ranked, sizeof *spreads);
+  size_t n_spreads = 0, wanted = 0;
+  if (spreads == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    if (s->ranked[i].spread >= 0) spreads[n_spreads++] = s->ranked[i].spread;
+  double noise = n_spreads ? clt_median(spreads, n_spreads) : 0; /* nobody ran often enough */
+  free(spreads);
+  for (size_t i = 0; i < s->n_ranked; i++)
+    s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
+  qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
   /* Where runs scatter, the best may stand far down in the ranking. */
-  size_t wanted = 0, first = first_left(s);
-  double limit = first < s->n_ranked ? s->ranked[first].rank * (1 + NOISE_FACTOR * noise) : 0;
-  while (wanted < most && first + wanted < s->n_ranked && s->ranked[first + wanted].rank <= limit) wanted++;
+  double limit = best_rank(s) * (1 + NOISE_FACTOR * noise);
+  for (size_t i = first_left(s); wanted < most && i < s->n_ranked && s->ranked[i].rank <= limit; i++) wanted++;
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    choose_field(f, s, wanted);
+    /* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
+     * that what is said of it is measured side by side. */
+    limit = best_rank(s) * (1 + WINDOW);
+    f->n = f->n_standing;
+    for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
+      if (s->ranked[f->next].rejected) continue; /* it was timed beside others and failed */
+      f->configs[f->n++] = s->ranked[f->next].config;
+      wanted--;
+    }
+    f->n_field = f->n;
     if (f->n_field == f->n_standing) break;
+    if (s->result->has_default) add_beside(f, clt_space_canonical(s->loop.space, s->first));
+    if (f->beside != CLT_CONFIG_NONE) add_beside(f, f->beside);
     clt_session_progress(s, NULL);
     int rc = compare_field(f, s, error);
     if (rc) return rc;

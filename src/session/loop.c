@@ -1,4 +1,4 @@
-/* The loop: ask, known already? measure, record, tell. */
+/* The loop: ask, known already? measure, record, tell; and what is known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,102 @@
 #include "search/search.h"
 #include "session/session.h"
 
-struct clt_initial_answer {
-  double cost;
-  clt_measurement measurement; /* without log */
+/* --- what is known: from the store, and from this session --- */
+
+struct clt_known_entry {
+  clt_config config;
+  bool answered;
+  unsigned attempts;
+  clt_reason reason;
+  double time_s, figure, energy_J;
+  clt_measurement *stored; /* until it is taken */
 };
+
+void clt_known_release(clt_known *known) {
+  for (size_t i = 0; i < known->n; i++) free(known->entries[i].stored);
+  free(known->entries);
+  clt_map_release(&known->index);
+}
+
+static struct clt_known_entry *find_entry(const clt_known *known, clt_config config) {
+  const uint64_t *at = clt_map_find(&known->index, config);
+  return at ? &known->entries[*at] : NULL;
+}
+
+/* NULL: out of memory. */
+static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) {
+  bool is_new;
+  if (clt_grow(&known->entries, &known->capacity, known->n + 1, sizeof *known->entries)) return NULL;
+  uint64_t *at = clt_map_add(&known->index, config, &is_new);
+  if (at == NULL) return NULL;
+  if (is_new) known->entries[ *at = known->n++] = (struct clt_known_entry){.config = config};
+  return &known->entries[*at];
+}
+
+int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error) {
+  struct clt_known_entry *entry = find_or_add(known, m->config);
+  if (entry == NULL) return clt_fail_memory(error);
+  free(entry->stored);
+  entry->stored = NULL;
+  entry->answered = true;
+  entry->reason = m->reason;
+  entry->time_s = m->time_s;
+  entry->figure = m->figure;
+  entry->energy_J = m->energy_J;
+  return CLT_OK;
+}
+
+int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error) {
+  struct clt_known_entry *entry = find_or_add(known, config);
+  if (entry == NULL) return clt_fail_memory(error);
+  entry->attempts++;
+  return CLT_OK;
+}
+
+unsigned clt_known_attempts(const clt_known *known, clt_config config) {
+  const struct clt_known_entry *entry = find_entry(known, config);
+  return entry ? entry->attempts : 0;
+}
+
+static int keep_answer(void *user, const clt_store_answer *answer) {
+  clt_known *known = user;
+  if (answer->newest && clt_known_add(known, answer->newest, NULL)) return CLT_E_MEMORY;
+  struct clt_known_entry *entry = find_or_add(known, answer->config);
+  if (entry == NULL) return CLT_E_MEMORY;
+  entry->attempts = answer->n_attempts;
+  if (answer->newest == NULL) return 0;
+  entry->stored = malloc(sizeof *entry->stored);
+  if (entry->stored == NULL) return CLT_E_MEMORY;
+  *entry->stored = *answer->newest;
+  entry->stored->log = NULL; /* up to 16 KiB each, and nobody asks for it again */
+  return 0;
+}
+
+int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
+                   bool needs_energy, clt_error *error) {
+  int rc = clt_store_newest(store, key, space, needs_energy, keep_answer, known, NULL, error);
+  return rc == CLT_E_MEMORY ? clt_fail_memory(error) : rc;
+}
+
+clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
+  struct clt_known_entry *entry = find_entry(known, config);
+  if (entry == NULL || !entry->answered) return CLT_NOT_KNOWN;
+  if (entry->stored) {
+    *out = *entry->stored;
+    free(entry->stored);
+    entry->stored = NULL;
+    return CLT_FROM_STORE;
+  }
+  clt_measurement_init(out, config);
+  if (entry->reason == CLT_REASON_NONE) {
+    out->time_s = entry->time_s;
+    out->figure = entry->figure;
+    out->energy_J = entry->energy_J;
+  } else {
+    clt_measurement_fail(out, entry->reason, NULL);
+  }
+  return CLT_FROM_SESSION;
+}
 
 /* --- opening --- */
 
@@ -116,10 +208,13 @@ void clt_loop_release(clt_search_loop *l) {
 
 /* --- telling --- */
 
-static int tell_searcher(clt_search_loop *l, clt_config config, double cost, const clt_measurement *m,
-                         clt_error *error) {
+static double cost_of(const clt_search_loop *l, const clt_measurement *m) {
+  return clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
+}
+
+static int tell_searcher(clt_search_loop *l, clt_config config, const clt_measurement *m, clt_error *error) {
   double start_s = clt_now_s();
-  int rc = l->list ? CLT_OK : l->searcher->tell(l->state, config, cost, m, error);
+  int rc = l->list ? CLT_OK : l->searcher->tell(l->state, config, cost_of(l, m), m, error);
   l->search_s += clt_now_s() - start_s;
   return rc;
 }
@@ -127,15 +222,14 @@ static int tell_searcher(clt_search_loop *l, clt_config config, double cost, con
 /* Initial ones are told once all are answered, in the order of the list, whatever the order of results. */
 static int answer_one(clt_search_loop *l, clt_config asked, size_t initial, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
-  double cost = clt_measurement_correct(m) ? clt_objective_cost(l->objective, m) : NAN;
   int rc = CLT_OK;
   if (initial == CLT_NOT_INITIAL) {
-    rc = tell_searcher(l, asked, cost, m, error);
+    rc = tell_searcher(l, asked, m, error);
   } else {
-    l->initial_answers[initial] = (struct clt_initial_answer){cost, *m};
-    l->initial_answers[initial].measurement.log = NULL;
+    l->initial_answers[initial] = *m;
+    l->initial_answers[initial].log = NULL;
   }
-  if (rc == CLT_OK) rc = l->on_answer(l->user, asked, cost, m, origin, error);
+  if (rc == CLT_OK) rc = l->on_answer(l->user, asked, cost_of(l, m), m, origin, error);
   l->n_initial_answered += initial != CLT_NOT_INITIAL;
   return rc;
 }
@@ -155,7 +249,7 @@ static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t 
   }
   if (l->n_initial_answered < l->n_initial) return CLT_OK;
   for (size_t i = 0; rc == CLT_OK && !l->told_initial && i < l->n_initial; i++)
-    rc = tell_searcher(l, l->evaluated[i], l->initial_answers[i].cost, &l->initial_answers[i].measurement, error);
+    rc = tell_searcher(l, l->evaluated[i], &l->initial_answers[i], error);
   l->told_initial = true;
   if (rc == CLT_OK && l->queue_next == l->n_queue) {
     int64_t left = l->budget - l->n_begun;

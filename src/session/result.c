@@ -90,30 +90,6 @@ int clt_session_keep(clt_measurement *out, clt_config config, const clt_measurem
   return CLT_OK;
 }
 
-static int add_ranked(clt_session *s, const clt_measurement *m, double cost, clt_error *error) {
-  if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
-  bool by_figure = !isnan(m->figure);
-  const double *runs = by_figure ? m->figures : m->runs_s;
-  double least = INFINITY, median = clt_median(runs, m->n_runs), greatest = 0;
-  for (size_t i = 0; i < m->n_runs; i++) {
-    least = fmin(least, runs[i]);
-    greatest = fmax(greatest, runs[i]);
-  }
-  clt_measurement at_median = *m; /* borrowed */
-  if (!isnan(median)) *(by_figure ? &at_median.figure : &at_median.time_s) = median;
-  bool larger = by_figure && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
-  s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
-                                          .time_s = m->time_s,
-                                          .figure = m->figure,
-                                          .energy_J = m->energy_J,
-                                          .cost = cost,
-                                          .median_cost = clt_objective_cost(s->loop.objective, &at_median),
-                                          .spread = m->n_runs < 3 || isnan(median) ? -1
-                                                    : larger                       ? greatest / median - 1
-                                                                                   : median / least - 1};
-  return CLT_OK;
-}
-
 int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
                       clt_error *error) {
   clt_tune_result *result = s->result;
@@ -143,7 +119,28 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     s->improved_cost = cost;
     s->improved_at = result->evaluations;
   }
-  if (has_cost && origin != CLT_FROM_SESSION) rc = add_ranked(s, m, cost, error);
+  if (has_cost && origin != CLT_FROM_SESSION) {
+    if (clt_grow(&s->ranked, &s->ranked_capacity, s->n_ranked + 1, sizeof *s->ranked)) return clt_fail_memory(error);
+    bool by_figure = !isnan(m->figure);
+    const double *runs = by_figure ? m->figures : m->runs_s;
+    double lowest = INFINITY, median = clt_median(runs, m->n_runs), highest = 0;
+    for (size_t i = 0; i < m->n_runs; i++) {
+      lowest = fmin(lowest, runs[i]);
+      highest = fmax(highest, runs[i]);
+    }
+    clt_measurement at_median = *m; /* borrowed */
+    if (!isnan(median)) *(by_figure ? &at_median.figure : &at_median.time_s) = median;
+    bool larger = by_figure && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
+    s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
+                                            .time_s = m->time_s,
+                                            .figure = m->figure,
+                                            .energy_J = m->energy_J,
+                                            .cost = cost,
+                                            .median_cost = clt_objective_cost(s->loop.objective, &at_median),
+                                            .spread = m->n_runs < 3 || isnan(median) ? -1
+                                                      : larger                       ? highest / median - 1
+                                                                                     : median / lowest - 1};
+  }
   /* Among equals the lower configuration, so that the order of arrival makes no difference. */
   double least =
       result->best.config == CLT_CONFIG_NONE ? INFINITY : clt_objective_cost(s->loop.objective, &result->best);

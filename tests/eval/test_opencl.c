@@ -17,7 +17,7 @@
 
 #include "base/file.h"
 #include "clatune/sys/evaluator.h"
-#include "session/contest.h"
+#include "session/session.h"
 #include "base/option.h"
 
 #define SKIPPED 77

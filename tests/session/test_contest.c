@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "measurement/statistics.h"
-#include "session/contest.h"
+#include "session/session.h"
 
 static void the_sign_test_is_exact(void **state) {
   (void)state;
