@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "../tests/model/fann_run.h"
 #include "../tests/model/row.h"
-#include "model/network.h"
 #include "model/model.h"
 
 #define ROWS 2000
@@ -146,12 +146,16 @@ static double time_fann(const clt_model *model, uint64_t n) {
   const clt_ensemble *e = model->state;
   float x[64];
   volatile double sink = 0;
+  struct fann *members[64];
+  for (size_t m = 0; m < e->n_members; m++) members[m] = fann_member(e, m);
   double start_s = clt_now_s();
   for (size_t i = 0; i < FANN_RUNS; i++) {
     clt_encode(e->encoding, clt_space_at(model->space, i * (n / FANN_RUNS)), x);
-    for (size_t m = 0; m < e->n_members; m++) sink = sink + clt_network_run(e->members[m], x);
+    for (size_t m = 0; m < e->n_members; m++) sink = sink + *fann_run(members[m], x);
   }
-  return (clt_now_s() - start_s) / FANN_RUNS * (double)n;
+  double run_s = clt_now_s() - start_s;
+  for (size_t m = 0; m < e->n_members; m++) fann_destroy(members[m]);
+  return run_s / FANN_RUNS * (double)n;
 }
 
 static void report_sweeps(clt_model *model, const char *label) {

@@ -1,4 +1,4 @@
-#include "model/committee.h"
+#include "model/network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "model/network.h"
 #include "model/rows.h"
 
 struct clt_committee {
@@ -88,9 +87,14 @@ int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n
   for (size_t m = 0; !rc && m < c->options.members; m++) {
     float *weights = c->weights + m * c->n_weights;
     size_t n_train = clt_fold_split(rows, fold, n, m);
-    clt_training training = {&c->shape,        x,   targets, rows, n_train ? n_train : n, (long)c->options.iterations,
-                             c->options.decay, NULL};
-    rc = clt_train_lbfgs(&training, weights, error);
+    clt_training training = {.shape = &c->shape,
+                             .x = x,
+                             .y = targets,
+                             .rows = rows,
+                             .n_rows = n_train ? n_train : n,
+                             .iterations = (long)c->options.iterations,
+                             .decay = c->options.decay};
+    rc = clt_train(&training, weights, NULL, error);
     make_sigmoid(c, weights);
   }
 done:
@@ -102,10 +106,8 @@ done:
 
 int clt_committee_predict(const clt_committee *c, const clt_layout *layout, float *mean, float *spread,
                           clt_error *error) {
-  const float *weights[CLT_LANES];
   clt_pack pack;
-  for (size_t m = 0; m < c->options.members; m++) weights[m] = c->weights + m * c->n_weights;
-  int rc = clt_pack_init(&pack, layout->split, c->n_extra, &c->shape, weights, c->options.members, error);
+  int rc = clt_pack_init(&pack, layout->split, c->n_extra, &c->shape, c->weights, c->options.members, error);
   if (!rc) rc = clt_pack_predict(&pack, layout, mean, spread, error);
   for (size_t i = 0; !rc && i < layout->n; i++) {
     mean[i] = c->centre + c->scale * mean[i];

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "model/model.h"
 #include "model/network.h"
 
@@ -36,129 +35,68 @@ static const clt_option options[] = {
            "whether the problem's resources are inputs, where it states some"),
 };
 
-/* n_members networks, as wide as the encoding. */
+/* Room for n_members networks, as wide as the encoding. */
 static int make_members(clt_ensemble *e, size_t n_members, size_t hidden, size_t hidden2, clt_error *error) {
   size_t n_inputs = e->encoding->n_inputs;
   e->shape = hidden2 ? (clt_shape){n_inputs, 3, {hidden, hidden2, 1}} : (clt_shape){n_inputs, 2, {hidden, 1}};
-  e->members = clt_new_array(n_members, sizeof(clt_network *));
-  if (e->members == NULL) return clt_fail_memory(error);
+  e->weights = clt_new_array(n_members, clt_shape_n_weights(&e->shape) * sizeof *e->weights);
   e->n_members = n_members;
-  int rc = CLT_OK;
-  for (size_t i = 0; !rc && i < n_members; i++) rc = clt_network_new(&e->members[i], &e->shape, error);
-  return rc;
+  return e->weights ? CLT_OK : clt_fail_memory(error);
 }
 
 int clt_ensemble_pack(clt_ensemble *e, clt_error *error) {
-  size_t n = clt_shape_n_weights(&e->shape);
-  float *weights = clt_new_array(e->n_members, n * sizeof *weights);
-  const float *member[MOST_MEMBERS];
-  if (weights == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < e->n_members; i++) {
-    clt_network_get_weights(e->members[i], weights + i * n);
-    member[i] = weights + i * n;
-  }
   clt_pack_release(&e->pack);
-  int rc = clt_split_init(&e->split, e->encoding, TABLE_ROWS, &e->shape, member, e->n_members, error);
-  if (!rc) rc = clt_pack_init(&e->pack, &e->split, 0, &e->shape, member, e->n_members, error);
-  free(weights);
-  return rc;
+  int rc = clt_split_init(&e->split, e->encoding, TABLE_ROWS, &e->shape, e->weights, e->n_members, error);
+  return rc ? rc : clt_pack_init(&e->pack, &e->split, 0, &e->shape, e->weights, e->n_members, error);
 }
 
-/* --- fitting --- */
-
-/* What the members' tasks share. */
-struct ensemble_fit {
-  clt_ensemble *ensemble;
-  const ensemble_options *options;
-  int (*train)(const clt_training *training, float *weights, clt_error *error);
-  size_t n;
-  float *x, *y; /* encoded rows, standardised log costs */
-  uint32_t *fold;
-  clt_rng *rng; /* one for each member */
-  float *residuals;
-};
-
-/* Normal weights, so that every unit's sum has a standard deviation near 1 for inputs in [-1, 1]; biases 0. */
-static void draw_weights(const clt_shape *shape, clt_rng *rng, float *weights) {
+/* Starts from normal weights, so that every unit's sum has a standard deviation near 1 for inputs in [-1, 1]; biases
+ * 0. */
+static int fit_member(const clt_bag *bag, size_t member, const size_t *rows, size_t n_train, float *outputs,
+                      clt_error *error) {
+  const clt_ensemble *e = bag->state;
+  const ensemble_options *o = bag->options;
+  const clt_shape *shape = &e->shape;
+  float *weights = e->weights + member * clt_shape_n_weights(shape), *w = weights;
   size_t n_in = shape->n_inputs;
-  for (size_t layer = 0; layer < shape->n_layers; layer++) {
+  for (size_t layer = 0; layer < shape->n_layers; n_in = shape->width[layer++]) {
     double size = (layer ? 1 : 2) / sqrt((double)n_in);
-    for (size_t o = 0; o < shape->width[layer]; o++) {
-      for (size_t i = 0; i < n_in; i++) *weights++ = (float)(size * clt_rng_normal(rng));
-      *weights++ = 0;
+    for (size_t unit = 0; unit < shape->width[layer]; unit++) {
+      for (size_t i = 0; i < n_in; i++) *w++ = (float)(size * clt_rng_normal(&bag->rng[member]));
+      *w++ = 0;
     }
-    n_in = shape->width[layer];
   }
-}
-
-static int fit_member(void *user, size_t member, clt_error *error) {
-  const struct ensemble_fit *fit = user;
-  const clt_ensemble *e = fit->ensemble;
-  clt_stopping stopping = {0};
-  float *weights = clt_new_array(clt_shape_n_weights(&e->shape), sizeof *weights);
-  float *outputs = clt_new_array(fit->n, sizeof *outputs);
-  size_t *rows = clt_new_array(fit->n, sizeof *rows);
-  int rc = weights && outputs && rows ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
-  size_t n_train = clt_fold_split(rows, fit->fold, fit->n, member);
-  rc = clt_stopping_init(&stopping, &e->shape, fit->x, fit->y, rows + n_train, fit->n - n_train,
-                         (long)fit->options->patience, error);
-  if (rc) goto done;
-  draw_weights(&e->shape, &fit->rng[member], weights);
-  clt_training training = {
-      &e->shape, fit->x, fit->y, rows, n_train, (long)fit->options->iterations, fit->options->decay / (double)n_train,
-      &stopping};
-  rc = fit->train(&training, weights, error);
-  if (rc) goto done;
-  clt_stopping_predict(&stopping, outputs);
-  for (size_t i = n_train; i < fit->n; i++)
-    fit->residuals[rows[i]] = (float)(e->scale * (outputs[i - n_train] - fit->y[rows[i]]));
-  clt_network_set_weights(e->members[member], stopping.weights[CLT_BOTH_HALVES]);
-done:
-  clt_stopping_release(&stopping);
-  free(weights);
-  free(outputs);
-  free(rows);
-  return rc;
+  clt_training training = {.shape = shape,
+                           .x = bag->x,
+                           .y = bag->y,
+                           .rows = rows,
+                           .n_rows = n_train,
+                           .n_left_out = bag->n - n_train,
+                           .iterations = (long)o->iterations,
+                           .patience = (long)o->patience,
+                           .decay = o->decay / (double)n_train,
+                           .rprop = strcmp(o->trainer, "rprop") == 0};
+  return clt_train(&training, weights, outputs, error);
 }
 
 static int ensemble_fit(void *state, const clt_rows *rows, const void *given, uint64_t seed, unsigned threads,
                         float *residuals, clt_error *error) {
   clt_ensemble *e = state;
   const ensemble_options *o = given;
-  struct ensemble_fit fit = {.ensemble = e, .options = o, .n = rows->n, .residuals = residuals};
-  bool rprop = strcmp(o->trainer, "rprop") == 0;
-  fit.train = rprop ? clt_train_rprop : clt_train_lbfgs;
-  if (!rprop && strcmp(o->trainer, "lbfgs") != 0)
+  if (strcmp(o->trainer, "rprop") != 0 && strcmp(o->trainer, "lbfgs") != 0)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'trainer' needs lbfgs or rprop, not '%s'", o->trainer);
   int rc = clt_rows_encoding(&e->encoding, rows, o->resources, error);
   if (!rc) rc = make_members(e, (size_t)o->members, (size_t)o->hidden, (size_t)o->hidden2, error);
   if (rc) return rc;
-  fit.x = clt_rows_encode(e->encoding, rows);
-  fit.y = clt_new_array(rows->n, sizeof *fit.y);
-  fit.fold = clt_new_array(rows->n, sizeof *fit.fold);
-  fit.rng = clt_new_array(e->n_members, sizeof *fit.rng);
-  rc = fit.x && fit.y && fit.fold && fit.rng ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
   double sum = 0, squares = 0;
   for (size_t i = 0; i < rows->n; i++) sum += rows->log_cost[i];
   e->centre = sum / (double)rows->n;
   for (size_t i = 0; i < rows->n; i++) squares += (rows->log_cost[i] - e->centre) * (rows->log_cost[i] - e->centre);
   e->scale = sqrt(squares / (double)rows->n);
   if (!(e->scale > 1e-12)) e->scale = 1; /* all costs are the same */
-  for (size_t i = 0; i < rows->n; i++) fit.y[i] = (float)((rows->log_cost[i] - e->centre) / e->scale);
-  clt_rng rng;
-  clt_rng_init(&rng, seed);
-  rc = clt_rows_folds(fit.fold, rows, e->n_members, &rng, error);
-  for (size_t i = 0; i < e->n_members; i++) fit.rng[i] = clt_rng_split(&rng);
-  if (!rc) rc = clt_parallel(threads, e->n_members, fit_member, &fit, error);
-  if (!rc) rc = clt_ensemble_pack(e, error);
-done:
-  free(fit.x);
-  free(fit.y);
-  free(fit.fold);
-  free(fit.rng);
-  return rc;
+  clt_bag bag = {.state = e, .options = o, .fit_member = fit_member, .centre = e->centre, .scale = e->scale};
+  rc = clt_bag_fit(&bag, e->encoding, rows, e->n_members, seed, threads, residuals, error);
+  return rc ? rc : clt_ensemble_pack(e, error);
 }
 
 static int ensemble_predict(const void *state, const clt_config *configs, size_t n, bool fast, clt_prediction *out,
@@ -189,21 +127,15 @@ static int ensemble_predict(const void *state, const clt_config *configs, size_t
 static int ensemble_save(const void *state, clt_model_record *out, clt_error *error) {
   const clt_ensemble *e = state;
   size_t n = clt_shape_n_weights(&e->shape);
-  json_t *json = clt_record_json(out), *members = json_array();
-  float *weights = clt_new_array(n, sizeof *weights);
-  bool whole = weights && members;
-  for (size_t i = 0; whole && i < e->n_members; i++) {
-    clt_network_get_weights(e->members[i], weights);
-    whole = json_array_append_new(members, clt_json_floats(weights, n)) == 0;
-  }
-  free(weights);
-  json_int_t hidden2 = e->shape.n_layers > 2 ? (json_int_t)e->shape.width[1] : 0;
-  whole = json_object_set_new(json, "hidden", json_integer((json_int_t)e->shape.width[0])) == 0 && whole;
-  whole = json_object_set_new(json, "hidden2", json_integer(hidden2)) == 0 && whole;
-  whole = json_object_set_new(json, "centre", json_real(e->centre)) == 0 && whole;
-  whole = json_object_set_new(json, "scale", json_real(e->scale)) == 0 && whole;
-  whole = json_object_set_new(json, "resources", clt_encoding_save(e->encoding)) == 0 && whole;
-  whole = json_object_set_new(json, "members", members) == 0 && whole;
+  json_t *members = json_array();
+  bool whole = true;
+  for (size_t i = 0; whole && i < e->n_members; i++)
+    whole = json_array_append_new(members, clt_json_floats(e->weights + i * n, n)) == 0;
+  json_t *json = json_pack("{s:I, s:I, s:f, s:f, s:o, s:o}", "hidden", (json_int_t)e->shape.width[0], "hidden2",
+                           (json_int_t)(e->shape.n_layers > 2 ? e->shape.width[1] : 0), "centre", e->centre, "scale",
+                           e->scale, "resources", clt_encoding_save(e->encoding), "members", members);
+  whole = whole && json && json_object_update(clt_record_json(out), json) == 0;
+  json_decref(json);
   return whole ? CLT_OK : clt_fail_memory(error);
 }
 
@@ -215,9 +147,9 @@ static int ensemble_load(void *state, const clt_space *space, const clt_instance
                *trees = json_object_get(json, "trees");
   size_t hidden, hidden2, n = json_array_size(members);
   if (trees && !json_is_null(trees))
-    return clt_fail(error, CLT_E_FORMAT,
-                    "the model mixes trees into its networks, as no version does any more; train it "
-                    "anew (--model average)");
+    return clt_fail(
+        error, CLT_E_FORMAT,
+        "the model mixes trees into its networks, as no version does any more; train it anew (--model average)");
   int rc = clt_encoding_load(&e->encoding, space, instance, json_object_get(json, "resources"), error);
   if (rc) return rc;
   bool good = clt_json_read_size(&hidden, json_object_get(json, "hidden"), 1, CLT_MAX_HIDDEN) &&
@@ -228,15 +160,9 @@ static int ensemble_load(void *state, const clt_space *space, const clt_instance
   if (n < 1 || n > MOST_MEMBERS) return clt_model_damaged(error, "members");
   rc = make_members(e, n, hidden, hidden2, error);
   size_t n_weights = clt_shape_n_weights(&e->shape);
-  float *weights = clt_new_array(n_weights, sizeof *weights);
-  if (!rc && weights == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < n; i++) {
-    if (clt_json_read_floats(weights, n_weights, json_array_get(members, i)))
-      clt_network_set_weights(e->members[i], weights);
-    else
+  for (size_t i = 0; !rc && i < n; i++)
+    if (!clt_json_read_floats(e->weights + i * n_weights, n_weights, json_array_get(members, i)))
       rc = clt_model_damaged(error, "weights");
-  }
-  free(weights);
   return rc ? rc : clt_ensemble_pack(e, error);
 }
 
@@ -247,8 +173,7 @@ static void ensemble_bind(void *state, const clt_instance *instance) {
 static void ensemble_fini(void *state) {
   clt_ensemble *e = state;
   clt_pack_release(&e->pack);
-  for (size_t i = 0; e->members && i < e->n_members; i++) clt_network_free(e->members[i]);
-  free(e->members);
+  free(e->weights);
   clt_encoding_free(e->encoding);
 }
 

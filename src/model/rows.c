@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "model/model.h"
 
 #define FEWEST_SIZES 5 /* from which on whole sizes are left out */
@@ -73,19 +74,6 @@ void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng) {
   }
 }
 
-int clt_rows_folds(uint32_t *fold, const clt_rows *rows, size_t k, clt_rng *rng, clt_error *error) {
-  if (rows->n_instances < FEWEST_SIZES) {
-    clt_deal_folds(fold, rows->n, k, rng);
-    return CLT_OK;
-  }
-  uint32_t *of_size = clt_new_array(rows->n_instances, sizeof *of_size);
-  if (of_size == NULL) return clt_fail_memory(error);
-  clt_deal_folds(of_size, rows->n_instances, k, rng);
-  for (size_t i = 0; i < rows->n; i++) fold[i] = of_size[clt_rows_instance_of(rows, i)];
-  free(of_size);
-  return CLT_OK;
-}
-
 size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t member) {
   size_t placed = 0;
   for (size_t i = 0; i < n; i++)
@@ -94,6 +82,51 @@ size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t memb
   for (size_t i = 0; i < n; i++)
     if (fold[i] == member) order[placed++] = i;
   return n_train;
+}
+
+static int fit_member(void *user, size_t member, clt_error *error) {
+  const clt_bag *bag = user;
+  float *outputs = clt_new_array(bag->n, sizeof *outputs);
+  size_t *rows = clt_new_array(bag->n, sizeof *rows);
+  size_t n_train = rows ? clt_fold_split(rows, bag->fold, bag->n, member) : 0;
+  int rc = outputs && rows ? bag->fit_member(bag, member, rows, n_train, outputs, error) : clt_fail_memory(error);
+  for (size_t i = n_train; !rc && i < bag->n; i++)
+    bag->residuals[rows[i]] = (float)(bag->scale * (outputs[i - n_train] - bag->y[rows[i]]));
+  free(outputs);
+  free(rows);
+  return rc;
+}
+
+/* Where there are sizes enough, the rows of a size go into one fold: what a model says of rows whose size it has not
+ * seen is what it is asked for. */
+int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows, size_t n_members, uint64_t seed,
+                unsigned threads, float *residuals, clt_error *error) {
+  bool by_size = rows->n_instances >= FEWEST_SIZES;
+  uint32_t *of_size = clt_new_array(rows->n_instances, sizeof *of_size);
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  bag->n = rows->n;
+  bag->residuals = residuals;
+  bag->x = clt_rows_encode(encoding, rows);
+  bag->y = clt_new_array(rows->n, sizeof *bag->y);
+  bag->fold = clt_new_array(rows->n, sizeof *bag->fold);
+  bag->rng = clt_new_array(n_members, sizeof *bag->rng);
+  int rc = of_size && bag->x && bag->y && bag->fold && bag->rng ? CLT_OK : clt_fail_memory(error);
+  if (rc) goto done;
+  clt_deal_folds(by_size ? of_size : bag->fold, by_size ? rows->n_instances : rows->n, n_members, &rng);
+  for (size_t i = 0; i < rows->n; i++) {
+    if (by_size) bag->fold[i] = of_size[clt_rows_instance_of(rows, i)];
+    bag->y[i] = (float)((rows->log_cost[i] - bag->centre) / bag->scale);
+  }
+  for (size_t i = 0; i < n_members; i++) bag->rng[i] = clt_rng_split(&rng);
+  rc = clt_parallel(threads, n_members, fit_member, bag, error);
+done:
+  free(of_size);
+  free(bag->x);
+  free(bag->y);
+  free(bag->fold);
+  free(bag->rng);
+  return rc;
 }
 
 /* --- how cost goes with the sizes --- */

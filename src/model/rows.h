@@ -29,12 +29,31 @@ float *clt_rows_encode(const clt_encoding *encoding, const clt_rows *rows);
 /* Deals n rows at random into k folds whose sizes differ by at most one: fold[i] < k. */
 void clt_deal_folds(uint32_t *fold, size_t n, size_t k, clt_rng *rng);
 
-/* The same for rows. Where there are sizes enough, those of a size go together: what a model says of rows whose size it
- * has not seen is what it is asked for. */
-int clt_rows_folds(uint32_t *fold, const clt_rows *rows, size_t k, clt_rng *rng, clt_error *error);
-
 /* A member's order[n]: first the rows to train on, whose number is returned, then those of its fold. */
 size_t clt_fold_split(size_t *order, const uint32_t *fold, size_t n, size_t member);
+
+/* Bagging: as many members as there are folds, each fitted without one of them. */
+typedef struct clt_bag clt_bag;
+struct clt_bag {
+  void *state;         /* the type's own, as are */
+  const void *options; /* these */
+  /* Fits a member on rows[0 .. n_train); outputs[n - n_train]: what it says of the rows behind them. Any number of
+   * members at once. */
+  int (*fit_member)(const clt_bag *bag, size_t member, const size_t *rows, size_t n_train, float *outputs,
+                    clt_error *error);
+  double centre, scale; /* log cost = centre + scale * y */
+
+  /* Filled in for the members. */
+  size_t n;
+  float *x, *y; /* encoded rows */
+  clt_rng *rng; /* one for each member */
+  uint32_t *fold;
+  float *residuals;
+};
+
+/* Whatever the number of threads, the result is the same. */
+int clt_bag_fit(clt_bag *bag, const clt_encoding *encoding, const clt_rows *rows, size_t n_members, uint64_t seed,
+                unsigned threads, float *residuals, clt_error *error);
 
 /* Between sizes costs differ by orders of magnitude, and that is what a model of all of them would spend itself on. A
  * ridge regression of the mean log cost of each size on the logarithms of the sizes takes most of it away; models learn

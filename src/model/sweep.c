@@ -36,21 +36,10 @@ static void find_table_range(const clt_split *split, const float *weights, float
   }
 }
 
-/* Whether every unit's z stays within the range of single precision's exponentials with this table. */
-static bool is_in_range(const clt_split *split, const clt_shape *shape, const float *const *weights, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    for (size_t u = 0; u < shape->width[0]; u++) {
-      float low, high;
-      find_table_range(split, weights[i] + u * (shape->n_inputs + 1), &low, &high);
-      if (!(high - low < 2 * TABLE_RANGE)) return false;
-    }
-  }
-  return true;
-}
-
 int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, const clt_shape *shape,
-                   const float *const *weights, size_t n_members, clt_error *error) {
+                   const float *weights, size_t n_members, clt_error *error) {
   *split = (clt_split){.encoding = e, .n_rows = 1};
+  size_t n_weights = n_members ? clt_shape_n_weights(shape) : 0;
   /* How often each parameter changes from one rank to the next, in the middle of the space. */
   size_t changes[CLT_MAX_PARAMETERS] = {0};
   clt_config *configs = clt_new_array(LOOKED_AT, sizeof *configs);
@@ -70,9 +59,16 @@ int clt_split_init(clt_split *split, const clt_encoding *e, size_t max_rows, con
     considered[k] = true;
     size_t n_values = e->parameters[k].n_values;
     if (n_values > max_rows / split->n_rows || clt_encoding_in_resources(e, k)) continue;
-    split->in_table[k] = true;
-    split->in_table[k] = is_in_range(split, shape, weights, n_members);
-    if (split->in_table[k]) split->n_rows *= n_values;
+    bool in_range = split->in_table[k] = true; /* every unit's z, with this parameter in the table as well */
+    for (size_t m = 0; in_range && m < n_members; m++) {
+      for (size_t u = 0; in_range && u < shape->width[0]; u++) {
+        float low, high;
+        find_table_range(split, weights + m * n_weights + u * (shape->n_inputs + 1), &low, &high);
+        in_range = high - low < 2 * TABLE_RANGE;
+      }
+    }
+    split->in_table[k] = in_range;
+    if (in_range) split->n_rows *= n_values;
   }
   size_t weight = 1; /* the last parameter counts fastest */
   for (size_t k = e->n_parameters; k-- > 0;) {
@@ -233,9 +229,10 @@ static void pack_member(clt_pack_group *g, size_t lane, const clt_split *split, 
   for (size_t i = 0; i <= (n_second ? n_second : n_units); i++) g->output[i * CLT_LANES + lane] = *weights++;
 }
 
-int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape,
-                  const float *const *weights, size_t n_members, clt_error *error) {
+int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape, const float *weights,
+                  size_t n_members, clt_error *error) {
   const clt_encoding *e = split->encoding;
+  size_t n_weights = clt_shape_n_weights(shape);
   size_t n_units = shape->width[0], n_second = shape->n_layers > 2 ? shape->width[1] : 0;
   *pack = (clt_pack){clt_kernels_best(), n_units, .n_groups = (n_members + CLT_LANES - 1) / CLT_LANES};
   size_t *rest = clt_new_array(shape->n_inputs, sizeof *rest), *table = clt_new_array(shape->n_inputs, sizeof *table);
@@ -265,7 +262,7 @@ int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const 
     float *table_weights = clt_vector_memory(n_units * (n_table + 1), CLT_LANES * sizeof *table_weights);
     if (!(g->rest && g->table && g->second && g->output && table_weights)) rc = clt_fail_memory(error);
     for (size_t m = 0; !rc && m < g->n_members; m++)
-      pack_member(g, m, split, shape, weights[first + m], rest, n_rest, table, n_table, table_weights);
+      pack_member(g, m, split, shape, weights + (first + m) * n_weights, rest, n_rest, table, n_table, table_weights);
     if (!rc) pack->kernels->exponentials(table_weights, n_units, n_table, table_x, split->n_rows, g->table);
     free(table_weights);
   }

@@ -33,7 +33,7 @@ typedef struct clt_split {
 /* Chooses the table: at most max_rows rows, and for the weights of n_members (0: any) one with which a unit's z stays
  * within the range of single precision's exponentials. */
 int clt_split_init(clt_split *split, const clt_encoding *encoding, size_t max_rows, const clt_shape *shape,
-                   const float *const *weights, size_t n_members, clt_error *error);
+                   const float *weights, size_t n_members, clt_error *error);
 
 /* Chooses the table for configurations like these, so that few factors have to be computed. None with extra inputs:
  * they are each configuration's own. */
@@ -89,10 +89,10 @@ typedef struct clt_pack {
   clt_pack_group *groups;
 } clt_pack;
 
-/* weights[member] of the shape, whose inputs are the encoding's and n_extra more; hidden units are sigmoid. All are
- * borrowed for the call. Release also after a failure. */
-int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape,
-                  const float *const *weights, size_t n_members, clt_error *error);
+/* weights[member][weight] of the shape, whose inputs are the encoding's and n_extra more; hidden units are sigmoid.
+ * Release also after a failure. */
+int clt_pack_init(clt_pack *pack, const clt_split *split, size_t n_extra, const clt_shape *shape, const float *weights,
+                  size_t n_members, clt_error *error);
 void clt_pack_release(clt_pack *pack);
 
 /* Mean and standard deviation of the members' outputs for the layout's configurations (of the same split, with inputs).

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "model/model.h"
 
 #define MOST_MEMBERS 64
@@ -39,32 +38,22 @@ static const clt_option options[] = {
            "whether the problem's resources are inputs, where it states some"),
 };
 
-/* What the members' tasks share. */
-struct boosted_fit {
-  boosted_state *state;
-  clt_boosting_options boosting;
-  size_t n;
-  float *x, *y, *residuals;
-  uint32_t *fold;
-};
-
-static int fit_member(void *user, size_t index, clt_error *error) {
-  const struct boosted_fit *fit = user;
-  clt_boosted *member = &fit->state->members[index];
-  size_t n_inputs = fit->state->encoding->n_inputs;
-  size_t *rows = clt_new_array(fit->n, sizeof *rows);
+static int fit_member(const clt_bag *bag, size_t index, const size_t *rows, size_t n_train, float *outputs,
+                      clt_error *error) {
+  const boosted_state *s = bag->state;
+  const boosted_options *o = bag->options;
+  clt_boosting_options boosting = {(size_t)o->rounds, (size_t)o->depth, (size_t)o->leaf_rows, o->rate};
+  size_t n_inputs = s->encoding->n_inputs;
   float *left_out = clt_new_array(CLT_BOOSTED_ROWS, n_inputs * sizeof *left_out), y[CLT_BOOSTED_ROWS];
-  int rc = rows && left_out ? CLT_OK : clt_fail_memory(error);
-  size_t n_train = rc ? 0 : clt_fold_split(rows, fit->fold, fit->n, index);
-  if (!rc) rc = clt_boosted_fit(member, &fit->boosting, fit->x, n_inputs, fit->y, rows, n_train, error);
-  for (size_t i = n_train; !rc && i < fit->n; i += CLT_BOOSTED_ROWS) {
-    size_t n = fit->n - i < CLT_BOOSTED_ROWS ? fit->n - i : CLT_BOOSTED_ROWS;
+  int rc = left_out ? clt_boosted_fit(&s->members[index], &boosting, bag->x, n_inputs, bag->y, rows, n_train, error)
+                    : clt_fail_memory(error);
+  for (size_t i = n_train; !rc && i < bag->n; i += CLT_BOOSTED_ROWS) {
+    size_t n = bag->n - i < CLT_BOOSTED_ROWS ? bag->n - i : CLT_BOOSTED_ROWS;
     for (size_t r = 0; r < n; r++)
-      memcpy(left_out + r * n_inputs, fit->x + rows[i + r] * n_inputs, n_inputs * sizeof *left_out);
-    clt_boosted_predict(y, member, left_out);
-    for (size_t r = 0; r < n; r++) fit->residuals[rows[i + r]] = y[r] - fit->y[rows[i + r]];
+      memcpy(left_out + r * n_inputs, bag->x + rows[i + r] * n_inputs, n_inputs * sizeof *left_out);
+    clt_boosted_predict(y, &s->members[index], left_out);
+    memcpy(outputs + (i - n_train), y, n * sizeof *y);
   }
-  free(rows);
   free(left_out);
   return rc;
 }
@@ -73,27 +62,13 @@ static int boosted_fit(void *state, const clt_rows *rows, const void *given, uin
                        float *residuals, clt_error *error) {
   const boosted_options *o = given;
   boosted_state *s = state;
-  clt_rng rng;
-  clt_rng_init(&rng, seed);
   int rc = clt_rows_encoding(&s->encoding, rows, o->resources, error);
   if (rc) return rc;
   s->n_members = (size_t)o->members < rows->n ? (size_t)o->members : rows->n;
   s->members = clt_new_array(s->n_members, sizeof *s->members);
-  struct boosted_fit fit = {s,
-                            {(size_t)o->rounds, (size_t)o->depth, (size_t)o->leaf_rows, o->rate},
-                            rows->n,
-                            clt_rows_encode(s->encoding, rows),
-                            clt_new_array(rows->n, sizeof *fit.y),
-                            residuals,
-                            clt_new_array(rows->n, sizeof *fit.fold)};
-  rc = s->members && fit.x && fit.y && fit.fold ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < rows->n; i++) fit.y[i] = (float)rows->log_cost[i];
-  if (!rc) rc = clt_rows_folds(fit.fold, rows, s->n_members, &rng, error);
-  if (!rc) rc = clt_parallel(threads, s->n_members, fit_member, &fit, error);
-  free(fit.x);
-  free(fit.y);
-  free(fit.fold);
-  return rc;
+  if (s->members == NULL) return clt_fail_memory(error);
+  clt_bag bag = {.state = s, .options = o, .fit_member = fit_member, .scale = 1};
+  return clt_bag_fit(&bag, s->encoding, rows, s->n_members, seed, threads, residuals, error);
 }
 
 /* Fast: one member; eleven of them take eleven times as long. */

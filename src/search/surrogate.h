@@ -3,7 +3,7 @@
 #define CLT_SEARCH_SURROGATE_H
 
 #include "base/map.h"
-#include "model/committee.h"
+#include "model/network.h"
 #include "model/trees.h"
 #include "search/search.h"
 

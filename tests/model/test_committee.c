@@ -9,7 +9,6 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "model/committee.h"
 #include "model/network.h"
 #include "space/space.h"
 
@@ -63,9 +62,10 @@ static double loss(const struct data *d) {
 }
 
 static void train(struct data *d, size_t n_rows, long iterations) {
-  const clt_training training = {&shape, d->x, d->y, d->rows, n_rows, iterations, DECAY, NULL};
+  const clt_training training = {
+      .shape = &shape, .x = d->x, .y = d->y, .rows = d->rows, .n_rows = n_rows, .iterations = iterations, .decay = DECAY};
   make_data(d);
-  assert_int_equal(clt_train_lbfgs(&training, d->weights, NULL), 0);
+  assert_int_equal(clt_train(&training, d->weights, NULL, NULL), 0);
 }
 
 static void a_step_never_goes_up(void **state) {

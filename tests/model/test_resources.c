@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "fann_run.h"
 #include "model/model.h"
-#include "model/network.h"
 #include "problem/guidance.h"
 #include "row.h"
 
@@ -131,21 +131,13 @@ static void only_parameters_without_resources_are_in_the_table(void **state) {
   clt_model_free(without);
 }
 
-static double fann_log_cost(const clt_ensemble *e, clt_config config) {
-  float x[64];
-  double sum = 0;
-  clt_encode(e->encoding, config, x);
-  for (size_t i = 0; i < e->n_members; i++) sum += clt_network_run(e->members[i], x);
-  return e->centre + e->scale * sum / (double)e->n_members;
-}
-
 static int compare_with_fann(void *user, uint64_t first, size_t n, const clt_prediction *p) {
   const clt_model *model = user;
   for (size_t i = 0; i < n; i += 53) {
     clt_config config = clt_space_at(model->space, first + i);
     clt_prediction alone, networks;
     assert_int_equal(model->type->predict(model->state, &config, 1, false, &networks, NULL), 0);
-    assert_true(fabs(networks.log_cost - fann_log_cost(model->state, config)) < 1e-4);
+    assert_true(fabs(networks.log_cost - fann_log_cost(model->state, config, NULL)) < 1e-4);
     assert_int_equal(clt_model_predict(model, &config, 1, &alone, NULL), 0);
     assert_memory_equal(&alone, &p[i], sizeof alone);
   }
