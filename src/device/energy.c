@@ -15,11 +15,30 @@
 #include "base/fail.h"
 #include "base/memory.h"
 
-typedef struct energy_kind {
-  int (*open)(void **state, const clt_device_info *device, clt_error *error);
-  int (*read)(void *state, double *energy_J, clt_error *error);
-  void (*close)(void *state); /* also after a failed open, and of NULL */
-} energy_kind;
+typedef struct zone {
+  char name[64];              /* of its folder */
+  uint64_t last_uj, range_uj; /* range 0: not known */
+} zone;
+
+#define MOST_ZONES 128
+
+struct clt_energy_meter {
+  /* powercap */
+  char *folder;
+  zone zones[MOST_ZONES];
+  size_t n_zones;
+  double energy_J;
+  /* NVML; library NULL: powercap it is */
+  void *library, *gpu;
+  bool initialised;
+  unsigned long long first_mJ;
+  int (*init)(void);
+  int (*shutdown)(void);
+  int (*by_uuid)(const char *uuid, void **gpu);
+  int (*by_pci)(const char *address, void **gpu);
+  int (*energy)(void *gpu, unsigned long long *mJ);
+  const char *(*text)(int status);
+};
 
 /* "the energy of 'NAME' cannot be measured: ..." */
 __attribute__((format(printf, 3, 4))) static int refuse_device(clt_error *error, const clt_device_info *device,
@@ -39,141 +58,80 @@ __attribute__((format(printf, 3, 4))) static int refuse_device(clt_error *error,
  * contains; "core" and "uncore" are parts of a package, "psys" is more than the processor. */
 #define POWERCAP_FOLDER "/sys/class/powercap"
 #define ZONE "intel-rapl:"
-#define MOST_ZONES 128
 #define J_PER_UJ 1e-6
 
-typedef struct zone {
-  int fd;
-  uint64_t last_uj, range_uj; /* range 0: not known */
-} zone;
-
-typedef struct powercap {
-  char *folder;
-  zone zones[MOST_ZONES];
-  size_t n;
-  double energy_J;
-} powercap;
-
 /* A small file's text, without the line's end. False: errno says why. */
-static bool read_line(int fd, char *out, size_t capacity) {
-  ssize_t n = pread(fd, out, capacity - 1, 0);
-  if (n < 0) return false;
-  out[n] = '\0';
+static bool read_member(const clt_energy_meter *m, const char *zone_name, const char *member, char *out,
+                        size_t capacity) {
+  char *path = clt_format("%s/%s/%s", m->folder, zone_name, member);
+  if (path == NULL) return errno = ENOMEM, false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read(fd, out, capacity - 1);
+  int cause = errno;
+  if (fd >= 0) close(fd);
+  free(path);
+  errno = cause;
+  out[n < 0 ? 0 : n] = '\0';
   out[strcspn(out, "\n")] = '\0';
-  return true;
+  return n >= 0;
 }
 
-static bool read_number(int fd, uint64_t *out) {
+static bool read_number(const clt_energy_meter *m, const char *zone_name, const char *member, uint64_t *out) {
   char text[32], *end;
-  if (!read_line(fd, text, sizeof text)) return false;
+  if (!read_member(m, zone_name, member, text, sizeof text)) return false;
   errno = 0;
   *out = strtoull(text, &end, 10);
   if (errno == 0 && (end == text || *end)) errno = EINVAL;
   return errno == 0;
 }
 
-static int open_zone_file(const powercap *p, const char *zone_name, const char *member) {
-  char *path = clt_format("%s/%s/%s", p->folder, zone_name, member);
-  if (path == NULL) return errno = ENOMEM, -1;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  int cause = errno;
-  free(path);
-  errno = cause;
-  return fd;
-}
-
-static bool is_wanted(const powercap *p, const char *zone_name) {
-  char name[64] = "";
-  if (strncmp(zone_name, ZONE, strlen(ZONE)) != 0) return false;
-  bool below = strchr(zone_name + strlen(ZONE), ':') != NULL;
-  int fd = open_zone_file(p, zone_name, "name");
-  if (fd < 0) return false;
-  if (!read_line(fd, name, sizeof name)) name[0] = '\0';
-  close(fd);
-  return below ? strcmp(name, "dram") == 0 : strncmp(name, "package", strlen("package")) == 0;
-}
-
-static int refuse(const powercap *p, const clt_device_info *device, const char *zone_name, clt_error *error) {
-  const char *mend = errno == EACCES || errno == EPERM
-                         ? "run as root, or let an administrator make it readable (chmod a+r)"
-                         : "choose another objective";
-  return refuse_device(error, device, "cannot read '%s/%s/energy_uj': %s; %s", p->folder, zone_name, strerror(errno),
-                       mend);
-}
-
-static int add_zone(powercap *p, const clt_device_info *device, const char *zone_name, clt_error *error) {
-  if (p->n == MOST_ZONES) return CLT_OK;
-  zone *z = &p->zones[p->n];
-  *z = (zone){.fd = open_zone_file(p, zone_name, "energy_uj")};
-  if (z->fd < 0) return refuse(p, device, zone_name, error);
-  p->n++;
-  if (!read_number(z->fd, &z->last_uj)) return refuse(p, device, zone_name, error);
-  int fd = open_zone_file(p, zone_name, "max_energy_range_uj");
-  if (fd < 0) return CLT_OK;
-  if (!read_number(fd, &z->range_uj)) z->range_uj = 0;
-  close(fd);
-  return CLT_OK;
-}
-
-static int add_zones(powercap *p, const clt_device_info *device, DIR *folder, clt_error *error) {
-  int rc = CLT_OK;
-  for (struct dirent *entry; rc == CLT_OK && (entry = readdir(folder));)
-    if (is_wanted(p, entry->d_name)) rc = add_zone(p, device, entry->d_name, error);
-  if (rc || p->n > 0) return rc;
-  return refuse_device(error, device,
-                       "'%s' has no zone '" ZONE
-                       "N' of a package (virtual machines and containers hide them); "
-                       "choose another objective",
-                       p->folder);
-}
-
-static int open_powercap(void **state, const clt_device_info *device, clt_error *error) {
+static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt_error *error) {
   const char *chosen = getenv("CLATUNE_POWERCAP");
-  powercap *p = calloc(1, sizeof *p);
-  if (p == NULL) return clt_fail_memory(error);
-  *state = p;
-  p->folder = strdup(chosen && chosen[0] ? chosen : POWERCAP_FOLDER);
-  if (p->folder == NULL) return clt_fail_memory(error);
-  DIR *folder = opendir(p->folder);
+  int rc = CLT_OK;
+  m->folder = strdup(chosen && chosen[0] ? chosen : POWERCAP_FOLDER);
+  if (m->folder == NULL) return clt_fail_memory(error);
+  DIR *folder = opendir(m->folder);
   if (folder == NULL)
     return refuse_device(error, device, "'%s': %s; this system shows no energy counters, choose another objective",
-                         p->folder, strerror(errno));
-  int rc = add_zones(p, device, folder, error);
-  closedir(folder);
-  return rc;
-}
-
-static int read_zone(const powercap *p, zone *z, double *sum_uj, clt_error *error) {
-  uint64_t now_uj;
-  if (!read_number(z->fd, &now_uj)) return clt_fail_errno(error, CLT_E_IO, "read an energy counter of", p->folder);
-  uint64_t gone_uj = now_uj - z->last_uj;
-  if (now_uj < z->last_uj) {
-    if (z->range_uj < z->last_uj)
-      return clt_fail(error, CLT_E_IO, "an energy counter of '%s' began anew, and its range is not known", p->folder);
-    gone_uj = z->range_uj - z->last_uj + now_uj;
+                         m->folder, strerror(errno));
+  for (struct dirent *entry; rc == CLT_OK && m->n_zones < MOST_ZONES && (entry = readdir(folder));) {
+    zone *z = &m->zones[m->n_zones];
+    char kind[64];
+    if (strncmp(entry->d_name, ZONE, strlen(ZONE)) != 0 || strlen(entry->d_name) >= sizeof z->name) continue;
+    strcpy(z->name, entry->d_name);
+    bool below = strchr(z->name + strlen(ZONE), ':') != NULL;
+    if (!read_member(m, z->name, "name", kind, sizeof kind)) continue;
+    if (below ? strcmp(kind, "dram") != 0 : strncmp(kind, "package", strlen("package")) != 0) continue;
+    m->n_zones++;
+    if (!read_number(m, z->name, "energy_uj", &z->last_uj))
+      rc = refuse_device(error, device, "cannot read '%s/%s/energy_uj': %s; %s", m->folder, z->name, strerror(errno),
+                         errno == EACCES || errno == EPERM
+                             ? "run as root, or let an administrator make it readable (chmod a+r)"
+                             : "choose another objective");
+    else if (!read_number(m, z->name, "max_energy_range_uj", &z->range_uj))
+      z->range_uj = 0;
   }
-  z->last_uj = now_uj;
-  *sum_uj += (double)gone_uj;
-  return CLT_OK;
+  closedir(folder);
+  if (rc || m->n_zones > 0) return rc;
+  return refuse_device(error, device,
+                       "'%s' has no zone '" ZONE
+                       "N' of a package (virtual machines and containers hide them); choose another objective",
+                       m->folder);
 }
 
-static int read_powercap(void *state, double *energy_J, clt_error *error) {
-  powercap *p = state;
+static int read_powercap(clt_energy_meter *m, clt_error *error) {
   double sum_uj = 0;
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < p->n; i++) rc = read_zone(p, &p->zones[i], &sum_uj, error);
-  if (rc) return rc;
-  p->energy_J += sum_uj * J_PER_UJ;
-  *energy_J = p->energy_J;
+  for (zone *z = m->zones; z < m->zones + m->n_zones; z++) {
+    uint64_t now_uj;
+    if (!read_number(m, z->name, "energy_uj", &now_uj))
+      return clt_fail_errno(error, CLT_E_IO, "read an energy counter of", m->folder);
+    if (now_uj < z->last_uj && z->range_uj < z->last_uj)
+      return clt_fail(error, CLT_E_IO, "an energy counter of '%s' began anew, and its range is not known", m->folder);
+    sum_uj += (double)(now_uj - z->last_uj + (now_uj < z->last_uj ? z->range_uj : 0));
+    z->last_uj = now_uj;
+  }
+  m->energy_J += sum_uj * J_PER_UJ;
   return CLT_OK;
-}
-
-static void close_powercap(void *state) {
-  powercap *p = state;
-  if (p == NULL) return;
-  for (size_t i = 0; i < p->n; i++) close(p->zones[i].fd);
-  free(p->folder);
-  free(p);
 }
 
 /* --- NVML --- */
@@ -183,117 +141,72 @@ static void close_powercap(void *state) {
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 #define J_PER_MJ 1e-3
 
-typedef struct nvml {
-  void *library, *device;
-  bool initialised;
-  unsigned long long first_mJ;
-  int (*init)(void);
-  int (*shutdown)(void);
-  int (*by_uuid)(const char *uuid, void **device);
-  int (*by_pci)(const char *address, void **device);
-  int (*energy)(void *device, unsigned long long *mJ);
-  const char *(*text)(int status);
-} nvml;
-
-static int load_nvml(nvml *n, const clt_device_info *device, clt_error *error) {
+static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_error *error) {
   const char *chosen = getenv("CLATUNE_NVML"), *name = chosen && chosen[0] ? chosen : NVML_LIBRARY;
   const struct {
     const char *name;
     void *slot;
-  } table[] = {{"nvmlInit_v2", &n->init},
-               {"nvmlShutdown", &n->shutdown},
-               {"nvmlDeviceGetHandleByUUID", &n->by_uuid},
-               {"nvmlDeviceGetHandleByPciBusId_v2", &n->by_pci},
-               {"nvmlDeviceGetTotalEnergyConsumption", &n->energy},
-               {"nvmlErrorString", &n->text}};
-  n->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (n->library == NULL) {
+  } table[] = {{"nvmlInit_v2", &m->init},
+               {"nvmlShutdown", &m->shutdown},
+               {"nvmlDeviceGetHandleByUUID", &m->by_uuid},
+               {"nvmlDeviceGetHandleByPciBusId_v2", &m->by_pci},
+               {"nvmlDeviceGetTotalEnergyConsumption", &m->energy},
+               {"nvmlErrorString", &m->text}};
+  m->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (m->library == NULL)
     return refuse_device(error, device,
                          "%s; NVML comes with the driver of NVIDIA, install it or choose another objective", dlerror());
-  }
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    void *symbol = dlsym(n->library, table[i].name);
-    if (symbol == NULL) {
+    void *symbol = dlsym(m->library, table[i].name);
+    if (symbol == NULL)
       return refuse_device(error, device, "\'%s\' lacks %s; update the driver or choose another objective", name,
                            table[i].name);
-    }
     memcpy(table[i].slot, &symbol, sizeof symbol);
   }
-  return CLT_OK;
-}
+  int status = m->init();
+  if (status) return refuse_device(error, device, "NVML does not start: %s; choose another objective", m->text(status));
+  m->initialised = true;
 
-static int open_nvml(void **state, const clt_device_info *device, clt_error *error) {
-  nvml *n = calloc(1, sizeof *n);
-  if (n == NULL) return clt_fail_memory(error);
-  *state = n;
-  int rc = load_nvml(n, device, error);
-  if (rc) return rc;
-  int status = n->init();
-  if (status) return refuse_device(error, device, "NVML does not start: %s; choose another objective", n->text(status));
-  n->initialised = true;
-
-  /* "GPU-01234567-89ab-cdef-0123-456789abcdef" */
-  char uuid[48];
-  const char *u = device->uuid;
   status = -1;
+  const char *u = device->uuid;
   if (strlen(u) == 32) {
+    char uuid[48]; /* "GPU-01234567-89ab-cdef-0123-456789abcdef" */
     snprintf(uuid, sizeof uuid, "GPU-%.8s-%.4s-%.4s-%.4s-%.12s", u, u + 8, u + 12, u + 16, u + 20);
-    status = n->by_uuid(uuid, &n->device);
+    status = m->by_uuid(uuid, &m->gpu);
   }
-  if (status && device->pci_address[0]) status = n->by_pci(device->pci_address, &n->device);
+  if (status && device->pci_address[0]) status = m->by_pci(device->pci_address, &m->gpu);
   if (status)
     return refuse_device(error, device, "NVML knows no GPU with its UUID or PCI address (%s); choose another objective",
-                         status > 0 ? n->text(status) : "OpenCL tells neither");
-
-  status = n->energy(n->device, &n->first_mJ);
+                         status > 0 ? m->text(status) : "OpenCL tells neither");
+  status = m->energy(m->gpu, &m->first_mJ);
   if (status == 0) return CLT_OK;
-  return refuse_device(error, device, "NVML gives no energy of it: %s; choose another objective", n->text(status));
+  return refuse_device(error, device, "NVML gives no energy of it: %s; choose another objective", m->text(status));
 }
 
-static int read_nvml(void *state, double *energy_J, clt_error *error) {
-  nvml *n = state;
+static int read_nvml(clt_energy_meter *m, clt_error *error) {
   unsigned long long now_mJ = 0;
-  int status = n->energy(n->device, &now_mJ);
-  if (status || now_mJ < n->first_mJ)
+  int status = m->energy(m->gpu, &now_mJ);
+  if (status || now_mJ < m->first_mJ)
     return clt_fail(error, CLT_E_IO, "NVML no longer gives the energy: %s",
-                    status ? n->text(status) : "its counter began anew");
-  *energy_J = (double)(now_mJ - n->first_mJ) * J_PER_MJ;
+                    status ? m->text(status) : "its counter began anew");
+  m->energy_J = (double)(now_mJ - m->first_mJ) * J_PER_MJ;
   return CLT_OK;
-}
-
-static void close_nvml(void *state) {
-  nvml *n = state;
-  if (n == NULL) return;
-  if (n->initialised) n->shutdown();
-  if (n->library) dlclose(n->library);
-  free(n);
 }
 
 /* --- meters --- */
 
-struct clt_energy_meter {
-  const energy_kind *kind;
-  void *state;
-};
-
 int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error) {
-  static const energy_kind powercap_kind = {open_powercap, read_powercap, close_powercap};
-  static const energy_kind nvml_kind = {open_nvml, read_nvml, close_nvml};
-  const energy_kind *kind = device->type == CLT_DEVICE_CPU                 ? &powercap_kind
-                            : strcasestr(device->vendor, "nvidia") != NULL ? &nvml_kind
-                                                                           : NULL;
-  if (kind == NULL)
+  bool cpu = device->type == CLT_DEVICE_CPU;
+  if (!cpu && strcasestr(device->vendor, "nvidia") == NULL)
     return refuse_device(error, device,
                          "only CPUs (Linux powercap) and GPUs of NVIDIA (NVML) are counted; choose another objective");
-  clt_energy_meter *meter = calloc(1, sizeof *meter);
+  clt_energy_meter *meter = clt_new_array(1, sizeof *meter);
   if (meter == NULL) return clt_fail_memory(error);
-  meter->kind = kind;
-  int rc = kind->open(&meter->state, device, error);
-  if (rc) {
+  int rc = cpu ? open_powercap(meter, device, error) : open_nvml(meter, device, error);
+  if (rc)
     clt_energy_close(meter);
-  } else {
+  else
     *out = meter;
-  }
   return rc;
 }
 
@@ -306,10 +219,14 @@ int clt_energy_check(const clt_device_info *device, clt_error *error) {
 
 void clt_energy_close(clt_energy_meter *meter) {
   if (meter == NULL) return;
-  meter->kind->close(meter->state);
+  if (meter->initialised) meter->shutdown();
+  if (meter->library) dlclose(meter->library);
+  free(meter->folder);
   free(meter);
 }
 
 int clt_energy_read(clt_energy_meter *meter, double *energy_J, clt_error *error) {
-  return meter->kind->read(meter->state, energy_J, error);
+  int rc = meter->library ? read_nvml(meter, error) : read_powercap(meter, error);
+  if (rc == CLT_OK) *energy_J = meter->energy_J;
+  return rc;
 }

@@ -49,4 +49,8 @@ typedef struct clt_define {
  * malloc'ed and owned by the caller, NULL where there is none. CLT_E_MEMORY. */
 int clt_defines(clt_define **out, size_t *n, const char *text, clt_error *error);
 
+/* A copy of C text without comments and continued lines, so that every directive is one line, at the number of the line
+ * where it began: further line breaks follow behind it. NULL when out of memory; caller frees. */
+char *clt_plain_source(const char *text);
+
 #endif

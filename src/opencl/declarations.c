@@ -11,26 +11,24 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/inspect.h"
 
 #define MAX_HEADER_BYTES ((size_t)16 << 20)
 enum { MAX_PARENTS = 4 };
 
 #define GUARD "_OPENCL_H_"
-#define PREFIX "_cl_"
+#define PREFIX "_cl_" /* PoCL's own names for builtin functions */
 #define PREFIX_LENGTH (sizeof PREFIX - 1)
-
-/* A piece of the header; one with a name is kept only for sources that mention the name. */
-typedef struct piece {
-  const char *text;
-  size_t length;
-  const char *name;
-  size_t name_length;
-} piece;
 
 typedef struct word {
   const char *text;
   size_t length;
 } word;
+
+/* A piece of the header; one with a name is kept only for sources that mention the name. */
+typedef struct piece {
+  word text, name;
+} piece;
 
 typedef struct word_list {
   word *items;
@@ -54,78 +52,25 @@ static int compare_words(const void *a, const void *b) {
   return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-static const char *skip_literal(const char *in, char **out) {
-  char quote = *in;
-  *(*out)++ = *in++;
-  while (*in && *in != quote && *in != '\n') {
-    if (*in == '\\' && in[1]) *(*out)++ = *in++;
-    *(*out)++ = *in++;
-  }
-  if (*in == quote) *(*out)++ = *in++;
-  return in;
-}
-
-/* A copy without comments and continued lines: then every directive is one line. */
-static char *plain(const char *in) {
-  char *text = malloc(strlen(in) + 1), *out = text;
-  if (text == NULL) return NULL;
-  while (*in) {
-    if (in[0] == '\\' && in[1] == '\n') {
-      in += 2;
-    } else if (in[0] == '/' && in[1] == '*') {
-      const char *end = strstr(in + 2, "*/");
-      in = end ? end + 2 : in + strlen(in);
-      *out++ = ' ';
-    } else if (in[0] == '/' && in[1] == '/') {
-      while (*in && *in != '\n') in += in[0] == '\\' && in[1] ? 2 : 1;
-    } else if (*in == '"' || *in == '\'') {
-      in = skip_literal(in, &out);
-    } else {
-      *out++ = *in++;
-    }
-  }
-  *out = 0;
-  return text;
+static int add_piece(clt_declarations *d, const char *text, size_t length, word name, clt_error *error) {
+  if (clt_grow(&d->pieces, &d->capacity, d->n_pieces + 1, sizeof *d->pieces)) return clt_fail_memory(error);
+  d->pieces[d->n_pieces++] = (piece){{text, length}, name};
+  return CLT_OK;
 }
 
 /* The function that a statement declares: the word before its first parenthesis. Anything but a plain declaration has
  * no name, and is kept for all sources. */
-static void name_piece(piece *p) {
-  const char *open = memchr(p->text, '(', p->length);
-  if (open == NULL || memchr(p->text, '{', p->length) || memchr(p->text, '=', p->length)) return;
-  const char *end = open;
-  while (end > p->text && isspace((unsigned char)end[-1])) end--;
+static word declared_name(const char *text, size_t length) {
+  const word none = {NULL, 0};
+  const char *end = memchr(text, '(', length);
+  if (end == NULL || memchr(text, '{', length) || memchr(text, '=', length)) return none;
+  while (end > text && isspace((unsigned char)end[-1])) end--;
   const char *begin = end;
-  while (begin > p->text && in_word(begin[-1])) begin--;
-  if (begin == end || !starts_word(*begin) || strncmp(begin, "__attribute", strlen("__attribute")) == 0) return;
-  for (const char *c = p->text; c < begin; c++)
-    if (!in_word(*c) && !isspace((unsigned char)*c) && *c != '*') return;
-  p->name = begin;
-  p->name_length = (size_t)(end - begin);
-}
-
-static int add_piece(clt_declarations *d, const char *text, size_t length, bool named, clt_error *error) {
-  if (clt_grow(&d->pieces, &d->capacity, d->n_pieces + 1, sizeof *d->pieces)) return clt_fail_memory(error);
-  piece *p = &d->pieces[d->n_pieces++];
-  *p = (piece){.text = text, .length = length};
-  if (named) name_piece(p);
-  return CLT_OK;
-}
-
-typedef struct line {
-  const char *end;  /* behind the newline */
-  char first, last; /* its first and last character that is not blank; 0: an empty line */
-} line;
-
-static line read_line(const char *text) {
-  line out = {.end = strchr(text, '\n')};
-  out.end = out.end ? out.end + 1 : text + strlen(text);
-  for (const char *c = text; c < out.end; c++) {
-    if (isspace((unsigned char)*c)) continue; /* a string: NOLINT(clang-analyzer-core.uninitialized.ArraySubscript) */
-    if (out.first == 0) out.first = *c;
-    out.last = *c;
-  }
-  return out;
+  while (begin > text && in_word(begin[-1])) begin--;
+  if (begin == end || !starts_word(*begin) || clt_starts_with(begin, "__attribute")) return none;
+  for (const char *c = text; c < begin; c++)
+    if (!in_word(*c) && !isspace((unsigned char)*c) && *c != '*') return none;
+  return (word){begin, (size_t)(end - begin)};
 }
 
 static bool is_guard(const char *text, const char *end) {
@@ -134,34 +79,35 @@ static bool is_guard(const char *text, const char *end) {
 }
 
 /* Directives that guard or include are left out: the guard is set by then, and what is included was read before. */
-static bool is_left_out(const char *text, const char *end) {
-  const char *c = strchr(text, '#') + 1;
-  while (c < end && isspace((unsigned char)*c)) c++;
-  return strncmp(c, "include", strlen("include")) == 0 ||
-         (strncmp(c, "define", strlen("define")) == 0 && is_guard(c, end));
-}
-
-static int cut(clt_declarations *d, clt_error *error) {
-  const char *statement = NULL;
+static int cut_header(clt_declarations *d, clt_error *error) {
+  const word none = {NULL, 0};
+  const char *statement = NULL, *end;
   int rc = CLT_OK;
   bool guarded = false;
-  for (const char *text = d->text; rc == CLT_OK && *text;) {
-    line l = read_line(text);
-    if (l.first == '#') {
-      if (statement) rc = add_piece(d, statement, (size_t)(text - statement), false, error);
+  for (const char *line = d->text; rc == CLT_OK && *line; line = end) {
+    const char *first = line + strspn(line, " \t\r\f\v"), *newline = strchr(line, '\n');
+    end = newline ? newline + 1 : line + strlen(line);
+    if (first >= end || *first == '\n') continue;
+    if (*first == '#') {
+      const char *directive = first + 1 + strspn(first + 1, " \t");
+      bool guards = is_guard(line, end);
+      if (statement) rc = add_piece(d, statement, (size_t)(line - statement), none, error);
       statement = NULL;
-      if (!guarded && is_guard(text, l.end))
-        guarded = true, rc = add_piece(d, "#if 1\n", strlen("#if 1\n"), false, error);
-      else if (rc == CLT_OK && !is_left_out(text, l.end))
-        rc = add_piece(d, text, (size_t)(l.end - text), false, error);
-    } else if (l.first) {
-      if (statement == NULL) statement = text;
-      if (l.last == ';') {
-        rc = add_piece(d, statement, (size_t)(l.end - statement), true, error);
-        statement = NULL;
-      }
+      if (!guarded && guards)
+        guarded = true, rc = add_piece(d, "#if 1\n", strlen("#if 1\n"), none, error);
+      else if (rc == CLT_OK && !clt_starts_with(directive, "include") &&
+               !(guards && clt_starts_with(directive, "define")))
+        rc = add_piece(d, line, (size_t)(end - line), none, error);
+      continue;
     }
-    text = l.end;
+    const char *last = end;
+    while (isspace((unsigned char)last[-1])) last--;
+    if (statement == NULL) statement = line;
+    if (last[-1] == ';') {
+      size_t length = (size_t)(end - statement);
+      rc = add_piece(d, statement, length, declared_name(statement, length), error);
+      statement = NULL;
+    }
   }
   if (rc == CLT_OK && !guarded) return clt_fail(error, CLT_E_FORMAT, "the header has no guard " GUARD);
   return rc;
@@ -169,8 +115,8 @@ static int cut(clt_declarations *d, clt_error *error) {
 
 int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *error) {
   clt_declarations *d = clt_new_array(1, sizeof *d);
-  if (d) d->text = plain(text);
-  int rc = d && d->text ? cut(d, error) : clt_fail_memory(error);
+  if (d) d->text = clt_plain_source(text);
+  int rc = d && d->text ? cut_header(d, error) : clt_fail_memory(error);
   if (rc)
     clt_declarations_free(d);
   else
@@ -210,14 +156,14 @@ size_t clt_declarations_learn(clt_declarations *declarations, const char *log) {
   word_list words = {0}, *learnt = &declarations->learnt;
   size_t before = learnt->n;
   add_words(&words, log);
-  for (size_t i = 0; i < words.n; i++) { /* PoCL's own names for them */
+  for (size_t i = 0; i < words.n; i++) {
     word *w = &words.items[i];
     if (w->length > PREFIX_LENGTH && strncmp(w->text, PREFIX, PREFIX_LENGTH) == 0)
       *w = (word){w->text + PREFIX_LENGTH, w->length - PREFIX_LENGTH};
   }
   if (words.n) qsort(words.items, words.n, sizeof *words.items, compare_words);
   for (size_t i = 0; !words.failed && i < declarations->n_pieces; i++) {
-    word name = {declarations->pieces[i].name, declarations->pieces[i].name_length};
+    word name = declarations->pieces[i].name;
     if (name.text == NULL || !has_word(&words, name)) continue;
     size_t l = 0;
     while (l < learnt->n && compare_words(&learnt->items[l], &name) != 0) l++;
@@ -229,7 +175,7 @@ size_t clt_declarations_learn(clt_declarations *declarations, const char *log) {
 
 char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options) {
   word_list words = {0};
-  clt_text text = {0};
+  clt_text all = {0};
   char *out = NULL;
   for (size_t i = 0; i < declarations->learnt.n; i++) add_word(&words, declarations->learnt.items[i]);
   add_words(&words, source);
@@ -245,21 +191,20 @@ char *clt_declarations_prepend(const clt_declarations *declarations, const char 
   word last = {0};
   bool last_wanted = false;
   for (size_t i = 0; i < declarations->n_pieces; i++) {
-    const piece *p = &declarations->pieces[i];
-    word name = {p->name, p->name_length};
+    word text = declarations->pieces[i].text, name = declarations->pieces[i].name;
     /* Overloads stand together: one search answers for all of them. */
     if (name.text && (last.text == NULL || compare_words(&name, &last) != 0)) {
       last = name;
       last_wanted = has_word(&words, name);
     }
-    if (name.text == NULL || last_wanted) clt_text_add_bytes(&text, p->text, p->length);
+    if (name.text == NULL || last_wanted) clt_text_add_bytes(&all, text.text, text.length);
   }
-  clt_text_add(&text, "\n#line 1\n");
-  clt_text_add(&text, source);
+  clt_text_add(&all, "\n#line 1\n");
+  clt_text_add(&all, source);
   if (words.failed)
-    clt_text_release(&text);
+    clt_text_release(&all);
   else
-    clt_text_take(&out, &text, NULL);
+    clt_text_take(&out, &all, NULL);
   free(words.items);
   return out;
 }
