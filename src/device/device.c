@@ -202,7 +202,8 @@ int clt_device_from_json(clt_device_info *out, const char *json, clt_error *erro
 
 #define MIN_UUID_PREFIX 8 /* fewer hex digits would match by accident */
 
-typedef bool matches_fn(const clt_device_info *device, const char *text);
+/* What a text may say of a device, in the order of trying. */
+typedef enum match_level { BY_PLACE, BY_UUID, BY_TYPE, BY_SUFFIX, BY_PLATFORM, BY_NAME, ANYTHING } match_level;
 
 static bool is_place(const char *text) {
   size_t a = strspn(text, "0123456789");
@@ -211,13 +212,8 @@ static bool is_place(const char *text) {
   return b > 0 && text[a + 1 + b] == 0;
 }
 
-static bool by_place(const clt_device_info *device, const char *text) {
-  return is_place(text) && strtol(text, NULL, 10) == device->platform_index &&
-         strtol(strchr(text, ':') + 1, NULL, 10) == device->device_index;
-}
-
 /* UUIDs are written with dashes and with NVIDIA's "GPU-" before them, or without. */
-static bool by_uuid(const clt_device_info *device, const char *text) {
+static bool matches_uuid(const clt_device_info *device, const char *text) {
   char digits[40];
   size_t n = 0;
   if (strncasecmp(text, "GPU-", 4) == 0) text += 4;
@@ -230,63 +226,48 @@ static bool by_uuid(const clt_device_info *device, const char *text) {
   return *text == 0 && n >= MIN_UUID_PREFIX && strncasecmp(device->uuid, digits, n) == 0;
 }
 
-static bool by_type(const clt_device_info *device, const char *text) {
-  return device->type != CLT_DEVICE_OTHER && strcasecmp(type_name(device->type), text) == 0;
-}
-
-static bool by_suffix(const clt_device_info *device, const char *text) {
-  return device->icd_suffix[0] && strcasecmp(device->icd_suffix, text) == 0;
-}
-
-static bool by_platform(const clt_device_info *device, const char *text) {
-  return strcasestr(device->platform_name, text) != NULL;
-}
-
-static bool by_name(const clt_device_info *device, const char *text) {
-  return strcasestr(device->vendor, text) || strcasestr(device->platform_vendor, text) ||
-         strcasestr(device->name, text);
-}
-
-static bool anything(const clt_device_info *device, const char *text) {
-  (void)device, (void)text;
-  return true;
-}
-
-/* The devices that match, in a list for people: "0:0 NAME (PLATFORM), ..." */
-static void list_devices(char *out, size_t capacity, matches_fn *matches, const clt_device_info *devices, size_t n,
-                         const char *text) {
-  size_t used = 0;
-  out[0] = 0;
-  for (size_t i = 0; i < n && used < capacity; i++) {
-    const clt_device_info *d = &devices[i];
-    if (!matches(d, text)) continue;
-    char place[32] = ""; /* a device that is not here has none */
-    if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
-    used += (size_t)snprintf(out + used, capacity - used, "%s%s%s (%s)", used ? ", " : "", place, d->name,
-                             d->platform_name);
+static bool device_matches(const clt_device_info *device, match_level level, const char *text) {
+  switch (level) {
+    case BY_PLACE:
+      return is_place(text) && strtol(text, NULL, 10) == device->platform_index &&
+             strtol(strchr(text, ':') + 1, NULL, 10) == device->device_index;
+    case BY_UUID: return matches_uuid(device, text);
+    case BY_TYPE: return device->type != CLT_DEVICE_OTHER && strcasecmp(type_name(device->type), text) == 0;
+    case BY_SUFFIX: return device->icd_suffix[0] && strcasecmp(device->icd_suffix, text) == 0;
+    case BY_PLATFORM: return strcasestr(device->platform_name, text) != NULL;
+    case BY_NAME:
+      return strcasestr(device->vendor, text) || strcasestr(device->platform_vendor, text) ||
+             strcasestr(device->name, text);
+    default: return true;
   }
 }
 
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error) {
-  static matches_fn *const levels[] = {by_place, by_uuid, by_type, by_suffix, by_platform, by_name};
-  char candidates[900];
+  char candidates[900] = "";
+  size_t first = 0, n_matching = 0, used = 0;
   if (text == NULL) text = "";
-  size_t n_levels = is_place(text) ? 1 : sizeof levels / sizeof *levels;
-  for (size_t level = 0; level < n_levels; level++) {
-    matches_fn *matches = text[0] ? levels[level] : anything;
-    size_t first = 0, n_matching = 0;
+  match_level level = text[0] ? BY_PLACE : ANYTHING;
+  for (;; level = is_place(text) ? ANYTHING : level + 1) { /* the first one at which any device matches counts */
     for (size_t i = n; i-- > 0;)
-      if (matches(&devices[i], text)) n_matching++, first = i;
-    if (n_matching == 1) return *index = first, CLT_OK;
-    if (n_matching == 0) continue;
-    list_devices(candidates, sizeof candidates, matches, devices, n, text);
-    if (!text[0]) return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
-    return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
+      if (device_matches(&devices[i], level, text)) n_matching++, first = i;
+    if (n_matching || level == ANYTHING) break;
   }
+  bool fits = level != ANYTHING || !text[0];
+  if (fits && n_matching == 1) return *index = first, CLT_OK;
   if (n == 0)
     return clt_fail(error, CLT_E_DEVICE, "there is no OpenCL device; install a driver, such as PoCL for CPUs");
-  list_devices(candidates, sizeof candidates, anything, devices, n, text);
-  return clt_fail(error, CLT_E_DEVICE, "no device fits '%s'; there are: %s", text, candidates);
+  for (size_t i = 0; i < n && used < sizeof candidates; i++) { /* "0:0 NAME (PLATFORM), ..." */
+    const clt_device_info *d = &devices[i];
+    char place[32] = ""; /* a device that is not here has none */
+    if (!device_matches(d, level, text)) continue;
+    if (d->platform_index >= 0) snprintf(place, sizeof place, "%d:%d ", d->platform_index, d->device_index);
+    used += (size_t)snprintf(candidates + used, sizeof candidates - used, "%s%s%s (%s)", used ? ", " : "", place,
+                             d->name, d->platform_name);
+  }
+  if (!fits) return clt_fail(error, CLT_E_DEVICE, "no device fits '%s'; there are: %s", text, candidates);
+  if (text[0])
+    return clt_fail(error, CLT_E_AMBIGUOUS, "'%s' fits several devices; choose one of: %s", text, candidates);
+  return clt_fail(error, CLT_E_AMBIGUOUS, "there are several devices; choose one of: %s", candidates);
 }
 
 /* --- this machine --- */

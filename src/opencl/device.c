@@ -28,50 +28,34 @@ enum {
 /* Cuts off white space at both ends, and the broken last word of a list that did not fit. */
 static void copy_text(char *out, size_t capacity, char *text) {
   while (isspace((unsigned char)*text)) text++;
-  size_t n = strlen(text);
-  if (n >= capacity) {
-    n = capacity - 1;
-    for (size_t i = n; i > 0 && capacity > 1024; i--)
-      if (text[i] == ' ') {
-        n = i;
-        break;
-      }
-  }
+  size_t n = strnlen(text, capacity - 1);
+  while (text[n] && n > 0 && text[n] != ' ' && capacity > 1024) n--;
   while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
   memcpy(out, text, n);
   out[n] = 0;
 }
 
-static void device_text(char *out, size_t capacity, cl_device_id device, cl_device_info what) {
+/* A text of a device, or of a platform. */
+static void read_text(char *out, size_t capacity, cl_device_id device, cl_platform_id platform, cl_uint what) {
+  char *text = NULL;
   size_t n = 0;
-  if (clGetDeviceInfo(device, what, 0, NULL, &n) != CL_SUCCESS || n == 0) return;
-  char *text = clt_new_array(n + 1, 1);
-  if (text && clGetDeviceInfo(device, what, n, text, NULL) == CL_SUCCESS) copy_text(out, capacity, text);
-  free(text);
-}
-
-static void platform_text(char *out, size_t capacity, cl_platform_id platform, cl_platform_info what) {
-  size_t n = 0;
-  if (clGetPlatformInfo(platform, what, 0, NULL, &n) != CL_SUCCESS || n == 0) return;
-  char *text = clt_new_array(n + 1, 1);
-  if (text && clGetPlatformInfo(platform, what, n, text, NULL) == CL_SUCCESS) copy_text(out, capacity, text);
+  cl_int status =
+      platform ? clGetPlatformInfo(platform, what, 0, NULL, &n) : clGetDeviceInfo(device, what, 0, NULL, &n);
+  if (status == CL_SUCCESS && n && (text = clt_new_array(n + 1, 1)) != NULL)
+    status = platform ? clGetPlatformInfo(platform, what, n, text, NULL) : clGetDeviceInfo(device, what, n, text, NULL);
+  if (text && status == CL_SUCCESS) copy_text(out, capacity, text);
   free(text);
 }
 
 /* A number of 4 or 8 bytes, whichever the driver gives; 0 where it gives none. */
 static uint64_t device_number(cl_device_id device, cl_device_info what) {
-  unsigned char bytes[8];
   size_t n = 0;
-  uint32_t narrow;
-  uint64_t wide;
-  if (clGetDeviceInfo(device, what, sizeof bytes, bytes, &n) != CL_SUCCESS) return 0;
-  if (n == sizeof narrow) {
-    memcpy(&narrow, bytes, sizeof narrow);
-    return narrow;
-  }
-  if (n != sizeof wide) return 0;
-  memcpy(&wide, bytes, sizeof wide);
-  return wide;
+  union {
+    uint32_t narrow;
+    uint64_t wide;
+  } value;
+  if (clGetDeviceInfo(device, what, sizeof value, &value, &n) != CL_SUCCESS) return 0;
+  return n == sizeof value.narrow ? value.narrow : n == sizeof value.wide ? value.wide : 0;
 }
 
 static bool has_extension(const clt_device_info *info, const char *name) {
@@ -116,21 +100,24 @@ static void describe_sub_groups(clt_device_info *out, cl_device_id device) {
 
 /* Everything but the indices. */
 static void describe_device(clt_device_info *out, cl_device_id device) {
+#define TEXT(field, of_device, of_platform, what) read_text(out->field, sizeof out->field, of_device, of_platform, what)
   cl_platform_id platform;
   size_t sizes[16] = {0};
   memset(out, 0, sizeof *out);
+  out->platform_index = out->device_index = -1;
   if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) == CL_SUCCESS) {
-    platform_text(out->platform_name, sizeof out->platform_name, platform, CL_PLATFORM_NAME);
-    platform_text(out->platform_vendor, sizeof out->platform_vendor, platform, CL_PLATFORM_VENDOR);
-    platform_text(out->platform_version, sizeof out->platform_version, platform, CL_PLATFORM_VERSION);
-    platform_text(out->icd_suffix, sizeof out->icd_suffix, platform, PLATFORM_ICD_SUFFIX);
+    TEXT(platform_name, NULL, platform, CL_PLATFORM_NAME);
+    TEXT(platform_vendor, NULL, platform, CL_PLATFORM_VENDOR);
+    TEXT(platform_version, NULL, platform, CL_PLATFORM_VERSION);
+    TEXT(icd_suffix, NULL, platform, PLATFORM_ICD_SUFFIX);
   }
-  device_text(out->name, sizeof out->name, device, CL_DEVICE_NAME);
-  device_text(out->vendor, sizeof out->vendor, device, CL_DEVICE_VENDOR);
-  device_text(out->device_version, sizeof out->device_version, device, CL_DEVICE_VERSION);
-  device_text(out->driver_version, sizeof out->driver_version, device, CL_DRIVER_VERSION);
-  device_text(out->opencl_c_version, sizeof out->opencl_c_version, device, CL_DEVICE_OPENCL_C_VERSION);
-  device_text(out->extensions, sizeof out->extensions, device, CL_DEVICE_EXTENSIONS);
+  TEXT(name, device, NULL, CL_DEVICE_NAME);
+  TEXT(vendor, device, NULL, CL_DEVICE_VENDOR);
+  TEXT(device_version, device, NULL, CL_DEVICE_VERSION);
+  TEXT(driver_version, device, NULL, CL_DRIVER_VERSION);
+  TEXT(opencl_c_version, device, NULL, CL_DEVICE_OPENCL_C_VERSION);
+  TEXT(extensions, device, NULL, CL_DEVICE_EXTENSIONS);
+#undef TEXT
   describe_hardware(out, device);
   uint64_t type = device_number(device, CL_DEVICE_TYPE);
   out->type = type & CL_DEVICE_TYPE_GPU           ? CLT_DEVICE_GPU
@@ -169,62 +156,56 @@ static void describe_device(clt_device_info *out, cl_device_id device) {
 
 /* --- all of them --- */
 
-/* All platforms, in the loader's order; none is no error. */
-static int list_platforms(cl_platform_id **out, cl_uint *n, clt_error *error) {
-  cl_uint found = 0;
-  if (clGetPlatformIDs(0, NULL, &found) != CL_SUCCESS) found = 0; /* the loader's way of saying that there is none */
-  cl_platform_id *platforms = clt_new_array(found, sizeof *platforms);
-  if (platforms == NULL) return clt_fail_memory(error);
-  if (found && clGetPlatformIDs(found, platforms, NULL) != CL_SUCCESS) found = 0;
-  *out = platforms;
-  *n = found;
-  return CLT_OK;
-}
+typedef struct listed_device {
+  cl_device_id id;
+  int platform_index, device_index;
+} listed_device;
 
-/* A platform's devices of every type; 0 where it has none or cannot say. */
-static int list_devices(cl_device_id **out, cl_uint *n, cl_platform_id platform, clt_error *error) {
-  cl_uint found = 0;
-  if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &found) != CL_SUCCESS) found = 0;
-  cl_device_id *devices = clt_new_array(found, sizeof *devices);
-  if (devices == NULL) return clt_fail_memory(error);
-  if (found && clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, found, devices, NULL) != CL_SUCCESS) found = 0;
-  *out = devices;
-  *n = found;
+enum { MAX_PLATFORMS = 64, MAX_DEVICES = 256 /* of a platform */ };
+
+/* The devices of all platforms, in the loader's order; a platform that has none or cannot say is passed over. */
+static int list_devices(listed_device **out, size_t *n, clt_error *error) {
+  cl_platform_id platforms[MAX_PLATFORMS];
+  cl_device_id ids[MAX_DEVICES];
+  cl_uint n_platforms = 0;
+  size_t capacity = 0;
+  *out = NULL;
+  *n = 0;
+  if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms) != CL_SUCCESS) n_platforms = 0; /* there is none */
+  for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
+    cl_uint n_ids = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &n_ids) != CL_SUCCESS) continue;
+    if (n_ids > MAX_DEVICES) n_ids = MAX_DEVICES;
+    if (clt_grow(out, &capacity, *n + n_ids, sizeof **out)) return free(*out), clt_fail_memory(error);
+    for (cl_uint d = 0; d < n_ids; d++) (*out)[(*n)++] = (listed_device){ids[d], (int)p, (int)d};
+  }
   return CLT_OK;
 }
 
 int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error) {
-  cl_platform_id *platforms = NULL;
-  cl_device_id *devices = NULL;
-  cl_uint n_platforms = 0, n_devices = 0;
-  int rc = list_platforms(&platforms, &n_platforms, error);
-  if (rc == 0 && platform_index >= 0 && (cl_uint)platform_index < n_platforms)
-    rc = list_devices(&devices, &n_devices, platforms[platform_index], error);
-  if (rc == 0 && (device_index < 0 || (cl_uint)device_index >= n_devices))
-    rc = clt_fail(error, CLT_E_DEVICE, "no OpenCL device '%d:%d'; 'clatune devices' lists them", platform_index,
+  listed_device *list;
+  size_t n;
+  int rc = list_devices(&list, &n, error);
+  if (rc) return rc;
+  *out = NULL;
+  for (size_t i = 0; i < n; i++)
+    if (list[i].platform_index == platform_index && list[i].device_index == device_index) *out = list[i].id;
+  free(list);
+  if (*out) return CLT_OK;
+  return clt_fail(error, CLT_E_DEVICE, "no OpenCL device '%d:%d'; 'clatune devices' lists them", platform_index,
                   device_index);
-  if (rc == 0) *out = devices[device_index];
-  free(devices);
-  free(platforms);
-  return rc;
 }
 
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error) {
-  cl_platform_id *platforms = NULL;
-  cl_uint n_platforms = 0;
+  listed_device *list;
+  size_t n;
+  int rc = list_devices(&list, &n, error);
+  if (rc) return rc;
   describe_device(out, device);
-  out->platform_index = out->device_index = -1;
-  int rc = list_platforms(&platforms, &n_platforms, error);
-  for (cl_uint p = 0; rc == 0 && p < n_platforms; p++) {
-    cl_device_id *devices = NULL;
-    cl_uint n = 0;
-    rc = list_devices(&devices, &n, platforms[p], error);
-    for (cl_uint d = 0; d < n; d++)
-      if (devices[d] == device) out->platform_index = (int)p, out->device_index = (int)d;
-    free(devices);
-  }
-  free(platforms);
-  return rc;
+  for (size_t i = 0; i < n; i++)
+    if (list[i].id == device) out->platform_index = list[i].platform_index, out->device_index = list[i].device_index;
+  free(list);
+  return CLT_OK;
 }
 
 /* Workers find the device by its numbers. */
@@ -237,31 +218,18 @@ int clt_device_describe(clt_device_info *out, cl_device_id device, clt_error *er
 }
 
 int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error) {
-  clt_device_info *infos = NULL;
-  cl_platform_id *platforms = NULL;
-  cl_uint n_platforms = 0;
-  size_t n_infos = 0, capacity = 0;
-  int rc = list_platforms(&platforms, &n_platforms, error);
-  if (rc == 0 && clt_grow(&infos, &capacity, 1, sizeof *infos)) rc = clt_fail_memory(error);
-  for (cl_uint p = 0; rc == 0 && p < n_platforms; p++) {
-    cl_device_id *devices = NULL;
-    cl_uint n_devices = 0;
-    rc = list_devices(&devices, &n_devices, platforms[p], error);
-    if (rc == 0 && clt_grow(&infos, &capacity, n_infos + n_devices, sizeof *infos)) rc = clt_fail_memory(error);
-    for (cl_uint d = 0; rc == 0 && d < n_devices; d++) {
-      describe_device(&infos[n_infos], devices[d]);
-      infos[n_infos].platform_index = (int)p;
-      infos[n_infos++].device_index = (int)d;
-    }
-    free(devices);
+  listed_device *list;
+  int rc = list_devices(&list, n, error);
+  if (rc) return rc;
+  clt_device_info *infos = clt_new_array(*n, sizeof *infos);
+  for (size_t i = 0; infos && i < *n; i++) {
+    describe_device(&infos[i], list[i].id);
+    infos[i].platform_index = list[i].platform_index;
+    infos[i].device_index = list[i].device_index;
   }
-  free(platforms);
-  if (rc) {
-    free(infos);
-    return rc;
-  }
+  free(list);
+  if (infos == NULL) return clt_fail_memory(error);
   *out = infos;
-  *n = n_infos;
   return CLT_OK;
 }
 
@@ -296,7 +264,6 @@ static bool read_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i)
 static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id device, clt_error *error) {
   cl_uint n = 0;
   size_t local[3] = {0};
-  memset(out, 0, sizeof *out);
   cl_int status = clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof out->name, out->name, NULL);
   if (!status) status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n, &n, NULL);
   if (status) return clt_fail_cl(error, status, "ask a kernel for its name and arguments");
@@ -312,47 +279,46 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
   return CLT_OK;
 }
 
-static int read_program(clt_kernel_info **out, size_t *n_out, cl_program program, cl_device_id device,
-                        clt_error *error) {
-  cl_uint n = 0;
-  cl_int status = clCreateKernelsInProgram(program, 0, NULL, &n);
-  if (status) return clt_fail_cl(error, status, "count the kernels");
-  cl_kernel *kernels = clt_new_array(n, sizeof *kernels);
-  clt_kernel_info *infos = clt_new_array(n, sizeof *infos);
-  int rc = kernels && infos ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && n && (status = clCreateKernelsInProgram(program, n, kernels, NULL)))
-    rc = clt_fail_cl(error, status, "make the kernels");
-  for (cl_uint i = 0; rc == CLT_OK && i < n; i++) rc = read_kernel(&infos[i], kernels[i], device, error);
-  for (cl_uint i = 0; kernels && i < n; i++)
-    if (kernels[i]) clReleaseKernel(kernels[i]);
-  free(kernels);
-  if (rc) {
-    free(infos);
-    return rc;
-  }
-  *out = infos;
-  *n_out = n;
-  return CLT_OK;
-}
-
-int clt_opencl_inspect(clt_kernel_info **out, size_t *n, int platform_index, int device_index, const char *text,
+int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index, int device_index, const char *text,
                        const char *options, clt_error *error) {
   clt_executor *executor = NULL;
   cl_program program = NULL;
+  cl_kernel *kernels = NULL;
+  clt_kernel_info *infos = NULL;
+  cl_uint n = 0;
   cl_int status = CL_SUCCESS;
   char *all = clt_format("%s -cl-kernel-arg-info", options);
   int rc = all ? clt_executor_new(&executor, platform_index, device_index, error) : clt_fail_memory(error);
-  if (rc == CLT_OK) program = clCreateProgramWithSource(executor->context, 1, &text, NULL, &status);
-  if (rc == CLT_OK && program == NULL) rc = clt_fail_cl(error, status, "make a program");
-  if (rc == CLT_OK && (status = clBuildProgram(program, 1, &executor->device, all, NULL, NULL))) {
+  if (rc) goto done;
+  program = clCreateProgramWithSource(executor->context, 1, &text, NULL, &status);
+  if (program == NULL) {
+    rc = clt_fail_cl(error, status, "make a program");
+    goto done;
+  }
+  status = clBuildProgram(program, 1, &executor->device, all, NULL, NULL);
+  if (status) {
     char *log = clt_program_log(program, executor->device);
     rc = clt_fail(error, CLT_E_OPENCL, "the kernel does not build (%s): %.*s", clt_cl_status_name(status), SAID_BYTES,
                   log ? log : "");
     free(log);
+    goto done;
   }
-  if (rc == CLT_OK) rc = read_program(out, n, program, executor->device, error);
+  status = clCreateKernelsInProgram(program, 0, NULL, &n);
+  kernels = clt_new_array(n, sizeof *kernels);
+  infos = clt_new_array(n, sizeof *infos);
+  if (kernels == NULL || infos == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && status == CL_SUCCESS && n) status = clCreateKernelsInProgram(program, n, kernels, NULL);
+  if (rc == CLT_OK && status) rc = clt_fail_cl(error, status, "make the kernels");
+  for (cl_uint i = 0; rc == CLT_OK && i < n; i++) rc = read_kernel(&infos[i], kernels[i], executor->device, error);
+done:
+  for (cl_uint i = 0; kernels && i < n; i++)
+    if (kernels[i]) clReleaseKernel(kernels[i]);
   if (program) clReleaseProgram(program);
   clt_executor_free(executor);
+  free(kernels);
   free(all);
-  return rc;
+  if (rc) return free(infos), rc;
+  *out = infos;
+  *n_out = n;
+  return CLT_OK;
 }

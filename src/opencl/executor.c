@@ -166,15 +166,6 @@ int clt_executor_usable(const clt_executor *executor, clt_error *error) {
                   executor->info.name);
 }
 
-void *clt_scratch_get(clt_scratch *scratch, size_t bytes) {
-  if (bytes > scratch->capacity || scratch->bytes == NULL) {
-    free(scratch->bytes);
-    scratch->bytes = malloc(bytes ? bytes : 1);
-    scratch->capacity = scratch->bytes ? bytes : 0;
-  }
-  return scratch->bytes;
-}
-
 /* What is known of the device, and how much of its memory inputs may stay in. */
 static int describe_executor(clt_executor *executor, clt_error *error) {
   int rc = clt_cl_describe(&executor->info, executor->device, error);
@@ -243,8 +234,6 @@ void clt_executor_free(clt_executor *executor) {
   clt_energy_close(executor->meter);
   if (executor->queue) clReleaseCommandQueue(executor->queue);
   if (executor->context) clReleaseContext(executor->context);
-  free(executor->stored.bytes);
-  free(executor->logical.bytes);
   free(executor);
 }
 

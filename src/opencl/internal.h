@@ -37,12 +37,6 @@ typedef struct clt_input_cache {
   size_t limit_bytes; /* above it, entries that nobody uses are dropped, the oldest first */
 } clt_input_cache;
 
-/* Host memory that is kept from one configuration to the next. */
-typedef struct clt_scratch {
-  void *bytes;
-  size_t capacity;
-} clt_scratch;
-
 struct clt_executor {
   clt_device_info info;
   cl_device_id device;
@@ -54,7 +48,6 @@ struct clt_executor {
   clt_phase_fn phase;
   void *phase_user;
   clt_input_cache inputs;
-  clt_scratch stored, logical;           /* read-back results: as they lie on the device, and without border */
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* opencl/declarations.h; NULL: programs are built in the driver's own way */
   bool declarations_sought;
@@ -64,8 +57,6 @@ struct clt_executor {
 void clt_executor_announce(const clt_executor *executor, clt_phase phase);
 /* CLT_E_OPENCL after a fault that the device did not survive. */
 int clt_executor_usable(const clt_executor *executor, clt_error *error);
-/* At least `bytes` of scratch memory; NULL when out of memory. */
-void *clt_scratch_get(clt_scratch *scratch, size_t bytes);
 
 /* END - START of a finished event in seconds, or a negative number where the driver gives none or END <= START. */
 double clt_event_seconds(cl_event event);
@@ -92,7 +83,7 @@ typedef struct clt_object {
 /* The view of a content by the host. */
 typedef struct clt_view {
   const void *bytes;
-  void *mapped;
+  void *mapped, *packed; /* packed: a copy, where the driver keeps gaps between rows */
 } clt_view;
 
 /* Makes room for the stored array of a buffer or image argument and writes the guards. Gives back unused inputs where
@@ -109,36 +100,17 @@ cl_int clt_object_copy(clt_executor *executor, const clt_object *to, const clt_o
 cl_int clt_object_poison(clt_executor *executor, const clt_object *object, clt_element_base base);
 cl_int clt_object_zero(clt_executor *executor, const clt_object *object);
 
-/* Opens the content for reading, on the executor's scratch memory where the driver keeps gaps between rows; waits. */
+/* Opens the content for reading; waits. */
 cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object);
 void clt_object_close(clt_executor *executor, const clt_object *object, clt_view *view);
 
-typedef enum clt_guard_state { CLT_GUARD_WHOLE, CLT_GUARD_BEFORE, CLT_GUARD_BEHIND } clt_guard_state;
-/* Which band was written into, and how many bytes away from the content (0: next to it). Waits. */
-cl_int clt_guard_check(clt_guard_state *state, size_t *distance_bytes, clt_executor *executor,
-                       const clt_object *object);
-
 /* --- arguments.c: inputs that stay on the device, and the arguments of a plan for one set of data --- */
-
-/* Either an input, or the reference with every number's top bit flipped: what an integer output is poisoned with. */
-typedef enum clt_content { CLT_CONTENT_INPUT, CLT_CONTENT_WRONG } clt_content;
-
-typedef struct clt_input_key {
-  const clt_data *data;
-  const void *bytes;
-  uint64_t seed, fingerprint; /* fingerprint: of a sample of the bytes, should memory have been given to other data */
-  clt_content content;
-  clt_arg_kind image; /* CLT_ARG_BUFFER where it is none */
-  clt_element_base base;
-  int components;
-  clt_image_channel channel;
-  clt_border_mode border_mode;
-  size_t extent[3], border[3];
-} clt_input_key;
 
 typedef struct clt_input {
   struct clt_input *prev, *next;
-  clt_input_key key;
+  const clt_data *data;
+  const void *bytes; /* an array's data, or its reference: then every number is wrong, and so poison for integers */
+  clt_plan_arg arg;  /* how it is stored */
   clt_object object;
   uint64_t hash; /* of the stored content */
   unsigned users;
@@ -163,6 +135,9 @@ typedef struct clt_bindings {
   clt_binding *items; /* as plan->args */
   size_t n;
 } clt_bindings;
+
+/* What the kernel is given: the binding's own object, else its input's; NULL: it is no memory. */
+const clt_object *clt_binding_object(const clt_binding *binding);
 
 /* A plan's program. */
 typedef struct clt_program {
@@ -194,7 +169,7 @@ bool clt_bindings_change_inputs(const clt_bindings *bindings);
 /* Shared inputs are uploaded again for the next configuration: this one may have damaged them. */
 void clt_bindings_distrust(const clt_bindings *bindings);
 
-/* verify.c, after a run: the guards of every buffer, the contents of the inputs that may only be read where `inputs` is
+/* memory.c, after a run: the guards of every buffer, the contents of the inputs that may only be read where `inputs` is
  * set (what was damaged is not used again), and the verified outputs against their references (sets max_abs_error). */
 int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m);
 

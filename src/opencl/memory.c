@@ -1,7 +1,12 @@
-/* What a kernel is given memory in: buffers between guard bands, and images. */
+/* What a kernel is given memory in: buffers between guard bands, and images; and what is looked at after a run: guards,
+ * inputs, outputs. A driver that fails there was brought down by the kernel. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "opencl/internal.h"
 
@@ -28,137 +33,75 @@ static unsigned char *make_bands(const clt_object *object) {
   return bands;
 }
 
-static cl_int write_guards(clt_executor *executor, const clt_object *object) {
-  unsigned char *bands = make_bands(object);
-  if (bands == NULL) return CL_OUT_OF_HOST_MEMORY;
-  size_t band = object->band_bytes;
-  cl_int status = clEnqueueWriteBuffer(executor->queue, object->whole, CL_TRUE, 0, band, bands, 0, NULL, NULL);
-  if (status == CL_SUCCESS)
-    status = clEnqueueWriteBuffer(executor->queue, object->whole, CL_TRUE, band + object->bytes, band, bands + band, 0,
-                                  NULL, NULL);
-  free(bands);
-  return status;
-}
-
-cl_int clt_guard_check(clt_guard_state *state, size_t *distance_bytes, clt_executor *executor,
-                       const clt_object *object) {
-  *state = CLT_GUARD_WHOLE;
-  *distance_bytes = 0;
-  if (object->whole == NULL) return CL_SUCCESS;
-  size_t band = object->band_bytes;
-  unsigned char *should_be = make_bands(object), *is = malloc(2 * band);
-  cl_int status = should_be && is ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-  if (status == CL_SUCCESS)
-    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, 0, band, is, 0, NULL, NULL);
-  if (status == CL_SUCCESS)
-    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, band + object->bytes, band, is + band, 0,
-                                 NULL, NULL);
-  if (status == CL_SUCCESS && memcmp(is, should_be, 2 * band) != 0) {
-    size_t behind = band, before = 0;
-    while (behind < 2 * band && is[behind] == should_be[behind]) behind++;
-    while (behind == 2 * band && is[band - 1 - before] == should_be[band - 1 - before]) before++;
-    *state = behind < 2 * band ? CLT_GUARD_BEHIND : CLT_GUARD_BEFORE;
-    *distance_bytes = behind < 2 * band ? behind - band : before;
-  }
-  free(should_be);
-  free(is);
-  return status;
-}
-
 /* --- images --- */
 
-static cl_channel_type channel_type(clt_element_base base, clt_image_channel channel) {
-  bool normalised = channel == CLT_CHANNEL_NORMALISED;
-  switch (base) {
-    case CLT_ELEMENT_CHAR: return normalised ? CL_SNORM_INT8 : CL_SIGNED_INT8;
-    case CLT_ELEMENT_UCHAR: return normalised ? CL_UNORM_INT8 : CL_UNSIGNED_INT8;
-    case CLT_ELEMENT_SHORT: return normalised ? CL_SNORM_INT16 : CL_SIGNED_INT16;
-    case CLT_ELEMENT_USHORT: return normalised ? CL_UNORM_INT16 : CL_UNSIGNED_INT16;
-    case CLT_ELEMENT_INT: return normalised ? 0 : CL_SIGNED_INT32;
-    case CLT_ELEMENT_UINT: return normalised ? 0 : CL_UNSIGNED_INT32;
-    case CLT_ELEMENT_HALF: return CL_HALF_FLOAT;
-    case CLT_ELEMENT_FLOAT: return CL_FLOAT;
-    default: return 0;
-  }
+static cl_mem_object_type image_type(clt_arg_kind kind) {
+  return kind == CLT_ARG_IMAGE3D          ? CL_MEM_OBJECT_IMAGE3D
+         : kind == CLT_ARG_IMAGE1D_BUFFER ? CL_MEM_OBJECT_IMAGE1D_BUFFER
+                                          : CL_MEM_OBJECT_IMAGE2D;
 }
 
 static bool find_format(cl_image_format *out, const clt_plan_arg *arg) {
   static const cl_channel_order orders[] = {0, CL_R, CL_RG, CL_RGBA, CL_RGBA};
-  cl_channel_type type = channel_type(arg->element.base, arg->channel);
-  if (type == 0 || arg->element.components > 4) return false;
-  *out = (cl_image_format){orders[arg->element.components], type};
-  return true;
+  static const cl_channel_type types[CLT_ELEMENT_DOUBLE + 1][2] = {
+      /* by clt_image_channel; 0: there is none */
+      [CLT_ELEMENT_CHAR] = {CL_SIGNED_INT8, CL_SNORM_INT8},
+      [CLT_ELEMENT_UCHAR] = {CL_UNSIGNED_INT8, CL_UNORM_INT8},
+      [CLT_ELEMENT_SHORT] = {CL_SIGNED_INT16, CL_SNORM_INT16},
+      [CLT_ELEMENT_USHORT] = {CL_UNSIGNED_INT16, CL_UNORM_INT16},
+      [CLT_ELEMENT_INT] = {CL_SIGNED_INT32},
+      [CLT_ELEMENT_UINT] = {CL_UNSIGNED_INT32},
+      [CLT_ELEMENT_HALF] = {CL_HALF_FLOAT, CL_HALF_FLOAT},
+      [CLT_ELEMENT_FLOAT] = {CL_FLOAT, CL_FLOAT}};
+  if (arg->element.components > 4) return false;
+  *out = (cl_image_format){orders[arg->element.components], types[arg->element.base][arg->channel]};
+  return out->image_channel_data_type != 0;
 }
 
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg) {
   cl_image_format format;
-  cl_mem_flags flags = arg->access == CLT_READ_ONLY ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
-  cl_mem_object_type type = arg->kind == CLT_ARG_IMAGE3D          ? CL_MEM_OBJECT_IMAGE3D
-                            : arg->kind == CLT_ARG_IMAGE1D_BUFFER ? CL_MEM_OBJECT_IMAGE1D_BUFFER
-                                                                  : CL_MEM_OBJECT_IMAGE2D;
+  cl_mem_flags flags = arg->access == CLT_READ_ONLY    ? CL_MEM_READ_ONLY
+                       : arg->access == CLT_WRITE_ONLY ? CL_MEM_WRITE_ONLY
+                                                       : CL_MEM_READ_WRITE;
+  cl_mem_object_type type = image_type(arg->kind);
   cl_uint n = 0;
+  bool found = false;
   if (!find_format(&format, arg)) return false;
-  if (arg->access == CLT_READ_WRITE) flags = CL_MEM_READ_WRITE;
   if (clGetSupportedImageFormats(executor->context, flags, type, 0, NULL, &n) != CL_SUCCESS) return false;
   cl_image_format *formats = clt_new_array(n, sizeof *formats);
-  bool found = false;
   if (formats && clGetSupportedImageFormats(executor->context, flags, type, n, formats, NULL) == CL_SUCCESS)
     for (cl_uint i = 0; i < n; i++)
-      found = found || (formats[i].image_channel_order == format.image_channel_order &&
-                        formats[i].image_channel_data_type == format.image_channel_data_type);
+      found |= formats[i].image_channel_order == format.image_channel_order &&
+               formats[i].image_channel_data_type == format.image_channel_data_type;
   free(formats);
   return found;
-}
-
-static cl_int make_image(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
-  cl_int status = CL_IMAGE_FORMAT_NOT_SUPPORTED;
-  cl_image_format format;
-  *out = (clt_object){.bytes = arg->bytes, .is_image = true};
-  if (!find_format(&format, arg)) return status;
-  for (int d = 0; d < 3; d++) out->region[d] = arg->extent[d] + 2 * arg->border[d];
-  cl_image_desc desc = {
-      .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = out->region[0], .image_height = out->region[1]};
-  if (arg->kind == CLT_ARG_IMAGE3D) {
-    desc.image_type = CL_MEM_OBJECT_IMAGE3D;
-    desc.image_depth = out->region[2];
-  }
-  out->memory = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
-  return status;
-}
-
-static cl_int view_as_image(clt_object *object, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
-  cl_int status = CL_IMAGE_FORMAT_NOT_SUPPORTED;
-  cl_image_format format;
-  if (!find_format(&format, arg)) return status;
-  cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
-                        .image_width = arg->bytes / arg->element.bytes,
-                        .buffer = object->memory};
-  object->view = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
-  return status;
-}
-
-static cl_int map_image(clt_view *out, clt_executor *executor, const clt_object *object) {
-  cl_int status = CL_SUCCESS;
-  size_t row_pitch = 0, slice_pitch = 0, row_bytes = object->bytes / (object->region[1] * object->region[2]);
-  void *mapped = clEnqueueMapImage(executor->queue, object->memory, CL_TRUE, CL_MAP_READ, origin, object->region,
-                                   &row_pitch, &slice_pitch, 0, NULL, NULL, &status);
-  if (mapped == NULL) return status;
-  bool packed = row_pitch == row_bytes && (object->region[2] == 1 || slice_pitch == row_bytes * object->region[1]);
-  *out = (clt_view){mapped, mapped};
-  if (packed) return CL_SUCCESS;
-  unsigned char *rows = clt_scratch_get(&executor->stored, object->bytes), *end = rows;
-  for (size_t z = 0; rows && z < object->region[2]; z++)
-    for (size_t y = 0; y < object->region[1]; y++, end += row_bytes)
-      memcpy(end, (unsigned char *)mapped + z * slice_pitch + y * row_pitch, row_bytes);
-  clt_object_close(executor, object, out);
-  out->bytes = rows;
-  return rows ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* --- objects --- */
 
 bool clt_arg_is_memory(const clt_plan_arg *arg) {
   return arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT || clt_arg_is_image(arg->kind);
+}
+
+/* An image of its own, or a view of the object's buffer. */
+static cl_int make_image(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
+  cl_int status = CL_IMAGE_FORMAT_NOT_SUPPORTED;
+  cl_image_format format;
+  if (!find_format(&format, arg)) return status;
+  cl_image_desc desc = {.image_type = image_type(arg->kind)};
+  if (arg->kind == CLT_ARG_IMAGE1D_BUFFER) {
+    desc.image_width = arg->bytes / arg->element.bytes;
+    desc.buffer = out->memory;
+    out->view = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
+    return status;
+  }
+  *out = (clt_object){.bytes = arg->bytes, .is_image = true};
+  for (int d = 0; d < 3; d++) out->region[d] = arg->extent[d] + 2 * arg->border[d];
+  desc.image_width = out->region[0];
+  desc.image_height = out->region[1];
+  if (arg->kind == CLT_ARG_IMAGE3D) desc.image_depth = out->region[2];
+  out->memory = clCreateImage(executor->context, flags, &format, &desc, NULL, &status);
+  return status;
 }
 
 static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
@@ -181,23 +124,27 @@ static cl_int make_buffer(clt_object *out, clt_executor *executor, const clt_pla
   out->whole = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, whole, NULL, &status);
   if (out->whole == NULL) return status;
   out->memory = clCreateSubBuffer(out->whole, flags, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-  if (out->memory != NULL) status = write_guards(executor, out);
-  return status;
-}
-
-static cl_int make_object(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
-  bool is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
-  cl_int status = is_image ? make_image(out, executor, arg, flags) : make_buffer(out, executor, arg, flags);
-  if (status == CL_SUCCESS && arg->kind == CLT_ARG_IMAGE1D_BUFFER) status = view_as_image(out, executor, arg, flags);
-  if (status != CL_SUCCESS) clt_object_release(out);
+  if (out->memory == NULL) return status;
+  unsigned char *bands = make_bands(out);
+  if (bands == NULL) return CL_OUT_OF_HOST_MEMORY;
+  status = clEnqueueWriteBuffer(executor->queue, out->whole, CL_TRUE, 0, band, bands, 0, NULL, NULL);
+  if (status == CL_SUCCESS)
+    status = clEnqueueWriteBuffer(executor->queue, out->whole, CL_TRUE, band + arg->bytes, band, bands + band, 0, NULL,
+                                  NULL);
+  free(bands);
   return status;
 }
 
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags) {
-  cl_int status = make_object(out, executor, arg, flags);
-  if (!clt_cl_out_of_memory(status)) return status;
-  clt_inputs_shrink(executor, 0);
-  return make_object(out, executor, arg, flags);
+  for (bool again = false;; again = true) {
+    bool is_image = arg->kind == CLT_ARG_IMAGE2D || arg->kind == CLT_ARG_IMAGE3D;
+    cl_int status = is_image ? CL_SUCCESS : make_buffer(out, executor, arg, flags);
+    if (status == CL_SUCCESS && clt_arg_is_image(arg->kind)) status = make_image(out, executor, arg, flags);
+    if (status == CL_SUCCESS) return status;
+    clt_object_release(out);
+    if (again || !clt_cl_out_of_memory(status)) return status;
+    clt_inputs_shrink(executor, 0);
+  }
 }
 
 void clt_object_release(clt_object *object) {
@@ -228,11 +175,13 @@ static cl_int fill_object(clt_executor *executor, const clt_object *object, uint
     return clEnqueueFillBuffer(executor->queue, object->memory, &pattern, pattern_bytes, 0, object->bytes, 0, NULL,
                                NULL);
   }
-  unsigned char *content = clt_scratch_get(&executor->stored, object->bytes);
+  unsigned char *content = malloc(object->bytes);
   if (content == NULL) return CL_OUT_OF_HOST_MEMORY;
   for (size_t i = 0; i < object->bytes; i += sizeof pattern)
     memcpy(content + i, &pattern, object->bytes - i < sizeof pattern ? object->bytes - i : sizeof pattern);
-  return clt_object_write(executor, object, content);
+  cl_int status = clt_object_write(executor, object, content);
+  free(content);
+  return status;
 }
 
 cl_int clt_object_poison(clt_executor *executor, const clt_object *object, clt_element_base base) {
@@ -248,14 +197,152 @@ cl_int clt_object_zero(clt_executor *executor, const clt_object *object) { retur
 
 cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object) {
   cl_int status = CL_SUCCESS;
-  if (object->is_image) return map_image(out, executor, object);
-  void *mapped = clEnqueueMapBuffer(executor->queue, object->memory, CL_TRUE, CL_MAP_READ, 0, object->bytes, 0, NULL,
-                                    NULL, &status);
-  *out = (clt_view){mapped, mapped};
-  return status;
+  *out = (clt_view){0};
+  if (!object->is_image) {
+    out->mapped = clEnqueueMapBuffer(executor->queue, object->memory, CL_TRUE, CL_MAP_READ, 0, object->bytes, 0, NULL,
+                                     NULL, &status);
+    out->bytes = out->mapped;
+    return status;
+  }
+  const size_t *region = object->region;
+  size_t row_pitch = 0, slice_pitch = 0, row_bytes = object->bytes / (region[1] * region[2]);
+  out->mapped = clEnqueueMapImage(executor->queue, object->memory, CL_TRUE, CL_MAP_READ, origin, region, &row_pitch,
+                                  &slice_pitch, 0, NULL, NULL, &status);
+  out->bytes = out->mapped;
+  if (out->mapped == NULL || (row_pitch == row_bytes && (region[2] == 1 || slice_pitch == row_bytes * region[1])))
+    return status;
+  unsigned char *rows = malloc(object->bytes), *end = rows;
+  for (size_t z = 0; rows && z < region[2]; z++)
+    for (size_t y = 0; y < region[1]; y++, end += row_bytes)
+      memcpy(end, (unsigned char *)out->mapped + z * slice_pitch + y * row_pitch, row_bytes);
+  clt_object_close(executor, object, out);
+  out->bytes = out->packed = rows;
+  return rows ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 void clt_object_close(clt_executor *executor, const clt_object *object, clt_view *view) {
   if (view->mapped) clEnqueueUnmapMemObject(executor->queue, object->memory, view->mapped, 0, NULL, NULL);
+  free(view->packed);
   *view = (clt_view){0};
+}
+
+/* --- after a run --- */
+
+static int reject_reading(const clt_binding *binding, cl_int status, clt_measurement *m) {
+  return clt_reject(m, CLT_REASON_RUN_ERROR, "reading back argument '%s' after the run: %s (%d)", binding->arg->name,
+                    clt_cl_status_name(status), status);
+}
+
+/* Whether a band was written into, and how many bytes away from the content (0: next to it). */
+static int check_guards(const clt_binding *binding, clt_executor *executor, clt_measurement *m) {
+  const clt_object *object = clt_binding_object(binding);
+  if (object->whole == NULL) return CLT_OK;
+  size_t band = object->band_bytes, behind = band, before = 0;
+  unsigned char *should_be = make_bands(object), *is = malloc(2 * band);
+  cl_int status = should_be && is ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+  if (status == CL_SUCCESS)
+    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, 0, band, is, 0, NULL, NULL);
+  if (status == CL_SUCCESS)
+    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, band + object->bytes, band, is + band, 0,
+                                 NULL, NULL);
+  bool intact = status == CL_SUCCESS && memcmp(is, should_be, 2 * band) == 0;
+  if (status == CL_SUCCESS && !intact) {
+    while (behind < 2 * band && is[behind] == should_be[behind]) behind++;
+    while (behind == 2 * band && is[band - 1 - before] == should_be[band - 1 - before]) before++;
+  }
+  free(should_be);
+  free(is);
+  if (status != CL_SUCCESS) return reject_reading(binding, status, m);
+  if (intact) return CLT_OK;
+  bool after = behind < 2 * band;
+  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote %s argument '%s', %zu bytes away from it",
+                    after ? "behind the end of" : "before the start of", binding->arg->name,
+                    after ? behind - band : before);
+}
+
+/* The content of an input that the kernel was to read only. */
+static int check_input(const clt_binding *binding, clt_executor *executor, clt_measurement *m) {
+  const clt_object *object = &binding->input->object;
+  clt_view view;
+  cl_int status = clt_object_view(&view, executor, object);
+  if (status != CL_SUCCESS) return reject_reading(binding, status, m);
+  bool intact = clt_hash64(view.bytes, object->bytes) == binding->input->hash;
+  clt_object_close(executor, object, &view);
+  if (intact) return CLT_OK;
+  return clt_reject(m, CLT_REASON_OUT_OF_BOUNDS, "wrote into argument '%s', which is an input", binding->arg->name);
+}
+
+/* An element as people write it: "1.5", "{1, 2, 3, 4}". */
+static void print_element(char *out, size_t capacity, const clt_element *element, const void *array, size_t index) {
+  const unsigned char *bytes = (const unsigned char *)array + index * element->bytes;
+  size_t width = clt_element_base_bytes(element->base), used = 0;
+  bool vector = element->components > 1;
+  for (int i = 0; i < element->components && used + 40 < capacity; i++, bytes += width) {
+    char number[40];
+    union {
+      int64_t whole;
+      float single;
+      double real;
+    } value = {0};
+    memcpy(&value, bytes, width);
+    switch (element->base) {
+      case CLT_ELEMENT_CHAR: snprintf(number, sizeof number, "%d", (int8_t)value.whole); break;
+      case CLT_ELEMENT_SHORT: snprintf(number, sizeof number, "%d", (int16_t)value.whole); break;
+      case CLT_ELEMENT_INT: snprintf(number, sizeof number, "%d", (int32_t)value.whole); break;
+      case CLT_ELEMENT_LONG: snprintf(number, sizeof number, "%lld", (long long)value.whole); break;
+      case CLT_ELEMENT_HALF: snprintf(number, sizeof number, "half 0x%04x", (unsigned)value.whole); break;
+      case CLT_ELEMENT_FLOAT: snprintf(number, sizeof number, "%.9g", (double)value.single); break;
+      case CLT_ELEMENT_DOUBLE: snprintf(number, sizeof number, "%.17g", value.real); break;
+      default: snprintf(number, sizeof number, "%llu", (unsigned long long)value.whole);
+    }
+    used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? ", " : vector ? "{" : "", number);
+  }
+  snprintf(out + used, capacity - used, "%s", vector ? "}" : "");
+}
+
+static int verify_output(const clt_binding *binding, clt_executor *executor, clt_measurement *m) {
+  const clt_plan_arg *arg = binding->arg;
+  const clt_object *object = clt_binding_object(binding);
+  clt_view view;
+  double max_abs_error = 0;
+  size_t where = 0;
+  int rc = CLT_OK;
+  cl_int status = clt_object_view(&view, executor, object);
+  if (status != CL_SUCCESS) return reject_reading(binding, status, m);
+  bool bordered = arg->border[0] | arg->border[1] | arg->border[2];
+  void *logical = bordered ? malloc(binding->array->bytes) : NULL;
+  const void *result = bordered ? logical : view.bytes;
+  if (logical) clt_array_unstore(logical, arg, view.bytes);
+  if (result == NULL) {
+    rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to compare argument '%s'", arg->name);
+  } else if (!clt_array_matches(binding->array, result, &max_abs_error, &where)) {
+    char got[600], expected[600];
+    const size_t *extent = arg->extent;
+    print_element(got, sizeof got, &binding->array->element, result, where);
+    print_element(expected, sizeof expected, &binding->array->element, binding->array->reference, where);
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT,
+                    "argument '%s', element %zu (%zu, %zu, %zu): got %s, expected %s; largest error %g", arg->name,
+                    where, where % extent[0], where / extent[0] % extent[1], where / extent[0] / extent[1], got,
+                    expected, max_abs_error);
+  }
+  m->max_abs_error = isnan(m->max_abs_error) ? max_abs_error : fmax(m->max_abs_error, max_abs_error);
+  clt_object_close(executor, object, &view);
+  free(logical);
+  return rc;
+}
+
+int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m) {
+  int rc = CLT_OK;
+  double started = clt_now_s();
+  clt_executor_announce(executor, CLT_PHASE_VERIFY);
+  for (size_t i = 0; rc == 0 && i < bindings->n; i++) {
+    const clt_binding *binding = &bindings->items[i];
+    if (clt_binding_object(binding)) rc = check_guards(binding, executor, m);
+    if (rc == 0 && inputs && binding->input && binding->object.memory == NULL) rc = check_input(binding, executor, m);
+  }
+  if (rc) clt_bindings_distrust(bindings);
+  for (size_t i = 0; rc == 0 && i < bindings->n; i++)
+    if (bindings->items[i].verified) rc = verify_output(&bindings->items[i], executor, m);
+  m->phases.verify_s += clt_now_s() - started;
+  return rc;
 }

@@ -35,6 +35,24 @@ void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, co
   if (status != CL_SUCCESS) executor->broken = true;
 }
 
+/* From arguments on the device to a checked result. first_run_s: of a program's first run; NULL: it has run before. */
+static int run_on_data(clt_bindings *bindings, double *first_run_s, clt_executor *executor, const clt_program *program,
+                       const clt_plan *plan, const clt_data *data, bool compare, clt_measurement *m, clt_error *error) {
+  clt_run run;
+  double started = clt_now_s();
+  int rc = clt_bindings_init(bindings, executor, plan, data, compare, m, error);
+  if (rc == 0) rc = clt_bindings_restore(bindings, executor, CLT_RESTORE_ALL, m, error);
+  if (rc == 0) rc = clt_bindings_set(bindings, program, plan, m);
+  if (rc == 0) {
+    if (first_run_s == NULL) clt_executor_announce(executor, CLT_PHASE_RUNNING);
+    rc = first_run_s ? clt_launch_first(first_run_s, executor, program, plan, m)
+                     : clt_launch_run(&run, executor, program, plan, 1, m);
+    clt_prepared_fault(executor, bindings, m);
+  }
+  *(first_run_s ? &m->phases.first_launch_s : &m->phases.verify_s) += clt_now_s() - started;
+  return rc ? rc : clt_bindings_verify(bindings, executor, true, m);
+}
+
 int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
                      bool compare, clt_measurement *m, clt_error *error) {
   int rc = clt_executor_usable(executor, error);
@@ -51,18 +69,9 @@ int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan 
     m->phases.build_s += clt_now_s() - started;
   }
   if (rc == 0) rc = clt_program_check_kernels(&prepared->program, executor, plan, m);
-  if (rc == 0) { /* arguments, and the first launch */
-    double started = clt_now_s();
-    rc = clt_bindings_init(&prepared->bindings, executor, plan, data, compare, m, error);
-    if (rc == 0) rc = clt_bindings_restore(&prepared->bindings, executor, CLT_RESTORE_ALL, m, error);
-    if (rc == 0) rc = clt_bindings_set(&prepared->bindings, &prepared->program, plan, m);
-    if (rc == 0) {
-      rc = clt_launch_first(&prepared->first_run_s, executor, &prepared->program, plan, m);
-      clt_prepared_fault(executor, &prepared->bindings, m);
-    }
-    m->phases.first_launch_s += clt_now_s() - started;
-  }
-  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, true, m);
+  if (rc == 0)
+    rc = run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare, m,
+                     error);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   if (rc)
     clt_prepared_free(prepared);
@@ -87,7 +96,6 @@ void clt_prepared_free(clt_prepared *prepared) {
   free(prepared);
 }
 
-/* The prepared arguments are left as they were. */
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
                         clt_measurement *measurement, clt_error *error) {
   const clt_plan *plan = prepared->plan;
@@ -95,21 +103,8 @@ int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const cl
   clt_measurement ignored;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;
-  double started = clt_now_s();
-  rc = clt_bindings_init(&bindings, executor, plan, data, true, measurement, error);
-  if (rc == 0) rc = clt_bindings_restore(&bindings, executor, CLT_RESTORE_ALL, measurement, error);
-  if (rc == 0) rc = clt_bindings_set(&bindings, &prepared->program, plan, measurement);
-  if (rc == 0) {
-    clt_run run;
-    clt_executor_announce(executor, CLT_PHASE_RUNNING);
-    rc = clt_launch_run(&run, executor, &prepared->program, plan, 1, measurement);
-    clt_prepared_fault(executor, &bindings, measurement);
-  }
-  if (rc == 0) {
-    measurement->phases.verify_s += clt_now_s() - started;
-    rc = clt_bindings_verify(&bindings, executor, true, measurement);
-  }
-  clt_measurement_init(&ignored, plan->config);
+  rc = run_on_data(&bindings, NULL, executor, &prepared->program, plan, data, true, measurement, error);
+  clt_measurement_init(&ignored, plan->config); /* the prepared arguments are left as they were */
   clt_bindings_set(&prepared->bindings, &prepared->program, plan, &ignored);
   clt_measurement_release(&ignored);
   clt_bindings_release(&bindings, executor);
@@ -119,27 +114,6 @@ int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const cl
 
 /* --- references --- */
 
-/* The logical result of an output, malloc'ed. */
-static int read_result(void **out, clt_executor *executor, const clt_binding *binding, clt_error *error) {
-  const clt_object *object = binding->object.memory ? &binding->object : &binding->input->object;
-  clt_view view;
-  void *result = malloc(binding->array->bytes);
-  if (result == NULL) return clt_fail_memory(error);
-  cl_int status = clt_object_view(&view, executor, object);
-  if (status != CL_SUCCESS) {
-    free(result);
-    return clt_fail_cl(error, status, "read back the reference");
-  }
-  clt_array_unstore(result, binding->arg, view.bytes);
-  clt_object_close(executor, object, &view);
-  *out = result;
-  return CLT_OK;
-}
-
-static bool lacks_reference(const clt_binding *binding) {
-  return binding->arg->verified && binding->array && binding->array->verified && binding->array->reference == NULL;
-}
-
 int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_data *data, clt_error *error) {
   clt_prepared *prepared = NULL;
   clt_measurement m;
@@ -148,19 +122,24 @@ int clt_executor_reference(clt_executor *executor, const clt_plan *plan, clt_dat
   if (rc == CLT_REJECTED)
     rc = clt_fail(error, CLT_E_OPENCL, "the reference cannot be computed, %s: %.900s", clt_reason_text(m.reason),
                   m.log ? m.log : "the driver gives no reason");
-  /* All results are read before the first is given to data, so that a failure leaves data as it was. */
-  void **results = clt_new_array(plan->n_args, sizeof *results);
-  if (rc == 0 && results == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == 0 && i < plan->n_args; i++)
-    if (lacks_reference(&prepared->bindings.items[i]))
-      rc = read_result(&results[i], executor, &prepared->bindings.items[i], error);
-  for (size_t i = 0; results && i < plan->n_args; i++) {
-    if (rc == 0 && results[i] && lacks_reference(&prepared->bindings.items[i]))
-      clt_data_find(data, plan->args[i].name)->reference = results[i];
-    else
-      free(results[i]);
+  for (size_t i = 0; rc == 0 && i < plan->n_args; i++) {
+    const clt_plan_arg *arg = &plan->args[i];
+    clt_array *array = clt_data_find(data, arg->name);
+    clt_view view;
+    if (!arg->verified || array == NULL || !array->verified || array->reference) continue;
+    const clt_object *object = clt_binding_object(&prepared->bindings.items[i]);
+    cl_int status = clt_object_view(&view, executor, object);
+    if (status == CL_SUCCESS) {
+      array->reference = malloc(array->bytes);
+      if (array->reference == NULL)
+        rc = clt_fail_memory(error);
+      else
+        clt_array_unstore(array->reference, arg, view.bytes);
+    } else {
+      rc = clt_fail_cl(error, status, "read back the reference");
+    }
+    clt_object_close(executor, object, &view);
   }
-  free(results);
   clt_prepared_free(prepared);
   clt_measurement_release(&m);
   return rc;
@@ -179,7 +158,11 @@ int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instanc
     rc = clt_plan_new(&plan, instance, clt_instance_reference_configuration(instance), error);
   if (rc == 0 && plan) rc = clt_executor_reference(executor, plan, data, error);
   clt_plan_free(plan);
-  if (rc) return clt_data_free(data), rc;
+  if (rc) {
+    clt_executor_forget(executor, data);
+    clt_data_free(data);
+    return rc;
+  }
   *out = data;
   return CLT_OK;
 }

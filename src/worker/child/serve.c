@@ -111,6 +111,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
   if (rc) return rc;
   clt_data **slot = &s->data[seed - 1], *made = NULL;
+  if (*slot) clt_executor_forget(s->executor, *slot);
   clt_data_free(*slot);
   *slot = NULL;
   if (json_is_true(json_object_get(request, "make"))) {
@@ -120,6 +121,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
     if (rc == 0) rc = clt_data_save(made, folder, error);
     /* Last, so that what a module's function does to the arrays reaches nobody. */
     if (rc == 0 && seed == 1) rc = clt_data_quality(&quality, s->instance, made, error);
+    if (made) clt_executor_forget(s->executor, made);
     clt_data_free(made);
   }
   if (rc == 0) rc = clt_data_map(slot, s->instance, (uint64_t)seed, folder, error);
