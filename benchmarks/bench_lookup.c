@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lookup/predictor.h"
+#include "lookup/lookup.h"
 
 #include "base/clock.h"
 #include "base/file.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "lookup/predictor.h"
 
 #include "cli/output.h"
 #include "device/device.h"

@@ -4,7 +4,7 @@
 
 #include "cli/output.h"
 #include "cli/subject.h"
-#include "lookup/predictor.h"
+#include "lookup/lookup.h"
 #include "model/model.h"
 
 #define LEAST_IMPORTANCE 0.005 /* that is printed */

@@ -103,7 +103,7 @@ static clt_best choose_by_cost(const cost_choice *c) {
         least[k] = i;
     }
   const candidate *searched = least[SEARCHED], *compared = least[COMPARED];
-  if (compared == NULL) return searched ? searched->best[SEARCHED] : (clt_best){CLT_CONFIG_NONE, NAN, NAN, NAN};
+  if (compared == NULL) return searched ? searched->best[SEARCHED] : CLT_NOTHING_BEST;
   bool passed =
       searched && isnan(searched->cost[COMPARED]) && !(AS_GOOD * compared->cost[COMPARED] <= searched->cost[SEARCHED]);
   return passed ? searched->best[SEARCHED] : compared->best[COMPARED];

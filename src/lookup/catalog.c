@@ -129,18 +129,6 @@ void clt_lookup_result_release(clt_lookup_result *result) {
   *result = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }
 
-static int remember_answer(clt_catalog *catalog, const char *question, const clt_lookup_result *result,
-                           clt_error *error) {
-  clt_lookup_result copy;
-  int rc = copy_result(&copy, result, error);
-  if (rc) return rc;
-  if (clt_grow(&catalog->answers, &catalog->answers_capacity, catalog->questions.n + 1, sizeof *catalog->answers) ||
-      clt_texts_add(&catalog->questions, question) == CLT_NO_TEXT)
-    return clt_lookup_result_release(&copy), clt_fail_memory(error);
-  catalog->answers[catalog->questions.n - 1] = copy;
-  return CLT_OK;
-}
-
 int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error) {
   char key[512], *question = NULL;
@@ -153,16 +141,26 @@ int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char 
   pthread_mutex_lock(&catalog->mutex);
   rc = clt_catalog_refresh(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
-  if (known != CLT_NO_TEXT) {
-    rc = copy_result(out, &catalog->answers[known], error);
-  } else if (rc == CLT_OK) {
+  if (rc == CLT_OK && known == CLT_NO_TEXT) {
     clt_owned owned = {0};
+    clt_lookup_result answer;
     rc = clt_problem_load(&owned.problem, problem_path, error);
     if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
-    if (rc == CLT_OK) rc = clt_catalog_answer(catalog, out, owned.instance, &owned, error);
+    if (rc == CLT_OK) rc = clt_catalog_answer(catalog, &answer, owned.instance, &owned, error);
     clt_owned_release(&owned);
-    if (rc == CLT_OK && (rc = remember_answer(catalog, question, out, error))) clt_lookup_result_release(out);
+    if (rc == CLT_OK) {
+      size_t n = catalog->questions.n + 1;
+      if (clt_grow(&catalog->answers, &catalog->answers_capacity, n, sizeof *catalog->answers) == CLT_OK)
+        known = clt_texts_add(&catalog->questions, question);
+      if (known != CLT_NO_TEXT) {
+        catalog->answers[known] = answer;
+      } else {
+        clt_lookup_result_release(&answer);
+        rc = clt_fail_memory(error);
+      }
+    }
   }
+  if (rc == CLT_OK) rc = copy_result(out, &catalog->answers[known], error);
   pthread_mutex_unlock(&catalog->mutex);
   free(question);
   return rc;
@@ -200,13 +198,13 @@ typedef struct listing {
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
   clt_objective *objective = NULL;
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
+  clt_basis basis = {CLT_TIER_EXACT, false, CLT_NOTHING_BEST, place->key.device, place->sizes};
   int rc = clt_objective_new(&objective, *instance, l->objective, error);
   if (rc == CLT_OK)
-    rc = clt_best_of_key(&best, place->store, &place->key, clt_instance_space(*instance), objective, error);
-  if (rc == CLT_OK && best.config != CLT_CONFIG_NONE) {
-    clt_lookup_result result = {.tier = CLT_TIER_EXACT};
-    rc = clt_lookup_result_complete(&result, *instance, objective, &best, place->key.device, place->sizes, error);
+    rc = clt_best_of_key(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective, error);
+  if (rc == CLT_OK && basis.best.config != CLT_CONFIG_NONE) {
+    clt_lookup_result result;
+    rc = clt_lookup_result_fill(&result, &basis, *instance, objective, error);
     if (rc == CLT_OK) rc = l->visit(l->user, *instance, &result);
     clt_lookup_result_release(&result);
   }

@@ -7,7 +7,6 @@
 #include <pthread.h>
 
 #include "base/map.h"
-#include "lookup/related.h"
 #include "measurement/objective.h"
 
 const char *clt_catalog_system_path(void); /* its store's path; borrowed from the environment, or constant */
@@ -22,6 +21,42 @@ int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, co
 typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const clt_lookup_result *found);
 int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
                      clt_error *error);
+
+/* --- related.c: the same kernel under other keys, for other devices, drivers, sizes and texts --- */
+
+/* A key that is, or may be, of the same kernel. Texts are owned by the list. */
+typedef struct clt_related {
+  clt_store *store;
+  clt_store_key key;
+  char *sizes, *device_json;
+  uint64_t n_records; /* where they were counted */
+  bool same_text; /* the same problem key: text, sizes, input and reference. Else only the problem's name is the same */
+  bool same_device, same_driver;
+  double distance; /* of the sizes: the sum over ours of |log of their ratio|; INFINITY: they cannot be compared */
+} clt_related;
+
+typedef struct clt_related_list {
+  clt_related *all;
+  size_t n, capacity;
+} clt_related_list; /* zeroed: empty */
+
+/* Whose kernel. */
+typedef struct clt_related_query {
+  const clt_store_key *own; /* is left out. NULL: only the name is known */
+  const char *problem_name; /* "": related are those of the same text alone */
+  const char *sizes;        /* as clt_instance_sizes_text writes them */
+  bool counted;
+} clt_related_query;
+
+/* Adds the related keys of a store, the one that was measured first first; which of them serve, and in which order, is
+ * for the caller to say. Release the list also after a failure. */
+int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error);
+void clt_related_release(clt_related_list *list);
+
+/* The problem at the sizes that a key was measured at. NULL in *out where the problem no longer has these sizes, or
+ * where its kernel's text, input or reference has changed since. */
+int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
+                         const clt_device_info *device, clt_error *error);
 
 /* --- texts.c: different texts, numbered as they come --- */
 
@@ -45,37 +80,58 @@ typedef struct clt_best {
   double time_s, energy_J, figure;
 } clt_best;
 
+#define CLT_NOTHING_BEST ((clt_best){CLT_CONFIG_NONE, NAN, NAN, NAN})
+
 int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                     const clt_objective *objective, clt_error *error);
 
-/* --- predictor.c --- */
+/* --- predictor.c: models of a kernel on a device, fitted on what a store holds of it at all sizes ---
+ *
+ * A predictor answers for sizes that nobody has measured. `clatune train` fits one and keeps it beside the store;
+ * clt_catalog_lookup and `clatune predict` find it there. It is for one kernel (its text, input and reference), device
+ * and driver. */
 
-/* What a model that is kept speaks of. */
+/* Fits a model ("auto", "ensemble", "trees", "average") on everything that a store holds of this instance's kernel, as
+ * its text is now, on its device with its driver: at every size, or (own_size) at the instance's alone. It is bound to
+ * the instance. *n_sizes: sizes with measurements. CLT_E_NOT_FOUND where there are none, CLT_E_MODEL with fewer than 5
+ * correct ones. */
+int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const clt_instance *instance, bool own_size,
+                      const char *type, const clt_setting *settings, size_t n_settings, uint64_t seed, unsigned threads,
+                      clt_error *error);
+
+/* Where the predictor of an instance's kernel and device lies: a file in the folder STORE.models; store_path NULL:
+ * beside the standard store. *out is malloc'ed; nothing is made. */
+int clt_predictor_path(char **out, const char *store_path, const clt_instance *instance, clt_error *error);
+
+/* Keeps a model as the kernel's predictor, and finds it again, bound to the instance: CLT_E_NOT_FOUND where there is
+ * none. */
+int clt_predictor_save(const clt_model *model, const char *store_path, const clt_instance *instance, clt_error *error);
+int clt_predictor_load(clt_model **out, const char *store_path, const clt_instance *instance, clt_error *error);
+
+/* A model's file name, by the instance's kernel and device; and the folder of the models of a store (NULL: the standard
+ * one), malloc'ed. */
+int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error);
+int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
+
+/* What a model that is kept in memory speaks of. */
 typedef struct clt_owned {
   clt_problem *problem;
   clt_instance *instance; /* of the problem */
 } clt_owned;
 void clt_owned_release(clt_owned *owned);
 
-/* A model that was loaded once and is kept in memory. */
-typedef struct clt_kept_model clt_kept_model;
+/* Models that were loaded once and are kept in memory. */
 typedef struct clt_kept_models {
-  clt_kept_model *all;
+  struct clt_kept_model *all;
   size_t n, capacity;
 } clt_kept_models; /* zeroed: none */
 void clt_kept_models_release(clt_kept_models *models);
 
-/* Calls use with the model of a file, bound to the instance; not at all where there is none, or none that can be used.
+/* The best for the instance by the model of a file; *best stays as it is where there is none, or none to be believed.
  * owned (nullable): whose instance it is. It is emptied where the model is kept, and lives as long as that speaks of
  * it. */
-typedef int (*clt_model_use)(void *user, const clt_model *model, clt_error *error);
-int clt_kept_models_use(clt_kept_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
-                        clt_model_use use, void *user, clt_error *error);
-
-/* A model's file name, by the instance's kernel and device; and the folder of the models of a store (NULL: the standard
- * one), malloc'ed. */
-int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *error);
-int clt_predictor_folder(char **out, const char *store_path, clt_error *error);
+int clt_kept_models_best(clt_kept_models *models, clt_best *best, const char *path, const clt_instance *instance,
+                         clt_owned *owned, clt_error *error);
 
 /* --- catalog.c --- */
 
@@ -114,8 +170,16 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                        clt_error *error);
 
-/* Fills in the texts, time and value; tier and stale are set. Copies what it is given. */
-int clt_lookup_result_complete(clt_lookup_result *found, const clt_instance *instance, const clt_objective *objective,
-                               const clt_best *best, const char *device, const char *sizes, clt_error *error);
+/* What an answer rests on; texts are borrowed. */
+typedef struct clt_basis {
+  clt_tier tier;
+  bool stale;
+  clt_best best;
+  const char *device, *sizes;
+} clt_basis;
+
+/* The answer, in the instance's words. */
+int clt_lookup_result_fill(clt_lookup_result *out, const clt_basis *basis, const clt_instance *instance,
+                           const clt_objective *objective, clt_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* Models of a kernel at all its sizes: fitted on what a store holds, kept beside it, and in memory once they were
  * loaded. */
-#include "lookup/predictor.h"
+#include "lookup/lookup.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,12 +12,15 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "lookup/lookup.h"
 #include "measurement/objective.h"
+#include "model/model.h"
 #include "model/rows.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 #include "store/store.h"
+
+#define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */
+#define N_PREDICTIONS 320 /* one by one, some 10 ms: what a look-up has time for */
 
 /* --- fitting --- */
 
@@ -153,12 +156,12 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
 
 /* --- in memory --- */
 
-struct clt_kept_model {
+typedef struct clt_kept_model {
   char *path;
   struct stat file; /* as it was when it was read */
   clt_model *model;
   clt_owned owned; /* what the model speaks of between look-ups */
-};
+} clt_kept_model;
 
 void clt_owned_release(clt_owned *owned) {
   clt_instance_free(owned->instance);
@@ -178,42 +181,41 @@ void clt_kept_models_release(clt_kept_models *models) {
   *models = (clt_kept_models){0};
 }
 
-int clt_kept_models_use(clt_kept_models *models, const char *path, const clt_instance *instance, clt_owned *owned,
-                        clt_model_use use, void *user, clt_error *error) {
+int clt_kept_models_best(clt_kept_models *models, clt_best *best, const char *path, const clt_instance *instance,
+                         clt_owned *owned, clt_error *error) {
   struct stat file;
   if (stat(path, &file)) return CLT_OK;
-  for (size_t i = 0; i < models->n; i++) {
-    clt_kept_model *k = &models->all[i];
-    const struct stat *was = &k->file;
-    if (strcmp(k->path, path) != 0) continue;
-    if (was->st_dev != file.st_dev || was->st_ino != file.st_ino || was->st_size != file.st_size ||
-        was->st_mtim.tv_sec != file.st_mtim.tv_sec || was->st_mtim.tv_nsec != file.st_mtim.tv_nsec) {
-      release_kept(k); /* an older one is forgotten */
-      *k = models->all[--models->n];
-      break;
-    }
-    if (clt_model_bind(k->model, instance, NULL)) return CLT_OK;
-    int rc = use(user, k->model, error);
-    if (owned) {
-      clt_owned_release(&k->owned);
-      k->owned = *owned;
-      *owned = (clt_owned){0};
-    } else {
-      clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
-    }
-    return rc;
+  clt_kept_model fresh = {.file = file}, *k = &fresh;
+  for (size_t i = 0; i < models->n; i++)
+    if (strcmp(models->all[i].path, path) == 0) k = &models->all[i];
+  const struct stat *was = &k->file;
+  if (was->st_dev != file.st_dev || was->st_ino != file.st_ino || was->st_size != file.st_size ||
+      was->st_mtim.tv_sec != file.st_mtim.tv_sec || was->st_mtim.tv_nsec != file.st_mtim.tv_nsec) {
+    release_kept(k); /* an older one is forgotten */
+    *k = models->all[--models->n];
+    k = &fresh;
   }
-  clt_kept_model fresh = {.file = file};
-  int rc = clt_model_load(&fresh.model, clt_instance_space(instance), instance, path, NULL);
+  int rc = k == &fresh ? clt_model_load(&k->model, clt_instance_space(instance), instance, path, NULL)
+                       : clt_model_bind(k->model, instance, NULL);
   if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
-  rc = use(user, fresh.model, error);
-  if (rc == CLT_OK && owned && (fresh.path = strdup(path)) != NULL &&
-      clt_grow(&models->all, &models->capacity, models->n + 1, sizeof *models->all) == CLT_OK) {
-    fresh.owned = *owned;
-    *owned = (clt_owned){0};
-    models->all[models->n++] = fresh;
-  } else {
+  clt_model_accuracy accuracy;
+  clt_prediction prediction;
+  size_t n = 0;
+  clt_model_accuracy_get(k->model, &accuracy);
+  if (accuracy.calibrated_error <= LARGEST_ERROR)
+    rc = clt_model_climb(k->model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
+  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_cost);
+  bool taken = owned && owned->instance; /* not by the model of a store before */
+  if (k != &fresh && !taken) {
+    clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */
+  } else if (k == &fresh && (rc || !taken || (fresh.path = strdup(path)) == NULL ||
+                             clt_grow(&models->all, &models->capacity, models->n + 1, sizeof *models->all))) {
     release_kept(&fresh);
+  } else {
+    clt_owned_release(&k->owned);
+    k->owned = *owned;
+    *owned = (clt_owned){0};
+    if (k == &fresh) models->all[models->n++] = fresh;
   }
   return rc;
 }

@@ -1,4 +1,4 @@
-#include "lookup/related.h"
+#include "lookup/lookup.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,12 +8,8 @@
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
-#include "model/model.h"
 #include "problem/guidance.h"
 #include "space/expr.h"
-
-#define LARGEST_ERROR 0.1 /* calibrated, of a model that is believed: what clatune/lookup.h promises */
-#define N_PREDICTIONS 320 /* one by one, some 10 ms: what a look-up has time for */
 
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
                                                     "nearest-size", "same-architecture", "default"};
@@ -42,178 +38,144 @@ int clt_lookup_result_number(const clt_lookup_result *result, const char *name, 
   return CLT_OK;
 }
 
-int clt_lookup_result_complete(clt_lookup_result *result, const clt_instance *instance, const clt_objective *objective,
-                               const clt_best *best, const char *device, const char *sizes, clt_error *error) {
+int clt_lookup_result_fill(clt_lookup_result *out, const clt_basis *basis, const clt_instance *instance,
+                           const clt_objective *objective, clt_error *error) {
   bool known_here =
-      result->tier == CLT_TIER_EXACT || result->tier == CLT_TIER_OTHER_DRIVER || result->tier == CLT_TIER_PREDICTION;
-  clt_lookup_result made = {.tier = result->tier, .stale = result->stale};
+      basis->tier == CLT_TIER_EXACT || basis->tier == CLT_TIER_OTHER_DRIVER || basis->tier == CLT_TIER_PREDICTION;
   clt_measurement m;
-  clt_measurement_init(&m, best->config);
-  m.time_s = best->time_s;
-  m.energy_J = best->energy_J;
-  m.figure = best->figure;
-  made.expected_time_s = known_here ? clt_objective_metric_value(objective, 0, &m) : NAN;
-  made.expected_value = known_here ? clt_objective_value(objective, &m) : NAN;
-  made.configuration = clt_config_string(clt_instance_space(instance), best->config);
-  made.device = strdup(device);
-  made.sizes = strdup(sizes);
-  int rc = made.configuration && made.device && made.sizes ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_instance_options(instance, best->config, &made.options, error);
-  if (rc) return clt_lookup_result_release(&made), rc;
-  *result = made;
-  return CLT_OK;
+  clt_measurement_init(&m, basis->best.config);
+  m.time_s = basis->best.time_s;
+  m.energy_J = basis->best.energy_J;
+  m.figure = basis->best.figure;
+  *out = (clt_lookup_result){
+      .tier = basis->tier,
+      .stale = basis->stale,
+      .expected_time_s = known_here ? clt_objective_metric_value(objective, 0, &m) : NAN,
+      .expected_value = known_here ? clt_objective_value(objective, &m) : NAN,
+      .configuration = clt_config_string(clt_instance_space(instance), m.config),
+      .device = strdup(basis->device),
+      .sizes = strdup(basis->sizes),
+  };
+  int rc = out->configuration && out->device && out->sizes ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_instance_options(instance, m.config, &out->options, error);
+  if (rc) clt_lookup_result_release(out);
+  return rc;
 }
 
 /* --- the tiers --- */
-
-/* What is asked, once more in each tier. */
-typedef struct question {
-  clt_catalog *catalog;
-  const clt_instance *instance;
-  const clt_objective *objective;
-  clt_store_key key;
-  clt_owned *owned; /* NULL: the instance is the caller's */
-} question;
-
-static int answer_exactly(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores && best.config == CLT_CONFIG_NONE; i++)
-    if (q->catalog->stores[i].store)
-      rc = clt_best_of_key(&best, q->catalog->stores[i].store, &q->key, clt_instance_space(q->instance), q->objective,
-                           error);
-  *answered = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
-  if (!*answered) return rc;
-  char *sizes = clt_instance_sizes_text(q->instance);
-  if (sizes == NULL) return clt_fail_memory(error);
-  *out = (clt_lookup_result){.tier = CLT_TIER_EXACT};
-  rc = clt_lookup_result_complete(out, q->instance, q->objective, &best, q->key.device, sizes, error);
-  free(sizes);
-  return rc;
-}
-
-static int predict_best(void *user, const clt_model *model, clt_error *error) {
-  clt_best *best = user;
-  clt_model_accuracy accuracy;
-  clt_prediction prediction;
-  size_t n = 0;
-  int rc = CLT_OK;
-  clt_model_accuracy_get(model, &accuracy);
-  if (accuracy.calibrated_error <= LARGEST_ERROR)
-    rc = clt_model_climb(model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
-  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_cost);
-  return rc;
-}
-
-/* Models know what is the best where nothing is stated: times, or the cost of what a program reports in their place. */
-static int answer_by_model(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
-  char name[33];
-  clt_best best = {CLT_CONFIG_NONE, NAN, NAN, NAN};
-  bool knows_times = clt_objective_standard(q->objective) == 0;
-  if (!clt_objective_is_standard(q->objective) && !(knows_times && clt_objective_ranks_by_time(q->objective)))
-    return CLT_OK;
-  int rc = clt_predictor_name(name, q->instance, error);
-  for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores && best.config == CLT_CONFIG_NONE; i++) {
-    char *path = clt_format("%s/%s", q->catalog->stores[i].models, name);
-    rc = path ? clt_kept_models_use(&q->catalog->models, path, q->instance, q->owned, predict_best, &best, error)
-              : clt_fail_memory(error);
-    free(path);
-  }
-  *answered = rc == CLT_OK && best.config != CLT_CONFIG_NONE;
-  if (!*answered) return rc;
-  *out = (clt_lookup_result){.tier = CLT_TIER_PREDICTION};
-  return clt_lookup_result_complete(out, q->instance, q->objective, &best, q->key.device, "", error);
-}
 
 /* A key of another driver, size or device that may answer. */
 typedef struct alternative {
   const clt_related *related;
   clt_tier tier;
-  bool stale;
   double distance;
 } alternative;
 
+/* The nearest first; of equally near ones that of this driver, then the newest of a store. */
 static int by_nearness(const void *a, const void *b) {
   const alternative *x = a, *y = b;
+  const clt_related *r = x->related, *q = y->related;
   if (x->tier != y->tier) return x->tier < y->tier ? -1 : 1;
   if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
-  if (x->stale != y->stale) return x->stale - y->stale;
-  const clt_store_key *k = &x->related->key, *l = &y->related->key;
-  int order = strcmp(k->problem, l->problem);
-  if (order == 0) order = strcmp(k->device, l->device);
-  return order ? order : strcmp(k->driver, l->driver);
+  if (r->same_driver != q->same_driver) return r->same_driver ? -1 : 1;
+  return (r->store == q->store) == (r > q) ? -1 : 1; /* they stand in the order of the stores, the oldest first */
 }
 
-/* Those of the tiers from first to last. */
-static int answer_by_alternative(const question *q, const alternative *all, size_t n, clt_tier first, clt_tier last,
-                                 clt_lookup_result *out, bool *answered, clt_error *error) {
-  const clt_space *space = clt_instance_space(q->instance);
+static int list_alternatives(alternative **out, const clt_related_list *related, const clt_device_info *device,
+                             clt_error *error) {
+  alternative *all = *out = clt_new_array(related->n, sizeof *all);
+  if (all == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < related->n; i++) {
+    const clt_related *r = &related->all[i];
+    clt_device_info other;
+    all[i] = (alternative){r, CLT_TIER_DEFAULT, r->same_text ? 0 : r->distance};
+    if (!isfinite(all[i].distance)) continue;
+    if (r->same_device)
+      all[i].tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
+    else if (clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
+             strcmp(other.platform_name, device->platform_name) == 0 && strcmp(other.vendor, device->vendor) == 0)
+      all[i].tier = CLT_TIER_SAME_ARCHITECTURE;
+  }
+  qsort(all, related->n, sizeof *all, by_nearness);
+  return CLT_OK;
+}
+
+/* The nearest of some tiers that holds something valid here. Of equally near ones, what was measured of the problem's
+ * present text goes before what was measured of another. */
+static int find_alternative(clt_basis *out, const alternative *all, size_t n, clt_tier first, clt_tier last,
+                            const clt_instance *instance, const clt_objective *objective, clt_error *error) {
   for (size_t i = 0; i < n; i++) {
     const clt_related *r = all[i].related;
+    bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_text;
     clt_best best;
     if (all[i].tier < first || all[i].tier > last) continue;
-    int rc = clt_best_of_key(&best, r->store, &r->key, space, q->objective, error);
+    if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
+    int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), objective, error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
-    *answered = true;
-    *out = (clt_lookup_result){.tier = all[i].tier, .stale = all[i].stale};
-    return clt_lookup_result_complete(out, q->instance, q->objective, &best, r->key.device, r->sizes, error);
+    if (!present && r->distance > 0) { /* the text is that of now if it gives the same key at these other sizes */
+      clt_instance *there = NULL;
+      rc = clt_related_instance(&there, r, clt_instance_problem(instance), clt_instance_device(instance), error);
+      if (rc) return rc;
+      present = there != NULL;
+      clt_instance_free(there);
+    }
+    if (!found || present) *out = (clt_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
+    if (present) break;
   }
   return CLT_OK;
 }
 
-static int answer_by_related(const question *q, clt_lookup_result *out, bool *answered, clt_error *error) {
-  clt_related_list related = {0};
-  alternative *all = NULL;
-  char *sizes = clt_instance_sizes_text(q->instance);
-  const clt_related_query query = {&q->key, clt_problem_name(clt_instance_problem(q->instance)), sizes, false};
-  int rc = sizes ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < q->catalog->n_stores; i++)
-    if (q->catalog->stores[i].store) rc = clt_related_add(&related, q->catalog->stores[i].store, &query, error);
-  if (rc == CLT_OK && (all = clt_new_array(related.n, sizeof *all)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    const clt_device_info *device = clt_instance_device(q->instance);
-    for (size_t i = 0; i < related.n; i++) {
-      const clt_related *r = &related.all[i];
-      clt_device_info other;
-      alternative *a = &all[i];
-      *a = (alternative){.related = r, .tier = CLT_TIER_DEFAULT, .distance = r->same_text ? 0 : r->distance};
-      a->stale = !r->same_driver || (!r->same_text && r->distance == 0);
-      if (!isfinite(a->distance)) continue;
-      if (r->same_device)
-        a->tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
-      else if (clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
-               strcmp(other.platform_name, device->platform_name) == 0 && strcmp(other.vendor, device->vendor) == 0)
-        a->tier = CLT_TIER_SAME_ARCHITECTURE;
-    }
-    qsort(all, related.n, sizeof *all, by_nearness);
-    rc = answer_by_alternative(q, all, related.n, CLT_TIER_EXACT, CLT_TIER_OTHER_DRIVER, out, answered, error);
-  }
-  if (rc == CLT_OK && !*answered) rc = answer_by_model(q, out, answered, error);
-  if (rc == CLT_OK && !*answered)
-    rc = answer_by_alternative(q, all, related.n, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, out, answered,
-                               error);
-  free(all);
-  free(sizes);
-  clt_related_release(&related);
-  return rc;
+/* Models know what is the best where nothing is stated: times, or the cost of what a program reports in their place. */
+static bool suits_models(const clt_objective *objective) {
+  bool knows_times = clt_objective_standard(objective) == 0;
+  return clt_objective_is_standard(objective) || (knows_times && clt_objective_ranks_by_time(objective));
 }
 
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                        clt_error *error) {
   clt_objective *objective = NULL;
-  question q = {.catalog = catalog, .instance = instance, .owned = owned};
-  bool answered = false;
-  int rc = clt_store_key_init(&q.key, instance, error);
+  clt_related_list related = {0};
+  alternative *others = NULL;
+  clt_store_key key;
+  clt_basis basis = {.tier = CLT_TIER_EXACT, .best = CLT_NOTHING_BEST};
+  const clt_best *best = &basis.best;
+  char *sizes = clt_instance_sizes_text(instance);
+  const clt_related_query query = {&key, clt_problem_name(clt_instance_problem(instance)), sizes, false};
+  int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
-  q.objective = objective;
-  if (rc == CLT_OK) rc = answer_exactly(&q, out, &answered, error);
-  if (rc == CLT_OK && !answered) rc = answer_by_related(&q, out, &answered, error);
-  if (rc == CLT_OK && !answered) {
-    const clt_best best = {clt_instance_default(instance), NAN, NAN, NAN};
-    *out = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
-    rc = clt_lookup_result_complete(out, instance, objective, &best, "", "", error);
+  for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
+    if (catalog->stores[i].store)
+      rc = clt_best_of_key(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, error);
+  if (best->config != CLT_CONFIG_NONE) basis.device = key.device, basis.sizes = sizes;
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
+    for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
+      if (catalog->stores[i].store) rc = clt_related_add(&related, catalog->stores[i].store, &query, error);
+    if (rc == CLT_OK) rc = list_alternatives(&others, &related, clt_instance_device(instance), error);
+    if (rc == CLT_OK)
+      rc = find_alternative(&basis, others, related.n, CLT_TIER_OTHER_DRIVER, CLT_TIER_OTHER_DRIVER, instance,
+                            objective, error);
   }
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
+    char name[33];
+    rc = clt_predictor_name(name, instance, error);
+    basis = (clt_basis){CLT_TIER_PREDICTION, false, CLT_NOTHING_BEST, key.device, ""};
+    for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
+      char *path = clt_format("%s/%s", catalog->stores[i].models, name);
+      rc = path ? clt_kept_models_best(&catalog->models, &basis.best, path, instance, owned, error)
+                : clt_fail_memory(error);
+      free(path);
+    }
+  }
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
+    rc = find_alternative(&basis, others, related.n, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
+                          objective, error);
+  if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
+    basis = (clt_basis){CLT_TIER_DEFAULT, false, {clt_instance_default(instance), NAN, NAN, NAN}, "", ""};
+  if (rc == CLT_OK) rc = clt_lookup_result_fill(out, &basis, instance, objective, error);
+  clt_related_release(&related);
   clt_objective_free(objective);
+  free(others);
+  free(sizes);
   return rc;
 }

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "format/recording.h"
-#include "lookup/related.h"
+#include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -135,6 +135,48 @@ static void another_text_of_the_kernel_is_stale(void **state) {
   expect(f, 64, CLT_TIER_NEAREST_SIZE, true, "block=16", NAN);
 }
 
+/* Another version of the kernel, by number. */
+static void write_version(const fixture *f, int version) {
+  char text[160];
+  snprintf(text, sizeof text, "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = %d; }\n", version);
+  write_text(f->folder, "add.cl", text);
+}
+
+/* Many texts, so that their hashes stand in any order. */
+static void of_equally_near_ones_the_present_text_answers(void **state) {
+  const fixture *f = *state;
+  for (int version = 1; version <= 6; version++) {
+    write_version(f, version);
+    know(f, &f->device, 64, version % 2, 1e-3);
+  }
+  for (int version = 1; version <= 6; version++) {
+    write_version(f, version);
+    expect(f, 128, CLT_TIER_NEAREST_SIZE, false, version % 2 ? "block=16" : "block=8", NAN);
+  }
+  clt_device_info old = f->device; /* the text counts for more than the driver */
+  strcpy(old.driver_version, "3.0");
+  write_version(f, 7);
+  know(f, &old, 64, 1, 1e-3);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, true, "block=16", NAN);
+  know(f, &f->device, 64, 0, 1e-3);
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, false, "block=8", NAN);
+}
+
+static void of_equally_near_ones_of_other_texts_the_newest_answers(void **state) {
+  const fixture *f = *state;
+  for (int version = 1; version <= 6; version++) {
+    write_version(f, version);
+    know(f, &f->device, 64, version % 2, 1e-3);
+    write_version(f, 100 + version);
+    expect(f, 128, CLT_TIER_NEAREST_SIZE, true, version % 2 ? "block=16" : "block=8", NAN);
+    expect(f, 64, CLT_TIER_NEAREST_SIZE, true, version % 2 ? "block=16" : "block=8", NAN);
+  }
+  clt_device_info other = f->device;
+  other.compute_units = 64;
+  know(f, &other, 128, 1, 1e-3); /* of the present text, but of another device */
+  expect(f, 128, CLT_TIER_NEAREST_SIZE, true, "block=8", NAN);
+}
+
 static void a_device_of_the_same_kind_answers_and_another_does_not(void **state) {
   const fixture *f = *state;
   clt_device_info other = f->device;
@@ -334,6 +376,8 @@ int main(void) {
       CASE(another_driver_is_stale),
       CASE(the_nearest_size_answers),
       CASE(another_text_of_the_kernel_is_stale),
+      CASE(of_equally_near_ones_the_present_text_answers),
+      CASE(of_equally_near_ones_of_other_texts_the_newest_answers),
       CASE(a_device_of_the_same_kind_answers_and_another_does_not),
       CASE(what_is_not_valid_here_is_passed_over),
       CASE(the_first_store_goes_before_the_second),

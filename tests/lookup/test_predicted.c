@@ -4,7 +4,6 @@
 
 #include "device/device.h"
 #include "fixture.h"
-#include "lookup/predictor.h"
 #include "lookup/lookup.h"
 #include "store/store.h"
 
