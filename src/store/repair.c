@@ -58,48 +58,56 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* One table: how its last number is found, a row is read by its number, and written. last NULL: its rows follow those
- * of another table. */
-typedef struct salvaged_table {
-  const char *last[2], *read, *write;
-} salvaged_table;
+/* The tables, each with the column that its rows are found by. Rows of the last three follow their measurement. */
+enum { PROBLEM, DEVICE, MEASUREMENT, RUN, ENERGY, FIGURE, N_TABLES };
+static const struct {
+  const char *name, *number, *columns;
+} tables[N_TABLES] = {
+    [PROBLEM] = {"problem", "id", "id, hash, name, path, sizes"},
+    [DEVICE] = {"device", "id", "id, key, driver, description"},
+    [MEASUREMENT] = {"measurement", "id",
+                     "id, problem, device, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s,"
+                     " verify_s, wait_s, max_abs_error, log, created_s"},
+    [RUN] = {"run", "measurement", "measurement, position, time_s"},
+    [ENERGY] = {"energy", "measurement", "measurement, energy_J"},
+    [FIGURE] = {"figure", "measurement", "measurement, position, figure"},
+};
 
-static const salvaged_table problems = {{"SELECT id FROM problem ORDER BY id", "SELECT max(id) FROM problem"},
-                                        "SELECT id, hash, name, path, sizes FROM problem WHERE id = ?1",
-                                        "INSERT OR IGNORE INTO problem VALUES(?1, ?2, ?3, ?4, ?5)"};
-static const salvaged_table devices = {{"SELECT id FROM device ORDER BY id", "SELECT max(id) FROM device"},
-                                       "SELECT id, key, driver, description FROM device WHERE id = ?1",
-                                       "INSERT OR IGNORE INTO device VALUES(?1, ?2, ?3, ?4)"};
-static const salvaged_table measurements = {
-    {"SELECT id FROM measurement NOT INDEXED ORDER BY id", "SELECT max(id) FROM measurement NOT INDEXED"},
-    "SELECT id, problem, device, kind, configuration, reason, time_s, clock, build_s, first_launch_s, runs_s, verify_s,"
-    " wait_s, max_abs_error, log, created_s FROM measurement WHERE id = ?1",
-    "INSERT OR IGNORE INTO measurement VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"};
-static const salvaged_table runs = {{NULL, NULL},
-                                    "SELECT measurement, position, time_s FROM run WHERE measurement = ?1",
-                                    "INSERT OR IGNORE INTO run VALUES(?1, ?2, ?3)"};
-static const salvaged_table energies = {{NULL, NULL},
-                                        "SELECT measurement, energy_J FROM energy WHERE measurement = ?1",
-                                        "INSERT OR IGNORE INTO energy VALUES(?1, ?2)"};
-static const salvaged_table figures = {{NULL, NULL},
-                                       "SELECT measurement, position, figure FROM figure WHERE measurement = ?1",
-                                       "INSERT OR IGNORE INTO figure VALUES(?1, ?2, ?3)"};
-#define N_FOLLOWERS 3
-
-/* The statements of a copy. */
+/* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */
 typedef struct copier {
   sqlite3_stmt *read, *write;
 } copier;
 
-/* False where they cannot be made: a table that is missing altogether. */
-static bool prepare_copier(copier *out, sqlite3 *to, sqlite3 *from, const salvaged_table *t) {
-  return sqlite3_prepare_v2(from, t->read, -1, &out->read, NULL) == SQLITE_OK &&
-         sqlite3_prepare_v2(to, t->write, -1, &out->write, NULL) == SQLITE_OK;
+static sqlite3_stmt *prepare_and_free(sqlite3 *db, char *text) {
+  sqlite3_stmt *out = NULL;
+  if (text) sqlite3_prepare_v2(db, text, -1, &out, NULL);
+  sqlite3_free(text);
+  return out;
 }
 
-static void release_copier(copier *c) {
-  sqlite3_finalize(c->read);
-  sqlite3_finalize(c->write);
+static copier make_copier(sqlite3 *to, sqlite3 *from, int table) {
+  static const char places[] = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"; /* of the widest one */
+  const char *name = tables[table].name;
+  copier out = {prepare_and_free(from, sqlite3_mprintf("SELECT %s FROM %s WHERE %s = ?1", tables[table].columns, name,
+                                                       tables[table].number)),
+                NULL};
+  int n = sqlite3_column_count(out.read);
+  if (n > 0)
+    out.write = prepare_and_free(to, sqlite3_mprintf("INSERT OR IGNORE INTO %s VALUES(%.*s)", name, 3 * n - 2, places));
+  return out;
+}
+
+/* The largest number of a row that can be read, from either end. */
+static int64_t find_last_row(sqlite3 *from, const char *table) {
+  static const char *const ends[] = {"SELECT id FROM %s NOT INDEXED ORDER BY id", "SELECT max(id) FROM %s NOT INDEXED"};
+  int64_t last = 0;
+  for (size_t i = 0; i < 2; i++) {
+    sqlite3_stmt *statement = prepare_and_free(from, sqlite3_mprintf(ends[i], table));
+    while (statement && sqlite3_step(statement) == SQLITE_ROW)
+      if (sqlite3_column_int64(statement, 0) > last) last = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+  }
+  return last < MOST_ROWS ? last : MOST_ROWS;
 }
 
 enum { CANNOT_WRITE = -1, CANNOT_READ = -2 };
@@ -113,56 +121,38 @@ static int copy_rows(const copier *c, int64_t number) {
   while (sqlite3_step(c->read) == SQLITE_ROW) {
     for (int i = 0; i < columns; i++) sqlite3_bind_value(c->write, i + 1, sqlite3_column_value(c->read, i));
     int rc = sqlite3_step(c->write);
-    int changed = rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(c->write)) : 0;
+    n += rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(c->write)) : 0;
     sqlite3_reset(c->write);
     if (rc != SQLITE_DONE && rc != SQLITE_CONSTRAINT) return CANNOT_WRITE;
-    n += changed;
   }
   return n;
 }
 
-/* Copies a table number by number, so that a damaged page costs its own rows only; what belongs to a row follows it
- * (followers without statements are left out). Returns 0, CANNOT_WRITE or CANNOT_READ. *n_lost: numbers without a row.
- */
-static int copy_table(sqlite3 *to, sqlite3 *from, const salvaged_table *t, const copier followers[N_FOLLOWERS],
-                      uint64_t *n_saved, uint64_t *n_lost) {
-  copier own = {NULL, NULL};
-  int64_t last = 0; /* the largest number of a row that can be read, from either end */
-  for (size_t i = 0; i < 2; i++) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(from, t->last[i], -1, &statement, NULL) == SQLITE_OK)
-      while (sqlite3_step(statement) == SQLITE_ROW)
-        if (sqlite3_column_int64(statement, 0) > last) last = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-  }
-  if (last > MOST_ROWS) last = MOST_ROWS;
-  int n = prepare_copier(&own, to, from, t) || last == 0 ? 0 : CANNOT_READ;
-  for (int64_t number = 1; n >= 0 && number <= last; number++) {
-    n = copy_rows(&own, number);
-    for (size_t i = 0; n > 0 && i < N_FOLLOWERS; i++)
-      if (followers[i].write && copy_rows(&followers[i], number) < 0) n = CANNOT_WRITE;
-    *n_saved += n > 0;
-    *n_lost += n == 0;
-  }
-  release_copier(&own);
-  return n < 0 ? n : 0;
-}
-
-/* from: a damaged store; to: an empty one. In one transaction. */
+/* from: a damaged store; to: an empty one. In one transaction, number by number, so that a damaged page costs its own
+ * rows only. */
 static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_path, sqlite3 *from, clt_error *error) {
-  static const copier nothing[N_FOLLOWERS] = {{NULL, NULL}};
-  copier followers[N_FOLLOWERS] = {{NULL, NULL}};
-  uint64_t ignored = 0;
+  copier copiers[N_TABLES];
+  int n = 0;
   if (sqlite3_exec(to, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) return clt_database_fail(error, to, to_path);
-  prepare_copier(&followers[0], to, from, &runs);
-  prepare_copier(&followers[1], to, from, &energies);
-  prepare_copier(&followers[2], to, from, &figures);
-  int n = copy_table(to, from, &problems, nothing, &ignored, &ignored);
-  if (n == 0) n = copy_table(to, from, &devices, nothing, &ignored, &ignored);
-  if (n == 0) n = copy_table(to, from, &measurements, followers, &out->n_saved, &out->n_lost);
-  if (n == 0 && out->n_saved == 0) n = CANNOT_READ;
-  for (size_t i = 0; i < N_FOLLOWERS; i++) release_copier(&followers[i]);
-  if (n == 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
+  for (int t = 0; t < N_TABLES; t++) copiers[t] = make_copier(to, from, t);
+  for (int t = 0; n >= 0 && t <= MEASUREMENT; t++) {
+    int64_t last = find_last_row(from, tables[t].name);
+    if (last > 0 && copiers[t].write == NULL) n = CANNOT_READ;
+    for (int64_t number = 1; n >= 0 && number <= last; number++) {
+      n = copy_rows(&copiers[t], number);
+      if (t != MEASUREMENT) continue;
+      for (int follower = RUN; n > 0 && follower < N_TABLES; follower++)
+        if (copiers[follower].write && copy_rows(&copiers[follower], number) < 0) n = CANNOT_WRITE;
+      out->n_saved += n > 0;
+      out->n_lost += n == 0; /* a number without a row */
+    }
+  }
+  if (n >= 0 && out->n_saved == 0) n = CANNOT_READ;
+  for (int t = 0; t < N_TABLES; t++) {
+    sqlite3_finalize(copiers[t].read);
+    sqlite3_finalize(copiers[t].write);
+  }
+  if (n >= 0 && sqlite3_exec(to, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return CLT_OK;
   int rc = n == CANNOT_READ
                ? clt_fail(error, CLT_E_STORE, "nothing of the store can be read any more: %s", sqlite3_errmsg(from))
                : clt_database_fail(error, to, to_path);

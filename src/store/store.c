@@ -2,15 +2,15 @@
  * newest answer of each configuration. */
 #include "store/store.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/file.h"
+#include "base/map.h"
 #include "base/memory.h"
 
 #define MAX_REGISTERED 16
@@ -58,23 +58,6 @@ static int resolve_path(char **out, const clt_store_type *type, const char *path
   return *out ? CLT_OK : clt_fail_memory(error);
 }
 
-/* The folders above a file, 0700. Cuts the path at each slash in turn. */
-static int make_folders(char *path, clt_error *error) {
-  for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-    struct stat status;
-    *slash = 0;
-    if (mkdir(path, 0700) && errno != EEXIST) {
-      int cause = errno; /* an existing folder may answer otherwise, on a read-only file system for one */
-      if (stat(path, &status) || !S_ISDIR(status.st_mode)) {
-        errno = cause;
-        return clt_fail_errno(error, CLT_E_STORE, "create the store's folder", path);
-      }
-    }
-    *slash = '/';
-  }
-  return CLT_OK;
-}
-
 int clt_store_place(char **out, const char *path, clt_error *error) {
   return resolve_path(out, &clt_store_sqlite, path, error);
 }
@@ -92,7 +75,14 @@ static int open_store(clt_store **out, const char *name, const char *path, bool 
   clt_store *store = calloc(1, sizeof *store);
   if (store == NULL) return clt_fail_memory(error);
   int rc = resolve_path(&store->path, type, path, error);
-  if (rc == CLT_OK && type->standard_file && !to_read) rc = make_folders(store->path, error);
+  if (rc == CLT_OK && type->standard_file && !to_read) {
+    char *folder = clt_path_folder(store->path);
+    rc = folder ? clt_folder_make(folder, NULL) : CLT_E_MEMORY;
+    if (rc)
+      rc = rc == CLT_E_MEMORY ? clt_fail_memory(error)
+                              : clt_fail_errno(error, CLT_E_STORE, "create the store's folder", folder);
+    free(folder);
+  }
   if (rc == CLT_OK && (store->state = clt_new_array(1, type->state_size)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) {
     store->type = type;
@@ -270,62 +260,54 @@ int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit
 
 /* --- the newest answer of each configuration --- */
 
-typedef struct arrival {
-  clt_measurement measurement;
-  bool is_attempt, lacks_energy;
-} arrival;
+typedef struct kept_answer {
+  clt_store_answer answer; /* its newest is set at the end, when this moves no more */
+  clt_measurement newest;
+  bool has_newest;
+} kept_answer;
 
-typedef struct arrivals {
+typedef struct answer_walk {
   const clt_space *space;
   bool with_energy;
-  arrival *items;
-  size_t n, capacity;
-} arrivals;
+  clt_map places; /* of configurations in kept */
+  kept_answer *kept;
+  size_t capacity;
+} answer_walk;
 
-static int collect_arrival(void *user, clt_record_kind kind, const clt_measurement *m) {
-  arrivals *a = user;
-  bool correct = clt_measurement_correct(m);
-  bool is_attempt = kind == CLT_RECORD_ATTEMPT;
+static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *m) {
+  answer_walk *w = user;
+  bool correct = clt_measurement_correct(m), is_attempt = kind == CLT_RECORD_ATTEMPT, is_new = false;
   bool is_answer = kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
-  if ((!is_attempt && !is_answer) || clt_space_canonical(a->space, m->config) != m->config) return 0;
-  if (clt_grow(&a->items, &a->capacity, a->n + 1, sizeof *a->items)) return CLT_E_MEMORY;
-  a->items[a->n] = (arrival){*m, is_attempt, a->with_energy && correct && !(m->energy_J > 0)};
-  a->items[a->n++].measurement.log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
+  if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
+  uint64_t *place = clt_map_add(&w->places, m->config, &is_new);
+  if (place == NULL || clt_grow(&w->kept, &w->capacity, w->places.n, sizeof *w->kept)) return CLT_E_MEMORY;
+  if (is_new) {
+    *place = w->places.n - 1;
+    w->kept[*place] = (kept_answer){.answer = {.config = m->config}};
+  }
+  kept_answer *k = &w->kept[*place];
+  if (is_attempt) return k->answer.n_attempts++, 0;
+  k->has_newest = !(w->with_energy && correct && !(m->energy_J > 0));
+  k->newest = *m;
+  k->newest.log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
   return 0;
-}
-
-typedef struct arrival_place {
-  clt_config config;
-  size_t order;
-} arrival_place;
-
-static int by_configuration(const void *a, const void *b) {
-  const arrival_place *x = a, *y = b;
-  if (x->config != y->config) return x->config < y->config ? -1 : 1;
-  return x->order < y->order ? -1 : x->order > y->order;
 }
 
 int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
                      clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error) {
-  arrivals a = {.space = space, .with_energy = with_energy};
-  arrival_place *places = NULL;
-  int rc = clt_store_each(store, key, space, collect_arrival, &a, n_foreign, error);
-  if (rc == CLT_OK && (places = clt_new_array(a.n, sizeof *places)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    for (size_t i = 0; i < a.n; i++) places[i] = (arrival_place){a.items[i].measurement.config, i};
-    qsort(places, a.n, sizeof *places, by_configuration);
-    clt_store_answer answer = {.config = CLT_CONFIG_NONE};
-    for (size_t i = 0; rc == CLT_OK && i < a.n; i++) {
-      const arrival *item = &a.items[places[i].order];
-      if (places[i].config != answer.config) answer = (clt_store_answer){.config = places[i].config};
-      if (item->is_attempt)
-        answer.n_attempts++;
-      else
-        answer.newest = item->lacks_energy ? NULL : &item->measurement;
-      if (i + 1 == a.n || places[i + 1].config != answer.config) rc = visit(user, &answer);
-    }
+  answer_walk w = {.space = space, .with_energy = with_energy};
+  int rc = clt_store_each(store, key, space, keep_newest, &w, n_foreign, error);
+  clt_config *configs = rc ? NULL : clt_new_array(w.places.n, sizeof *configs);
+  if (rc == CLT_OK && configs == NULL) rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < w.places.n; i++) configs[i] = w.kept[i].answer.config;
+  if (rc == CLT_OK) clt_sort_u64(configs, w.places.n);
+  for (size_t i = 0; rc == CLT_OK && i < w.places.n; i++) {
+    kept_answer *k = &w.kept[*clt_map_find(&w.places, configs[i])];
+    k->answer.newest = k->has_newest ? &k->newest : NULL;
+    rc = visit(user, &k->answer);
   }
-  free(places);
-  free(a.items);
+  free(configs);
+  free(w.kept);
+  clt_map_release(&w.places);
   return end_walk(rc, error);
 }
