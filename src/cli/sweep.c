@@ -89,10 +89,9 @@ int cli_results_open(cli_results *results) {
 }
 
 /* In one piece, so that the lines of several sweeps that share the file do not run together. */
-int cli_results_append(cli_results *results, json_t *line) {
+int cli_results_append(cli_results *results, const json_t *line) {
   char *json = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL, *text;
   clt_text whole = {0};
-  json_decref(line);
   clt_text_printf(&whole, "%s\n", json ? json : "");
   free(json);
   size_t n = whole.n;
@@ -108,32 +107,20 @@ int cli_results_append(cli_results *results, json_t *line) {
   return rc;
 }
 
-static double number_of(const json_t *line, const char *name) {
-  const json_t *json = json_object_get(line, name);
+double cli_row_number(const cli_row *row, const char *name) {
+  const json_t *json = json_object_get(row->line, name);
+  if (json == NULL) json = json_object_get(json_object_get(row->line, "evaluations"), name);
   return json_is_number(json) ? json_number_value(json) : NAN;
 }
 
-/* The outcome of a key; false where there is none. */
-static bool find_outcome(cli_outcome *out, const cli_results *results, const char *key) {
-  const json_t *line = json_object_get(results->lines, key), *counts = json_object_get(line, "evaluations");
-  if (line == NULL) return false;
-  *out = (cli_outcome){.best_s = number_of(line, "best_s"),
-                       .default_s = number_of(line, "default_s"),
-                       .wall_s = number_of(line, "wall_s"),
-                       .best_value = number_of(line, "best_value"),
-                       .default_value = number_of(line, "default_value"),
-                       .maximised = json_is_true(json_object_get(line, "maximised")),
-                       .evaluations = json_integer_value(json_object_get(counts, "total")),
-                       .measured = json_integer_value(json_object_get(counts, "measured")),
-                       .left_out = json_integer_value(json_object_get(line, "left_out"))};
-  return true;
+bool cli_row_found(const cli_row *row) {
+  return row->state == CLI_ROW_FINISHED && (cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0);
 }
 
-static void close_results(cli_results *results) {
-  if (results->path && results->fd >= 0) close(results->fd);
-  free(results->path);
-  json_decref(results->lines);
-  *results = (cli_results){.fd = -1};
+double cli_row_cost(const cli_row *row, bool of_default) {
+  double value = cli_row_number(row, of_default ? "default_value" : "best_value");
+  if (isnan(cli_row_number(row, "best_value"))) return cli_row_number(row, of_default ? "default_s" : "best_s");
+  return json_is_true(json_object_get(row->line, "maximised")) ? 1 / value : value;
 }
 
 /* --- the plan, its devices and cells --- */
@@ -189,12 +176,11 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
   int rc = out->cells ? cli_texts(&only, &n_only, arguments, "only") : cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < out->plan->n_cells; i++) {
     char text[CELL_TEXT];
-    clt_sweep_cell cell;
-    clt_sweep_cell_at(&cell, out->plan, i);
-    clt_sweep_cell_print(&cell, text, sizeof text);
+    clt_sweep_cell_at(&out->cells[out->n_cells], out->plan, i);
+    clt_sweep_cell_print(&out->cells[out->n_cells], text, sizeof text);
     bool chosen = n_only == 0;
     for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
-    if (chosen) out->cells[out->n_cells++] = i;
+    out->n_cells += chosen;
   }
   free(only);
   if (rc == 0 && out->n_cells == 0)
@@ -214,22 +200,21 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
 }
 
 static void sweep_release(cli_sweep *s) {
-  for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) free(s->rows[i].reason);
+  for (size_t i = 0; s->rows && i < s->n_devices * s->n_cells; i++) {
+    free(s->rows[i].reason);
+    json_decref(s->rows[i].line);
+  }
   free(s->rows);
   free(s->cells);
   free(s->devices);
   json_decref(s->missing);
-  close_results(&s->results);
+  if (s->results.path && s->results.fd >= 0) close(s->results.fd);
+  free(s->results.path);
+  json_decref(s->results.lines);
   clt_sweep_free(s->plan);
 }
 
 cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return &s->rows[device * s->n_cells + cell]; }
-
-clt_sweep_cell cli_sweep_cell(const cli_sweep *s, size_t cell) {
-  clt_sweep_cell out;
-  clt_sweep_cell_at(&out, s->plan, s->cells[cell]);
-  return out;
-}
 
 void cli_sweep_fail(cli_row *row, const clt_error *error) {
   char text[2048];
@@ -242,23 +227,24 @@ void cli_sweep_fail(cli_row *row, const clt_error *error) {
 
 bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, size_t cell) {
   cli_row *row = cli_sweep_row(s, device, cell);
+  const clt_sweep_cell *c = t->cell = &s->cells[cell];
   clt_error error = {0};
   int rc = 0;
   clt_sweep_settings_release(&t->settings);
-  t->cell = cli_sweep_cell(s, cell);
-  if (t->instance == NULL || t->device != device || t->size_set != t->cell.size_set) {
+  if (t->instance == NULL || t->device != device || t->size_set != c->size_set) {
     clt_instance_free(t->instance);
     t->instance = NULL;
     t->device = device;
-    t->size_set = t->cell.size_set;
-    rc = clt_instance_new(&t->instance, t->cell.problem, t->cell.sizes, t->cell.n_sizes, &s->devices[device], &error);
+    t->size_set = c->size_set;
+    rc = clt_instance_new(&t->instance, c->problem, c->sizes, c->n_sizes, &s->devices[device], &error);
   }
-  if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, &t->cell, t->instance, &t->n_left_out, &error);
+  if (rc == 0) rc = clt_sweep_settings(&t->settings, s->plan, c, t->instance, &t->n_left_out, &error);
   if (rc == 0) rc = clt_sweep_key(t->key, &t->settings, &error);
   if (rc) return cli_sweep_fail(row, &error), false;
-  if (!find_outcome(&row->outcome, &s->results, t->key)) return true;
+  row->line = json_incref(json_object_get(s->results.lines, t->key));
+  if (row->line == NULL) return true;
   row->state = CLI_ROW_FINISHED;
-  if (row->outcome.best_s > 0) return false;
+  if (cli_row_number(row, "best_s") > 0) return false;
   row->code = CLI_NO_VALID;
   row->reason = strdup("no configuration gave a right result");
   return false;
@@ -281,9 +267,8 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
     if (!as_json) printf("%s\n", s->devices[d].name);
     for (size_t i = 0; i < s->n_cells; i++) {
       const cli_row *row = cli_sweep_row(s, d, i);
-      clt_sweep_cell cell = cli_sweep_cell(s, i);
       bool failed = row->state == CLI_ROW_FAILED;
-      clt_sweep_cell_print(&cell, text, sizeof text);
+      clt_sweep_cell_print(&s->cells[i], text, sizeof text);
       if (!as_json)
         printf("  %s: %s%s%s\n", text, states[row->state], failed ? ": " : "",
                failed && row->reason ? row->reason : "");

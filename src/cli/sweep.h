@@ -10,14 +10,6 @@
 
 /* --- the file of finished tunings: JSON lines, only ever appended to --- */
 
-/* What a finished tuning came to; NaN where there is none. */
-typedef struct cli_outcome {
-  double best_s, default_s, wall_s;
-  double best_value, default_value; /* of the plan's objective; NaN: that is time */
-  bool maximised;                   /* the objective */
-  int64_t evaluations, measured, left_out;
-} cli_outcome;
-
 typedef struct cli_results {
   char *path;
   json_t *lines; /* by key */
@@ -27,28 +19,35 @@ typedef struct cli_results {
 /* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
 int cli_results_open(cli_results *results);
 
-/* Appends a line (reference stolen) and synchronises. Returns 0, or an exit code after a message. One thread at a time.
- */
-int cli_results_append(cli_results *results, json_t *line);
+/* Appends a line and synchronises. Returns 0, or an exit code after a message. One thread at a time. */
+int cli_results_append(cli_results *results, const json_t *line);
 
 /* --- the tunings --- */
 
 typedef enum cli_row_state { CLI_ROW_OPEN, CLI_ROW_FINISHED, CLI_ROW_FAILED } cli_row_state;
 
 typedef struct cli_row {
-  cli_row_state state; /* finished: there is an outcome, also that no configuration is valid; failed: reason says why */
+  cli_row_state state; /* finished: there is a line, also where no configuration is valid; failed: reason says why */
   bool now;            /* by this run, not before */
   int code;            /* exit code of what failed, or CLI_NO_VALID; 0: found */
   char *reason;        /* owned; NULL: none */
-  cli_outcome outcome;
+  json_t *line;        /* of the file of results; owned; NULL: none */
 } cli_row;
+
+/* A number of the row's line, or of "evaluations" in it; NaN where there is none. */
+double cli_row_number(const cli_row *row, const char *name);
+
+/* Whether it found something; then the costs of the best and of the default configuration, by which tunings of the same
+ * plan compare: of an objective's values those which are the less the better, else the times. */
+bool cli_row_found(const cli_row *row);
+double cli_row_cost(const cli_row *row, bool of_default);
 
 typedef struct cli_sweep {
   clt_sweep *plan;
   clt_device_info *devices; /* those chosen */
   size_t n_devices;
-  json_t *missing; /* texts of the plan that no device fits, with the reason */
-  size_t *cells;   /* those chosen, ascending: n_cells */
+  json_t *missing;       /* texts of the plan that no device fits, with the reason */
+  clt_sweep_cell *cells; /* those chosen, ascending: n_cells */
   size_t n_cells;
   cli_row *rows; /* [device][cell] */
   cli_results results;
@@ -57,11 +56,10 @@ typedef struct cli_sweep {
 } cli_sweep;
 
 cli_row *cli_sweep_row(const cli_sweep *sweep, size_t device, size_t cell);
-clt_sweep_cell cli_sweep_cell(const cli_sweep *sweep, size_t cell);
 
 /* A cell on a device, made ready: release after use, also where it could not be made (the row then has failed). */
 typedef struct cli_sweep_tuning {
-  clt_sweep_cell cell;
+  const clt_sweep_cell *cell;
   clt_instance *instance;
   size_t device, size_set; /* of instance */
   clt_tune_settings settings;
@@ -69,7 +67,7 @@ typedef struct cli_sweep_tuning {
   char key[33];
 } cli_sweep_tuning; /* zeroed: nothing */
 
-/* Makes instance (kept while device and sizes stay the same), settings and key of a row, and takes its outcome if the
+/* Makes instance (kept while device and sizes stay the same), settings and key of a row, and takes its line if the
  * results have it. Returns whether it is still to be tuned. */
 bool cli_sweep_prepare(cli_sweep_tuning *tuning, const cli_sweep *sweep, size_t device, size_t cell);
 void cli_sweep_tuning_release(cli_sweep_tuning *tuning);

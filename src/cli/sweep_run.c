@@ -9,13 +9,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 #include "cli/output.h"
 #include "cli/sweep.h"
 #include "device/device.h"
 #include "measurement/objective.h"
-#include "problem/command.h"
 
-#define MAX_LANES 64
 #define TERMINAL_PERIOD_S 0.1
 
 /* A physical device. */
@@ -23,7 +22,6 @@ typedef struct lane {
   struct runner *runner;
   char key[256];
   bool alone; /* runs when no other lane does */
-  size_t *devices, n_devices;
   size_t n_left, n_run;
   double run_s;        /* that the run ones took */
   char now[160];       /* the tuning under way; "": none */
@@ -32,10 +30,11 @@ typedef struct lane {
 
 typedef struct runner {
   cli_sweep *sweep;
-  lane lanes[MAX_LANES];
-  size_t n_lanes, next_lane;
-  pthread_mutex_t lock; /* of all that changes here and of the results' file */
-  int rc;               /* what ends the sweep: the results cannot be written */
+  lane *lanes;
+  size_t n_lanes, *lane_of; /* of each device */
+  bool alone;               /* whether it is the turn of the lanes that run alone */
+  pthread_mutex_t lock;     /* of all that changes here and of the results' file */
+  int rc;                   /* what ends the sweep: the results cannot be written */
   cli_progress progress;
   size_t n_finished, n_failed; /* also those of runs before */
   double next_s;               /* when the bar is drawn again */
@@ -104,7 +103,7 @@ static void on_log(void *user, clt_log_level level, const char *text) {
 
 static void count_row(lane *l, const cli_row *row) {
   runner *run = l->runner;
-  const cli_outcome *o = &row->outcome;
+  double wall_s = cli_row_number(row, "wall_s"), ratio = cli_row_cost(row, true) / cli_row_cost(row, false);
   char best[32], took[32], left[32], gain[40] = "";
   if (row->code)
     run->n_failed++;
@@ -113,22 +112,19 @@ static void count_row(lane *l, const cli_row *row) {
   if (l->n_left) l->n_left--;
   if (row->now && row->state == CLI_ROW_FINISHED) {
     l->n_run++;
-    l->run_s += o->wall_s;
+    l->run_s += wall_s;
   }
   if (row->now && !run->progress.quiet) {
     cli_progress_end(&run->progress);
     fprintf(stderr, "clatune: [%zu/%zu] %s: ", run->n_finished + run->n_failed,
             run->sweep->n_devices * run->sweep->n_cells, l->now);
-    double ratio = isnan(o->best_value) ? o->default_s / o->best_s
-                   : o->maximised       ? o->best_value / o->default_value
-                                        : o->default_value / o->best_value;
     if (isfinite(ratio)) snprintf(gain, sizeof gain, ", %.3g over the default", ratio);
     if (row->code)
       fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
     else
-      fprintf(stderr, "best %s%s; %lld evaluations, %lld measured, in %s; left %s\n", cli_time(best, o->best_s), gain,
-              (long long)o->evaluations, (long long)o->measured,
-              o->wall_s < 60 ? cli_time(took, o->wall_s) : cli_duration(took, o->wall_s),
+      fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s; left %s\n",
+              cli_time(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
+              cli_row_number(row, "measured"), wall_s < 60 ? cli_time(took, wall_s) : cli_duration(took, wall_s),
               cli_duration(left, estimate_left_s(run)));
   }
   l->now[0] = '\0';
@@ -137,57 +133,41 @@ static void count_row(lane *l, const cli_row *row) {
 
 /* --- a tuning --- */
 
-static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const cli_outcome *o,
-                           const clt_tune_result *r) {
-  bool found = r->best.config != CLT_CONFIG_NONE, has_value = isfinite(o->best_value);
-  const char *objective = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
+static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *device, const clt_tune_result *r) {
+  bool found = r->best.config != CLT_CONFIG_NONE, has_value = false;
+  double best_value = NAN, default_value = NAN;
+  int goal = CLT_MINIMISE;
+  clt_objective *objective = NULL;
+  if (found && clt_objective_new(&objective, t->instance, t->settings.objective, NULL) == 0 &&
+      !clt_objective_is_time(objective)) {
+    best_value = clt_objective_value(objective, &r->best);
+    if (r->has_default) default_value = clt_objective_value(objective, &r->default_measurement);
+    goal = clt_objective_goal(objective);
+    has_value = isfinite(best_value);
+  }
+  clt_objective_free(objective);
+  const char *name = t->settings.objective && *t->settings.objective ? t->settings.objective : "figure";
   return json_pack(
       "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:s*, s:o*, s:o*, s:o*, s:o, s:o, s:{s:I, s:I, s:I, s:I},"
       " s:I, s:s, s:o, s:o, s:I, s:s}",
       "tuning", t->key, "device", device->name, "driver", device->driver_version, "problem",
-      clt_problem_name(t->cell.problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell.label, "budget",
-      (json_int_t)t->cell.budget, "seed", (json_int_t)t->cell.seed, "best_s", clt_json_real(o->best_s), "default_s",
-      clt_json_real(o->default_s), "objective", has_value ? objective : NULL, "maximised",
-      has_value ? json_boolean(o->maximised) : NULL, "best_value", has_value ? clt_json_real(o->best_value) : NULL,
-      "default_value", has_value ? clt_json_real(o->default_value) : NULL, "configuration",
-      found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(), "options",
-      found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations", "total",
-      (json_int_t)o->evaluations, "measured", (json_int_t)o->measured, "reused", (json_int_t)r->reused, "correct",
-      (json_int_t)r->n_correct, "left_out", (json_int_t)o->left_out, "ended_by", clt_ending_name(r->ending), "search_s",
-      clt_json_real(r->search_s), "wall_s", clt_json_real(o->wall_s), "finished_s", (json_int_t)time(NULL), "version",
-      CLATUNE_VERSION);
-}
-
-static void take_result(cli_row *row, const cli_sweep_tuning *t, const clt_tune_result *r, const clt_error *error) {
-  cli_outcome *o = &row->outcome;
-  clt_objective *objective = NULL;
-  bool found = r->best.config != CLT_CONFIG_NONE;
-  row->state = CLI_ROW_FINISHED;
-  row->now = true;
-  *o = (cli_outcome){.best_s = found ? r->best.time_s : NAN,
-                     .default_s = r->has_default ? r->default_measurement.time_s : NAN,
-                     .wall_s = fmax(r->wall_s, 1e-9),
-                     .best_value = NAN,
-                     .default_value = NAN,
-                     .evaluations = r->evaluations,
-                     .measured = r->measured,
-                     .left_out = (int64_t)t->n_left_out};
-  if (found && clt_objective_new(&objective, t->instance, t->settings.objective, NULL) == 0) {
-    if (!clt_objective_is_time(objective)) {
-      o->best_value = clt_objective_value(objective, &r->best);
-      if (r->has_default) o->default_value = clt_objective_value(objective, &r->default_measurement);
-      o->maximised = clt_objective_goal(objective) == CLT_MAXIMISE;
-    }
-    clt_objective_free(objective);
-  }
-  if (error->code == 0) return;
-  row->code = cli_exit_code(error->code);
-  row->reason = strdup(error->message);
+      clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell->label, "budget",
+      (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed, "best_s",
+      clt_json_real(found ? r->best.time_s : NAN), "default_s",
+      clt_json_real(r->has_default ? r->default_measurement.time_s : NAN), "objective", has_value ? name : NULL,
+      "maximised", has_value ? json_boolean(goal == CLT_MAXIMISE) : NULL, "best_value",
+      has_value ? clt_json_real(best_value) : NULL, "default_value", has_value ? clt_json_real(default_value) : NULL,
+      "configuration", found ? cli_json_configuration(clt_instance_space(t->instance), r->best.config) : json_null(),
+      "options", found ? cli_json_best_options(t->instance, r->best.config) : json_null(), "evaluations", "total",
+      (json_int_t)r->evaluations, "measured", (json_int_t)r->measured, "reused", (json_int_t)r->reused, "correct",
+      (json_int_t)r->n_correct, "left_out", (json_int_t)t->n_left_out, "ended_by", clt_ending_name(r->ending),
+      "search_s", clt_json_real(r->search_s), "wall_s", clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s",
+      (json_int_t)time(NULL), "version", CLATUNE_VERSION);
 }
 
 /* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is
  * tried again by the next run. */
-static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_t device, cli_row *row) {
+static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_row *row) {
   runner *run = l->runner;
   clt_tune_settings settings = t->settings;
   clt_tune_result *result;
@@ -199,10 +179,15 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_
   settings.stop = cli_signals_flag();
   int rc = clt_tune_run(&result, &settings, &error);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
-    take_result(row, t, result, &error);
-    json_t *line = result_line(t, &run->sweep->devices[device], &row->outcome, result);
+    row->state = CLI_ROW_FINISHED;
+    row->now = true;
+    row->line = result_line(t, &run->sweep->devices[t->device], result);
+    if (error.code) {
+      row->code = cli_exit_code(error.code);
+      row->reason = strdup(error.message);
+    }
     pthread_mutex_lock(&run->lock);
-    rc = cli_results_append(&run->sweep->results, line);
+    rc = cli_results_append(&run->sweep->results, row->line);
     if (run->rc == 0) run->rc = rc;
     pthread_mutex_unlock(&run->lock);
   } else if (rc != CLT_E_STOPPED) {
@@ -213,96 +198,80 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, size_
 
 /* --- lanes --- */
 
-/* A store serves one thread, so each lane has its own. */
-static void run_lane(lane *l) {
-  runner *run = l->runner;
+/* A lane's tunings, one after the other, if it is its turn. A store serves one thread, so each lane has its own. */
+static int run_lane(void *user, size_t index, clt_error *error) {
+  runner *run = user;
+  lane *l = &run->lanes[index];
   cli_sweep *s = run->sweep;
   clt_store *store = NULL;
-  clt_error error = {0};
-  if (!s->no_store && clt_store_open(&store, "sqlite", s->store_path, &error)) {
+  if (l->alone != run->alone) return 0;
+  if (!s->no_store && clt_store_open(&store, "sqlite", s->store_path, error)) {
     pthread_mutex_lock(&run->lock);
-    if (run->rc == 0) run->rc = cli_report(&error);
+    if (run->rc == 0) run->rc = cli_report(error);
     pthread_mutex_unlock(&run->lock);
-    return;
+    return 0;
   }
   cli_sweep_tuning t = {0};
   bool ended = false;
-  for (size_t k = 0; k < l->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
-    size_t device = l->devices[k / s->n_cells], cell = k % s->n_cells;
+  for (size_t k = 0; k < s->n_devices * s->n_cells && !ended && !*cli_signals_flag(); k++) {
+    size_t device = k / s->n_cells, cell = k % s->n_cells;
+    if (run->lane_of[device] != index) continue;
     cli_row *row = cli_sweep_row(s, device, cell);
     char text[256];
     bool open = cli_sweep_prepare(&t, s, device, cell);
-    clt_sweep_cell_print(&t.cell, text, sizeof text);
+    clt_sweep_cell_print(t.cell, text, sizeof text);
     pthread_mutex_lock(&run->lock);
     ended = run->rc != 0;
     l->done = l->total = 0;
     snprintf(l->now, sizeof l->now, "%.40s: %.100s", s->devices[device].name, text);
     pthread_mutex_unlock(&run->lock);
     if (ended) break;
-    if (open) tune_row(l, &t, store, device, row);
+    if (open) tune_row(l, &t, store, row);
     pthread_mutex_lock(&run->lock);
     if (row->state != CLI_ROW_OPEN) count_row(l, row);
     pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);
   clt_store_close(store);
-}
-
-static void *run_next_lanes(void *user) {
-  runner *run = user;
-  for (;;) {
-    pthread_mutex_lock(&run->lock);
-    while (run->next_lane < run->n_lanes && run->lanes[run->next_lane].alone) run->next_lane++;
-    size_t index = run->next_lane++;
-    pthread_mutex_unlock(&run->lock);
-    if (index >= run->n_lanes) return NULL;
-    run_lane(&run->lanes[index]);
-  }
+  return 0;
 }
 
 int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
-  pthread_t threads[MAX_LANES];
-  size_t n_threads = 0;
-  runner *run = calloc(1, sizeof *run);
-  if (run == NULL) return cli_failure("out of memory");
-  run->sweep = sweep;
-  pthread_mutex_init(&run->lock, NULL);
-  cli_progress_init(&run->progress, quiet, NULL);
-  int rc = 0;
+  runner run = {.sweep = sweep};
+  pthread_mutex_init(&run.lock, NULL);
+  cli_progress_init(&run.progress, quiet, NULL);
+  run.lanes = calloc(sweep->n_devices, sizeof *run.lanes);
+  run.lane_of = calloc(sweep->n_devices, sizeof *run.lane_of);
+  int rc = run.lanes && run.lane_of ? cli_results_open(&sweep->results) : cli_failure("out of memory");
   for (size_t d = 0; rc == 0 && d < sweep->n_devices; d++) {
     char key[256];
     size_t i = 0;
     clt_device_lock_key(&sweep->devices[d], key, sizeof key);
-    while (i < run->n_lanes && strcmp(run->lanes[i].key, key) != 0) i++;
-    if (i == MAX_LANES) i--; /* shares one: slower, and right */
-    lane *l = &run->lanes[i];
-    if (l->devices == NULL) {
-      l->runner = run;
+    while (i < run.n_lanes && strcmp(run.lanes[i].key, key) != 0) i++;
+    lane *l = &run.lanes[i];
+    if (i == run.n_lanes) {
+      l->runner = &run;
       l->alone = strcmp(key, "cpu") == 0;
       memcpy(l->key, key, sizeof key);
-      run->n_lanes++;
-      if ((l->devices = calloc(sweep->n_devices, sizeof *l->devices)) == NULL) rc = cli_failure("out of memory");
+      run.n_lanes++;
     }
-    if (rc == 0) l->devices[l->n_devices++] = d;
+    run.lane_of[d] = i;
     l->n_left += sweep->n_cells;
   }
-  if (rc == 0) rc = cli_results_open(&sweep->results);
   cli_signals_install();
   if (rc == 0) {
-    size_t at_once = jobs > 0 && (size_t)jobs < run->n_lanes ? (size_t)jobs : run->n_lanes;
-    while (n_threads + 1 < at_once && pthread_create(&threads[n_threads], NULL, run_next_lanes, run) == 0) n_threads++;
-    run_next_lanes(run);
-    while (n_threads > 0) pthread_join(threads[--n_threads], NULL);
+    unsigned at_once = jobs > 0 ? (unsigned)jobs : (unsigned)run.n_lanes;
+    rc = clt_parallel(at_once, run.n_lanes, run_lane, &run, NULL);
     /* Compiling for other devices, and the searchers of their tunings, work on the CPU: it is measured when they are
      * done. */
-    for (size_t i = 0; i < run->n_lanes; i++)
-      if (run->lanes[i].alone) run_lane(&run->lanes[i]);
-    rc = run->rc;
+    run.alone = true;
+    if (rc == 0) rc = clt_parallel(1, run.n_lanes, run_lane, &run, NULL);
+    rc = rc ? cli_failure("out of memory") : run.rc;
   }
   if (rc == 0 && *cli_signals_flag()) rc = 128 + *cli_signals_flag();
-  for (size_t i = 0; i < run->n_lanes; i++) free(run->lanes[i].devices);
-  cli_progress_end(&run->progress);
-  pthread_mutex_destroy(&run->lock);
-  free(run);
+  free(run.lanes);
+  free(run.lane_of);
+  cli_progress_end(&run.progress);
+  pthread_mutex_destroy(&run.lock);
   return rc;
 }

@@ -22,53 +22,44 @@ enum {
 
 typedef struct table_line {
   const clt_device_info *device;
-  clt_sweep_cell cell;         /* the first one's */
+  const clt_sweep_cell *cell;  /* the first one's */
   size_t n, n_found, n_failed; /* tunings; the rest are open */
   const char *reason;          /* of the first failure; NULL: none */
   double figures[N_FIGURES];
 } table_line;
 
-static bool has_found(const cli_row *row) {
-  return row->state == CLI_ROW_FINISHED && (row->outcome.best_s > 0 || row->outcome.best_value > 0);
-}
-
-/* What is compared: of times themselves, of values what is the less the better. */
-static double cost_of(const cli_outcome *o, double value, double time_s) {
-  return isnan(o->best_value) ? time_s : o->maximised ? 1 / value : value;
-}
-
-/* The least cost at the sizes of a cell, by whatever tuning: those stand together. */
-static double least_cost(const cli_sweep *s, size_t device, size_t first) {
-  size_t set = cli_sweep_cell(s, first).size_set;
-  double least = NAN;
-  while (first > 0 && cli_sweep_cell(s, first - 1).size_set == set) first--;
-  for (; first < s->n_cells && cli_sweep_cell(s, first).size_set == set; first++) {
-    const cli_row *row = cli_sweep_row(s, device, first);
-    if (has_found(row)) least = fmin(least, cost_of(&row->outcome, row->outcome.best_value, row->outcome.best_s));
-  }
-  return least;
-}
-
 /* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure. */
 static void fill_line(table_line *line, const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
-  size_t found = 0;
-  *line = (table_line){.device = &s->devices[device], .cell = cli_sweep_cell(s, first), .n = n};
-  for (size_t i = 0; i < n; i++) {
-    const cli_row *row = cli_sweep_row(s, device, first + i);
-    const cli_outcome *o = &row->outcome;
+  const clt_sweep_cell *cells = s->cells;
+  size_t found = 0, beside = first;
+  *line = (table_line){.device = &s->devices[device], .cell = &cells[first], .n = n};
+  for (size_t i = first; i < first + n; i++) {
+    const cli_row *row = cli_sweep_row(s, device, i);
     bool failed = row->state != CLI_ROW_OPEN && row->code != 0;
     line->n_found += row->state == CLI_ROW_FINISHED && row->code == 0;
     line->n_failed += failed;
     if (failed && line->reason == NULL) line->reason = row->reason ? row->reason : "out of memory";
-    if (!has_found(row)) continue;
-    double best = cost_of(o, o->best_value, o->best_s), standard = cost_of(o, o->default_value, o->default_s);
-    const double figures[N_FIGURES] = {o->best_s, o->default_s, standard / best, (double)o->evaluations,
-                                       best,      o->wall_s,    o->best_value,   o->default_value};
+    if (!cli_row_found(row)) continue;
+    double cost = cli_row_cost(row, false);
+    const double figures[N_FIGURES] = {[BEST_S] = cli_row_number(row, "best_s"),
+                                       [DEFAULT_S] = cli_row_number(row, "default_s"),
+                                       [SPEEDUP] = cli_row_cost(row, true) / cost,
+                                       [EVALUATIONS] = cli_row_number(row, "total"),
+                                       [FRACTION] = cost,
+                                       [WALL_S] = cli_row_number(row, "wall_s"),
+                                       [BEST_VALUE] = cli_row_number(row, "best_value"),
+                                       [DEFAULT_VALUE] = cli_row_number(row, "default_value")};
     for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = figures[f];
     found++;
   }
   for (size_t f = 0; f < N_FIGURES; f++) line->figures[f] = clt_median(scratch + f * n, found);
-  line->figures[FRACTION] = least_cost(s, device, first) / line->figures[FRACTION];
+  double least = NAN; /* at these sizes, by whatever tuning: those stand together */
+  while (beside > 0 && cells[beside - 1].size_set == cells[first].size_set) beside--;
+  for (; beside < s->n_cells && cells[beside].size_set == cells[first].size_set; beside++) {
+    const cli_row *row = cli_sweep_row(s, device, beside);
+    if (cli_row_found(row)) least = fmin(least, cli_row_cost(row, false));
+  }
+  line->figures[FRACTION] = least / line->figures[FRACTION];
 }
 
 /* malloc'ed; NULL when out of memory. */
@@ -78,11 +69,9 @@ static table_line *make_lines(const cli_sweep *s, size_t *n_lines) {
   *n_lines = 0;
   for (size_t d = 0; lines && scratch && d < s->n_devices; d++)
     for (size_t first = 0, n; first < s->n_cells; first += n) {
-      clt_sweep_cell a = cli_sweep_cell(s, first);
-      for (n = 1; first + n < s->n_cells; n++) {
-        clt_sweep_cell b = cli_sweep_cell(s, first + n);
-        if (a.size_set != b.size_set || a.budget != b.budget || strcmp(a.label, b.label) != 0) break;
-      }
+      const clt_sweep_cell *a = &s->cells[first];
+      for (n = 1; first + n < s->n_cells; n++)
+        if (a->size_set != a[n].size_set || a->budget != a[n].budget || strcmp(a->label, a[n].label) != 0) break;
       fill_line(&lines[(*n_lines)++], s, d, first, n, scratch);
     }
   if (scratch == NULL) free(lines), lines = NULL;
@@ -115,10 +104,10 @@ static void put_sizes(char out[FIELD], const clt_sweep_cell *cell) {
 static void describe_line(row_of_fields out, const table_line *line) {
   size_t n_open = line->n - line->n_found - line->n_failed;
   snprintf(out[0], FIELD, "%s", line->device->name);
-  snprintf(out[1], FIELD, "%s", clt_problem_name(line->cell.problem));
-  put_sizes(out[2], &line->cell);
-  snprintf(out[3], FIELD, "%s", line->cell.label);
-  snprintf(out[4], FIELD, line->cell.budget ? "%lld" : "-", (long long)line->cell.budget);
+  snprintf(out[1], FIELD, "%s", clt_problem_name(line->cell->problem));
+  put_sizes(out[2], line->cell);
+  snprintf(out[3], FIELD, "%s", line->cell->label);
+  snprintf(out[4], FIELD, line->cell->budget ? "%lld" : "-", (long long)line->cell->budget);
   snprintf(out[5], FIELD, "%zu/%zu", line->n_found, line->n);
   if (isfinite(line->figures[BEST_VALUE]))
     put_number(out[6], "%.4g", line->figures[BEST_VALUE]);
@@ -142,17 +131,14 @@ static size_t width_of(const char *text) {
   return n;
 }
 
-/* The last column has no width; where it is empty, what comes before it needs no blanks. */
+/* The first row is that of the titles. The last column has no width; where it is empty, what comes before it needs no
+ * blanks. */
 static void print_text_table(row_of_fields *rows, size_t n) {
   const size_t last = N_COLUMNS - 1;
-  size_t widths[N_COLUMNS];
-  for (size_t c = 0; c < N_COLUMNS; c++) {
-    widths[c] = strlen(titles[c]);
+  size_t widths[N_COLUMNS] = {0};
+  for (size_t c = 0; c < N_COLUMNS; c++)
     for (size_t i = 0; i < n; i++)
       if (width_of(rows[i][c]) > widths[c]) widths[c] = width_of(rows[i][c]);
-  }
-  for (size_t c = 0; c < last; c++) printf("%-*s", (int)widths[c] + 2, titles[c]);
-  puts(titles[last]);
   for (size_t i = 0; i < n; i++) {
     for (size_t c = 0; c < last; c++) {
       bool padded = c + 1 < last || rows[i][last][0];
@@ -163,10 +149,6 @@ static void print_text_table(row_of_fields *rows, size_t n) {
 }
 
 static void print_markdown_table(row_of_fields *rows, size_t n) {
-  for (size_t c = 0; c < N_COLUMNS; c++) printf("| %s ", titles[c]);
-  puts("|");
-  for (size_t c = 0; c < N_COLUMNS; c++) printf("| --- ");
-  puts("|");
   for (size_t i = 0; i < n; i++) {
     for (size_t c = 0; c < N_COLUMNS; c++) {
       printf("| ");
@@ -177,6 +159,8 @@ static void print_markdown_table(row_of_fields *rows, size_t n) {
       putchar(' ');
     }
     puts("|");
+    for (size_t c = 0; i == 0 && c < N_COLUMNS; c++) printf("| --- ");
+    if (i == 0) puts("|");
   }
 }
 
@@ -199,14 +183,14 @@ static void print_csv(const table_line *lines, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const table_line *l = &lines[i];
     char sizes[FIELD];
-    put_sizes(sizes, &l->cell);
-    const char *const texts[] = {l->device->name, l->device->driver_version, clt_problem_name(l->cell.problem), sizes,
-                                 l->cell.label};
+    put_sizes(sizes, l->cell);
+    const char *const texts[] = {l->device->name, l->device->driver_version, clt_problem_name(l->cell->problem), sizes,
+                                 l->cell->label};
     for (size_t t = 0; t < 5; t++) {
       print_quoted(texts[t]);
       putchar(',');
     }
-    printf("%lld,%zu,%zu,%zu,", (long long)l->cell.budget, l->n, l->n_found, l->n_failed);
+    printf("%lld,%zu,%zu,%zu,", (long long)l->cell->budget, l->n, l->n_found, l->n_failed);
     for (size_t k = 0; k < N_FIGURES; k++) {
       if (isfinite(l->figures[k])) printf("%.9g", l->figures[k]);
       putchar(',');
@@ -231,12 +215,12 @@ static json_t *line_json(const table_line *l) {
                           {"fraction_of_best", FRACTION},
                           {"wall_s", WALL_S}};
   json_t *sizes = json_object();
-  for (size_t i = 0; i < l->cell.n_sizes; i++)
-    json_object_set_new(sizes, l->cell.sizes[i].name, json_integer(l->cell.sizes[i].value));
+  for (size_t i = 0; i < l->cell->n_sizes; i++)
+    json_object_set_new(sizes, l->cell->sizes[i].name, json_integer(l->cell->sizes[i].value));
   json_t *out = json_pack("{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "device", l->device->name, "driver",
-                          l->device->driver_version, "problem", clt_problem_name(l->cell.problem), "sizes", sizes,
-                          "searcher", l->cell.label, "budget", (json_int_t)l->cell.budget, "tunings", (json_int_t)l->n,
-                          "found", (json_int_t)l->n_found, "failed", (json_int_t)l->n_failed);
+                          l->device->driver_version, "problem", clt_problem_name(l->cell->problem), "sizes", sizes,
+                          "searcher", l->cell->label, "budget", (json_int_t)l->cell->budget, "tunings",
+                          (json_int_t)l->n, "found", (json_int_t)l->n_found, "failed", (json_int_t)l->n_failed);
   for (size_t f = 0; f < N_FIGURES; f++)
     json_object_set_new(out, figures[f].name, clt_json_real(l->figures[figures[f].figure]));
   json_object_set_new(out, "reason", l->reason ? json_string(l->reason) : json_null());
@@ -274,9 +258,10 @@ int cli_sweep_print(const cli_sweep *s, const char *format, bool stopped) {
   } else if (strcmp(format, "csv") == 0) {
     print_csv(lines, n);
   } else {
-    for (size_t i = 0; i < n; i++) describe_line(rows[i], &lines[i]);
     bool text = strcmp(format, "text") == 0;
-    (text ? print_text_table : print_markdown_table)(rows, n);
+    for (size_t c = 0; c < N_COLUMNS; c++) snprintf(rows[0][c], FIELD, "%s", titles[c]);
+    for (size_t i = 0; i < n; i++) describe_line(rows[i + 1], &lines[i]);
+    (text ? print_text_table : print_markdown_table)(rows, n + 1);
     if (text) {
       printf("\n%zu tunings: %zu finished", counts.total, counts.found);
       if (counts.before) printf(" (%zu before)", counts.before);

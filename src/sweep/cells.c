@@ -25,9 +25,7 @@ bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
   return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
 }
 
-/* The problem of a cell, its set of sizes, its searcher, and its number among the searcher's cells. */
-static const clt_sweep_problem *locate_cell(const clt_sweep *sweep, size_t index, size_t *set,
-                                            const clt_sweep_searcher **searcher, size_t *within) {
+void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index) {
   size_t low = 0, high = sweep->n_problems; /* the last problem whose first cell is not behind the index */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
@@ -38,24 +36,14 @@ static const clt_sweep_problem *locate_cell(const clt_sweep *sweep, size_t index
   }
   const clt_sweep_problem *p = &sweep->problems[low];
   const clt_sweep_axes *axes = &p->axes;
-  size_t of_set = p->n_cells / p->n_sets, rest = (index - p->first_cell) % of_set;
-  const clt_sweep_searcher *at = axes->searchers;
-  for (;; at++) {
-    size_t of_searcher = at->searcher ? axes->n_budgets * axes->n_seeds : 1;
+  size_t of_set = p->n_cells / p->n_sets, set = (index - p->first_cell) / of_set;
+  size_t rest = (index - p->first_cell) % of_set; /* in the end: the number among the searcher's cells */
+  const clt_sweep_searcher *searcher = axes->searchers;
+  for (;; searcher++) {
+    size_t of_searcher = searcher->searcher ? axes->n_budgets * axes->n_seeds : 1;
     if (rest < of_searcher) break;
     rest -= of_searcher;
   }
-  *set = (index - p->first_cell) / of_set;
-  *searcher = at;
-  *within = rest;
-  return p;
-}
-
-void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index) {
-  size_t set, within;
-  const clt_sweep_searcher *searcher;
-  const clt_sweep_problem *p = locate_cell(sweep, index, &set, &searcher, &within);
-  const clt_sweep_axes *axes = &p->axes;
   *out = (clt_sweep_cell){.index = index,
                           .problem = p->problem,
                           .sizes = p->sizes + set * p->n_sizes,
@@ -63,10 +51,9 @@ void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index
                           .size_set = p->first_set + set,
                           .label = searcher->label,
                           .searcher = searcher->searcher,
-                          .searcher_settings = searcher->settings,
-                          .n_searcher_settings = searcher->n_settings,
-                          .budget = searcher->searcher ? axes->budgets[within / axes->n_seeds] : 0,
-                          .seed = (uint64_t)axes->seeds[within % axes->n_seeds]};
+                          .entry = searcher,
+                          .budget = searcher->searcher ? axes->budgets[rest / axes->n_seeds] : 0,
+                          .seed = (uint64_t)axes->seeds[rest % axes->n_seeds]};
 }
 
 /* snprintf behind what is there; returns the length needed in all. */
@@ -123,29 +110,22 @@ static int set_position(const clt_space *space, uint32_t *positions, const char 
   return clt_fail(error, CLT_E_NOT_FOUND, "'%s' is not a value of '%s'", text, name);
 }
 
-/* The valid ones of the list, or of the combinations of the grid with its last parameter fastest. *out is malloc'ed. */
-static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_out, const clt_sweep_searcher *searcher,
+/* The valid ones of the list. *out is malloc'ed. */
+static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_out, const json_t *list,
                                const clt_instance *instance, clt_error *error) {
   const clt_space *space = clt_instance_space(instance);
-  const json_t *grid = searcher->grid;
   const char *name;
   json_t *value;
-  size_t n = 0, total = grid ? 1 : json_array_size(searcher->configurations);
-  json_object_foreach((json_t *)grid, name, value) total *= json_array_size(value);
+  size_t n = 0, total = json_array_size(list);
   clt_config *configs = clt_new_array(total, sizeof *configs);
   int rc = configs ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < total; i++) {
-    const json_t *item = json_array_get(searcher->configurations, i), *inner = json_object_get(item, "configuration");
+    json_t *item = json_array_get(list, i), *inner = json_object_get(item, "configuration");
     uint32_t positions[CLT_MAX_PARAMETERS];
-    size_t before = total;
     clt_error cause = {0};
     clt_space_positions(space, clt_instance_default(instance), positions);
-    json_object_foreach((json_t *)(grid ? grid : json_is_object(inner) ? inner : item), name, value) {
-      size_t behind = grid ? before / json_array_size(value) : 0; /* combinations of those behind it */
-      const json_t *chosen = grid ? json_array_get(value, i % before / behind) : value;
-      if (rc == CLT_OK) rc = set_position(space, positions, name, chosen, &cause);
-      before = behind;
-    }
+    json_object_foreach(json_is_object(inner) ? inner : item, name, value) if (rc == CLT_OK) rc =
+        set_position(space, positions, name, value, &cause);
     clt_config config = rc ? CLT_CONFIG_NONE : clt_space_from_positions(space, positions);
     if (rc)
       clt_fail(error, rc, "configuration %zu: %s", i, cause.message);
@@ -173,18 +153,15 @@ int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt
   s.evaluator_settings = sweep->evaluator_settings;
   s.n_evaluator_settings = sweep->n_evaluator_settings;
   s.searcher = cell->searcher ? cell->searcher : "exhaustive"; /* which is not asked where configurations are listed */
-  s.searcher_settings = cell->searcher_settings;
-  s.n_searcher_settings = cell->n_searcher_settings;
+  s.searcher_settings = cell->entry->settings;
+  s.n_searcher_settings = cell->entry->n_settings;
   s.budget = cell->budget;
   s.seed = cell->seed;
-  if (cell->searcher == NULL) {
-    const clt_sweep_searcher *searcher;
-    size_t set, within;
-    locate_cell(sweep, cell->index, &set, &searcher, &within);
-    int rc = list_configurations(&configurations, &s.n_configurations, &left_out, searcher, instance, error);
-    if (rc) return rc;
-    s.configurations = configurations;
-  }
+  int rc = cell->searcher ? CLT_OK
+                          : list_configurations(&configurations, &s.n_configurations, &left_out,
+                                                cell->entry->configurations, instance, error);
+  if (rc) return rc;
+  s.configurations = configurations;
   if (n_left_out) *n_left_out = left_out;
   *out = s;
   return CLT_OK;
@@ -205,8 +182,22 @@ static void hash_options(clt_hasher *hasher, const char *name, const clt_setting
   }
 }
 
-/* What decides what is measured, or what is said of it. Not the threads, the batch or the workers: they change when. */
-static void hash_settings(clt_hasher *hasher, const clt_tune_settings *s) {
+int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
+  const clt_space *space = clt_instance_space(s->instance);
+  clt_store_key key;
+  int rc = clt_store_key_init(&key, s->instance, error);
+  if (rc) return rc;
+  clt_hasher *hasher = clt_hasher_new();
+  if (hasher == NULL) return clt_fail_memory(error);
+  uint64_t valid = clt_space_valid(space);
+  clt_hasher_add_text(hasher, "tuning 1");
+  clt_hasher_add_text(hasher, key.problem);
+  clt_hasher_add_text(hasher, key.device);
+  clt_hasher_add_text(hasher, key.driver);
+  clt_space_hash(hasher, space);
+  clt_hasher_add(hasher, &valid, sizeof valid);
+  /* What decides what is measured, or what is said of it. Not the threads, the batch or the workers: they change when.
+   */
   const int64_t counts[] = {s->budget,      (int64_t)s->seed, s->finalists,    s->stagnation,
                             s->no_transfer, s->no_reuse,      s->skip_default, (int64_t)s->n_configurations};
   const double numbers[] = {s->time_s, s->space_fraction, s->target, s->tolerance, s->confidence};
@@ -218,23 +209,6 @@ static void hash_settings(clt_hasher *hasher, const clt_tune_settings *s) {
   if (objective) clt_hasher_add_text(hasher, *objective ? objective : "time"); /* of the time when it was called so */
   hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
   hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);
-}
-
-int clt_sweep_key(char out[33], const clt_tune_settings *settings, clt_error *error) {
-  clt_store_key key;
-  int rc = clt_store_key_init(&key, settings->instance, error);
-  if (rc) return rc;
-  clt_hasher *hasher = clt_hasher_new();
-  if (hasher == NULL) return clt_fail_memory(error);
-  const clt_space *space = clt_instance_space(settings->instance);
-  uint64_t valid = clt_space_valid(space);
-  clt_hasher_add_text(hasher, "tuning 1");
-  clt_hasher_add_text(hasher, key.problem);
-  clt_hasher_add_text(hasher, key.device);
-  clt_hasher_add_text(hasher, key.driver);
-  clt_space_hash(hasher, space);
-  clt_hasher_add(hasher, &valid, sizeof valid);
-  hash_settings(hasher, settings);
   clt_hasher_hex(hasher, out);
   clt_hasher_free(hasher);
   return CLT_OK;

@@ -99,43 +99,39 @@ static const json_t *read_configurations(clt_sweep *sweep, const clt_node *node)
   return list.json;
 }
 
-/* The values of one parameter of a grid: a scalar, a list of them, or a text as of T1 ("[2**i for i in range(4)]"). A
- * text that is no list is the value itself. */
-static json_t *grid_values(const json_t *json) {
-  clt_value *values = NULL;
-  size_t n = 0;
-  if (json_is_array(json)) return json_incref((json_t *)json);
-  json_t *list = json_array();
-  const char *text = json_string_value(json);
-  if (text && clt_values_parse(&values, &n, text, NULL, NULL, 0, NULL) == CLT_OK) {
-    for (size_t i = 0; i < n; i++) json_array_append_new(list, clt_json_value(values[i]));
-  } else {
-    json_array_append(list, (json_t *)json);
-  }
-  free(values);
-  return list;
-}
-
+/* All combinations as a list of configurations, the last parameter fastest. The values of a parameter are a scalar, a
+ * list of them, or a text as of T1 ("[2**i for i in range(4)]"); a text that is no list is the value itself. */
 static const json_t *read_grid(clt_sweep *sweep, const clt_node *node) {
   const char *name;
-  json_t *value, *grid = json_object();
-  size_t total = 1;
-  if (json_array_append_new(sweep->kept, grid)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
-  if (!clt_read_object(node, NULL, false)) return NULL;
-  json_object_foreach((json_t *)node->json, name, value) {
+  json_t *given, *list = json_array();
+  json_array_append_new(list, json_object());
+  if (!clt_read_object(node, NULL, false)) return json_decref(list), NULL;
+  json_object_foreach((json_t *)node->json, name, given) {
     clt_node here = clt_node_member(node, name);
-    clt_value scalar;
-    json_t *list = here.json ? grid_values(here.json) : NULL;
-    size_t n = json_array_size(list);
-    bool good = n > 0 && n <= CLT_MAX_SWEEP_LISTED && (total *= n) <= CLT_MAX_SWEEP_LISTED;
-    for (size_t i = 0; good && i < n; i++) good = clt_json_to_value(&scalar, json_array_get(list, i));
+    clt_value *parsed = NULL, scalar;
+    size_t n = json_is_array(given) ? json_array_size(given) : 1;
+    const char *text = json_string_value(given);
+    bool is_list = text && clt_values_parse(&parsed, &n, text, NULL, NULL, 0, NULL) == CLT_OK;
+    bool good = n > 0 && n <= CLT_MAX_SWEEP_LISTED && n * json_array_size(list) <= CLT_MAX_SWEEP_LISTED;
+    json_t *longer = json_array();
+    for (size_t i = 0; good && i < n * json_array_size(list); i++) {
+      json_t *value = is_list                ? clt_json_value(parsed[i % n])
+                      : json_is_array(given) ? json_incref(json_array_get(given, i % n))
+                                             : json_incref(given);
+      json_t *configuration = json_copy(json_array_get(list, i / n));
+      good = clt_json_to_value(&scalar, value);
+      if (json_object_set_new(configuration, name, value) || json_array_append_new(longer, configuration))
+        clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+    }
     if (!good)
       clt_node_fail(&here, "needs a value, or a list of values; all combinations are at most %d", CLT_MAX_SWEEP_LISTED);
-    if (!good) return json_decref(list), NULL;
-    if (json_object_set_new(grid, name, list)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+    free(parsed);
+    json_decref(list);
+    list = longer;
   }
-  if (json_object_size(grid) == 0) clt_node_fail(node, "must not be empty");
-  return grid;
+  if (json_object_size(node->json) == 0) clt_node_fail(node, "must not be empty");
+  if (json_array_append_new(sweep->kept, list)) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  return list;
 }
 
 static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_node *node) {
@@ -163,7 +159,7 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
   } else if (list.json) {
     out->configurations = read_configurations(sweep, &list);
   } else {
-    out->grid = read_grid(sweep, &grid);
+    out->configurations = read_grid(sweep, &grid);
   }
   if (out->label == NULL || out->label[0] == 0) out->label = out->searcher ? out->searcher : "grid";
 }

@@ -32,8 +32,7 @@ typedef struct clt_sweep_searcher {
   const char *label, *searcher; /* searcher NULL: listed */
   clt_setting *settings;
   size_t n_settings;
-  const json_t *configurations; /* a list of objects; NULL: none */
-  const json_t *grid;           /* an object of lists of scalars; NULL: none */
+  const json_t *configurations; /* where they are listed: a list of objects */
 } clt_sweep_searcher;
 
 /* What a problem is tuned by. */
@@ -76,10 +75,9 @@ typedef struct clt_sweep_cell {
   size_t n_sizes;
   size_t size_set;   /* cells of one device with the same number have the same problem and sizes; they stand together */
   const char *label; /* what the searcher is called in tables: the plan's "Name", else the searcher's own */
-  const char *searcher; /* NULL: the configurations are listed */
-  const clt_setting *searcher_settings;
-  size_t n_searcher_settings;
-  int64_t budget; /* as in clt_tune_settings; 0 where the configurations are listed */
+  const char *searcher;            /* NULL: the configurations are listed */
+  const clt_sweep_searcher *entry; /* the plan's, whose settings or configurations these are */
+  int64_t budget;                  /* as in clt_tune_settings; 0 where the configurations are listed */
   uint64_t seed;
 } clt_sweep_cell;
 
