@@ -29,16 +29,15 @@ typedef struct axes {
   size_t n;
 } axes;
 
-static int find_size(const axes *a, const char *name) {
+/* -1: there is none, which is a mistake, but for members that begin with no letter: they are comments. */
+static int find_size(const axes *a, const char *name, bool is_member, const clt_node *node) {
   for (size_t i = 0; i < a->n; i++)
     if (strcmp(a->axis[i].name, name) == 0) return (int)i;
-  return -1;
-}
-
-static void no_such_size(const axes *a, const char *name, const clt_node *node) {
-  const char **names = clt_node_new(node, a->n, sizeof *names);
+  bool is_comment = is_member && !isalpha((unsigned char)name[0]);
+  const char **names = is_comment ? NULL : clt_node_new(node, a->n, sizeof *names);
   for (size_t i = 0; names && i < a->n; i++) names[i] = a->axis[i].name;
   if (names) clt_node_fail_name(node, "size", name, names, a->n);
+  return -1;
 }
 
 static void check_range(const axes *a, const clt_node *node, size_t i, int64_t value) {
@@ -66,8 +65,7 @@ static void read_list(clt_sweep_problem *out, const axes *a, const clt_node *lis
     if (!clt_read_object(&item, NULL, false)) return;
     json_object_foreach((json_t *)item.json, name, value) {
       clt_node here = clt_node_member(&item, name);
-      int i = find_size(a, name);
-      if (i < 0 && isalpha((unsigned char)name[0])) no_such_size(a, name, &here); /* others are comments */
+      int i = find_size(a, name, true, &here);
       if (i < 0 || !clt_node_ok(list)) continue;
       clt_size *size = &out->sizes[set * out->n_sizes + (size_t)i];
       size->value = clt_read_integer(&item, name, size->value);
@@ -84,14 +82,12 @@ static void read_values(axes *a, const clt_node *values) {
   if (!clt_read_object(values, NULL, false)) return;
   json_object_foreach((json_t *)values->json, name, value) {
     clt_node here = clt_node_member(values, name);
-    int i = find_size(a, name);
-    if (i < 0 && isalpha((unsigned char)name[0])) no_such_size(a, name, &here);
+    int i = find_size(a, name, true, &here);
     if (i < 0 || here.json == NULL || !clt_node_ok(values)) continue;
     axis *x = &a->axis[i];
     const char *text = json_string_value(here.json);
     if (text && clt_is_name(text)) {
-      x->same_as = find_size(a, text);
-      if (x->same_as < 0) no_such_size(a, text, &here);
+      x->same_as = find_size(a, text, false, &here);
       continue;
     }
     x->values = clt_sweep_numbers(&x->n, &here, INT64_MIN, INT64_MAX, MAX_VALUES);
