@@ -1,63 +1,42 @@
 /* Arrays: element types, storing numbers, borders, and comparing a result with its reference. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "problem/parts.h"
 
 /* --- elements --- */
 
-static const struct {
-  const char *name;
-  clt_element_base base;
-} bases[] = {
-    {"char", CLT_ELEMENT_CHAR},
-    {"uchar", CLT_ELEMENT_UCHAR},
-    {"short", CLT_ELEMENT_SHORT},
-    {"ushort", CLT_ELEMENT_USHORT},
-    {"int", CLT_ELEMENT_INT},
-    {"uint", CLT_ELEMENT_UINT},
-    {"long", CLT_ELEMENT_LONG},
-    {"ulong", CLT_ELEMENT_ULONG},
-    {"half", CLT_ELEMENT_HALF},
-    {"float", CLT_ELEMENT_FLOAT},
-    {"double", CLT_ELEMENT_DOUBLE},
-    {"unsigned char", CLT_ELEMENT_UCHAR},
-    {"unsigned short", CLT_ELEMENT_USHORT},
-    {"unsigned int", CLT_ELEMENT_UINT},
-    {"unsigned long", CLT_ELEMENT_ULONG},
-};
+/* By clt_element_base; then the long names of the unsigned ones. */
+static const char *const element_names[] = {
+    "char",  "uchar",  "short",         "ushort",         "int",          "uint",         "long", "ulong", "half",
+    "float", "double", "unsigned char", "unsigned short", "unsigned int", "unsigned long"};
 
 size_t clt_element_base_bytes(clt_element_base base) {
-  switch (base) {
-    case CLT_ELEMENT_CHAR:
-    case CLT_ELEMENT_UCHAR: return 1;
-    case CLT_ELEMENT_SHORT:
-    case CLT_ELEMENT_USHORT:
-    case CLT_ELEMENT_HALF: return 2;
-    case CLT_ELEMENT_INT:
-    case CLT_ELEMENT_UINT:
-    case CLT_ELEMENT_FLOAT: return 4;
-    case CLT_ELEMENT_LONG:
-    case CLT_ELEMENT_ULONG:
-    case CLT_ELEMENT_DOUBLE: return 8;
-  }
-  return 0;
+  static const unsigned char bytes[] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
+  return bytes[base];
 }
 
 int clt_element_parse(clt_element *out, const char *name) {
   static const char *const suffixes[] = {"", "2", "3", "4", "8", "16"};
   static const int counts[] = {1, 2, 3, 4, 8, 16};
-  for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-    size_t length = strlen(bases[i].name);
+  for (size_t i = 0; i < sizeof element_names / sizeof *element_names; i++) {
+    size_t length = strlen(element_names[i]);
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-      if (strncmp(name, bases[i].name, length) != 0 || strcmp(name + length, suffixes[k]) != 0) continue;
+      if (strncmp(name, element_names[i], length) != 0 || strcmp(name + length, suffixes[k]) != 0) continue;
       size_t stored = counts[k] == 3 ? 4 : (size_t)counts[k];
-      *out = (clt_element){bases[i].base, counts[k], stored * clt_element_base_bytes(bases[i].base)};
+      clt_element_base base = (clt_element_base)(i <= CLT_ELEMENT_DOUBLE ? i : 2 * (i - CLT_ELEMENT_DOUBLE) - 1);
+      *out = (clt_element){base, counts[k], stored * clt_element_base_bytes(base)};
       return CLT_OK;
     }
   }
   return CLT_E_FORMAT;
+}
+
+void clt_element_print(char out[16], clt_element element) {
+  int n = snprintf(out, 16, "%s", element_names[element.base]);
+  if (element.components > 1) snprintf(out + n, 16 - (size_t)n, "%d", element.components);
 }
 
 /* IEEE 754 binary16, rounded to nearest even. */
@@ -111,23 +90,6 @@ void clt_store_value(void *at, clt_element_base base, clt_value value) {
 
 /* --- borders --- */
 
-/* A row of the stored array, n = extent[0] elements of the logical row (NULL: outside, zeros) between its two borders.
- */
-static unsigned char *store_row(unsigned char *out, const clt_plan_arg *arg, const unsigned char *row) {
-  size_t element = arg->element.bytes, middle = arg->extent[0] * element, border = arg->border[0];
-  if (row == NULL) {
-    memset(out, 0, middle + 2 * border * element);
-    return out + middle + 2 * border * element;
-  }
-  bool clamp = arg->border_mode == CLT_BORDER_CLAMP;
-  for (size_t i = 0; i < border; i++, out += element) clamp ? memcpy(out, row, element) : memset(out, 0, element);
-  memcpy(out, row, middle);
-  out += middle;
-  for (size_t i = 0; i < border; i++, out += element)
-    clamp ? memcpy(out, row + middle - element, element) : memset(out, 0, element);
-  return out;
-}
-
 /* The logical coordinate of a stored one, clamped; *outside is set where it lies in the border. */
 static size_t logical_of(size_t stored, size_t border, size_t extent, bool *outside) {
   size_t position = stored < border ? 0 : stored - border;
@@ -137,19 +99,29 @@ static size_t logical_of(size_t stored, size_t border, size_t extent, bool *outs
 }
 
 void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical) {
-  size_t row_bytes = arg->extent[0] * arg->element.bytes;
+  const size_t element = arg->element.bytes, row_bytes = arg->extent[0] * element, n_border = arg->border[0];
+  const bool clamp = arg->border_mode == CLT_BORDER_CLAMP;
+  unsigned char *out = stored;
   if (!(arg->border[0] | arg->border[1] | arg->border[2])) {
     memcpy(stored, logical, row_bytes * arg->extent[1] * arg->extent[2]);
     return;
   }
-  unsigned char *out = stored;
   for (size_t z = 0; z < arg->extent[2] + 2 * arg->border[2]; z++) {
-    for (size_t y = 0; y < arg->extent[1] + 2 * arg->border[1]; y++) {
+    for (size_t y = 0; y < arg->extent[1] + 2 * arg->border[1]; y++, out += row_bytes + 2 * n_border * element) {
       bool outside = false;
       size_t from_z = logical_of(z, arg->border[2], arg->extent[2], &outside);
       size_t from_y = logical_of(y, arg->border[1], arg->extent[1], &outside);
       const unsigned char *row = (const unsigned char *)logical + (from_z * arg->extent[1] + from_y) * row_bytes;
-      out = store_row(out, arg, outside && arg->border_mode == CLT_BORDER_ZERO ? NULL : row);
+      unsigned char *left = out, *middle = out + n_border * element, *right = middle + row_bytes;
+      if (outside && !clamp) {
+        memset(out, 0, row_bytes + 2 * n_border * element);
+        continue;
+      }
+      memcpy(middle, row, row_bytes);
+      for (size_t i = 0; i < n_border; i++, left += element, right += element) {
+        clamp ? memcpy(left, row, element) : memset(left, 0, element);
+        clamp ? memcpy(right, middle + row_bytes - element, element) : memset(right, 0, element);
+      }
     }
   }
 }
@@ -168,7 +140,8 @@ void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *store
 
 /* --- comparing --- */
 
-/* Arrays are compared in blocks, converted to double; 64-bit integers, which doubles cannot hold, in their own loop. */
+/* Arrays are compared in blocks of doubles; 64-bit integers, which doubles cannot hold, in their own loop. Blocks are
+ * always full, and worked on in independent lanes, so that the compiler may vectorise without reordering. */
 enum { BLOCK = 1024, LANES = 8 };
 
 typedef struct comparison {
@@ -185,12 +158,10 @@ static double half_to_double(uint16_t bits) {
 }
 
 #define SAME(x) (x)
-#define CONVERTER(name, type, convert)                                      \
-  static void name(double *out, const void *in, size_t n) {                 \
-    const type *from = in;                                                  \
-    for (size_t i = 0; i + LANES <= n; i += LANES)                          \
-      for (size_t j = 0; j < LANES; j++) out[i + j] = convert(from[i + j]); \
-    for (size_t i = n - n % LANES; i < n; i++) out[i] = convert(from[i]);   \
+#define CONVERTER(name, type, convert)                            \
+  static void name(double *out, const void *in) {                 \
+    const type *from = in;                                        \
+    for (size_t i = 0; i < BLOCK; i++) out[i] = convert(from[i]); \
   }
 CONVERTER(from_char, int8_t, SAME)
 CONVERTER(from_uchar, uint8_t, SAME)
@@ -201,22 +172,9 @@ CONVERTER(from_uint, uint32_t, SAME)
 CONVERTER(from_half, uint16_t, half_to_double)
 CONVERTER(from_float, float, SAME)
 CONVERTER(from_double, double, SAME)
-
-static void convert_block(double *out, clt_element_base base, const void *in, size_t n) {
-  switch (base) {
-    case CLT_ELEMENT_CHAR: from_char(out, in, n); break;
-    case CLT_ELEMENT_UCHAR: from_uchar(out, in, n); break;
-    case CLT_ELEMENT_SHORT: from_short(out, in, n); break;
-    case CLT_ELEMENT_USHORT: from_ushort(out, in, n); break;
-    case CLT_ELEMENT_INT: from_int(out, in, n); break;
-    case CLT_ELEMENT_UINT: from_uint(out, in, n); break;
-    case CLT_ELEMENT_HALF: from_half(out, in, n); break;
-    case CLT_ELEMENT_FLOAT: from_float(out, in, n); break;
-    case CLT_ELEMENT_DOUBLE: from_double(out, in, n); break;
-    case CLT_ELEMENT_LONG:
-    case CLT_ELEMENT_ULONG: break;
-  }
-}
+static void (*const convert_block[])(double *, const void *) = {from_char, from_uchar, from_short, from_ushort,
+                                                                from_int,  from_uint,  NULL,       NULL,
+                                                                from_half, from_float, from_double};
 
 /* Equal infinities differ by 0; a NaN on either side, and an infinity against a number, by infinity. */
 static inline double difference(double result, double reference) {
@@ -231,7 +189,6 @@ static inline double allowed(const comparison *c, double reference) {
   return limit < DBL_MAX ? limit : DBL_MAX;
 }
 
-/* The common case, all within tolerance: independent lanes, so that the compiler may vectorise without reordering. */
 static bool block_matches(comparison *c, const double *result, const double *reference) {
   double worst[LANES] = {0}, excess[LANES] = {0};
   const comparison tolerance = *c;
@@ -251,30 +208,24 @@ static bool block_matches(comparison *c, const double *result, const double *ref
   return matches;
 }
 
-/* Compares n numbers; returns the index of the first wrong one, or n. */
-static size_t first_wrong(comparison *c, const double *result, const double *reference, size_t n) {
-  if (n == BLOCK && block_matches(c, result, reference)) return n;
-  size_t first = n;
-  for (size_t i = 0; i < n; i++) {
-    /* n are there: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
-    double d = difference(result[i], reference[i]);
-    if (d > c->worst) c->worst = d;
-    if (first == n && d > allowed(c, reference[i])) first = i;
-  }
-  return first;
-}
-
+/* The index of the first wrong one of n numbers, or n. */
 static size_t compare_doubles(comparison *c, const clt_element *element, const unsigned char *result,
                               const unsigned char *reference, size_t n) {
-  double got[BLOCK], expected[BLOCK];
+  double got[BLOCK], expected[BLOCK], rest[2][BLOCK] = {{0}};
   size_t width = clt_element_base_bytes(element->base), first = n;
-  for (size_t i = 0; i < n; i += BLOCK) {
-    size_t length = n - i < BLOCK ? n - i : BLOCK;
-    convert_block(got, element->base, result + i * width, length);
-    convert_block(expected, element->base, reference + i * width, length);
-    for (size_t k = 3; element->components == 3 && k < length; k += 4) got[k] = expected[k] = 0; /* padding */
-    size_t wrong = first_wrong(c, got, expected, length);
-    if (first == n && wrong < length) first = i + wrong;
+  for (size_t i = 0; i < n; i += BLOCK, result += BLOCK * width, reference += BLOCK * width) {
+    const void *from[] = {result, reference};
+    if (n - i < BLOCK) { /* filled up with zeros */
+      memcpy(rest[0], result, (n - i) * width);
+      memcpy(rest[1], reference, (n - i) * width);
+      from[0] = rest[0], from[1] = rest[1];
+    }
+    convert_block[element->base](got, from[0]);
+    convert_block[element->base](expected, from[1]);
+    for (size_t k = 3; element->components == 3 && k < BLOCK; k += 4) got[k] = expected[k] = 0; /* padding */
+    if (block_matches(c, got, expected)) continue;
+    for (size_t k = 0; first == n && k < BLOCK; k++)
+      if (difference(got[k], expected[k]) > allowed(c, expected[k])) first = i + k;
   }
   return first;
 }

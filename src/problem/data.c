@@ -39,6 +39,7 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
                     .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
                     .absolute_tolerance = argument->absolute_tolerance,
                     .relative_tolerance = argument->relative_tolerance};
+    clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;
     for (size_t d = 0; rc == CLT_OK && d < 3; d++)
@@ -49,63 +50,52 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
   return rc;
 }
 
-/* --- what a module's function may see --- */
+/* --- content --- */
 
+/* What a module's function is given. The call's arrays and scalars are those behind it. */
 typedef struct module_view {
+  clt_module_call call;
   clt_module_array *arrays;
   clt_module_scalar *scalars;
-  char (*types)[16];
-  size_t n_arrays, n_scalars;
 } module_view;
 
 /* Without arrays yet. Scalars are the problem parameters, and scalar arguments that are the same for all
  * configurations. To be released also after a failure. */
 static int view_new(module_view *view, const clt_instance *instance, const clt_data *data, clt_error *error) {
   const clt_problem *problem = instance->problem;
-  *view = (module_view){.arrays = clt_new_array(data->n_arrays, sizeof *view->arrays),
-                        .types = clt_new_array(data->n_arrays, sizeof *view->types),
-                        .scalars = clt_new_array(problem->n_sizes + problem->n_arguments, sizeof *view->scalars)};
-  if (!view->arrays || !view->types || !view->scalars) return clt_fail_memory(error);
+  view->arrays = clt_new_array(data->n_arrays, sizeof *view->arrays);
+  view->scalars = clt_new_array(problem->n_sizes + problem->n_arguments, sizeof *view->scalars);
+  view->call = (clt_module_call){.arrays = view->arrays, .scalars = view->scalars, .seed = data->seed};
+  if (!view->arrays || !view->scalars) return clt_fail_memory(error);
+  size_t *n = &view->call.n_scalars;
   for (size_t i = 0; i < problem->n_sizes; i++)
-    view->scalars[view->n_scalars++] = (clt_module_scalar){problem->sizes[i].name, (double)instance->sizes[i]};
+    view->scalars[(*n)++] = (clt_module_scalar){problem->sizes[i].name, (double)instance->sizes[i]};
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     clt_calculation c = {instance, NULL, NULL, CLT_OK};
     if (argument->kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT) continue;
     double value = clt_evaluate_number(&c, argument->fill.value);
-    if (c.rc == CLT_OK) view->scalars[view->n_scalars++] = (clt_module_scalar){argument->name, value};
+    if (c.rc == CLT_OK) view->scalars[(*n)++] = (clt_module_scalar){argument->name, value};
   }
   return CLT_OK;
 }
 
 static void view_release(module_view *view) {
   free(view->arrays);
-  free(view->types);
   free(view->scalars);
 }
 
-static void show_array(module_view *view, const clt_array *array, void *content) {
-  static const char *const bases[] = {"char", "uchar", "short", "ushort", "int",   "uint",
-                                      "long", "ulong", "half",  "float",  "double"};
-  char *type = view->types[view->n_arrays];
-  clt_element element = array->element;
-  int n = snprintf(type, sizeof *view->types, "%s", bases[element.base]);
-  if (element.components > 1) snprintf(type + n, sizeof *view->types - (size_t)n, "%d", element.components);
-  clt_module_array *shown = &view->arrays[view->n_arrays++];
-  *shown = (clt_module_array){.name = array->name, .type = type, .data = content, .bytes = array->bytes};
+static const clt_module_array *show_array(module_view *view, const clt_array *array, void *content) {
+  clt_module_array *shown = &view->arrays[view->call.n_arrays++];
+  *shown = (clt_module_array){.name = array->name, .type = array->type, .data = content, .bytes = array->bytes};
   memcpy(shown->extent, array->extent, sizeof shown->extent);
+  return shown;
 }
 
-static clt_module_call call_of(const module_view *view, uint64_t seed, const clt_module_array *target) {
-  return (clt_module_call){.arrays = view->arrays,
-                           .n_arrays = view->n_arrays,
-                           .scalars = view->scalars,
-                           .n_scalars = view->n_scalars,
-                           .target = target,
-                           .seed = seed};
+static int new_content(void **out, const clt_array *array, clt_error *error) {
+  *out = calloc(1, array->bytes);
+  return *out ? CLT_OK : clt_fail_memory(error);
 }
-
-/* --- content --- */
 
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error) {
   const clt_reference *reference = &instance->problem->reference;
@@ -113,6 +103,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
   const bool by_files = reference->kind == CLT_REFERENCE_FILE && seed == 1;
   clt_data *data = NULL;
   module_view view = {0};
+  clt_module_call *call = &view.call;
   int rc = new_without_content(&data, instance, seed, error);
   if (rc == CLT_OK) rc = view_new(&view, instance, data, error);
   /* Generators of a module see the arrays before theirs. */
@@ -120,40 +111,32 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     clt_array *array = &data->arrays[i];
     const clt_fill *fill = clt_problem_fill(instance->problem, array->name);
     if (fill == NULL) continue;
-    if ((array->data = calloc(1, array->bytes)) == NULL) {
-      rc = clt_fail_memory(error);
-      break;
-    }
-    show_array(&view, array, array->data);
-    clt_module_call call = call_of(&view, seed, &view.arrays[view.n_arrays - 1]);
-    rc = clt_fill_array(instance, fill, array, array->data, &call, error);
+    if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
+    call->target = show_array(&view, array, array->data);
+    rc = clt_fill_array(instance, fill, array, array->data, call, error);
   }
-  view.n_arrays = 0;
+  call->n_arrays = 0;
   /* The reference's function finds the verified arrays with their content before the run. */
   for (size_t i = 0; rc == CLT_OK && by_module && i < data->n_arrays; i++) {
     clt_array *array = &data->arrays[i];
-    if (array->verified && (array->reference = calloc(1, array->bytes)) == NULL) rc = clt_fail_memory(error);
+    if (array->verified) rc = new_content(&array->reference, array, error);
     if (array->reference && array->data) memcpy(array->reference, array->data, array->bytes);
     show_array(&view, array, array->verified ? array->reference : array->data);
   }
   if (rc == CLT_OK && by_module) {
     clt_module_function function;
-    clt_module_call call = call_of(&view, seed, NULL);
+    call->target = NULL;
     rc = clt_module_find_function(&function, reference->module, reference->function, error);
-    if (rc == CLT_OK && function(&call) != 0)
+    if (rc == CLT_OK && function(call) != 0)
       rc = clt_fail(error, CLT_E_VERIFY, "the reference '%s' of '%s' failed", reference->function, reference->module);
   }
   for (size_t i = 0; rc == CLT_OK && by_files && i < reference->n_arrays; i++) {
     clt_array *array = clt_data_find(data, reference->arrays[i].target);
     if (array == NULL || array->reference) continue;
-    if ((array->reference = calloc(1, array->bytes)) == NULL) {
-      rc = clt_fail_memory(error);
-      break;
-    }
-    view.n_arrays = 0;
-    show_array(&view, array, array->reference);
-    clt_module_call call = call_of(&view, seed, view.arrays);
-    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, &call, error);
+    if ((rc = new_content(&array->reference, array, error)) != CLT_OK) break;
+    call->n_arrays = 0;
+    call->target = show_array(&view, array, array->reference);
+    rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, call, error);
   }
   view_release(&view);
   if (rc == CLT_OK)
@@ -173,11 +156,11 @@ int clt_data_quality(double *out, const clt_instance *instance, const clt_data *
   *out = NAN;
   if (quality->name == NULL) return CLT_OK;
   int rc = view_new(&view, instance, data, error);
+  view.call.target = &target;
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++)
     show_array(&view, &data->arrays[i], data->arrays[i].reference ? data->arrays[i].reference : data->arrays[i].data);
   if (rc == CLT_OK) rc = clt_module_find_function(&function, quality->module, quality->function, error);
-  clt_module_call call = call_of(&view, data->seed, &target);
-  if (rc == CLT_OK && function(&call) == 0 && isfinite(value)) *out = value;
+  if (rc == CLT_OK && function(&view.call) == 0 && isfinite(value)) *out = value;
   view_release(&view);
   return rc;
 }
@@ -205,32 +188,29 @@ clt_array *clt_data_find(const clt_data *data, const char *name) {
   return NULL;
 }
 
-/* --- in files --- */
+/* --- in files, two an array --- */
 
-static int save_content(const void *content, size_t bytes, const char *folder, size_t index, const char *kind,
-                        clt_error *error) {
-  char *path = content ? clt_format("%s/array%zu.%s", folder, index, kind) : NULL;
-  int rc = content == NULL ? CLT_OK : path ? clt_file_write(path, content, bytes, error) : clt_fail_memory(error);
-  free(path);
-  return rc;
+static char *content_path(const char *folder, size_t index) {
+  return clt_format("%s/array%zu.%s", folder, index / 2, index % 2 ? "reference" : "data");
 }
 
 int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
-    const clt_array *array = &data->arrays[i];
-    rc = save_content(array->data, array->bytes, folder, i, "data", error);
-    if (rc == CLT_OK) rc = save_content(array->reference, array->bytes, folder, i, "reference", error);
+  for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
+    const clt_array *array = &data->arrays[i / 2];
+    const void *content = i % 2 ? array->reference : array->data;
+    if (content == NULL) continue;
+    char *path = content_path(folder, i);
+    rc = path ? clt_file_write(path, content, array->bytes, error) : clt_fail_memory(error);
+    free(path);
   }
   return rc;
 }
 
 /* A file that is not there leaves *out NULL. */
-static int map_content(void **out, size_t bytes, const char *folder, size_t index, const char *kind, clt_error *error) {
+static int map_content(void **out, size_t bytes, const char *path, clt_error *error) {
   struct stat status;
   void *content = MAP_FAILED;
-  char *path = clt_format("%s/array%zu.%s", folder, index, kind);
-  if (path == NULL) return clt_fail_memory(error);
   int rc = CLT_OK, fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno != ENOENT) rc = clt_fail_errno(error, CLT_E_IO, "open", path);
@@ -244,18 +224,19 @@ static int map_content(void **out, size_t bytes, const char *folder, size_t inde
     *out = content;
   }
   if (fd >= 0) close(fd);
-  free(path);
   return rc;
 }
 
 int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, const char *folder, clt_error *error) {
   clt_data *data = NULL;
   int rc = new_without_content(&data, instance, seed, error);
-  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
-    clt_array *array = &data->arrays[i];
+  for (size_t i = 0; rc == CLT_OK && i < 2 * data->n_arrays; i++) {
+    clt_array *array = &data->arrays[i / 2];
+    char *path = content_path(folder, i);
     array->mapped = true;
-    rc = map_content(&array->data, array->bytes, folder, i, "data", error);
-    if (rc == CLT_OK) rc = map_content(&array->reference, array->bytes, folder, i, "reference", error);
+    rc = path ? map_content(i % 2 ? &array->reference : &array->data, array->bytes, path, error)
+              : clt_fail_memory(error);
+    free(path);
     if (rc == CLT_OK && array->input && array->data == NULL)
       rc = clt_fail(error, CLT_E_IO, "the content of argument '%s' is missing in '%s'", array->name, folder);
   }

@@ -9,6 +9,7 @@
 typedef struct clt_array {
   char *name;
   clt_element element;
+  char type[16]; /* the element's name */
   size_t extent[3];
   size_t bytes;
   bool input;      /* its content is given to the kernel */

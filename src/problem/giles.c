@@ -33,31 +33,30 @@ static const giles_member members[] = {{"PARAMS", "ConfigurationSpace", OTHER},
                                        {"BUDGET", "Budget", BUDGET}};
 #define N_MEMBERS (sizeof members / sizeof *members)
 
-/* The value is without its outer braces. */
+/* The value is without its outer braces and the space around it. */
 typedef struct giles_entry {
   const char *name, *value;
   int line;
 } giles_entry;
 
-/* After the first mistake (rc is no longer 0) nothing more is done. Texts belong to the source. */
+/* After the first mistake (rc is no longer 0) nothing more is done. */
 typedef struct giles {
   clt_source *source;
   clt_error *error;
   int rc;
-  giles_entry *entries;
+  json_t *root, *groups;
+  giles_entry *entries; /* their texts belong to the source */
   size_t n, capacity;
-  const char *declared[MAX_NAMES]; /* in PARAMS, in order */
+  const char *declared[MAX_NAMES]; /* in PARAMS, in order; texts of groups */
   size_t n_declared;
-  const char *at; /* scanning */
-  int line;
 } giles;
 
 #define GILES_FAIL(g, line, name, ...) \
   ((g)->rc = (g)->rc ? (g)->rc : clt_fail_at((g)->error, CLT_E_FORMAT, (g)->source->path, line, name, __VA_ARGS__))
 #define GILES_FAIL_ENTRY(g, entry, ...) GILES_FAIL(g, (entry)->line, (entry)->name, __VA_ARGS__)
 
-static char *keep_text(giles *g, char *text) {
-  char *kept = clt_source_keep(g->source, text, g->error);
+static char *keep_text(giles *g, const char *text) {
+  char *kept = clt_source_keep(g->source, strdup(text), g->error);
   if (kept == NULL && g->rc == CLT_OK) g->rc = CLT_E_MEMORY;
   return kept;
 }
@@ -73,8 +72,6 @@ static const giles_entry *find_entry(const giles *g, const char *name) {
   return NULL;
 }
 
-/* --- scanning --- */
-
 bool clt_is_giles(const char *text) {
   const char *at = text;
   while (*at && (isspace((unsigned char)*at) || *at == '#')) {
@@ -84,51 +81,47 @@ bool clt_is_giles(const char *text) {
   return isalpha((unsigned char)*at) || *at == '_';
 }
 
-static char *trimmed(giles *g, const char *text, size_t n) {
-  while (n > 0 && isspace((unsigned char)*text)) text++, n--;
-  while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
-  return keep_text(g, strndup(text, n));
-}
-
+/* Cuts a copy of the text into names and values. */
 static void scan_entries(giles *g) {
-  char *text = keep_text(g, strdup(g->source->text));
-  if (text == NULL) return;
-  for (char *at = text; *at; at++) /* comments become spaces, so that nobody else has to know them */
+  char *text = keep_text(g, g->source->text), *at = text;
+  for (; at && *at; at++) /* comments become spaces, so that nobody else has to know them */
     if (*at == '#' && (at == text || isspace((unsigned char)at[-1]))) memset(at, ' ', strcspn(at, "\n"));
-  g->at = text;
-  g->line = 1;
-  while (g->rc == CLT_OK) {
-    for (; isspace((unsigned char)*g->at) || *g->at == ';'; g->at++) g->line += *g->at == '\n';
-    if (*g->at == 0) return;
-    giles_entry entry = {.line = g->line};
-    size_t n = 0;
-    while (isalnum((unsigned char)g->at[n]) || g->at[n] == '_') n++;
-    if (n == 0) GILES_FAIL(g, g->line, NULL, "needs a name: NAME = value");
-    entry.name = keep_text(g, strndup(g->at, n));
-    g->at += n + strspn(g->at + n, " \t");
-    if (*g->at != '=') GILES_FAIL(g, g->line, NULL, "needs a '=' behind the name");
+  at = text;
+  for (int line = 1; g->rc == CLT_OK;) {
+    for (; isspace((unsigned char)*at) || *at == ';'; at++) line += *at == '\n';
+    if (*at == 0) return;
+    char *name = at, *value;
+    while (isalnum((unsigned char)*at) || *at == '_') at++;
+    char *end = at;
+    giles_entry entry = {.name = name, .line = line};
+    if (end == name) GILES_FAIL(g, line, NULL, "needs a name: NAME = value");
+    at += strspn(at, " \t");
+    if (*at != '=') GILES_FAIL(g, line, NULL, "needs a '=' behind the name");
     if (g->rc) return;
-    g->at++;
-    g->at += strspn(g->at, " \t");
-    if (*g->at != '{') { /* the rest of the line */
-      size_t kept = n = strcspn(g->at, "\n");
-      while (kept > 0 && strchr(" \t\r;", g->at[kept - 1])) kept--;
-      entry.value = trimmed(g, g->at, kept);
-      g->at += n;
+    at += 1 + strspn(at + 1, " \t");
+    *end = 0;
+    if (*at != '{') { /* the rest of the line */
+      value = at;
+      end = at += strcspn(at, "\n");
+      while (end > value && strchr(" \t\r;", end[-1])) end--;
+      if (*at) at++, line++;
     } else { /* what stands between a brace and the one that closes it */
-      const char *begin = g->at + 1;
-      int depth = 0;
-      for (; *g->at; g->at++) {
-        g->line += *g->at == '\n';
-        depth += (*g->at == '{') - (*g->at == '}');
+      value = at + 1;
+      for (int depth = 0; *at; at++) {
+        line += *at == '\n';
+        depth += (*at == '{') - (*at == '}');
         if (depth == 0) break;
       }
-      if (*g->at == 0) GILES_FAIL(g, entry.line, NULL, "the '{' is never closed");
+      if (*at == 0) GILES_FAIL(g, entry.line, NULL, "the '{' is never closed");
       if (g->rc) return;
-      entry.value = trimmed(g, begin, (size_t)(g->at++ - begin));
+      end = at++;
     }
-    const giles_entry *other = find_entry(g, entry.name);
-    if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is there already, on line %d", entry.name, other->line);
+    while (value < end && isspace((unsigned char)*value)) value++;
+    while (value < end && isspace((unsigned char)end[-1])) end--;
+    *end = 0;
+    entry.value = value;
+    const giles_entry *other = find_entry(g, name);
+    if (other) GILES_FAIL_ENTRY(g, &entry, "\"%s\" is there already, on line %d", name, other->line);
     if (clt_grow(&g->entries, &g->capacity, g->n + 1, sizeof *g->entries)) g->rc = clt_fail_memory(g->error);
     if (g->rc == CLT_OK) g->entries[g->n++] = entry;
   }
@@ -147,14 +140,15 @@ static void parse_group(giles *g, const giles_entry *params, const char **at, js
   while (g->rc == CLT_OK && **at && **at != '}') {
     size_t n = strcspn(*at, "{}, \t\r\n");
     if (n > 0) {
-      const char *name = keep_text(g, strndup(*at, n));
+      json_t *item = json_stringn(*at, n);
+      const char *name = json_string_value(item);
+      check_json(g, json_array_append_new(group, item));
       *at += n;
       if (g->n_declared == MAX_NAMES) GILES_FAIL_ENTRY(g, params, "has more than %d parameters", MAX_NAMES);
       if (g->rc) return;
       g->declared[g->n_declared++] = name;
       if (!clt_is_name(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" cannot be a name: use letters, digits and _", name);
       if (is_known(name)) GILES_FAIL_ENTRY(g, params, "\"%s\" is a key and cannot be a parameter", name);
-      if (g->rc == CLT_OK) check_json(g, json_array_append_new(group, json_string(name)));
     } else if (**at != '{') {
       ++*at;
     } else if (depth == MAX_DEPTH) {
@@ -169,14 +163,14 @@ static void parse_group(giles *g, const giles_entry *params, const char **at, js
   }
 }
 
-static void parse_params(giles *g, json_t *groups) {
+static void parse_params(giles *g) {
   const giles_entry *params = find_entry(g, "PARAMS");
   const char *absent[MAX_NAMES + N_MEMBERS];
   size_t n_absent = 0;
   if (params == NULL) GILES_FAIL(g, 1, NULL, "needs PARAMS = {name, name, {name, name}}");
   if (g->rc) return;
   const char *at = params->value;
-  parse_group(g, params, &at, groups, 0);
+  parse_group(g, params, &at, g->groups, 0);
   if (g->n_declared == 0) GILES_FAIL_ENTRY(g, params, "needs the name of a parameter");
   if (g->rc) return;
   /* Every entry is a key or has been declared, and all that was declared has values. */
@@ -277,25 +271,27 @@ static void split_commands(giles *g, json_t *out, const giles_entry *entry) {
 /* Says where a member of the JSON comes from. */
 static void note_line(giles *g, const char *key, const giles_entry *entry) {
   clt_source *source = g->source;
-  if (g->rc) return;
-  if (clt_grow(&source->lines, &source->lines_capacity, source->n_lines + 1, sizeof *source->lines)) {
+  const char *copy = keep_text(g, key);
+  if (g->rc == CLT_OK && clt_grow(&source->lines, &source->lines_capacity, source->n_lines + 1, sizeof *source->lines))
     g->rc = clt_fail_memory(g->error);
-    return;
-  }
-  const char *copy = keep_text(g, strdup(key));
-  if (copy) source->lines[source->n_lines++] = (clt_key_line){copy, entry->line};
+  if (g->rc == CLT_OK) source->lines[source->n_lines++] = (clt_key_line){copy, entry->line};
 }
 
-/* Takes json over as a member of object: object.key, of which `place` is the whole key. */
-static void set_member(giles *g, json_t *object, const char *key, json_t *json, const char *place,
-                       const giles_entry *entry) {
-  check_json(g, json_object_set_new(object, key, json));
-  note_line(g, place, entry);
+/* Takes json over as the member of the root, or of an object in it, that key names. */
+static void set_member(giles *g, const char *key, json_t *json, const giles_entry *entry) {
+  const char *dot = strchr(key, '.');
+  json_t *object = dot ? json_object_getn(g->root, key, (size_t)(dot - key)) : g->root;
+  if (g->rc)
+    json_decref(json);
+  else
+    check_json(g, json_object_set_new(object, dot ? dot + 1 : key, json));
+  note_line(g, key, entry);
 }
 
-static void add_space(giles *g, json_t *groups, json_t *root) {
-  json_t *list = json_array(), *space = json_pack("{s:o, s:O}", "TuningParameters", list, "Groups", groups);
-  set_member(g, root, "ConfigurationSpace", space, "ConfigurationSpace.Groups", find_entry(g, "PARAMS"));
+static void add_space(giles *g) {
+  json_t *list = json_array();
+  check_json(g, json_object_set_new(g->root, "ConfigurationSpace", json_pack("{s:o}", "TuningParameters", list)));
+  set_member(g, "ConfigurationSpace.Groups", json_incref(g->groups), find_entry(g, "PARAMS"));
   for (size_t i = 0; g->rc == CLT_OK && i < g->n_declared; i++) {
     const giles_entry *entry = find_entry(g, g->declared[i]);
     char key[64];
@@ -309,25 +305,25 @@ static void add_space(giles *g, json_t *groups, json_t *root) {
 
 /* The last command is run, those before it build. Whatever the makefile needs lies beside the file, unless that says
  * more. */
-static void add_command(giles *g, json_t *root) {
+static void add_command(giles *g) {
   const giles_entry *evaluation = find_entry(g, "EVALUATION");
-  json_t *command = json_pack("{s:s}", "Files", "*"), *commands = json_array();
-  check_json(g, json_object_set_new(root, "Command", command));
+  json_t *commands = json_array();
+  check_json(g, json_object_set_new(g->root, "Command", json_pack("{s:s}", "Files", "*")));
   if (evaluation == NULL)
     GILES_FAIL(g, 1, NULL, "needs EVALUATION = { make; ./program }");
   else
     split_commands(g, commands, evaluation);
-  size_t n = json_array_size(commands);
   if (g->rc == CLT_OK) {
-    set_member(g, command, "Run", json_incref(json_array_get(commands, n - 1)), "Command.Run", evaluation);
-    json_array_remove(commands, n - 1);
-    if (n > 1) set_member(g, command, "Build", json_incref(commands), "Command.Build", evaluation);
+    size_t last = json_array_size(commands) - 1;
+    set_member(g, "Command.Run", json_incref(json_array_get(commands, last)), evaluation);
+    json_array_remove(commands, last);
+    if (last > 0) set_member(g, "Command.Build", json_incref(commands), evaluation);
   }
   json_decref(commands);
 }
 
 /* "brute_force parallel:4" */
-static void add_strategy(giles *g, json_t *root) {
+static void add_strategy(giles *g) {
   const giles_entry *entry = find_entry(g, "STRATEGY");
   if (entry == NULL) return;
   json_t *words = json_array(), *options = json_object();
@@ -342,21 +338,17 @@ static void add_strategy(giles *g, json_t *root) {
     else
       check_json(g, json_object_setn_new(options, word, (size_t)(colon - word), json_string(colon + 1)));
   }
-  if (g->rc == CLT_OK) {
-    const char *searcher = strcmp(name, "brute_force") == 0 ? "exhaustive" : name;
-    set_member(g, root, "Strategy", json_pack("{s:s, s:O}", "Searcher", searcher, "Options", options), "Strategy",
-               entry);
-  }
+  if (g->rc == CLT_OK && strcmp(name, "brute_force") == 0) name = "exhaustive";
+  if (g->rc == CLT_OK) set_member(g, "Strategy", json_pack("{s:s, s:O}", "Searcher", name, "Options", options), entry);
   json_decref(words);
   json_decref(options);
 }
 
-static void add_member(giles *g, const giles_member *member, json_t *root) {
+static void add_member(giles *g, const giles_member *member) {
   const giles_entry *entry = find_entry(g, member->name);
-  const char *dot = strchr(member->key, '.');
-  json_t *object = dot ? json_object_getn(root, member->key, (size_t)(dot - member->key)) : root, *json = NULL;
   if (entry == NULL || member->kind == OTHER) return;
-  json_t *list = json_array(), *text = piece_json(entry->value, strlen(entry->value), member->kind == BUDGET);
+  json_t *list = json_array(), *json = NULL;
+  json_t *text = piece_json(entry->value, strlen(entry->value), member->kind == BUDGET);
   switch (member->kind) {
     case TEXT: json = json_incref(text); break;
     case FIGURE: json = json_pack("{s:s, s:O}", "From", "file", "File", text); break;
@@ -380,31 +372,28 @@ static void add_member(giles *g, const giles_member *member, json_t *root) {
       break;
     case OTHER: break;
   }
-  if (g->rc == CLT_OK)
-    set_member(g, object, dot ? dot + 1 : member->key, json, member->key, entry);
-  else
-    json_decref(json);
+  set_member(g, member->key, json, entry);
   json_decref(list);
   json_decref(text);
 }
 
 int clt_giles_parse(clt_source *source, clt_error *error) {
-  giles g = {.source = source, .error = error};
-  json_t *text = json_string(source->text), *groups = json_array(), *root = json_object();
+  giles g = {.source = source, .error = error, .root = json_object(), .groups = json_array()};
+  json_t *text = json_string(source->text);
   if (text == NULL) GILES_FAIL(&g, 0, NULL, "is not UTF-8 text"); /* JSON holds nothing else */
-  if (groups == NULL || root == NULL) check_json(&g, -1);
-  scan_entries(&g);
-  parse_params(&g, groups);
-  if (g.rc == CLT_OK) add_space(&g, groups, root);
-  if (g.rc == CLT_OK) add_command(&g, root);
-  if (g.rc == CLT_OK) add_strategy(&g, root);
-  for (size_t i = 0; g.rc == CLT_OK && i < N_MEMBERS; i++) add_member(&g, &members[i], root);
   json_decref(text);
-  json_decref(groups);
+  if (g.groups == NULL || g.root == NULL) check_json(&g, -1);
+  scan_entries(&g);
+  parse_params(&g);
+  if (g.rc == CLT_OK) add_space(&g);
+  if (g.rc == CLT_OK) add_command(&g);
+  if (g.rc == CLT_OK) add_strategy(&g);
+  for (size_t i = 0; g.rc == CLT_OK && i < N_MEMBERS; i++) add_member(&g, &members[i]);
+  json_decref(g.groups);
   free(g.entries);
   if (g.rc == CLT_OK)
-    source->root = root;
+    source->root = g.root;
   else
-    json_decref(root);
+    json_decref(g.root);
   return g.rc;
 }

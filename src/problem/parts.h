@@ -333,6 +333,8 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *fol
 /* A value as a number of an element's base type, saturated. */
 void clt_store_number(void *at, clt_element_base base, double number);
 
+void clt_element_print(char out[16], clt_element element); /* "float4" */
+
 /* Content of a logical array. call carries the arrays and scalars that a module's function may read. */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error);
