@@ -18,8 +18,7 @@
 /* --- adding --- */
 
 clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node) {
-  clt_expression expression = {.text = clt_expand_problem_size(problem, text, node),
-                               .key = clt_node_keep(node, strdup(node->key))};
+  clt_expression expression = {.text = clt_expand_problem_size(problem, text, node), .key = clt_load_key(node)};
   if (clt_node_ok(node) && clt_grow(&problem->expressions, &problem->expressions_capacity, problem->n_expressions + 1,
                                     sizeof *problem->expressions))
     clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
@@ -40,30 +39,40 @@ clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node)
   return clt_add_expression_text(problem, text, node);
 }
 
-clt_extent clt_add_extent(clt_problem *problem, const clt_node *node) {
+clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name) {
+  clt_node node = clt_node_member(parent, name);
+  return clt_add_expression(problem, &node);
+}
+
+clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name) {
   static const char *const names[] = {"X", "Y", "Z"};
+  clt_node node = clt_node_member(parent, name);
   clt_extent extent = CLT_NO_EXTENT;
-  if (json_is_object(node->json)) {
-    clt_read_object(node, CLT_NAMES("X", "Y", "Z"), true);
-    for (size_t d = 0; d < 3 && clt_node_ok(node); d++) {
-      clt_node member = clt_node_member(node, names[d]);
-      if (member.json == NULL) continue;
-      if (d > extent.n) clt_node_fail(node, "needs \"%s\" as well", names[extent.n]);
-      extent.id[extent.n++] = clt_add_expression(problem, &member);
-    }
-    if (extent.n == 0) clt_node_fail(node, "needs \"X\"");
-  } else if (json_is_array(node->json)) {
-    size_t n = json_array_size(node->json);
-    if (n < 1 || n > 3) clt_node_fail(node, "needs one to three sizes, x first");
-    for (; extent.n < n && clt_node_ok(node); extent.n++) {
-      clt_node item = clt_node_item(node, extent.n);
-      if (item.json == NULL) clt_node_fail(&item, "needs a size");
-      extent.id[extent.n] = clt_add_expression(problem, &item);
-    }
-  } else if (node->json) {
-    extent.id[extent.n++] = clt_add_expression(problem, node);
+  bool object = json_is_object(node.json);
+  size_t n = object ? 3 : json_is_array(node.json) ? json_array_size(node.json) : node.json != NULL;
+  if (object) clt_read_object(&node, CLT_NAMES("X", "Y", "Z"), true);
+  if (node.json && (n < 1 || n > 3)) clt_node_fail(&node, "needs one to three sizes, x first");
+  for (size_t d = 0; d < n && clt_node_ok(&node); d++) {
+    clt_node item = object                     ? clt_node_member(&node, names[d])
+                    : json_is_array(node.json) ? clt_node_item(&node, d)
+                                               : node;
+    if (item.json == NULL && !object) clt_node_fail(&item, "needs a size");
+    if (item.json && d > extent.n) clt_node_fail(&node, "needs \"%s\" as well", names[extent.n]);
+    if (item.json) extent.id[extent.n++] = clt_add_expression(problem, &item);
   }
-  return clt_node_ok(node) ? extent : CLT_NO_EXTENT;
+  if (object && extent.n == 0) clt_node_fail(&node, "needs \"X\"");
+  return clt_node_ok(&node) ? extent : CLT_NO_EXTENT;
+}
+
+void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes) {
+  *n = clt_read_list(list);
+  return clt_node_new(list, *n, element_bytes);
+}
+
+const char *clt_load_key(const clt_node *node) { return clt_node_keep(node, strdup(node->key)); }
+
+const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name) {
+  return name && clt_node_ok(node) ? clt_node_keep(node, clt_problem_file(problem, name)) : NULL;
 }
 
 /* --- replacing names --- */

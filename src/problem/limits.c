@@ -13,6 +13,7 @@ typedef struct limits {
   clt_space_builder *builder;
   clt_error *error;
   int rc;
+  char subject[120]; /* that messages begin with: "image 'input': " */
 } limits;
 
 /* NULL: no expression. */
@@ -25,30 +26,27 @@ static bool always_holds(const clt_expr *expr) {
   return clt_expr_n_slots(expr) == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value);
 }
 
-/* condition has to hold where `when` does (NULL: always); what holds for every configuration is left out. */
-static void require(limits *l, const char *when, const char *condition, const char *message) {
-  char *guarded = when ? clt_format("not (%s) or (%s)", when, condition) : strdup(condition);
+/* The number in text, which is emptied, has to be at most bound (0: unknown) where `when` holds (NULL: always). What
+ * holds for every configuration is left out. unit NULL: what says it all. */
+static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
+                            const char *unit) {
+  const unsigned long long most = bound;
+  char message[300], *condition = NULL;
+  clt_text guarded = {.rc = text->rc};
   clt_expr *expr = NULL;
-  if (guarded == NULL && l->rc == CLT_OK) l->rc = clt_fail_memory(l->error);
-  if (l->rc == CLT_OK) l->rc = clt_space_builder_compile(&expr, l->builder, guarded, NULL, l->error);
-  if (l->rc == CLT_OK && !always_holds(expr))
+  int n = snprintf(message, sizeof message, "%s%s", l->subject, what);
+  if (unit) snprintf(message + n, sizeof message - (size_t)n, " at most %llu%s", most, unit);
+  if (when) clt_text_printf(&guarded, "not (%s) or ", when);
+  clt_text_printf(&guarded, "((%s) <= %llu)", text->n ? text->bytes : "", most);
+  clt_text_release(text);
+  int rc = clt_text_take(&condition, &guarded, l->error);
+  if (l->rc == CLT_OK) l->rc = rc;
+  if (l->rc == CLT_OK && most > 0 && most <= INT64_MAX)
+    l->rc = clt_space_builder_compile(&expr, l->builder, condition, NULL, l->error);
+  if (expr && !always_holds(expr))
     l->rc = clt_space_builder_require(l->builder, expr, CLT_DEVICE_LIMIT, message, l->error);
   else
     clt_expr_free(expr);
-  free(guarded);
-}
-
-/* The number that was written to text has to be at most bound; 0 is an unknown one. Empties the text. */
-static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
-                            const char *unit) {
-  char message[300], *number = NULL, *condition = NULL;
-  snprintf(message, sizeof message, "%s at most %llu%s", what, (unsigned long long)bound, unit);
-  int rc = clt_text_take(&number, text, l->error);
-  if (rc == CLT_OK && (condition = clt_format("(%s) <= %llu", number, (unsigned long long)bound)) == NULL)
-    rc = clt_fail_memory(l->error);
-  if (l->rc == CLT_OK) l->rc = rc;
-  if (l->rc == CLT_OK && bound > 0 && bound <= INT64_MAX) require(l, when, condition, message);
-  free(number);
   free(condition);
 }
 
@@ -69,12 +67,6 @@ static void write_size(const limits *l, clt_text *out, const clt_argument *argum
   }
 }
 
-static bool takes_argument(const clt_launch *launch, const char *name) {
-  for (size_t i = 0; i < launch->n_args; i++)
-    if (strcmp(launch->args[i], name) == 0) return true;
-  return launch->all_args;
-}
-
 static void limit_launch(limits *l, const clt_launch *launch) {
   static const char *const names[] = {"work-group size in x", "work-group size in y", "work-group size in z"};
   const clt_device_info *device = &l->instance->device;
@@ -87,7 +79,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   if (repeat && always_holds(l->instance->compiled[launch->repeat])) repeat = NULL;
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
-  for (size_t d = 0; d < local->n && d < 3; d++) {
+  for (size_t d = 0; d < local->n; d++) {
     clt_text_add(&text, text_of(l, local->id[d]));
     require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "");
   }
@@ -96,7 +88,9 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   size_t n = 0; /* arguments of local memory, which count together */
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
-    if (argument->kind != CLT_ARG_LOCAL || !takes_argument(launch, argument->name)) continue;
+    bool taken = launch->all_args;
+    for (size_t k = 0; k < launch->n_args && !taken; k++) taken = strcmp(launch->args[k], argument->name) == 0;
+    if (argument->kind != CLT_ARG_LOCAL || !taken) continue;
     clt_text_add(&text, n++ ? " + (" : "(");
     write_size(l, &text, argument, argument->element.bytes);
     if (argument->when != CLT_NO_EXPRESSION) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
@@ -107,45 +101,39 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   free(both);
 }
 
-static void limit_image(limits *l, const clt_argument *argument) {
+static void limit_argument(limits *l, const clt_argument *argument) {
   static const char *const sides[] = {"width", "height", "depth"};
   const clt_device_info *device = &l->instance->device;
   const uint64_t bounds[2][3] = {{device->image2d_max_width, device->image2d_max_height, 0},
                                  {device->image3d_max_width, device->image3d_max_height, device->image3d_max_depth}};
   const char *when = text_of(l, argument->when);
+  const bool image = clt_arg_is_image(argument->kind);
   clt_text text = {0};
-  char what[200];
-  if (!device->images) {
-    snprintf(what, sizeof what, "image '%.100s': the device has no images", argument->name);
-    require(l, when, "0 == 1", what);
+  snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
+  if (image && !device->images) {
+    clt_text_add(&text, "2"); /* no configuration is possible */
+    require_at_most(l, when, &text, 1, "the device has no images", NULL);
   } else if (argument->kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
-    snprintf(what, sizeof what, "image '%.100s': elements", argument->name);
     write_size(l, &text, argument, 1);
-    require_at_most(l, when, &text, device->image1d_buffer_max_width, what, "");
+    require_at_most(l, when, &text, device->image1d_buffer_max_width, "elements", "");
   } else {
-    for (size_t d = 0; d < argument->size.n && d < 3; d++) {
-      snprintf(what, sizeof what, "image '%.100s': %s", argument->name, sides[d]);
+    for (size_t d = 0; image && d < argument->size.n; d++) {
       write_side(l, &text, argument, d);
-      require_at_most(l, when, &text, bounds[argument->kind == CLT_ARG_IMAGE3D][d], what, "");
+      require_at_most(l, when, &text, bounds[argument->kind == CLT_ARG_IMAGE3D][d], sides[d], "");
     }
   }
-}
-
-static void limit_argument(limits *l, const clt_argument *argument) {
-  const clt_device_info *device = &l->instance->device;
   uint64_t bound = device->max_allocation_bytes;
-  bool constant = argument->kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
-  clt_text text = {0};
-  char what[200];
-  if (clt_arg_is_image(argument->kind)) limit_image(l, argument);
+  const bool constant = argument->kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
-  snprintf(what, sizeof what, "argument '%.100s': %s memory", argument->name, constant ? "constant" : "allocated");
+  snprintf(l->subject, sizeof l->subject, "argument '%.100s': ", argument->name);
   write_size(l, &text, argument, argument->element.bytes);
-  require_at_most(l, text_of(l, argument->when), &text, bound, what, " bytes");
+  require_at_most(l, when, &text, bound, constant ? "constant memory" : "allocated memory", " bytes");
+  l->subject[0] = 0;
 }
 
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error) {
   const clt_problem *problem = instance->problem;
+  const clt_device_info *device = &instance->device;
   limits l = {.instance = instance, .builder = builder, .error = error};
   if (!instance->has_device) return CLT_OK;
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_launches; i++) limit_launch(&l, &problem->launches[i]);
@@ -153,12 +141,13 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
     if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_resources; i++) {
     const clt_resource *resource = &problem->resources[i];
-    bool local = strcmp(resource->name, "LocalMemoryBytes") == 0;
     clt_text text = {0};
-    if (!local && strcmp(resource->name, "WorkGroupSize") != 0) continue;
     clt_text_add(&text, text_of(&l, resource->value));
-    require_at_most(&l, NULL, &text, local ? instance->device.local_memory_bytes : instance->device.max_work_group_size,
-                    local ? "local memory" : "work-group size", local ? " bytes" : "");
+    if (strcmp(resource->name, "LocalMemoryBytes") == 0)
+      require_at_most(&l, NULL, &text, device->local_memory_bytes, "local memory", " bytes");
+    else if (strcmp(resource->name, "WorkGroupSize") == 0)
+      require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "");
+    clt_text_release(&text);
   }
   return l.rc;
 }

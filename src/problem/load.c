@@ -9,26 +9,24 @@
 #include "problem/parts.h"
 #include "space/expr.h"
 
-#define TO_DO "TODO" /* what `clatune init` leaves to its user begins with it */
 #define MAX_DEPTH 32
 #define MAX_GROUPS 256
 #define MAX_GROUP_DEPTH 16
 
-/* --- what is still to be filled in --- */
+/* --- what `clatune init` has left to its user: texts that begin with "TODO" --- */
 
 typedef struct open_ends {
   clt_node first;
-  size_t n;
-  char others[512]; /* "line 12, line 14" */
+  char others[512]; /* lines: "12, 14" */
 } open_ends;
 
 static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
   const char *name, *text = json_string_value(node->json);
+  size_t used = strlen(found->others);
   json_t *member;
   if (depth > MAX_DEPTH) return;
-  if (text && clt_starts_with(text, TO_DO)) {
-    size_t used = strlen(found->others);
-    if (found->n++ == 0)
+  if (text && clt_starts_with(text, "TODO")) {
+    if (found->first.json == NULL)
       found->first = *node;
     else
       snprintf(found->others + used, sizeof found->others - used, "%s%d", used ? ", " : "",
@@ -115,7 +113,7 @@ static void load_parameters(clt_problem *problem, const clt_node *space) {
     const json_t *standard = json_object_get(node.json, "Default");
     if (!clt_read_object(&node, CLT_NAMES("Name", "Type", "Values", "Default"), false)) return;
     parameter.name = load_name(problem, &node);
-    parameter.key = clt_node_keep(&node, strdup(values.key));
+    parameter.key = clt_load_key(&values);
     parameter.type = clt_read_text(&node, "Type");
     if (values.json == NULL) {
       clt_node_fail(&node, "needs \"Values\"");
@@ -184,8 +182,8 @@ static void load_space(clt_problem *problem, const clt_node *root) {
       problem->sizes[problem->n_sizes++] = (clt_problem_parameter){
           .name = name, .standard = json_integer_value(number), .min = INT64_MIN, .max = INT64_MAX};
   }
-  size_t n = clt_read_list(&conditions);
-  problem->conditions = clt_node_new(root, n, sizeof *problem->conditions);
+  size_t n;
+  problem->conditions = clt_load_list(&n, &conditions, sizeof *problem->conditions);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node node = clt_node_item(&conditions, i), expression = node;
     if (!json_is_string(node.json)) {
@@ -195,18 +193,16 @@ static void load_space(clt_problem *problem, const clt_node *root) {
     }
     problem->conditions[problem->n_conditions++] = clt_add_expression(problem, &expression);
   }
-  n = clt_read_list(&aliases);
-  problem->aliases = clt_node_new(root, n, sizeof *problem->aliases);
+  problem->aliases = clt_load_list(&n, &aliases, sizeof *problem->aliases);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
-    clt_node node = clt_node_item(&aliases, i), when = clt_node_member(&node, "When"),
-             value = clt_node_member(&node, "Value");
+    clt_node node = clt_node_item(&aliases, i), value = clt_node_member(&node, "Value");
     if (!clt_read_object(&node, CLT_NAMES("When", "Parameter", "Value"), true)) return;
-    if (when.json == NULL) clt_node_fail(&node, "needs a \"When\"");
+    clt_alias alias = {.value = value.json, .key = clt_load_key(&node)};
+    alias.when = clt_load_expression(problem, &node, "When");
+    alias.parameter = clt_read_required_text(&node, "Parameter");
+    if (alias.when == CLT_NO_EXPRESSION) clt_node_fail(&node, "needs a \"When\"");
     if (value.json == NULL) clt_node_fail(&node, "needs a \"Value\"");
-    problem->aliases[problem->n_aliases++] = (clt_alias){.value = value.json,
-                                                         .key = clt_node_keep(&node, strdup(node.key)),
-                                                         .when = clt_add_expression(problem, &when),
-                                                         .parameter = clt_read_required_text(&node, "Parameter")};
+    problem->aliases[problem->n_aliases++] = alias;
   }
   clt_read_list(&groups);
   if (groups.json == NULL || !clt_node_ok(root)) return;
@@ -278,9 +274,10 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   clt_reading reading = {&problem->source, error, CLT_OK};
   open_ends open = {0};
   clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General"),
-           strategy = clt_node_member(&root, "Strategy"), options = clt_node_member(&strategy, "Options");
+           kernel = clt_node_member(&root, "KernelSpecification"), strategy = clt_node_member(&root, "Strategy"),
+           options = clt_node_member(&strategy, "Options");
   find_open_ends(&open, &root, 0);
-  if (open.n > 0)
+  if (open.first.json)
     clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
                   open.others[0] ? "; and what stands on line " : "", open.others);
   clt_read_object(
@@ -294,7 +291,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
         false);
   problem->name = clt_read_text(&general, "BenchmarkName");
   load_budget(problem, &root);
-  clt_load_problem_size(problem, &root);
+  problem->problem_size = clt_load_extent(problem, &kernel, "ProblemSize"); /* other expressions may speak of it */
   load_space(problem, &root);
   clt_load_command(problem, &root);
   if (clt_node_ok(&root) && problem->command == NULL) {

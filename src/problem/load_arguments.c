@@ -9,65 +9,49 @@
 
 static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   enum { CONSTANT, RANDOM, GENERATOR, BINARY_RAW, PGM, REPETITION, SCRIPT, BINARY_HDF, ABSENT };
-  clt_node value = clt_node_member(node, "FillValue"), function = clt_node_member(node, "Generator"),
-           source = clt_node_member(node, "DataSource"), own = clt_node_member(node, "Module"),
+  static const clt_fill_kind kinds[] = {CLT_FILL_CONSTANT, CLT_FILL_RANDOM, CLT_FILL_MODULE,
+                                        CLT_FILL_RAW,      CLT_FILL_PGM,    CLT_FILL_REPETITION,
+                                        CLT_FILL_NONE,     CLT_FILL_NONE,   CLT_FILL_NONE};
+  clt_node function = clt_node_member(node, "Generator"), own = clt_node_member(node, "Module"),
            place = clt_node_member(node, "FillType");
+  const int usual = clt_node_member(node, "FillValue").json ? CONSTANT : function.json ? GENERATOR : ABSENT;
   int type = clt_read_choice(
       node, "FillType",
-      CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"),
-      value.json      ? CONSTANT
-      : function.json ? GENERATOR
-                      : ABSENT);
-  clt_fill fill = {.value = CLT_NO_EXPRESSION, .seed = clt_read_integer(node, "RandomSeed", 0)};
+      CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"), usual);
+  clt_fill fill = {.kind = kinds[type], .value = CLT_NO_EXPRESSION, .seed = clt_read_integer(node, "RandomSeed", 0)};
   if (!clt_node_ok(node)) return fill;
-  switch (type) {
-    case CONSTANT:
-    case RANDOM:
-      fill.kind = type == CONSTANT ? CLT_FILL_CONSTANT : CLT_FILL_RANDOM;
-      fill.value = clt_add_expression(problem, &value);
-      break;
-    case GENERATOR: { /* a function, or as in T1 an expression over the element's index */
-      if (function.json == NULL && source.json) {
-        fill.kind = CLT_FILL_FORMULA;
-        fill.value = clt_add_expression(problem, &source);
-        if (clt_node_ok(node)) problem->expressions[fill.value].of_index = true;
-        break;
-      }
-      fill.function = clt_read_required_text(node, "Generator");
-      if (!clt_node_ok(node)) break;
-      bool built_in = strcmp(fill.function, "ramp") == 0 || strcmp(fill.function, "noise") == 0 ||
-                      strcmp(fill.function, "image") == 0;
-      const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
-      const char *module = json_string_value(own.json ? own.json : shared);
-      fill.kind = own.json == NULL && built_in ? CLT_FILL_BUILT_IN : CLT_FILL_MODULE;
-      if (fill.kind == CLT_FILL_BUILT_IN) break;
-      if (module)
-        fill.module = clt_node_keep(node, clt_problem_file(problem, module));
-      else if (own.json)
-        clt_node_fail(&own, "needs the name of a file");
-      else
-        clt_node_fail(&function, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
-                      fill.function);
-      break;
-    }
-    case BINARY_RAW:
-    case PGM: {
-      const char *file = clt_read_required_text(node, "DataSource");
-      fill.kind = type == PGM ? CLT_FILL_PGM : CLT_FILL_RAW;
-      if (clt_node_ok(node)) fill.file = clt_node_keep(node, clt_problem_file(problem, file));
-      break;
-    }
-    case REPETITION: fill.kind = CLT_FILL_REPETITION; break;
-    case SCRIPT:
-      clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
-                       "FillType \"Script\" would execute code from the file; use \"Generator\" with a C function, or "
-                       "\"BinaryRaw\"");
-      break;
-    case BINARY_HDF:
-      clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
-                       "FillType \"BinaryHDF\" is not supported; store the data as \"BinaryRaw\"");
-      break;
-    default: break;
+  if (type == CONSTANT || type == RANDOM) {
+    fill.value = clt_load_expression(problem, node, "FillValue");
+  } else if (type == GENERATOR && function.json == NULL && json_object_get(node->json, "DataSource")) {
+    /* as in T1 an expression over the element's index */
+    fill.kind = CLT_FILL_FORMULA;
+    fill.value = clt_load_expression(problem, node, "DataSource");
+    if (clt_node_ok(node)) problem->expressions[fill.value].of_index = true;
+  } else if (type == GENERATOR) {
+    fill.function = clt_read_required_text(node, "Generator");
+    if (!clt_node_ok(node)) return fill;
+    const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
+    const char *module = json_string_value(own.json ? own.json : shared);
+    bool built_in = strcmp(fill.function, "ramp") == 0 || strcmp(fill.function, "noise") == 0 ||
+                    strcmp(fill.function, "image") == 0;
+    if (own.json == NULL && built_in)
+      fill.kind = CLT_FILL_BUILT_IN;
+    else if (module)
+      fill.module = clt_load_path(problem, node, module);
+    else if (own.json)
+      clt_node_fail(&own, "needs the name of a file");
+    else
+      clt_node_fail(&function, "\"%s\" is neither ramp, noise or image, nor is there a \"Module\" to look for it",
+                    fill.function);
+  } else if (type == BINARY_RAW || type == PGM) {
+    fill.file = clt_load_path(problem, node, clt_read_required_text(node, "DataSource"));
+  } else if (type == SCRIPT) {
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                     "FillType \"Script\" would execute code from the file; use \"Generator\" with a C function, or "
+                     "\"BinaryRaw\"");
+  } else if (type == BINARY_HDF) {
+    clt_node_fail_as(&place, CLT_E_UNSUPPORTED,
+                     "FillType \"BinaryHDF\" is not supported; store the data as \"BinaryRaw\"");
   }
   return fill;
 }
@@ -107,18 +91,18 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
 
 /* "Size" and "Border", and what the texels of an image may be. */
 static void load_argument_shape(clt_problem *problem, clt_argument *argument, const clt_node *node) {
-  clt_node size = clt_node_member(node, "Size"), border = clt_node_member(node, "Border"),
-           type = clt_node_member(node, "Type"), channel = clt_node_member(node, "ChannelType");
+  clt_node size = clt_node_member(node, "Size"), type = clt_node_member(node, "Type"),
+           channel = clt_node_member(node, "ChannelType");
   const char *type_name = json_string_value(type.json);
   const clt_element element = argument->element;
   argument->size = argument->border = CLT_NO_EXTENT;
   if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return;
-  argument->size = clt_add_extent(problem, &size);
-  argument->border = clt_add_extent(problem, &border);
+  argument->size = clt_load_extent(problem, node, "Size");
+  argument->border = clt_load_extent(problem, node, "Border");
   argument->border_mode = (clt_border_mode)clt_read_choice(node, "BorderMode", CLT_NAMES("Zero", "Clamp"), 0);
-  size_t n = argument->size.n, wanted = argument->kind == CLT_ARG_IMAGE2D   ? 2
-                                        : argument->kind == CLT_ARG_IMAGE3D ? 3
-                                                                            : n;
+  size_t n = argument->size.n, wanted = n;
+  if (argument->kind == CLT_ARG_IMAGE2D || argument->kind == CLT_ARG_IMAGE3D)
+    wanted = argument->kind == CLT_ARG_IMAGE2D ? 2 : 3;
   if (n == 0) clt_node_fail(node, "needs a \"Size\"");
   if (n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
   if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
@@ -142,11 +126,10 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
 }
 
 static void load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node) {
-  clt_node when = clt_node_member(node, "When");
   argument->name = clt_read_text(node, "Name");
   if (argument->name == NULL) argument->name = clt_node_keep(node, clt_format("argument%zu", problem->n_arguments - 1));
-  argument->key = clt_node_keep(node, strdup(node->key));
-  argument->when = clt_add_expression(problem, &when);
+  argument->key = clt_load_key(node);
+  argument->when = clt_load_expression(problem, node, "When");
   load_argument_type(argument, node);
   load_argument_shape(problem, argument, node);
   if (argument->kind == CLT_ARG_SAMPLER) {
@@ -196,8 +179,8 @@ static void check_argument(const clt_problem *problem, const clt_argument *argum
 
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
   clt_node list = clt_node_member(kernel, "Arguments");
-  size_t n = clt_read_list(&list);
-  problem->arguments = clt_node_new(&list, n, sizeof *problem->arguments);
+  size_t n;
+  problem->arguments = clt_load_list(&n, &list, sizeof *problem->arguments);
   for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
@@ -218,48 +201,57 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
 
 /* --- reference --- */
 
-static void load_reference_array(clt_problem *problem, const clt_node *node) {
-  clt_reference_array *array = &problem->reference.arrays[problem->reference.n_arrays++];
-  clt_node place = clt_node_member(node, "TargetName");
-  if (!clt_read_object(node,
-                       CLT_NAMES("Name", "TargetName", "FillType", "FillValue", "DataSource", "RandomSeed",
-                                 "ValidationMethod", "ValidationThreshold", "Generator", "Module"),
-                       false))
-    return;
-  array->target = clt_read_required_text(node, "TargetName");
-  if (!clt_node_ok(node)) return;
-  const clt_argument *target = clt_problem_argument(problem, array->target);
-  if (target == NULL || target->kind == CLT_ARG_SCALAR || target->kind == CLT_ARG_LOCAL)
-    clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
-  array->fill = load_fill(problem, node);
-  if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
-    clt_node_fail(node, "needs a \"FillType\" that gives the right result: \"BinaryRaw\"");
-  int method = clt_read_choice(
-      node, "ValidationMethod",
-      CLT_NAMES("AbsoluteDifference", "SideBySideComparison", "RelativeDifference", "SideBySideRelativeComparison"), 0);
-  double threshold = clt_read_number(node, "ValidationThreshold", -1);
-  for (size_t i = 0; threshold >= 0 && i < problem->n_arguments; i++) {
-    clt_argument *argument = &problem->arguments[i];
-    if (strcmp(argument->name, array->target) != 0) continue;
-    argument->relative_tolerance = method < 2 ? 0 : threshold;
-    if (method < 2)
-      argument->absolute_tolerance = threshold;
-    else if (!argument->absolute_is_stated)
-      argument->absolute_tolerance = 0;
+/* ReferenceArguments: the right results, from files. */
+static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
+  clt_reference *reference = &problem->reference;
+  size_t n;
+  reference->arrays = clt_load_list(&n, list, sizeof *reference->arrays);
+  if (n) reference->kind = CLT_REFERENCE_FILE;
+  for (size_t i = 0; n && i < problem->n_arguments; i++)
+    problem->arguments[i].output = false; /* only what has a reference is verified */
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i), place = clt_node_member(&node, "TargetName");
+    clt_reference_array *array = &reference->arrays[reference->n_arrays++];
+    if (!clt_read_object(&node,
+                         CLT_NAMES("Name", "TargetName", "FillType", "FillValue", "DataSource", "RandomSeed",
+                                   "ValidationMethod", "ValidationThreshold", "Generator", "Module"),
+                         false))
+      return;
+    array->target = clt_read_required_text(&node, "TargetName");
+    if (!clt_node_ok(&node)) return;
+    const clt_argument *target = clt_problem_argument(problem, array->target);
+    if (target == NULL || target->kind == CLT_ARG_SCALAR || target->kind == CLT_ARG_LOCAL)
+      clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
+    array->fill = load_fill(problem, &node);
+    if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)
+      clt_node_fail(&node, "needs a \"FillType\" that gives the right result: \"BinaryRaw\"");
+    bool relative = clt_read_choice(&node, "ValidationMethod",
+                                    CLT_NAMES("AbsoluteDifference", "SideBySideComparison", "RelativeDifference",
+                                              "SideBySideRelativeComparison"),
+                                    0) >= 2;
+    double threshold = clt_read_number(&node, "ValidationThreshold", -1);
+    for (size_t k = 0; k < problem->n_arguments; k++) {
+      clt_argument *argument = &problem->arguments[k];
+      if (strcmp(argument->name, array->target) != 0) continue;
+      argument->output = true;
+      if (!(threshold >= 0)) continue;
+      argument->relative_tolerance = relative ? threshold : 0;
+      if (!relative || !argument->absolute_is_stated) argument->absolute_tolerance = relative ? 0 : threshold;
+    }
   }
 }
 
 void clt_load_reference(clt_problem *problem, const clt_node *root) {
   clt_node node = clt_node_member(root, "Reference"), list = clt_node_member(root, "ReferenceArguments"),
-           kernel = clt_node_member(root, "KernelSpecification"), options = clt_node_member(&node, "CompilerOptions"),
-           quality = clt_node_member(&node, "Quality");
+           kernel = clt_node_member(root, "KernelSpecification"), quality = clt_node_member(&node, "Quality");
   clt_reference *reference = &problem->reference;
   if (list.json == NULL) list = clt_node_member(&kernel, "ReferenceArguments");
-  size_t n = node.json ? 0 : clt_read_list(&list);
-  reference->kind = n ? CLT_REFERENCE_FILE : CLT_REFERENCE_DEFAULT;
+  reference->kind = CLT_REFERENCE_DEFAULT;
   if (node.json && json_array_size(list.json) > 0)
     clt_node_fail(&node, "there is a \"ReferenceArguments\" as well; keep one of them");
-  if (node.json && (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile"))) {
+  if (node.json == NULL) {
+    load_reference_arrays(problem, &list);
+  } else if (json_object_get(node.json, "KernelName") || json_object_get(node.json, "KernelFile")) {
     reference->kind = CLT_REFERENCE_KERNEL;
     clt_read_object(&node,
                     CLT_NAMES("KernelFile", "KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments",
@@ -267,33 +259,20 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
                     true);
     const char *file = clt_read_text(&node, "KernelFile");
     reference->kernel_file = file ? file : problem->kernel_file;
-    clt_load_options(problem, &reference->options, &reference->n_options, &options);
+    clt_load_options(problem, &reference->options, &reference->n_options, &node);
     clt_load_launch(problem, &reference->launch, &CLT_NO_LAUNCH, &node);
-  } else if (node.json && clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
+  } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
     reference->kind = CLT_REFERENCE_MODULE;
     reference->function = clt_read_required_text(&node, "Function");
-    const char *module = clt_read_required_text(&node, "Module");
-    if (clt_node_ok(&node)) reference->module = clt_node_keep(&node, clt_problem_file(problem, module));
+    reference->module = clt_load_path(problem, &node, clt_read_required_text(&node, "Module"));
   }
-  reference->quality.module = reference->module; /* unless it has a "Module" of its own */
   if (quality.json && clt_read_object(&quality, CLT_NAMES("Module", "Function", "Name", "Unit"), true)) {
     reference->quality.function = clt_read_required_text(&quality, "Function");
     reference->quality.name = clt_read_required_text(&quality, "Name");
     reference->quality.unit = clt_read_text(&quality, "Unit");
     const char *module =
         reference->module ? clt_read_text(&quality, "Module") : clt_read_required_text(&quality, "Module");
-    if (module && clt_node_ok(&quality))
-      reference->quality.module = clt_node_keep(&quality, clt_problem_file(problem, module));
-  }
-  reference->arrays = clt_node_new(&list, n, sizeof *reference->arrays);
-  for (size_t i = 0; i < n && clt_node_ok(&list); i++) {
-    clt_node item = clt_node_item(&list, i);
-    load_reference_array(problem, &item);
-  }
-  for (size_t i = 0; n && i < problem->n_arguments && clt_node_ok(&list); i++) {
-    problem->arguments[i].output = false; /* only what has a reference is verified */
-    for (size_t k = 0; k < n; k++)
-      if (strcmp(problem->arguments[i].name, reference->arrays[k].target) == 0) problem->arguments[i].output = true;
+    reference->quality.module = module ? clt_load_path(problem, &quality, module) : reference->module;
   }
   for (size_t i = 0; i < problem->n_arguments; i++)
     if (problem->arguments[i].output) return;

@@ -37,21 +37,21 @@ const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_
   *place = *node;
   out->when = CLT_NO_EXPRESSION;
   if (json_is_object(node->json)) {
-    clt_node when = clt_node_member(node, "When");
     *place = clt_node_member(node, name);
     clt_read_object(node, CLT_NAMES(name, "When"), true);
-    out->when = clt_add_expression(problem, &when);
+    out->when = clt_load_expression(problem, node, "When");
   }
   const char *text = json_string_value(place->json);
   if (text == NULL) clt_node_fail(node, "needs a text, or {\"%s\": ..., \"When\": ...}", name);
   return clt_node_ok(node) ? text : NULL;
 }
 
-void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n_out, const clt_node *list) {
-  size_t n = clt_read_list(list);
-  *out = clt_node_new(list, n, sizeof **out);
-  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
-    clt_node node = clt_node_item(list, i), place;
+void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n_out, const clt_node *parent) {
+  clt_node list = clt_node_member(parent, "CompilerOptions"), place;
+  size_t n;
+  *out = clt_load_list(&n, &list, sizeof **out);
+  for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
+    clt_node node = clt_node_item(&list, i);
     clt_compiler_option *option = &(*out)[(*n_out)++];
     option->text = clt_load_option(problem, option, &place, &node, "Option");
     if (option->text) clt_load_holes(problem, option, &place);
@@ -64,15 +64,14 @@ static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block
 
 /* "LocalSize", or what is Kernel Tuner's custom: parameters of these names are the local size. */
 static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) {
-  clt_node node = clt_node_member(kernel, "LocalSize");
   clt_extent local = CLT_NO_EXTENT;
-  size_t n = 0;
-  if (json_object_get(kernel->json, "LocalSize")) return clt_add_extent(problem, &node);
+  const bool tuner = problem->problem_size.n > 0;
+  size_t n = tuner;
+  if (json_object_get(kernel->json, "LocalSize")) return clt_load_extent(problem, kernel, "LocalSize");
   for (size_t d = 0; d < 3; d++)
     if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0) n = d + 1;
-  if (n == 0 && problem->problem_size.n > 0) n = 1;
   for (; local.n < n && clt_node_ok(kernel); local.n++) {
-    bool known = clt_problem_parameter_index(problem, block_sizes[local.n]) >= 0 || problem->problem_size.n > 0;
+    bool known = tuner || clt_problem_parameter_index(problem, block_sizes[local.n]) >= 0;
     local.id[local.n] = clt_add_expression_text(problem, known ? block_sizes[local.n] : "1", kernel);
   }
   return local;
@@ -124,127 +123,85 @@ static void check_launch_sizes(const clt_launch *launch, const clt_node *node) {
     clt_node_fail(node, "needs a \"LocalSize\", as the global size counts work-groups");
 }
 
-/* One launch: what its entry does not state is that of the standard one. */
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node) {
-  clt_node global = clt_node_member(node, "GlobalSize"), local = clt_node_member(node, "LocalSize"),
-           args = clt_node_member(node, "Arguments"), repeat = clt_node_member(node, "Repeat"),
-           when = clt_node_member(node, "When");
+  clt_node args = clt_node_member(node, "Arguments");
   clt_launch launch = *standard;
-  launch.key = clt_node_keep(node, strdup(node->key));
+  launch.key = clt_load_key(node);
   const char *kernel = launch.kernel ? clt_read_text(node, "KernelName") : clt_read_required_text(node, "KernelName");
+  const clt_extent global = clt_load_extent(problem, node, "GlobalSize");
   if (kernel) launch.kernel = kernel;
   launch.stated = load_grid_kind(node, launch.stated);
-  if (global.json) launch.global = clt_add_extent(problem, &global);
-  if (global.json || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
-  if (json_object_get(node->json, "LocalSize")) launch.local = clt_add_extent(problem, &local);
+  if (global.n) launch.global = global;
+  if (global.n || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
+  if (json_object_get(node->json, "LocalSize")) launch.local = clt_load_extent(problem, node, "LocalSize");
   check_launch_sizes(&launch, node);
-  size_t n = clt_read_list(&args), n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
-  if (args.json) {
-    launch.all_args = false;
-    launch.args = clt_node_new(&args, n, sizeof *launch.args);
-  }
+  size_t n, n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
+  const char **names = clt_load_list(&n, &args, sizeof *names);
+  if (args.json) launch.all_args = false, launch.args = names;
   for (size_t i = 0; i < n && clt_node_ok(node); i++) {
     clt_node item = clt_node_item(&args, i);
-    const char *name = json_string_value(item.json), *names[MAX_NAMES];
+    const char *name = json_string_value(item.json), *known[MAX_NAMES];
     if (name == NULL) {
       clt_node_fail(&item, "needs the name of an argument");
     } else if (clt_problem_argument(problem, name) == NULL) {
-      for (size_t k = 0; k < n_known; k++) names[k] = problem->arguments[k].name;
-      clt_node_fail_name(&item, "argument", name, names, n_known);
+      for (size_t k = 0; k < n_known; k++) known[k] = problem->arguments[k].name;
+      clt_node_fail_name(&item, "argument", name, known, n_known);
     } else {
-      launch.args[launch.n_args++] = name;
+      names[launch.n_args++] = name;
     }
   }
-  if (repeat.json) launch.repeat = clt_add_expression(problem, &repeat);
-  launch.when = clt_add_expression(problem, &when);
+  const clt_expression_id repeat = clt_load_expression(problem, node, "Repeat");
+  if (repeat != CLT_NO_EXPRESSION) launch.repeat = repeat;
+  launch.when = clt_load_expression(problem, node, "When");
   *out = launch;
 }
 
-static void load_launch_entry(clt_problem *problem, const clt_launch *standard, const clt_node *node) {
-  if (clt_read_object(
-          node, CLT_NAMES("KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments", "Repeat", "When"),
-          true))
-    clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, node);
-}
-
-static void load_launches(clt_problem *problem, const clt_node *kernel) {
-  clt_node list = clt_node_member(kernel, "Launches"), global = clt_node_member(kernel, "GlobalSize");
-  /* The launch that KernelSpecification itself describes. */
-  clt_launch standard = CLT_NO_LAUNCH;
-  standard.kernel = problem->kernel_name;
-  standard.grid = standard.stated = load_grid_kind(kernel, CLT_GRID_ITEMS);
-  standard.local = load_local_size(problem, kernel);
-  if (problem->problem_size.n > 0) {
-    standard.grid = CLT_GRID_DIVIDED;
-    standard.global = problem->problem_size;
-    standard.divisor = load_divisors(problem, kernel);
-  } else {
-    standard.global = clt_add_extent(problem, &global);
-  }
-  if (list.json == NULL) {
-    if (standard.kernel == NULL) clt_node_fail(kernel, "needs a \"KernelName\"");
-    check_launch_sizes(&standard, kernel);
-    standard.key = clt_node_keep(kernel, strdup(kernel->key));
-    problem->launches = clt_node_new(kernel, 1, sizeof *problem->launches);
-    if (clt_node_ok(kernel)) problem->launches[problem->n_launches++] = standard;
-    return;
-  }
-  size_t n = clt_read_list(&list), capacity = n;
-  if (n == 0) clt_node_fail(&list, "needs a launch");
-  for (size_t i = 0; i < n; i++) capacity += json_array_size(json_object_get(json_array_get(list.json, i), "Launches"));
-  problem->launches = clt_node_new(&list, capacity, sizeof *problem->launches);
-  for (size_t i = 0; i < n && clt_node_ok(kernel); i++) {
-    clt_node node = clt_node_item(&list, i), group = clt_node_member(&node, "Launches"),
+/* Launches that are repeated together are kept as a row of launches that share a number and "Repeat": these are then
+ * the standard launch's. */
+static void load_launches(clt_problem *problem, const clt_launch *standard, const clt_node *list) {
+  size_t n = clt_read_list(list);
+  if (n == 0) clt_node_fail(list, "needs a launch");
+  for (size_t i = 0; i < n && clt_node_ok(list); i++) {
+    clt_node node = clt_node_item(list, i), group = clt_node_member(&node, "Launches"),
              repeat = clt_node_member(&node, "Repeat");
     if (!clt_read_object(&node, NULL, false)) return;
-    if (group.json == NULL) {
-      load_launch_entry(problem, &standard, &node);
-      continue;
-    }
-    /* Launches that are repeated together are kept as a row of launches that share a number and "Repeat". */
-    clt_launch shared = standard;
-    clt_read_object(&node, CLT_NAMES("Launches", "Repeat"), true);
-    size_t n_members = clt_read_list(&group);
-    if (n_members == 0) clt_node_fail(&group, "needs a launch");
-    shared.repeat = clt_add_expression(problem, &repeat);
-    shared.group = problem->n_launches + 1;
-    for (size_t k = 0; k < n_members && clt_node_ok(kernel); k++) {
-      clt_node member = clt_node_item(&group, k), own_repeat = clt_node_member(&member, "Repeat"),
-               inner = clt_node_member(&member, "Launches");
-      if (!clt_read_object(&member, NULL, false)) return;
-      if (own_repeat.json || inner.json)
-        clt_node_fail(own_repeat.json ? &own_repeat : &inner,
-                      "cannot stand in a group of launches, which is repeated as a whole");
-      load_launch_entry(problem, &shared, &member);
+    if (standard->group > 0 && (repeat.json || group.json))
+      clt_node_fail(repeat.json ? &repeat : &group,
+                    "cannot stand in a group of launches, which is repeated as a whole");
+    if (group.json) {
+      clt_launch shared = *standard;
+      clt_read_object(&node, CLT_NAMES("Launches", "Repeat"), true);
+      shared.repeat = clt_load_expression(problem, &node, "Repeat");
+      shared.group = problem->n_launches + 1;
+      load_launches(problem, &shared, &group);
+    } else if (clt_read_object(
+                   &node,
+                   CLT_NAMES("KernelName", "GlobalSize", "GlobalSizeType", "LocalSize", "Arguments", "Repeat", "When"),
+                   true)) {
+      clt_load_launch(problem, &problem->launches[problem->n_launches++], standard, &node);
     }
   }
 }
 
 /* --- the section --- */
 
-void clt_load_problem_size(clt_problem *problem, const clt_node *root) {
-  clt_node kernel = clt_node_member(root, "KernelSpecification"), size = clt_node_member(&kernel, "ProblemSize");
-  problem->problem_size = clt_add_extent(problem, &size);
-}
-
 void clt_load_hints(clt_problem *problem, const clt_node *section) {
-  clt_node object = clt_node_member(section, "Resources"), desirability = clt_node_member(section, "Desirability");
+  clt_node object = clt_node_member(section, "Resources");
   const char *name;
   json_t *value;
   if (object.json && clt_read_object(&object, NULL, false)) {
     problem->resources = clt_node_new(&object, json_object_size(object.json), sizeof *problem->resources);
-    json_object_foreach((json_t *)object.json, name, value) {
-      clt_node node = clt_node_member(&object, name);
-      if (node.json && isalpha((unsigned char)name[0]) && clt_node_ok(section)) /* others are comments */
-        problem->resources[problem->n_resources++] = (clt_resource){name, clt_add_expression(problem, &node)};
-    }
+    json_object_foreach((json_t *)object.json, name, value) if (!json_is_null(value) &&
+                                                                isalpha((unsigned char)name[0]) &&
+                                                                clt_node_ok(section)) /* others are comments */
+        problem->resources[problem->n_resources++] = (clt_resource){name, clt_load_expression(problem, &object, name)};
   }
-  problem->desirability = clt_add_expression(problem, &desirability);
+  problem->desirability = clt_load_expression(problem, section, "Desirability");
 }
 
 void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   clt_node kernel = clt_node_member(root, "KernelSpecification"), language = clt_node_member(&kernel, "Language"),
-           options = clt_node_member(&kernel, "CompilerOptions"), paths = clt_node_member(&kernel, "IncludePaths");
+           paths = clt_node_member(&kernel, "IncludePaths"), launches = clt_node_member(&kernel, "Launches");
   if (kernel.json == NULL) clt_node_fail(root, "needs a \"KernelSpecification\", or a \"Command\"");
   if (!clt_read_object(
           &kernel,
@@ -262,18 +219,39 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   problem->kernel_file = clt_read_required_text(&kernel, "KernelFile");
   problem->kernel_name = clt_read_text(&kernel, "KernelName");
   problem->opencl_standard = clt_read_text(&kernel, "OpenCLStandard");
-  clt_load_options(problem, &problem->options, &problem->n_options, &options);
-  size_t n_paths = clt_read_list(&paths);
-  problem->include_paths = clt_node_new(&paths, n_paths, sizeof *problem->include_paths);
+  clt_load_options(problem, &problem->options, &problem->n_options, &kernel);
+  size_t n_paths;
+  problem->include_paths = clt_load_list(&n_paths, &paths, sizeof *problem->include_paths);
   for (size_t i = 0; i < n_paths && clt_node_ok(root); i++) {
     clt_node node = clt_node_item(&paths, i);
-    const char *path = json_string_value(node.json);
-    if (path == NULL)
-      clt_node_fail(&node, "needs the path of a folder");
-    else
-      problem->include_paths[problem->n_include_paths++] = clt_node_keep(&node, clt_problem_file(problem, path));
+    if (!json_is_string(node.json)) clt_node_fail(&node, "needs the path of a folder");
+    problem->include_paths[problem->n_include_paths++] = clt_load_path(problem, &node, json_string_value(node.json));
   }
   clt_load_arguments(problem, &kernel);
-  load_launches(problem, &kernel);
+
+  /* The launch that KernelSpecification itself describes. */
+  clt_launch standard = CLT_NO_LAUNCH;
+  standard.kernel = problem->kernel_name;
+  standard.grid = standard.stated = load_grid_kind(&kernel, CLT_GRID_ITEMS);
+  standard.local = load_local_size(problem, &kernel);
+  standard.key = clt_load_key(&kernel);
+  if (problem->problem_size.n > 0) {
+    standard.grid = CLT_GRID_DIVIDED;
+    standard.global = problem->problem_size;
+    standard.divisor = load_divisors(problem, &kernel);
+  } else {
+    standard.global = clt_load_extent(problem, &kernel, "GlobalSize");
+  }
+  size_t n_launches = launches.json ? json_array_size(launches.json) : 1;
+  for (size_t i = 0; i < json_array_size(launches.json); i++)
+    n_launches += json_array_size(json_object_get(json_array_get(launches.json, i), "Launches"));
+  problem->launches = clt_node_new(&kernel, n_launches, sizeof *problem->launches);
+  if (launches.json) {
+    load_launches(problem, &standard, &launches);
+  } else {
+    if (standard.kernel == NULL) clt_node_fail(&kernel, "needs a \"KernelName\"");
+    check_launch_sizes(&standard, &kernel);
+    if (clt_node_ok(root)) problem->launches[problem->n_launches++] = standard;
+  }
   clt_load_hints(problem, &kernel);
 }

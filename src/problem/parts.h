@@ -185,18 +185,19 @@ struct clt_problem {
   const char *objective; /* NULL: none */
 };
 
-/* --- the loader: each part reads its members of a node (problem/reader.h) --- */
+/* --- the loader: each part reads its members of a node (base/reader.h) --- */
 
-/* load_kernel.c. ProblemSize comes first, as other expressions may speak of it. */
-void clt_load_problem_size(clt_problem *problem, const clt_node *root);
+/* load_kernel.c */
 void clt_load_kernel(clt_problem *problem, const clt_node *root);
 void clt_load_hints(clt_problem *problem, const clt_node *section); /* "Resources", "Desirability" */
 /* A text, or {"<name>": text, "When": expression}: sets out->when and returns the text, which stands at *place. NULL: a
  * mistake. */
 const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
                             const char *name);
+/* Adds the expression of every "{...}" in the option's text; "{{" stands for a brace. */
 void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node);
-void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *list);
+void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n, const clt_node *parent);
+/* One launch: what its entry does not state is that of the standard one. */
 void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *standard, const clt_node *node);
 
 /* load.c: {"name": value, ...} as settings, in texts as on the command line; real numbers with so many digits. NULL
@@ -217,12 +218,20 @@ int clt_giles_parse(clt_source *source, clt_error *error);
 
 /* --- expressions (expression.c) --- */
 
-/* Adds the expression at a node: a number, a truth value or a text. CLT_NO_EXPRESSION where there is nothing. */
+/* Adds an expression: a node's number, truth value or text, or that of a parent's member. CLT_NO_EXPRESSION where there
+ * is nothing. */
 clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node);
 clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node);
+clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name);
 
 /* {"X": e, "Y": e, "Z": e}, a list of up to three, or one expression. Nothing there: n = 0. */
-clt_extent clt_add_extent(clt_problem *problem, const clt_node *node);
+clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name);
+
+/* Zeroed elements, as many as a list has items; and, kept by the source, a node's key, and where the file of a name
+ * lies (of NULL: NULL). */
+void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes);
+const char *clt_load_key(const clt_node *node);
+const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name);
 
 /* A text (malloc'ed) with some of its names replaced; names in string literals stay. replace is called with each name,
  * of n bytes, and may look at what is behind it: it writes to out and returns where to go on, or returns NULL to leave
