@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "measurement/objective.h"
 #include "problem/command.h"
-#include "problem/metric.h"
 
 /* The built-in metrics; the last one is there where the program reports a figure that is no time. */
 enum { TIME, ENERGY, FIGURE };

@@ -1,4 +1,4 @@
-/* Expressions of a problem: adding them to its table, compiling the table for an instance, evaluating. */
+/* Expressions of a problem: adding them to its table, what they may speak of, evaluating; metrics. */
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include "problem/parts.h"
 
 #define MAX_COUNT 0x1p62
+#define MAX_METRIC_NAME_BYTES 63
 
 /* --- adding --- */
 
@@ -123,32 +124,7 @@ const char *clt_expand_problem_size(const clt_problem *problem, const char *text
   return clt_node_keep(node, expanded);
 }
 
-/* "max(name)" and "min(name)" of a tuning parameter: the largest and the smallest of its values. */
-static const char *replace_value_limit(clt_text *out, const void *user, const char *name, size_t n) {
-  const clt_instance *instance = user;
-  const clt_problem *problem = instance->problem;
-  bool largest = strncmp(name, "max", n) == 0;
-  const char *open = skip_space(name + n), *begin = skip_space(open + (*open == '(')), *end = begin;
-  while (in_name(*end)) end++;
-  const char *close = skip_space(end);
-  size_t length = (size_t)(end - begin), p = 0;
-  if (n != 3 || !(largest || strncmp(name, "min", n) == 0) || *open != '(' || *close != ')') return NULL;
-  while (p < problem->n_parameters &&
-         !(strlen(problem->parameters[p].name) == length && strncmp(problem->parameters[p].name, begin, length) == 0))
-    p++;
-  if (p == problem->n_parameters || instance->values[p][0].type == CLT_STRING) return NULL;
-  clt_value best = instance->values[p][0];
-  for (size_t i = 1; i < instance->n_values[p]; i++) {
-    double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
-    if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
-  }
-  clt_text_add(out, "(");
-  clt_text_add_value(out, best);
-  clt_text_add(out, ")");
-  return close + 1;
-}
-
-/* --- compiling --- */
+/* --- names --- */
 
 static clt_symbol constant(const char *name, clt_value value) {
   return (clt_symbol){.name = name, .constant = true, .value = value};
@@ -156,7 +132,8 @@ static clt_symbol constant(const char *name, clt_value value) {
 
 static clt_symbol variable(const char *name, size_t slot) { return (clt_symbol){.name = name, .slot = (uint32_t)slot}; }
 
-int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n_out, clt_error *error) {
+int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n_out, size_t *n_constants,
+                         clt_error *error) {
   /* Kernel Tuner's default block sizes, for files that state their grid in its way. */
   static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block_size_z"};
   static const int64_t defaults[] = {256, 1, 1};
@@ -164,116 +141,20 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
   size_t n_properties = clt_device_n_properties(), n = 0;
   clt_symbol *symbols = clt_new_array(problem->n_sizes + problem->n_parameters + n_properties + 3, sizeof *symbols);
   if (symbols == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n_properties; i++)
-    symbols[n++] = instance->has_device
-                       ? constant(clt_device_property_name(i), clt_device_property(&instance->device, i))
-                       : variable(clt_device_property_name(i), problem->n_parameters + i);
   for (size_t d = 0; problem->problem_size.n > 0 && d < 3; d++)
     if (!clt_is_declared(problem, block_sizes[d]))
       symbols[n++] = constant(block_sizes[d], (clt_value){.type = CLT_INT, .integer = defaults[d]});
   for (size_t i = 0; i < problem->n_sizes; i++)
     symbols[n++] = constant(problem->sizes[i].name, (clt_value){.type = CLT_INT, .integer = instance->sizes[i]});
+  *n_constants = n + (instance->has_device ? n_properties : 0);
+  for (size_t i = 0; i < n_properties; i++)
+    symbols[n++] = instance->has_device
+                       ? constant(clt_device_property_name(i), clt_device_property(&instance->device, i))
+                       : variable(clt_device_property_name(i), problem->n_parameters + i);
   for (size_t i = 0; i < problem->n_parameters; i++) symbols[n++] = variable(problem->parameters[i].name, i);
   *out = symbols;
   *n_out = n;
   return CLT_OK;
-}
-
-static int compile_expression(clt_instance *instance, size_t id, const clt_symbol *symbols, size_t n,
-                              clt_error *error) {
-  const clt_expression *expression = &instance->problem->expressions[id];
-  const clt_place place = {&instance->problem->source, expression->key};
-  char *expanded = NULL;
-  int rc = CLT_OK;
-  if (expression->of_values) rc = clt_replace_names(&expanded, expression->text, replace_value_limit, instance, error);
-  if (rc == CLT_OK)
-    rc =
-        clt_expr_compile_at(&instance->compiled[id], expanded ? expanded : expression->text, &place, symbols, n, error);
-  free(expanded);
-  return rc;
-}
-
-static int compile_instance(clt_instance *instance, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  clt_symbol *symbols = NULL;
-  size_t n = 0, n_constants = 0;
-  instance->compiled = clt_new_array(problem->n_expressions, sizeof *instance->compiled);
-  instance->values = clt_new_array(problem->n_parameters, sizeof *instance->values);
-  instance->n_values = clt_new_array(problem->n_parameters, sizeof *instance->n_values);
-  if (!instance->compiled || !instance->values || !instance->n_values) return clt_fail_memory(error);
-  int rc = clt_instance_symbols(instance, &symbols, &n, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) { /* constants first */
-    clt_symbol symbol = symbols[i];
-    if (!symbol.constant) continue;
-    symbols[i] = symbols[n_constants];
-    symbols[n_constants++] = symbol;
-  }
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
-    const clt_tuning_parameter *parameter = &problem->parameters[i];
-    clt_error cause = {0};
-    clt_value **values = &instance->values[i];
-    const size_t n_listed = instance->n_values[i] = json_array_size(parameter->list);
-    if (parameter->list == NULL)
-      rc = clt_values_parse(values, &instance->n_values[i], parameter->values, parameter->type, symbols, n_constants,
-                            &cause);
-    else if ((*values = clt_new_array(n_listed, sizeof **values)) == NULL)
-      rc = clt_fail_memory(&cause);
-    for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
-      if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
-        rc = clt_fail(&cause, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
-      if (rc == CLT_OK) rc = clt_value_fit(&(*values)[v], parameter->type, &cause);
-    }
-    if (rc) rc = clt_key_wrap(&problem->source, parameter->key, rc, error, &cause);
-  }
-  for (size_t id = 0; rc == CLT_OK && id < problem->n_expressions; id++)
-    if (!problem->expressions[id].of_index) rc = compile_expression(instance, id, symbols, n, error);
-  if (rc == CLT_OK) symbols[n_constants] = variable("i", 0); /* there is a variable: at least one parameter */
-  for (size_t id = 0; rc == CLT_OK && id < problem->n_expressions; id++)
-    if (problem->expressions[id].of_index) rc = compile_expression(instance, id, symbols, n_constants + 1, error);
-  free(symbols);
-  return rc;
-}
-
-static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
-  enum { MAX_NAMES = 64 };
-  const clt_problem *problem = instance->problem;
-  const char *names[MAX_NAMES];
-  size_t n = problem->n_passed < MAX_NAMES ? problem->n_passed : MAX_NAMES;
-  for (size_t i = 0; i < problem->n_passed; i++) {
-    const clt_problem_parameter *parameter = &problem->sizes[i];
-    if (strcmp(parameter->name, size.name) != 0) continue;
-    if (size.value < parameter->min)
-      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at least %lld", size.name, (long long)parameter->min);
-    if (size.value > parameter->max)
-      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at most %lld", size.name, (long long)parameter->max);
-    instance->sizes[i] = size.value;
-    return CLT_OK;
-  }
-  if (n == 0)
-    return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s': it has no problem parameters", size.name);
-  for (size_t i = 0; i < n; i++) names[i] = problem->sizes[i].name;
-  const char *near = clt_nearest_name(size.name, names, n);
-  return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s'; did you mean '%s'?", size.name,
-                  near ? near : names[0]);
-}
-
-int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                              const clt_device_info *device, clt_error *error) {
-  clt_instance *instance = clt_new_array(1, sizeof *instance);
-  if (instance == NULL) return clt_fail_memory(error);
-  instance->problem = problem;
-  instance->has_device = device != NULL;
-  if (device) instance->device = *device;
-  instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
-  int rc = instance->sizes ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].standard;
-  for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
-  if (rc == CLT_OK) rc = compile_instance(instance, error);
-  if (rc == CLT_OK)
-    *out = instance;
-  else
-    clt_instance_free(instance);
-  return rc;
 }
 
 /* --- evaluating --- */
@@ -330,4 +211,70 @@ bool clt_evaluate_when(clt_calculation *c, clt_expression_id id) {
 
 void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]) {
   for (size_t d = 0; d < 3; d++) out[d] = d < extent->n ? clt_evaluate_count(c, extent->id[d], min) : unused;
+}
+
+/* --- metrics --- */
+
+bool clt_is_metric_name(const char *text) {
+  size_t n = strlen(text);
+  if (n == 0 || n > MAX_METRIC_NAME_BYTES || !isalpha((unsigned char)text[0])) return false;
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && strchr("_/.*^-", *c) == NULL) return false;
+  return true;
+}
+
+clt_metric_slots clt_metric_slots_of(void) {
+  size_t first = CLT_MAX_PARAMETERS + clt_device_n_properties();
+  return (clt_metric_slots){first, first + 1, first + 2, first + 3, first + 3 + CLT_MAX_METRICS};
+}
+
+int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error) {
+  const clt_metric_slots slots = clt_metric_slots_of();
+  const size_t n_own = scope->instance ? scope->instance->problem->n_parameters : clt_space_n_parameters(scope->space);
+  clt_symbol *known = NULL, *all = NULL;
+  size_t n_known = 0, n_constants = 0, n = 0;
+  int rc = CLT_OK;
+  if (scope->instance)
+    rc = clt_instance_symbols(scope->instance, &known, &n_known, &n_constants, error);
+  else if ((known = clt_new_array(scope->n_sizes + n_own, sizeof *known)) == NULL)
+    rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && !scope->instance && i < scope->n_sizes; i++)
+    known[n_known++] = constant(scope->sizes[i].name, (clt_value){.type = CLT_INT, .integer = scope->sizes[i].value});
+  for (size_t i = 0; rc == CLT_OK && !scope->instance && i < n_own; i++)
+    known[n_known++] = variable(clt_space_parameter(scope->space, i)->name, i);
+  if (rc == CLT_OK && (all = clt_new_array(n_known + 3 + scope->n_above, sizeof *all)) == NULL)
+    rc = clt_fail_memory(error);
+  if (rc == CLT_OK) { /* of two of one name the later one holds */
+    all[n++] = variable("figure", slots.figure);
+    for (size_t i = 0; i < scope->n_above; i++) all[n++] = variable(scope->above[i].name, slots.metrics + i);
+    for (size_t i = 0; i < n_known; i++) {
+      all[n] = known[i];
+      /* Where there is no device, its properties' slots lie behind the parameters; here behind all that there could be.
+       */
+      if (!known[i].constant && known[i].slot >= n_own) all[n].slot += (uint32_t)(CLT_MAX_PARAMETERS - n_own);
+      n++;
+    }
+    all[n++] = variable("time_s", slots.time);
+    all[n++] = variable("energy_J", slots.energy);
+    rc = clt_expr_compile(out, text, all, n, error);
+  }
+  free(known);
+  free(all);
+  return rc;
+}
+
+int clt_metrics_check(const clt_instance *instance, clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  clt_metric_scope scope = {.instance = instance, .above = problem->metrics};
+  int rc = CLT_OK;
+  for (; rc == CLT_OK && scope.n_above < problem->n_metrics; scope.n_above++) {
+    clt_expr *expr = NULL;
+    clt_error cause = {0};
+    char key[64];
+    snprintf(key, sizeof key, "Metrics[%zu].Expression", scope.n_above);
+    rc = clt_metric_compile(&expr, problem->metrics[scope.n_above].expression, &scope, &cause);
+    if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
+    clt_expr_free(expr);
+  }
+  return rc;
 }

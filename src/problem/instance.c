@@ -1,12 +1,126 @@
-/* A problem at given sizes on a device: its space, and what is asked of it. (expression.c compiles its expressions.) */
+/* A problem at given sizes on a device: its expressions, its space, and what is asked of it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/json.h"
-#include "problem/guidance.h"
+#include "base/memory.h"
 #include "problem/parts.h"
+
+/* --- sizes, values and expressions --- */
+
+static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
+  enum { MAX_NAMES = 64 };
+  const clt_problem *problem = instance->problem;
+  const char *names[MAX_NAMES];
+  size_t n = problem->n_passed < MAX_NAMES ? problem->n_passed : MAX_NAMES;
+  for (size_t i = 0; i < problem->n_passed; i++) {
+    const clt_problem_parameter *parameter = &problem->sizes[i];
+    if (strcmp(parameter->name, size.name) != 0) continue;
+    if (size.value < parameter->min)
+      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at least %lld", size.name, (long long)parameter->min);
+    if (size.value > parameter->max)
+      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at most %lld", size.name, (long long)parameter->max);
+    instance->sizes[i] = size.value;
+    return CLT_OK;
+  }
+  if (n == 0)
+    return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s': it has no problem parameters", size.name);
+  for (size_t i = 0; i < n; i++) names[i] = problem->sizes[i].name;
+  const char *near = clt_nearest_name(size.name, names, n);
+  return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s'; did you mean '%s'?", size.name,
+                  near ? near : names[0]);
+}
+
+/* The values of a tuning parameter: a T1 text, or a list. */
+static int read_values(clt_instance *instance, size_t index, const clt_symbol *constants, size_t n, clt_error *error) {
+  const clt_tuning_parameter *parameter = &instance->problem->parameters[index];
+  const size_t n_listed = instance->n_values[index] = json_array_size(parameter->list);
+  clt_value **values = &instance->values[index];
+  if (parameter->list == NULL)
+    return clt_values_parse(values, &instance->n_values[index], parameter->values, parameter->type, constants, n,
+                            error);
+  int rc = (*values = clt_new_array(n_listed, sizeof **values)) ? CLT_OK : clt_fail_memory(error);
+  for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
+    if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
+      return clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
+    rc = clt_value_fit(&(*values)[v], parameter->type, error);
+  }
+  return rc;
+}
+
+/* "max(name)" and "min(name)" of a tuning parameter: the largest and the smallest of its values. */
+static const char *replace_value_limit(clt_text *out, const void *user, const char *name, size_t n) {
+  const clt_instance *instance = user;
+  const bool largest = n == 3 && strncmp(name, "max", n) == 0, smallest = n == 3 && strncmp(name, "min", n) == 0;
+  const char *begin = name + n + strspn(name + n, " \t");
+  if (!(largest || smallest) || *begin++ != '(') return NULL;
+  begin += strspn(begin, " \t");
+  for (size_t p = 0; p < instance->problem->n_parameters; p++) {
+    const size_t length = strlen(instance->problem->parameters[p].name);
+    const char *close = begin + length;
+    if (strncmp(begin, instance->problem->parameters[p].name, length) != 0) continue;
+    close += strspn(close, " \t");
+    clt_value best = instance->values[p][0];
+    if (*close != ')' || best.type == CLT_STRING) continue;
+    for (size_t i = 1; i < instance->n_values[p]; i++) {
+      double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
+      if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
+    }
+    clt_text_add(out, "(");
+    clt_text_add_value(out, best);
+    clt_text_add(out, ")");
+    return close + 1;
+  }
+  return NULL;
+}
+
+int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
+                              const clt_device_info *device, clt_error *error) {
+  clt_instance *instance = clt_new_array(1, sizeof *instance);
+  clt_symbol *symbols = NULL;
+  size_t n = 0, n_constants = 0;
+  if (instance == NULL) return clt_fail_memory(error);
+  instance->problem = problem;
+  instance->has_device = device != NULL;
+  if (device) instance->device = *device;
+  instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
+  instance->compiled = clt_new_array(problem->n_expressions, sizeof *instance->compiled);
+  instance->values = clt_new_array(problem->n_parameters, sizeof *instance->values);
+  instance->n_values = clt_new_array(problem->n_parameters, sizeof *instance->n_values);
+  bool all = instance->sizes && instance->compiled && instance->values && instance->n_values;
+  int rc = all ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].standard;
+  for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
+  if (rc == CLT_OK) rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
+    clt_error cause = {0};
+    rc = read_values(instance, i, symbols, n_constants, &cause);
+    if (rc) clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
+  }
+  /* Content over an element's index may speak of that, and of constants only. Some symbol is always behind those: a
+   * parameter. */
+  const clt_symbol index = {.name = "i", .slot = 0}, behind = rc == CLT_OK ? symbols[n_constants] : index;
+  for (size_t id = 0; rc == CLT_OK && id < problem->n_expressions; id++) {
+    const clt_expression *expression = &problem->expressions[id];
+    const clt_place place = {&problem->source, expression->key};
+    const char *text = expression->text;
+    char *expanded = NULL;
+    symbols[n_constants] = expression->of_index ? index : behind;
+    if (expression->of_values) rc = clt_replace_names(&expanded, text, replace_value_limit, instance, error);
+    if (rc == CLT_OK)
+      rc = clt_expr_compile_at(&instance->compiled[id], expanded ? expanded : text, &place, symbols,
+                               expression->of_index ? n_constants + 1 : n, error);
+    free(expanded);
+  }
+  free(symbols);
+  if (rc == CLT_OK)
+    *out = instance;
+  else
+    clt_instance_free(instance);
+  return rc;
+}
 
 /* --- the space --- */
 
@@ -17,25 +131,14 @@ static int find_value(const clt_instance *instance, size_t parameter, const json
   return CLT_E_NOT_FOUND;
 }
 
-static int add_alias(const clt_instance *instance, clt_space_builder *builder, const clt_alias *alias,
-                     clt_error *error) {
-  int parameter = clt_problem_parameter_index(instance->problem, alias->parameter);
-  size_t position;
-  if (parameter < 0) return clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
-  if (find_value(instance, (size_t)parameter, alias->value, &position) != CLT_OK)
-    return clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
-  return clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
-                                      instance->values[parameter][position], error);
-}
-
-/* Conditions and aliases that speak of a device are left out where there is none. */
-static int fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key, clt_error *error) {
+/* Conditions and aliases that speak of a device are left out where there is none. *key: where something is wrong. */
+static int make_space(clt_instance *instance, clt_space_builder *builder, const char **key, clt_error *error) {
   const clt_problem *problem = instance->problem;
   clt_symbol *symbols = NULL;
-  size_t n = 0;
-  int rc = clt_instance_symbols(instance, &symbols, &n, error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if (symbols[i].constant) rc = clt_space_builder_constant(builder, symbols[i].name, symbols[i].value, error);
+  size_t n = 0, n_constants = 0;
+  int rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_constants; i++)
+    rc = clt_space_builder_constant(builder, symbols[i].name, symbols[i].value, error);
   free(symbols);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
     *key = problem->parameters[i].key;
@@ -48,11 +151,23 @@ static int fill_builder(const clt_instance *instance, clt_space_builder *builder
       rc = clt_space_builder_require(builder, clt_expr_share(instance->compiled[id]), CLT_CONDITION, NULL, error);
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_aliases; i++) {
-    *key = problem->aliases[i].key;
-    if (!clt_needs_device(instance, problem->aliases[i].when))
-      rc = add_alias(instance, builder, &problem->aliases[i], error);
+    const clt_alias *alias = &problem->aliases[i];
+    int parameter = clt_problem_parameter_index(problem, alias->parameter);
+    size_t position;
+    *key = alias->key;
+    if (clt_needs_device(instance, alias->when)) continue;
+    if (parameter < 0)
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
+    else if (find_value(instance, (size_t)parameter, alias->value, &position) != CLT_OK)
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
+    else
+      rc = clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
+                                        instance->values[parameter][position], error);
   }
-  return rc;
+  if (rc) return rc;
+  *key = "ConfigurationSpace";
+  rc = clt_add_limits(instance, builder, error);
+  return rc ? rc : clt_space_new(&instance->space, builder, error);
 }
 
 int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
@@ -62,14 +177,11 @@ int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_s
   if (rc) return rc;
   clt_space_builder *builder = NULL;
   clt_error cause = {0};
-  const char *key = NULL, *whole = "ConfigurationSpace";
+  const char *key = "ConfigurationSpace";
   rc = clt_space_builder_new(&builder, &cause);
-  if (rc == CLT_OK) rc = fill_builder(instance, builder, &key, &cause);
-  if (rc == CLT_OK) key = NULL;
-  if (rc == CLT_OK) rc = clt_add_limits(instance, builder, &cause);
-  if (rc == CLT_OK) rc = clt_space_new(&instance->space, builder, &cause);
+  if (rc == CLT_OK) rc = make_space(instance, builder, &key, &cause);
   clt_space_builder_free(builder);
-  if (rc) rc = clt_key_wrap(&problem->source, key ? key : whole, rc, error, &cause);
+  if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
   if (rc == CLT_OK)
     *out = instance;
   else

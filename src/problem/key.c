@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "device/inspect.h"
 #include "problem/command.h"
-#include "problem/guidance.h"
 
 #define MAX_INCLUDED 256 /* files in one hash */
 

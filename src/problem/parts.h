@@ -280,9 +280,10 @@ struct clt_instance {
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                               const clt_device_info *device, clt_error *error);
 
-/* The symbols that expressions of the instance know: constants, and the tuning parameters as slots 0 ... Device
+/* The symbols that expressions of the instance know: constants first, then the tuning parameters as slots 0 ... Device
  * properties are slots behind them where the instance has no device. */
-int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n, clt_error *error);
+int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n, size_t *n_constants,
+                         clt_error *error);
 
 /* Values of the tuning parameters for a configuration; slots has CLT_MAX_PARAMETERS entries. */
 void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots);

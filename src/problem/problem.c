@@ -4,8 +4,6 @@
 
 #include "base/file.h"
 #include "problem/command.h"
-#include "problem/guidance.h"
-#include "problem/metric.h"
 
 const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
 

@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "problem/guidance.h"
-#include "problem/metric.h"
 #include "session/session.h"
 #include "space/expr.h"
 #include "space/space.h"
