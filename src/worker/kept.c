@@ -16,9 +16,9 @@ struct clt_kept {
   clt_config config;
   clt_pool_worker *worker;
   size_t slot;
-  uint64_t generation; /* of the process that it is prepared in; 0: none */
+  uint64_t generation; /* of the process that it is prepared in; 0: none, or it is being prepared */
   size_t n_preparations;
-  bool wanted;                 /* by the call under way: prepared again where its worker is lost */
+  bool wanted;                 /* by the call under way: made ready again where its worker is lost */
   bool verified;               /* on the other data, or that is impossible */
   clt_measurement measurement; /* of the preparation, or why it failed: then it is out */
   clt_measurement answer;      /* to the last request; config CLT_CONFIG_NONE: none */
@@ -49,7 +49,8 @@ static bool is_ready(const clt_kept *k) {
   return k->generation != 0 && k->generation == k->worker->generation && k->worker->process.alive;
 }
 
-static bool needs_preparing(const clt_kept *k) { return k->wanted && !has_failed(k) && !is_ready(k); }
+/* For the call under way it is not prepared, or not verified yet. */
+static bool is_unfinished(const clt_kept *k) { return k->wanted && !has_failed(k) && !(k->verified && is_ready(k)); }
 
 /* --- requests --- */
 
@@ -86,45 +87,6 @@ static bool take_answer(clt_pool *pool, clt_kept *k, clt_measurement *out) {
   return !failed;
 }
 
-/* In waves: one of each worker's that are not prepared, side by side, until none is left. */
-static int prepare_wanted(clt_pool *pool, clt_error *error) {
-  for (;;) {
-    bool any = false;
-    for (size_t i = 0; i < pool->n_kept; i++) any = any || needs_preparing(&pool->kept[i]);
-    if (!any) return CLT_OK;
-    int rc = await_lock(pool, CLT_LOCK_SHARED, error);
-    for (size_t i = 0; rc == 0 && i < pool->setup.n_workers;) {
-      if (clt_pool_idle(&pool->workers[i])) {
-        i++;
-        continue;
-      }
-      rc = clt_pool_start_workers(pool, error);
-      if (rc == 0) rc = pump_or_stop(pool, error);
-      i = 0;
-    }
-    for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
-      clt_kept *k = &pool->kept[i];
-      if (!needs_preparing(k) || !clt_pool_idle(k->worker)) continue;
-      if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
-        clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH,
-                             "workers that had prepared it ended again and again");
-        continue;
-      }
-      k->generation = 0;
-      json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
-                                  (json_int_t)k->config, "gate", 0);
-      rc = send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
-    }
-    if (rc == 0) rc = await_requests(pool, error);
-    for (size_t i = 0; i < pool->n_kept; i++) {
-      clt_kept *k = &pool->kept[i];
-      uint64_t generation = k->worker->generation;
-      if (take_answer(pool, k, &k->measurement)) k->generation = generation;
-    }
-    if (rc) return rc;
-  }
-}
-
 /* Each process loads the other data once; the first one that does makes them. */
 static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_error why = {0};
@@ -141,36 +103,67 @@ static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   return CLT_OK;
 }
 
-static int verify_kept(clt_pool *pool, clt_error *error) {
-  int rc = CLT_OK;
-  pool->further_failed = false;
-  for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
-    clt_kept *k = &pool->kept[i];
-    while (rc == 0 && !has_failed(k) && !k->verified) {
-      clt_measurement further;
-      rc = prepare_wanted(pool, error);
-      if (rc || has_failed(k) || !is_ready(k)) continue;
-      if (pool->further_failed) {
+/* Prepares and verifies what is wanted, in waves: one request of each worker side by side, until nothing is left to be
+ * done. */
+static int make_wanted_ready(clt_pool *pool, clt_error *error) {
+  for (;;) {
+    bool any = false, making = false;
+    int rc = CLT_OK;
+    for (size_t i = 0; i < pool->n_kept; i++) any = any || is_unfinished(&pool->kept[i]);
+    if (!any) return CLT_OK;
+    rc = await_lock(pool, CLT_LOCK_SHARED, error);
+    for (size_t i = 0; rc == 0 && i < pool->setup.n_workers;) {
+      if (clt_pool_idle(&pool->workers[i])) {
+        i++;
+        continue;
+      }
+      rc = clt_pool_start_workers(pool, error);
+      if (rc == 0) rc = pump_or_stop(pool, error);
+      i = 0;
+    }
+    for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
+      clt_kept *k = &pool->kept[i];
+      if (!is_unfinished(k) || !clt_pool_idle(k->worker)) continue;
+      if (is_ready(k) && pool->further_failed) {
         k->verified = true;
-      } else if (k->worker->further_generation != k->worker->generation) {
-        rc = clt_pool_request(pool, k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
-                              CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
-        if (rc == 0) rc = await_requests(pool, error);
-      } else {
+      } else if (is_ready(k) && k->worker->further_generation == k->worker->generation) {
         json_t *request =
             json_pack("{s:s, s:I, s:i}", "request", "verify", "slot", (json_int_t)k->slot, "seed", FURTHER_SEED);
-        clt_measurement_init(&further, k->config);
         rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
-        if (rc == 0) rc = await_requests(pool, error);
-        if (rc || !take_answer(pool, k, &further)) continue;
+      } else if (is_ready(k) && (pool->further_made || !making)) {
+        making = true;
+        rc = clt_pool_request(pool, k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
+                              CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
+      } else if (!is_ready(k) && k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
+        clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH,
+                             "workers that had prepared it ended again and again");
+      } else if (!is_ready(k)) {
+        k->generation = 0;
+        json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
+                                    (json_int_t)k->config, "gate", 0);
+        rc = send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
+      }
+    }
+    if (rc == 0) rc = await_requests(pool, error);
+    if (rc) return rc;
+    for (size_t i = 0; i < pool->n_kept; i++) {
+      clt_kept *k = &pool->kept[i];
+      clt_measurement answer;
+      bool preparing = k->generation == 0;
+      clt_measurement_init(&answer, k->config);
+      if (!take_answer(pool, k, &answer)) continue;
+      if (preparing) {
+        clt_measurement_release(&k->measurement);
+        k->measurement = answer;
+        k->generation = k->worker->generation;
+      } else {
         k->verified = true;
-        k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, further.max_abs_error);
-        k->measurement.phases.verify_s += further.phases.verify_s;
-        clt_measurement_release(&further);
+        k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
+        k->measurement.phases.verify_s += answer.phases.verify_s;
+        clt_measurement_release(&answer);
       }
     }
   }
-  return rc;
 }
 
 /* --- keeping --- */
@@ -197,21 +190,25 @@ void clt_pool_give_up_kept(clt_pool *pool) {
 }
 
 /* The new list takes over what is kept already; the others get the places that are left, spread over the workers. */
-static int replace_list(clt_pool *pool, const clt_config *configs, size_t n, clt_error *error) {
-  size_t n_workers = pool->setup.n_workers, place = 0;
+int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  clt_pool *pool = state;
+  size_t n_workers = pool->setup.n_workers, most = n_workers * CLT_WORKER_SLOTS, place = 0, n_copied = 0;
+  if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
+  if (n > most) return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n, most);
+  if (n == 0) return clt_pool_give_up_kept(pool), CLT_OK;
   clt_kept *list = clt_new_array(n, sizeof *list);
-  bool *taken = clt_new_array(n_workers * CLT_WORKER_SLOTS, sizeof *taken);
+  bool *taken = clt_new_array(most, sizeof *taken);
   if (list == NULL || taken == NULL) return free(list), free(taken), clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
     list[i] = (clt_kept){.config = configs[i]};
     clt_measurement_init(&list[i].measurement, configs[i]);
     clt_measurement_init(&list[i].answer, CLT_CONFIG_NONE);
     for (size_t k = 0; k < pool->n_kept; k++) {
-      clt_kept *old = &pool->kept[k];
+      clt_kept *old = &pool->kept[k], none = list[i];
       if (old->config != configs[i] || has_failed(old)) continue;
       list[i] = *old;
       taken[old->slot * n_workers + (size_t)(old->worker - pool->workers)] = true;
-      clt_measurement_init(&old->measurement, CLT_CONFIG_NONE);
+      *old = none;
       old->config = CLT_CONFIG_NONE;
     }
     list[i].wanted = true;
@@ -227,53 +224,14 @@ static int replace_list(clt_pool *pool, const clt_config *configs, size_t n, clt
   free_kept(pool->kept, pool->n_kept);
   pool->kept = list;
   pool->n_kept = n;
-  return CLT_OK;
-}
-
-int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
-  clt_pool *pool = state;
-  if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
-  if (n > pool->setup.n_workers * CLT_WORKER_SLOTS)
-    return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n,
-                    pool->setup.n_workers * CLT_WORKER_SLOTS);
-  if (n == 0) return clt_pool_give_up_kept(pool), CLT_OK;
-  int rc = replace_list(pool, configs, n, error);
-  if (rc) return rc;
-  rc = prepare_wanted(pool, error);
-  if (rc == 0) rc = verify_kept(pool, error);
-  size_t n_copied = 0;
-  while (rc == 0 && n_copied < n &&
-         (rc = clt_measurement_copy(&out[n_copied], &pool->kept[n_copied].measurement, error)) == 0)
-    n_copied++;
+  pool->further_failed = false;
+  int rc = make_wanted_ready(pool, error);
+  for (; rc == 0 && n_copied < n; n_copied += rc == 0)
+    rc = clt_measurement_copy(&out[n_copied], &list[n_copied].measurement, error);
   while (rc && n_copied > 0) clt_measurement_release(&out[--n_copied]);
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);
   return rc;
-}
-
-static int time_kept(clt_pool *pool, clt_kept *k, size_t n_runs, clt_measurement *out, clt_error *error) {
-  clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
-                            .max_runs = (unsigned)n_runs,
-                            .max_total_s = LONG_RUN_S,
-                            .warm_up = true,
-                            .energy_s = pool->setup.timing.energy_s};
-  while (!has_failed(k)) {
-    int rc = prepare_wanted(pool, error);
-    if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
-    if (rc) return rc;
-    if (has_failed(k) || !is_ready(k)) continue;
-    json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)k->slot, "keep", 1,
-                                "timing", clt_message_from_timing(&turn));
-    rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
-    if (rc == 0) rc = await_requests(pool, error);
-    if (rc) return rc;
-    clt_measurement *m = &k->answer;
-    if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)
-      clt_measurement_fail(m, CLT_REASON_UNKNOWN, "it was not timed");
-    clt_measurement_init(out, k->config);
-    if (take_answer(pool, k, out)) return CLT_OK;
-  }
-  return clt_measurement_copy(out, &k->measurement, error);
 }
 
 int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
@@ -281,13 +239,35 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
   clt_pool *pool = state;
   size_t n_timed = 0;
   int rc = CLT_OK;
+  const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
+                                  .max_runs = (unsigned)n_runs,
+                                  .max_total_s = LONG_RUN_S,
+                                  .warm_up = true,
+                                  .energy_s = pool->setup.timing.energy_s};
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;
   for (size_t i = 0; i < n; i++) pool->kept[indices[i]].wanted = true;
-  while (rc == 0 && n_timed < n &&
-         (rc = time_kept(pool, &pool->kept[indices[n_timed]], n_runs, &out[n_timed], error)) == 0)
-    n_timed++;
+  for (; rc == 0 && n_timed < n; n_timed += rc == 0) {
+    clt_kept *k = &pool->kept[indices[n_timed]];
+    bool timed = false;
+    while (rc == 0 && !timed && !has_failed(k)) {
+      rc = make_wanted_ready(pool, error);
+      if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
+      if (rc || has_failed(k) || !is_ready(k)) continue;
+      json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)k->slot, "keep", 1,
+                                  "timing", clt_message_from_timing(&turn));
+      rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
+      if (rc == 0) rc = await_requests(pool, error);
+      if (rc) break;
+      clt_measurement *m = &k->answer;
+      if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)
+        clt_measurement_fail(m, CLT_REASON_UNKNOWN, "it was not timed");
+      clt_measurement_init(&out[n_timed], k->config);
+      timed = take_answer(pool, k, &out[n_timed]);
+    }
+    if (rc == 0 && !timed) rc = clt_measurement_copy(&out[n_timed], &k->measurement, error);
+  }
   while (rc && n_timed > 0) clt_measurement_release(&out[--n_timed]);
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);
