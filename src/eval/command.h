@@ -9,7 +9,7 @@
 #include "eval/evaluators.h"
 #include "problem/command.h"
 #include "worker/lock.h"
-#include "worker/program.h"
+#include "worker/process.h"
 
 /* --- one configuration on its way: scratch folder, build, runs, check --- */
 

@@ -19,14 +19,11 @@ static int ask_worker(json_t **reply, json_t *request, clt_error *error) {
   const clt_deadlines limits = {PATIENCE_S, PATIENCE_S, PATIENCE_S};
   clt_run_folder folder = {NULL, -1};
   clt_process process = {.alive = false};
-  clt_process_setup setup = {.path = NULL};
   char *path = NULL;
   int rc = clt_worker_path(&path, error);
   if (rc == 0) rc = clt_run_folder_new(&folder, error);
-  setup.path = path;
-  setup.folder = folder.path;
-  if (rc == 0) rc = clt_process_start(&process, &setup, &limits, error);
-  if (rc == 0) rc = clt_process_greet(&process, error);
+  const clt_process_setup setup = {.path = path, .folder = folder.path};
+  if (rc == 0) rc = clt_process_begin(&process, &setup, &limits, error);
   if (rc == 0) rc = clt_process_request(&process, json_incref(request), CLT_PHASE_VERIFY, &limits, error);
   if (rc == 0) rc = clt_process_await(&process, reply, error);
   json_decref(request);

@@ -25,6 +25,11 @@
 #define PROGRAM "clatune-worker"
 #define SEND_PATIENCE_S 10
 #define END_PATIENCE_MS 5000
+#define GREETING_S 60 /* of a worker that runs programs */
+#define GRACE_S 30    /* it minds a program's limit, and is given up so long after */
+#define NO_LIMIT_S 1e9
+#define WORDS_SHOWN 300
+#define ANSWERS_SHOWN 8000
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
@@ -161,6 +166,34 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   return CLT_OK;
 }
 
+/* --- what it prints --- */
+
+/* Of what is too much the first half goes. */
+static void drain_pipe(clt_text *text, int *fd, size_t most) {
+  char chunk[8192];
+  ssize_t got = 1;
+  while (*fd >= 0 && got > 0) {
+    do got = read(*fd, chunk, sizeof chunk);
+    while (got < 0 && errno == EINTR);
+    clt_text_add_bytes(text, chunk, got > 0 ? (size_t)got : 0);
+    if (text->n <= most) continue;
+    memmove(text->bytes, text->bytes + text->n - most / 2, most / 2 + 1);
+    text->n = most / 2;
+  }
+  if (got == 0) close_fd(fd);
+}
+
+static void drain_process(clt_process *process) {
+  drain_pipe(&process->printed, &process->output, MOST_PRINTED);
+  drain_pipe(&process->answered, &process->answers, MOST_ANSWERED);
+}
+
+void clt_process_forget_output(clt_process *process) {
+  drain_process(process);
+  clt_text_release(&process->printed);
+  clt_text_release(&process->answered);
+}
+
 /* --- requests and what is said to them --- */
 
 int clt_process_tell(clt_process *process, json_t *message, clt_error *error) {
@@ -192,7 +225,7 @@ int clt_process_request(clt_process *process, json_t *request, clt_phase phase, 
 
 clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   json_t *message = NULL;
-  clt_process_drain(process);
+  drain_process(process);
   for (int taken = 0; taken == 0;) {
     taken = clt_frame_take(&process->reader, &message, NULL);
     if (taken < 0) return process->garbled = true, CLT_PROCESS_ENDED;
@@ -262,10 +295,13 @@ int clt_process_check_greeting(const json_t *greeting, clt_error *error) {
   return CLT_OK;
 }
 
-int clt_process_greet(clt_process *process, clt_error *error) {
+int clt_process_begin(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
+                      clt_error *error) {
   json_t *greeting = NULL;
-  int rc = clt_process_await(process, &greeting, error);
+  int rc = clt_process_start(process, setup, limits, error);
+  if (rc == 0) rc = clt_process_await(process, &greeting, error);
   if (rc == 0) rc = clt_process_check_greeting(greeting, error);
+  if (rc) clt_process_stop(process, false, NULL);
   json_decref(greeting);
   return rc;
 }
@@ -306,39 +342,17 @@ static bool await_end(const clt_process *process, int patience_ms) {
 
 bool clt_process_gone(const clt_process *process) { return await_end(process, 0); }
 
-/* --- what it prints --- */
-
-/* Of what is too much the first half goes. */
-static void drain_pipe(clt_text *text, int *fd, size_t most) {
-  char chunk[8192];
-  ssize_t got = 1;
-  while (*fd >= 0 && got > 0) {
-    do got = read(*fd, chunk, sizeof chunk);
-    while (got < 0 && errno == EINTR);
-    clt_text_add_bytes(text, chunk, got > 0 ? (size_t)got : 0);
-    if (text->n <= most) continue;
-    memmove(text->bytes, text->bytes + text->n - most / 2, most / 2 + 1);
-    text->n = most / 2;
-  }
-  if (got == 0) close_fd(fd);
-}
-
-void clt_process_drain(clt_process *process) {
-  drain_pipe(&process->printed, &process->output, MOST_PRINTED);
-  drain_pipe(&process->answered, &process->answers, MOST_ANSWERED);
-}
-
-void clt_process_forget_output(clt_process *process) {
-  clt_process_drain(process);
-  clt_text_release(&process->printed);
-  clt_text_release(&process->answered);
-}
-
 /* --- ending --- */
 
-void clt_process_dismiss(clt_process *process, double patience_s) {
-  close_fd(&process->socket);
-  if (process->alive) await_end(process, (int)(patience_s * 1e3));
+/* "was killed by SIGSEGV", "exited with status 1", of a status as from waitpid. */
+static void print_status(int status, char *out, size_t capacity) {
+  const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+  if (name)
+    snprintf(out, capacity, "was killed by SIG%s", name);
+  else if (WIFSIGNALED(status))
+    snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
+  else
+    snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
 void clt_process_stop(clt_process *process, bool by_itself, char **why) {
@@ -349,8 +363,8 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
   /* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
   bool ended = (process->pid_fd < 0 || await_end(process, END_PATIENCE_MS)) && clt_spawn_wait(&status, process->pid);
-  clt_process_drain(process);
-  clt_status_text(status, ending, sizeof ending);
+  drain_process(process);
+  print_status(status, ending, sizeof ending);
   if (!by_itself) strcpy(ending, ended ? "was ended" : "cannot be ended");
   if (process->garbled) strcpy(ending, "sent what is no message");
   const char *printed = process->printed.bytes;
@@ -368,12 +382,105 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   *process = (clt_process){.alive = false};
 }
 
-void clt_status_text(int status, char *out, size_t capacity) {
-  const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
-  if (name)
-    snprintf(out, capacity, "was killed by SIG%s", name);
-  else if (WIFSIGNALED(status))
-    snprintf(out, capacity, "was killed by signal %d", WTERMSIG(status));
-  else
-    snprintf(out, capacity, "exited with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+/* --- programs --- */
+
+int clt_program_start(clt_process *process, const clt_process_setup *setup, clt_error *error) {
+  const clt_deadlines limits = {GREETING_S, GREETING_S, GREETING_S};
+  clt_process_setup programs = *setup;
+  programs.trade = CLT_COMMAND_TRADE;
+  return clt_process_begin(process, &programs, &limits, error);
+}
+
+void clt_program_stop(clt_process *process) {
+  if (process->alive) { /* closing asks it to end, and what it runs */
+    close_fd(&process->socket);
+    await_end(process, END_PATIENCE_MS);
+  }
+  clt_process_stop(process, false, NULL);
+}
+
+static json_t *pack_texts(char *const *list) {
+  json_t *out = json_array();
+  for (size_t i = 0; list && list[i]; i++)
+    if (json_array_append_new(out, clt_json_text(list[i]))) return json_decref(out), NULL;
+  return out;
+}
+
+int clt_program_begin(clt_process *process, const clt_program_run *run, clt_error *error) {
+  double patience_s = run->limit_s > 0 ? run->limit_s + GRACE_S : NO_LIMIT_S;
+  const clt_deadlines limits = {patience_s, patience_s, patience_s};
+  clt_process_forget_output(process); /* of the last one */
+  json_t *request = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f}", "request", "command", "words", pack_texts(run->words),
+                              "environment", pack_texts(run->environment), "folder", clt_json_text(run->folder),
+                              "input", clt_json_text(run->input), "limit_s", run->limit_s);
+  return clt_process_request(process, request, CLT_PHASE_VERIFY, &limits, error);
+}
+
+void clt_program_interrupt(clt_process *process) {
+  clt_process_tell(process, json_pack("{s:s}", "request", "end"), NULL);
+  process->deadline_s = fmin(process->deadline_s, clt_now_s() + GRACE_S);
+}
+
+static double positive_number(const json_t *reply, const char *key) {
+  double x = json_number_value(json_object_get(reply, key));
+  return isfinite(x) && x > 0 ? x : 0;
+}
+
+int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *error) {
+  json_t *reply = NULL;
+  if (!process->alive) return clt_fail(error, CLT_E_WORKER, "there is no worker");
+  clt_process_event event = clt_process_next(process, &reply);
+  drain_process(process);
+  int rc = process->answered.rc ? clt_fail_memory(error) : CLT_OK;
+  if (rc == 0 && event == CLT_PROCESS_REPLY) {
+    const char *kind = clt_json_string(reply, "reply");
+    int64_t status = 0;
+    *out = (clt_program_end){.started = strcmp(kind, "ended") == 0};
+    if (out->started) {
+      rc = clt_message_integer(&status, reply, "status", INT32_MIN, INT32_MAX, error);
+      out->status = (int)status;
+      out->expired = json_is_true(json_object_get(reply, "expired"));
+      out->wall_s = positive_number(reply, "wall_s");
+      out->user_s = positive_number(reply, "user_s");
+      out->system_s = positive_number(reply, "system_s");
+      out->memory_bytes = positive_number(reply, "memory_bytes");
+    } else if (strcmp(kind, "not-started") == 0) {
+      snprintf(out->why, sizeof out->why, "%s", clt_json_string(reply, "why"));
+    } else {
+      rc = clt_fail(error, CLT_E_WORKER, "the worker's answer makes no sense");
+    }
+  }
+  json_decref(reply);
+  if (rc || event == CLT_PROCESS_REPLY) return rc ? rc : 1;
+  bool ended = event == CLT_PROCESS_ENDED;
+  if (!ended && !clt_process_expired(process, clt_now_s())) return 0;
+  char *why = NULL;
+  clt_process_stop(process, ended, &why);
+  rc = clt_fail(error, CLT_E_WORKER, "%s", why ? why : "out of memory");
+  free(why);
+  return rc;
+}
+
+char *clt_program_story(const clt_process *process, char *const *words, const clt_program_end *end) {
+  clt_text out = {0};
+  char *text = NULL, status[64];
+  const char *printed = process->answered.bytes, *errors = process->printed.bytes;
+  size_t n_printed = process->answered.n, n_errors = process->printed.n, left = WORDS_SHOWN;
+  for (size_t i = 0; words[i] && left > 0; i++) {
+    size_t n = strnlen(words[i], left);
+    clt_text_printf(&out, "%s%.*s", i ? " " : "", (int)n, words[i]);
+    left -= n;
+  }
+  print_status(end->status, status, sizeof status);
+  clt_text_printf(&out, "%s%s%s", left == 0 ? "..." : "", end->started ? " " : ": ",
+                  !end->started  ? end->why
+                  : end->expired ? "was ended: its time was up"
+                                 : status);
+  if (n_printed > 0)
+    clt_text_printf(&out, "\nstandard output:\n%s",
+                    printed + (n_printed > ANSWERS_SHOWN ? n_printed - ANSWERS_SHOWN : 0));
+  if (n_errors > 0)
+    clt_text_printf(&out, "\nstandard error:\n%s", errors + (n_errors > ANSWERS_SHOWN ? n_errors - ANSWERS_SHOWN : 0));
+  while (out.n > 0 && out.bytes[out.n - 1] == '\n') out.bytes[--out.n] = 0;
+  return clt_text_take(&text, &out, NULL) ? NULL : text;
 }

@@ -50,8 +50,10 @@ typedef struct clt_process_setup {
  * the installed place. *out is malloc'ed. CLT_E_WORKER with what was tried. */
 int clt_worker_path(char **out, clt_error *error);
 
-/* Starts a worker; its greeting is awaited within limits->host_s. */
+/* Starts a worker; its greeting is awaited within limits->host_s: by the caller, or (begin) here. */
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
+                      clt_error *error);
+int clt_process_begin(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
                       clt_error *error);
 
 /* Sends a request (a new reference, taken over also on failure; NULL: out of memory) that begins at `phase`. */
@@ -76,7 +78,6 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error);
 
 /* Whether a greeting is one of this version; CLT_E_WORKER says what to do. */
 int clt_process_check_greeting(const json_t *greeting, clt_error *error);
-int clt_process_greet(clt_process *process, clt_error *error); /* awaits it first */
 
 /* The deadline stands still while a worker waits for the device. After it at least grace_s are left. */
 void clt_process_pause(clt_process *process);
@@ -90,19 +91,45 @@ bool clt_process_gone(const clt_process *process);
 #define CLT_PROCESS_WATCHED 4
 void clt_process_watch(const clt_process *process, struct pollfd *out);
 
-/* Takes what was printed; forgets it. */
-void clt_process_drain(clt_process *process);
-void clt_process_forget_output(clt_process *process);
-
-/* Closes its socket, which asks it to end, and waits as long as patience_s. */
-void clt_process_dismiss(clt_process *process, double patience_s);
+void clt_process_forget_output(clt_process *process); /* what was printed */
 
 /* Kills the process with its group and releases everything; does nothing where there is none. *why (nullable) says how
  * it ended where it did so by itself, and what it printed; malloc'ed, or NULL when there is nothing to say or out of
  * memory. */
 void clt_process_stop(clt_process *process, bool by_itself, char **why);
 
-/* "was killed by SIGSEGV", "exited with status 1", of a status as from waitpid. */
-void clt_status_text(int status, char *out, size_t capacity);
+/* --- a worker that runs programs for us, one at a time: in a process group of their own, timed, ended with all that
+ * they started when their time is up, and when we are gone. What a program prints is the process's `answered` and
+ * `printed`.
+ */
+
+/* What is run; borrowed for the call. environment goes over ours, input is a file's path ("": nothing). limit_s 0:
+ * none. */
+typedef struct clt_program_run {
+  char **words, **environment;
+  const char *folder, *input;
+  double limit_s;
+} clt_program_run;
+
+/* How it ended. Seconds and bytes are of all its processes that it waited for. */
+typedef struct clt_program_end {
+  bool started, expired;
+  char why[200]; /* it could not be started */
+  int status;    /* as from waitpid */
+  double wall_s, user_s, system_s, memory_bytes;
+} clt_program_end;
+
+int clt_program_start(clt_process *process, const clt_process_setup *setup, clt_error *error); /* the worker */
+void clt_program_stop(clt_process *process); /* and what runs; again does nothing */
+
+int clt_program_begin(clt_process *process, const clt_program_run *run, clt_error *error);
+/* Asks for the end of what runs; clt_program_poll tells when that has come. */
+void clt_program_interrupt(clt_process *process);
+
+/* Takes what was printed. 1: it has ended, *out says how; 0: it still runs; CLT_E_WORKER: the worker itself is gone. */
+int clt_program_poll(clt_process *process, clt_program_end *out, clt_error *error);
+
+/* "./a.out 3 exited with status 1; it had printed:\n..." malloc'ed; NULL when out of memory. */
+char *clt_program_story(const clt_process *process, char *const *words, const clt_program_end *end);
 
 #endif
