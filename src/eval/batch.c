@@ -13,7 +13,6 @@
 #include "eval/command.h"
 
 #define MAX_ANSWER_FILE_BYTES ((size_t)64 << 20)
-#define WAIT_S 0.1 /* how long an answer in a file may go unseen */
 #define MAX_TOKENS 1024
 #define MAX_TOKEN_BYTES 40
 
@@ -293,31 +292,5 @@ int clt_batch_turn(clt_command_state *s, clt_error *error) {
   int rc = s->batch.running ? take_events(s, error) : CLT_OK;
   if (rc == 0 && !s->batch.running && s->n_results == 0 && s->n_queue > 0) rc = begin_next(s, error);
   if (rc == 0 && !s->batch.running && s->n_queue == 0) clt_command_lock(s, CLT_UNLOCKED);
-  return rc;
-}
-
-/* Each once, as many at a time as there is room for; results as they come. */
-int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
-                         clt_error *error) {
-  int rc = CLT_OK;
-  size_t n_queued = 0, n_left = 0;
-  for (size_t i = 0; i < n; i++) clt_measurement_init(&out[i], CLT_CONFIG_NONE);
-  while (rc == 0 && (n_queued < n || n_left > 0)) {
-    for (; n_left < s->capacity && n_queued < n && s->n_queue < s->capacity; n_left++)
-      s->queue[s->n_queue++] = (clt_command_job){s->kept[indices[n_queued++]].config, 0};
-    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    if (rc == 0) rc = clt_batch_turn(s, error);
-    for (; rc == 0 && !s->batch.running && s->n_results > 0; n_left--) {
-      clt_measurement *got = &s->results[--s->n_results];
-      size_t i = 0;
-      while (s->kept[indices[i]].config != got->config || out[i].config != CLT_CONFIG_NONE) i++;
-      out[i] = *got;
-    }
-    if (rc == 0 && n_left > 0) clt_command_wait_for_events(s, WAIT_S);
-  }
-  if (rc == 0) return CLT_OK;
-  for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
-  s->batch.running = false;
-  s->n_queue = 0;
   return rc;
 }

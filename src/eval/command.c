@@ -17,7 +17,7 @@
 #define MAX_SLOTS 256
 #define MAX_BATCH 4096
 #define MOST_BUILDS 16 /* where nobody says how many */
-#define STOP_S 0.1     /* how long a request to stop may go unseen */
+#define STOP_S 0.1     /* how long a request to stop, or an answer in a file, may go unseen */
 
 #define AT(member) offsetof(clt_command_options, member)
 static const clt_option options[] = {
@@ -174,7 +174,7 @@ void clt_command_put_result(clt_command_state *s, clt_measurement *m) {
   clt_measurement_init(m, CLT_CONFIG_NONE);
 }
 
-void clt_command_wait_for_events(clt_command_state *s, double timeout_s) {
+static void wait_for_events(clt_command_state *s, double timeout_s) {
   struct pollfd watched[MAX_SLOTS * CLT_PROCESS_WATCHED];
   size_t n = 0;
   for (size_t i = 0; i < s->n_slots; i++) {
@@ -310,7 +310,7 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
     }
     double left_s = until_s - clt_now_s();
     if (left_s <= 0) return CLT_E_AGAIN;
-    clt_command_wait_for_events(s, left_s);
+    wait_for_events(s, left_s);
   }
 }
 
@@ -319,7 +319,7 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
 /* Waits a moment. */
 static int wait_or_stop(clt_command_state *s, clt_error *error) {
   if (clt_stop_asked(s->setup.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-  clt_command_wait_for_events(s, STOP_S);
+  wait_for_events(s, STOP_S);
   return CLT_OK;
 }
 
@@ -395,6 +395,33 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
   return finish_kept(s, out, n_filled, rc);
 }
 
+/* With the batch protocol they are asked for once more, each once, and are what comes back. */
+static int time_batch_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out,
+                            clt_error *error) {
+  size_t n_queued = 0;
+  int rc = CLT_OK;
+  for (size_t i = 0; i < n; i++) clt_measurement_init(&out[i], CLT_CONFIG_NONE);
+  for (size_t n_got = 0; rc == 0 && n_got < n;) {
+    clt_measurement got;
+    for (; n_queued < n && s->n_submitted < s->capacity; s->n_submitted++)
+      s->queue[s->n_queue++] = (clt_command_job){s->kept[indices[n_queued++]].config, 0};
+    if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+    if (rc == 0) rc = command_wait(s, &got, STOP_S, error);
+    if (rc == CLT_E_AGAIN) rc = CLT_OK, got.config = CLT_CONFIG_NONE;
+    if (rc || got.config == CLT_CONFIG_NONE) continue;
+    size_t i = 0;
+    while (s->kept[indices[i]].config != got.config || out[i].config != CLT_CONFIG_NONE) i++;
+    out[i] = got;
+    n_got++;
+  }
+  if (rc == 0) return CLT_OK;
+  for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
+  s->batch.running = false;
+  while (s->n_results > 0) clt_measurement_release(&s->results[--s->n_results]);
+  s->n_queue = s->n_submitted = 0;
+  return rc;
+}
+
 /* One run each: a program is started for it. */
 static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                               clt_error *error) {
@@ -403,7 +430,7 @@ static int command_time_again(void *state, const size_t *indices, size_t n, size
   (void)n_runs;
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-  if (s->batch.size) return finish_kept(s, out, 0, clt_batch_time_again(s, indices, n, out, error));
+  if (s->batch.size) return finish_kept(s, out, 0, time_batch_again(s, indices, n, out, error));
   int rc = await_lock(s, CLT_LOCK_EXCLUSIVE, error);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     clt_evaluation *e = &s->kept[indices[i]];

@@ -1,7 +1,7 @@
 /* eval/command.h - the evaluator `command`: programs are built and run for every configuration.
  *
- * Files: command.c (options, what is begun when, finalists), evaluation.c (one configuration), batch.c (the batch
- * protocol), figure.c (figures of merit). */
+ * Files: command.c (options, what is begun when, finalists), evaluation.c (one configuration, figures of merit),
+ * batch.c (the batch protocol). */
 #ifndef CLT_EVAL_COMMAND_H
 #define CLT_EVAL_COMMAND_H
 
@@ -60,10 +60,6 @@ void clt_scratch_remove(char *path); /* with everything in it; frees path, NULL-
 
 /* --- figures --- */
 
-/* Fills *out with the figure, positive, in seconds or in its own unit. Where there is none, returns the reason, and why
- * has a line about it. */
-clt_reason clt_figure_take(double *out, const clt_figure *figure, const clt_process *process,
-                           const clt_program_end *end, const char *scratch, char *why, size_t capacity);
 /* The number in a text: the whole of it, a member of its JSON, or the last match of a pattern (figure says which). */
 clt_reason clt_figure_read(double *out, const clt_figure *figure, const char *text, char *why, size_t capacity);
 /* Scaled as the figure says; false where the number is not positive. */
@@ -128,12 +124,10 @@ struct clt_command_state {
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error); /* unless its process is up */
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);
-void clt_command_wait_for_events(clt_command_state *s, double timeout_s);
 void clt_command_put_result(clt_command_state *s, clt_measurement *m); /* takes it over */
 
-/* batch.c: one turn takes what has ended and begins what can be begun. time_again as the evaluator's. */
+/* batch.c: one turn takes what has ended and begins what can be begun. */
 int clt_batch_turn(clt_command_state *s, clt_error *error);
-int clt_batch_time_again(clt_command_state *s, const size_t *indices, size_t n, clt_measurement *out, clt_error *error);
 void clt_batch_release(clt_command_batch *batch);
 
 /* The texts of the protocol (docs/commands.md): "n_configurations n_parameters", then a line of value positions for
