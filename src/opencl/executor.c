@@ -17,68 +17,51 @@ enum { CACHE_SHARE = 8 }; /* of the device's memory */
 
 /* --- status codes --- */
 
+/* In the order of the numbers: from 0, and from CL_INVALID_VALUE, down. */
 const char *clt_cl_status_name(cl_int status) {
-#define STATUS(id) \
-  { id, #id }
-  static const struct {
-    cl_int status;
-    const char *name;
-  } names[] = {
-      STATUS(CL_SUCCESS),
-      STATUS(CL_DEVICE_NOT_FOUND),
-      STATUS(CL_DEVICE_NOT_AVAILABLE),
-      STATUS(CL_COMPILER_NOT_AVAILABLE),
-      STATUS(CL_MEM_OBJECT_ALLOCATION_FAILURE),
-      STATUS(CL_OUT_OF_RESOURCES),
-      STATUS(CL_OUT_OF_HOST_MEMORY),
-      STATUS(CL_PROFILING_INFO_NOT_AVAILABLE),
-      STATUS(CL_MEM_COPY_OVERLAP),
-      STATUS(CL_IMAGE_FORMAT_MISMATCH),
-      STATUS(CL_IMAGE_FORMAT_NOT_SUPPORTED),
-      STATUS(CL_BUILD_PROGRAM_FAILURE),
-      STATUS(CL_MAP_FAILURE),
-      STATUS(CL_MISALIGNED_SUB_BUFFER_OFFSET),
-      STATUS(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
-      STATUS(CL_INVALID_VALUE),
-      STATUS(CL_INVALID_DEVICE_TYPE),
-      STATUS(CL_INVALID_PLATFORM),
-      STATUS(CL_INVALID_DEVICE),
-      STATUS(CL_INVALID_CONTEXT),
-      STATUS(CL_INVALID_QUEUE_PROPERTIES),
-      STATUS(CL_INVALID_COMMAND_QUEUE),
-      STATUS(CL_INVALID_HOST_PTR),
-      STATUS(CL_INVALID_MEM_OBJECT),
-      STATUS(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR),
-      STATUS(CL_INVALID_IMAGE_SIZE),
-      STATUS(CL_INVALID_SAMPLER),
-      STATUS(CL_INVALID_BINARY),
-      STATUS(CL_INVALID_BUILD_OPTIONS),
-      STATUS(CL_INVALID_PROGRAM),
-      STATUS(CL_INVALID_PROGRAM_EXECUTABLE),
-      STATUS(CL_INVALID_KERNEL_NAME),
-      STATUS(CL_INVALID_KERNEL_DEFINITION),
-      STATUS(CL_INVALID_KERNEL),
-      STATUS(CL_INVALID_ARG_INDEX),
-      STATUS(CL_INVALID_ARG_VALUE),
-      STATUS(CL_INVALID_ARG_SIZE),
-      STATUS(CL_INVALID_KERNEL_ARGS),
-      STATUS(CL_INVALID_WORK_DIMENSION),
-      STATUS(CL_INVALID_WORK_GROUP_SIZE),
-      STATUS(CL_INVALID_WORK_ITEM_SIZE),
-      STATUS(CL_INVALID_GLOBAL_OFFSET),
-      STATUS(CL_INVALID_EVENT_WAIT_LIST),
-      STATUS(CL_INVALID_EVENT),
-      STATUS(CL_INVALID_OPERATION),
-      STATUS(CL_INVALID_BUFFER_SIZE),
-      STATUS(CL_INVALID_GLOBAL_WORK_SIZE),
-      STATUS(CL_INVALID_PROPERTY),
-      STATUS(CL_INVALID_IMAGE_DESCRIPTOR),
-      STATUS(CL_INVALID_COMPILER_OPTIONS),
-  };
-#undef STATUS
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (names[i].status == status) return names[i].name;
-  return "an unknown status";
+  static const char *const failures[] = {"CL_SUCCESS",
+                                         "CL_DEVICE_NOT_FOUND",
+                                         "CL_DEVICE_NOT_AVAILABLE",
+                                         "CL_COMPILER_NOT_AVAILABLE",
+                                         "CL_MEM_OBJECT_ALLOCATION_FAILURE",
+                                         "CL_OUT_OF_RESOURCES",
+                                         "CL_OUT_OF_HOST_MEMORY",
+                                         "CL_PROFILING_INFO_NOT_AVAILABLE",
+                                         "CL_MEM_COPY_OVERLAP",
+                                         "CL_IMAGE_FORMAT_MISMATCH",
+                                         "CL_IMAGE_FORMAT_NOT_SUPPORTED",
+                                         "CL_BUILD_PROGRAM_FAILURE",
+                                         "CL_MAP_FAILURE",
+                                         "CL_MISALIGNED_SUB_BUFFER_OFFSET",
+                                         "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
+                                         "CL_COMPILE_PROGRAM_FAILURE",
+                                         "CL_LINKER_NOT_AVAILABLE",
+                                         "CL_LINK_PROGRAM_FAILURE",
+                                         "CL_DEVICE_PARTITION_FAILED",
+                                         "CL_KERNEL_ARG_INFO_NOT_AVAILABLE"};
+  static const char *const invalid[] = {"CL_INVALID_VALUE",           "CL_INVALID_DEVICE_TYPE",
+                                        "CL_INVALID_PLATFORM",        "CL_INVALID_DEVICE",
+                                        "CL_INVALID_CONTEXT",         "CL_INVALID_QUEUE_PROPERTIES",
+                                        "CL_INVALID_COMMAND_QUEUE",   "CL_INVALID_HOST_PTR",
+                                        "CL_INVALID_MEM_OBJECT",      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
+                                        "CL_INVALID_IMAGE_SIZE",      "CL_INVALID_SAMPLER",
+                                        "CL_INVALID_BINARY",          "CL_INVALID_BUILD_OPTIONS",
+                                        "CL_INVALID_PROGRAM",         "CL_INVALID_PROGRAM_EXECUTABLE",
+                                        "CL_INVALID_KERNEL_NAME",     "CL_INVALID_KERNEL_DEFINITION",
+                                        "CL_INVALID_KERNEL",          "CL_INVALID_ARG_INDEX",
+                                        "CL_INVALID_ARG_VALUE",       "CL_INVALID_ARG_SIZE",
+                                        "CL_INVALID_KERNEL_ARGS",     "CL_INVALID_WORK_DIMENSION",
+                                        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_ITEM_SIZE",
+                                        "CL_INVALID_GLOBAL_OFFSET",   "CL_INVALID_EVENT_WAIT_LIST",
+                                        "CL_INVALID_EVENT",           "CL_INVALID_OPERATION",
+                                        "CL_INVALID_GL_OBJECT",       "CL_INVALID_BUFFER_SIZE",
+                                        "CL_INVALID_MIP_LEVEL",       "CL_INVALID_GLOBAL_WORK_SIZE",
+                                        "CL_INVALID_PROPERTY",        "CL_INVALID_IMAGE_DESCRIPTOR",
+                                        "CL_INVALID_COMPILER_OPTIONS"};
+  enum { N_FAILURES = sizeof failures / sizeof *failures, N_INVALID = sizeof invalid / sizeof *invalid };
+  if (status <= 0 && status > -N_FAILURES) return failures[-status];
+  int place = CL_INVALID_VALUE - status;
+  return place >= 0 && place < N_INVALID ? invalid[place] : "an unknown status";
 }
 
 bool clt_cl_out_of_memory(cl_int status) {
@@ -130,9 +113,7 @@ bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEA
 
 /* Times a few copies on the device with both clocks. Leaves nothing behind. */
 static clt_clock judge_clock(const clt_executor *executor) {
-  cl_command_queue_properties properties = 0;
-  clGetCommandQueueInfo(executor->queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-  if (!(properties & CL_QUEUE_PROFILING_ENABLE) || !(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
+  if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
   cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
   cl_mem to = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
   double least_device_s = INFINITY, least_host_s = INFINITY;
@@ -166,43 +147,21 @@ int clt_executor_usable(const clt_executor *executor, clt_error *error) {
                   executor->info.name);
 }
 
-/* What is known of the device, and how much of its memory inputs may stay in. */
-static int describe_executor(clt_executor *executor, clt_error *error) {
-  int rc = clt_cl_describe(&executor->info, executor->device, error);
-  size_t share = (size_t)(executor->info.global_memory_bytes / CACHE_SHARE);
-  executor->inputs.limit_bytes = share > CACHE_MIN_BYTES ? share : CACHE_MIN_BYTES;
-  if (rc == CLT_OK) executor->clock = judge_clock(executor);
-  return rc;
-}
-
 int clt_executor_new(clt_executor **out, int platform_index, int device_index, clt_error *error) {
+  cl_device_id device;
   cl_int status = CL_SUCCESS;
-  clt_executor *executor = clt_new_array(1, sizeof *executor);
-  if (executor == NULL) return clt_fail_memory(error);
-  int rc = clt_cl_find(&executor->device, platform_index, device_index, error);
-  if (rc) goto done;
-  executor->context = clCreateContext(NULL, 1, &executor->device, NULL, NULL, &status);
-  if (executor->context == NULL) {
-    rc = clt_fail_cl(error, status, "make an OpenCL context");
-    goto done;
-  }
-  executor->queue = clCreateCommandQueue(executor->context, executor->device, CL_QUEUE_PROFILING_ENABLE, &status);
-  if (executor->queue == NULL) /* a device may lack profiling in spite of the standard */
-    executor->queue = clCreateCommandQueue(executor->context, executor->device, 0, &status);
-  if (executor->queue == NULL) {
-    rc = clt_fail_cl(error, status, "make a command queue");
-    goto done;
-  }
-  rc = describe_executor(executor, error);
-  executor->info.platform_index = platform_index;
-  executor->info.device_index = device_index;
-done:
-  if (rc) {
-    clt_executor_free(executor);
-    return rc;
-  }
-  *out = executor;
-  return CLT_OK;
+  int rc = clt_cl_find(&device, platform_index, device_index, error);
+  if (rc) return rc;
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+  if (context == NULL) return clt_fail_cl(error, status, "make an OpenCL context");
+  cl_command_queue queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &status);
+  if (queue == NULL) /* a device may lack profiling in spite of the standard */
+    queue = clCreateCommandQueue(context, device, 0, &status);
+  rc = queue ? clt_executor_new_on(out, context, device, queue, error)
+             : clt_fail_cl(error, status, "make a command queue");
+  if (queue) clReleaseCommandQueue(queue);
+  clReleaseContext(context);
+  return rc;
 }
 
 int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id device, cl_command_queue queue,
@@ -219,12 +178,13 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
   executor->device = device;
   if (clRetainContext(context) == CL_SUCCESS) executor->context = context;
   if (clRetainCommandQueue(queue) == CL_SUCCESS) executor->queue = queue;
-  int rc = describe_executor(executor, error);
-  if (rc)
-    clt_executor_free(executor);
-  else
-    *out = executor;
-  return rc;
+  int rc = clt_cl_describe(&executor->info, device, error);
+  if (rc) return clt_executor_free(executor), rc;
+  size_t share = (size_t)(executor->info.global_memory_bytes / CACHE_SHARE);
+  executor->inputs.limit_bytes = share > CACHE_MIN_BYTES ? share : CACHE_MIN_BYTES;
+  executor->clock = properties & CL_QUEUE_PROFILING_ENABLE ? judge_clock(executor) : CLT_CLOCK_HOST;
+  *out = executor;
+  return CLT_OK;
 }
 
 void clt_executor_free(clt_executor *executor) {

@@ -189,7 +189,7 @@ void clt_program_release(clt_program *program);
 /* The driver's log of a build, malloc'ed; NULL where there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
 
-/* --- launch.c: running a plan's launches; the queue must be idle --- */
+/* --- timing.c: running a plan's launches; the queue must be idle --- */
 
 /* One run: all launches, repeats included. */
 typedef struct clt_run {

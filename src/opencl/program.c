@@ -1,5 +1,6 @@
 /* A plan's program: what the device states is checked before a build is spent, what the built kernels state before the
  * first launch (PoCL ends the process with an assertion where these limits are exceeded). */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,25 +37,6 @@ static int check_image(const clt_executor *executor, const clt_plan_arg *arg, cl
   return CLT_OK;
 }
 
-static int check_arg(const clt_executor *executor, const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
-  const clt_device_info *device = &executor->info;
-  size_t bytes = arg->element.bytes, extent;
-  if (!clt_arg_is_memory(arg)) return CLT_OK;
-  for (int d = 0; d < 3; d++)
-    if (__builtin_add_overflow(arg->border[d], arg->border[d], &extent) ||
-        __builtin_add_overflow(extent, arg->extent[d], &extent) || !clt_size_multiply(&bytes, bytes, extent))
-      return clt_fail(error, CLT_E_RANGE, "argument '%s' is too large to address", arg->name);
-  if (bytes == 0) return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' has no elements", arg->name);
-  if (bytes != arg->bytes)
-    return clt_fail(error, CLT_E_ARGUMENT, "argument '%s' is said to have %zu bytes, but its extents make %zu",
-                    arg->name, arg->bytes, bytes);
-  if (clt_arg_is_image(arg->kind)) return check_image(executor, arg, m);
-  uint64_t max = arg->kind == CLT_ARG_CONSTANT ? device->max_constant_bytes : device->max_allocation_bytes;
-  if (max == 0 || arg->bytes <= max) return CLT_OK;
-  return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "argument '%s' takes %zu bytes, the device allows %llu", arg->name,
-                    arg->bytes, (unsigned long long)max);
-}
-
 static uint64_t work_group_size(const clt_plan_launch *launch) {
   size_t product = 1;
   for (unsigned d = 0; d < launch->n_dimensions; d++)
@@ -71,39 +53,36 @@ static uint64_t local_argument_bytes(const clt_plan *plan, const clt_plan_launch
   return bytes;
 }
 
-static int check_launch(const clt_executor *executor, const clt_plan *plan, const clt_plan_launch *launch,
-                        clt_measurement *m, clt_error *error) {
-  const clt_device_info *device = &executor->info;
-  if (launch->n_dimensions < 1 || launch->n_dimensions > 3 || launch->repeat < 1)
-    return clt_fail(error, CLT_E_ARGUMENT, "a launch of '%s' has %u dimensions and is repeated %u times",
-                    launch->kernel, launch->n_dimensions, launch->repeat);
-  for (size_t i = 0; i < launch->n_args; i++)
-    if (launch->args[i] >= plan->n_args)
-      return clt_fail(error, CLT_E_ARGUMENT, "argument %zu of '%s' does not exist", i, launch->kernel);
-  uint64_t local_bytes = local_argument_bytes(plan, launch);
-  if (local_bytes > device->local_memory_bytes)
-    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "'%s' is given %llu bytes of local memory, the device has %llu",
-                      launch->kernel, (unsigned long long)local_bytes, (unsigned long long)device->local_memory_bytes);
-  if (!launch->has_local) return CLT_OK;
-  for (unsigned d = 0; d < launch->n_dimensions; d++)
-    if (launch->local[d] < 1 || launch->local[d] > device->max_work_item_sizes[d])
-      return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
-                        "work-groups of '%s' are %zu in dimension %u, the device allows %llu", launch->kernel,
-                        launch->local[d], d, (unsigned long long)device->max_work_item_sizes[d]);
-  if (work_group_size(launch) > device->max_work_group_size)
-    return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "work-groups of '%s' have %llu work-items, the device allows %llu",
-                      launch->kernel, (unsigned long long)work_group_size(launch),
-                      (unsigned long long)device->max_work_group_size);
-  return CLT_OK;
-}
-
 int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error) {
-  int rc = CLT_OK;
+  const clt_device_info *device = &executor->info;
   if (plan->n_launches == 0) return clt_fail(error, CLT_E_ARGUMENT, "the plan launches no kernel");
-  for (size_t i = 0; rc == 0 && i < plan->n_args; i++) rc = check_arg(executor, &plan->args[i], m, error);
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
-    rc = check_launch(executor, plan, &plan->launches[i], m, error);
-  return rc;
+  for (size_t i = 0; i < plan->n_args; i++) {
+    const clt_plan_arg *arg = &plan->args[i];
+    uint64_t max = arg->kind == CLT_ARG_CONSTANT ? device->max_constant_bytes : device->max_allocation_bytes;
+    int rc = clt_arg_is_image(arg->kind) ? check_image(executor, arg, m) : CLT_OK;
+    if (rc) return rc;
+    if ((arg->kind == CLT_ARG_BUFFER || arg->kind == CLT_ARG_CONSTANT) && max && arg->bytes > max)
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "argument '%s' takes %zu bytes, the device allows %llu", arg->name,
+                        arg->bytes, (unsigned long long)max);
+  }
+  for (const clt_plan_launch *launch = plan->launches; launch < plan->launches + plan->n_launches; launch++) {
+    uint64_t local_bytes = local_argument_bytes(plan, launch);
+    if (local_bytes > device->local_memory_bytes)
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "'%s' is given %llu bytes of local memory, the device has %llu",
+                        launch->kernel, (unsigned long long)local_bytes,
+                        (unsigned long long)device->local_memory_bytes);
+    if (!launch->has_local) continue;
+    for (unsigned d = 0; d < launch->n_dimensions; d++)
+      if (launch->local[d] < 1 || launch->local[d] > device->max_work_item_sizes[d])
+        return clt_reject(m, CLT_REASON_DEVICE_LIMIT,
+                          "work-groups of '%s' are %zu in dimension %u, the device allows %llu", launch->kernel,
+                          launch->local[d], d, (unsigned long long)device->max_work_item_sizes[d]);
+    if (work_group_size(launch) > device->max_work_group_size)
+      return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "work-groups of '%s' have %llu work-items, the device allows %llu",
+                        launch->kernel, (unsigned long long)work_group_size(launch),
+                        (unsigned long long)device->max_work_group_size);
+  }
+  return CLT_OK;
 }
 
 /* --- building --- */
@@ -118,40 +97,33 @@ char *clt_program_log(cl_program program, cl_device_id device) {
   return NULL;
 }
 
-/* The program's kernels as "'blur', 'copy'", and the one that is nearest to a mistyped name; names is cut in place. */
-static int reject_kernel_name(const char *typed, char *names, clt_measurement *m) {
+/* Says which kernels there are, and which of them is nearest to a mistyped name. */
+static int reject_kernel_name(cl_program program, const char *typed, clt_measurement *m) {
+  char names[MAX_NAMES_BYTES] = "", *rest, listed[2 * MAX_NAMES_BYTES] = "none";
   const char *all[MAX_NAMES];
-  size_t n = 0;
-  char *rest, *listed = NULL;
+  size_t n = 0, used = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) != CL_SUCCESS)
+    return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s'", typed);
   for (char *name = strtok_r(names, ";", &rest); name && n < MAX_NAMES; name = strtok_r(NULL, ";", &rest)) {
-    char *longer = clt_format("%s%s'%s'", listed ? listed : "", listed ? ", " : "", name);
-    free(listed);
-    listed = longer;
+    if (used < sizeof listed)
+      used += (size_t)snprintf(listed + used, sizeof listed - used, "%s'%s'", n ? ", " : "", name);
     all[n++] = name;
   }
   const char *near = clt_nearest_name(typed, all, n);
-  int rc = clt_reject(m, CLT_REASON_COMPILE_ERROR, "there is no kernel '%s'; the file has %s%s%s%s", typed,
-                      listed ? listed : "none", near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-  free(listed);
-  return rc;
+  return clt_reject(m, CLT_REASON_COMPILE_ERROR, "there is no kernel '%s'; the file has %s%s%s%s", typed, listed,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static int make_kernels(clt_program *built, const clt_plan *plan, clt_measurement *m, clt_error *error) {
   built->kernels = clt_new_array(plan->n_launches, sizeof *built->kernels);
   if (built->kernels == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < plan->n_launches; i++) {
+  for (; built->n_kernels < plan->n_launches; built->n_kernels++) {
+    const char *name = plan->launches[built->n_kernels].kernel;
     cl_int status;
-    built->kernels[i] = clCreateKernel(built->program, plan->launches[i].kernel, &status);
-    if (built->kernels[i]) {
-      built->n_kernels++;
-      continue;
-    }
-    const char *name = plan->launches[i].kernel;
-    char names[MAX_NAMES_BYTES] = "";
+    cl_kernel kernel = built->kernels[built->n_kernels] = clCreateKernel(built->program, name, &status);
+    if (kernel) continue;
     if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "making a kernel");
-    if (status == CL_INVALID_KERNEL_NAME &&
-        clGetProgramInfo(built->program, CL_PROGRAM_KERNEL_NAMES, sizeof names - 1, names, NULL) == CL_SUCCESS)
-      return reject_kernel_name(name, names, m);
+    if (status == CL_INVALID_KERNEL_NAME) return reject_kernel_name(built->program, name, m);
     return clt_reject(m, CLT_REASON_COMPILE_ERROR, "the program has no kernel '%s': %s", name,
                       clt_cl_status_name(status));
   }
@@ -234,39 +206,36 @@ void clt_program_release(clt_program *program) {
 
 /* --- the built kernels' limits --- */
 
-static int check_kernel(cl_kernel kernel, const clt_executor *executor, const clt_plan *plan,
-                        const clt_plan_launch *launch, clt_measurement *m) {
-  cl_ulong local_bytes = 0;
-  size_t max_work_items = 0, required[3] = {0};
-  cl_uint n_args = 0;
-  if (clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL) == CL_SUCCESS &&
-      n_args != launch->n_args)
-    return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
-                      n_args, launch->n_args);
-  clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
-  local_bytes += local_argument_bytes(plan, launch);
-  if (local_bytes > executor->info.local_memory_bytes)
-    return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
-                      launch->kernel, (unsigned long long)local_bytes,
-                      (unsigned long long)executor->info.local_memory_bytes);
-  cl_int status = clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items,
-                                           &max_work_items, NULL);
-  if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
-    return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
-                      launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
-  status = clGetKernelWorkGroupInfo(kernel, executor->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required,
-                                    required, NULL);
-  for (unsigned d = 0; status == CL_SUCCESS && required[0] && d < launch->n_dimensions; d++)
-    if (!launch->has_local || launch->local[d] != required[d])
-      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' requires work-groups of %zu x %zu x %zu", launch->kernel,
-                        required[0], required[1], required[2]);
-  return CLT_OK;
-}
-
 int clt_program_check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
                               clt_measurement *m) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < plan->n_launches; i++)
-    rc = check_kernel(program->kernels[i], executor, plan, &plan->launches[i], m);
-  return rc;
+  for (size_t i = 0; i < plan->n_launches; i++) {
+    const clt_plan_launch *launch = &plan->launches[i];
+    cl_kernel kernel = program->kernels[i];
+    cl_device_id device = executor->device;
+    cl_ulong local_bytes = 0;
+    size_t max_work_items = 0, required[3] = {0};
+    cl_uint n_args = 0;
+    cl_int status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
+    if (status == CL_SUCCESS && n_args != launch->n_args)
+      return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
+                        n_args, launch->n_args);
+    clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
+    local_bytes += local_argument_bytes(plan, launch);
+    if (local_bytes > executor->info.local_memory_bytes)
+      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
+                        launch->kernel, (unsigned long long)local_bytes,
+                        (unsigned long long)executor->info.local_memory_bytes);
+    status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
+                                      NULL);
+    if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
+      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
+                        launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
+    status =
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, NULL);
+    for (unsigned d = 0; status == CL_SUCCESS && required[0] && d < launch->n_dimensions; d++)
+      if (!launch->has_local || launch->local[d] != required[d])
+        return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' requires work-groups of %zu x %zu x %zu", launch->kernel,
+                          required[0], required[1], required[2]);
+  }
+  return CLT_OK;
 }

@@ -1,13 +1,136 @@
-/* Timing a prepared configuration, and the energy of its runs. */
+/* Running a plan's launches, timing a prepared configuration, and the energy of its runs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "device/energy.h"
 #include "measurement/statistics.h"
 #include "opencl/internal.h"
+
+/* --- launches --- */
+
+enum { BATCH = 256 }; /* events held at a time */
+
+/* How often a first launch is asked whether it runs: often at first, for kernels that are short. */
+enum { MIN_PAUSE_NS = 20 * 1000, MAX_PAUSE_NS = 1000 * 1000 };
+
+typedef struct batch {
+  cl_event events[BATCH];
+  cl_uint n;
+  double device_s; /* negative: an event gave no time */
+} batch;
+
+static int reject_run(cl_int status, clt_measurement *m) {
+  return clt_reject(m, CLT_REASON_RUN_ERROR, "the run ended with %s (%d)", clt_cl_status_name(status), status);
+}
+
+/* Ends a batch: waits, adds up the durations, releases. A failed event is found in the wait or in its own status. */
+static cl_int harvest_batch(batch *b, const clt_executor *executor) {
+  cl_int status = clFinish(executor->queue);
+  for (cl_uint i = 0; i < b->n; i++) {
+    cl_int state = CL_COMPLETE;
+    if (status >= 0)
+      status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (status >= 0 && state < 0) status = state;
+    double s = clt_event_seconds(b->events[i]);
+    b->device_s = s > 0 && b->device_s >= 0 ? b->device_s + s : -1;
+    clReleaseEvent(b->events[i]);
+  }
+  b->n = 0;
+  return status;
+}
+
+/* One launch, added to the batch. */
+static int enqueue_launch(batch *b, const clt_executor *executor, cl_kernel kernel, const clt_plan *plan,
+                          const clt_plan_launch *launch, unsigned repetition, clt_measurement *m) {
+  cl_int status = b->n == BATCH ? harvest_batch(b, executor) : CL_SUCCESS;
+  if (status < 0) return reject_run(status, m);
+  /* Scalars that count the repetitions get their value; OpenCL takes it over when the launch is enqueued. */
+  for (size_t j = 0; status == CL_SUCCESS && j < launch->n_args; j++) {
+    const clt_plan_arg *arg = &plan->args[launch->args[j]];
+    unsigned char value[sizeof arg->scalar];
+    if (!arg->is_repetition) continue;
+    for (size_t at = 0; at < arg->bytes; at += clt_element_base_bytes(arg->element.base))
+      clt_store_value(value + at, arg->element.base, (clt_value){.type = CLT_INT, .integer = repetition});
+    status = clSetKernelArg(kernel, (cl_uint)j, arg->bytes, value);
+  }
+  bool chained = executor->out_of_order && b->n;
+  const size_t *global = launch->global, *local = launch->local;
+  if (status == CL_SUCCESS)
+    status = clEnqueueNDRangeKernel(executor->queue, kernel, launch->n_dimensions, NULL, global,
+                                    launch->has_local ? local : NULL, chained, chained ? &b->events[b->n - 1] : NULL,
+                                    &b->events[b->n]);
+  if (status == CL_SUCCESS) return b->n++, CLT_OK;
+  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, launch->kernel);
+  bool second = launch->n_dimensions > 1, third = launch->n_dimensions > 2, has_local = launch->has_local;
+  return clt_reject(
+      m, CLT_REASON_LAUNCH, "'%s' with global size %zu x %zu x %zu and local size %zu x %zu x %zu: %s (%d)",
+      launch->kernel, global[0], second ? global[1] : 1, third ? global[2] : 1, has_local ? local[0] : 0,
+      has_local && second ? local[1] : 0, has_local && third ? local[2] : 0, clt_cl_status_name(status), status);
+}
+
+/* Where the group of launches ends that are repeated as one with the launch at `first`. */
+static size_t end_of_group(const clt_plan *plan, size_t first) {
+  return first + (plan->launches[first].together > 1 ? plan->launches[first].together : 1);
+}
+
+int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                   size_t n_runs, clt_measurement *m) {
+  batch b = {.n = 0};
+  double started = clt_now_s();
+  int rc = CLT_OK;
+  for (size_t run = 0; rc == 0 && run < n_runs; run++)
+    for (size_t i = 0; rc == 0 && i < plan->n_launches; i = end_of_group(plan, i))
+      for (unsigned r = 0; rc == 0 && r < plan->launches[i].repeat; r++)
+        for (size_t j = i; rc == 0 && j < end_of_group(plan, i); j++)
+          rc = enqueue_launch(&b, executor, program->kernels[j], plan, &plan->launches[j], r, m);
+  cl_int status = harvest_batch(&b, executor);
+  out->host_s = clt_now_s() - started;
+  out->device_s = b.device_s;
+  return rc == 0 && status < 0 ? reject_run(status, m) : rc;
+}
+
+/* Returns once the command runs or has ended; some drivers never say that it runs. */
+static cl_int wait_until_running(cl_event event) {
+  for (long pause_ns = MIN_PAUSE_NS;; pause_ns = pause_ns < MAX_PAUSE_NS / 2 ? 2 * pause_ns : MAX_PAUSE_NS) {
+    cl_int state = CL_COMPLETE;
+    cl_int status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (status < 0) return status;
+    if (state <= CL_RUNNING) return state < 0 ? state : CL_SUCCESS;
+    nanosleep(&(struct timespec){0, pause_ns}, NULL);
+  }
+}
+
+int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
+                     clt_measurement *m) {
+  int rc = CLT_OK;
+  *least_s = 0;
+  for (size_t i = 0; rc == 0 && i < plan->n_launches; i = end_of_group(plan, i)) {
+    batch b = {.n = 0};
+    for (unsigned r = 0; rc == 0 && r < plan->launches[i].repeat; r++)
+      for (size_t j = i; rc == 0 && j < end_of_group(plan, i); j++) {
+        if (r == 0) clt_executor_announce(executor, CLT_PHASE_LAUNCH);
+        rc = enqueue_launch(&b, executor, program->kernels[j], plan, &plan->launches[j], r, m);
+        if (rc || r > 0) continue;
+        cl_int status = clFlush(executor->queue);
+        if (status == CL_SUCCESS) status = wait_until_running(b.events[0]);
+        clt_executor_announce(executor, CLT_PHASE_RUNNING);
+        double began_s = clt_now_s();
+        b.device_s = 0;
+        cl_int ended = harvest_batch(&b, executor);
+        *least_s += fmax(0, fmin(b.device_s, clt_now_s() - began_s));
+        if (status < 0 || ended < 0) rc = reject_run(status < 0 ? status : ended, m);
+      }
+    cl_int status = harvest_batch(&b, executor);
+    if (rc == 0 && status < 0) rc = reject_run(status, m);
+  }
+  return rc;
+}
+
+/* --- timing --- */
 
 #define FAR_BEHIND 4.0 /* times too slow: a first run has cold caches and pages that nobody touched yet */
 #define SHORT_S 0.01   /* runs of less in all are cheap, and all of them may have been disturbed by the same thing */
@@ -40,85 +163,55 @@ static double least_of(const double *values, size_t n) {
   return min;
 }
 
-static bool has_enough_runs(const series *s, const clt_timing_policy *policy, size_t capacity, double elapsed_s) {
-  const double *runs = runs_of(s);
-  if (s->n >= policy->max_runs || s->n >= capacity) return true;
-  bool cheap = elapsed_s<SHORT_S, behind = least_of(runs, s->n)> policy->abandon_factor * policy->best_s;
-  if (policy->best_s > 0 && behind && (s->n >= CHANCES || !cheap)) return true;
-  if (elapsed_s >= policy->max_total_s) return true;
-  /* The estimate is the minimum. */
-  return s->n >= policy->min_runs && !cheap && clt_runs_steady(runs, s->n, policy->steady_relative);
-}
-
 /* One run with its inputs restored; what restoring takes is not timed. */
-static int run_once(clt_run *run, clt_prepared *prepared, clt_restore level, clt_measurement *m, clt_error *error) {
+static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
+  clt_run run;
   double started = clt_now_s();
   int rc = clt_bindings_restore(&prepared->bindings, executor, level, m, error);
   m->phases.verify_s += clt_now_s() - started;
   if (rc) return rc;
   clt_executor_announce(executor, CLT_PHASE_RUNNING);
-  rc = clt_launch_run(run, executor, &prepared->program, prepared->plan, 1, m);
-  if (rc == 0) m->phases.runs_s += run->host_s;
-  return rc;
-}
-
-static void keep_run(series *s, const clt_run *run) {
-  s->host_s[s->n] = run->host_s;
-  s->device_s[s->n++] = run->device_s;
-  if (!clt_clock_possible(run->device_s, run->host_s)) s->clock = CLT_CLOCK_HOST;
-}
-
-/* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a run
- * so long gains little from being warm. */
-static bool warm_up_suffices(const series *s, const clt_timing_policy *policy) {
-  double run_s = runs_of(s)[0];
-  bool behind = policy->best_s > 0 && run_s > 1.1 * policy->abandon_factor * policy->best_s;
-  return run_s >= policy->max_total_s || (behind && run_s >= SHORT_S);
-}
-
-/* A first run that took many times the best, caches cold or not, is not repeated at all. */
-static bool first_run_suffices(const clt_prepared *prepared, const clt_timing_policy *policy,
-                               const clt_measurement *m) {
-  bool counts = prepared->executor->clock == CLT_CLOCK_DEVICE && m->n_runs == 0 && policy->warm_up;
-  return counts && policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s;
+  rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, 1, m);
+  if (rc) return rc;
+  m->phases.runs_s += run.host_s;
+  s->host_s[s->n] = run.host_s;
+  s->device_s[s->n++] = run.device_s;
+  if (!clt_clock_possible(run.device_s, run.host_s)) s->clock = CLT_CLOCK_HOST;
+  return CLT_OK;
 }
 
 /* Outputs are poisoned before the first of these runs and not again, scratch never: a kernel whose later runs do less
  * than its first leaves poison or a wrong result behind. */
-static int run_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
-                      clt_error *error) {
-  clt_run run;
+static int time_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
+                       clt_error *error) {
+  const clt_clock clock = s->clock;
+  const double limit_s = policy->best_s > 0 ? policy->abandon_factor * policy->best_s : INFINITY;
+  const size_t room = CLT_MAX_RUNS - m->n_runs, most = policy->max_runs < room ? policy->max_runs : room;
   clt_restore level = CLT_RESTORE_OUTPUTS;
-  const series none = *s;
-  size_t capacity = CLT_MAX_RUNS - m->n_runs;
-  bool last = false;
-  int rc = CLT_OK;
+  bool enough = false;
   if (policy->warm_up) {
-    rc = run_once(&run, prepared, level, m, error);
+    int rc = time_run(s, prepared, level, m, error);
+    if (rc) return rc;
     level = CLT_RESTORE_INPUTS;
-    if (rc == 0) keep_run(s, &run);
-    last = rc == 0 && warm_up_suffices(s, policy);
-    if (!last) *s = none;
+    /* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a
+     * run so long gains little from being warm. */
+    double run_s = runs_of(s)[0];
+    enough = run_s >= policy->max_total_s || (run_s > 1.1 * limit_s && run_s >= SHORT_S);
+    if (!enough) s->n = 0, s->clock = clock;
   }
   double started = clt_now_s();
-  while (rc == 0 && !last && (s->n == 0 || !has_enough_runs(s, policy, capacity, clt_now_s() - started))) {
-    rc = run_once(&run, prepared, level, m, error);
+  while (!enough) {
+    int rc = time_run(s, prepared, level, m, error);
+    if (rc) return rc;
     level = CLT_RESTORE_INPUTS;
-    if (rc == 0) keep_run(s, &run);
+    const double *runs = runs_of(s), elapsed_s = clt_now_s() - started;
+    bool cheap = elapsed_s<SHORT_S, behind = least_of(runs, s->n)> limit_s;
+    enough = s->n >= most || elapsed_s >= policy->max_total_s || (behind && (s->n >= CHANCES || !cheap)) ||
+             (s->n >= policy->min_runs && !cheap && clt_runs_steady(runs, s->n, policy->steady_relative));
   }
-  if (rc == 0 && !clt_clock_agrees(least_of(s->device_s, s->n), least_of(s->host_s, s->n))) s->clock = CLT_CLOCK_HOST;
-  return rc;
-}
-
-/* Runs by two clocks cannot stand side by side: those of the device go where it turned out not to be trusted. */
-static void append_runs(clt_measurement *m, const series *s) {
-  clt_clock clock = m->n_runs && m->clock == CLT_CLOCK_HOST ? CLT_CLOCK_HOST : s->clock;
-  if (m->n_runs && m->clock != clock) m->n_runs = 0;
-  memcpy(m->runs_s + m->n_runs, clock == CLT_CLOCK_DEVICE ? s->device_s : s->host_s, s->n * sizeof *m->runs_s);
-  m->n_runs += s->n;
-  m->clock = clock;
-  m->time_s = least_of(m->runs_s, m->n_runs);
+  if (!clt_clock_agrees(least_of(s->device_s, s->n), least_of(s->host_s, s->n))) s->clock = CLT_CLOCK_HOST;
+  return CLT_OK;
 }
 
 /* --- energy --- */
@@ -166,11 +259,21 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
                     policy->max_runs, CLT_MAX_RUNS);
   if (measurement->n_runs >= CLT_MAX_RUNS)
     return clt_fail(error, CLT_E_ARGUMENT, "the measurement has all of its runs already");
-  if (first_run_suffices(prepared, policy, measurement))
-    keep_run(&s, &(clt_run){prepared->first_run_s, prepared->first_run_s});
+  /* A first run that took many times the best, caches cold or not, is not repeated at all. */
+  if (policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s &&
+      executor->clock == CLT_CLOCK_DEVICE && measurement->n_runs == 0 && policy->warm_up)
+    s.host_s[0] = s.device_s[0] = prepared->first_run_s, s.n = 1;
   else
-    rc = run_series(&s, prepared, policy, measurement, error);
-  if (rc == 0) append_runs(measurement, &s);
+    rc = time_series(&s, prepared, policy, measurement, error);
+  if (rc == 0) {
+    /* Runs by two clocks cannot stand side by side: those of the device go where it turned out not to be trusted. */
+    if (measurement->n_runs && measurement->clock == CLT_CLOCK_HOST) s.clock = CLT_CLOCK_HOST;
+    if (measurement->clock != s.clock) measurement->n_runs = 0;
+    memcpy(measurement->runs_s + measurement->n_runs, runs_of(&s), s.n * sizeof *measurement->runs_s);
+    measurement->n_runs += s.n;
+    measurement->clock = s.clock;
+    measurement->time_s = least_of(measurement->runs_s, measurement->n_runs);
+  }
   if (rc == 0 && policy->energy_s > 0) rc = measure_energy(prepared, policy->energy_s, measurement, error);
   if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, false, measurement);
   clt_prepared_fault(executor, &prepared->bindings, measurement);
