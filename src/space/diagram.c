@@ -7,41 +7,36 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "space/parts.h"
 
 #define DEAD UINT32_MAX /* a node without combinations */
 #define END 0           /* what the edges of the last level lead to */
 #define KEY_BYTES 9     /* of a register */
-#define INDEX_BYTES 16  /* of an entry in a table, which is half empty */
+#define INDEX_BYTES 32  /* of an entry in a map, which is half empty */
 
-/* One operation; or, with root >= 0, the check that a register is true. */
+/* A register gets the table's entry at the position of the level, or else the result of an operation; or, with
+ * root >= 0, it is checked to be true. */
 typedef struct step {
+  const clt_value *table;
   uint8_t op, n_operands;
   int32_t root; /* number of the root in the flow */
   uint32_t target;
   uint32_t operands[4];
 } step;
 
-/* A table's entry at the position of the level goes into a register. */
-typedef struct load {
-  uint32_t target;
-  const clt_value *table;
-} load;
-
 typedef struct level {
   const clt_domain *domain;
-  load *loads;
-  size_t n_loads, loads_capacity;
   step *steps;
   size_t n_steps, steps_capacity;
   uint32_t *live; /* registers that deeper levels read */
-  size_t n_live;
-  /* The subtrees behind the level, by its live registers. */
-  clt_table index;
+  size_t n_live, live_capacity;
+  /* The subtrees behind the level by its live registers: hash of a key -> number of the key, and in the low half of the
+   * value the node. */
+  clt_map subtrees;
   unsigned char *keys;
-  uint32_t *nodes;
-  size_t n_known, keys_capacity, nodes_capacity;
+  size_t n_keys, keys_capacity;
 } level;
 
 typedef struct maker {
@@ -54,59 +49,22 @@ typedef struct maker {
   uint64_t *counts;  /* combinations of a node */
   clt_edge *pending; /* edges of the nodes under construction */
   size_t n_pending, pending_capacity;
-  unsigned char *key; /* scratch: enough for the largest */
-  clt_table unique;
+  clt_map unique; /* hash of a node's edges -> node */
   size_t tried, bytes;
   clt_diagram_limits limits;
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_diagram_failure *failure;
+  uint32_t *positions; /* by parameter */
+  uint32_t failed;
 } maker;
 
 /* --- levels --- */
 
-static int add_step(level *l, step s) {
-  if (clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 1, sizeof *l->steps)) return CLT_E_MEMORY;
-  l->steps[l->n_steps++] = s;
-  return CLT_OK;
-}
-
 /* What is known of a node of the flow while the levels are planned. */
 typedef struct planned {
   size_t level;     /* the last one of its parameters */
+  size_t decides;   /* the first level with a check that needs it; SIZE_MAX: none does */
   size_t last_used; /* the deepest level that reads it, plus one */
-  bool reached;     /* by the root at hand */
-  bool emitted;
+  int32_t root;     /* that it is; -1: none */
 } planned;
-
-/* The operations of level k that a root needs; the check as well if it is decided here. */
-static int plan_root(maker *m, planned *nodes, size_t k, uint32_t root) {
-  const clt_flow *flow = m->group->flow;
-  uint32_t top = flow->roots[root].node;
-  level *l = &m->levels[k];
-  for (uint32_t i = 0; i <= top; i++) nodes[i].reached = i == top;
-  for (uint32_t i = top + 1; i-- > 0;) { /* without the insides of tables */
-    const clt_flow_node *node = &flow->nodes[i];
-    for (unsigned o = 0; nodes[i].reached && node->n_support == 2 && o < clt_op_arity(node->op); o++)
-      nodes[node->operands[o]].reached = true;
-  }
-  for (uint32_t i = 0; i <= top; i++) {
-    const clt_flow_node *node = &flow->nodes[i];
-    if (!nodes[i].reached || nodes[i].emitted || node->n_support == 0 || nodes[i].level != k) continue;
-    nodes[i].emitted = true;
-    if (node->n_support == 1) {
-      if (clt_grow(&l->loads, &l->loads_capacity, l->n_loads + 1, sizeof *l->loads)) return CLT_E_MEMORY;
-      l->loads[l->n_loads++] = (load){.target = i, .table = node->table};
-      continue;
-    }
-    step s = {.op = node->op, .n_operands = (uint8_t)clt_op_arity(node->op), .root = -1, .target = i};
-    for (unsigned o = 0; o < s.n_operands; o++) {
-      s.operands[o] = node->operands[o];
-      if (nodes[node->operands[o]].last_used < k + 1) nodes[node->operands[o]].last_used = k + 1;
-    }
-    if (add_step(l, s)) return CLT_E_MEMORY;
-  }
-  return nodes[top].level == k ? add_step(l, (step){.root = (int32_t)root, .target = top}) : CLT_OK;
-}
 
 static int plan_levels(maker *m) {
   const clt_group *group = m->group;
@@ -120,21 +78,43 @@ static int plan_levels(maker *m) {
   for (size_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
     size_t k = m->n_levels;
     while (k > 1 && !clt_mask_has(&flow->nodes[i].support, m->levels[k - 1].domain->parameter)) k--;
-    nodes[i].level = k - 1;
+    nodes[i] = (planned){.level = k - 1, .decides = SIZE_MAX, .root = -1};
     if (flow->nodes[i].n_support == 0) m->registers[i] = flow->nodes[i].value;
   }
-  /* First what decides on a level, so that it prunes early; then what deeper levels want. */
-  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++)
-    for (int deeper = 0; deeper < 2; deeper++)
-      for (size_t r = 0; rc == CLT_OK && r < group->n_roots; r++)
-        if ((nodes[flow->roots[group->roots[r]].node].level == k) == !deeper)
-          rc = plan_root(m, nodes, k, group->roots[r]);
+  for (size_t r = group->n_roots; rc == CLT_OK && r-- > 0;) {
+    planned *root = &nodes[flow->roots[group->roots[r]].node];
+    root->root = (int32_t)group->roots[r];
+    root->decides = root->level;
+  }
+  for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;) { /* without the insides of tables */
+    const clt_flow_node *node = &flow->nodes[i];
+    for (unsigned o = 0; nodes[i].decides < SIZE_MAX && node->n_support == 2 && o < clt_op_arity(node->op); o++) {
+      planned *operand = &nodes[node->operands[o]];
+      if (operand->decides > nodes[i].decides) operand->decides = nodes[i].decides;
+      if (operand->last_used < nodes[i].level + 1) operand->last_used = nodes[i].level + 1;
+    }
+  }
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
     level *l = &m->levels[k];
-    size_t capacity = 0;
+    /* First what decides on a level, so that it prunes early; then what deeper levels want. */
+    for (uint32_t i = 0; rc == CLT_OK && i < 2 * flow->n_nodes; i++) {
+      uint32_t target = i % (uint32_t)flow->n_nodes;
+      const clt_flow_node *node = &flow->nodes[target];
+      const planned *plan = &nodes[target];
+      bool deeper = i >= flow->n_nodes;
+      if (plan->decides == SIZE_MAX || node->n_support == 0 || plan->level != k || (plan->decides > k) != deeper)
+        continue;
+      rc = clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 2, sizeof *l->steps);
+      if (rc) break;
+      step s = {.table = node->table, .op = node->op, .root = -1, .target = target};
+      if (node->n_support == 2) s.n_operands = (uint8_t)clt_op_arity(node->op);
+      memcpy(s.operands, node->operands, sizeof s.operands);
+      l->steps[l->n_steps++] = s;
+      if (plan->root >= 0) l->steps[l->n_steps++] = (step){.root = plan->root, .target = target};
+    }
     for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
-      if (!nodes[i].emitted || nodes[i].level > k || nodes[i].last_used <= k + 1) continue;
-      rc = clt_grow(&l->live, &capacity, l->n_live + 1, sizeof *l->live);
+      if (flow->nodes[i].n_support == 0 || nodes[i].level > k || nodes[i].last_used <= k + 1) continue;
+      rc = clt_grow(&l->live, &l->live_capacity, l->n_live + 1, sizeof *l->live);
       if (rc == CLT_OK) l->live[l->n_live++] = i;
     }
   }
@@ -144,10 +124,12 @@ static int plan_levels(maker *m) {
 
 /* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none. */
 static const step *run_level(const level *l, clt_value *registers, uint32_t position) {
-  for (size_t i = 0; i < l->n_loads; i++) registers[l->loads[i].target] = l->loads[i].table[position];
-  for (size_t i = 0; i < l->n_steps; i++) {
-    const step *s = &l->steps[i];
+  for (const step *s = l->steps, *end = s + l->n_steps; s < end; s++) {
     clt_value *target = &registers[s->target];
+    if (s->table) {
+      *target = s->table[position];
+      continue;
+    }
     if (s->root >= 0) {
       bool holds =
           target->type == CLT_BOOL ? target->integer != 0 : target->type != CLT_FAILED && clt_value_truthy(*target);
@@ -171,22 +153,22 @@ static const step *run_level(const level *l, clt_value *registers, uint32_t posi
 /* The node with these edges, of which there is at least one: an old node, or a new one. */
 static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out) {
   clt_diagram *d = m->diagram;
-  uint64_t hash = n, before = 0;
-  size_t at;
+  uint64_t hash = n, before = 0, *entry;
+  bool is_new = false;
   for (size_t i = 0; i < n; i++) {
     hash = (hash ^ ((uint64_t)edges[i].position << 32 | edges[i].child)) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29;
   }
-  if (clt_table_reserve(&m->unique)) return CLT_E_MEMORY;
-  for (uint32_t i = clt_table_first(&m->unique, hash, &at); i != CLT_TABLE_NONE;
-       i = clt_table_next(&m->unique, hash, &at)) {
-    const clt_edge *known = &d->edges[d->first[i]];
+  for (uint64_t key = hash >> 1;; key++) { /* equal hashes of different nodes stand at consecutive keys */
+    if ((entry = clt_map_add(&m->unique, key, &is_new)) == NULL) return CLT_E_MEMORY;
+    if (is_new) break;
+    const clt_edge *known = &d->edges[d->first[*entry]];
     size_t same = 0;
-    if (d->first[i + 1] - d->first[i] != n) continue;
+    if (d->first[*entry + 1] - d->first[*entry] != n) continue;
     while (same < n && known[same].position == edges[same].position && known[same].child == edges[same].child) same++;
-    if (same == n) return *out = i, CLT_OK;
+    if (same == n) return *out = (uint32_t)*entry, CLT_OK;
   }
-  clt_table_put(&m->unique, hash, at, (uint32_t)d->n_nodes);
+  *entry = *out = (uint32_t)d->n_nodes;
   if (clt_grow(&d->first, &m->first_capacity, d->n_nodes + 2, sizeof *d->first)) return CLT_E_MEMORY;
   if (clt_grow(&d->edges, &m->edges_capacity, d->n_edges + n, sizeof *d->edges)) return CLT_E_MEMORY;
   if (clt_grow(&m->counts, &m->counts_capacity, d->n_nodes + 1, sizeof *m->counts)) return CLT_E_MEMORY;
@@ -195,9 +177,8 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
     d->edges[d->n_edges++].before = before;
     before += m->counts[edges[i].child];
   }
-  m->counts[d->n_nodes] = before;
+  m->counts[d->n_nodes++] = before;
   m->bytes += n * sizeof *d->edges + sizeof *d->first + sizeof *m->counts + INDEX_BYTES;
-  *out = (uint32_t)d->n_nodes++;
   d->first[d->n_nodes] = (uint32_t)d->n_edges;
   return CLT_OK;
 }
@@ -206,44 +187,30 @@ static int intern_node(maker *m, const clt_edge *edges, size_t n, uint32_t *out)
 
 static int expand_level(maker *m, size_t k, uint32_t *out);
 
-/* The number of the subtree with a key; CLT_TABLE_NONE: not known. Leaves `at` where it would be put. */
-static uint32_t find_subtree(const level *l, const unsigned char *key, size_t bytes, uint64_t hash, size_t *at) {
-  uint32_t i = clt_table_first(&l->index, hash, at);
-  while (i != CLT_TABLE_NONE && memcmp(l->keys + (size_t)i * bytes, key, bytes) != 0)
-    i = clt_table_next(&l->index, hash, at);
-  return i;
-}
-
 /* The subtree behind level k as it is set. */
 static int find_child(maker *m, size_t k, uint32_t *out) {
-  unsigned char own_key[KEY_BYTES * 64], *key = own_key;
   level *l = &m->levels[k];
-  size_t bytes = l->n_live * KEY_BYTES, at;
+  size_t bytes = l->n_live * KEY_BYTES;
+  uint64_t *entry;
+  bool is_new = false;
   *out = END;
   if (k + 1 == m->n_levels) return CLT_OK;
+  if (clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1)) return CLT_E_MEMORY;
+  unsigned char *key = l->keys + l->n_keys * bytes; /* it stays there if it is new */
   for (size_t i = 0; i < l->n_live; i++) {
-    clt_value v = m->registers[l->live[i]];
-    memcpy(m->key + i * KEY_BYTES, &v.integer, 8);
-    m->key[i * KEY_BYTES + 8] = (unsigned char)v.type;
+    const clt_value *v = &m->registers[l->live[i]];
+    memcpy(key + i * KEY_BYTES, &v->integer, 8);
+    key[i * KEY_BYTES + 8] = (unsigned char)v->type;
   }
-  uint64_t hash = clt_hash64(m->key, bytes);
-  uint32_t known = l->n_known ? find_subtree(l, m->key, bytes, hash, &at) : CLT_TABLE_NONE;
-  if (known != CLT_TABLE_NONE) return *out = l->nodes[known], CLT_OK;
-  if (bytes > sizeof own_key && (key = malloc(bytes)) == NULL) return CLT_E_MEMORY;
-  memcpy(key, m->key, bytes); /* the scratch is used by the deeper levels */
+  for (uint64_t hash = clt_hash64(key, bytes) >> 1;; hash++) {
+    if ((entry = clt_map_add(&l->subtrees, hash, &is_new)) == NULL) return CLT_E_MEMORY;
+    if (is_new) break;
+    if (memcmp(l->keys + (*entry >> 32) * bytes, key, bytes) == 0) return *out = (uint32_t)*entry, CLT_OK;
+  }
+  uint64_t number = l->n_keys++;
   int rc = expand_level(m, k + 1, out);
-  if (rc == CLT_OK &&
-      (clt_table_reserve(&l->index) || clt_grow(&l->keys, &l->keys_capacity, (l->n_known + 1) * bytes, 1) ||
-       clt_grow(&l->nodes, &l->nodes_capacity, l->n_known + 1, sizeof *l->nodes)))
-    rc = CLT_E_MEMORY;
-  if (rc == CLT_OK) {
-    find_subtree(l, key, bytes, hash, &at);
-    memcpy(l->keys + l->n_known * bytes, key, bytes);
-    l->nodes[l->n_known] = *out;
-    m->bytes += bytes + sizeof *l->nodes + INDEX_BYTES;
-    clt_table_put(&l->index, hash, at, (uint32_t)l->n_known++);
-  }
-  if (key != own_key) free(key);
+  *entry = number << 32 | *out; /* (deeper levels have maps of their own) */
+  m->bytes += bytes + INDEX_BYTES;
   return rc;
 }
 
@@ -252,17 +219,16 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
   const level *l = &m->levels[k];
   size_t mark = m->n_pending;
   int rc = CLT_OK;
+  *out = DEAD;
   for (size_t i = 0; rc == CLT_OK && i < l->domain->n_positions; i++) {
-    uint32_t position = m->positions[k] = l->domain->positions[i], node;
+    uint32_t position = m->positions[l->domain->parameter] = l->domain->positions[i], node;
     if (++m->tried > m->limits.tries || m->bytes > m->limits.bytes) {
       rc = CLT_DIAGRAM_TOO_LARGE;
       break;
     }
     const step *failed = run_level(l, m->registers, position);
     if (failed && clt_failed_fatally(m->registers[failed->target])) {
-      m->failure->root = (uint32_t)failed->root;
-      m->failure->level = k;
-      memcpy(m->failure->positions, m->positions, (k + 1) * sizeof *m->positions);
+      m->failed = (uint32_t)failed->root;
       rc = CLT_DIAGRAM_FAILED;
     }
     if (failed) continue;
@@ -271,7 +237,6 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
     rc = clt_grow(&m->pending, &m->pending_capacity, m->n_pending + 1, sizeof *m->pending);
     if (rc == CLT_OK) m->pending[m->n_pending++] = (clt_edge){.position = position, .child = node};
   }
-  *out = DEAD;
   if (rc == CLT_OK && m->n_pending > mark) rc = intern_node(m, m->pending + mark, m->n_pending - mark, out);
   m->n_pending = mark;
   return rc;
@@ -280,20 +245,16 @@ static int expand_level(maker *m, size_t k, uint32_t *out) {
 /* --- the whole --- */
 
 int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
-                    clt_diagram_failure *failure) {
-  maker m = {.group = group, .limits = limits, .failure = failure};
+                    uint32_t *positions, uint32_t *failed) {
+  maker m = {.group = group, .limits = limits, .positions = positions};
   clt_diagram *d = m.diagram = clt_new_array(1, sizeof *d);
-  size_t most_live = 0, n_levels = group->n_domains;
+  size_t n_levels = group->n_domains;
   int rc = d ? plan_levels(&m) : CLT_E_MEMORY;
   if (rc) goto done;
   d->n_levels = n_levels;
   d->parameters = clt_new_array(n_levels, sizeof *d->parameters);
   d->weights = clt_new_array(n_levels, sizeof *d->weights);
-  for (size_t k = 0; k < n_levels; k++)
-    if (m.levels[k].n_live > most_live) most_live = m.levels[k].n_live;
-  m.key = clt_new_array(most_live, KEY_BYTES);
-  if (d->parameters == NULL || d->weights == NULL || m.key == NULL ||
-      clt_grow(&d->first, &m.first_capacity, 2, sizeof *d->first) ||
+  if (d->parameters == NULL || d->weights == NULL || clt_grow(&d->first, &m.first_capacity, 2, sizeof *d->first) ||
       clt_grow(&m.counts, &m.counts_capacity, 1, sizeof *m.counts)) {
     rc = CLT_E_MEMORY;
     goto done;
@@ -307,6 +268,7 @@ int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *w
   d->n_nodes = 1;
   m.counts[END] = 1;
   rc = expand_level(&m, 0, &d->root);
+  *failed = m.failed;
   if (rc) goto done;
   d->valid = d->root == DEAD ? 0 : m.counts[d->root];
   /* Gives back what clt_grow has in reserve. */
@@ -319,19 +281,16 @@ done:
   if (rc) clt_diagram_free(d);
   for (size_t k = 0; m.levels && k < n_levels; k++) {
     level *l = &m.levels[k];
-    free(l->loads);
     free(l->steps);
     free(l->live);
     free(l->keys);
-    free(l->nodes);
-    clt_table_release(&l->index);
+    clt_map_release(&l->subtrees);
   }
   free(m.levels);
   free(m.registers);
-  free(m.key);
   free(m.counts);
   free(m.pending);
-  clt_table_release(&m.unique);
+  clt_map_release(&m.unique);
   return rc;
 }
 

@@ -11,41 +11,32 @@ void clt_flow_free(clt_flow *flow) {
   for (size_t i = 0; i < flow->n_nodes; i++) free(flow->nodes[i].table);
   free(flow->nodes);
   free(flow->roots);
-  clt_table_release(&flow->index);
+  clt_map_release(&flow->index);
   free(flow);
 }
 
 /* --- nodes, each once --- */
 
-typedef struct identity {
-  uint64_t op;
-  uint64_t operands[4]; /* of a constant: type and payload */
-} identity;
-
-static identity identity_of(const clt_flow_node *node) {
-  identity id = {.op = node->op};
-  for (unsigned i = 0; i < 4; i++) id.operands[i] = node->operands[i];
-  if (node->op == CLT_OP_CONSTANT) {
-    id.operands[0] = node->value.type;
-    memcpy(&id.operands[1], &node->value.integer, sizeof node->value.integer);
-  }
-  return id;
-}
-
 static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
-  identity id = identity_of(&node);
-  uint64_t hash = clt_hash64(&id, sizeof id);
-  size_t at;
-  if (clt_table_reserve(&flow->index)) return CLT_E_MEMORY;
+  struct {
+    uint64_t op, type;
+    int64_t value;
+    uint32_t operands[4];
+  } id = {node.op, node.value.type, node.value.integer, {0}};
+  memcpy(id.operands, node.operands, sizeof id.operands);
+  uint64_t *entry;
+  bool is_new = false;
   if (clt_grow(&flow->nodes, &flow->nodes_capacity, flow->n_nodes + 1, sizeof *flow->nodes)) return CLT_E_MEMORY;
-  for (uint32_t i = clt_table_first(&flow->index, hash, &at); i != CLT_TABLE_NONE;
-       i = clt_table_next(&flow->index, hash, &at)) {
-    identity other = identity_of(&flow->nodes[i]);
-    if (memcmp(&other, &id, sizeof id) == 0) return *out = i, CLT_OK;
+  for (uint64_t key = clt_hash64(&id, sizeof id) >> 1;; key++) {
+    if ((entry = clt_map_add(&flow->index, key, &is_new)) == NULL) return CLT_E_MEMORY;
+    if (is_new) break;
+    const clt_flow_node *known = &flow->nodes[*entry];
+    if (known->op == node.op && known->value.type == node.value.type && known->value.integer == node.value.integer &&
+        memcmp(known->operands, node.operands, sizeof node.operands) == 0)
+      return *out = (uint32_t)*entry, CLT_OK;
   }
-  clt_table_put(&flow->index, hash, at, (uint32_t)flow->n_nodes);
-  flow->nodes[flow->n_nodes] = node;
-  *out = (uint32_t)flow->n_nodes++;
+  *entry = *out = (uint32_t)flow->n_nodes;
+  flow->nodes[flow->n_nodes++] = node;
   return CLT_OK;
 }
 
@@ -95,7 +86,7 @@ static int import_expr_node(clt_flow *flow, const clt_expr_node *nodes, const ui
 
 /* The sides of the "and"s at the top are roots of their own, in the order of evaluation, unless it is to be whole. */
 static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, uint32_t constraint) {
-  uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL, part = 0;
+  uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL;
   size_t n = 0, capacity = 0;
   int rc = numbers ? clt_grow(&stack, &capacity, 1, sizeof *stack) : CLT_E_MEMORY;
   for (size_t i = 0; rc == CLT_OK && i < expr->n_nodes; i++)
@@ -107,7 +98,7 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
     while (!whole && flow->nodes[i].op == CLT_OP_BOOL) i = flow->nodes[i].operands[0]; /* true where its operand is */
     if (whole || flow->nodes[i].op != CLT_OP_AND) {
       rc = clt_grow(&flow->roots, &flow->roots_capacity, flow->n_roots + 1, sizeof *flow->roots);
-      if (rc == CLT_OK) flow->roots[flow->n_roots++] = (clt_flow_root){i, constraint, part++};
+      if (rc == CLT_OK) flow->roots[flow->n_roots++] = (clt_flow_root){i, constraint};
     } else if ((rc = clt_grow(&stack, &capacity, n + 2, sizeof *stack)) == CLT_OK) {
       stack[n++] = flow->nodes[i].operands[1];
       stack[n++] = flow->nodes[i].operands[0];

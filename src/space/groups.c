@@ -23,19 +23,15 @@ typedef struct grouping {
 
 /* --- constraints that cannot be evaluated --- */
 
-/* A part of a constraint fails for good. That counts if all the parts before it are known to be true; otherwise one of
- * them may forbid its evaluation, and the constraint has to be kept in one piece. positions: by parameter; known: which
- * of them are set. */
-static int report_failed_part(grouping *g, uint32_t root, const uint32_t *positions, clt_mask known) {
-  const clt_flow_root *failed = &g->flow->roots[root];
-  for (size_t r = 0; r < g->flow->n_roots; r++) {
-    const clt_flow_root *other = &g->flow->roots[r];
-    if (other->constraint != failed->constraint || other->part >= failed->part) continue;
-    if (clt_mask_within(g->flow->nodes[other->node].support, known)) continue;
-    g->whole[failed->constraint] = true;
+/* A root fails for good at these positions (by parameter). The constraint that it is a part of is tried again in one
+ * piece, because the other parts may forbid its evaluation; if that fails, too, it is a mistake. */
+static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positions) {
+  uint32_t constraint = g->flow->roots[root].constraint;
+  if (!g->whole[constraint]) {
+    g->whole[constraint] = true;
     return AGAIN;
   }
-  const clt_expr *expr = g->exprs[failed->constraint];
+  const clt_expr *expr = g->exprs[constraint];
   clt_value values[CLT_MAX_PARAMETERS], ignored;
   clt_error why = {0};
   char with[400] = "", value[100];
@@ -43,7 +39,7 @@ static int report_failed_part(grouping *g, uint32_t root, const uint32_t *positi
   clt_space_values(g->space, positions, values);
   for (size_t i = 0; i < clt_expr_n_slots(expr) && used < sizeof with; i++) {
     uint32_t p = clt_expr_slot(expr, i);
-    if (!clt_mask_has(&known, p)) continue;
+    if (g->space->parameters[p].n_values == 1) continue;
     clt_value_print(values[p], value, sizeof value);
     int n = snprintf(with + used, sizeof with - used, "%s%s=%s", used ? " " : ", with ", g->space->parameters[p].name,
                      value);
@@ -70,7 +66,7 @@ static int decide_simple(grouping *g) {
     const clt_flow_node *node = &g->flow->nodes[g->flow->roots[r].node];
     uint32_t positions[CLT_MAX_PARAMETERS] = {0};
     if (node->n_support == 0) {
-      int rc = clt_failed_fatally(node->value) ? report_failed_part(g, r, positions, node->support) : CLT_OK;
+      int rc = clt_failed_fatally(node->value) ? report_failed_root(g, r, positions) : CLT_OK;
       if (rc) return rc;
       g->impossible = node->value.type == CLT_FAILED || !clt_value_truthy(node->value);
     } else if (node->n_support == 1) {
@@ -78,7 +74,7 @@ static int decide_simple(grouping *g) {
       clt_domain *d = &g->domains[p];
       for (size_t i = 0; i < d->n_positions; i++) {
         clt_value v = node->table[positions[p] = d->positions[i]];
-        if (clt_failed_fatally(v)) return report_failed_part(g, r, positions, node->support);
+        if (clt_failed_fatally(v)) return report_failed_root(g, r, positions);
         if (v.type != CLT_FAILED && clt_value_truthy(v)) d->positions[kept++] = positions[p];
       }
       d->n_positions = kept;
@@ -90,17 +86,11 @@ static int decide_simple(grouping *g) {
 /* --- groups: parameters that share a constraint --- */
 
 static int try_order(grouping *g, clt_group *group, size_t tries, clt_diagram **out) {
-  clt_diagram_failure failure;
-  int rc = clt_diagram_new(out, group, g->space->weights, (clt_diagram_limits){tries, g->limits.bytes}, &failure);
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0}, failed;
+  clt_diagram_limits limits = {tries, g->limits.bytes};
+  int rc = clt_diagram_new(out, group, g->space->weights, limits, positions, &failed);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
-  if (rc != CLT_DIAGRAM_FAILED) return rc;
-  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
-  clt_mask known = {{0}};
-  for (size_t l = 0; l <= failure.level; l++) {
-    positions[group->domains[l]->parameter] = failure.positions[l];
-    clt_mask_add(&known, group->domains[l]->parameter);
-  }
-  return report_failed_part(g, failure.root, positions, known);
+  return rc == CLT_DIAGRAM_FAILED ? report_failed_root(g, failed, positions) : rc;
 }
 
 /* Most groups are done before a good order is found; the others are worth the search. It goes by estimates: where these

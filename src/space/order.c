@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "space/parts.h"
 
@@ -212,7 +213,7 @@ int clt_order_well(clt_group *group, const clt_estimate *estimate) {
   width = width > 256 ? 256 : width < 8 ? 8 : width;
   /* of this round and the next; the index is of the latter, by set */
   way *ways = clt_new_array(width, sizeof *ways), *longer = clt_new_array(width * n, sizeof *longer);
-  clt_table index = {0};
+  clt_map index = {0};
   int rc = ways && longer ? CLT_OK : CLT_E_MEMORY;
   if (rc == CLT_OK) ways[0] = (way){.states = 1};
   for (size_t length = 0; rc == CLT_OK && length < n; length++) {
@@ -223,25 +224,27 @@ int clt_order_well(clt_group *group, const clt_estimate *estimate) {
       clt_mask set = from->set;
       if (clt_mask_has(&set, domain->parameter)) continue;
       clt_mask_add(&set, domain->parameter);
-      uint64_t hash = clt_hash64(&set, sizeof set);
-      size_t at;
-      if ((rc = clt_table_reserve(&index))) break;
-      uint32_t known = clt_table_first(&index, hash, &at);
-      while (known != CLT_TABLE_NONE && memcmp(&longer[known].set, &set, sizeof set) != 0)
-        known = clt_table_next(&index, hash, &at);
-      if (known == CLT_TABLE_NONE) {
-        known = (uint32_t)n_longer++;
-        clt_table_put(&index, hash, at, known);
-        longer[known] = (way){.set = set, .cost = INFINITY, .states = exp2(bits_behind(estimate, set))};
+      uint64_t key = clt_hash64(&set, sizeof set) >> 1, *entry;
+      bool is_new = false;
+      while ((entry = clt_map_add(&index, key, &is_new)) && !is_new &&
+             memcmp(&longer[*entry].set, &set, sizeof set) != 0)
+        key++;
+      if (entry == NULL) {
+        rc = CLT_E_MEMORY;
+        break;
       }
-      way *to = &longer[known];
+      if (is_new) {
+        *entry = n_longer++;
+        longer[*entry] = (way){.set = set, .cost = INFINITY, .states = exp2(bits_behind(estimate, set))};
+      }
+      way *to = &longer[*entry];
       double cost = from->cost + from->states * (double)domain->n_positions;
       if (cost >= to->cost) continue;
       to->cost = cost;
       memcpy(to->order, from->order, length);
       to->order[length] = (uint8_t)(i % n);
     }
-    clt_table_release(&index);
+    clt_map_release(&index);
     if (n_longer > width) qsort(longer, n_longer, sizeof *longer, compare_costs);
     n_ways = n_longer < width ? n_longer : width;
     memcpy(ways, longer, n_ways * sizeof *ways);

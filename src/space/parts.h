@@ -3,6 +3,7 @@
 #ifndef CLT_SPACE_PARTS_H
 #define CLT_SPACE_PARTS_H
 
+#include "base/map.h"
 #include "space/code.h"
 
 /* --- sets of tuning parameters --- */
@@ -41,31 +42,6 @@ static inline size_t clt_mask_least(clt_mask m) {
   return w * 64 + (size_t)__builtin_ctzll(m.words[w]);
 }
 
-/* --- an open-addressing index: hash -> number of an entry that the caller keeps in an array of its own ---
- *
- * For the inner loops of the construction, which look up millions of keys of a few bytes. */
-
-#define CLT_TABLE_NONE UINT32_MAX
-
-typedef struct clt_table {
-  struct clt_table_slot {
-    uint32_t hash, entry; /* entry CLT_TABLE_NONE: empty */
-  } * slots;
-  size_t capacity, n;
-} clt_table; /* zeroed: empty */
-
-void clt_table_release(clt_table *table);
-
-/* Makes room for one more entry; 0 or CLT_E_MEMORY. Call before clt_table_first. */
-int clt_table_reserve(clt_table *table);
-
-/* The entries with this hash, one after the other: `at` is the walk's state. CLT_TABLE_NONE after the last. */
-uint32_t clt_table_first(const clt_table *table, uint64_t hash, size_t *at);
-uint32_t clt_table_next(const clt_table *table, uint64_t hash, size_t *at);
-
-/* Puts an entry where the walk over its hash ended. */
-void clt_table_put(clt_table *table, uint64_t hash, size_t at, uint32_t entry);
-
 /* --- flow: the constraints of a space as one graph of operations ---
  *
  * Each common part stands in it once, each part that depends on a single parameter is a table over its values. */
@@ -84,8 +60,7 @@ typedef struct clt_flow_node {
 
 /* What has to be true: a constraint, or one side of the "and"s at its top. */
 typedef struct clt_flow_root {
-  uint32_t node;
-  uint32_t constraint, part; /* parts of a constraint are counted in the order of evaluation */
+  uint32_t node, constraint;
 } clt_flow_root;
 
 typedef struct clt_flow {
@@ -95,7 +70,7 @@ typedef struct clt_flow {
   size_t n_nodes, nodes_capacity;
   clt_flow_root *roots;
   size_t n_roots, roots_capacity;
-  clt_table index;
+  clt_map index; /* hash of a node -> its number */
 } clt_flow;
 
 /* exprs: the constraints; their slots are numbers of parameters. whole[i]: constraint i is not split. The exprs have to
@@ -138,13 +113,7 @@ typedef struct clt_diagram {
 
 /* How the construction of a diagram ended, besides 0 and CLT_E_MEMORY: */
 #define CLT_DIAGRAM_TOO_LARGE 1
-#define CLT_DIAGRAM_FAILED 2 /* a constraint cannot be evaluated: *failed is the root, positions are where */
-
-typedef struct clt_diagram_failure {
-  uint32_t root;
-  size_t level;                           /* where it was noticed */
-  uint32_t positions[CLT_MAX_PARAMETERS]; /* by level, up to `level` */
-} clt_diagram_failure;
+#define CLT_DIAGRAM_FAILED 2 /* a constraint cannot be evaluated */
 
 /* When a diagram is too large: the positions that its construction may try, the memory that it may take. */
 typedef struct clt_diagram_limits {
@@ -161,9 +130,10 @@ typedef struct clt_group {
   size_t n_roots;
 } clt_group;
 
-/* weights: of all parameters of the space. */
+/* weights: of all parameters of the space. Where a constraint cannot be evaluated, *failed is the root, and positions,
+ * with room for one of each parameter, are those of the group's parameters so far. */
 int clt_diagram_new(clt_diagram **out, const clt_group *group, const uint64_t *weights, clt_diagram_limits limits,
-                    clt_diagram_failure *failure);
+                    uint32_t *positions, uint32_t *failed);
 void clt_diagram_free(clt_diagram *diagram);
 
 /* --- order: in which order the parameters of a group are set, so that few states have to be told apart --- */
