@@ -1,70 +1,59 @@
 /* Lists of values: the texts of T1 files ("[1, 2]", "range(8)", "[2**i for i in range(8)]", and concatenations) are
- * taken apart into sequences, whose expressions are found by their brackets and compiled where they stand, and run. */
+ * carried out as they are read. The expressions in them are found by their brackets and compiled once; the body of a
+ * loop is read again for each value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "space/code.h"
 
 #define MOST_DEPTH 50
-#define MOST_SLOTS 32 /* loops' variables in one text */
+#define MOST_SLOTS 32 /* variables of loops within each other */
 #define MOST_BYTES (1 << 20)
 #define MOST_VALUES 65536
-#define MOST_STEPS ((size_t)1 << 20) /* of all loops together, and of what a loop runs over */
+#define MOST_LISTED ((size_t)1 << 20) /* that a loop may run over */
+#define MOST_STEPS ((size_t)1 << 22)  /* expressions evaluated, together: about a second */
 
-/* --- taking texts apart --- */
-
-/* "for variable in over", or "if condition" where over is NULL. */
-typedef struct clause {
-  uint32_t slot; /* the variable's */
-  struct sequence *over;
-  clt_expr *condition;
-} clause;
-
-typedef struct sequence {
-  bool range;
-  clt_expr **exprs; /* elements; bounds of a range; the one element of a comprehension */
-  size_t n_exprs, exprs_capacity;
-  clause *clauses;
-  size_t n_clauses, clauses_capacity;
-  struct sequence *next; /* of a concatenation */
-} sequence;
+/* Texts are borrowed from the expressions that gave them. */
+typedef struct list {
+  clt_value *values;
+  size_t n, capacity;
+} list;
 
 typedef struct reader {
   const char *text;
   size_t at, end;
-  clt_symbol *symbols; /* constants, then the variables of the loops around */
-  size_t n_symbols;
-  uint32_t n_slots;
+  clt_symbol *symbols; /* constants, then the variables of the loops around, whose slots count from 0 */
+  size_t n_symbols, n_constants;
+  clt_value slots[MOST_SLOTS];
+  bool dry; /* what is read is not reached by any value of a loop: nothing is evaluated, but mistakes are found */
+  struct compiled {
+    clt_expr *expr;
+    size_t end;
+  } * compiled;
+  size_t n_compiled, compiled_capacity;
+  clt_map compiled_at; /* where an expression begins -> its number */
+  size_t steps;
   int depth;
   clt_error *error;
 } reader;
 
-static int read_sequence(reader *r, sequence **out);
-
-static void free_sequence(sequence *s) {
-  while (s) {
-    sequence *next = s->next;
-    for (size_t i = 0; i < s->n_exprs; i++) clt_expr_free(s->exprs[i]);
-    for (size_t i = 0; i < s->n_clauses; i++) {
-      free_sequence(s->clauses[i].over);
-      clt_expr_free(s->clauses[i].condition);
-    }
-    free(s->exprs);
-    free(s->clauses);
-    free(s);
-    s = next;
-  }
-}
+static int read_sequence(reader *r, list *out);
 
 /* --- words --- */
 
 static int report_mistake(reader *r, size_t at, const char *what, const char *detail) {
   return clt_fail(r->error, CLT_E_EXPRESSION, "cannot read the values '%.300s': %s%s at column %zu", r->text, what,
                   detail, at + 1);
+}
+
+static int report_too_much(reader *r) {
+  return clt_fail(r->error, CLT_E_RANGE, "the values '%.300s' are more than %d, or take too long to list", r->text,
+                  MOST_VALUES);
 }
 
 static int look_ahead(reader *r, clt_token *token) {
@@ -114,87 +103,144 @@ static int find_end(const reader *reader_at, const char *const *words, size_t *e
   return rc;
 }
 
-/* --- lists of elements, and comprehensions --- */
+/* --- expressions --- */
 
-static int add_expr(reader *r, sequence *s, size_t begin, size_t end) {
-  if (clt_grow(&s->exprs, &s->exprs_capacity, s->n_exprs + 1, sizeof *s->exprs)) return clt_fail_memory(r->error);
-  int rc = clt_expr_compile_part(&s->exprs[s->n_exprs], r->text, begin, end, NULL, r->symbols, r->n_symbols, r->error);
-  s->n_exprs += rc == CLT_OK;
-  return rc;
+static int append_value(reader *r, list *out, clt_value value) {
+  if (r->dry) return CLT_OK;
+  if (out->n >= MOST_LISTED) return report_too_much(r);
+  if (clt_grow(&out->values, &out->capacity, out->n + 1, sizeof *out->values)) return clt_fail_memory(r->error);
+  out->values[out->n++] = value;
+  return CLT_OK;
 }
 
-static int read_elements(reader *r, sequence *s, const char *closing) {
+/* The value of the expression at r->at, which ends before one of the words. */
+static int read_value(reader *r, const char *const *words, clt_value *out) {
+  uint64_t *number = clt_map_find(&r->compiled_at, r->at);
+  *out = clt_boolean(false);
+  if (number == NULL) {
+    struct compiled new = {0};
+    int rc = find_end(r, words, &new.end);
+    if (rc) return rc;
+    if (clt_grow(&r->compiled, &r->compiled_capacity, r->n_compiled + 1, sizeof *r->compiled) ||
+        (number = clt_map_add(&r->compiled_at, r->at, NULL)) == NULL)
+      return clt_fail_memory(r->error);
+    rc = clt_expr_compile_part(&new.expr, r->text, r->at, new.end, NULL, r->symbols, r->n_symbols, r->error);
+    if (rc) return rc;
+    *number = r->n_compiled;
+    r->compiled[r->n_compiled++] = new;
+  }
+  const struct compiled *c = &r->compiled[*number];
+  r->at = c->end;
+  if (++r->steps > MOST_STEPS) return report_too_much(r);
+  return r->dry ? CLT_OK : clt_expr_eval(c->expr, r->slots, out, r->error);
+}
+
+/* --- lists of elements, and comprehensions --- */
+
+static int read_elements(reader *r, list *out, const char *closing) {
   static const char *const comma[] = {",", NULL};
   int rc = CLT_OK;
-  size_t end;
+  clt_value value;
   while (rc == CLT_OK && !sees_word(r, closing)) {
-    rc = find_end(r, comma, &end);
-    if (rc == CLT_OK) rc = add_expr(r, s, r->at, end);
-    r->at = end;
+    rc = read_value(r, comma, &value);
+    if (rc == CLT_OK) rc = append_value(r, out, value);
     if (rc == CLT_OK && !sees_word(r, closing)) rc = expect_word(r, ",");
   }
   return rc ? rc : expect_word(r, closing);
 }
 
-/* Behind "for". The variable is known from here on. */
-static int read_loop(reader *r, clause *c) {
-  clt_token name;
-  int rc = look_ahead(r, &name);
-  if (rc) return rc;
-  if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, name.end - name.begin))
-    return report_mistake(r, name.begin, "a name is missing behind 'for'", "");
-  r->at = name.end;
-  rc = expect_word(r, "in");
-  if (rc == CLT_OK) rc = read_sequence(r, &c->over);
-  if (rc) return rc;
-  if (r->n_slots >= MOST_SLOTS) return report_mistake(r, name.begin, "there are too many loops", "");
-  char *copy = strndup(r->text + name.begin, name.end - name.begin);
-  if (copy == NULL) return clt_fail_memory(r->error);
-  c->slot = r->n_slots++;
-  r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = c->slot};
-  return CLT_OK;
+static const char *const behind_element[] = {",", "for", NULL}, *const behind_condition[] = {"for", "if", NULL};
+
+/* The clauses of a comprehension from r->at on, to its closing bracket; behind the last one, its element, which stands
+ * before them. */
+static int read_clauses(reader *r, list *out, size_t element, const char *closing) {
+  bool dry = r->dry;
+  clt_value value;
+  int rc;
+  if (++r->depth > MOST_DEPTH) return report_mistake(r, r->at, "too many nested parts", "");
+  if (sees_word(r, closing)) {
+    size_t behind = r->at;
+    r->at = element;
+    rc = read_value(r, behind_element, &value);
+    if (rc == CLT_OK) rc = append_value(r, out, value);
+    r->at = behind;
+  } else if (accept_word(r, "if")) {
+    rc = read_value(r, behind_condition, &value);
+    r->dry = dry || !clt_value_truthy(value);
+    if (rc == CLT_OK) rc = read_clauses(r, out, element, closing);
+  } else if (!accept_word(r, "for")) {
+    rc = expect_word(r, closing);
+  } else {
+    clt_token name;
+    list over = {0};
+    rc = look_ahead(r, &name);
+    if (rc) return rc;
+    if (name.kind != CLT_TOKEN_NAME || clt_is_keyword(r->text + name.begin, name.end - name.begin))
+      return report_mistake(r, name.begin, "a name is missing behind 'for'", "");
+    r->at = name.end;
+    rc = expect_word(r, "in");
+    if (rc == CLT_OK) rc = read_sequence(r, &over);
+    size_t body = r->at, slot = r->n_symbols - r->n_constants;
+    char *copy = strndup(r->text + name.begin, name.end - name.begin);
+    if (rc == CLT_OK && slot >= MOST_SLOTS) rc = report_mistake(r, name.begin, "there are too many loops", "");
+    if (rc == CLT_OK && copy == NULL) rc = clt_fail_memory(r->error);
+    if (rc == CLT_OK) r->symbols[r->n_symbols++] = (clt_symbol){.name = copy, .slot = (uint32_t)slot};
+    r->dry = dry || over.n == 0;
+    for (size_t i = 0; rc == CLT_OK && (i < over.n || i == 0); i++) {
+      r->at = body;
+      r->slots[slot] = over.n ? over.values[i] : clt_boolean(false);
+      rc = ++r->steps > MOST_STEPS ? report_too_much(r) : read_clauses(r, out, element, closing);
+    }
+    r->n_symbols = r->n_constants + slot;
+    free(copy);
+    free(over.values);
+  }
+  r->dry = dry;
+  r->depth--;
+  return rc;
 }
 
-static int read_display(reader *r, sequence *s, const char *closing) {
-  static const char *const behind_element[] = {",", "for", NULL}, *const behind_condition[] = {"for", "if", NULL};
-  size_t element = r->at, element_end, end, outside = r->n_symbols;
-  int rc = find_end(r, behind_element, &element_end);
+static int read_display(reader *r, list *out, const char *closing) {
+  size_t element = r->at, end;
+  int rc = find_end(r, behind_element, &end);
   if (rc) return rc;
-  r->at = element_end;
-  if (!sees_word(r, "for")) {
-    r->at = element;
-    return read_elements(r, s, closing);
+  r->at = end;
+  if (sees_word(r, "for")) {
+    rc = read_clauses(r, out, element, closing);
+    return rc ? rc : expect_word(r, closing);
   }
-  /* The element stands before the loops whose variables it uses: they are read first. */
-  while (rc == CLT_OK && !sees_word(r, closing)) {
-    clause c = {0};
-    if (accept_word(r, "for")) {
-      rc = read_loop(r, &c);
-    } else if (accept_word(r, "if")) {
-      rc = find_end(r, behind_condition, &end);
-      if (rc == CLT_OK)
-        rc = clt_expr_compile_part(&c.condition, r->text, r->at, end, NULL, r->symbols, r->n_symbols, r->error);
-      r->at = end;
-    } else {
-      rc = expect_word(r, closing);
-    }
-    if (rc == CLT_OK && clt_grow(&s->clauses, &s->clauses_capacity, s->n_clauses + 1, sizeof *s->clauses))
-      rc = clt_fail_memory(r->error);
-    if (rc == CLT_OK) {
-      s->clauses[s->n_clauses++] = c;
-    } else {
-      free_sequence(c.over);
-      clt_expr_free(c.condition);
-    }
-  }
-  if (rc == CLT_OK) rc = add_expr(r, s, element, element_end);
-  while (r->n_symbols > outside) free((void *)(uintptr_t)r->symbols[--r->n_symbols].name);
-  return rc ? rc : expect_word(r, closing);
+  r->at = element;
+  return read_elements(r, out, closing);
 }
 
 /* --- sequences --- */
 
-static int read_part(reader *r, sequence **out) {
+/* Behind "range". */
+static int read_range(reader *r, list *out) {
+  size_t at = r->at;
+  list given = {0};
+  int64_t bounds[3] = {0, 0, 1}; /* from, to, step */
+  int rc = expect_word(r, "(");
+  if (rc == CLT_OK) rc = read_elements(r, &given, ")");
+  if (rc == CLT_OK && !r->dry && (given.n < 1 || given.n > 3))
+    rc = report_mistake(r, at, "range() takes one to three numbers", ",");
+  for (size_t i = 0; rc == CLT_OK && i < given.n; i++) {
+    clt_value value = given.values[i];
+    if (value.type != CLT_INT && value.type != CLT_BOOL)
+      rc = clt_fail(r->error, CLT_E_EXPRESSION, "range() in '%.300s' takes whole numbers", r->text);
+    bounds[given.n == 1 ? 1 : i] = value.integer;
+  }
+  free(given.values);
+  if (rc == CLT_OK && bounds[2] == 0)
+    rc = clt_fail(r->error, CLT_E_EXPRESSION, "the step of range() in '%.300s' is 0", r->text);
+  for (int64_t x = bounds[0]; rc == CLT_OK && (bounds[2] > 0 ? x < bounds[1] : x > bounds[1]);) {
+    rc = append_value(r, out, clt_integer(x));
+    if (__builtin_add_overflow(x, bounds[2], &x)) break;
+  }
+  return rc;
+}
+
+static int read_part(reader *r, list *out) {
   static const char *const beginnings[] = {"list", "tuple", "set", "range", "["}; /* the first three wrap another */
   clt_token t;
   int rc = look_ahead(r, &t);
@@ -209,90 +255,92 @@ static int read_part(reader *r, sequence **out) {
     if (rc == CLT_OK) rc = read_sequence(r, out);
     return rc ? rc : expect_word(r, ")");
   }
-  *out = clt_new_array(1, sizeof **out);
-  if (*out == NULL) return clt_fail_memory(r->error);
-  if (bracket) return read_display(r, *out, ")");
-  if (accept_word(r, "[")) return read_display(r, *out, "]");
-  if (accept_word(r, "{")) return read_display(r, *out, "}");
-  if (!accept_word(r, "range"))
-    return report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
-  size_t at = r->at;
-  (*out)->range = true;
-  rc = expect_word(r, "(");
-  if (rc == CLT_OK) rc = read_elements(r, *out, ")");
-  if (rc == CLT_OK && ((*out)->n_exprs < 1 || (*out)->n_exprs > 3))
-    rc = report_mistake(r, at, "range() takes one to three numbers", ",");
+  if (bracket) return read_display(r, out, ")");
+  if (accept_word(r, "[")) return read_display(r, out, "]");
+  if (accept_word(r, "{")) return read_display(r, out, "}");
+  if (accept_word(r, "range")) return read_range(r, out);
+  return report_mistake(r, t.begin, "a list, range(...) or [... for ... in ...] is missing", "");
+}
+
+static int read_sequence(reader *r, list *out) {
+  int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "too many nested parts", "") : CLT_OK;
+  do
+    if (rc == CLT_OK) rc = read_part(r, out);
+  while (rc == CLT_OK && accept_word(r, "+"));
+  r->depth--;
   return rc;
 }
 
-/* On failure, too, *out is what was read, for the caller to free. */
-static int read_sequence(reader *r, sequence **out) {
-  int rc = ++r->depth > MOST_DEPTH ? report_mistake(r, r->at, "too many nested parts", "") : CLT_OK;
-  do {
-    if (rc == CLT_OK) rc = read_part(r, out);
-    while (*out) out = &(*out)->next;
-  } while (rc == CLT_OK && accept_word(r, "+"));
-  r->depth--;
+int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
+                     size_t n_constants, clt_error *error) {
+  static const char *const nothing[] = {NULL};
+  size_t length = strnlen(text, MOST_BYTES + 1);
+  if (length > MOST_BYTES)
+    return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
+  reader r = {.text = text, .end = length, .n_symbols = n_constants, .n_constants = n_constants, .error = error};
+  list values = {0};
+  clt_token t;
+  clt_value value;
+  r.symbols = clt_new_array(n_constants + MOST_SLOTS, sizeof *r.symbols);
+  if (r.symbols == NULL) return clt_fail_memory(error);
+  if (n_constants) memcpy(r.symbols, constants, n_constants * sizeof *constants);
+  int rc = look_ahead(&r, &t);
+  bool scalar = t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-");
+  if (rc == CLT_OK && scalar) { /* a single value without brackets */
+    rc = read_value(&r, nothing, &value);
+    if (rc == CLT_OK) rc = append_value(&r, &values, value);
+  } else if (rc == CLT_OK) {
+    rc = read_sequence(&r, &values);
+  }
+  if (rc == CLT_OK) rc = look_ahead(&r, &t);
+  if (rc == CLT_OK && t.kind != CLT_TOKEN_END) rc = report_mistake(&r, t.begin, "the text goes on behind its end", "");
+  if (rc == CLT_OK && values.n > MOST_VALUES) rc = report_too_much(&r);
+  for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
+  clt_value *block = rc ? NULL : clt_values_copy(values.values, values.n);
+  if (rc == CLT_OK && block == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    *out = block;
+    *n = values.n;
+  }
+  for (size_t i = 0; i < r.n_compiled; i++) clt_expr_free(r.compiled[i].expr);
+  free(r.compiled);
+  clt_map_release(&r.compiled_at);
+  free(r.symbols);
+  free(values.values);
   return rc;
 }
 
 /* --- the types of T1 files --- */
 
-static const struct fit {
-  const char *name;
-  clt_value_type type;
-  int64_t least, most; /* of an integer */
-} fits[] = {
-    {"int", CLT_INT, INT32_MIN, INT32_MAX},
-    {"integer", CLT_INT, INT64_MIN, INT64_MAX},
-    {"uint", CLT_INT, 0, UINT32_MAX},
-    {"unsigned int", CLT_INT, 0, UINT32_MAX},
-    {"unsigned", CLT_INT, 0, UINT32_MAX},
-    {"char", CLT_INT, INT8_MIN, INT8_MAX},
-    {"uchar", CLT_INT, 0, UINT8_MAX},
-    {"unsigned char", CLT_INT, 0, UINT8_MAX},
-    {"short", CLT_INT, INT16_MIN, INT16_MAX},
-    {"ushort", CLT_INT, 0, UINT16_MAX},
-    {"unsigned short", CLT_INT, 0, UINT16_MAX},
-    {"long", CLT_INT, INT64_MIN, INT64_MAX},
-    {"ulong", CLT_INT, 0, INT64_MAX},
-    {"unsigned long", CLT_INT, 0, INT64_MAX},
-    {"int8", CLT_INT, INT8_MIN, INT8_MAX},
-    {"int16", CLT_INT, INT16_MIN, INT16_MAX},
-    {"int32", CLT_INT, INT32_MIN, INT32_MAX},
-    {"int64", CLT_INT, INT64_MIN, INT64_MAX},
-    {"uint8", CLT_INT, 0, UINT8_MAX},
-    {"uint16", CLT_INT, 0, UINT16_MAX},
-    {"uint32", CLT_INT, 0, UINT32_MAX},
-    {"uint64", CLT_INT, 0, INT64_MAX},
-    {"float", CLT_REAL, 0, 0},
-    {"double", CLT_REAL, 0, 0},
-    {"half", CLT_REAL, 0, 0},
-    {"float16", CLT_REAL, 0, 0},
-    {"float32", CLT_REAL, 0, 0},
-    {"float64", CLT_REAL, 0, 0},
-    {"bool", CLT_BOOL, 0, 1},
-    {"boolean", CLT_BOOL, 0, 1},
-    {"string", CLT_STRING, 0, 0},
-    {"str", CLT_STRING, 0, 0},
-};
-
 int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
-  const struct fit *fit = fits, *end = fits + sizeof fits / sizeof *fits;
+  static const struct {
+    const char *name;
+    clt_value_type type;
+    int bits; /* of an integer, which may be "unsigned NAME" or "uNAME" as well */
+  } fits[] = {{"int", CLT_INT, 32},     {"integer", CLT_INT, 64},  {"char", CLT_INT, 8},     {"short", CLT_INT, 16},
+              {"long", CLT_INT, 64},    {"int8", CLT_INT, 8},      {"int16", CLT_INT, 16},   {"int32", CLT_INT, 32},
+              {"int64", CLT_INT, 64},   {"float", CLT_REAL, 0},    {"double", CLT_REAL, 0},  {"half", CLT_REAL, 0},
+              {"float16", CLT_REAL, 0}, {"float32", CLT_REAL, 0},  {"float64", CLT_REAL, 0}, {"bool", CLT_BOOL, 0},
+              {"boolean", CLT_BOOL, 0}, {"string", CLT_STRING, 0}, {"str", CLT_STRING, 0}};
+  const size_t n = sizeof fits / sizeof *fits;
   char text[200];
   if (type == NULL || *type == '\0') return CLT_OK;
-  while (fit < end && strcasecmp(fit->name, type) != 0) fit++;
-  if (fit == end)
+  const char *name = strcasecmp(type, "unsigned") == 0 ? "uint" : type;
+  size_t prefix = strncasecmp(name, "unsigned ", 9) == 0 ? 9 : *name == 'u' || *name == 'U', i = 0;
+  while (i < n && (strcasecmp(fits[i].name, name + prefix) != 0 || (prefix && fits[i].type != CLT_INT))) i++;
+  if (i == n)
     return clt_fail(error, CLT_E_EXPRESSION,
                     "there is no type '%s' (there are int, uint, long, float, bool, string ...)", type);
-  int64_t integer = value->integer;
-  bool fits_in = (value->type == CLT_STRING) == (fit->type == CLT_STRING);
-  if (fits_in && fit->type == CLT_REAL) {
+  int64_t integer = value->integer, most = fits[i].type == CLT_BOOL ? 1 : INT64_MAX;
+  if (fits[i].bits && fits[i].bits < 64) most = ((int64_t)1 << (fits[i].bits - !prefix)) - 1;
+  int64_t least = prefix || fits[i].type == CLT_BOOL ? 0 : -most - 1;
+  bool fits_in = (value->type == CLT_STRING) == (fits[i].type == CLT_STRING);
+  if (fits_in && fits[i].type == CLT_REAL) {
     *value = clt_real(clt_value_number(*value));
-  } else if (fits_in && fit->type != CLT_STRING) {
+  } else if (fits_in && fits[i].type != CLT_STRING) {
     if (value->type == CLT_REAL) fits_in = clt_real_to_integer(value->real, &integer) && (double)integer == value->real;
-    fits_in = fits_in && integer >= fit->least && integer <= fit->most;
-    if (fits_in) *value = (clt_value){.type = fit->type, .integer = integer};
+    fits_in = fits_in && integer >= least && integer <= most;
+    if (fits_in) *value = (clt_value){.type = fits[i].type, .integer = integer};
   }
   if (fits_in) return CLT_OK;
   clt_value_print(*value, text, sizeof text);
@@ -314,123 +362,4 @@ clt_value *clt_values_copy(const clt_value *values, size_t n) {
     texts += strlen(texts) + 1;
   }
   return out;
-}
-
-/* --- running them --- */
-
-typedef struct lister {
-  const char *text;
-  clt_value slots[MOST_SLOTS];
-  size_t steps;
-  clt_error *error;
-} lister;
-
-/* Texts are borrowed from the sequence's expressions. */
-typedef struct list {
-  clt_value *values;
-  size_t n, capacity;
-} list;
-
-static int list_sequence(lister *l, const sequence *s, list *out);
-
-static int too_much(lister *l) {
-  return clt_fail(l->error, CLT_E_RANGE, "the values '%.300s' are more than %d, or take too long to list", l->text,
-                  MOST_VALUES);
-}
-
-static int append_value(lister *l, list *out, clt_value value) {
-  if (out->n >= MOST_STEPS) return too_much(l);
-  if (clt_grow(&out->values, &out->capacity, out->n + 1, sizeof *out->values)) return clt_fail_memory(l->error);
-  out->values[out->n++] = value;
-  return CLT_OK;
-}
-
-static int list_range(lister *l, const sequence *s, list *out) {
-  int64_t bounds[3] = {0, 0, 1}; /* from, to, step */
-  for (size_t i = 0; i < s->n_exprs; i++) {
-    clt_value value;
-    int rc = clt_expr_eval(s->exprs[i], l->slots, &value, l->error);
-    if (rc) return rc;
-    if (value.type != CLT_INT && value.type != CLT_BOOL)
-      return clt_fail(l->error, CLT_E_EXPRESSION, "range() in '%.300s' takes whole numbers", l->text);
-    bounds[s->n_exprs == 1 ? 1 : i] = value.integer;
-  }
-  if (bounds[2] == 0) return clt_fail(l->error, CLT_E_EXPRESSION, "the step of range() in '%.300s' is 0", l->text);
-  for (int64_t x = bounds[0]; bounds[2] > 0 ? x < bounds[1] : x > bounds[1];) {
-    int rc = append_value(l, out, (clt_value){.type = CLT_INT, .integer = x});
-    if (rc) return rc;
-    if (__builtin_add_overflow(x, bounds[2], &x)) break;
-  }
-  return CLT_OK;
-}
-
-/* The clauses of a comprehension from `index` on; behind the last one, its element, or the elements of a display. */
-static int list_clauses(lister *l, const sequence *s, size_t index, list *out) {
-  clt_value value;
-  list over = {0};
-  int rc = CLT_OK;
-  if (index == s->n_clauses) {
-    for (size_t i = 0; rc == CLT_OK && i < s->n_exprs; i++) {
-      rc = clt_expr_eval(s->exprs[i], l->slots, &value, l->error);
-      if (rc == CLT_OK) rc = append_value(l, out, value);
-    }
-    return rc;
-  }
-  const clause *c = &s->clauses[index];
-  if (c->over == NULL) {
-    rc = clt_expr_eval(c->condition, l->slots, &value, l->error);
-    return rc || !clt_value_truthy(value) ? rc : list_clauses(l, s, index + 1, out);
-  }
-  rc = list_sequence(l, c->over, &over);
-  for (size_t i = 0; rc == CLT_OK && i < over.n; i++) {
-    l->slots[c->slot] = over.values[i];
-    rc = ++l->steps > MOST_STEPS ? too_much(l) : list_clauses(l, s, index + 1, out);
-  }
-  free(over.values);
-  return rc;
-}
-
-static int list_sequence(lister *l, const sequence *s, list *out) {
-  int rc = CLT_OK;
-  for (; rc == CLT_OK && s; s = s->next) rc = s->range ? list_range(l, s, out) : list_clauses(l, s, 0, out);
-  return rc;
-}
-
-int clt_values_parse(clt_value **out, size_t *n, const char *text, const char *type, const clt_symbol *constants,
-                     size_t n_constants, clt_error *error) {
-  size_t length = strnlen(text, MOST_BYTES + 1);
-  if (length > MOST_BYTES)
-    return clt_fail(error, CLT_E_EXPRESSION, "a list of values is longer than %d characters", MOST_BYTES);
-  reader r = {.text = text, .end = length, .n_symbols = n_constants, .error = error};
-  lister l = {.text = text, .error = error};
-  sequence *parsed = NULL;
-  list values = {0};
-  clt_token t;
-  r.symbols = clt_new_array(n_constants + MOST_SLOTS, sizeof *r.symbols);
-  if (r.symbols == NULL) return clt_fail_memory(error);
-  if (n_constants) memcpy(r.symbols, constants, n_constants * sizeof *constants);
-  int rc = look_ahead(&r, &t);
-  bool scalar = t.kind == CLT_TOKEN_NUMBER || t.kind == CLT_TOKEN_TEXT || clt_token_is(&t, text, "-");
-  if (rc == CLT_OK && scalar) { /* a single value without brackets */
-    parsed = clt_new_array(1, sizeof *parsed);
-    rc = parsed ? add_expr(&r, parsed, r.at, r.end) : clt_fail_memory(error);
-    r.at = r.end;
-  } else if (rc == CLT_OK) {
-    rc = read_sequence(&r, &parsed);
-  }
-  if (rc == CLT_OK) rc = look_ahead(&r, &t);
-  if (rc == CLT_OK && t.kind != CLT_TOKEN_END) rc = report_mistake(&r, t.begin, "the text goes on behind its end", "");
-  free(r.symbols);
-  if (rc == CLT_OK) rc = list_sequence(&l, parsed, &values);
-  if (rc == CLT_OK && values.n > MOST_VALUES) rc = too_much(&l);
-  for (size_t i = 0; rc == CLT_OK && i < values.n; i++) rc = clt_value_fit(&values.values[i], type, error);
-  clt_value *block = rc ? NULL : clt_values_copy(values.values, values.n);
-  if (rc == CLT_OK && block == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK) {
-    *out = block;
-    *n = values.n;
-  }
-  free(values.values);
-  free_sequence(parsed);
-  return rc;
 }
