@@ -17,12 +17,14 @@ def resident_bytes(pid):
 
 
 def bytes_under(folder):
+    """What lies there now; os.walk passes over folders that go away meanwhile."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            pass
+    for parent, _, files in os.walk(folder):
+        for file in files:
+            try:
+                total += os.lstat(os.path.join(parent, file)).st_size
+            except OSError:
+                pass
     return total
 
 
