@@ -9,7 +9,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/heap.h"
 #include "model/model.h"
 #include "space/space.h"
 
@@ -62,17 +61,6 @@ void clt_heap_sort(clt_heap *h) {
   if (h->n) qsort(h->items, h->n, sizeof *h->items, clt_candidate_compare);
 }
 
-/* The m best, ascending; predictions may be NULL. Returns how many there were. The end of its use as a heap. */
-static size_t heap_give(clt_heap *h, size_t m, clt_config *out, clt_prediction *predictions) {
-  clt_heap_sort(h);
-  size_t n = h->n < m ? h->n : m;
-  for (size_t i = 0; i < n; i++) {
-    out[i] = h->items[i].config;
-    if (predictions) predictions[i] = h->items[i].prediction;
-  }
-  return n;
-}
-
 /* How many of n candidates to keep for the m best: times as many, at least fewest. */
 static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
   uint64_t kept = m > SIZE_MAX / times ? n : (uint64_t)m * times;
@@ -80,7 +68,7 @@ static size_t count_kept(size_t m, size_t times, size_t fewest, uint64_t n) {
   return m == 0 ? 0 : kept < n ? (size_t)kept : (size_t)n;
 }
 
-/* --- exact predictions of what fast ones have kept --- */
+/* --- what was kept --- */
 
 #define PART 1024 /* candidates that a thread predicts at once */
 
@@ -104,10 +92,22 @@ static int predict_part(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-/* The heap's order is no heap's afterwards. */
-static int predict_kept(const clt_model *model, clt_heap *h, clt_error *error) {
+/* Hands out the m best that were kept, ascending, after predicting them exactly where they were not; predictions may
+ * be NULL. The end of the heap. */
+static int hand_out(const clt_model *model, clt_heap *h, bool exactly, size_t m, clt_config *out,
+                    clt_prediction *predictions, size_t *n_out, clt_error *error) {
   struct kept kept = {model, h};
-  return clt_parallel(model->threads, (h->n + PART - 1) / PART, predict_part, &kept, error);
+  int rc = exactly ? clt_parallel(model->threads, (h->n + PART - 1) / PART, predict_part, &kept, error) : CLT_OK;
+  if (!rc) {
+    clt_heap_sort(h);
+    *n_out = h->n < m ? h->n : m;
+  }
+  for (size_t i = 0; !rc && i < *n_out; i++) {
+    out[i] = h->items[i].config;
+    if (predictions) predictions[i] = h->items[i].prediction;
+  }
+  clt_heap_release(h);
+  return rc;
 }
 
 /* --- the sweep: the m best, or every prediction in order --- */
@@ -177,14 +177,9 @@ static int sweep_space(struct sweep *s, clt_error *error) {
   uint64_t n_valid = clt_space_valid(s->model->space);
   uint64_t share = n_valid / (BATCHES_PER_THREAD * (threads ? threads : clt_processors())) + 1;
   s->batch = share < SMALLEST_BATCH ? SMALLEST_BATCH : share > LARGEST_BATCH ? LARGEST_BATCH : (size_t)share;
-  if (pthread_mutex_init(&s->lock, NULL)) return clt_fail_memory(error);
-  int rc = pthread_cond_init(&s->changed, NULL) ? clt_fail_memory(error) : CLT_OK;
-  if (!rc) {
-    rc = clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
-    pthread_cond_destroy(&s->changed);
-  }
-  pthread_mutex_destroy(&s->lock);
-  return rc;
+  s->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  s->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  return clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
 }
 
 int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
@@ -197,10 +192,8 @@ int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const c
   struct sweep s = {.model = model, .fast = fast, .min_p_valid = min_p_valid, .skip = skip, .n_skip = n_skip};
   int rc = clt_heap_init(&s.heap, fast ? n_kept : m, error);
   if (!rc && m) rc = sweep_space(&s, error);
-  if (!rc && fast) rc = predict_kept(model, &s.heap, error);
-  if (!rc) *n_out = heap_give(&s.heap, m, out, predictions);
-  clt_heap_release(&s.heap);
-  return rc;
+  if (rc) return clt_heap_release(&s.heap), rc;
+  return hand_out(model, &s.heap, fast, m, out, predictions, n_out, error);
 }
 
 int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, clt_error *error) {
@@ -300,9 +293,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
   }
   if (!rc) rc = clt_heap_init(&h, count_kept(m, fast ? CLIMB_KEPT : 1, fast ? FEWEST_CLIMB_KEPT : 0, c.n), error);
   for (size_t i = 0; !rc && i < c.n; i++) clt_heap_add(&h, &c.all[i].candidate);
-  if (!rc && fast) rc = predict_kept(model, &h, error);
-  if (!rc) *n_out = heap_give(&h, m, out, predictions);
-  clt_heap_release(&h);
+  if (!rc) rc = hand_out(model, &h, fast, m, out, predictions, n_out, error);
   clt_map_release(&c.index);
   free(c.all);
   free(c.batch);

@@ -19,23 +19,14 @@
 
 /* --- parameters --- */
 
-/* Maps n values to [-1, 1] in one column of a table; false if all are equal: the column is left. */
-static bool scale_column(float *table, size_t n, size_t width, const double *values) {
+/* Maps n values to [-1, 1] in one column of a table, which is left alone where all are equal. */
+static void scale_column(float *table, size_t n, size_t width, const double *values) {
   double low = values[0], high = values[0];
   for (size_t i = 1; i < n; i++) {
     low = fmin(low, values[i]);
     high = fmax(high, values[i]);
   }
-  if (!(high > low)) return false;
-  for (size_t i = 0; i < n; i++) table[i * width] = (float)((2 * values[i] - low - high) / (high - low));
-  return true;
-}
-
-static double exponent_of_two(double value) {
-  int64_t n = (int64_t)fabs(value);
-  int exponent = 0;
-  for (; n > 0 && n % 2 == 0 && exponent < LARGEST_EXPONENT; n /= 2) exponent++;
-  return exponent;
+  for (size_t i = 0; i < n && high > low; i++) table[i * width] = (float)((2 * values[i] - low - high) / (high - low));
 }
 
 static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, clt_error *error) {
@@ -59,40 +50,20 @@ static int encode_parameter(clt_encoded_parameter *e, const clt_parameter *p, cl
     for (size_t i = 0; i < n; i++)
       for (size_t j = 0; j < n; j++) e->table[i * n + j] = i == j ? 1 : -1;
   } else if (e->width) {
-    if (low > 0 && high / low >= LOG_FACTOR)
-      for (size_t i = 0; i < n; i++) numbers[i] = log2(numbers[i]);
+    bool ratios = low > 0 && high / low >= LOG_FACTOR;
+    for (size_t i = 0; i < n && ratios; i++) numbers[i] = log2(numbers[i]);
     scale_column(e->table, n, e->width, numbers);
-    for (size_t i = 0; i < n && exponents; i++) numbers[i] = exponent_of_two(clt_value_number(p->values[i]));
+    for (size_t i = 0; i < n && exponents; i++) {
+      int64_t left = (int64_t)fabs(clt_value_number(p->values[i]));
+      for (numbers[i] = 0; left > 0 && left % 2 == 0 && numbers[i] < LARGEST_EXPONENT; left /= 2) numbers[i]++;
+    }
     if (exponents) scale_column(e->table + 1, n, e->width, numbers);
   }
   free(numbers);
   return CLT_OK;
 }
 
-static int encode_parameters(clt_encoding *encoding, clt_error *error) {
-  encoding->n_parameters = clt_space_n_parameters(encoding->space);
-  encoding->parameters = clt_new_array(encoding->n_parameters, sizeof *encoding->parameters);
-  if (encoding->parameters == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < encoding->n_parameters; i++) {
-    clt_encoded_parameter *e = &encoding->parameters[i];
-    int rc = encode_parameter(e, clt_space_parameter(encoding->space, i), error);
-    if (rc) return rc;
-    e->first = encoding->n_inputs;
-    encoding->n_inputs += e->width;
-  }
-  uint64_t stride = 1;
-  for (size_t i = encoding->n_parameters; i-- > 0; stride *= encoding->parameters[i].n_values)
-    encoding->parameters[i].stride = stride;
-  encoding->first_resource = encoding->n_inputs;
-  return CLT_OK;
-}
-
 /* --- resources and sizes: "numbers" of an instance, the resources first --- */
-
-/* The values of one number over the spaces. */
-struct range {
-  double low, high, positive; /* the smallest above 0 */
-};
 
 static size_t count_numbers(const clt_instance *instance) {
   return clt_instance_n_resources(instance) + clt_instance_n_sizes(instance);
@@ -109,12 +80,14 @@ static int encode_numbers(clt_encoding *encoding, const clt_instance *const *ins
                           clt_error *error) {
   size_t n_numbers = count_numbers(instances[0]);
   double values[CLT_MAX_RESOURCES];
-  struct range ranges[CLT_MAX_RESOURCES];
+  struct {
+    double low, high, positive; /* the smallest above 0 */
+  } ranges[CLT_MAX_RESOURCES];
   if (n_numbers > CLT_MAX_RESOURCES)
     return clt_fail(error, CLT_E_RANGE, "more than %d resources and sizes", CLT_MAX_RESOURCES);
   encoding->resources = clt_new_array(n_numbers, sizeof *encoding->resources);
   if (encoding->resources == NULL) return clt_fail_memory(error);
-  for (size_t r = 0; r < n_numbers; r++) ranges[r] = (struct range){INFINITY, -INFINITY, INFINITY};
+  for (size_t r = 0; r < n_numbers; r++) ranges[r].low = ranges[r].positive = INFINITY, ranges[r].high = -INFINITY;
   uint64_t most = RANGE_SAMPLES / n < FEWEST_SAMPLES ? FEWEST_SAMPLES : RANGE_SAMPLES / n;
   for (size_t k = 0; k < n; k++) {
     const clt_space *space = clt_instance_space(instances[k]);
@@ -131,29 +104,38 @@ static int encode_numbers(clt_encoding *encoding, const clt_instance *const *ins
     }
   }
   for (size_t r = resources ? 0 : clt_instance_n_resources(instances[0]); r < n_numbers; r++) {
-    const struct range *range = &ranges[r];
-    if (!(range->high > range->low)) continue;
-    clt_encoded_resource *e = &encoding->resources[encoding->n_resources++];
-    *e = (clt_encoded_resource){r, false, range->low, range->high};
-    encoding->n_inputs++;
-    if (!(range->low >= 0 && range->high / range->positive >= LOG_FACTOR)) continue;
+    double low = ranges[r].low, high = ranges[r].high, positive = ranges[r].positive;
+    if (!(high > low)) continue;
     /* Among logarithms a zero (local memory that is not used) stands a factor of two below the smallest other value. */
-    e->log2 = true;
-    e->low = log2(range->positive) - (range->low > 0 ? 0 : 1);
-    e->high = log2(range->high);
+    bool ratios = low >= 0 && high / positive >= LOG_FACTOR;
+    encoding->resources[encoding->n_resources++] =
+        ratios ? (clt_encoded_resource){r, true, log2(positive) - (low > 0 ? 0 : 1), log2(high)}
+               : (clt_encoded_resource){r, false, low, high};
   }
+  encoding->n_inputs += encoding->n_resources;
   if (encoding->n_resources) encoding->instance = instances[0];
   return CLT_OK;
 }
 
 /* --- encodings --- */
 
-static int encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *const *instances, size_t n,
-                        bool resources, clt_error *error) {
+int clt_encoding_new_over(clt_encoding **out, const clt_space *space, const clt_instance *const *instances, size_t n,
+                          bool resources, clt_error *error) {
   clt_encoding *encoding = clt_new_array(1, sizeof *encoding);
   if (encoding == NULL) return clt_fail_memory(error);
   encoding->space = space;
-  int rc = encode_parameters(encoding, error);
+  encoding->n_parameters = clt_space_n_parameters(space);
+  encoding->parameters = clt_new_array(encoding->n_parameters, sizeof *encoding->parameters);
+  int rc = encoding->parameters ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; !rc && i < encoding->n_parameters; i++) {
+    encoding->parameters[i].first = encoding->n_inputs;
+    rc = encode_parameter(&encoding->parameters[i], clt_space_parameter(space, i), error);
+    encoding->n_inputs += encoding->parameters[i].width;
+  }
+  uint64_t stride = 1;
+  for (size_t i = encoding->n_parameters; !rc && i-- > 0; stride *= encoding->parameters[i].n_values)
+    encoding->parameters[i].stride = stride;
+  encoding->first_resource = encoding->n_inputs;
   if (!rc && n) rc = encode_numbers(encoding, instances, n, resources, error);
   if (rc) return clt_encoding_free(encoding), rc;
   *out = encoding;
@@ -161,16 +143,7 @@ static int encoding_new(clt_encoding **out, const clt_space *space, const clt_in
 }
 
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error) {
-  return encoding_new(out, space, &instance, instance != NULL, true, error);
-}
-
-int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instances, size_t n, bool resources,
-                          clt_error *error) {
-  const clt_space *space = clt_instance_space(instances[0]);
-  for (size_t i = 1; i < n; i++)
-    if (!clt_space_same_parameters(space, clt_instance_space(instances[i])))
-      return clt_fail(error, CLT_E_ARGUMENT, "the rows' instances do not have the same tuning parameters");
-  return encoding_new(out, space, instances, n, resources, error);
+  return clt_encoding_new_over(out, space, &instance, instance != NULL, true, error);
 }
 
 void clt_encoding_free(clt_encoding *encoding) {
@@ -220,12 +193,9 @@ bool clt_encoding_in_resources(const clt_encoding *encoding, size_t parameter) {
 /* --- in a model file --- */
 
 /* A size is told from a resource, which may have the same name, by its key. */
-static const char *number_key(const clt_instance *instance, size_t index) {
-  return index < clt_instance_n_resources(instance) ? "name" : "size";
-}
-
-static const char *number_name(const clt_instance *instance, size_t index) {
+static const char *number_name(const clt_instance *instance, size_t index, const char **key) {
   size_t n = clt_instance_n_resources(instance);
+  *key = index < n ? "name" : "size";
   return index < n ? clt_instance_resource_name(instance, index) : clt_instance_size(instance, index - n).name;
 }
 
@@ -233,11 +203,9 @@ json_t *clt_encoding_save(const clt_encoding *e) {
   json_t *array = json_array();
   for (size_t r = 0; array && r < e->n_resources; r++) {
     const clt_encoded_resource *c = &e->resources[r];
-    json_t *item = json_pack("{s:s, s:b, s:f, s:f}", number_key(e->instance, c->index),
-                             number_name(e->instance, c->index), "log2", (int)c->log2, "low", c->low, "high", c->high);
-    if (item && json_array_append_new(array, item) == 0) continue;
-    json_decref(array);
-    return NULL;
+    const char *key, *name = number_name(e->instance, c->index, &key);
+    json_t *item = json_pack("{s:s, s:b, s:f, s:f}", key, name, "log2", (int)c->log2, "low", c->low, "high", c->high);
+    if (json_array_append_new(array, item)) return json_decref(array), NULL;
   }
   return array;
 }
@@ -248,7 +216,7 @@ int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_inst
   if (!json_is_array(resources) || n > CLT_MAX_RESOURCES) return clt_model_damaged(error, "resources");
   if (n && instance == NULL) return clt_fail(error, CLT_E_FORMAT, "the model needs a problem file: it uses resources");
   clt_encoding *e = NULL;
-  int rc = encoding_new(&e, space, NULL, 0, false, error);
+  int rc = clt_encoding_new(&e, space, NULL, error);
   if (rc) return rc;
   e->resources = clt_new_array(n, sizeof *e->resources);
   if (e->resources == NULL) return clt_encoding_free(e), clt_fail_memory(error);
@@ -258,8 +226,8 @@ int clt_encoding_load(clt_encoding **out, const clt_space *space, const clt_inst
     const json_t *item = json_array_get(resources, r), *log2 = json_object_get(item, "log2");
     clt_encoded_resource *to = &e->resources[r];
     for (*to = (clt_encoded_resource){0, json_is_true(log2)}; to->index < have; to->index++) {
-      const char *name = json_string_value(json_object_get(item, number_key(instance, to->index)));
-      if (name && strcmp(number_name(instance, to->index), name) == 0) break;
+      const char *key, *name = number_name(instance, to->index, &key);
+      if (strcmp(clt_json_string(item, key), name) == 0) break;
     }
     bool good = to->index < have && json_is_boolean(log2) &&
                 clt_json_read_number(&to->low, json_object_get(item, "low")) &&

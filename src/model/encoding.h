@@ -42,10 +42,10 @@ typedef struct clt_encoding {
 int clt_encoding_new(clt_encoding **out, const clt_space *space, const clt_instance *instance, clt_error *error);
 void clt_encoding_free(clt_encoding *encoding);
 
-/* For rows of several instances of a problem, n >= 1: sizes that differ are inputs, resources where asked for. It
- * encodes for instances[0]. CLT_E_ARGUMENT where their parameters differ. */
-int clt_encoding_new_over(clt_encoding **out, const clt_instance *const *instances, size_t n, bool resources,
-                          clt_error *error);
+/* For rows of n instances of a problem, with the same parameters (0: none is known): sizes that differ are inputs,
+ * resources where asked for. It encodes for instances[0]. */
+int clt_encoding_new_over(clt_encoding **out, const clt_space *space, const clt_instance *const *instances, size_t n,
+                          bool resources, clt_error *error);
 
 /* Encodes for another instance of the problem from now on: its resources and sizes. Borrows it and its space. */
 void clt_encoding_bind(clt_encoding *encoding, const clt_instance *instance);

@@ -28,11 +28,8 @@ int clt_model_damaged(clt_error *error, const char *what) {
 
 json_t *clt_json_floats(const float *values, size_t n) {
   json_t *array = json_array();
-  for (size_t i = 0; array && i < n; i++) {
-    if (json_array_append_new(array, json_real((double)values[i])) == 0) continue;
-    json_decref(array);
-    return NULL;
-  }
+  for (size_t i = 0; i < n; i++)
+    if (json_array_append_new(array, json_real((double)values[i]))) return json_decref(array), NULL;
   return array;
 }
 
@@ -48,7 +45,7 @@ bool clt_json_read_floats(float *out, size_t n, const json_t *array) {
 
 int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
   json_t *array = json_array();
-  bool whole = array != NULL;
+  bool whole = true;
   for (size_t i = 0; whole && i < n; i++) whole = json_array_append_new(array, json_real(values[i])) == 0;
   if (!whole) return json_decref(array), clt_fail_memory(error);
   return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
@@ -67,23 +64,19 @@ int clt_model_record_get(const clt_model_record *record, const char *name, doubl
   return CLT_OK;
 }
 
-static json_t *sizes_json(const clt_instance *instance) {
-  json_t *out = instance ? json_object() : json_null();
-  for (size_t i = 0; out && instance && i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    json_object_set_new(out, size.name, json_integer((json_int_t)size.value));
-  }
-  return out;
-}
-
 json_t *clt_sizes_save(const clt_rows *rows) {
-  if (rows->n_instances < 2) return sizes_json(rows->n_instances ? rows->instances[0] : NULL);
-  json_t *out = json_array();
-  for (size_t i = 0; out && i < rows->n_instances; i++) {
-    if (json_array_append_new(out, sizes_json(rows->instances[i])) == 0) continue;
-    json_decref(out);
-    return NULL;
+  json_t *all = json_array();
+  for (size_t k = 0; all && k < rows->n_instances; k++) {
+    json_t *sizes = json_object();
+    for (size_t i = 0; i < clt_instance_n_sizes(rows->instances[k]); i++) {
+      clt_size size = clt_instance_size(rows->instances[k], i);
+      json_object_set_new(sizes, size.name, json_integer((json_int_t)size.value));
+    }
+    if (json_array_append_new(all, sizes)) return json_decref(all), NULL;
   }
+  if (all == NULL || rows->n_instances > 1) return all;
+  json_t *out = rows->n_instances ? json_incref(json_array_get(all, 0)) : json_null();
+  json_decref(all);
   return out;
 }
 
@@ -103,18 +96,20 @@ int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error
 
 /* --- saving --- */
 
-/* [{"name": ..., "values": [...]}, ...] */
+/* {"name": ..., "values": [...]}; NULL when out of memory. */
+static json_t *parameter_json(const clt_parameter *p) {
+  json_t *values = json_array();
+  bool whole = true;
+  for (size_t v = 0; whole && v < p->n_values; v++)
+    whole = json_array_append_new(values, clt_json_value(p->values[v])) == 0;
+  if (!whole) return json_decref(values), NULL;
+  return json_pack("{s:s, s:o}", "name", p->name, "values", values);
+}
+
 static json_t *parameters_json(const clt_space *space) {
   json_t *array = json_array();
-  bool whole = array != NULL;
-  for (size_t i = 0; whole && i < clt_space_n_parameters(space); i++) {
-    const clt_parameter *p = clt_space_parameter(space, i);
-    json_t *values = json_array();
-    for (size_t v = 0; whole && v < p->n_values; v++)
-      whole = json_array_append_new(values, clt_json_value(p->values[v])) == 0;
-    whole = json_array_append_new(array, json_pack("{s:s, s:o}", "name", p->name, "values", values)) == 0 && whole;
-  }
-  if (!whole) return json_decref(array), NULL;
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++)
+    if (json_array_append_new(array, parameter_json(clt_space_parameter(space, i)))) return json_decref(array), NULL;
   return array;
 }
 
@@ -143,26 +138,14 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error) {
   json_decref(json);
   if (text == NULL) return clt_fail_memory(error);
   print_header(header, text, strlen(text));
-  clt_text file = {0};
-  clt_text_add(&file, header);
-  clt_text_add(&file, text);
-  rc = file.rc ? clt_fail_memory(error) : clt_file_replace(path, file.bytes, file.n, error);
-  clt_text_release(&file);
+  char *file = clt_format("%s%s", header, text);
+  rc = file ? clt_file_replace(path, file, strlen(file), error) : clt_fail_memory(error);
+  free(file);
   free(text);
   return rc;
 }
 
 /* --- loading --- */
-
-static bool same_value(const json_t *json, clt_value v) {
-  switch (v.type) {
-    case CLT_INT: return json_is_integer(json) && json_integer_value(json) == v.integer;
-    case CLT_REAL: return json_is_real(json) && json_real_value(json) == v.real;
-    case CLT_BOOL: return json_is_boolean(json) && json_is_true(json) == (v.integer != 0);
-    case CLT_STRING: return json_is_string(json) && strcmp(json_string_value(json), v.text) == 0;
-  }
-  return false;
-}
 
 static int check_parameters(const json_t *array, const clt_space *space, clt_error *error) {
   size_t n = clt_space_n_parameters(space);
@@ -171,10 +154,10 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
                     n);
   for (size_t i = 0; i < n; i++) {
     const clt_parameter *p = clt_space_parameter(space, i);
-    const json_t *item = json_array_get(array, i), *values = json_object_get(item, "values");
-    const char *name = json_string_value(json_object_get(item, "name"));
-    bool same = name && strcmp(name, p->name) == 0 && json_array_size(values) == p->n_values;
-    for (size_t v = 0; same && v < p->n_values; v++) same = same_value(json_array_get(values, v), p->values[v]);
+    json_t *ours = parameter_json(p);
+    bool same = json_equal(ours, json_array_get(array, i));
+    json_decref(ours);
+    if (ours == NULL) return clt_fail_memory(error);
     if (!same)
       return clt_fail(error, CLT_E_FORMAT, "the model is for another space: parameter '%s' or its values differ",
                       p->name);
@@ -182,34 +165,30 @@ static int check_parameters(const json_t *array, const clt_space *space, clt_err
   return CLT_OK;
 }
 
-/* Adds share times the residuals of a state; *n 0: this is the first one, which says how many there are. Files written
- * before residuals were the model's own have those of `average` and `auto` in their parts. */
-static int add_residuals(clt_model *model, double share, const json_t *state, clt_error *error) {
-  const json_t *array = json_object_get(state, "residuals"), *parts = json_object_get(state, "parts");
-  size_t n = json_array_size(array);
-  if (array == NULL && json_is_array(parts)) {
-    int rc = CLT_OK;
-    for (size_t k = 0; !rc && k < json_array_size(parts); k++) {
-      const json_t *part = json_array_get(parts, k), *of_part = json_object_get(part, "state");
-      double weight = 0;
-      if (!clt_json_read_number(&weight, json_object_get(part, "share")) || weight < 0 || weight > 1 ||
-          json_object_get(of_part, "parts"))
-        return clt_model_damaged(error, "parts");
-      if (weight > 0) rc = add_residuals(model, weight, of_part, error);
-    }
-    return rc;
+/* Files written before residuals were the model's own have those of `average` and `auto` in their parts, each with its
+ * share. */
+static int read_residuals(clt_model *model, const json_t *state, clt_error *error) {
+  const json_t *own = json_object_get(state, "residuals"), *parts = json_object_get(state, "parts");
+  for (size_t k = 0; k < (own ? 1 : json_array_size(parts)); k++) {
+    const json_t *part = json_array_get(parts, k);
+    const json_t *array = own ? own : json_object_get(json_object_get(part, "state"), "residuals");
+    double share = 1;
+    if (!own && (!clt_json_read_number(&share, json_object_get(part, "share")) || share < 0 || share > 1))
+      return clt_model_damaged(error, "parts");
+    if (!(share > 0)) continue;
+    size_t n = json_array_size(array);
+    if (!json_is_array(array) || (model->residuals && n != model->n_residuals))
+      return clt_model_damaged(error, "residuals");
+    float *residuals = clt_new_array(n, sizeof *residuals);
+    if (residuals == NULL) return clt_fail_memory(error);
+    if (!clt_json_read_floats(residuals, n, array)) return free(residuals), clt_model_damaged(error, "residuals");
+    for (size_t i = 0; i < n; i++)
+      residuals[i] = (model->residuals ? model->residuals[i] : 0) + (float)share * residuals[i];
+    free(model->residuals);
+    model->residuals = residuals;
+    model->n_residuals = n;
   }
-  if (!json_is_array(array) || (model->residuals && n != model->n_residuals))
-    return clt_model_damaged(error, "residuals");
-  float *residuals = clt_new_array(n, sizeof *residuals);
-  if (residuals == NULL) return clt_fail_memory(error);
-  bool good = clt_json_read_floats(residuals, n, array);
-  for (size_t i = 0; i < n; i++)
-    residuals[i] = (model->residuals ? model->residuals[i] : 0) + (float)share * residuals[i];
-  free(model->residuals);
-  model->residuals = residuals;
-  model->n_residuals = n;
-  return good ? CLT_OK : clt_model_damaged(error, "residuals");
+  return model->residuals ? CLT_OK : clt_model_damaged(error, "residuals");
 }
 
 static int model_from_json(clt_model **out, const json_t *json, const clt_space *space, const clt_instance *instance,
@@ -236,7 +215,7 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
     rc = clt_encoding_load(&model->encoding, space, instance, json_object_get(validity, "resources"), error);
     if (!rc) rc = clt_forest_load(&model->forest, model->encoding, json_object_get(validity, "trees"), error);
   }
-  if (!rc) rc = add_residuals(model, 1, state, error);
+  if (!rc) rc = read_residuals(model, state, error);
   if (!rc) rc = type->load(model->state, space, instance, (const clt_model_record *)state, error);
   if (rc) return clt_model_free(model), rc;
   clt_model_measure_accuracy(model);

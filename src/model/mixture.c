@@ -22,10 +22,6 @@ typedef struct mixture {
   double share[N_PARTS];
 } mixture;
 
-typedef struct no_options {
-  bool none;
-} no_options;
-
 /* Sets the shares and mixes the parts' residuals. */
 static void set_shares(mixture *m, double trees, float *const of_part[N_PARTS], size_t n, float *residuals) {
   m->share[0] = 1 - trees;
@@ -36,24 +32,20 @@ static void set_shares(mixture *m, double trees, float *const of_part[N_PARTS], 
 /* How much more what is predicted to be the best of a size costs than what was the best there, in log cost: out has
  * n_instances entries, 0 for sizes without a row. */
 static int find_regrets(double *out, const clt_rows *rows, const float *residuals, clt_error *error) {
-  double *least = clt_new_array(rows->n_instances, sizeof *least);
-  double *predicted = clt_new_array(rows->n_instances, sizeof *predicted);
-  int rc = least && predicted ? CLT_OK : clt_fail_memory(error);
-  for (size_t k = 0; !rc && k < rows->n_instances; k++) {
-    least[k] = predicted[k] = INFINITY;
-    out[k] = 0;
-  }
-  for (size_t i = 0; !rc && i < rows->n; i++) {
+  size_t n = rows->n_instances;
+  double *least = clt_new_array(n, 2 * sizeof *least), *predicted = least + n;
+  if (least == NULL) return clt_fail_memory(error);
+  for (size_t k = 0; k < n; k++) least[k] = predicted[k] = INFINITY, out[k] = 0;
+  for (size_t i = 0; i < rows->n; i++) {
     size_t k = clt_rows_instance_of(rows, i);
     double measured = rows->log_cost[i], here = measured + (double)residuals[i];
     least[k] = fmin(least[k], measured);
     if (here < predicted[k]) predicted[k] = here, out[k] = measured;
   }
-  for (size_t k = 0; !rc && k < rows->n_instances; k++)
+  for (size_t k = 0; k < n; k++)
     if (isfinite(least[k])) out[k] -= least[k];
   free(least);
-  free(predicted);
-  return rc;
+  return CLT_OK;
 }
 
 /* Whether the second regrets are less than the first by more than chance makes them. Both are of the same sizes, so the
@@ -196,11 +188,11 @@ static void mixture_fini(void *state) {
   }
 }
 
-#define MIXTURE(its_name, its_summary, its_fit)                                                                        \
-  {                                                                                                                    \
-    .abi = CLT_MODEL_ABI, .name = its_name, .summary = its_summary, .options_size = sizeof(no_options),                \
-    .state_size = sizeof(mixture), .has_fast = true, .fit = its_fit, .predict = mixture_predict, .save = mixture_save, \
-    .load = mixture_load, .bind = mixture_bind, .fini = mixture_fini                                                   \
+#define MIXTURE(its_name, its_summary, its_fit)                                                                      \
+  {                                                                                                                  \
+    .abi = CLT_MODEL_ABI, .name = its_name, .summary = its_summary, .state_size = sizeof(mixture), .has_fast = true, \
+    .fit = its_fit, .predict = mixture_predict, .save = mixture_save, .load = mixture_load, .bind = mixture_bind,    \
+    .fini = mixture_fini                                                                                             \
   }
 
 const clt_model_type clt_model_average = MIXTURE("average", "networks and boosted trees, half and half", fit_average);

@@ -25,6 +25,9 @@ struct clt_model {
   unsigned threads;
 };
 
+size_t clt_n_models(void);
+const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
+
 /* The type of this name; CLT_E_NOT_FOUND with the nearest name. */
 int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error);
 
@@ -41,24 +44,6 @@ int clt_model_predict_costs(const clt_model *model, const clt_config *configs, s
 /* Fills p_valid of n predictions. */
 int clt_model_predict_validity(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
                                clt_error *error);
-
-/* --- model files (file.c) --- */
-
-/* CLT_E_FORMAT, "the model file's <what> cannot be those of this space". */
-int clt_model_damaged(clt_error *error, const char *what);
-
-/* Types in this tree write their records as they like: a record is a JSON object. */
-static inline json_t *clt_record_json(const clt_model_record *record) { return (json_t *)(uintptr_t)record; }
-
-/* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite as floats. */
-json_t *clt_json_floats(const float *values, size_t n);
-bool clt_json_read_floats(float *out, size_t n, const json_t *array);
-
-/* The sizes of the rows' instances by name, a list of those of several, null for none; a new reference, NULL when out
- * of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with those of
- * several, fit any instance. */
-json_t *clt_sizes_save(const clt_rows *rows);
-int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
 /* Out-of-fold residuals: for every correct training row (in the order of rows) predicted - measured log cost by members
  * that have not seen it. Borrowed; *n is their number. */
@@ -78,7 +63,49 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
  * entries. The same every time. */
 int clt_model_importance(const clt_model *model, double *out, clt_error *error);
 
-size_t clt_n_models(void);
-const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
+/* --- the best few of many candidates (best.c) --- */
+
+typedef struct clt_candidate {
+  clt_config config;
+  clt_prediction prediction;
+  bool likely; /* enough probability of being valid: stands before all that are not */
+} clt_candidate;
+
+/* For qsort: likely ones first, then by cost, then by configuration. */
+int clt_candidate_compare(const void *a, const void *b);
+
+/* Up to capacity candidates, the worst on top. Which ones it ends with does not depend on the order they came in. */
+typedef struct clt_heap {
+  clt_candidate *items;
+  size_t n, capacity;
+} clt_heap;
+
+int clt_heap_init(clt_heap *heap, size_t capacity, clt_error *error);
+void clt_heap_release(clt_heap *heap);
+void clt_heap_add(clt_heap *heap, const clt_candidate *candidate);
+
+/* A log cost from which on no candidate can enter, likely or not; infinite while any may. */
+float clt_heap_worst(const clt_heap *heap);
+
+/* Puts the items in ascending order; the end of its use as a heap. */
+void clt_heap_sort(clt_heap *heap);
+
+/* --- model files (file.c) --- */
+
+/* CLT_E_FORMAT, "the model file's <what> cannot be those of this space". */
+int clt_model_damaged(clt_error *error, const char *what);
+
+/* Types in this tree write their records as they like: a record is a JSON object. */
+static inline json_t *clt_record_json(const clt_model_record *record) { return (json_t *)(uintptr_t)record; }
+
+/* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite as floats. */
+json_t *clt_json_floats(const float *values, size_t n);
+bool clt_json_read_floats(float *out, size_t n, const json_t *array);
+
+/* The sizes of the rows' instances by name, a list of those of several, null for none; a new reference, NULL when out
+ * of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with those of
+ * several, fit any instance. */
+json_t *clt_sizes_save(const clt_rows *rows);
+int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error *error);
 
 #endif

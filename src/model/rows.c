@@ -43,10 +43,9 @@ void clt_rows_release(clt_rows *rows) {
 
 int clt_rows_encoding(clt_encoding **out, const clt_rows *rows, bool resources, clt_error *error) {
   clt_encoding *encoding = NULL;
-  const clt_instance *one = resources && rows->n_instances ? rows->instances[0] : NULL;
-  int rc = rows->n_instances > 1
-               ? clt_encoding_new_over(&encoding, rows->instances, rows->n_instances, resources, error)
-               : clt_encoding_new(&encoding, rows->space, one, error);
+  size_t n = rows->n_instances > 1 || resources ? rows->n_instances : 0;
+  const clt_space *space = n > 1 ? clt_instance_space(rows->instances[0]) : rows->space;
+  int rc = clt_encoding_new_over(&encoding, space, rows->instances, n, resources, error);
   if (rc) return rc;
   if (encoding->n_inputs == 0) {
     clt_encoding_free(encoding);

@@ -109,10 +109,10 @@ static int boosted_save(const void *state, clt_model_record *out, clt_error *err
     json_t *trees = json_array();
     for (size_t t = 0; t < b->n_trees; t++) {
       json_t *tree = json_array();
+      const clt_boosted_node *nodes = b->nodes + t * (n_leaves - 1);
       for (size_t i = 0; i + 1 < n_leaves; i++) {
-        const clt_boosted_node *node = &b->nodes[t * (n_leaves - 1) + i];
-        json_array_append_new(tree, json_integer((json_int_t)node->input));
-        json_array_append_new(tree, json_real((double)node->threshold));
+        json_array_append_new(tree, json_integer((json_int_t)nodes[i].input));
+        json_array_append_new(tree, json_real((double)nodes[i].threshold));
       }
       for (size_t i = 0; i < n_leaves; i++) json_array_append_new(tree, json_real((double)b->leaves[t * n_leaves + i]));
       json_array_append_new(trees, tree);
@@ -138,18 +138,17 @@ static int load_member(clt_boosted *b, size_t n_inputs, const json_t *json, clt_
   b->base = (float)base;
   for (size_t t = 0; good && t < n; t++) {
     const json_t *tree = json_array_get(trees, t);
+    clt_boosted_node *nodes = b->nodes + t * n_nodes;
     good = json_array_size(tree) == 2 * n_nodes + n_leaves;
-    for (size_t i = 0; good && i < n_nodes; i++) {
-      size_t input = 0;
-      double threshold = 0;
-      good = clt_json_read_size(&input, json_array_get(tree, 2 * i), 0, n_inputs - 1) &&
-             clt_json_read_number(&threshold, json_array_get(tree, 2 * i + 1));
-      b->nodes[t * n_nodes + i] = (clt_boosted_node){(uint32_t)input, (float)threshold};
-    }
-    for (size_t i = 0; good && i < n_leaves; i++) {
-      double leaf = 0;
-      good = clt_json_read_number(&leaf, json_array_get(tree, 2 * n_nodes + i)) && isfinite((float)leaf);
-      b->leaves[t * n_leaves + i] = (float)leaf;
+    for (size_t i = 0; good && i < 2 * n_nodes + n_leaves; i++) {
+      double number = 0;
+      good = clt_json_read_number(&number, json_array_get(tree, i)) && isfinite((float)number);
+      if (i >= 2 * n_nodes)
+        b->leaves[t * n_leaves + i - 2 * n_nodes] = (float)number;
+      else if (i % 2)
+        nodes[i / 2].threshold = (float)number;
+      else if ((good = good && number >= 0 && number < (double)n_inputs && number == floor(number)))
+        nodes[i / 2].input = (uint32_t)number;
     }
   }
   return good ? CLT_OK : clt_model_damaged(error, "trees");

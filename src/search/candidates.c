@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "model/heap.h"
+#include "model/model.h"
 #include "search/surrogate.h"
 #include "space/space.h"
 

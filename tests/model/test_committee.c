@@ -62,8 +62,7 @@ static double loss(const struct data *d) {
 }
 
 static void train(struct data *d, size_t n_rows, long iterations) {
-  const clt_training training = {
-      .shape = &shape, .x = d->x, .y = d->y, .rows = d->rows, .n_rows = n_rows, .iterations = iterations, .decay = DECAY};
+  const clt_training training = {&shape, d->x, d->y, d->rows, n_rows, .iterations = iterations, .decay = DECAY};
   make_data(d);
   assert_int_equal(clt_train(&training, d->weights, NULL, NULL), 0);
 }

@@ -241,7 +241,7 @@ static void sizes_that_differ_are_inputs(void **state) {
   const clt_instance *instances[N_SIZES];
   for (size_t k = 0; k < N_SIZES; k++) instances[k] = s->instances[k];
   assert_int_equal(clt_encoding_new(&one, clt_instance_space(s->unseen), NULL, NULL), 0);
-  assert_int_equal(clt_encoding_new_over(&many, instances, N_SIZES, false, NULL), 0);
+  assert_int_equal(clt_encoding_new_over(&many, clt_instance_space(instances[0]), instances, N_SIZES, false, NULL), 0);
   assert_int_equal(many->n_inputs, one->n_inputs + 2);
   float x[16];
   clt_encoding_bind(many, s->instances[6]);

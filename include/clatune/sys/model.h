@@ -1,6 +1,6 @@
 /* clatune/sys/model.h - for people who add a model of cost.
  *
- * A model is one const struct: in the tree one file in src/model/ and a line in models.c, elsewhere a call of
+ * A model is one const struct: in the tree one file in src/model/ and a line in model.c, elsewhere a call of
  * clt_model_register. It learns log cost from correct measurements; which configurations fail is learned beside it, for
  * all models alike. */
 #ifndef CLATUNE_SYS_MODEL_H

@@ -1,6 +1,8 @@
-/* Fitting a model on rows, and what a fitted one answers. */
+/* Models: the table of types, fitting, and what a fitted one answers. */
+#include <clatune/rng.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -9,6 +11,52 @@
 #include "base/text.h"
 #include "model/model.h"
 #include "space/space.h"
+
+/* --- the table --- */
+
+#define MOST_TYPES 32
+
+extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
+
+static const clt_model_type *types[MOST_TYPES] = {&clt_model_ensemble, &clt_model_trees, &clt_model_average,
+                                                  &clt_model_auto};
+static size_t n_types = 4;
+
+size_t clt_n_models(void) { return n_types; }
+
+const clt_model_type *clt_model_type_at(size_t index) { return index < n_types ? types[index] : NULL; }
+
+const clt_model_type *clt_model_type_find(const char *name) {
+  for (size_t i = 0; i < n_types; i++)
+    if (strcmp(types[i]->name, name) == 0) return types[i];
+  return NULL;
+}
+
+int clt_model_register(const clt_model_type *type, clt_error *error) {
+  if (type->abi != CLT_MODEL_ABI)
+    return clt_fail(error, CLT_E_ARGUMENT, "a model is made for interface %u, this clatune has %d", (unsigned)type->abi,
+                    CLT_MODEL_ABI);
+  if (!type->name || !type->summary || !type->fit || !type->predict || !type->save || !type->load || !type->bind ||
+      !type->fini)
+    return clt_fail(error, CLT_E_ARGUMENT, "a model lacks its name, its summary or a function");
+  if (clt_model_type_find(type->name))
+    return clt_fail(error, CLT_E_ARGUMENT, "there is a model '%s' already", type->name);
+  if (n_types == MOST_TYPES) return clt_fail(error, CLT_E_RANGE, "there are %d models already", MOST_TYPES);
+  types[n_types++] = type;
+  return CLT_OK;
+}
+
+int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error) {
+  *out = clt_model_type_find(name);
+  if (*out) return CLT_OK;
+  const char *names[MOST_TYPES];
+  for (size_t i = 0; i < n_types; i++) names[i] = types[i]->name;
+  const char *near = clt_nearest_name(name, names, n_types);
+  if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; did you mean '%s'?", name, near);
+  return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; the first of %zu is '%s'", name, n_types, names[0]);
+}
+
+/* --- fitting --- */
 
 #define FEWEST_ROWS 5
 
@@ -30,18 +78,6 @@ static int check_rows(const clt_rows *rows, clt_error *error) {
   if (n_correct >= FEWEST_ROWS) return CLT_OK;
   return clt_fail(error, CLT_E_MODEL, "%zu correct measurements are too few for a model; it needs %d", n_correct,
                   FEWEST_ROWS);
-}
-
-/* The correct rows, without what the sizes alone explain. Their instances are the other's own array. */
-static int take_correct(clt_rows *out, const clt_rows *rows, const clt_baseline *baseline, clt_error *error) {
-  int rc = CLT_OK;
-  *out = (clt_rows){.space = rows->space, .instances = rows->instances, .n_instances = rows->n_instances};
-  for (size_t i = 0; !rc && i < rows->n; i++) {
-    size_t k = clt_rows_instance_of(rows, i);
-    double level = rows->n_instances > 1 ? clt_baseline_at(baseline, rows->instances[k]) : 0;
-    if (!clt_rows_failed(rows, i)) rc = clt_rows_add(out, rows->configs[i], rows->log_cost[i] - level, k, error);
-  }
-  return rc;
 }
 
 static int fit_validity(clt_model *model, const clt_rows *rows, uint64_t seed, clt_error *error) {
@@ -105,7 +141,12 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   model->threads = threads;
   model->sizes = clt_sizes_save(rows);
   rc = model->sizes ? clt_baseline_fit(&model->baseline, rows, error) : clt_fail_memory(error);
-  if (!rc) rc = take_correct(&correct, rows, &model->baseline, error);
+  correct = (clt_rows){.space = rows->space, .instances = rows->instances, .n_instances = rows->n_instances};
+  for (size_t i = 0; !rc && i < rows->n; i++) { /* what the sizes alone explain is no part of what is learnt */
+    size_t k = clt_rows_instance_of(rows, i);
+    double level = rows->n_instances > 1 ? clt_baseline_at(&model->baseline, rows->instances[k]) : 0;
+    if (!clt_rows_failed(rows, i)) rc = clt_rows_add(&correct, rows->configs[i], rows->log_cost[i] - level, k, error);
+  }
   if (rc) goto done;
   model->n_residuals = correct.n;
   model->residuals = clt_new_array(correct.n, sizeof *model->residuals);
@@ -119,7 +160,7 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   rc = measure_calibrated_error(model, &correct, error);
   model->accuracy.fit_s = clt_now_s() - start_s;
 done:
-  correct.instances = NULL;
+  correct.instances = NULL; /* they are the other rows' */
   clt_rows_release(&correct);
   free(options);
   if (rc) return clt_model_free(model), rc;
@@ -196,4 +237,51 @@ int clt_model_predict(const clt_model *model, const clt_config *configs, size_t 
     if (configs[i] >= cartesian) return clt_fail(error, CLT_E_ARGUMENT, "a configuration is not in the model's space");
   int rc = clt_model_predict_costs(model, configs, n, false, out, error);
   return rc ? rc : clt_model_predict_validity(model, configs, n, out, error);
+}
+
+/* --- how much each parameter matters --- */
+
+#define N_SAMPLES 2048
+
+/* The configuration with one parameter drawn anew from the values that the others allow. */
+static clt_config redraw(const clt_space *space, clt_config config, size_t parameter, uint32_t *positions,
+                         clt_rng *rng) {
+  clt_config chosen = config;
+  uint64_t n_valid = 0;
+  clt_space_positions(space, config, positions);
+  for (size_t v = 0; v < clt_space_parameter(space, parameter)->n_values; v++) {
+    positions[parameter] = (uint32_t)v;
+    clt_config candidate = clt_space_from_positions(space, positions);
+    if (clt_space_contains(space, candidate) && clt_rng_below(rng, ++n_valid) == 0) chosen = candidate;
+  }
+  return chosen;
+}
+
+int clt_model_importance(const clt_model *model, double *out, clt_error *error) {
+  const clt_space *space = model->space;
+  size_t n_parameters = clt_space_n_parameters(space);
+  clt_config *configs = clt_new_array(N_SAMPLES, sizeof *configs), *redrawn = clt_new_array(N_SAMPLES, sizeof *redrawn);
+  clt_prediction *here = clt_new_array(N_SAMPLES, sizeof *here), *there = clt_new_array(N_SAMPLES, sizeof *there);
+  uint32_t *positions = clt_new_array(n_parameters, sizeof *positions);
+  bool enough = configs && redrawn && here && there && positions;
+  clt_rng rng;
+  clt_rng_init(&rng, 1);
+  int64_t n = enough ? clt_space_sample(space, &rng, N_SAMPLES, configs, error) : clt_fail_memory(error);
+  int rc = n < 0 ? (int)n : clt_model_predict_costs(model, configs, (size_t)n, false, here, error);
+  double mean = 0, variance = 0;
+  for (int64_t i = 0; !rc && i < n; i++) mean += here[i].log_cost / (double)n;
+  for (int64_t i = 0; !rc && i < n; i++) variance += (here[i].log_cost - mean) * (here[i].log_cost - mean) / (double)n;
+  for (size_t p = 0; !rc && p < n_parameters; p++) {
+    double squares = 0;
+    for (int64_t i = 0; i < n; i++) redrawn[i] = redraw(space, configs[i], p, positions, &rng);
+    rc = clt_model_predict_costs(model, redrawn, (size_t)n, false, there, error);
+    for (int64_t i = 0; !rc && i < n; i++) squares += pow((double)here[i].log_cost - (double)there[i].log_cost, 2);
+    out[p] = variance > 0 ? squares / (2 * (double)n) / variance : 0; /* Jansen's estimator */
+  }
+  free(configs);
+  free(redrawn);
+  free(here);
+  free(there);
+  free(positions);
+  return rc;
 }
