@@ -2,11 +2,11 @@
 
 #include <clatune/recording.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "base/memory.h"
+
+#define MAX_CAPACITY 1024
 
 typedef struct replay_options {
   bool noise;
@@ -16,7 +16,7 @@ typedef struct replay_options {
 static const clt_option options[] = {
     {"noise", CLT_OPTION_BOOL, "no", 0, 0, offsetof(replay_options, noise),
      "answer with one of the recorded runs, drawn by the seed, in place of their mean"},
-    {"capacity", CLT_OPTION_INT, "1", 1, 1024, offsetof(replay_options, capacity),
+    {"capacity", CLT_OPTION_INT, "1", 1, MAX_CAPACITY, offsetof(replay_options, capacity),
      "how many configurations are under way at once"},
 };
 
@@ -25,8 +25,8 @@ typedef struct replay_state {
   const clt_recording *recording;
   uint64_t seed;
   bool noise;
-  clt_config *queue; /* a ring */
   size_t capacity, first, n;
+  clt_config queue[MAX_CAPACITY]; /* a ring */
 } replay_state;
 
 static int open_replay(void *state, const clt_evaluator_setup *setup, const void *chosen, clt_evaluator_limits *limits,
@@ -34,8 +34,6 @@ static int open_replay(void *state, const clt_evaluator_setup *setup, const void
   replay_state *r = state;
   const replay_options *o = chosen;
   if (setup->recording == NULL) return clt_fail(error, CLT_E_ARGUMENT, "the evaluator 'replay' needs a recording");
-  r->queue = clt_new_array((size_t)o->capacity, sizeof *r->queue);
-  if (r->queue == NULL) return clt_fail_memory(error);
   r->recording = setup->recording;
   r->seed = setup->seed;
   r->noise = o->noise;
@@ -55,14 +53,6 @@ static int submit(void *state, clt_config config, double best_s, clt_error *erro
   return CLT_OK;
 }
 
-/* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
-static void draw_run(clt_measurement *m, uint64_t seed) {
-  clt_rng rng;
-  clt_rng_init(&rng, seed ^ clt_hash64(&m->config, sizeof m->config));
-  m->time_s = m->runs_s[0] = m->runs_s[clt_rng_below(&rng, m->n_runs)];
-  m->n_runs = 1;
-}
-
 static int wait_for_result(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   (void)timeout_s;
   replay_state *r = state;
@@ -71,11 +61,16 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
   if (rc) return rc;
   r->first = (r->first + 1) % r->capacity;
   r->n--;
-  if (r->noise && clt_measurement_correct(out) && out->n_runs > 0) draw_run(out, r->seed);
+  if (!r->noise || !clt_measurement_correct(out) || out->n_runs == 0) return CLT_OK;
+  /* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
+  clt_rng rng;
+  clt_rng_init(&rng, r->seed ^ clt_hash64(&out->config, sizeof out->config));
+  out->time_s = out->runs_s[0] = out->runs_s[clt_rng_below(&rng, out->n_runs)];
+  out->n_runs = 1;
   return CLT_OK;
 }
 
-static void close_replay(void *state) { free(((replay_state *)state)->queue); }
+static void close_replay(void *state) { (void)state; }
 
 const clt_evaluator_type clt_evaluator_replay = {
     .abi = CLT_EVALUATOR_ABI,

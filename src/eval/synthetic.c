@@ -12,6 +12,7 @@
 
 #define N_PROBES 4096 /* configurations that the share of invalid ones is set by */
 #define N_PAIRS 3     /* interactions per parameter */
+#define MAX_CAPACITY 1024
 
 typedef struct synthetic_options {
   double optimum_s, spread, noise, invalid;
@@ -28,7 +29,7 @@ static const clt_option options[] = {
     {"landscape", CLT_OPTION_INT, "1", 0, 1e15, AT(landscape),
      "Seed of the landscape; the noise follows the session's."},
     {"runs", CLT_OPTION_INT, "3", 1, CLT_MAX_RUNS, AT(runs), "Runs of a configuration."},
-    {"capacity", CLT_OPTION_INT, "1", 1, 1024, AT(capacity),
+    {"capacity", CLT_OPTION_INT, "1", 1, MAX_CAPACITY, AT(capacity),
      "Configurations under way at once; their results come in random order."},
 };
 
@@ -51,11 +52,11 @@ typedef struct synthetic_state {
   uint64_t seed;
   clt_rng order;
   size_t n; /* parameters */
-  double *weights, *fail_weights;
-  pair *pairs;
-  uint32_t *optimum, *positions;
+  double weights[CLT_MAX_PARAMETERS], fail_weights[CLT_MAX_PARAMETERS];
+  pair pairs[CLT_MAX_PARAMETERS * N_PAIRS];
+  uint32_t optimum[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
   double scale, fail_threshold; /* fails above it */
-  clt_config *pending;
+  clt_config pending[MAX_CAPACITY];
   size_t n_pending;
   kept_noise *kept; /* the finalists */
   size_t n_kept;
@@ -67,29 +68,28 @@ static double fraction(const synthetic_state *s, size_t p, uint32_t position) {
 }
 
 /* Failures: one side of a plane with a fold, so that they can be learnt. */
-static double fail_score(const synthetic_state *s, clt_config config) {
+static double fail_score(synthetic_state *s, clt_config config) {
   double score = 0;
   clt_space_positions(s->space, config, s->positions);
   for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * fraction(s, p, s->positions[p]);
   return score + 0.5 * fabs(score);
 }
 
-static bool fails(const synthetic_state *s, clt_config config) {
+static bool fails(synthetic_state *s, clt_config config) {
   return s->o.invalid > 0 && fail_score(s, config) > s->fail_threshold;
 }
 
-static double distance(const synthetic_state *s, size_t p) {
-  return fraction(s, p, s->positions[p]) - fraction(s, p, s->optimum[p]);
-}
-
 /* How high above the optimum, before scaling. */
-static double height(const synthetic_state *s, clt_config config) {
-  double sum = 0;
+static double height(synthetic_state *s, clt_config config) {
+  double distance[CLT_MAX_PARAMETERS], sum = 0;
   clt_space_positions(s->space, config, s->positions);
-  for (size_t p = 0; p < s->n; p++) sum += s->weights[p] * distance(s, p) * distance(s, p);
-  for (size_t i = 0; i < s->n * N_PAIRS; i++) {
-    double d = distance(s, s->pairs[i].p) + s->pairs[i].sign * distance(s, s->pairs[i].q);
-    sum += s->pairs[i].strength * d * d;
+  for (size_t p = 0; p < s->n; p++) {
+    distance[p] = fraction(s, p, s->positions[p]) - fraction(s, p, s->optimum[p]);
+    sum += s->weights[p] * distance[p] * distance[p];
+  }
+  for (const pair *x = s->pairs; x < s->pairs + s->n * N_PAIRS; x++) {
+    double d = distance[x->p] + x->sign * distance[x->q];
+    sum += x->strength * d * d;
   }
   return sum;
 }
@@ -142,35 +142,22 @@ static int draw_landscape(synthetic_state *s, clt_error *error) {
 
 static void synthetic_close(void *state) {
   synthetic_state *s = state;
-  free(s->weights);
-  free(s->fail_weights);
-  free(s->pairs);
-  free(s->optimum);
-  free(s->positions);
-  free(s->pending);
   free(s->kept);
-  memset(s, 0, sizeof *s);
+  s->kept = NULL;
 }
 
 static int synthetic_open(void *state, const clt_evaluator_setup *setup, const void *given,
                           clt_evaluator_limits *limits, clt_error *error) {
   synthetic_state *s = state;
-  size_t n = clt_space_n_parameters(setup->space);
-  *s = (synthetic_state){.space = setup->space, .seed = setup->seed, .n = n, .o = *(const synthetic_options *)given};
-  if (n == 0 || clt_space_valid(s->space) == 0)
+  s->space = setup->space;
+  s->seed = setup->seed;
+  s->n = clt_space_n_parameters(setup->space);
+  s->o = *(const synthetic_options *)given;
+  *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
+  if (s->n == 0 || clt_space_valid(s->space) == 0)
     return clt_fail(error, CLT_E_NO_VALID, "the space has no valid configuration");
   clt_rng_init(&s->order, setup->seed);
-  s->weights = clt_new_array(n, sizeof *s->weights);
-  s->fail_weights = clt_new_array(n, sizeof *s->fail_weights);
-  s->pairs = clt_new_array(n * N_PAIRS, sizeof *s->pairs);
-  s->optimum = clt_new_array(n, sizeof *s->optimum);
-  s->positions = clt_new_array(n, sizeof *s->positions);
-  s->pending = clt_new_array((size_t)s->o.capacity, sizeof *s->pending);
-  bool all = s->weights && s->fail_weights && s->pairs && s->optimum && s->positions && s->pending;
-  int rc = all ? draw_landscape(s, error) : clt_fail_memory(error);
-  if (rc) return synthetic_close(s), rc;
-  *limits = (clt_evaluator_limits){(size_t)s->o.capacity, (size_t)s->o.capacity};
-  return CLT_OK;
+  return draw_landscape(s, error);
 }
 
 /* --- measuring --- */
@@ -191,8 +178,7 @@ static clt_rng noise_of(const synthetic_state *s, clt_config config, uint64_t pu
   return rng;
 }
 
-static void draw_runs(const synthetic_state *s, clt_config config, size_t n_runs, clt_rng *noise,
-                      clt_measurement *out) {
+static void draw_runs(synthetic_state *s, clt_config config, size_t n_runs, clt_rng *noise, clt_measurement *out) {
   clt_measurement_init(out, config);
   if (fails(s, config)) {
     static const clt_reason reasons[] = {CLT_REASON_COMPILE_ERROR, CLT_REASON_KERNEL_LIMIT, CLT_REASON_RUN_TIMEOUT,

@@ -63,40 +63,35 @@ static bool set_byte(const clt_device_lock *lock, short type, off_t byte) {
   return fcntl(lock->fd, F_OFD_SETLK, &range) == 0;
 }
 
-/* Changes the state, or comes as near to it as can be. */
-static bool change_state(clt_device_lock *lock, clt_lock_state wanted) {
+bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user) {
   if (lock->fd < 0) lock->state = wanted;
-  if (lock->state == wanted && !lock->at_gate) return true;
-  if (wanted != CLT_LOCK_EXCLUSIVE || !lock->at_gate) {
-    if (lock->at_gate) set_byte(lock, F_UNLCK, GATE_BYTE);
-    set_byte(lock, F_UNLCK, DEVICE_BYTE);
-    lock->at_gate = false;
-    lock->state = CLT_UNLOCKED;
-  }
-  if (wanted == CLT_LOCK_SHARED && set_byte(lock, F_RDLCK, GATE_BYTE)) {
-    if (set_byte(lock, F_RDLCK, DEVICE_BYTE)) lock->state = CLT_LOCK_SHARED;
-    set_byte(lock, F_UNLCK, GATE_BYTE);
-  } else if (wanted == CLT_LOCK_EXCLUSIVE) {
-    lock->at_gate = lock->at_gate || set_byte(lock, F_WRLCK, GATE_BYTE);
-    if (lock->at_gate && set_byte(lock, F_WRLCK, DEVICE_BYTE)) {
-      set_byte(lock, F_UNLCK, GATE_BYTE);
+  if (lock->state != wanted || lock->at_gate) {
+    if (wanted != CLT_LOCK_EXCLUSIVE || !lock->at_gate) {
+      if (lock->at_gate) set_byte(lock, F_UNLCK, GATE_BYTE);
+      set_byte(lock, F_UNLCK, DEVICE_BYTE);
       lock->at_gate = false;
-      lock->state = CLT_LOCK_EXCLUSIVE;
+      lock->state = CLT_UNLOCKED;
+    }
+    if (wanted == CLT_LOCK_SHARED && set_byte(lock, F_RDLCK, GATE_BYTE)) {
+      if (set_byte(lock, F_RDLCK, DEVICE_BYTE)) lock->state = CLT_LOCK_SHARED;
+      set_byte(lock, F_UNLCK, GATE_BYTE);
+    } else if (wanted == CLT_LOCK_EXCLUSIVE) {
+      lock->at_gate = lock->at_gate || set_byte(lock, F_WRLCK, GATE_BYTE);
+      if (lock->at_gate && set_byte(lock, F_WRLCK, DEVICE_BYTE)) {
+        set_byte(lock, F_UNLCK, GATE_BYTE);
+        lock->at_gate = false;
+        lock->state = CLT_LOCK_EXCLUSIVE;
+      }
     }
   }
-  return lock->state == wanted;
-}
-
-bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user) {
-  if (change_state(lock, wanted)) {
-    lock->wait_s = 0;
-    lock->said = false;
-    return true;
-  }
-  if (lock->wait_s == 0) lock->wait_s = clt_now_s();
-  if (!lock->said && log && clt_now_s() - lock->wait_s > SAY_AFTER_S) {
+  bool granted = lock->state == wanted;
+  if (granted)
+    lock->wait_s = 0, lock->said = false;
+  else if (lock->wait_s == 0)
+    lock->wait_s = clt_now_s();
+  if (!granted && !lock->said && log && clt_now_s() - lock->wait_s > SAY_AFTER_S) {
     log(log_user, CLT_LOG_INFO, "waiting for another tuner that uses the device");
     lock->said = true;
   }
-  return false;
+  return granted;
 }

@@ -65,7 +65,7 @@ static void fault(int generated, int socket, int output) {
   dup2(output, STDERR_FILENO);
   clt_worker_watch_faults(socket);
   if (a_driver_has_handlers) put_another_handler();
-  clt_worker_watch_faults_again();
+  clt_worker_watch_faults(socket);
   pthread_barrier_init(&together, NULL, N_THREADS);
   for (int i = 1; i < N_THREADS; i++)
     if (pthread_create(&thread, NULL, fault_with_others, &what)) _exit(1);

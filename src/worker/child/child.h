@@ -21,13 +21,12 @@ int clt_worker_follow(pid_t parent);
 void clt_worker_limit(int64_t memory_bytes);
 
 /* A kernel that crashes at once does so before its event can be seen running, and the parent would blame the compiler.
- * So where a fault's instruction lies in generated code, the parent is told that the kernel was running. */
+ * So where a fault's instruction lies in generated code, the parent is told that the kernel was running.
+ *
+ * Again takes the signals back from a driver that has put its own handlers there. LLVM does at its first compilation,
+ * and its handler is gone while it runs (SA_RESETHAND): of threads that fault together the second one then ends the
+ * process before anything is said. */
 void clt_worker_watch_faults(int fd);
-
-/* Takes the signals back from a driver that has put its own handlers there. LLVM does at its first compilation, and its
- * handler is gone while it runs (SA_RESETHAND): of threads that fault together the second one then ends the process
- * before anything is said. Nothing, unless faults are watched. */
-void clt_worker_watch_faults_again(void);
 
 /* The driver's threads, each on one processor while something is timed: they sleep between launches, and the scheduler
  * may wake several of them on one processor and leave them there; short kernels then take twice as long, run after run.

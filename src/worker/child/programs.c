@@ -43,32 +43,11 @@ static void end_descendants(pid_t group) {
   }
 }
 
-/* In the child. Whoever kills the worker itself ends at least the program. */
-static void become_program(const json_t *request, char **words, int failure_fd) {
-  const char *input = clt_json_string(request, "input");
-  const json_t *environment = json_object_get(request, "environment");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);
-  int fd = input[0] ? open(input, O_RDONLY) : -1;
-  bool ready = chdir(clt_json_string(request, "folder")) == 0 && (input[0] == 0 || fd >= 0);
-  if (ready && fd >= 0) dup2(fd, STDIN_FILENO), close(fd);
-  for (size_t i = 0; ready && i < json_array_size(environment); i++) {
-    char *entry = strdup(json_string_value(json_array_get(environment, i)));
-    char *equals = entry ? strchr(entry, '=') : NULL;
-    if (equals) *equals = 0, setenv(entry, equals + 1, 1);
-    free(entry);
-  }
-  if (ready) execvp(words[0], words);
-  int why = errno;
-  ssize_t told = write(failure_fd, &why, sizeof why);
-  (void)told;
-  _exit(127);
-}
-
 /* A program leads a process group of its own; end_fd is readable once it has ended. 0, or errno: it could not be
  * started. */
 static int start_program(pid_t *child, int *end_fd, const json_t *request) {
-  const json_t *list = json_object_get(request, "words");
+  const json_t *list = json_object_get(request, "words"), *environment = json_object_get(request, "environment");
+  const char *input = clt_json_string(request, "input");
   int ends[2], failure = 0;
   ssize_t got;
   size_t n = json_array_size(list);
@@ -82,7 +61,19 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
     return free(words), failure;
   }
   *child = fork();
-  if (*child == 0) become_program(request, words, ends[1]);
+  if (*child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever kills the worker itself ends at least the program */
+    setpgid(0, 0);
+    int fd = input[0] ? open(input, O_RDONLY) : -1;
+    bool ready = chdir(clt_json_string(request, "folder")) == 0 && (input[0] == 0 || fd >= 0);
+    if (ready && fd >= 0) dup2(fd, STDIN_FILENO), close(fd);
+    for (size_t i = 0; ready && i < json_array_size(environment); i++)
+      putenv(strdup(json_string_value(json_array_get(environment, i))));
+    if (ready) execvp(words[0], words);
+    failure = errno;
+    got = write(ends[1], &failure, sizeof failure);
+    _exit(127);
+  }
   if (*child < 0) failure = errno;
   free(words);
   close(ends[1]);

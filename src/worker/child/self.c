@@ -153,20 +153,17 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   signal(number, SIG_DFL);
 }
 
-void clt_worker_watch_faults_again(void) {
+void clt_worker_watch_faults(int fd) {
   const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
   struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-  if (ready.frame == NULL) return;
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
-}
-
-void clt_worker_watch_faults(int fd) {
-  json_t *message = clt_message_phase(CLT_PHASE_RUNNING);
-  ssize_t n = readlink("/proc/self/exe", ready.program, sizeof ready.program - 1);
-  if (n > 0) ready.program[n] = '\0';
-  ready.fd = fd;
-  ready.cache = getenv("POCL_CACHE_DIR");
-  ready.frame = clt_frame_bytes(&ready.frame_bytes, message);
-  json_decref(message);
-  clt_worker_watch_faults_again();
+  if (ready.frame == NULL) {
+    json_t *message = clt_message_phase(CLT_PHASE_RUNNING);
+    ssize_t n = readlink("/proc/self/exe", ready.program, sizeof ready.program - 1);
+    if (n > 0) ready.program[n] = '\0';
+    ready.fd = fd;
+    ready.cache = getenv("POCL_CACHE_DIR");
+    ready.frame = clt_frame_bytes(&ready.frame_bytes, message);
+    json_decref(message);
+  }
+  for (size_t i = 0; ready.frame && i < sizeof faults / sizeof *faults; i++) sigaction(faults[i], &action, NULL);
 }

@@ -42,7 +42,7 @@ static void send_reply(server *s, json_t *message) {
 
 static void on_phase(void *user, clt_phase phase) {
   server *s = user;
-  if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults_again();
+  if (phase == CLT_PHASE_LAUNCH) clt_worker_watch_faults(CLT_WORKER_FD);
   send_reply(s, clt_message_phase(phase));
   if (phase != CLT_PHASE_LAUNCH || !s->gate) return;
   /* A parent that goes away while a worker waits here needs no answer any more. */
@@ -222,35 +222,19 @@ static int serve_verify(server *s, const json_t *request, json_t **out, clt_erro
 
 /* --- the program --- */
 
-/* Answers requests until the parent closes its end. */
-static void serve_requests(void) {
+/* Answers requests until the parent closes its end. Ends without cleaning up: drivers hang and crash in their exit
+ * handlers, and the parent removes the folder. */
+int main(int n, char **arguments) {
   static const struct {
     const char *name;
     int (*serve)(server *s, const json_t *request, json_t **out, clt_error *error);
   } table[] = {{"devices", serve_devices}, {"inspect", serve_inspect}, {"open", serve_open},    {"data", serve_data},
                {"prepare", serve_prepare}, {"time", serve_time},       {"verify", serve_verify}};
   static server s;
-  send_reply(&s, clt_message_hello());
-  for (json_t *request; !s.ended && (request = clt_frame_await(&s.reader, CLT_WORKER_FD)); json_decref(request)) {
-    clt_error error = {0};
-    json_t *answer = NULL;
-    const char *name = clt_json_string(request, "request");
-    size_t i = 0, n = sizeof table / sizeof *table;
-    while (i < n && strcmp(table[i].name, name) != 0) i++;
-    int rc = i < n ? table[i].serve(&s, request, &answer, &error)
-                   : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
-    if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
-    send_reply(&s, rc ? clt_message_from_error(&error) : answer);
-  }
-}
-
-/* Ends without cleaning up: drivers hang and crash in their exit handlers, and the parent removes the folder. */
-int main(int n, char **arguments) {
   long long parent = 0, memory_bytes = 0;
   for (int i = 1; i < n; i++) {
-    if (clt_starts_with(arguments[i], "--parent=")) parent = strtoll(arguments[i] + strlen("--parent="), NULL, 10);
-    if (clt_starts_with(arguments[i], "--memory="))
-      memory_bytes = strtoll(arguments[i] + strlen("--memory="), NULL, 10);
+    sscanf(arguments[i], "--parent=%lld", &parent);
+    sscanf(arguments[i], "--memory=%lld", &memory_bytes);
   }
   if (n == 2 && strcmp(arguments[1], "--version") == 0) {
     printf("clatune-worker %s (protocol %d)\n", CLATUNE_VERSION, CLT_PROTOCOL_VERSION);
@@ -264,6 +248,17 @@ int main(int n, char **arguments) {
   if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
   clt_worker_watch_faults(CLT_WORKER_FD);
-  serve_requests();
+  send_reply(&s, clt_message_hello());
+  for (json_t *request; !s.ended && (request = clt_frame_await(&s.reader, CLT_WORKER_FD)); json_decref(request)) {
+    clt_error error = {0};
+    json_t *answer = NULL;
+    const char *name = clt_json_string(request, "request");
+    size_t i = 0, n_requests = sizeof table / sizeof *table;
+    while (i < n_requests && strcmp(table[i].name, name) != 0) i++;
+    int rc = i < n_requests ? table[i].serve(&s, request, &answer, &error)
+                            : clt_fail(&error, CLT_E_ARGUMENT, "there is no request '%s'", name);
+    if (rc && error.code == 0) clt_fail(&error, rc, "%s", clt_error_text(rc));
+    send_reply(&s, rc ? clt_message_from_error(&error) : answer);
+  }
   _Exit(0);
 }
