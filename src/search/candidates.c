@@ -32,7 +32,6 @@ void clt_candidates_release(clt_candidates *c) {
   free(c->spread);
   free(c->p_fail);
   free(c->tree);
-  free(c->blocked);
   free(c->sample);
   for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
 }
@@ -58,11 +57,10 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->spread = clt_new_array(c->capacity, sizeof *c->spread);
   c->p_fail = clt_new_array(c->capacity, sizeof *c->p_fail);
   c->tree = clt_new_array(c->capacity, sizeof *c->tree);
-  c->blocked = clt_new_array(c->capacity, sizeof *c->blocked);
   /* The layout's table is chosen for neighbouring ranks in the middle of the space. */
   size_t n = valid < BATCH ? (size_t)valid : BATCH;
   clt_config *middle = clt_new_array(n, sizeof *middle);
-  bool all = c->configs && c->mean && c->spread && c->p_fail && c->tree && c->blocked && middle;
+  bool all = c->configs && c->mean && c->spread && c->p_fail && c->tree && middle;
   int rc = all ? CLT_OK : clt_fail_memory(error);
   if (!rc) n = clt_space_enumerate(c->space, (valid - n) / 2, n, middle);
   if (!rc) rc = clt_split_choose(&c->split[0], encoding, extra != NULL, middle, n, error);
@@ -84,11 +82,6 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   for (size_t i = 0; i < SAMPLE; i++) c->sample[i] = clt_space_at(c->space, c->sample[i]);
   c->n_sample = SAMPLE;
   return CLT_OK;
-}
-
-void clt_candidates_block(clt_candidates *c, clt_config config) {
-  for (size_t i = 0; i < c->n; i++)
-    if (c->configs[i] == config) c->blocked[i] = 1;
 }
 
 /* --- looking at the whole space --- */
@@ -178,7 +171,6 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
     c->n = 0;
     for (size_t i = 0; i < n; i++)
       if (c->n == 0 || c->configs[i] != c->configs[c->n - 1]) c->configs[c->n++] = c->configs[i];
-    memset(c->blocked, 0, c->n);
     c->age = 0;
     rc = lay_out(c, error);
   }
@@ -196,38 +188,38 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   /* Refits until the next look at the whole space, so that looking costs about as much in all spaces. */
   uint64_t waits = (c->n_sample ? c->n_sample : clt_space_valid(c->space)) / LOOKED_AT;
   int wait = waits < LONGEST_WAIT ? 1 + (int)waits : LONGEST_WAIT;
-  size_t n_blocked = 0;
+  bool any_left = false;
   int rc = CLT_OK;
   blind = blind && c->extra;
   c->age++;
-  for (size_t i = 0; i < c->n; i++) n_blocked += c->blocked[i];
-  *changed = !c->complete && (c->age > wait || n_blocked == c->n);
+  for (size_t i = 0; i < c->n && !any_left; i++) any_left = !clt_map_find(asked, c->configs[i]);
+  *changed = !c->complete && (c->age > wait || !any_left);
   if (*changed) rc = choose_short_list(c, committee, blind, asked, fastest, kappa, error);
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
 }
 
-clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisition, double kappa,
+clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisition, double kappa, const clt_map *asked,
                                const clt_fastest *fastest) {
   clt_config best = CLT_CONFIG_NONE;
   float least = INFINITY;
   bool best_fails = true;
   for (size_t i = 0; acquisition == CLT_NEAR_INCUMBENT && i < c->n; i++) {
-    if (c->blocked[i] || c->p_fail[i] > CLT_P_FAIL || !(c->mean[i] < least)) continue;
+    if (c->p_fail[i] > CLT_P_FAIL || !(c->mean[i] < least)) continue;
     bool near = false;
     for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST && !near; k++)
       near = clt_encoded_difference(c->encoding, c->configs[i], fastest->configs[k]) == 1;
-    if (!near) continue;
+    if (!near || clt_map_find(asked, c->configs[i])) continue;
     best = c->configs[i];
     least = c->mean[i];
   }
   if (best != CLT_CONFIG_NONE) return best;
   for (size_t i = 0; i < c->n; i++) {
-    if (c->blocked[i]) continue;
     float score = acquisition == CLT_BY_TREES   ? c->tree[i]
                   : acquisition == CLT_BY_BOUND ? c->mean[i] - (float)kappa * c->spread[i]
                                                 : c->mean[i];
     bool fails = c->p_fail[i] > CLT_P_FAIL;
     if (best != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(score < least)))) continue;
+    if (clt_map_find(asked, c->configs[i])) continue;
     best = c->configs[i];
     least = score;
     best_fails = fails;

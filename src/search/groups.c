@@ -25,17 +25,15 @@ typedef struct frame {
 } frame;
 
 typedef struct groups_state {
-  const clt_space *space;
+  clt_steps steps;              /* first: its ask and tell are the searcher's */
   const clt_guidance *guidance; /* NULL: one group */
   size_t n_parameters, n_groups;
   uint64_t *n_choices; /* [group], of its own parameters' values */
   frame *stack;        /* depth of n_groups */
   size_t depth;
   uint32_t *current, *best; /* positions of all parameters: now; [depth][n_parameters], the best of a frame */
-  int64_t left, rounds;
-  size_t n_awaited;
+  int64_t rounds;
   clt_config before; /* the best of the last round */
-  clt_map costs;     /* of what was asked for; NaN: awaited */
 } groups_state;
 
 static void push_group(groups_state *s, size_t group) {
@@ -55,7 +53,7 @@ static size_t group_of(const groups_state *s, size_t parameter) {
 static void set_choice(groups_state *s, size_t group, uint64_t choice) {
   for (size_t p = s->n_parameters; p-- > 0;) {
     if (group_of(s, p) != group) continue;
-    uint64_t n = clt_space_parameter(s->space, p)->n_values;
+    uint64_t n = clt_space_parameter(s->steps.space, p)->n_values;
     s->current[p] = (uint32_t)(choice % n);
     choice /= n;
   }
@@ -70,8 +68,8 @@ static size_t next_child(const groups_state *s, size_t group, size_t child) {
 
 /* What the current values are, canonical; CLT_CONFIG_NONE: not valid. */
 static clt_config current_config(const groups_state *s) {
-  clt_config config = clt_space_from_positions(s->space, s->current);
-  return clt_space_contains(s->space, config) ? clt_space_canonical(s->space, config) : CLT_CONFIG_NONE;
+  clt_config config = clt_space_from_positions(s->steps.space, s->current);
+  return clt_space_contains(s->steps.space, config) ? clt_space_canonical(s->steps.space, config) : CLT_CONFIG_NONE;
 }
 
 /* Keeps the current values if they are the best of the group's so far. What failed, is not valid or was left out is
@@ -79,18 +77,20 @@ static clt_config current_config(const groups_state *s) {
 static void keep_better(groups_state *s) {
   frame *f = &s->stack[s->depth - 1];
   clt_config config = current_config(s);
-  double cost = config == CLT_CONFIG_NONE ? NAN : clt_costs_get(&s->costs, config);
+  double cost = config == CLT_CONFIG_NONE ? NAN : clt_steps_cost(&s->steps, config);
   if (!(cost < f->best_cost)) return; /* NaN, too */
   f->best_cost = cost;
   memcpy(s->best + (s->depth - 1) * s->n_parameters, s->current, s->n_parameters * sizeof *s->best);
 }
 
-/* CLT_CONFIG_NONE: wait for results, or it is over. */
-static clt_config next_of_groups(groups_state *s) {
+static int groups_propose(void *state, clt_config *out, clt_error *error) {
+  (void)error;
+  groups_state *s = state;
+  *out = CLT_CONFIG_NONE;
   for (;;) {
     if (s->depth == 0) { /* another round, if that was asked for and this one changed anything */
-      clt_config best = clt_space_from_positions(s->space, s->current);
-      if (s->rounds-- <= 0 || best == s->before) return CLT_CONFIG_NONE;
+      clt_config best = clt_space_from_positions(s->steps.space, s->current);
+      if (s->rounds-- <= 0 || best == s->before) return s->steps.left = 0, CLT_OK;
       s->before = best;
       push_group(s, 0);
     }
@@ -100,9 +100,9 @@ static clt_config next_of_groups(groups_state *s) {
       while (f->choice < n_choices) {
         set_choice(s, f->group, f->choice++);
         clt_config config = current_config(s);
-        if (config != CLT_CONFIG_NONE && clt_map_find(&s->costs, config) == NULL) return config;
+        if (config != CLT_CONFIG_NONE && clt_map_find(&s->steps.known, config) == NULL) return *out = config, CLT_OK;
       }
-      if (s->n_awaited > 0) return CLT_CONFIG_NONE;
+      if (s->steps.n_learnt < s->steps.n_asked) return CLT_OK;
       for (uint64_t choice = 0; choice < n_choices; choice++) {
         set_choice(s, f->group, choice);
         keep_better(s);
@@ -126,37 +126,16 @@ static clt_config next_of_groups(groups_state *s) {
   }
 }
 
-static int groups_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  groups_state *s = state;
-  for (*n_out = 0; *n_out < n && s->left > 0;) {
-    clt_config config = next_of_groups(s);
-    if (config == CLT_CONFIG_NONE) break;
-    int rc = clt_costs_set(&s->costs, config, NAN, error);
-    if (rc) return rc;
-    out[(*n_out)++] = config;
-    s->n_awaited++;
-    s->left--;
-  }
-  return CLT_OK;
-}
-
-static int groups_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
-                       clt_error *error) {
-  (void)measurement;
-  groups_state *s = state;
-  if (clt_map_find(&s->costs, config) && isnan(clt_costs_get(&s->costs, config))) s->n_awaited--;
-  return clt_costs_set(&s->costs, config, isnan(cost) ? INFINITY : cost, error);
-}
-
 static int groups_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {.propose = groups_propose};
   groups_state *s = state;
   const clt_guidance *guidance = setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
   s->guidance = guidance && guidance->n_groups ? guidance : NULL;
-  s->space = setup->space;
-  s->n_parameters = clt_space_n_parameters(s->space);
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  if (rc) return rc;
+  s->n_parameters = clt_space_n_parameters(setup->space);
   s->n_groups = s->guidance ? guidance->n_groups : 1;
   s->rounds = ((const groups_options *)options)->rounds;
-  s->left = clt_search_allowance(setup);
   s->before = CLT_CONFIG_NONE;
   s->n_choices = clt_new_array(s->n_groups, sizeof *s->n_choices);
   s->stack = clt_new_array(s->n_groups, sizeof *s->stack);
@@ -165,32 +144,20 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   if (!s->n_choices || !s->stack || !s->current || !s->best) return clt_fail_memory(error);
   for (size_t g = 0; g < s->n_groups; g++) s->n_choices[g] = 1;
   for (size_t p = 0; p < s->n_parameters; p++) /* at most the cartesian product, which fits */
-    s->n_choices[group_of(s, p)] *= clt_space_parameter(s->space, p)->n_values;
-  clt_space_positions(s->space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->space, 0), s->current);
-  int rc = CLT_OK; /* the results of what is evaluated first come without being awaited */
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
-    rc = clt_costs_set(&s->costs, setup->evaluated[i], INFINITY, error);
-  return rc;
-}
-
-static void groups_report(const void *state, clt_search_report *out) {
-  const groups_state *s = state;
-  snprintf(out->phase, sizeof out->phase, s->n_groups > 1 ? "one group after the other" : "all configurations");
+    s->n_choices[group_of(s, p)] *= clt_space_parameter(s->steps.space, p)->n_values;
+  clt_space_positions(s->steps.space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0),
+                      s->current);
+  s->steps.phase = s->n_groups > 1 ? "one group after the other" : "all configurations";
+  return CLT_OK;
 }
 
 static void groups_fini(void *state) {
   groups_state *s = state;
-  clt_map_release(&s->costs);
+  clt_steps_fini(s);
   free(s->n_choices);
   free(s->stack);
   free(s->current);
   free(s->best);
-}
-
-/* As many as the groups make. */
-static int64_t groups_budget(const void *options) {
-  (void)options;
-  return INT64_MAX;
 }
 
 static const clt_option options[] = {
@@ -206,10 +173,10 @@ const clt_searcher_type clt_searcher_groups = {
     .n_options = sizeof options / sizeof *options,
     .options_size = sizeof(groups_options),
     .state_size = sizeof(groups_state),
-    .budget = groups_budget,
+    .budget = clt_search_without_end,
     .init = groups_init,
-    .ask = groups_ask,
-    .tell = groups_tell,
-    .report = groups_report,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
+    .report = clt_steps_report,
     .fini = groups_fini,
 };

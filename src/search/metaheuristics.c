@@ -12,7 +12,7 @@
 /* A new configuration with some of config's parameters drawn anew, else a random one. */
 static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_config *out, clt_error *error) {
   for (int i = 0; config != CLT_CONFIG_NONE && i < TRIES; i++) {
-    *out = clt_vary_mix(&steps->vary, config, config, rate);
+    *out = clt_steps_mix(steps, config, config, rate);
     if (clt_steps_is_new(steps, *out)) return CLT_OK;
   }
   return clt_steps_random(steps, out, error);
@@ -212,7 +212,7 @@ static void consider_move(annealing_state *s, clt_config config, double cost) {
 static int annealing_propose(void *state, clt_config *out, clt_error *error) {
   annealing_state *s = state;
   for (int i = 0; s->current.config != CLT_CONFIG_NONE && i < STEPS; i++) {
-    *out = clt_vary_one(&s->steps.vary, s->current.config);
+    *out = clt_steps_vary(&s->steps, s->current.config);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     consider_move(s, *out, clt_steps_cost(&s->steps, *out));
   }
@@ -296,7 +296,7 @@ static int genetic_propose(void *state, clt_config *out, clt_error *error) {
   for (int i = 0; grown && i < TRIES; i++) {
     double rate = s->options.mutation + (1 - s->options.mutation) * i / TRIES;
     clt_config mother = pick_parent(s), father = pick_parent(s);
-    *out = clt_vary_mix(&s->steps.vary, mother, father, rate);
+    *out = clt_steps_mix(&s->steps, mother, father, rate);
     s->steps.phase = "breeding";
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
   }

@@ -7,29 +7,26 @@
 
 #define AHEAD 512 /* configurations enumerated at once: clt_space_enumerate is far cheaper than clt_space_at */
 
-static int tell_nothing(void *state, clt_config config, double cost, const clt_measurement *measurement,
-                        clt_error *error) {
-  (void)state, (void)config, (void)cost, (void)measurement, (void)error;
-  return CLT_OK;
-}
-
-typedef struct random_state {
-  clt_draw draw;
+typedef struct listing {
   clt_search_setup setup;
   int64_t left;
-} random_state;
+  clt_draw draw; /* of random */
+  uint64_t rank; /* of exhaustive: the next to be enumerated */
+  clt_config ahead[AHEAD];
+  size_t n_ahead, n_taken;
+} listing;
 
-static int random_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+static int listing_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   (void)options, (void)error;
-  random_state *s = state;
-  clt_draw_init(&s->draw, setup->space, setup->seed);
+  listing *s = state;
   s->setup = *setup;
   s->left = clt_search_allowance(setup);
+  clt_draw_init(&s->draw, setup->space, setup->seed);
   return CLT_OK;
 }
 
 static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  random_state *s = state;
+  listing *s = state;
   for (*n_out = 0; *n_out < n && s->left > 0;) {
     clt_config config;
     int rc = clt_draw_next(&s->draw, NULL, &config, error);
@@ -41,44 +38,9 @@ static int random_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt
   return CLT_OK;
 }
 
-static void random_report(const void *state, clt_search_report *out) {
-  (void)state;
-  snprintf(out->phase, sizeof out->phase, "sampling");
-}
-
-static void random_fini(void *state) { clt_draw_release(&((random_state *)state)->draw); }
-
-const clt_searcher_type clt_searcher_random = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "random",
-    .summary = "configurations uniformly at random, none twice",
-    .state_size = sizeof(random_state),
-    .init = random_init,
-    .ask = random_ask,
-    .tell = tell_nothing,
-    .report = random_report,
-    .fini = random_fini,
-};
-
-typedef struct exhaustive_state {
-  clt_search_setup setup;
-  int64_t left;
-  uint64_t rank; /* the next to be enumerated */
-  clt_config ahead[AHEAD];
-  size_t n_ahead, n_taken;
-} exhaustive_state;
-
-static int exhaustive_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  (void)options, (void)error;
-  exhaustive_state *s = state;
-  s->setup = *setup;
-  s->left = clt_search_allowance(setup);
-  return CLT_OK;
-}
-
 static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   (void)error;
-  exhaustive_state *s = state;
+  listing *s = state;
   for (*n_out = 0; *n_out < n && s->left > 0;) {
     if (s->n_taken == s->n_ahead) {
       s->n_taken = 0;
@@ -94,28 +56,45 @@ static int exhaustive_ask(void *state, size_t n, clt_config *out, size_t *n_out,
   return CLT_OK;
 }
 
+static int listing_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
+                        clt_error *error) {
+  (void)state, (void)config, (void)cost, (void)measurement, (void)error;
+  return CLT_OK;
+}
+
+static void random_report(const void *state, clt_search_report *out) {
+  (void)state;
+  snprintf(out->phase, sizeof out->phase, "sampling");
+}
+
 static void exhaustive_report(const void *state, clt_search_report *out) {
   (void)state;
   snprintf(out->phase, sizeof out->phase, "all configurations");
 }
 
-static void exhaustive_fini(void *state) { (void)state; }
+static void listing_fini(void *state) { clt_draw_release(&((listing *)state)->draw); }
 
-/* As many as there are, whatever their number. */
-static int64_t exhaustive_budget(const void *options) {
-  (void)options;
-  return INT64_MAX;
-}
+const clt_searcher_type clt_searcher_random = {
+    .abi = CLT_SEARCHER_ABI,
+    .name = "random",
+    .summary = "configurations uniformly at random, none twice",
+    .state_size = sizeof(listing),
+    .init = listing_init,
+    .ask = random_ask,
+    .tell = listing_tell,
+    .report = random_report,
+    .fini = listing_fini,
+};
 
 const clt_searcher_type clt_searcher_exhaustive = {
     .abi = CLT_SEARCHER_ABI,
     .name = "exhaustive",
     .summary = "every valid configuration, in order",
-    .state_size = sizeof(exhaustive_state),
-    .budget = exhaustive_budget,
-    .init = exhaustive_init,
+    .state_size = sizeof(listing),
+    .budget = clt_search_without_end,
+    .init = listing_init,
     .ask = exhaustive_ask,
-    .tell = tell_nothing,
+    .tell = listing_tell,
     .report = exhaustive_report,
-    .fini = exhaustive_fini,
+    .fini = listing_fini,
 };

@@ -1,5 +1,5 @@
-/* search/search.h - what the searchers share: the table's entries, random configurations without repeats, steps for
- * algorithms that go one at a time, and configurations made of others. */
+/* search/search.h - what the searchers share: the table's entries, random configurations without repeats, and steps for
+ * algorithms that go one at a time. */
 #ifndef CLT_SEARCH_SEARCH_H
 #define CLT_SEARCH_SEARCH_H
 
@@ -35,6 +35,9 @@ static inline bool clt_search_is_evaluated(const clt_search_setup *setup, clt_co
   return false;
 }
 
+/* The budget of searchers that are over when they have gone through what there is (steps.c). */
+int64_t clt_search_without_end(const void *options);
+
 static inline void clt_search_note(clt_search_report *report, const char *name, double value) {
   if (report->n_notes < CLT_MOST_NOTES) report->notes[report->n_notes++] = (clt_note){name, value};
 }
@@ -50,10 +53,6 @@ typedef struct clt_best {
 static inline void clt_best_keep(clt_best *best, clt_config config, double cost) {
   if (cost < best->cost) *best = (clt_best){config, cost}; /* not NaN */
 }
-
-/* Costs by canonical configuration (steps.c): INFINITY where it failed. NaN: none. */
-int clt_costs_set(clt_map *costs, clt_config config, double cost, clt_error *error);
-double clt_costs_get(const clt_map *costs, clt_config config);
 
 /* --- random configurations (steps.c) --- */
 
@@ -73,26 +72,6 @@ void clt_draw_release(clt_draw *draw);
 /* The next configuration that is not a key of `skip` (nullable); CLT_CONFIG_NONE when all were drawn. */
 int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_error *error);
 
-/* --- configurations made of others (steps.c) --- */
-
-/* Room for one thread's work; the space is not empty. All results are valid and canonical; none need be new. */
-typedef struct clt_vary {
-  const clt_space *space;
-  clt_rng *rng;
-  clt_branch *branches;
-} clt_vary;
-
-int clt_vary_init(clt_vary *vary, const clt_space *space, clt_rng *rng, clt_error *error);
-void clt_vary_release(clt_vary *vary);
-
-/* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
- * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is
- * walked: values that do not fit those before give way to random ones. */
-clt_config clt_vary_mix(clt_vary *vary, clt_config a, clt_config b, double rate);
-
-/* Another value for one parameter, chosen at random; the configuration itself where tries give nothing valid. */
-clt_config clt_vary_one(clt_vary *vary, clt_config config);
-
 /* --- steps (steps.c) ---
  *
  * A metaheuristic proposes a configuration and learns its cost before it proposes the next one. Workers want several at
@@ -105,10 +84,13 @@ clt_config clt_vary_one(clt_vary *vary, clt_config config);
 /* An algorithm. The cost of a configuration that failed is INFINITY. */
 typedef struct clt_steps_rules {
   /* A configuration that clt_steps_is_new. CLT_CONFIG_NONE: cannot tell before the next result is learnt; where none is
-   * to come, a random configuration is taken. */
+   * to come, a random configuration is taken, unless steps.left was set to 0: it is over. */
   int (*propose)(void *state, clt_config *out, clt_error *error);
-  /* The result of a proposal, of a random configuration taken in its place, or of what is evaluated first. */
+  /* The result of a proposal, of a random configuration taken in its place, or of what is evaluated first. Nullable. */
   int (*learn)(void *state, clt_config config, double cost, clt_error *error);
+  /* Not 0: proposals come in blocks of the size of the first batch, at most so many, and a block's depend on the
+   * results of all blocks before: for algorithms whose learning is dear. */
+  size_t most_in_block;
 } clt_steps_rules;
 
 typedef struct clt_steps {
@@ -117,12 +99,12 @@ typedef struct clt_steps {
   void *state;
   clt_draw draw;
   clt_rng rng;            /* for the algorithm; not that of draw */
-  clt_vary vary;          /* so, too */
   const char *phase;      /* for clt_steps_report */
   int64_t left;           /* may still be asked for */
   struct clt_step *steps; /* by order of asking */
   size_t n_asked, n_learnt, capacity, window;
-  clt_map known; /* costs; NaN: not learnt */
+  clt_map known; /* what was asked for or evaluated first, and its cost: clt_steps_cost */
+  clt_branch *branches;
 } clt_steps;
 
 /* steps is zeroed. rules and state outlive it. */
@@ -145,6 +127,15 @@ bool clt_steps_is_new(const clt_steps *steps, clt_config config);
 
 /* A random configuration that is new; CLT_CONFIG_NONE: there is none. */
 int clt_steps_random(clt_steps *steps, clt_config *out, clt_error *error);
+
+/* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
+ * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is
+ * walked: values that do not fit those before give way to random ones. Valid and canonical, but not always new. */
+clt_config clt_steps_mix(clt_steps *steps, clt_config a, clt_config b, double rate);
+
+/* So, too: another value for one parameter, chosen at random; the configuration itself where tries give nothing valid.
+ */
+clt_config clt_steps_vary(clt_steps *steps, clt_config config);
 
 /* --- trails that ants leave on the values of the parameters, and the paths that follow them (ants.c) ---
  *

@@ -10,6 +10,13 @@
 #include "search/search.h"
 #include "space/space.h"
 
+#define VARY_TRIES 64 /* before the tree is walked, which favours values that few others fit */
+
+int64_t clt_search_without_end(const void *options) {
+  (void)options;
+  return INT64_MAX;
+}
+
 /* --- random configurations --- */
 
 void clt_draw_init(clt_draw *draw, const clt_space *space, uint64_t seed) {
@@ -41,80 +48,6 @@ int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_erro
   return CLT_OK;
 }
 
-/* --- configurations made of others --- */
-
-#define VARY_TRIES 64 /* before the tree is walked, which favours values that few others fit */
-
-int clt_vary_init(clt_vary *v, const clt_space *space, clt_rng *rng, clt_error *error) {
-  *v = (clt_vary){.space = space, .rng = rng};
-  v->branches = clt_new_array(clt_walk_most_branches(space), sizeof *v->branches);
-  return v->branches ? CLT_OK : clt_fail_memory(error);
-}
-
-void clt_vary_release(clt_vary *v) { free(v->branches); }
-
-clt_config clt_vary_mix(clt_vary *v, clt_config a, clt_config b, double rate) {
-  const size_t n_parameters = clt_space_n_parameters(v->space);
-  uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
-  for (int i = 0; i < VARY_TRIES; i++) {
-    clt_space_positions(v->space, a, wanted);
-    clt_space_positions(v->space, b, other);
-    for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn anew */
-      if (a != b && clt_rng_unit(v->rng) < 0.5) wanted[p] = other[p];
-      if (clt_rng_unit(v->rng) < rate) wanted[p] = UINT32_MAX;
-    }
-    for (size_t p = 0; p < n_parameters; p++) {
-      uint64_t n_values = clt_space_parameter(v->space, p)->n_values;
-      positions[p] = wanted[p] == UINT32_MAX ? (uint32_t)clt_rng_below(v->rng, n_values) : wanted[p];
-    }
-    clt_config config = clt_space_canonical(v->space, clt_space_from_positions(v->space, positions));
-    if (config != a && config != b && clt_space_contains(v->space, config)) return config;
-  }
-  clt_walk w;
-  clt_walk_start(&w, v->space);
-  for (int p; (p = clt_walk_parameter(&w)) >= 0;) {
-    size_t n = clt_walk_branches(&w, v->branches), i = 0;
-    uint64_t sum = 0;
-    while (i < n && v->branches[i].position != wanted[p]) sum += v->branches[i++].n;
-    if (i == n) { /* none has the value: one by how many valid configurations it leads to */
-      uint64_t at = clt_rng_below(v->rng, sum);
-      for (i = 0; at >= v->branches[i].n; i++) at -= v->branches[i].n;
-    }
-    clt_walk_take(&w, &v->branches[i]);
-  }
-  return clt_space_canonical(v->space, w.config);
-}
-
-clt_config clt_vary_one(clt_vary *v, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(v->space, config, positions);
-  for (int i = 0; i < VARY_TRIES; i++) {
-    size_t p = (size_t)clt_rng_below(v->rng, clt_space_n_parameters(v->space));
-    uint32_t own = positions[p], n_values = (uint32_t)clt_space_parameter(v->space, p)->n_values;
-    positions[p] = (uint32_t)clt_rng_below(v->rng, n_values);
-    clt_config other = clt_space_canonical(v->space, clt_space_from_positions(v->space, positions));
-    if (other != config && clt_space_contains(v->space, other)) return other;
-    positions[p] = own;
-  }
-  return config;
-}
-
-/* --- costs --- */
-
-int clt_costs_set(clt_map *costs, clt_config config, double cost, clt_error *error) {
-  uint64_t *bits = clt_map_add(costs, config, NULL);
-  if (bits == NULL) return clt_fail_memory(error);
-  memcpy(bits, &cost, sizeof cost);
-  return CLT_OK;
-}
-
-double clt_costs_get(const clt_map *costs, clt_config config) {
-  const uint64_t *bits = clt_map_find(costs, config);
-  double cost = NAN;
-  if (bits) memcpy(&cost, bits, sizeof cost);
-  return cost;
-}
-
 /* --- steps --- */
 
 struct clt_step {
@@ -122,6 +55,14 @@ struct clt_step {
   double cost;
   bool told;
 };
+
+/* known: the bits of a double. */
+static int set_cost(clt_steps *s, clt_config config, double cost, clt_error *error) {
+  uint64_t *bits = clt_map_add(&s->known, config, NULL);
+  if (bits == NULL) return clt_fail_memory(error);
+  memcpy(bits, &cost, sizeof cost);
+  return CLT_OK;
+}
 
 int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
                    clt_error *error) {
@@ -132,9 +73,9 @@ int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++)
-    rc = clt_costs_set(&s->known, setup->evaluated[i], NAN, error);
-  return rc ? rc : clt_vary_init(&s->vary, setup->space, &s->rng, error);
+  for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
+  s->branches = clt_new_array(clt_walk_most_branches(setup->space), sizeof *s->branches);
+  return rc || s->branches ? rc : clt_fail_memory(error);
 }
 
 void clt_steps_report(const void *state, clt_search_report *out) {
@@ -143,13 +84,18 @@ void clt_steps_report(const void *state, clt_search_report *out) {
 
 void clt_steps_fini(void *state) {
   clt_steps *s = state;
-  clt_vary_release(&s->vary);
+  free(s->branches);
   clt_map_release(&s->known);
   clt_draw_release(&s->draw);
   free(s->steps);
 }
 
-double clt_steps_cost(const clt_steps *s, clt_config config) { return clt_costs_get(&s->known, config); }
+double clt_steps_cost(const clt_steps *s, clt_config config) {
+  const uint64_t *bits = clt_map_find(&s->known, config);
+  double cost = NAN;
+  if (bits) memcpy(&cost, bits, sizeof cost);
+  return cost;
+}
 
 bool clt_steps_is_new(const clt_steps *s, clt_config config) {
   return clt_space_contains(s->space, config) && clt_space_canonical(s->space, config) == config &&
@@ -163,27 +109,31 @@ int clt_steps_random(clt_steps *s, clt_config *out, clt_error *error) {
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
   clt_steps *s = state;
   *n_out = 0;
-  if (n > s->window) s->window = n;
+  if (s->rules->most_in_block == 0 && n > s->window) s->window = n;
+  if (s->rules->most_in_block && s->n_asked == 0 && n > 0)
+    s->window = n < s->rules->most_in_block ? n : s->rules->most_in_block;
   while (*n_out < n && s->left > 0) {
-    size_t due = s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window : 0; /* results before the next proposal */
+    size_t due = s->rules->most_in_block      ? s->n_asked - s->n_asked % s->window
+                 : s->n_asked + 1 > s->window ? s->n_asked + 1 - s->window
+                                              : 0; /* results before the next proposal */
     clt_config config = CLT_CONFIG_NONE;
     int rc = CLT_OK;
     while (rc == CLT_OK) {
       if (s->n_learnt >= due) rc = s->rules->propose(s->state, &config, error);
       if (rc || config != CLT_CONFIG_NONE || s->n_learnt == s->n_asked || !s->steps[s->n_learnt].told) break;
       const struct clt_step *step = &s->steps[s->n_learnt++];
-      rc = clt_costs_set(&s->known, step->config, step->cost, error);
-      if (rc == CLT_OK) rc = s->rules->learn(s->state, step->config, step->cost, error);
+      rc = set_cost(s, step->config, step->cost, error);
+      if (rc == CLT_OK && s->rules->learn) rc = s->rules->learn(s->state, step->config, step->cost, error);
     }
     if (rc) return rc;
     if (config == CLT_CONFIG_NONE) {
-      if (s->n_learnt < s->n_asked) return CLT_OK; /* a result is missing */
+      if (s->n_learnt < s->n_asked || s->left == 0) return CLT_OK; /* a result is missing, or it is over */
       rc = clt_steps_random(s, &config, error);
       if (rc) return rc;
       if (config == CLT_CONFIG_NONE) return s->left = 0, CLT_OK;
     }
     if (clt_grow(&s->steps, &s->capacity, s->n_asked + 1, sizeof *s->steps)) return clt_fail_memory(error);
-    rc = clt_costs_set(&s->known, config, NAN, error);
+    rc = set_cost(s, config, NAN, error);
     if (rc) return rc;
     s->steps[s->n_asked++] = (struct clt_step){.config = config};
     s->left--;
@@ -202,6 +152,54 @@ int clt_steps_tell(void *state, clt_config config, double cost, const clt_measur
     s->steps[i].told = true;
     return CLT_OK;
   }
-  int rc = clt_costs_set(&s->known, config, cost, error); /* was evaluated before the first step */
-  return rc ? rc : s->rules->learn(s->state, config, cost, error);
+  int rc = set_cost(s, config, cost, error); /* was evaluated before the first step */
+  return rc || s->rules->learn == NULL ? rc : s->rules->learn(s->state, config, cost, error);
+}
+
+/* --- configurations made of others --- */
+
+clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) {
+  const size_t n_parameters = clt_space_n_parameters(s->space);
+  uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
+  for (int i = 0; i < VARY_TRIES; i++) {
+    clt_space_positions(s->space, a, wanted);
+    clt_space_positions(s->space, b, other);
+    for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn anew */
+      if (a != b && clt_rng_unit(&s->rng) < 0.5) wanted[p] = other[p];
+      if (clt_rng_unit(&s->rng) < rate) wanted[p] = UINT32_MAX;
+    }
+    for (size_t p = 0; p < n_parameters; p++) {
+      uint64_t n_values = clt_space_parameter(s->space, p)->n_values;
+      positions[p] = wanted[p] == UINT32_MAX ? (uint32_t)clt_rng_below(&s->rng, n_values) : wanted[p];
+    }
+    clt_config config = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
+    if (config != a && config != b && clt_space_contains(s->space, config)) return config;
+  }
+  clt_walk w;
+  clt_walk_start(&w, s->space);
+  for (int p; (p = clt_walk_parameter(&w)) >= 0;) {
+    size_t n = clt_walk_branches(&w, s->branches), i = 0;
+    uint64_t sum = 0;
+    while (i < n && s->branches[i].position != wanted[p]) sum += s->branches[i++].n;
+    if (i == n) { /* none has the value: one by how many valid configurations it leads to */
+      uint64_t at = clt_rng_below(&s->rng, sum);
+      for (i = 0; at >= s->branches[i].n; i++) at -= s->branches[i].n;
+    }
+    clt_walk_take(&w, &s->branches[i]);
+  }
+  return clt_space_canonical(s->space, w.config);
+}
+
+clt_config clt_steps_vary(clt_steps *s, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(s->space, config, positions);
+  for (int i = 0; i < VARY_TRIES; i++) {
+    size_t p = (size_t)clt_rng_below(&s->rng, clt_space_n_parameters(s->space));
+    uint32_t own = positions[p], n_values = (uint32_t)clt_space_parameter(s->space, p)->n_values;
+    positions[p] = (uint32_t)clt_rng_below(&s->rng, n_values);
+    clt_config other = clt_space_canonical(s->space, clt_space_from_positions(s->space, positions));
+    if (other != config && clt_space_contains(s->space, other)) return other;
+    positions[p] = own;
+  }
+  return config;
 }

@@ -42,12 +42,6 @@ typedef struct surrogate_options {
   double kappa, decay;
 } surrogate_options;
 
-/* One of a block's requests; its cost once it is told. */
-typedef struct request {
-  clt_result_row row;
-  bool told;
-} request;
-
 /* Improvement over some of the rows. */
 typedef struct improvement {
   size_t n;         /* rows */
@@ -56,34 +50,24 @@ typedef struct improvement {
 } improvement;
 
 typedef struct surrogate_state {
-  clt_search_setup setup;
+  clt_steps steps; /* first: its ask and tell are the searcher's */
   surrogate_options options;
   clt_rng rng;
-  clt_draw draw; /* for what is left where random tries find nothing new */
   clt_encoding *encoding;
   clt_committee *committee, *blind; /* the second does without prior data; NULL where there is none */
   clt_forest *forest;               /* NULL: nothing failed yet */
   clt_prior_data data;
   clt_prior prior;        /* n 0: none */
   clt_extra_inputs extra; /* n 0: none */
-  /* All results, in the order of arrival. A branch is a search beside the main one that knows nothing but its own
-   * rows. */
+  /* All that was evaluated first or asked for, in this order, in which it is learnt, too: of n_known configurations the
+   * results of n_rows. A branch is a search beside the main one that knows nothing but its own rows. */
   clt_result_row *rows;
   float *x, *inputs; /* [row][n_inputs], [row][extra.n] */
-  size_t n_rows, n_failed, rows_capacity, x_capacity, inputs_capacity;
+  size_t n_known, n_rows, n_failed, rows_capacity, x_capacity, inputs_capacity;
   improvement all, own; /* of all rows; of the latest branch's */
   uint32_t latest;      /* branch; 0: none yet */
-  clt_map asked;
-  float *points; /* encoded, all that were asked for */
-  size_t n_points, points_capacity;
-  float *candidate; /* encoded */
   clt_candidates candidates;
-  int64_t allowance, n_asked;
-  /* What is asked for in one block is decided by the results of those before, so neither the order of results nor how
-   * late they come makes a difference, and a search that was stopped finds its way again. */
-  request block[LARGEST_BLOCK];
-  size_t block_size; /* the first number asked for; 0: not known yet */
-  size_t n_block, n_block_told;
+  float *candidate;                    /* encoded */
   clt_config transferred[TRANSFERRED]; /* the first ones, where there is prior data */
   size_t n_transferred, transfers_left;
   int64_t spread_left; /* well-spread points to ask for before the models are used */
@@ -94,64 +78,17 @@ typedef struct surrogate_state {
   uint32_t turn;                        /* the branch that the models are fitted for: 0 or the latest */
   uint64_t n_picked[2];                 /* by the main search, by branches */
   double fit_s, predict_s;
-  const char *phase;
 } surrogate_state;
-
-static int note_asked(surrogate_state *s, clt_config config, clt_error *error) {
-  size_t n_inputs = s->encoding->n_inputs;
-  if (clt_map_add(&s->asked, config, NULL) == NULL) return clt_fail_memory(error);
-  if (clt_grow(&s->points, &s->points_capacity, s->n_points + 1, (n_inputs + 1) * sizeof *s->points))
-    return clt_fail_memory(error);
-  clt_encode(s->encoding, config, s->points + s->n_points++ * n_inputs);
-  clt_candidates_block(&s->candidates, config);
-  return CLT_OK;
-}
-
-static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  surrogate_state *s = state;
-  s->setup = *setup;
-  s->options = *(const surrogate_options *)options;
-  s->allowance = clt_search_allowance(setup);
-  s->spread_left = s->options.start;
-  s->phase = "spreading";
-  clt_rng_init(&s->rng, setup->seed);
-  clt_draw_init(&s->draw, setup->space, setup->seed);
-  const clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
-                                           (unsigned)s->options.iterations, s->options.decay};
-  int rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
-  if (rc) return rc;
-  size_t n_inputs = s->encoding->n_inputs;
-  s->candidate = clt_new_array(n_inputs, sizeof *s->candidate);
-  if (s->candidate == NULL) return clt_fail_memory(error);
-  if (setup->n_sources && n_inputs) {
-    rc = clt_prior_data_init(&s->data, setup, s->encoding, error);
-    s->extra = (clt_extra_inputs){s->data.n, clt_prior_data_fill, &s->data};
-    s->transfers_left = TRANSFERRED;
-    if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
-  }
-  if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
-  if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
-  const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
-  if (!rc) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
-  if (!rc && setup->predicted && setup->n_sources && n_inputs)
-    rc = clt_prior_init(&s->prior, &setup->sources[0], s->encoding, error);
-  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = note_asked(s, setup->evaluated[i], error);
-  /* A warm start replaces the initial design. */
-  int64_t n_warm = (int64_t)setup->n_evaluated - setup->has_default;
-  if (n_warm) s->transfers_left = 0;
-  s->spread_left = s->spread_left > n_warm ? s->spread_left - n_warm : 0;
-  return rc;
-}
 
 /* --- well-spread points --- */
 
 static int uniform_point(surrogate_state *s, clt_config *out, clt_error *error) {
-  const clt_space *space = s->setup.space;
+  const clt_space *space = s->steps.space;
   for (int i = 0; i < TRIES; i++) {
     *out = clt_space_canonical(space, clt_space_at(space, clt_rng_below(&s->rng, clt_space_valid(space))));
-    if (clt_map_find(&s->asked, *out) == NULL) return CLT_OK;
+    if (clt_map_find(&s->steps.known, *out) == NULL) return CLT_OK;
   }
-  return clt_draw_next(&s->draw, &s->asked, out, error);
+  return clt_steps_random(&s->steps, out, error);
 }
 
 /* The one of a few uniform candidates that is farthest from all that was asked for; of those that probably fail only
@@ -161,7 +98,7 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
   clt_config first;
   int rc = uniform_point(s, &first, error);
   *out = first;
-  if (rc || first == CLT_CONFIG_NONE || s->n_points == 0) return rc;
+  if (rc || first == CLT_CONFIG_NONE || s->n_known == 0) return rc;
   for (int i = 0; i < CANDIDATES; i++) {
     clt_config config = first;
     float p_fail = 0;
@@ -169,7 +106,7 @@ static int far_point(surrogate_state *s, clt_config *out, clt_error *error) {
     if (!rc && config != CLT_CONFIG_NONE && s->forest) rc = clt_forest_predict(s->forest, &config, 1, &p_fail, error);
     if (rc || config == CLT_CONFIG_NONE) break;
     clt_encode(s->encoding, config, x);
-    float distance = clt_least_distance(s->points, s->n_points, s->encoding->n_inputs, x);
+    float distance = clt_least_distance(s->x, s->n_known, s->encoding->n_inputs, x);
     if (p_fail > CLT_P_FAIL || !(distance > farthest)) continue;
     farthest = distance;
     *out = config;
@@ -187,18 +124,26 @@ static void note_improvement(improvement *i, double cost) {
   if (first || cost < i->best_cost) i->best_cost = cost;
 }
 
-static int add_row(surrogate_state *s, clt_result_row row, clt_error *error) {
-  size_t n_inputs = s->encoding->n_inputs, n_extra = s->extra.n, n = s->n_rows;
+static int add_known(surrogate_state *s, clt_config config, uint32_t branch, clt_error *error) {
+  size_t n_inputs = s->encoding->n_inputs, n_extra = s->extra.n, n = s->n_known;
   if (clt_grow(&s->rows, &s->rows_capacity, n + 1, sizeof *s->rows) ||
       clt_grow(&s->x, &s->x_capacity, n + 1, (n_inputs + 1) * sizeof *s->x) ||
       clt_grow(&s->inputs, &s->inputs_capacity, n + 1, (n_extra + 1) * sizeof *s->inputs))
     return clt_fail_memory(error);
-  if (n_extra) s->extra.fill(s->extra.user, row.config, s->inputs + n * n_extra);
-  clt_encode(s->encoding, row.config, s->x + n * n_inputs);
-  s->rows[s->n_rows++] = row;
-  s->n_failed += isnan(row.cost);
-  note_improvement(&s->all, row.cost);
-  if (row.branch && row.branch == s->latest) note_improvement(&s->own, row.cost);
+  if (n_extra) s->extra.fill(s->extra.user, config, s->inputs + n * n_extra);
+  clt_encode(s->encoding, config, s->x + n * n_inputs);
+  s->rows[s->n_known++] = (clt_result_row){config, NAN, branch};
+  return CLT_OK;
+}
+
+static int surrogate_learn(void *state, clt_config config, double cost, clt_error *error) {
+  (void)config, (void)error;
+  surrogate_state *s = state;
+  clt_result_row *row = &s->rows[s->n_rows++];
+  if (isfinite(cost)) row->cost = cost;
+  s->n_failed += isnan(row->cost);
+  note_improvement(&s->all, row->cost);
+  if (row->branch && row->branch == s->latest) note_improvement(&s->own, row->cost);
   return CLT_OK;
 }
 
@@ -272,7 +217,7 @@ static int need_committee(surrogate_state *s, clt_error *error) {
   double fitted_s = clt_now_s();
   const clt_fastest fastest = find_fastest(s);
   if (!rc)
-    rc = clt_candidates_predict(&s->candidates, committee, blind, &s->asked, &fastest, s->options.kappa, &changed,
+    rc = clt_candidates_predict(&s->candidates, committee, blind, &s->steps.known, &fastest, s->options.kappa, &changed,
                                 error);
   if (changed) s->has_trees = s->has_validity = false;
   s->has_committee = !rc;
@@ -332,12 +277,12 @@ static void branch_if_stalled(surrogate_state *s) {
   bool early = s->extra.n && s->latest == 0;
   int64_t patience = early ? (s->options.patience + 1) / 2 : s->options.patience;
   if (patience == 0 || (int64_t)(i->n - i->best_at) < patience) return;
-  if (s->allowance - s->n_asked < LEAST_LEFT || (s->extra.n && s->n_asked < SOURCES_FIRST)) return;
+  if (s->steps.left < LEAST_LEFT || (s->extra.n && s->steps.n_asked < SOURCES_FIRST)) return;
   s->turn = ++s->latest;
   s->own = (improvement){0};
   s->n_seen = 0;
   s->spread_left = s->options.start;
-  s->phase = "search from anew";
+  s->steps.phase = "search from anew";
 }
 
 /* The best by the models, whose turn it is with each news. CLT_CONFIG_NONE: nothing is left. */
@@ -361,85 +306,79 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   }
   if (rc) return rc;
   const clt_fastest fastest = find_fastest(s);
-  *out = clt_candidates_best(c, by, s->options.kappa, &fastest);
+  *out = clt_candidates_best(c, by, s->options.kappa, &s->steps.known, &fastest);
   return *out == CLT_CONFIG_NONE && !c->complete ? far_point(s, out, error) : CLT_OK;
 }
 
 /* The next one, by the first of these that applies: predictions of a model, corrected; prior data; well-spread points;
- * the models. CLT_CONFIG_NONE with *some: ask again; without: nothing is left. */
-static int next_one(surrogate_state *s, clt_config *out, bool *some, clt_error *error) {
+ * the models. */
+static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
   *out = CLT_CONFIG_NONE;
-  *some = true;
   if (s->committee && s->prior.n && s->n_rows < PRIOR_ROWS) {
     double start_s = clt_now_s();
     int rc = need_forest(s, error);
-    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, &s->asked, s->forest, error);
+    if (!rc) rc = clt_prior_best(out, &s->prior, s->rows, s->n_rows, &s->steps.known, s->forest, error);
     s->predict_s += clt_now_s() - start_s;
     if (rc || *out != CLT_CONFIG_NONE) return rc;
   }
-  if (s->committee && s->transfers_left > 0) {
-    *out = clt_prior_data_best(&s->data, s->n_transferred, s->transferred, s->n_transferred, &s->asked);
+  while (s->committee && s->transfers_left > 0) {
+    *out = clt_prior_data_best(&s->data, s->n_transferred, s->transferred, s->n_transferred, &s->steps.known);
     s->transfers_left--;
-    if (*out != CLT_CONFIG_NONE) s->transferred[s->n_transferred++] = *out;
-    return CLT_OK;
+    if (*out != CLT_CONFIG_NONE) return s->transferred[s->n_transferred++] = *out, CLT_OK;
   }
   bool too_few = count_correct(s, 0) < MIN_CORRECT;
   if (s->committee && s->spread_left == 0 && !too_few) branch_if_stalled(s);
   if (s->committee && s->spread_left == 0 && too_few) s->spread_left = MORE;
-  int rc;
-  if (s->committee == NULL || s->spread_left > 0) {
-    rc = far_point(s, out, error);
-    if (s->spread_left > 0) s->spread_left--;
-  } else {
-    rc = pick_by_models(s, out, error);
+  if (s->committee && s->spread_left == 0) return pick_by_models(s, out, error);
+  if (s->spread_left > 0) s->spread_left--;
+  return far_point(s, out, error);
+}
+
+static int surrogate_propose(void *state, clt_config *out, clt_error *error) {
+  surrogate_state *s = state;
+  if (s->spread_left == 0) s->steps.phase = "search";
+  int rc = choose_next(s, out, error);
+  return rc || *out == CLT_CONFIG_NONE ? rc : add_known(s, *out, s->turn, error);
+}
+
+static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  surrogate_state *s = state;
+  static const clt_steps_rules rules = {surrogate_propose, surrogate_learn, LARGEST_BLOCK};
+  s->options = *(const surrogate_options *)options;
+  s->spread_left = s->options.start;
+  clt_rng_init(&s->rng, setup->seed);
+  const clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
+                                           (unsigned)s->options.iterations, s->options.decay};
+  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  if (!rc) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
+  if (rc) return rc;
+  s->steps.phase = "spreading";
+  size_t n_inputs = s->encoding->n_inputs;
+  s->candidate = clt_new_array(n_inputs, sizeof *s->candidate);
+  if (s->candidate == NULL) return clt_fail_memory(error);
+  if (setup->n_sources && n_inputs) {
+    rc = clt_prior_data_init(&s->data, setup, s->encoding, error);
+    s->extra = (clt_extra_inputs){s->data.n, clt_prior_data_fill, &s->data};
+    s->transfers_left = TRANSFERRED;
+    if (s->spread_left > START_TRANSFERRED) s->spread_left = START_TRANSFERRED;
   }
-  *some = *out != CLT_CONFIG_NONE;
+  if (!rc && n_inputs) rc = clt_committee_new(&s->committee, s->encoding, s->extra.n, &committee, error);
+  if (!rc && s->extra.n) rc = clt_committee_new(&s->blind, s->encoding, 0, &committee, error);
+  const clt_extra_inputs *extra = s->extra.n ? &s->extra : NULL;
+  if (!rc) rc = clt_candidates_init(&s->candidates, s->encoding, extra, setup->threads, &s->rng, error);
+  if (!rc && setup->predicted && setup->n_sources && n_inputs)
+    rc = clt_prior_init(&s->prior, &setup->sources[0], s->encoding, error);
+  for (size_t i = 0; !rc && i < setup->n_evaluated; i++) rc = add_known(s, setup->evaluated[i], 0, error);
+  /* A warm start replaces the initial design. */
+  int64_t n_warm = (int64_t)setup->n_evaluated - setup->has_default;
+  if (n_warm) s->transfers_left = 0;
+  s->spread_left = s->spread_left > n_warm ? s->spread_left - n_warm : 0;
   return rc;
-}
-
-static int surrogate_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  surrogate_state *s = state;
-  bool some = true;
-  *n_out = 0;
-  if (s->block_size == 0) s->block_size = n < LARGEST_BLOCK ? n : LARGEST_BLOCK;
-  while (some && *n_out < n && s->n_asked < s->allowance) {
-    clt_config config;
-    int rc = CLT_OK;
-    if (s->n_block == s->block_size) {
-      if (s->n_block_told < s->n_block) break;
-      for (size_t i = 0; !rc && i < s->n_block; i++) rc = add_row(s, s->block[i].row, error);
-      s->n_block = s->n_block_told = 0;
-    }
-    if (!rc) rc = next_one(s, &config, &some, error);
-    if (rc) return rc;
-    if (config == CLT_CONFIG_NONE) continue;
-    s->block[s->n_block++] = (request){.row = {config, NAN, s->turn}};
-    s->n_asked++;
-    out[(*n_out)++] = config;
-    rc = note_asked(s, config, error);
-    if (rc) return rc;
-  }
-  return CLT_OK;
-}
-
-static int surrogate_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
-                          clt_error *error) {
-  (void)measurement;
-  surrogate_state *s = state;
-  if (clt_search_is_evaluated(&s->setup, config)) return add_row(s, (clt_result_row){config, cost, 0}, error);
-  if (s->spread_left == 0) s->phase = "search";
-  for (size_t i = 0; i < s->n_block; i++) {
-    if (s->block[i].row.config != config || s->block[i].told) continue;
-    s->block[i].row.cost = cost;
-    s->block[i].told = true;
-    s->n_block_told++;
-  }
-  return CLT_OK;
 }
 
 static void surrogate_report(const void *state, clt_search_report *out) {
   const surrogate_state *s = state;
-  snprintf(out->phase, sizeof out->phase, "%s", s->phase);
+  clt_steps_report(state, out);
   clt_search_note(out, "fit_s", s->fit_s);
   clt_search_note(out, "predict_s", s->predict_s);
 }
@@ -449,8 +388,6 @@ static void surrogate_fini(void *state) {
   clt_candidates_release(&s->candidates);
   clt_prior_data_release(&s->data);
   clt_prior_release(&s->prior);
-  clt_map_release(&s->asked);
-  clt_draw_release(&s->draw);
   clt_forest_free(s->forest);
   clt_committee_free(s->committee);
   clt_committee_free(s->blind);
@@ -458,8 +395,8 @@ static void surrogate_fini(void *state) {
   free(s->rows);
   free(s->x);
   free(s->inputs);
-  free(s->points);
   free(s->candidate);
+  clt_steps_fini(state);
 }
 
 #define OPTION(name, type, standard, min, max, field, help) \
@@ -487,8 +424,8 @@ const clt_searcher_type clt_searcher_surrogate = {
     .sequential = true,
     .transfers = true,
     .init = surrogate_init,
-    .ask = surrogate_ask,
-    .tell = surrogate_tell,
+    .ask = clt_steps_ask,
+    .tell = clt_steps_tell,
     .report = surrogate_report,
     .fini = surrogate_fini,
 };

@@ -80,7 +80,6 @@ typedef struct clt_candidates {
   clt_layout layout[2]; /* so too */
   clt_config *configs;
   float *mean, *spread, *p_fail, *tree;
-  uint8_t *blocked; /* asked for already */
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
   size_t n_sample;
@@ -92,7 +91,6 @@ typedef struct clt_candidates {
 int clt_candidates_init(clt_candidates *candidates, const clt_encoding *encoding, const clt_extra_inputs *extra,
                         unsigned threads, clt_rng *rng, clt_error *error);
 void clt_candidates_release(clt_candidates *candidates);
-void clt_candidates_block(clt_candidates *candidates, clt_config config);
 
 #define CLT_MOST_FASTEST 10
 
@@ -115,9 +113,10 @@ typedef enum clt_acquisition {
   CLT_NEAR_INCUMBENT /* mean, among the neighbours of the best measured */
 } clt_acquisition;
 
-/* The best by an acquisition function, those that probably fail last; CLT_CONFIG_NONE: all are blocked. Of the
- * neighbours of the fastest few, only those that probably do not fail; where there are none, the least mean. */
+/* The best by an acquisition function that is not in asked, those that probably fail last; CLT_CONFIG_NONE: none is
+ * left. Of the neighbours of the fastest few, only those that probably do not fail; where there are none, the least
+ * mean. */
 clt_config clt_candidates_best(const clt_candidates *candidates, clt_acquisition acquisition, double kappa,
-                               const clt_fastest *fastest);
+                               const clt_map *asked, const clt_fastest *fastest);
 
 #endif

@@ -31,7 +31,8 @@ static int mark(void *state, clt_config config, double time_s, clt_error *error)
   return CLT_OK;
 }
 
-static const clt_steps_rules rules = {follow, mark};
+static const clt_steps_rules rules = {.propose = follow, .learn = mark};
+static const clt_steps_rules rules_of_blocks = {.propose = follow, .learn = mark, .most_in_block = 4};
 
 static int follower_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   (void)options;
@@ -115,6 +116,33 @@ static void nothing_is_learnt_earlier_than_the_window_allows(void **state) {
   clt_space_free(space);
 }
 
+static void a_block_is_proposed_with_the_results_of_those_before(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  follower *f = calloc(1, sizeof *f);
+  clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
+  clt_config asked[8], more[8];
+  size_t n;
+  assert_int_equal(clt_steps_init(&f->steps, &setup, &rules_of_blocks, f, NULL), 0);
+  f->mark = 1;
+  assert_int_equal(follower_ask(f, 8, asked, &n, NULL), 0);
+  assert_int_equal(n, 4);
+  for (size_t i = 4; i-- > 0;) { /* nothing before the block is told */
+    assert_int_equal(follower_ask(f, 1, more, &n, NULL), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(follower_tell(f, asked[i], 1e-3, NULL, NULL), 0);
+  }
+  for (size_t i = 0; i < 4; i++) { /* the whole of the next one with the same knowledge */
+    assert_int_equal(follower_ask(f, 1, more, &n, NULL), 0);
+    assert_int_equal(n, 1);
+    assert_int_equal(f->n_learnt, 4);
+    assert_int_equal(follower_tell(f, more[0], 1e-3, NULL, NULL), 0);
+  }
+  follower_fini(f);
+  free(f);
+  clt_space_free(space);
+}
+
 static void first_is_learnt_at_once(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
@@ -132,17 +160,18 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   clt_rng rng;
-  clt_vary vary;
+  clt_steps steps;
+  const clt_search_setup setup = {.space = space, .seed = 1};
   clt_rng_init(&rng, 1);
-  assert_int_equal(clt_vary_init(&vary, space, &rng, NULL), 0);
+  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL, NULL), 0);
   size_t n_equal[3] = {0};
   for (int i = 0; i < 2000; i++) {
     clt_config two[2];
     assert_int_equal(clt_space_sample(space, &rng, 2, two, NULL), 2);
     clt_config a = clt_space_canonical(space, two[0]), b = clt_space_canonical(space, two[1]);
     uint32_t of_a[5], of_b[5], of_child[5], of_next[5];
-    clt_config child = clt_vary_mix(&vary, a, b, 0), next = clt_vary_one(&vary, a);
-    clt_config other = clt_vary_mix(&vary, a, a, 0.25);
+    clt_config child = clt_steps_mix(&steps, a, b, 0), next = clt_steps_vary(&steps, a);
+    clt_config other = clt_steps_mix(&steps, a, a, 0.25);
     assert_true(clt_space_contains(space, child) && clt_space_canonical(space, child) == child);
     assert_true(clt_space_contains(space, next) && clt_space_canonical(space, next) == next && next != a);
     assert_true(clt_space_contains(space, other) && clt_space_canonical(space, other) == other);
@@ -160,7 +189,7 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
   assert_true(n_equal[0] > 9900);                        /* but for aliases, and parents with nothing between them */
   assert_true(n_equal[1] >= 7600 && n_equal[1] <= 8000); /* four of five, but for aliases */
   assert_true(n_equal[2] > 7000 && n_equal[2] < 8500);   /* drawn anew with 0.25, sometimes to the same value */
-  clt_vary_release(&vary);
+  clt_steps_fini(&steps);
   clt_space_free(space);
 }
 
@@ -179,18 +208,19 @@ static void variations_of_a_sparse_space_are_valid(void **state) {
   assert_int_equal(clt_space_new(&space, builder, NULL), 0);
   clt_space_builder_free(builder);
   clt_rng rng;
-  clt_vary vary;
+  clt_steps steps;
+  const clt_search_setup setup = {.space = space, .seed = 1};
   clt_rng_init(&rng, 1);
-  assert_int_equal(clt_vary_init(&vary, space, &rng, NULL), 0);
+  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL, NULL), 0);
   size_t n_others = 0;
   for (int i = 0; i < 300; i++) {
     clt_config from = clt_space_at(space, clt_rng_below(&rng, clt_space_valid(space)));
-    clt_config config = clt_vary_mix(&vary, from, from, 0.8);
+    clt_config config = clt_steps_mix(&steps, from, from, 0.8);
     assert_true(clt_space_contains(space, config));
     n_others += config != from;
   }
   assert_true(n_others > 150);
-  clt_vary_release(&vary);
+  clt_steps_fini(&steps);
   clt_space_free(space);
 }
 
@@ -198,6 +228,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(requests_depend_on_neither_order_nor_lateness),
       cmocka_unit_test(nothing_is_learnt_earlier_than_the_window_allows),
+      cmocka_unit_test(a_block_is_proposed_with_the_results_of_those_before),
       cmocka_unit_test(first_is_learnt_at_once),
       cmocka_unit_test(variations_are_valid_and_keep_what_they_should),
       cmocka_unit_test(variations_of_a_sparse_space_are_valid),
