@@ -1,5 +1,4 @@
-#include "cli/init.h"
-
+/* `clatune init`: a first problem file, from what the compiler says of a kernel and from its text. */
 #include <clatune/sys/evaluator.h>
 #include <ctype.h>
 #include <errno.h>
@@ -7,54 +6,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
+#include "device/inspect.h"
 
 #define MAX_TEXT_BYTES (512 << 10)
+#define MAX_MACROS 64
+#define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
 
-/* The kernel's text under its own name, so that the compiler's messages say file and line. */
-static int read_kernel(char **out, const char *path) {
-  clt_error error = {0};
-  clt_text named = {0};
-  char *text = NULL;
-  size_t n = 0;
-  if (clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &error)) return cli_report(&error);
-  if (memchr(text, 0, n)) return free(text), cli_failure("'%s' is no text", path);
-  if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
-  clt_text_add(&named, text);
-  free(text);
-  return clt_text_take(out, &named, NULL) ? cli_failure("out of memory") : 0;
-}
+static const char *const axes[] = {"X", "Y", "Z"};
 
-/* "-Da=1 -Db" of --define, and the kernel's folder to include from. */
-static int make_options(char **out, const cli_arguments *arguments, const char *path) {
-  const char **defines, *slash = strrchr(path, '/');
-  clt_text text = {0};
-  size_t n;
-  int rc = cli_texts(&defines, &n, arguments, "define");
-  if (rc) return rc;
-  clt_text_printf(&text, "-I \"%.*s\"", slash ? (int)(slash - path) : 1, slash ? path : ".");
-  for (size_t i = 0; i < n; i++) clt_text_printf(&text, " -D%s", defines[i]);
-  free(defines);
-  return clt_text_take(out, &text, NULL) ? cli_failure("out of memory") : 0;
-}
+/* #ifndef NAME / #define NAME 16 */
+typedef struct tuned_macro {
+  char name[64];
+  int64_t value;
+} tuned_macro;
 
-static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *kernels, size_t n, const char *name,
-                         const char *path) {
-  char names[1024] = "";
-  for (size_t i = 0; i < n; i++) {
-    if (name ? strcmp(kernels[i].name, name) == 0 : n == 1) return *out = &kernels[i], 0;
-    size_t used = strlen(names);
-    snprintf(names + used, sizeof names - used, " '%s'", kernels[i].name);
-  }
-  if (n == 0) return cli_failure("'%s' has no kernel", path);
-  if (name) return cli_usage("'%s' has no kernel '%s'; it has%s", path, name, names);
-  return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
-}
+typedef struct draft {
+  const clt_kernel_info *kernel;
+  /* What can be seen in the text of the kernel file without a compiler. */
+  tuned_macro macros[MAX_MACROS]; /* with a default */
+  size_t n_macros;
+  int n_dimensions;     /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
+  char required[3][64]; /* reqd_work_group_size, as written; "": none */
+  bool uses_groups;     /* get_group_id or get_local_id: the global size is likely not one work-item an element */
+  /* What becomes of it. */
+  char sizes[CLT_MAX_KERNEL_ARGUMENTS][160]; /* a problem parameter for each whole scalar argument */
+  size_t n_sizes;
+  bool own_local_size;   /* whether the work-group is what parameters say */
+  const char *local[3];  /* the parameter that is its size along a dimension: */
+  bool macro_is_size[3]; /* a macro that is called so, or one of our own */
+} draft;
 
 /* --- what can be seen without a compiler --- */
 
@@ -65,7 +52,7 @@ static const char *skip_blanks(const char *at) {
 
 /* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
  * nothing asks whether they are defined, are noted on standard error. */
-static void read_macros(cli_kernel_text *out, const char *text, const char *path) {
+static void read_macros(draft *out, const char *text, const char *path) {
   clt_define *defines = NULL;
   size_t n = 0;
   if (clt_defines(&defines, &n, text, NULL)) return;
@@ -77,10 +64,10 @@ static void read_macros(cli_kernel_text *out, const char *text, const char *path
     bool skipped = end == number || end[strspn(end, ") \tuU\r")] != '\0';
     for (size_t k = 0; k < out->n_macros; k++) skipped |= strcmp(out->macros[k].name, d->name) == 0;
     if (skipped || d->has_arguments) continue;
-    if (d->guarded && out->n_macros < CLI_MAX_MACROS) {
-      cli_macro *macro = &out->macros[out->n_macros++];
-      memcpy(macro->name, d->name, sizeof macro->name);
-      macro->value = value;
+    if (d->guarded && out->n_macros < MAX_MACROS) {
+      tuned_macro *m = &out->macros[out->n_macros++];
+      memcpy(m->name, d->name, sizeof m->name);
+      m->value = value;
     } else if (!d->guarded && path) {
       fprintf(
           stderr,
@@ -91,9 +78,9 @@ static void read_macros(cli_kernel_text *out, const char *text, const char *path
   free(defines);
 }
 
-static void read_kernel_text(cli_kernel_text *out, const char *text, const char *path) {
+static void read_text(draft *out, const char *text, const char *path) {
   static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
-  *out = (cli_kernel_text){.n_dimensions = 1};
+  out->n_dimensions = 1;
   read_macros(out, text, path);
   /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
   const char *attribute = strstr(text, "reqd_work_group_size");
@@ -114,6 +101,198 @@ static void read_kernel_text(cli_kernel_text *out, const char *text, const char 
       if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > out->n_dimensions) out->n_dimensions = *digit - '0' + 1;
       if (i > 0) out->uses_groups = true;
     }
+}
+
+/* --- the problem --- */
+
+static bool is_whole(const clt_kernel_argument *a) {
+  static const char *const types[] = {"int", "uint", "long", "ulong", "size_t", "short", "ushort", "unsigned int"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(a->type, types[i]) == 0) return a->address == CLT_ADDRESS_PRIVATE;
+  return false;
+}
+
+/* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so.
+ */
+static const char *size_along(const draft *d, int dimension) {
+  static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
+                                          {"height", "h", "ny", "rows", "m", NULL}};
+  if (d->n_sizes == 1) return d->sizes[0];
+  if (d->n_sizes != (size_t)d->n_dimensions) return NULL;
+  for (size_t k = 0; dimension < 2 && d->n_dimensions > 1 && k < 6 && names[dimension][k]; k++)
+    for (size_t i = 0; i < d->n_sizes; i++)
+      if (strcasecmp(d->sizes[i] + strlen(PREFIX), names[dimension][k]) == 0) return d->sizes[i];
+  return NULL;
+}
+
+/* --- parameters --- */
+
+/* Powers of two about a power of two, off and on, or the value alone. */
+static json_t *values_about(int64_t value) {
+  bool power = value > 1 && (value & (value - 1)) == 0;
+  json_t *list = json_array();
+  if (value == 0 || value == 1) {
+    for (int64_t v = value; v <= (value ? 8 : 1); v += value ? v : 1) json_array_append_new(list, json_integer(v));
+  } else if (power) {
+    for (int64_t v = value / 8 > 1 ? value / 8 : 1; v <= 8 * value && v <= 1024; v *= 2)
+      json_array_append_new(list, json_integer(v));
+  } else {
+    json_array_append_new(list, json_integer(value));
+  }
+  return list;
+}
+
+/* Whether a macro is called as people call the work-group's size along a dimension: BLOCK_SIZE where there is only one
+ * dimension, WG_X, LOCAL_SIZE_1, block_size_y. */
+static bool is_local_size(const char *macro, int dimension, int n_dimensions) {
+  static const char *const stems[] = {"local_size",     "local",           "wg_size",    "wg",         "wgs",
+                                      "workgroup_size", "work_group_size", "group_size", "block_size", "block"};
+  static const char letters[] = "xyz";
+  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+    size_t n = strlen(stems[i]);
+    if (strncasecmp(macro, stems[i], n) != 0) continue;
+    const char *suffix = macro + n + (macro[n] == '_');
+    if (suffix[0] == '\0' && macro[n] == '\0' && n_dimensions == 1) return true;
+    if (suffix[0] && suffix[1] == '\0' && ((suffix[0] | 32) == letters[dimension] || suffix[0] == '0' + dimension))
+      return true;
+  }
+  return false;
+}
+
+static json_t *tuning_parameters(const draft *d) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < d->n_macros; i++) {
+    const tuned_macro *m = &d->macros[i];
+    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
+                                          values_about(m->value), "Default", (json_int_t)m->value));
+  }
+  for (int k = 0; d->own_local_size && k < d->n_dimensions; k++)
+    if (!d->macro_is_size[k])
+      json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i}", "Name", d->local[k], "Type", "int", "Values",
+                                            values_about(k ? 4 : 32), "Default", k ? 4 : 32));
+  return list;
+}
+
+/* --- arguments --- */
+
+static json_t *extent_json(const draft *d, const char *what) {
+  const char *x = size_along(d, 0), *y = size_along(d, 1);
+  if (x && d->n_dimensions == 1) return json_string(x);
+  if (x && y && d->n_dimensions == 2) return json_pack("[s, s]", x, y);
+  return json_sprintf("TODO number of %s, an expression", what);
+}
+
+static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
+  char element[128];
+  snprintf(element, sizeof element, "%.*s", (int)strcspn(a->type, "* "), a->type);
+  if (a->address == CLT_ADDRESS_LOCAL)
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "Type", element, "MemoryType", "Local", "Size",
+                     "TODO number of elements, an expression over the tuning parameters");
+  if (strncmp(a->type, "image", 5) == 0) {
+    json_t *out =
+        json_pack("{s:s, s:s, s:s, s:s, s:o}", "Name", a->name, "Type", "TODO float4, uchar4, float or the like",
+                  "MemoryType", strstr(a->type, "3d") ? "Image3D" : "Image2D", "AccessType",
+                  a->writes_image ? "WriteOnly" : "ReadOnly", "Size", extent_json(d, "pixels, [width, height]"));
+    if (!a->writes_image) json_object_set_new(out, "FillType", json_string("Random"));
+    return out;
+  }
+  if (strcmp(a->type, "sampler_t") == 0)
+    return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
+                     "Filter", "Nearest");
+  if (a->address == CLT_ADDRESS_PRIVATE)
+    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", strcmp(a->type, "size_t") ? a->type : "ulong",
+                     "MemoryType", "Scalar", "FillValue",
+                     is_whole(a) ? json_sprintf(PREFIX "%s", a->name) : json_real(1));
+  bool real =
+      strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
+  json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
+                          "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size",
+                          extent_json(d, "elements"), "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
+  if (a->address == CLT_ADDRESS_CONSTANT) json_object_set_new(out, "MemType", json_string("Constant"));
+  if (!a->is_const)
+    json_object_set_new(out, "// access", json_string("WriteOnly, and no FillType, where the kernel only writes it"));
+  return out;
+}
+
+/* --- reference --- */
+
+/* Another kernel of the file that is called naive or reference and takes the same arguments. */
+static json_t *reference_json(const draft *d, const char *kernel_file, const clt_kernel_info *kernels, size_t n) {
+  const clt_kernel_info *naive = NULL;
+  for (size_t i = 0; i < n && naive == NULL; i++) {
+    const clt_kernel_info *other = &kernels[i];
+    bool fits = (strcasestr(other->name, "naive") || strcasestr(other->name, "ref")) &&
+                strcmp(other->name, d->kernel->name) != 0 && other->n_arguments == d->kernel->n_arguments;
+    for (size_t k = 0; fits && k < other->n_arguments; k++)
+      fits = strcmp(d->kernel->arguments[k].name, other->arguments[k].name) == 0 &&
+             strcmp(d->kernel->arguments[k].type, other->arguments[k].type) == 0;
+    if (fits) naive = other;
+  }
+  if (naive == NULL)
+    return json_string(
+        "TODO {\"KernelFile\": ..., \"KernelName\": ..., \"GlobalSize\": ...} of a simple kernel that is right; "
+        "without this key the default configuration's result is taken for right");
+  json_t *size = json_array();
+  for (int k = 0; k < d->n_dimensions; k++) {
+    const char *along = size_along(d, k);
+    json_array_append_new(
+        size, along ? json_string(along) : json_sprintf("TODO work-items of '%s' along %s", naive->name, axes[k]));
+  }
+  return json_pack("{s:s, s:s, s:o}", "KernelFile", kernel_file, "KernelName", naive->name, "GlobalSize", size);
+}
+
+/* A first problem file for a kernel, with TODO where a person knows better. kernels: all of the file; one of them that
+ * is called naive or reference is proposed as the reference. NULL when out of memory. */
+static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel_info *kernels, size_t n_kernels) {
+  static const char *const own_names[] = {"local_x", "local_y", "local_z"};
+  static const int default_sizes[] = {1024, 768, 512}; /* unequal, so that swapped ones do not go unnoticed */
+  const clt_kernel_info *kernel = d->kernel;
+  json_t *sizes = json_array(), *conditions = json_array(), *arguments = json_array();
+  json_t *global = json_object(), *local = json_object();
+  for (size_t i = 0; i < kernel->n_arguments; i++) {
+    if (!is_whole(&kernel->arguments[i])) continue;
+    snprintf(d->sizes[d->n_sizes], sizeof *d->sizes, PREFIX "%s", kernel->arguments[i].name);
+    json_array_append_new(sizes, json_pack("{s:s, s:i, s:i}", "Name", d->sizes[d->n_sizes], "Default",
+                                           default_sizes[d->n_sizes % 3], "Min", 1));
+    d->n_sizes++;
+  }
+  d->own_local_size = d->required[0][0] == '\0' && kernel->local_size[0] == 0;
+  for (int k = 0; k < d->n_dimensions; k++) {
+    d->local[k] = own_names[k];
+    for (size_t i = 0; i < d->n_macros && !d->macro_is_size[k]; i++)
+      if ((d->macro_is_size[k] = is_local_size(d->macros[i].name, k, d->n_dimensions))) d->local[k] = d->macros[i].name;
+    const char *size = size_along(d, k), *required = d->required[k];
+    json_object_set_new(global, axes[k],
+                        size && !d->uses_groups ? json_string(size)
+                                                : json_sprintf("TODO work-items along %s, an expression%s%s", axes[k],
+                                                               size ? " such as " : "", size ? size : ""));
+    json_object_set_new(local, axes[k],
+                        required[0]             ? json_string(required)
+                        : kernel->local_size[k] ? json_integer((json_int_t)kernel->local_size[k])
+                                                : json_string(d->local[k]));
+    /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
+    if (d->own_local_size && size)
+      json_array_append_new(
+          conditions, json_pack("{s:o, s:s}", "Expression", json_sprintf("%s %% %s == 0", size, d->local[k]), "// why",
+                                "leave it out where the kernel has no need of whole work-groups"));
+  }
+  for (size_t i = 0; i < kernel->n_arguments; i++)
+    json_array_append_new(arguments, argument_json(d, &kernel->arguments[i]));
+  json_t *problem =
+      json_pack("{s:{s:s}, s:o, s:{s:o, s:o}, s:{s:s, s:s, s:s, s:o, s:o, s:o}, s:o}", "General", "BenchmarkName",
+                kernel->name, "ProblemParameters", sizes, "ConfigurationSpace", "TuningParameters",
+                tuning_parameters(d), "Conditions", conditions, "KernelSpecification", "Language", "OpenCL",
+                "KernelName", kernel->name, "KernelFile", kernel_file, "GlobalSize", global, "LocalSize", local,
+                "Arguments", arguments, "Reference", reference_json(d, kernel_file, kernels, n_kernels));
+  if (problem == NULL || !d->own_local_size || d->n_macros == 0) return problem;
+  json_object_set_new(
+      json_object_get(problem, "KernelSpecification"), "// LocalSize",
+      d->macro_is_size[0]
+          ? json_sprintf("%s is taken for the work-group's size, as it is called so; where it is another, write that",
+                         d->local[0])
+          : json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
+                         d->n_macros > 1 ? "a macro such as " : "", d->macros[0].name));
+  return problem;
 }
 
 /* --- writing --- */
@@ -154,83 +333,104 @@ static void put_json(clt_text *out, const json_t *json, int indent) {
   }
 }
 
-/* An existing file is left as it is. */
-static int write_problem(const char *path, const json_t *json) {
-  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-  if (file == NULL)
-    return cli_failure(
-        errno == EEXIST ? "'%s' exists already; it is left as it is, choose another by -o" : "cannot create '%s'",
-        path);
-  clt_text text = {0};
-  put_json(&text, json, 0);
-  clt_text_add(&text, "\n");
-  bool failed = text.rc || fputs(text.bytes, file) < 0;
-  clt_text_release(&text);
-  return fclose(file) || failed ? cli_failure("cannot write '%s'", path) : 0;
-}
-
-static void count_todos(const json_t *json, int *n) {
-  const char *name;
-  json_t *member;
-  if (json_is_string(json)) *n += strncmp(json_string_value(json), "TODO", 4) == 0;
-  for (size_t i = 0; i < json_array_size(json); i++) count_todos(json_array_get(json, i), n);
-  json_object_foreach((json_t *)json, name, member) { count_todos(member, n); }
-}
-
-static int write_for(const cli_arguments *arguments, const clt_kernel_info *kernel, const clt_kernel_info *kernels,
-                     size_t n_kernels, const char *text) {
+static int write_problem(const cli_arguments *arguments, draft *d, const clt_kernel_info *kernels, size_t n_kernels) {
   const char *kernel_path = arguments->positional[0], *typed = cli_text(arguments, "output");
   const char *slash = strrchr(kernel_path, '/'), *dot = strrchr(slash ? slash : kernel_path, '.');
-  cli_kernel_text seen;
-  clt_text beside = {0};
-  char *path = NULL;
-  read_kernel_text(&seen, text, cli_given(arguments, "quiet") ? NULL : kernel_path);
+  clt_text path = {0}, text = {0};
+  int n_todos = 0;
   if (typed) /* else blur.cl -> blur.json, beside the kernel */
-    clt_text_add(&beside, typed);
+    clt_text_add(&path, typed);
   else
-    clt_text_printf(&beside, "%.*s.json", dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path), kernel_path);
+    clt_text_printf(&path, "%.*s.json", dot ? (int)(dot - kernel_path) : (int)strlen(kernel_path), kernel_path);
   /* The kernel as the problem file sees it: beside itself, or by its absolute path. */
   char *file = typed ? realpath(kernel_path, NULL) : strdup(slash ? slash + 1 : kernel_path);
-  json_t *json = file ? cli_first_problem(file, kernel, kernels, n_kernels, &seen) : NULL;
+  json_t *json = file ? first_problem(d, file, kernels, n_kernels) : NULL;
   free(file);
-  if (clt_text_take(&path, &beside, NULL) || json == NULL)
-    return free(path), json_decref(json), cli_failure("out of memory");
-  if (cli_given(arguments, "dry-run")) return free(path), cli_print_json(json);
-  int n_todos = 0, rc = write_problem(path, json);
-  count_todos(json, &n_todos);
+  if (json && !path.rc && cli_given(arguments, "dry-run")) return clt_text_release(&path), cli_print_json(json);
+  put_json(&text, json, 0);
+  clt_text_add(&text, "\n");
+  int rc = json == NULL || path.rc || text.rc ? cli_failure("out of memory") : 0;
   json_decref(json);
-  if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path, "kernel", kernel->name, "arguments",
-                                  (int)kernel->n_arguments, "parameters", (int)seen.n_macros, "todo", n_todos));
+  int fd = rc ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+  if (rc == 0 && out == NULL) {
+    rc = errno == EEXIST ? cli_failure("'%s' exists already; it is left as it is, choose another by -o", path.bytes)
+                         : cli_failure("cannot create '%s'", path.bytes);
   } else if (rc == 0) {
-    printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path,
-           kernel->name, kernel->n_arguments, seen.n_macros);
-    if (n_todos)
-      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path);
-    else
-      printf("look it over, then: clatune verify %s\n", path);
+    bool failed = fputs(text.bytes, out) < 0;
+    if (fclose(out) || failed) rc = cli_failure("cannot write '%s'", path.bytes);
   }
-  free(path);
+  for (const char *at = text.bytes; rc == 0 && (at = strstr(at, "\"TODO")); at++) n_todos++;
+  if (rc == 0 && cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:s, s:i, s:i, s:i}", "problem", path.bytes, "kernel", d->kernel->name,
+                                  "arguments", (int)d->kernel->n_arguments, "parameters", (int)d->n_macros, "todo",
+                                  n_todos));
+  } else if (rc == 0) {
+    printf("wrote %s: kernel '%s', arguments: %zu, macros with a default as tuning parameters: %zu\n", path.bytes,
+           d->kernel->name, d->kernel->n_arguments, d->n_macros);
+    if (n_todos)
+      printf("marked TODO: %d; 'clatune verify %s' says where\n", n_todos, path.bytes);
+    else
+      printf("look it over, then: clatune verify %s\n", path.bytes);
+  }
+  clt_text_release(&path);
+  clt_text_release(&text);
   return rc;
 }
 
+/* --- the command --- */
+
+static int choose_kernel(const clt_kernel_info **out, const clt_kernel_info *kernels, size_t n, const char *name,
+                         const char *path) {
+  char names[1024] = "";
+  for (size_t i = 0; i < n; i++) {
+    if (name ? strcmp(kernels[i].name, name) == 0 : n == 1) return *out = &kernels[i], 0;
+    size_t used = strlen(names);
+    snprintf(names + used, sizeof names - used, " '%s'", kernels[i].name);
+  }
+  if (n == 0) return cli_failure("'%s' has no kernel", path);
+  if (name) return cli_usage("'%s' has no kernel '%s'; it has%s", path, name, names);
+  return cli_usage("'%s' has several kernels; choose one by --kernel:%s", path, names);
+}
+
+/* The kernel's text under its own name, so that the compiler's messages say file and line. */
+static int read_kernel(char **out, const char *path) {
+  clt_error error = {0};
+  clt_text named = {0};
+  char *text = NULL;
+  size_t n = 0;
+  if (clt_file_read(&text, &n, path, MAX_TEXT_BYTES, &error)) return cli_report(&error);
+  if (memchr(text, 0, n)) return free(text), cli_failure("'%s' is no text", path);
+  if (strpbrk(path, "\"\\\n\r") == NULL) clt_text_printf(&named, "#line 1 \"%s\"\n", path);
+  clt_text_add(&named, text);
+  free(text);
+  return clt_text_take(out, &named, NULL) ? cli_failure("out of memory") : 0;
+}
+
 static int run_init(const cli_arguments *arguments) {
-  const char *path = arguments->positional[0];
+  const char *path = arguments->positional[0], *slash = strrchr(path, '/'), **defines = NULL;
   clt_error error = {0};
   clt_device_info device;
   clt_kernel_info *kernels = NULL;
-  const clt_kernel_info *kernel = NULL;
-  size_t n = 0;
-  char *text = NULL, *options = NULL;
+  clt_text options = {0};
+  draft d = {0};
+  size_t n = 0, n_defines = 0;
+  char *text = NULL;
   int rc = read_kernel(&text, path);
-  if (rc == 0) rc = make_options(&options, arguments, path);
+  if (rc == 0) rc = cli_texts(&defines, &n_defines, arguments, "define");
+  clt_text_printf(&options, "-I \"%.*s\"", slash ? (int)(slash - path) : 1, slash ? path : ".");
+  for (size_t i = 0; i < n_defines; i++) clt_text_printf(&options, " -D%s", defines[i]);
+  if (rc == 0 && options.rc) rc = cli_failure("out of memory");
   if (rc == 0) rc = cli_choose_device(&device, arguments);
-  if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options, &error)) rc = cli_report(&error);
-  if (rc == 0) rc = choose_kernel(&kernel, kernels, n, cli_text(arguments, "kernel"), path);
-  if (rc == 0 && kernel) rc = write_for(arguments, kernel, kernels, n, text);
+  if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options.bytes, &error)) rc = cli_report(&error);
+  if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
+  if (rc == 0) {
+    read_text(&d, text, cli_given(arguments, "quiet") ? NULL : path);
+    rc = write_problem(arguments, &d, kernels, n);
+  }
   free(kernels);
-  free(options);
+  free(defines);
+  clt_text_release(&options);
   free(text);
   return rc;
 }
