@@ -6,7 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "cli/output.h"
+#include "lookup/lookup.h"
+
 /* --- collecting --- */
+
+/* What a header holds of one device and size. */
+typedef struct export_entry {
+  char *device, *driver; /* the device's name as OpenCL has it, and its driver's version */
+  char *configuration;   /* "a=1 b=2", in the space's order */
+  char *options;         /* without the problem parameters */
+  int64_t *sizes;        /* in the problem's order */
+  double time_s;
+} export_entry;
+
+typedef struct exported {
+  export_entry *entries;
+  size_t n, capacity;
+  clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
+} exported;
 
 /* Takes the problem parameters out of build options, where they stand behind the tuning parameters, as measured. */
 static void remove_sizes(char *options, const char *configuration, const clt_instance *instance) {
@@ -26,20 +45,19 @@ static void remove_sizes(char *options, const char *configuration, const clt_ins
   if (length > 0 && options[length - 1] == ' ') options[length - 1] = '\0';
 }
 
-int cli_export_add(cli_export *export, const clt_instance *instance, const clt_lookup_result *found) {
+static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
+  exported *export = user;
   const clt_space *space = clt_instance_space(instance);
   const clt_device_info *device = clt_instance_device(instance);
   size_t n_sizes = clt_instance_n_sizes(instance);
-  cli_export_entry *grown = realloc(export->entries, (export->n + 1) * sizeof *grown);
-  if (grown == NULL) return CLT_E_MEMORY;
-  export->entries = grown;
-  cli_export_entry *e = &grown[export->n++];
-  *e = (cli_export_entry){.device = strdup(device->name),
-                          .driver = strdup(device->driver_version),
-                          .configuration = strdup(found->configuration),
-                          .options = strdup(found->options),
-                          .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
-                          .time_s = isnan(found->expected_time_s) ? 0 : found->expected_time_s};
+  if (clt_grow(&export->entries, &export->capacity, export->n + 1, sizeof *export->entries)) return CLT_E_MEMORY;
+  export_entry *e = &export->entries[export->n++];
+  *e = (export_entry){.device = strdup(device->name),
+                      .driver = strdup(device->driver_version),
+                      .configuration = strdup(found->configuration),
+                      .options = strdup(found->options),
+                      .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
+                      .time_s = isnan(found->expected_time_s) ? 0 : found->expected_time_s};
   if (!e->device || !e->driver || !e->configuration || !e->options || !e->sizes) return CLT_E_MEMORY;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
   remove_sizes(e->options, e->configuration, instance);
@@ -50,18 +68,6 @@ int cli_export_add(cli_export *export, const clt_instance *instance, const clt_l
       if (type == CLT_STRING || (type == CLT_REAL && export->types[p] == CLT_INT)) export->types[p] = type;
     }
   return CLT_OK;
-}
-
-void cli_export_release(cli_export *export) {
-  for (size_t i = 0; i < export->n; i++) {
-    free(export->entries[i].device);
-    free(export->entries[i].driver);
-    free(export->entries[i].configuration);
-    free(export->entries[i].options);
-    free(export->entries[i].sizes);
-  }
-  free(export->entries);
-  *export = (cli_export){0};
 }
 
 /* A parameter of "a=1 b=2". */
@@ -123,28 +129,29 @@ static void put_string(const char *text, size_t length) {
   putchar('"');
 }
 
-/* Prints text; '@' stands for the problem's name, '$' for the same in capitals. */
+/* Prints text; '@' stands for the problem's name, '$' for the same in capitals; what stands between two '^' comes for
+ * each size, with '#' for its name in C and '~' for its own. */
 static void put_text(const clt_problem *problem, const char *text) {
   const char *name = clt_problem_name(problem);
   for (; *text; text++) {
-    if (*text == '@' || *text == '$')
+    if (*text == '@' || *text == '$') {
       put_identifier(name, (int)strlen(name), *text == '$');
-    else
+    } else if (*text == '^') {
+      const char *end = strchr(++text, '^');
+      for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
+        const char *size = clt_problem_size(problem, i).name;
+        for (const char *at = text; at < end; at++) {
+          if (*at == '#')
+            put_c_name(size, (int)strlen(size), true);
+          else if (*at == '~')
+            fputs(size, stdout);
+          else
+            putchar(*at);
+        }
+      }
+      text = end;
+    } else {
       putchar(*text);
-  }
-}
-
-/* Prints text for each size; '#' stands for its name in C, '~' for its own. */
-static void put_each_size(const clt_problem *problem, const char *text) {
-  for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
-    const char *name = clt_problem_size(problem, i).name;
-    for (const char *c = text; *c; c++) {
-      if (*c == '#')
-        put_c_name(name, (int)strlen(name), true);
-      else if (*c == '~')
-        fputs(name, stdout);
-      else
-        putchar(*c);
     }
   }
 }
@@ -182,7 +189,7 @@ void cli_export_portable_header(const clt_problem *problem, const char *configur
 
 /* --- the header --- */
 
-static void put_entry(const cli_export *export, const cli_export_entry *e, size_t n_sizes) {
+static void put_entry(const exported *export, const export_entry *e, size_t n_sizes) {
   parameter_text p;
   size_t n = 0;
   fputs("    {", stdout);
@@ -208,90 +215,92 @@ static void put_entry(const cli_export *export, const cli_export_entry *e, size_
   puts(n ? "}}," : "},");
 }
 
-/* The functions that choose an entry and give its options. */
-static void put_functions(const clt_problem *problem) {
-  /* The distance of sizes is the larger ratio of each, multiplied: no library is needed for it. */
-  put_text(
-      problem,
-      "};\n\n"
-      "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest; NULL: nothing is known of the device. */\n"
-      "static inline const clatune_@_entry *clatune_@_find(const char *device");
-  put_each_size(problem, ", long long #");
-  put_text(problem,
-           ") {\n"
-           "  const clatune_@_entry *best = NULL;\n"
-           "  double least = 0;\n"
-           "  for (size_t i = 0; i < sizeof clatune_@_entries / sizeof *clatune_@_entries; i++) {\n"
-           "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
-           "    double ratio = 1;\n"
-           "    if (strcmp(e->device, device) != 0) continue;\n");
-  put_each_size(
-      problem,
-      "    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n");
-  /* Sizes go before the problem's own compiler options, as they do where clatune measures. */
-  put_text(
-      problem,
-      "    if (best && ratio >= least) continue;\n"
-      "    best = e;\n"
-      "    least = ratio;\n"
-      "  }\n"
-      "  return best;\n"
-      "}\n\n"
-      "/* The options for clBuildProgram at the sizes that the kernel will run at, which need not be those that were\n"
-      " * measured, into out; returns what snprintf does: their length, also where they do not fit into out_bytes. "
-      "entry NULL:\n"
-      " * the sizes alone. An entry's own `options` hold its tuning parameters and the compiler options of the "
-      "problem.\n"
-      " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
-      " * 'clatune lookup --size ... --format options', or the library. */\n"
-      "static inline int clatune_@_options(char *out, size_t out_bytes, const clatune_@_entry *entry");
-  put_each_size(problem, ", long long #");
-  fputs(") {\n  return snprintf(out, out_bytes, \"", stdout);
-  put_each_size(problem, "-D~=%lld ");
-  fputs("%s\"", stdout);
-  put_each_size(problem, ", #");
-  put_text(problem,
-           ", entry ? entry->options : \"\");\n}\n"
-           "#endif\n"
-           "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
-           "#ifdef CLATUNE_$_ENTRY\n");
-}
+static const char head[] =
+    "/* Made by 'clatune lookup --format header'. */\n"
+    "#ifndef CLATUNE_$_H\n"
+    "#define CLATUNE_$_H\n\n"
+    "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
+    "#include <stddef.h>\n"
+    "#include <stdio.h>\n"
+    "#include <string.h>\n\n"
+    "typedef struct clatune_@_entry {\n"
+    "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
+    "^  long long #; /* that was measured */\n^"
+    "  const char *configuration;\n"
+    "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
+    "  double time_s;\n";
 
-void cli_export_header(const clt_problem *problem, const cli_export *export) {
-  put_text(problem,
-           "/* Made by 'clatune lookup --format header'. */\n"
-           "#ifndef CLATUNE_$_H\n"
-           "#define CLATUNE_$_H\n\n"
-           "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
-           "#include <stddef.h>\n"
-           "#include <stdio.h>\n"
-           "#include <string.h>\n\n"
-           "typedef struct clatune_@_entry {\n"
-           "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n");
-  put_each_size(problem, "  long long #; /* that was measured */\n");
-  put_text(problem,
-           "  const char *configuration;\n"
-           "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
-           "  double time_s;\n");
+/* What chooses an entry and gives its options. The distance of sizes is the larger ratio of each, multiplied: no
+ * library is needed for it. Sizes go before the problem's own compiler options, as they do where clatune measures. */
+static const char functions[] =
+    "};\n\n"
+    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest; NULL: nothing is known of the device. */\n"
+    "static inline const clatune_@_entry *clatune_@_find(const char *device^, long long #^) {\n"
+    "  const clatune_@_entry *best = NULL;\n"
+    "  double least = 0;\n"
+    "  for (size_t i = 0; i < sizeof clatune_@_entries / sizeof *clatune_@_entries; i++) {\n"
+    "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
+    "    double ratio = 1;\n"
+    "    if (strcmp(e->device, device) != 0) continue;\n"
+    "^    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n^"
+    "    if (best && ratio >= least) continue;\n"
+    "    best = e;\n"
+    "    least = ratio;\n"
+    "  }\n"
+    "  return best;\n"
+    "}\n\n"
+    "/* The options for clBuildProgram at the sizes that the kernel will run at, which need not be those that were\n"
+    " * measured, into out; returns what snprintf does: their length, also where they do not fit into out_bytes. "
+    "entry NULL:\n"
+    " * the sizes alone. An entry's own `options` hold its tuning parameters and the compiler options of the problem.\n"
+    " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
+    " * 'clatune lookup --size ... --format options', or the library. */\n"
+    "static inline int clatune_@_options(char *out, size_t out_bytes, const clatune_@_entry *entry^, long long #^) {\n"
+    "  return snprintf(out, out_bytes, \"^-D~=%lld ^%s\"^, #^, entry ? entry->options : \"\");\n}\n"
+    "#endif\n"
+    "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
+    "#ifdef CLATUNE_$_ENTRY\n";
+
+static void put_header(const clt_problem *problem, const exported *export) {
   parameter_text p;
   size_t n = 0;
+  put_text(problem, head);
   for (const char *at = export->entries[0].configuration; next_parameter(&p, &at); n++) {
-    if (n == 0) fputs("  struct {\n", stdout);
+    if (n == 0) puts("  struct {");
     clt_value_type type = export->types[n];
     fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
     put_c_name(p.name, p.name_length, false);
     puts(";");
   }
   if (n) puts("  } values; /* of the tuning parameters */");
-  put_text(problem,
-           "} clatune_@_entry;\n\n"
-           "static const clatune_@_entry clatune_@_entries[] = {\n");
+  put_text(problem, "} clatune_@_entry;\n\nstatic const clatune_@_entry clatune_@_entries[] = {\n");
   for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
-  put_functions(problem);
+  put_text(problem, functions);
   for (size_t i = 0; i < export->n; i++) {
     put_text(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
     printf(" == %zu\n", i);
     put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", "", "");
   }
   puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
+}
+
+int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
+  clt_error error = {0};
+  exported export = {0};
+  int rc = 0;
+  if (clt_catalog_each(catalog, problem, add_entry, &export, &error))
+    rc = cli_report(&error);
+  else if (export.n == 0)
+    rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
+  else
+    put_header(problem, &export);
+  for (size_t i = 0; i < export.n; i++) {
+    free(export.entries[i].device);
+    free(export.entries[i].driver);
+    free(export.entries[i].configuration);
+    free(export.entries[i].options);
+    free(export.entries[i].sizes);
+  }
+  free(export.entries);
+  return rc;
 }

@@ -64,29 +64,6 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
   return rc;
 }
 
-/* --- a header of all that is known of the problem --- */
-
-static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
-  return cli_export_add(user, instance, found);
-}
-
-static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
-  clt_problem *problem = NULL;
-  clt_error error = {0};
-  cli_export export = {0};
-  int rc = 0;
-  if (clt_problem_load(&problem, arguments->positional[0], &error) ||
-      clt_catalog_each(catalog, problem, add_entry, &export, &error))
-    rc = cli_report(&error);
-  else if (export.n == 0)
-    rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
-  else
-    cli_export_header(problem, &export);
-  cli_export_release(&export);
-  clt_problem_free(problem);
-  return rc;
-}
-
 /* --- one configuration for several devices or sizes --- */
 
 static int print_portable_json(const clt_portable *p) {
@@ -168,6 +145,15 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
   clt_problem_free(problem);
   free(devices);
   free(sizes);
+  return rc;
+}
+
+static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
+  clt_problem *problem = NULL;
+  clt_error error = {0};
+  if (clt_problem_load(&problem, arguments->positional[0], &error)) return cli_report(&error);
+  int rc = cli_export_header(catalog, problem);
+  clt_problem_free(problem);
   return rc;
 }
 
