@@ -215,32 +215,31 @@ int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments) {
   return 0;
 }
 
-static const cli_option_group *group_with(const cli_arguments *a, const char *prefix, const char *flag) {
-  for (size_t g = 0; g < a->n_groups; g++) {
-    if (strncmp(a->groups[g].title, prefix, strlen(prefix)) != 0) continue;
+/* Whose option a flag is: "searcher climb". Of all groups whose title begins so; NULL: it is none of theirs. */
+static const char *owner_of(const cli_arguments *a, const char *beginning, const char *flag) {
+  for (size_t g = 0; g < a->n_groups; g++)
     for (size_t i = 0; i < a->groups[g].n_options; i++)
-      if (strcmp(a->groups[g].options[i].name, flag) == 0) return &a->groups[g];
-  }
+      if (strcmp(a->groups[g].options[i].name, flag) == 0 && clt_starts_with(a->groups[g].title, beginning))
+        return a->groups[g].title;
   return NULL;
 }
 
 int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name) {
   char own[64];
   snprintf(own, sizeof own, "%s %s", kind, name);
-  clt_setting *settings = calloc(arguments->n_typed + 1, sizeof *settings);
-  if (settings == NULL) return cli_failure("out of memory");
   *n = 0;
+  *out = calloc(arguments->n_typed + 1, sizeof **out);
+  if (*out == NULL) return cli_failure("out of memory");
   for (size_t i = 0; i < arguments->n_typed; i++) {
-    const char *flag = arguments->typed[i].name;
-    const cli_option_group *other = group_with(arguments, kind, flag);
-    if (group_with(arguments, own, flag)) {
-      settings[(*n)++] = arguments->typed[i];
+    const char *flag = arguments->typed[i].name, *other = owner_of(arguments, kind, flag);
+    if (owner_of(arguments, own, flag)) {
+      (*out)[(*n)++] = arguments->typed[i];
     } else if (other) {
-      free(settings);
-      return cli_usage("option '--%s' belongs to %s, not to %s", flag, other->title, own);
+      free(*out);
+      *out = NULL;
+      return cli_usage("option '--%s' belongs to %s, not to %s", flag, other, own);
     }
   }
-  *out = settings;
   return 0;
 }
 

@@ -33,25 +33,26 @@ static bool option_at(cli_flag *out, const cli_arguments *of, size_t index) {
   return index == 0;
 }
 
-/* What the values of some options are; files for all others. */
-static void print_words(const char *option) {
-  if (strcmp(option, "searcher") == 0)
-    for (size_t i = 0; i < clt_n_searchers(); i++) printf("%s%s", i ? " " : "", clt_searcher_at(i)->name);
-  if (strcmp(option, "evaluator") == 0)
-    for (size_t i = 0; i < clt_n_evaluators(); i++) printf("%s%s", i ? " " : "", clt_evaluator_at(i)->name);
-  if (strcmp(option, "model") == 0)
-    for (size_t i = 0; i < clt_n_models(); i++) printf("%s%s", i ? " " : "", clt_model_type_at(i)->name);
-  if (strcmp(option, "format") == 0) fputs("text json options header cmake", stdout);
-  if (strcmp(option, "device") == 0) fputs("cpu gpu accelerator pocl intel mesa nv amd", stdout);
-}
-
 static const char *const with_words[] = {"searcher", "evaluator", "model", "format", "device"};
 #define N_WITH_WORDS (sizeof with_words / sizeof *with_words)
 
-static bool has_words(const char *option) {
-  for (size_t i = 0; i < N_WITH_WORDS; i++)
-    if (strcmp(with_words[i], option) == 0) return true;
-  return false;
+/* What the values of an option are, until the next call; NULL: files. */
+static const char *words_of(const char *option) {
+  static char words[1024];
+  size_t used = 0;
+  bool searcher = strcmp(option, "searcher") == 0, evaluator = strcmp(option, "evaluator") == 0;
+  size_t n = searcher                       ? clt_n_searchers()
+             : evaluator                    ? clt_n_evaluators()
+             : strcmp(option, "model") == 0 ? clt_n_models()
+                                            : 0;
+  if (strcmp(option, "format") == 0) return "text json options header cmake";
+  if (strcmp(option, "device") == 0) return "cpu gpu accelerator pocl intel mesa nv amd";
+  for (size_t i = 0; i < n && used < sizeof words; i++)
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "",
+                             searcher    ? clt_searcher_at(i)->name
+                             : evaluator ? clt_evaluator_at(i)->name
+                                         : clt_model_type_at(i)->name);
+  return n ? words : NULL;
 }
 
 /* Prints text with a backslash before the bytes of `special`; in single quotes of a Bourne shell, one is written so. */
@@ -72,11 +73,7 @@ static void print_bash(const cli_command *const *commands, size_t n) {
       "--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
       "  case ${COMP_WORDS[COMP_CWORD-1]} in\n",
       stdout);
-  for (size_t i = 0; i < N_WITH_WORDS; i++) {
-    printf("    --%s) words='", with_words[i]);
-    print_words(with_words[i]);
-    fputs("' ;;\n", stdout);
-  }
+  for (size_t i = 0; i < N_WITH_WORDS; i++) printf("    --%s) words='%s' ;;\n", with_words[i], words_of(with_words[i]));
   fputs(
       "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n"
       "  fi\n  case ${COMP_WORDS[1]} in\n",
@@ -111,12 +108,13 @@ static void print_zsh(const cli_command *const *commands, size_t n) {
     cli_flag option;
     printf("    %s)\n      _arguments", commands[i]->name);
     for (size_t k = 0; option_at(&option, &options, k); k++) {
-      bool words = option.argument && has_words(option.name);
+      const char *words = option.argument ? words_of(option.name) : NULL;
       printf(" \\\n        '--%s%s[", option.name, option.argument ? "=" : "");
       print_escaped(option.help, "[]:\\", true);
-      fputs(words ? "]:value:(" : option.argument ? "]:value:_files" : "]", stdout);
-      if (words) print_words(option.name);
-      fputs(words ? ")'" : "'", stdout);
+      if (words)
+        printf("]:value:(%s)'", words);
+      else
+        fputs(option.argument ? "]:value:_files'" : "]'", stdout);
     }
     fputs(" \\\n        '*:file:_files' ;;\n", stdout);
     cli_arguments_release(&options);
@@ -134,11 +132,12 @@ static void print_fish(const cli_command *const *commands, size_t n) {
     cli_arguments options = list_options(commands[i]);
     cli_flag option;
     for (size_t k = 0; option_at(&option, &options, k); k++) {
-      bool words = option.argument && has_words(option.name);
-      printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s", commands[i]->name, option.name);
-      fputs(words ? " -x -a '" : option.argument ? " -r" : "", stdout);
-      if (words) print_words(option.name);
-      fputs(words ? "' -d '" : " -d '", stdout);
+      const char *words = option.argument ? words_of(option.name) : NULL;
+      printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s%s%s%s -d '", commands[i]->name, option.name,
+             words             ? " -x -a '"
+             : option.argument ? " -r"
+                               : "",
+             words ? words : "", words ? "'" : "");
       print_escaped(option.help, "'\\", false);
       puts("'");
     }
@@ -150,15 +149,10 @@ static int run_completion(const cli_arguments *arguments) {
   size_t n;
   const cli_command *const *commands = cli_commands(&n);
   const char *shell = arguments->positional[0];
-  if (strcmp(shell, "bash") == 0)
-    print_bash(commands, n);
-  else if (strcmp(shell, "zsh") == 0)
-    print_zsh(commands, n);
-  else if (strcmp(shell, "fish") == 0)
-    print_fish(commands, n);
-  else
-    return cli_usage("completion is for bash, zsh and fish, not for '%s'", shell);
-  return CLI_FOUND;
+  if (strcmp(shell, "bash") == 0) return print_bash(commands, n), CLI_FOUND;
+  if (strcmp(shell, "zsh") == 0) return print_zsh(commands, n), CLI_FOUND;
+  if (strcmp(shell, "fish") == 0) return print_fish(commands, n), CLI_FOUND;
+  return cli_usage("completion is for bash, zsh and fish, not for '%s'", shell);
 }
 
 const cli_command cli_completion = {

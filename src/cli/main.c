@@ -121,11 +121,10 @@ static const cli_command *find_command(const char *name) {
 static int run_command(const cli_command *command, int argc, char **argv) {
   cli_arguments arguments;
   int rc = cli_arguments_parse(&arguments, command, argc, argv);
-  if (rc == 0 && cli_given(&arguments, "help")) {
+  if (rc == 0 && cli_given(&arguments, "help"))
     print_help_of(&arguments);
-  } else if (rc == 0) {
+  else if (rc == 0)
     rc = command->run(&arguments);
-  }
   cli_arguments_release(&arguments);
   return rc;
 }

@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/output.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "lookup/predictor.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "store/store.h"
@@ -37,28 +39,24 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
 
 typedef struct device_list {
   clt_device_info *all;
-  size_t n;
+  size_t n, capacity;
 } device_list;
-
-static bool is_same_device(const clt_device_info *a, const clt_device_info *b) {
-  char x[512], y[512];
-  clt_device_key(a, x, sizeof x);
-  clt_device_key(b, y, sizeof y);
-  return strcmp(x, y) == 0;
-}
 
 /* Its place among the devices of the machine that it was measured on says nothing here. */
 static int note_stored_device(void *user, const clt_store_description *d) {
   device_list *list = user;
   clt_device_info device;
+  char key[512], other[512] = "";
   size_t i = 0;
   if (clt_device_from_json(&device, d->device_json, NULL)) return 0; /* nobody described it */
   device.platform_index = device.device_index = -1;
-  while (i < list->n && !is_same_device(&list->all[i], &device)) i++;
+  clt_device_key(&device, key, sizeof key);
+  for (; i < list->n; i++) {
+    clt_device_key(&list->all[i], other, sizeof other);
+    if (strcmp(key, other) == 0) break;
+  }
   if (i == MOST_DEVICES) return 0;
-  clt_device_info *longer = i < list->n ? list->all : realloc(list->all, (i + 1) * sizeof *longer);
-  if (longer == NULL) return CLT_E_MEMORY;
-  list->all = longer;
+  if (clt_grow(&list->all, &list->capacity, i + 1, sizeof *list->all)) return CLT_E_MEMORY;
   list->all[i] = device;
   if (i == list->n) list->n++;
   return 0;
@@ -173,16 +171,16 @@ bool cli_has_store(const cli_arguments *arguments) {
   return there;
 }
 
-static void say_no_store(const cli_arguments *arguments, const char *more) {
+static int say_no_store(const cli_arguments *arguments, const char *more) {
   char *path = NULL;
   if (clt_store_place(&path, cli_text(arguments, "store"), NULL)) path = NULL;
-  cli_failure("there is no store '%s' yet, so nothing is known%s", path ? path : "", more);
+  int rc = cli_failure("there is no store '%s' yet, so nothing is known%s", path ? path : "", more);
   free(path);
+  return rc;
 }
 
 int cli_no_store(const cli_arguments *arguments) {
-  say_no_store(arguments, "; 'clatune tune' and 'clatune sample' make it");
-  return CLI_FAILURE;
+  return say_no_store(arguments, "; 'clatune tune' and 'clatune sample' make it");
 }
 
 void cli_note_no_store(const cli_arguments *arguments) {

@@ -31,55 +31,50 @@ static int on_answer(void *user, clt_config asked, double cost, const clt_measur
 
 static bool may_begin(void *user) { return !((clt_online *)user)->over; }
 
-static int open_online(clt_online *o, const clt_online_settings *s, clt_error *error) {
+int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_error *error) {
+  clt_online_settings s;
+  int rc = clt_copy_settings(&s, sizeof s, settings, "clt_online_settings", error);
+  if (rc) return rc;
+  const clt_space *space = s.instance ? clt_instance_space(s.instance) : s.space;
+  if (space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "tuning online needs an instance or a space");
+  if (s.store && s.instance == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a store needs an instance with a device");
+  if (clt_space_valid(space) == 0) return clt_fail(error, CLT_E_NO_VALID, "no configuration satisfies all constraints");
+  clt_online *o = calloc(1, sizeof *o);
+  clt_config *initial = clt_new_array(1, sizeof *initial);
+  if (o == NULL || initial == NULL) return free(o), free(initial), clt_fail_memory(error);
+  clt_config standard = s.instance ? clt_instance_default(s.instance) : clt_space_at(space, 0);
+  bool has_default = clt_space_contains(space, standard);
+  if (has_default) initial[0] = standard;
+  pthread_mutex_init(&o->mutex, NULL);
+  o->best = CLT_CONFIG_NONE;
+  o->fallback = has_default ? standard : clt_space_at(space, 0);
+  o->loop = (clt_search_loop){.space = space,
+                              .budget = s.budget > 0 ? s.budget : CLT_DEFAULT_BUDGET,
+                              .initial = initial,
+                              .n_initial = has_default,
+                              .has_default = has_default,
+                              .store = s.store,
+                              .on_answer = on_answer,
+                              .may_begin = may_begin,
+                              .user = o};
   clt_search_loop *l = &o->loop;
-  const clt_instance *instance = s->instance;
-  l->space = instance ? clt_instance_space(instance) : s->space;
-  if (l->space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "tuning online needs an instance or a space");
-  if (clt_space_valid(l->space) == 0)
-    return clt_fail(error, CLT_E_NO_VALID, "no configuration satisfies all constraints");
-  clt_config standard = instance ? clt_instance_default(instance) : clt_space_at(l->space, 0);
-  l->has_default = clt_space_contains(l->space, standard);
-  o->fallback = l->has_default ? standard : clt_space_at(l->space, 0);
-  l->initial = clt_new_array(1, sizeof *l->initial);
-  if (l->initial == NULL) return clt_fail_memory(error);
-  if (l->has_default) l->initial[l->n_initial++] = standard;
-  l->budget = s->budget > 0 ? s->budget : CLT_DEFAULT_BUDGET;
-  l->on_answer = on_answer;
-  l->may_begin = may_begin;
-  l->user = o;
-  int rc = clt_loop_choose_searcher(l, s->searcher ? s->searcher : CLT_DEFAULT_SEARCHER, NULL, s->searcher_settings,
-                                    s->n_searcher_settings, error);
+  rc = clt_loop_choose_searcher(l, s.searcher ? s.searcher : CLT_DEFAULT_SEARCHER, NULL, s.searcher_settings,
+                                s.n_searcher_settings, error);
   if (rc == CLT_OK)
-    rc = instance ? clt_objective_new(&l->objective, instance, s->objective, error)
-                  : clt_objective_new_for(&l->objective, l->space, NULL, 0, s->objective, error);
+    rc = s.instance ? clt_objective_new(&l->objective, s.instance, s.objective, error)
+                    : clt_objective_new_for(&l->objective, space, NULL, 0, s.objective, error);
   if (rc == CLT_OK && clt_objective_needs_energy(l->objective))
     rc =
         clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
                  clt_objective_name(l->objective));
-  if (rc == CLT_OK && s->store) {
-    if (instance == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a store needs an instance with a device");
-    rc = clt_store_key_init(&l->key, instance, error);
-    if (rc == CLT_OK) rc = clt_known_load(&l->known, s->store, &l->key, l->space, false, error);
-    l->store = s->store;
-  }
-  const clt_search_setup setup = {.instance = instance,
-                                  .seed = s->seed,
-                                  .threads = s->threads,
-                                  .tolerance = s->tolerance > 0 ? s->tolerance : CLT_DEFAULT_TOLERANCE,
+  if (rc == CLT_OK && s.store) rc = clt_store_key_init(&l->key, s.instance, error);
+  if (rc == CLT_OK && s.store) rc = clt_known_load(&l->known, s.store, &l->key, space, false, error);
+  const clt_search_setup setup = {.instance = s.instance,
+                                  .seed = s.seed,
+                                  .threads = s.threads,
+                                  .tolerance = s.tolerance > 0 ? s.tolerance : CLT_DEFAULT_TOLERANCE,
                                   .confidence = CLT_DEFAULT_CONFIDENCE};
-  return rc ? rc : clt_loop_start(l, setup, error);
-}
-
-int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_error *error) {
-  clt_online_settings copy;
-  int rc = clt_copy_settings(&copy, sizeof copy, settings, "clt_online_settings", error);
-  if (rc) return rc;
-  clt_online *o = calloc(1, sizeof *o);
-  if (o == NULL) return clt_fail_memory(error);
-  pthread_mutex_init(&o->mutex, NULL);
-  o->best = CLT_CONFIG_NONE;
-  rc = open_online(o, &copy, error);
+  if (rc == CLT_OK) rc = clt_loop_start(l, setup, error);
   if (rc) return clt_online_free(o), rc;
   *out = o;
   return CLT_OK;

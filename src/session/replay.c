@@ -92,49 +92,45 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   return rc;
 }
 
-static int prepare_replay(struct replay *r, clt_error *error) {
-  const clt_replay_settings *s = r->settings;
-  clt_replay_result *out = r->result;
-  size_t n;
-  if (s->budget < 1 || s->budget > MOST_EVALUATIONS || s->repeats < 1)
-    return clt_fail(error, CLT_E_ARGUMENT, "a replay needs a repeat and a budget of 1 to %d evaluations",
-                    MOST_EVALUATIONS);
-  *out = (clt_replay_result){clt_new_array(s->n_recordings, sizeof *out->spaces), s->n_recordings, s->repeats,
-                             (size_t)s->budget, s->tolerance > 0 ? s->tolerance : CLT_DEFAULT_TOLERANCE};
-  r->objectives = clt_new_array(s->n_recordings, sizeof *r->objectives);
-  r->kept = clt_new_array(s->n_recordings, s->repeats * sizeof *r->kept);
-  if (out->spaces == NULL || r->objectives == NULL || r->kept == NULL ||
-      !clt_size_multiply(&n, s->repeats, (size_t)s->budget))
-    return clt_fail_memory(error);
-  for (size_t i = 0; i < s->n_recordings; i++) {
-    const clt_recording *recording = out->spaces[i].recording = s->recordings[i];
-    if (!(clt_recording_optimum_s(recording) > 0))
-      return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
-                      clt_recording_name(recording));
-    int rc = clt_recording_objective(&r->objectives[i], recording, s->objective, error);
-    if (rc) return rc;
-    double least = out->spaces[i].least_cost = clt_recording_least_cost(recording, r->objectives[i]);
-    out->spaces[i].optimum = clt_objective_exchange(r->objectives[i], least);
-    if (!(least > 0))
-      return clt_fail(error, CLT_E_NO_VALID,
-                      "no configuration of the recording '%s' has a value of the objective '%.200s' above 0",
-                      clt_recording_name(recording), clt_objective_name(r->objectives[i]));
-    out->spaces[i].fractions = clt_new_array(n, sizeof(double));
-    if (out->spaces[i].fractions == NULL) return clt_fail_memory(error);
-  }
-  return CLT_OK;
+static int prepare_space(clt_replay_space *out, clt_objective **objective, const clt_recording *recording,
+                         const char *objective_text, size_t n_fractions, clt_error *error) {
+  out->recording = recording;
+  if (!(clt_recording_optimum_s(recording) > 0))
+    return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
+                    clt_recording_name(recording));
+  int rc = clt_recording_objective(objective, recording, objective_text, error);
+  if (rc) return rc;
+  out->least_cost = clt_recording_least_cost(recording, *objective);
+  out->optimum = clt_objective_exchange(*objective, out->least_cost);
+  if (!(out->least_cost > 0))
+    return clt_fail(error, CLT_E_NO_VALID,
+                    "no configuration of the recording '%s' has a value of the objective '%.200s' above 0",
+                    clt_recording_name(recording), clt_objective_name(*objective));
+  out->fractions = clt_new_array(n_fractions, sizeof(double));
+  return out->fractions ? CLT_OK : clt_fail_memory(error);
 }
 
 int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, clt_error *error) {
   clt_replay_settings s;
-  clt_replay_result made = {0};
-  struct replay replay = {.settings = &s, .result = &made};
+  clt_replay_result out = {0};
+  struct replay replay = {.settings = &s, .result = &out};
+  size_t n;
   int rc = clt_copy_settings(&s, sizeof s, settings, "clt_replay_settings", error);
   if (rc) return rc;
-  rc = prepare_replay(&replay, error);
+  if (s.budget < 1 || s.budget > MOST_EVALUATIONS || s.repeats < 1)
+    return clt_fail(error, CLT_E_ARGUMENT, "a replay needs a repeat and a budget of 1 to %d evaluations",
+                    MOST_EVALUATIONS);
+  out = (clt_replay_result){clt_new_array(s.n_recordings, sizeof *out.spaces), s.n_recordings, s.repeats,
+                            (size_t)s.budget, s.tolerance > 0 ? s.tolerance : CLT_DEFAULT_TOLERANCE};
+  replay.objectives = clt_new_array(s.n_recordings, sizeof *replay.objectives);
+  replay.kept = clt_new_array(s.n_recordings, s.repeats * sizeof *replay.kept);
+  if (!out.spaces || !replay.objectives || !replay.kept || !clt_size_multiply(&n, s.repeats, out.budget))
+    rc = clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < s.n_recordings; i++)
+    rc = prepare_space(&out.spaces[i], &replay.objectives[i], s.recordings[i], s.objective, n, error);
   if (!rc) rc = clt_parallel(s.threads, s.n_recordings * s.repeats, replay_once, &replay, error);
-  for (size_t i = 0; !rc && i < made.n_spaces * s.repeats; i++) { /* means of the times, sums of the searcher's notes */
-    clt_replay_space *space = &made.spaces[i / s.repeats];
+  for (size_t i = 0; !rc && i < out.n_spaces * s.repeats; i++) { /* means of the times, sums of the searcher's notes */
+    clt_replay_space *space = &out.spaces[i / s.repeats];
     const struct kept *run = &replay.kept[i];
     space->search_s += run->search_s / (double)s.repeats;
     for (size_t k = 0; k < run->n_notes; k++) {
@@ -148,8 +144,8 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
   for (size_t i = 0; replay.objectives && i < s.n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
   free(replay.kept);
-  if (rc) return clt_replay_result_release(&made), rc;
-  *result = made;
+  if (rc) return clt_replay_result_release(&out), rc;
+  *result = out;
   return CLT_OK;
 }
 

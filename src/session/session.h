@@ -81,8 +81,8 @@ typedef struct clt_search_loop {
   size_t n_initial_begun, n_initial_answered;
   bool told_initial;
   clt_measurement *initial_answers; /* without logs */
-  clt_config *evaluated; /* the initial ones, canonical */
-  clt_config *queue;     /* asked for by the searcher, or taken from the list, and not begun */
+  clt_config *evaluated;            /* the initial ones, canonical */
+  clt_config *queue;                /* asked for by the searcher, or taken from the list, and not begun */
   size_t queue_capacity, n_queue, queue_next, list_next;
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_measuring;

@@ -277,34 +277,28 @@ static bool may_begin(void *user) {
   return clt_session_ending(s) == CLT_NOT_ENDED && s->loop.n_measuring < most_under_way(s);
 }
 
-/* Of the compiler's words: where it says "error", else the first that says anything. Warnings may come before. */
-static const char *telling_line(const char *log, int *n) {
-  const char *first = NULL;
-  for (const char *line = log; line && *line; line += strspn(line, "\n")) {
+/* Whoever counts on being compared with it can stop here instead of learning it at the end. Of the compiler's words it
+ * quotes the line that says "error", else the first that says anything: warnings may come before. */
+static void log_failed_default(const clt_session *s) {
+  const clt_measurement *m = &s->result->default_measurement;
+  bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
+  bool whole = m->log && (violates || clt_problem_is_command(clt_instance_problem(s->settings->instance)));
+  const char *why = whole ? m->log : NULL;
+  size_t n = whole ? strlen(m->log) : 0;
+  for (const char *line = whole ? NULL : m->log; line && *line; line += strspn(line, "\n")) {
     size_t length = strcspn(line, "\n");
     bool is_error = memmem(line, length, "error", 5) != NULL;
-    if (length > 0 && (first == NULL || is_error)) first = line, *n = (int)(length < 300 ? length : 300);
+    if (length > 0 && (why == NULL || is_error)) why = line, n = length < 300 ? length : 300;
     if (is_error) break;
     line += length;
   }
-  return first;
-}
-
-/* Whoever counts on being compared with it can stop here instead of learning it at the end. */
-static void log_failed_default(const clt_session *s) {
-  const clt_measurement *m = &s->result->default_measurement;
-  const clt_instance *instance = s->settings->instance;
-  bool violates = m->reason == CLT_REASON_CONDITION || m->reason == CLT_REASON_DEVICE_LIMIT;
-  bool whole = m->log && (violates || clt_problem_is_command(clt_instance_problem(instance)));
-  int n = whole ? (int)strlen(m->log) : 0;
-  const char *why = whole ? m->log : telling_line(m->log, &n);
   clt_session_log(s, CLT_LOG_WARNING,
                   clt_format("the default configuration fails: %s (%s)%s%.*s", clt_reason_text(m->reason),
                              clt_reason_name(m->reason),
                              whole ? ": "
                              : why ? "\n  "
                                    : "",
-                             n, why ? why : ""));
+                             (int)n, why ? why : ""));
 }
 
 static int on_answer(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,

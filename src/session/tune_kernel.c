@@ -32,15 +32,6 @@ static int copy_buffer(const tuner *u, cl_mem from, cl_mem to, size_t bytes, clt
   return status ? clt_fail_cl(error, status, "copy a buffer") : CLT_OK;
 }
 
-static int back_up_buffer(tuner *u, size_t i, clt_error *error) {
-  cl_mem original = u->t->arguments[i].restored;
-  size_t bytes = 0;
-  cl_int status = clGetMemObjectInfo(original, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-  if (status == CL_SUCCESS) u->backups[i] = clCreateBuffer(u->t->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
-  if (status) return clt_fail_cl(error, status, "make room for what a buffer holds");
-  return copy_buffer(u, original, u->backups[i], bytes, error);
-}
-
 static int restore_buffers(const tuner *u, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && u->backups && i < u->t->n_arguments; i++) {
@@ -156,8 +147,15 @@ static int prepare_tuning(tuner *u, clt_error *error) {
   if (rc == CLT_OK) rc = clt_online_new(&u->online, &settings, error);
   if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
     rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < t->n_arguments; i++)
-    if (t->arguments[i].restored) rc = back_up_buffer(u, i, error);
+  for (size_t i = 0; rc == CLT_OK && i < t->n_arguments; i++) {
+    cl_mem original = t->arguments[i].restored;
+    size_t bytes = 0;
+    if (original == NULL) continue;
+    cl_int status = clGetMemObjectInfo(original, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (status == CL_SUCCESS) u->backups[i] = clCreateBuffer(t->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+    rc = status ? clt_fail_cl(error, status, "make room for what a buffer holds")
+                : copy_buffer(u, original, u->backups[i], bytes, error);
+  }
   return rc;
 }
 
