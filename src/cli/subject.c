@@ -11,7 +11,6 @@
 #include "cli/output.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "lookup/predictor.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "store/store.h"
