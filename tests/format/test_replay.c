@@ -117,10 +117,13 @@ static void what_was_not_recorded_cannot_be_replayed(void **state) {
   assert_non_null(strstr(error.message, "clatune-replay-"));
   close_replay(replay);
   const clt_evaluator_setup setup = {.space = clt_recording_space(*state)};
-  char memory[256] = {0};
-  assert_true(clt_evaluator_replay.state_size <= sizeof memory);
-  assert_int_equal(clt_evaluator_replay.open(memory, &setup, memory, &(clt_evaluator_limits){0}, &(clt_error){0}), CLT_E_ARGUMENT);
+  char chosen[64] = {0}, *memory = calloc(1, clt_evaluator_replay.state_size);
+  assert_non_null(memory);
+  assert_true(clt_evaluator_replay.options_size <= sizeof chosen);
+  assert_int_equal(clt_evaluator_replay.open(memory, &setup, chosen, &(clt_evaluator_limits){0}, &(clt_error){0}),
+                   CLT_E_ARGUMENT);
   clt_evaluator_replay.close(memory);
+  free(memory);
 }
 
 int main(void) {
