@@ -112,19 +112,6 @@ size_t clt_expr_n_slots(const clt_expr *expr) { return expr->n_slots; }
 uint32_t clt_expr_slot(const clt_expr *expr, size_t index) { return expr->slots[index]; }
 const char *clt_expr_text(const clt_expr *expr) { return expr->text; }
 
-bool clt_expr_mentions(const char *text, const char *prefix) {
-  size_t limit = strlen(text), length = strlen(prefix);
-  const char *problem;
-  clt_token token = {0};
-  do {
-    size_t at = token.end;
-    if (clt_lex(&token, text, at, limit, &problem)) token.end = token.begin + 1; /* read on behind what is unreadable */
-    bool name = token.kind == CLT_TOKEN_NAME && token.end - token.begin >= length;
-    if (name && memcmp(text + token.begin, prefix, length) == 0) return true;
-  } while (token.end < limit);
-  return false;
-}
-
 /* --- trends --- */
 
 static clt_trend both_trends(clt_trend a, clt_trend b) {

@@ -63,10 +63,6 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots);
 /* The text as it was given to clt_expr_compile; borrowed. */
 const char *clt_expr_text(const clt_expr *expr);
 
-/* Whether a text mentions a name that begins with prefix ("device."). Reads names only: the text need not compile, and
- * names inside string literals do not count. */
-bool clt_expr_mentions(const char *text, const char *prefix);
-
 /* Python's truth: numbers but 0, strings but "". NaN is true. */
 bool clt_value_truthy(clt_value v);
 

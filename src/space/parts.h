@@ -205,6 +205,10 @@ int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
 
+/* Frees what a builder and a space own alike. */
+void clt_space_release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
+                                size_t n_constraints, clt_alias *aliases, size_t n_aliases);
+
 /* All values of a configuration, as slots of the expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);
 

@@ -1,5 +1,5 @@
-/* Valid configurations: membership, ranks, samples, neighbours. A rank is a mixed-radix number of ranks in the groups,
- * the last group fastest. */
+/* Valid configurations: membership, ranks, samples, neighbours, walks, and those that stand for others. A rank is a
+ * mixed-radix number of ranks in the groups, the last group fastest. */
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "space/parts.h"
 #include "space/space.h"
+
+#define MOST_LOOKED_AT ((uint64_t)1 << 22) /* combinations: within a second */
 
 /* --- in one diagram --- */
 
@@ -125,17 +127,6 @@ clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   return config;
 }
 
-uint64_t clt_space_group_valid(const clt_space *space, size_t group) { return space->groups[group]->valid; }
-
-clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank) {
-  return combination_at(space->groups[group], rank);
-}
-
-int clt_space_group_of(const clt_space *space, size_t parameter) {
-  if (space->n_groups == 0 || space->group_of[parameter] == CLT_NO_GROUP) return -1;
-  return (int)space->group_of[parameter];
-}
-
 /* --- many at once --- */
 
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out) {
@@ -228,4 +219,167 @@ size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_confi
     positions[p] = own;
   }
   return n;
+}
+
+/* --- walks --- */
+
+/* The first place in a list whose configuration is not below one. */
+static uint64_t lower_bound(const clt_walk *w, clt_config config) {
+  uint64_t low = w->first, high = w->end;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (w->space->configs[middle] < config)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* To the next parameter that has a choice, or the next group. */
+static void enter_level(clt_walk *w) {
+  const clt_space *space = w->space;
+  if (space->listed) {
+    while (w->level < space->n_parameters && space->parameters[w->level].n_values == 1) w->level++;
+  } else if (w->level == 0 && w->group < space->n_groups) {
+    w->node = space->groups[w->group]->root;
+    w->end = space->groups[w->group]->valid;
+  }
+}
+
+void clt_walk_start(clt_walk *walk, const clt_space *space) {
+  *walk = (clt_walk){.space = space, .end = space->valid};
+  enter_level(walk);
+}
+
+int clt_walk_parameter(const clt_walk *w) {
+  if (w->space->listed) return w->level < w->space->n_parameters ? (int)w->level : -1;
+  return w->group < w->space->n_groups ? (int)w->space->groups[w->group]->parameters[w->level] : -1;
+}
+
+size_t clt_walk_branches(const clt_walk *w, clt_branch *out) {
+  size_t n = 0;
+  if (w->space->listed) { /* the configurations that begin alike stand side by side */
+    uint64_t weight = w->space->weights[w->level];
+    for (uint64_t from = w->first, to; from < w->end; from = to) {
+      uint32_t position = (uint32_t)((w->space->configs[from] - w->config) / weight);
+      to = lower_bound(w, w->config + (position + (uint64_t)1) * weight);
+      out[n++] = (clt_branch){position, to - from};
+    }
+    return n;
+  }
+  const clt_diagram *d = w->space->groups[w->group];
+  for (size_t e = d->first[w->node]; e < d->first[w->node + 1]; e++) {
+    uint64_t end = e + 1 < d->first[w->node + 1] ? d->edges[e + 1].before : w->end;
+    out[n++] = (clt_branch){d->edges[e].position, end - d->edges[e].before};
+  }
+  return n;
+}
+
+void clt_walk_take(clt_walk *w, const clt_branch *branch) {
+  if (w->space->listed) {
+    uint64_t weight = w->space->weights[w->level++];
+    w->config += branch->position * weight;
+    w->first = lower_bound(w, w->config);
+    w->end = lower_bound(w, w->config + weight);
+  } else {
+    const clt_diagram *d = w->space->groups[w->group];
+    size_t e = d->first[w->node];
+    while (d->edges[e].position != branch->position) e++;
+    w->config += branch->position * d->weights[w->level];
+    w->node = d->edges[e].child;
+    w->end = branch->n;
+    if (++w->level < d->n_levels) return;
+    w->group++;
+    w->level = 0;
+  }
+  enter_level(w);
+}
+
+size_t clt_walk_most_branches(const clt_space *space) {
+  size_t most = 0;
+  for (size_t i = 0; i < space->n_parameters; i++)
+    if (space->parameters[i].n_values > most) most = space->parameters[i].n_values;
+  return most;
+}
+
+/* --- configurations that stand for others --- */
+
+bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0; }
+
+/* The first alias that holds and changes something is applied. */
+static clt_config apply_alias(const clt_space *space, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_value values[CLT_MAX_PARAMETERS], when;
+  clt_space_positions(space, config, positions);
+  clt_space_values(space, positions, values);
+  for (size_t i = 0; i < space->n_aliases; i++) {
+    const clt_alias *a = &space->aliases[i];
+    if (positions[a->parameter] == a->position) continue;
+    if (clt_expr_eval(a->when, values, &when, NULL) || !clt_value_truthy(when)) continue;
+    return config + (a->position - (uint64_t)positions[a->parameter]) * space->weights[a->parameter];
+  }
+  return config;
+}
+
+/* Aliases that lead in a circle name all of its members: the least one stands for them. Circles are found by a second
+ * walk at half the speed. */
+clt_config clt_space_canonical(const clt_space *space, clt_config config) {
+  if (space->n_aliases == 0 || config >= space->cartesian) return config;
+  clt_config end = config, slow = config;
+  for (uint64_t step = 1;; step++) {
+    clt_config next = apply_alias(space, end);
+    if (next == end) break;
+    end = next;
+    if (step % 2 == 0) slow = apply_alias(space, slow);
+    if (end != slow) continue;
+    for (clt_config c = apply_alias(space, slow); c != slow; c = apply_alias(space, c))
+      if (c < end) end = c;
+    break;
+  }
+  return end != config && clt_space_contains(space, end) ? end : config;
+}
+
+int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error) {
+  uint64_t aliased = 0;
+  if (space->listed || space->n_aliases == 0 || space->valid == 0) {
+    for (uint64_t rank = 0; space->n_aliases > 0 && rank < space->valid; rank++)
+      aliased += clt_space_canonical(space, space->configs[rank]) != space->configs[rank];
+    *out = aliased;
+    return CLT_OK;
+  }
+  /* The groups that decide whether a configuration is canonical are those of the parameters that an alias reads or
+   * sets. A constraint on a parameter that is set lies in its group, so the others have no say: one part of each is
+   * enough. */
+  clt_mask decides = {{0}};
+  uint64_t combinations = 1;
+  clt_config rest = 0;
+  for (size_t i = 0; i < space->n_aliases; i++) {
+    const clt_expr *when = space->aliases[i].when;
+    for (size_t k = 0; k <= clt_expr_n_slots(when); k++) { /* the last one is for the parameter that is set */
+      size_t p = k < clt_expr_n_slots(when) ? clt_expr_slot(when, k) : space->aliases[i].parameter;
+      if (space->group_of[p] != CLT_NO_GROUP) clt_mask_add(&decides, space->group_of[p]);
+    }
+  }
+  for (size_t g = 0; g < space->n_groups; g++) {
+    if (!clt_mask_has(&decides, g))
+      rest += combination_at(space->groups[g], 0);
+    else if (__builtin_mul_overflow(combinations, space->groups[g]->valid, &combinations))
+      combinations = UINT64_MAX;
+  }
+  if (combinations > MOST_LOOKED_AT)
+    return clt_fail(error, CLT_E_RANGE, "the aliases depend on more than %llu combinations of values",
+                    (unsigned long long)MOST_LOOKED_AT);
+  for (uint64_t i = 0; i < combinations; i++) {
+    clt_config config = rest;
+    uint64_t left = i;
+    for (size_t g = 0; g < space->n_groups; g++) {
+      if (!clt_mask_has(&decides, g)) continue;
+      config += combination_at(space->groups[g], left % space->groups[g]->valid);
+      left /= space->groups[g]->valid;
+    }
+    aliased += clt_space_canonical(space, config) != config;
+  }
+  *out = aliased * (space->valid / combinations);
+  return CLT_OK;
 }

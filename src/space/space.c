@@ -1,4 +1,5 @@
-/* Builders and spaces: parameters, constraints and aliases, and what can be asked of them. */
+/* Spaces: how they are made, what can be asked of them, and configurations as "a=1 b=2". */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,209 +12,7 @@
 #include "space/parts.h"
 #include "space/space.h"
 
-#define MOST_NAME_BYTES 200
-
-/* --- builders --- */
-
-int clt_space_builder_new(clt_space_builder **out, clt_error *error) {
-  clt_space_builder *builder = clt_new_array(1, sizeof *builder);
-  if (builder == NULL) return clt_fail_memory(error);
-  *out = builder;
-  return CLT_OK;
-}
-
-static void drop_text(const void *owned) { free((void *)(uintptr_t)owned); }
-
-static void release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
-                             size_t n_constraints, clt_alias *aliases, size_t n_aliases) {
-  for (size_t i = 0; i < n_parameters; i++) {
-    drop_text(parameters[i].name);
-    drop_text(parameters[i].values);
-  }
-  for (size_t i = 0; i < n_constraints; i++) {
-    clt_expr_free(constraints[i].expr);
-    free(constraints[i].message);
-  }
-  for (size_t i = 0; i < n_aliases; i++) clt_expr_free(aliases[i].when);
-  free(parameters);
-  free(constraints);
-  free(aliases);
-}
-
-void clt_space_builder_free(clt_space_builder *builder) {
-  if (builder == NULL) return;
-  for (size_t i = 0; i < builder->n_constants; i++) {
-    drop_text(builder->constants[i].name);
-    if (builder->constants[i].value.type == CLT_STRING) drop_text(builder->constants[i].value.text);
-  }
-  free(builder->constants);
-  release_contents(builder->parameters, builder->n_parameters, builder->constraints, builder->n_constraints,
-                   builder->aliases, builder->n_aliases);
-  free(builder);
-}
-
-/* A name has letters, digits and '_'; a constant's consists of such names with dots between them. */
-static int check_name(const clt_space_builder *builder, const char *name, bool dots, clt_error *error) {
-  char part[MOST_NAME_BYTES + 1];
-  bool good = strlen(name) < sizeof part && !clt_is_keyword(name, strlen(name));
-  for (const char *at = name; good;) {
-    size_t n = dots ? strcspn(at, ".") : strlen(at);
-    memcpy(part, at, n);
-    part[n] = '\0';
-    good = clt_is_name(part) && (at == name || !(part[0] >= '0' && part[0] <= '9'));
-    if (at[n] == '\0') break;
-    at += n + 1;
-  }
-  if (!good)
-    return clt_fail(error, CLT_E_ARGUMENT,
-                    "'%.200s' cannot be a parameter's name: use letters, digits and '_', and no word of Python", name);
-  bool taken = false;
-  for (size_t i = 0; i < builder->n_parameters; i++) taken |= strcmp(builder->parameters[i].name, name) == 0;
-  for (size_t i = 0; i < builder->n_constants; i++) taken |= strcmp(builder->constants[i].name, name) == 0;
-  return taken ? clt_fail(error, CLT_E_ARGUMENT, "the name '%.200s' is given twice", name) : CLT_OK;
-}
-
-int clt_space_builder_constant(clt_space_builder *builder, const char *name, clt_value value, clt_error *error) {
-  int rc = check_name(builder, name, true, error);
-  if (rc) return rc;
-  if (clt_grow(&builder->constants, &builder->constants_capacity, builder->n_constants + 1, sizeof *builder->constants))
-    return clt_fail_memory(error);
-  clt_symbol symbol = {.name = strdup(name), .constant = true, .value = value};
-  if (value.type == CLT_STRING) symbol.value.text = strdup(value.text);
-  if (symbol.name == NULL || (value.type == CLT_STRING && symbol.value.text == NULL)) {
-    drop_text(symbol.name);
-    if (value.type == CLT_STRING) drop_text(symbol.value.text);
-    return clt_fail_memory(error);
-  }
-  builder->constants[builder->n_constants++] = symbol;
-  return CLT_OK;
-}
-
-static int compare_values(const void *left, const void *right) {
-  return clt_value_compare(**(const clt_value *const *)left, **(const clt_value *const *)right);
-}
-
-/* Takes the block of values over, also on failure. NULL: out of memory. */
-static int add_parameter(clt_space_builder *builder, const char *name, clt_value *values, size_t n, clt_error *error) {
-  char *copy = strdup(name), text[200];
-  const clt_value **sorted = NULL;
-  int rc = CLT_OK;
-  if (copy == NULL || values == NULL ||
-      clt_grow(&builder->parameters, &builder->parameters_capacity, builder->n_parameters + 1,
-               sizeof *builder->parameters))
-    rc = clt_fail_memory(error);
-  else if (n == 0)
-    rc = clt_fail(error, CLT_E_ARGUMENT, "'%.200s' has no values", name);
-  else if (n > UINT32_MAX / 2)
-    rc = clt_fail(error, CLT_E_RANGE, "'%.200s' has too many values", name);
-  else if (builder->n_parameters >= CLT_MAX_PARAMETERS)
-    rc = clt_fail(error, CLT_E_RANGE, "there are more than %d tuning parameters", CLT_MAX_PARAMETERS);
-  if (rc == CLT_OK && (sorted = clt_new_array(n, sizeof *sorted)) == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
-    sorted[i] = &values[i];
-    if (values[i].type == CLT_REAL && values[i].real != values[i].real)
-      rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have a NaN", name);
-  }
-  /* Equal values are neighbours when sorted; integers beyond 2^53 that share a double are told apart below. */
-  if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
-  for (size_t i = 1; rc == CLT_OK && i < n; i++) {
-    if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
-    clt_value_print(*sorted[i], text, sizeof text);
-    rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
-  }
-  free(sorted);
-  if (rc) {
-    free(copy);
-    free(values);
-    return rc;
-  }
-  builder->parameters[builder->n_parameters++] = (clt_parameter){.name = copy, .values = values, .n_values = n};
-  return CLT_OK;
-}
-
-int clt_space_builder_parameter(clt_space_builder *builder, const char *name, const clt_value *values, size_t n_values,
-                                clt_error *error) {
-  int rc = check_name(builder, name, false, error);
-  return rc ? rc : add_parameter(builder, name, clt_values_copy(values, n_values), n_values, error);
-}
-
-int clt_space_builder_parameter_text(clt_space_builder *builder, const char *name, const char *type, const char *values,
-                                     clt_error *error) {
-  clt_value *parsed = NULL;
-  size_t n = 0;
-  int rc = check_name(builder, name, false, error);
-  if (rc == CLT_OK) rc = clt_values_parse(&parsed, &n, values, type, builder->constants, builder->n_constants, error);
-  return rc ? rc : add_parameter(builder, name, parsed, n, error);
-}
-
-int clt_space_builder_compile(clt_expr **out, const clt_space_builder *builder, const char *text,
-                              const clt_place *place, clt_error *error) {
-  size_t n = builder->n_constants + builder->n_parameters;
-  clt_symbol *symbols = clt_new_array(n, sizeof *symbols);
-  if (symbols == NULL) return clt_fail_memory(error);
-  if (builder->n_constants) memcpy(symbols, builder->constants, builder->n_constants * sizeof *symbols);
-  for (size_t i = 0; i < builder->n_parameters; i++)
-    symbols[builder->n_constants + i] = (clt_symbol){.name = builder->parameters[i].name, .slot = (uint32_t)i};
-  int rc = clt_expr_compile_at(out, text, place, symbols, n, error);
-  free(symbols);
-  return rc;
-}
-
-int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_constraint_origin origin,
-                              const char *message, clt_error *error) {
-  clt_constraint c = {.expr = expr, .message = strdup(message ? message : clt_expr_text(expr)), .origin = origin};
-  if (c.message == NULL || clt_grow(&builder->constraints, &builder->constraints_capacity, builder->n_constraints + 1,
-                                    sizeof *builder->constraints)) {
-    free(c.message);
-    clt_expr_free(expr);
-    return clt_fail_memory(error);
-  }
-  builder->constraints[builder->n_constraints++] = c;
-  return CLT_OK;
-}
-
-int clt_space_builder_constraint(clt_space_builder *builder, const char *text, clt_constraint_origin origin,
-                                 const char *message, clt_error *error) {
-  clt_expr *expr = NULL;
-  int rc = clt_space_builder_compile(&expr, builder, text, NULL, error);
-  return rc ? rc : clt_space_builder_require(builder, expr, origin, message, error);
-}
-
-int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
-                                 clt_error *error) {
-  clt_alias alias = {.when = when};
-  int rc = CLT_OK;
-  while (alias.parameter < builder->n_parameters && strcmp(builder->parameters[alias.parameter].name, name) != 0)
-    alias.parameter++;
-  const clt_parameter *p = &builder->parameters[alias.parameter];
-  if (alias.parameter == builder->n_parameters) {
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias is for '%.200s', which is no tuning parameter", name);
-  } else {
-    while (alias.position < p->n_values && !clt_value_equal(p->values[alias.position], value)) alias.position++;
-    if (alias.position == p->n_values) {
-      char text[100];
-      clt_value_print(value, text, sizeof text);
-      rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias sets '%.200s' to %s, which is not among its values", name, text);
-    }
-  }
-  if (rc == CLT_OK &&
-      clt_grow(&builder->aliases, &builder->aliases_capacity, builder->n_aliases + 1, sizeof *builder->aliases))
-    rc = clt_fail_memory(error);
-  if (rc)
-    clt_expr_free(when);
-  else
-    builder->aliases[builder->n_aliases++] = alias;
-  return rc;
-}
-
-int clt_space_builder_alias(clt_space_builder *builder, const char *when, const char *name, clt_value value,
-                            clt_error *error) {
-  clt_expr *expr = NULL;
-  int rc = clt_space_builder_compile(&expr, builder, when, NULL, error);
-  return rc ? rc : clt_space_builder_alias_when(builder, expr, name, value, error);
-}
-
-/* --- spaces --- */
+/* --- making --- */
 
 /* The space but for its valid configurations. */
 static int copy_builder(clt_space *space, const clt_space_builder *builder, clt_error *error) {
@@ -300,8 +99,8 @@ int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, co
 
 void clt_space_free(clt_space *space) {
   if (space == NULL) return;
-  release_contents(space->parameters, space->n_parameters, space->constraints, space->n_constraints, space->aliases,
-                   space->n_aliases);
+  clt_space_release_contents(space->parameters, space->n_parameters, space->constraints, space->n_constraints,
+                             space->aliases, space->n_aliases);
   for (size_t i = 0; i < space->n_groups; i++) clt_diagram_free(space->groups[i]);
   free(space->weights);
   free(space->groups);
@@ -384,4 +183,100 @@ const char *clt_space_violation(const clt_space *space, clt_config config, clt_c
     return c->message;
   }
   return NULL;
+}
+
+/* --- configurations as text --- */
+
+int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity) {
+  size_t used = 0;
+  if (capacity) out[0] = '\0';
+  for (size_t i = 0; i < 2 * space->n_parameters; i++) { /* names and values in turn */
+    char *at = used < capacity ? out + used : NULL;
+    size_t left = used < capacity ? capacity - used : 0;
+    int n = i % 2 ? clt_value_print(clt_space_value(space, config, i / 2), at, left)
+                  : snprintf(at, left, "%s%s=", i ? " " : "", space->parameters[i / 2].name);
+    used += n > 0 ? (size_t)n : 0;
+  }
+  return (int)used;
+}
+
+char *clt_config_string(const clt_space *space, clt_config config) {
+  size_t bytes = (size_t)clt_config_print(space, config, NULL, 0) + 1;
+  char *out = malloc(bytes);
+  if (out) clt_config_print(space, config, out, bytes);
+  return out;
+}
+
+#define SEPARATORS " \t\r\n,"
+
+/* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
+static bool read_number(const char *text, size_t length, clt_value *out) {
+  bool minus = length > 0 && *text == '-',
+       truth = clt_is_word(text, length, "true") || clt_is_word(text, length, "True");
+  *out = (clt_value){.type = CLT_BOOL, .integer = truth};
+  if (truth || clt_is_word(text, length, "false") || clt_is_word(text, length, "False")) return true;
+  if (!clt_number_parse(out, text + minus, length - minus)) return false;
+  if (minus && out->type == CLT_REAL) out->real = -out->real;
+  if (minus && out->type == CLT_INT) out->integer = -out->integer;
+  return true;
+}
+
+/* The value that stands at the beginning of a text, and how many of its bytes it takes. Texts may hold blanks: the
+ * longest of the listed values is meant. False: none is there. */
+static bool read_value(const char *text, const clt_parameter *parameter, uint32_t *position, size_t *taken) {
+  size_t length = strcspn(text, SEPARATORS), longest = 0;
+  bool found = false;
+  clt_value number;
+  bool numeric = read_number(text, length, &number);
+  for (size_t v = 0; v < parameter->n_values; v++) {
+    clt_value value = parameter->values[v];
+    char printed[64];
+    const char *written = value.type == CLT_STRING ? value.text : printed;
+    if (value.type != CLT_STRING) clt_value_print(value, printed, sizeof printed);
+    size_t n = strlen(written);
+    bool here = strncmp(text, written, n) == 0 && (text[n] == '\0' || strchr(SEPARATORS, text[n]));
+    if (numeric && value.type != CLT_STRING && clt_value_equal(value, number)) {
+      here = true;
+      n = length;
+    }
+    if (!here || (found && n <= longest)) continue;
+    found = true;
+    longest = n;
+    *position = (uint32_t)v;
+  }
+  *taken = longest;
+  return found;
+}
+
+int clt_config_parse(clt_config *out, const clt_space *space, const char *text, clt_error *error) {
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
+  bool given[CLT_MAX_PARAMETERS] = {false};
+  const char *names[CLT_MAX_PARAMETERS];
+  for (size_t i = 0; i < space->n_parameters; i++) names[i] = space->parameters[i].name;
+  for (const char *at = text + strspn(text, SEPARATORS); *at; at += strspn(at, SEPARATORS)) {
+    char name[256];
+    size_t length = strcspn(at, "=" SEPARATORS);
+    if (at[length] != '=' || length == 0 || length >= sizeof name)
+      return clt_fail(error, CLT_E_FORMAT, "a configuration is written 'name=value name=value ...': '%.100s' is not",
+                      at);
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    int p = clt_space_find_parameter(space, name);
+    const char *near = p < 0 ? clt_nearest_name(name, names, space->n_parameters) : NULL;
+    if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%s' (did you mean '%s'?)", name, near);
+    if (p < 0) return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%s'", name);
+    if (given[p]) return clt_fail(error, CLT_E_FORMAT, "'%s' is given twice", name);
+    at += length + 1;
+    given[p] = read_value(at, &space->parameters[p], &positions[p], &length);
+    if (!given[p]) {
+      length = strcspn(at, SEPARATORS);
+      return clt_fail(error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s'",
+                      length < 100 ? (int)length : 100, at, name);
+    }
+    at += length;
+  }
+  for (size_t p = 0; p < space->n_parameters; p++)
+    if (!given[p] && space->parameters[p].n_values > 1)
+      return clt_fail(error, CLT_E_NOT_FOUND, "the configuration does not say what '%s' is", names[p]);
+  *out = clt_space_from_positions(space, positions);
+  return CLT_OK;
 }

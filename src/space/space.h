@@ -15,21 +15,12 @@ bool clt_space_same_parameters(const clt_space *a, const clt_space *b);
 /* Adds the names and values of the parameters to a hash. Constraints are no part of it. */
 void clt_space_hash(clt_hasher *hasher, const clt_space *space);
 
+size_t clt_space_n_groups(const clt_space *space); /* of parameters, each with the constraints that they share */
+
 bool clt_space_has_aliases(const clt_space *space);
 /* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or
  * set: CLT_E_RANGE where these have more than 2^22 combinations. */
 int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
-
-/* --- groups --- */
-
-/* The space as a product, for those who calculate by group: a valid configuration is the sum of one part from each
- * group, and a rank is the mixed-radix number of the parts' ranks, the last group (the one with the most parts)
- * fastest. Parameters with a single value are in no group; an explicit space has no groups. group < n_groups, rank <
- * group_valid. */
-uint64_t clt_space_group_valid(const clt_space *space, size_t group);
-clt_config clt_space_group_at(const clt_space *space, size_t group, uint64_t rank);
-int clt_space_group_of(const clt_space *space, size_t parameter); /* the group, or -1 */
-size_t clt_space_n_groups(const clt_space *space);
 
 /* --- walks: building a valid configuration value by value, down the tree of those that there are ---
  *
