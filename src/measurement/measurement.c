@@ -13,10 +13,7 @@ void clt_measurement_init(clt_measurement *m, clt_config config) {
   memset(m, 0, sizeof *m);
   m->config = config;
   m->reason = CLT_REASON_NONE;
-  m->time_s = NAN;
-  m->energy_J = NAN;
-  m->figure = NAN;
-  m->max_abs_error = NAN;
+  m->time_s = m->energy_J = m->figure = m->max_abs_error = NAN;
 }
 
 void clt_measurement_release(clt_measurement *m) {
@@ -33,23 +30,17 @@ int clt_measurement_copy(clt_measurement *out, const clt_measurement *m, clt_err
   return CLT_OK;
 }
 
-/* How much of a log is kept: its beginning, cut between two characters where it is UTF-8. */
-static size_t kept_bytes(const char *log) {
-  size_t n = strnlen(log, MAX_LOG_BYTES + 1);
-  if (n <= MAX_LOG_BYTES) return n;
-  for (n = MAX_LOG_BYTES; n > MAX_LOG_BYTES - 4; n--)
-    if (((unsigned char)log[n] & 0xc0) != 0x80) return n;
-  return MAX_LOG_BYTES;
-}
-
 void clt_measurement_fail(clt_measurement *m, clt_reason reason, const char *log) {
-  char *kept = log ? strndup(log, kept_bytes(log)) : NULL;
+  size_t n = log ? strnlen(log, MAX_LOG_BYTES + 1) : 0;
+  if (n > MAX_LOG_BYTES) { /* cut between two characters where it is UTF-8 */
+    for (n = MAX_LOG_BYTES; n > MAX_LOG_BYTES - 4 && ((unsigned char)log[n] & 0xc0) == 0x80;) n--;
+    if (n == MAX_LOG_BYTES - 4) n = MAX_LOG_BYTES;
+  }
+  char *kept = log ? strndup(log, n) : NULL;
   free(m->log);
   m->log = kept;
   m->reason = reason;
-  m->time_s = NAN;
-  m->energy_J = NAN;
-  m->figure = NAN;
+  m->time_s = m->energy_J = m->figure = NAN;
 }
 
 bool clt_measurement_correct(const clt_measurement *m) { return m->reason == CLT_REASON_NONE; }
@@ -76,9 +67,7 @@ static clt_reason known_reason(clt_reason reason) {
 }
 
 clt_invalidity clt_reason_invalidity(clt_reason reason) { return reasons[known_reason(reason)].invalidity; }
-
 const char *clt_reason_name(clt_reason reason) { return reasons[known_reason(reason)].name; }
-
 const char *clt_reason_text(clt_reason reason) { return reasons[known_reason(reason)].text; }
 
 int clt_reason_parse(clt_reason *out, const char *name, clt_error *error) {
@@ -100,34 +89,25 @@ double clt_spread(const clt_measurement *m) {
 }
 
 static int compare_numbers(const void *a, const void *b) {
-  double x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
+  double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-static double sorted_median(const double *sorted, size_t n) {
-  if (n == 0) return NAN;
-  double low = sorted[(n - 1) / 2], high = sorted[n / 2];
-  return low == high ? low : low * 0.5 + high * 0.5;
-}
-
-static size_t keep_numbers(double *values, size_t n) {
-  size_t n_numbers = 0;
-  for (size_t i = 0; i < n; i++)
-    if (!isnan(values[i])) values[n_numbers++] = values[i];
-  return n_numbers;
-}
-
-/* The median of the values, or of |value - *centre| where centre is not NULL. */
+/* The median of the values, or of |value - *centre| where centre is not NULL; without NaNs. */
 static double median_of(const double *values, size_t n, const double *centre) {
-  double small[CLT_MAX_RUNS], *scratch = n <= CLT_MAX_RUNS ? small : clt_new_array(n, sizeof *scratch);
-  if (scratch == NULL) return NAN;
-  for (size_t i = 0; i < n; i++) scratch[i] = centre ? fabs(values[i] - *centre) : values[i];
-  size_t n_numbers = keep_numbers(scratch, n);
-  qsort(scratch, n_numbers, sizeof *scratch, compare_numbers);
-  double median = sorted_median(scratch, n_numbers);
-  if (scratch != small) free(scratch);
+  double small[CLT_MAX_RUNS], *sorted = n <= CLT_MAX_RUNS ? small : clt_new_array(n, sizeof *sorted), median = NAN;
+  size_t n_numbers = 0;
+  if (sorted == NULL) return NAN;
+  for (size_t i = 0; i < n; i++) {
+    sorted[n_numbers] = centre ? fabs(values[i] - *centre) : values[i];
+    n_numbers += !isnan(sorted[n_numbers]);
+  }
+  qsort(sorted, n_numbers, sizeof *sorted, compare_numbers);
+  if (n_numbers > 0) {
+    double low = sorted[(n_numbers - 1) / 2], high = sorted[n_numbers / 2];
+    median = low == high ? low : low * 0.5 + high * 0.5;
+  }
+  if (sorted != small) free(sorted);
   return median;
 }
 
@@ -141,12 +121,8 @@ double clt_mad(const double *values, size_t n) {
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;
   for (size_t i = 0; i < n; i++) {
-    if (runs_s[i] < first) {
-      second = first;
-      first = runs_s[i];
-    } else if (runs_s[i] < second) {
-      second = runs_s[i];
-    }
+    if (runs_s[i] < second) second = runs_s[i] < first ? first : runs_s[i];
+    if (runs_s[i] < first) first = runs_s[i];
   }
   return second <= first * (1 + relative);
 }

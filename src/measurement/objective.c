@@ -15,61 +15,53 @@
 enum { TIME, ENERGY, FIGURE };
 #define MOST_SLOTS (CLT_MAX_PARAMETERS + 512)
 
-typedef struct compiled_metric {
-  char *name, *text, *unit; /* owned */
-  clt_goal goal;
+/* What belongs to a metric besides its texts. */
+typedef struct meaning {
   clt_expr *expr; /* NULL: a built-in */
   clt_trend in_time;
   bool reads_energy;
-} compiled_metric;
+} meaning;
 
 struct clt_objective {
   const clt_space *space;
-  compiled_metric *metrics;
+  clt_metric *metrics; /* their texts are the problem's, or parts of `text` */
+  meaning *meanings;
   size_t n, n_built_ins, chosen;
   clt_goal goal;
+  char *text; /* the objective as it was asked for */
 };
 
 /* --- metrics --- */
 
-static int add_metric(clt_objective *o, const clt_metric *metric, clt_error *error) {
-  compiled_metric *m = &o->metrics[o->n++];
-  *m = (compiled_metric){.name = strdup(metric->name),
-                         .text = strdup(metric->expression),
-                         .unit = strdup(metric->unit),
-                         .goal = metric->goal};
-  return m->name && m->text && m->unit ? CLT_OK : clt_fail_memory(error);
-}
-
-/* Adds a metric with an expression; scope->above, whose array is `above`, grows by it. */
-static int add_expression(clt_objective *o, clt_metric_scope *scope, clt_metric *above, const clt_metric *metric,
-                          clt_error *error) {
+/* Adds a metric with an expression, which may name those of the problem's before it. */
+static int add_metric(clt_objective *o, clt_metric_scope *scope, clt_metric metric, clt_error *error) {
   const clt_metric_slots places = clt_metric_slots_of();
   clt_trend trends[MOST_SLOTS] = {CLT_TREND_NONE};
-  int rc = add_metric(o, metric, error);
-  compiled_metric *m = &o->metrics[o->n - 1];
-  if (rc == CLT_OK) rc = clt_metric_compile(&m->expr, metric->expression, scope, error);
+  meaning *m = &o->meanings[o->n];
+  scope->above = o->metrics + o->n_built_ins;
+  scope->n_above = o->n - o->n_built_ins;
+  o->metrics[o->n++] = metric;
+  int rc = clt_metric_compile(&m->expr, metric.expression, scope, error);
   if (rc) return rc;
   trends[places.time] = CLT_TREND_RISING;
   for (size_t i = 0; i < clt_expr_n_slots(m->expr); i++) {
     size_t slot = clt_expr_slot(m->expr, i);
     m->reads_energy |= slot == places.energy;
     if (slot < places.metrics) continue;
-    const compiled_metric *other = &o->metrics[slot - places.metrics + o->n_built_ins];
+    const meaning *other = &o->meanings[slot - places.metrics + o->n_built_ins];
     m->reads_energy |= other->reads_energy;
     trends[slot] = other->in_time;
   }
   m->in_time = clt_expr_trend(m->expr, trends);
-  above[scope->n_above++] = *metric;
   return CLT_OK;
 }
 
 static size_t find_metric(const clt_objective *o, const char *name) {
-  for (size_t i = o->n_built_ins; i < o->n; i++) /* a metric of the problem's may be called "figure" */
-    if (strcmp(o->metrics[i].name, name) == 0) return i;
-  size_t i = 0;
-  while (i < o->n_built_ins && strcmp(o->metrics[i].name, name) != 0) i++;
-  return i < o->n_built_ins ? i : o->n;
+  for (size_t i = 0; i < o->n; i++) { /* a metric of the problem's may be called "figure": it comes first */
+    size_t k = (i + o->n_built_ins) % o->n;
+    if (strcmp(o->metrics[k].name, name) == 0) return k;
+  }
+  return o->n;
 }
 
 /* --- choosing --- */
@@ -103,15 +95,14 @@ static int fail_unknown(const clt_objective *o, const char *text, clt_error *err
       text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", text, text);
 }
 
-static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_metric *above, const char *text,
-                            clt_error *error) {
+static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error *error) {
   const char *subject;
-  clt_goal goal = read_goal(&subject, text);
+  clt_goal goal = read_goal(&subject, o->text);
   o->chosen = find_metric(o, subject);
   if (o->chosen == o->n) {
     clt_error why = {0};
     if (goal == CLT_GOAL_NOT_STATED) return fail_unknown(o, subject, error);
-    int rc = add_expression(o, scope, above, &(clt_metric){subject, subject, "", goal}, &why);
+    int rc = add_metric(o, scope, (clt_metric){subject, subject, "", goal}, &why);
     if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
     if (rc) return clt_fail(error, rc, "the objective '%.200s': %s", subject, why.message);
   }
@@ -121,38 +112,35 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_metri
                   subject, subject);
 }
 
-/* instance NULL: of scope alone, which has no metrics of its own. */
+/* Of the scope's instance, or of its space, which has no metrics of its own. */
 static int make_objective(clt_objective **out, clt_metric_scope *scope, const char *text, clt_error *error) {
   const clt_instance *instance = scope->instance;
   const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
   const clt_command *command = instance ? clt_instance_command(instance) : NULL;
   const clt_figure *figure = command && !clt_figure_is_time(&command->figure) ? &command->figure : NULL;
-  size_t n_stated = problem ? clt_problem_n_metrics(problem) : 0;
-  clt_metric above[CLT_MAX_METRICS + 1];
-  clt_objective *o = calloc(1, sizeof *o);
-  if (o == NULL) return clt_fail_memory(error);
-  scope->above = above;
-  o->space = instance ? clt_instance_space(instance) : scope->space;
-  o->metrics = clt_new_array(FIGURE + 1 + n_stated + 1, sizeof *o->metrics);
-  int rc = o->metrics ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = add_metric(o, &(clt_metric){"time", "time_s", "s", CLT_MINIMISE}, error);
-  if (rc == CLT_OK) rc = add_metric(o, &(clt_metric){"energy", "energy_J", "J", CLT_MINIMISE}, error);
-  if (rc == CLT_OK && figure) {
-    clt_goal goal = figure->larger_is_better ? CLT_MAXIMISE : CLT_MINIMISE;
-    rc = add_metric(o, &(clt_metric){"figure", "figure", figure->unit, goal}, error);
-  }
-  if (rc == CLT_OK) {
-    o->metrics[TIME].in_time = CLT_TREND_RISING;
-    o->metrics[ENERGY].reads_energy = true;
-    o->n_built_ins = o->n;
-  }
-  for (size_t i = 0; rc == CLT_OK && i < n_stated; i++) {
-    clt_metric metric = clt_problem_metric(problem, i);
-    rc = add_expression(o, scope, above, &metric, error);
-  }
+  size_t n_stated = problem ? clt_problem_n_metrics(problem) : 0, n_most = FIGURE + 1 + n_stated + 1;
   if (text == NULL && problem) text = clt_problem_objective(problem);
   if (text == NULL || *text == '\0') text = figure ? "figure" : "time";
-  if (rc == CLT_OK) rc = choose_objective(o, scope, above, text, error);
+  clt_objective *o = clt_new_array(1, sizeof *o);
+  if (o == NULL) return clt_fail_memory(error);
+  o->space = instance ? clt_instance_space(instance) : scope->space;
+  o->metrics = clt_new_array(n_most, sizeof *o->metrics);
+  o->meanings = clt_new_array(n_most, sizeof *o->meanings);
+  o->text = strdup(text);
+  int rc = o->metrics && o->meanings && o->text ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) {
+    o->metrics[TIME] = (clt_metric){"time", "time_s", "s", CLT_MINIMISE};
+    o->meanings[TIME].in_time = CLT_TREND_RISING;
+    o->metrics[ENERGY] = (clt_metric){"energy", "energy_J", "J", CLT_MINIMISE};
+    o->meanings[ENERGY].reads_energy = true;
+    if (figure)
+      o->metrics[FIGURE] =
+          (clt_metric){"figure", "figure", figure->unit, figure->larger_is_better ? CLT_MAXIMISE : CLT_MINIMISE};
+    o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
+  }
+  for (size_t i = 0; rc == CLT_OK && i < n_stated; i++)
+    rc = add_metric(o, scope, clt_problem_metric(problem, i), error);
+  if (rc == CLT_OK) rc = choose_objective(o, scope, error);
   if (rc)
     clt_objective_free(o);
   else
@@ -173,25 +161,21 @@ int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt
 
 void clt_objective_free(clt_objective *o) {
   if (o == NULL) return;
-  for (size_t i = 0; o->metrics && i < o->n; i++) {
-    compiled_metric *m = &o->metrics[i];
-    free(m->name);
-    free(m->text);
-    free(m->unit);
-    clt_expr_free(m->expr);
-  }
+  for (size_t i = 0; o->meanings && i < o->n; i++) clt_expr_free(o->meanings[i].expr);
   free(o->metrics);
+  free(o->meanings);
+  free(o->text);
   free(o);
 }
 
 /* --- asking --- */
 
 const char *clt_objective_name(const clt_objective *o) { return o->metrics[o->chosen].name; }
-const char *clt_objective_expression(const clt_objective *o) { return o->metrics[o->chosen].text; }
+const char *clt_objective_expression(const clt_objective *o) { return o->metrics[o->chosen].expression; }
 const char *clt_objective_unit(const clt_objective *o) { return o->metrics[o->chosen].unit; }
 clt_goal clt_objective_goal(const clt_objective *o) { return o->goal; }
 bool clt_objective_is_time(const clt_objective *o) { return o->chosen == TIME && o->goal == CLT_MINIMISE; }
-bool clt_objective_needs_energy(const clt_objective *o) { return o->metrics[o->chosen].reads_energy; }
+bool clt_objective_needs_energy(const clt_objective *o) { return o->meanings[o->chosen].reads_energy; }
 size_t clt_objective_n_metrics(const clt_objective *o) { return o->n; }
 size_t clt_objective_chosen(const clt_objective *o) { return o->chosen; }
 
@@ -203,38 +187,17 @@ bool clt_objective_is_standard(const clt_objective *o) {
 }
 
 bool clt_objective_ranks_by_time(const clt_objective *o) {
-  return o->metrics[o->chosen].in_time == (o->goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING);
+  return o->meanings[o->chosen].in_time == (o->goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING);
 }
 
-clt_metric clt_objective_metric(const clt_objective *o, size_t index) {
-  const compiled_metric *m = &o->metrics[index];
-  return (clt_metric){m->name, m->text, m->unit, m->goal};
-}
+clt_metric clt_objective_metric(const clt_objective *o, size_t index) { return o->metrics[index]; }
 
 /* --- values and costs --- */
 
-/* The value of the metric `last`, by way of those above it. Properties of a device that was not chosen are NaN. */
-static double evaluate_metric(const clt_objective *o, size_t last, const clt_measurement *m, double time_s,
-                              double figure) {
-  const clt_metric_slots places = clt_metric_slots_of();
-  clt_value slots[MOST_SLOTS] = {{0}}, value;
-  double out = NAN;
-  for (size_t i = CLT_MAX_PARAMETERS; i < places.n; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = NAN};
-  for (size_t i = 0; m->config != CLT_CONFIG_NONE && i < clt_space_n_parameters(o->space); i++)
-    slots[i] = clt_space_value(o->space, m->config, i);
-  slots[places.time].real = time_s;
-  slots[places.energy].real = m->energy_J;
-  slots[places.figure].real = figure;
-  for (size_t k = o->n_built_ins; k <= last; k++) {
-    const clt_expr *expr = o->metrics[k].expr;
-    out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;
-    if (k < last) slots[places.metrics + k - o->n_built_ins].real = out;
-  }
-  return out;
-}
-
+/* A metric with an expression is calculated by way of those above it. Properties of a device that was not chosen are
+ * NaN. */
 double clt_objective_metric_value(const clt_objective *o, size_t index, const clt_measurement *m) {
-  double time_s = m->time_s, figure = m->figure;
+  double time_s = m->time_s, figure = m->figure, out = NAN;
   if (!clt_measurement_correct(m)) return NAN;
   if (o->n_built_ins > FIGURE && isnan(figure)) {
     /* A record of before there was clt_measurement.figure holds the figure's cost in time_s: itself where it is
@@ -245,8 +208,21 @@ double clt_objective_metric_value(const clt_objective *o, size_t index, const cl
   if (index == TIME) return time_s;
   if (index == ENERGY) return m->energy_J;
   if (index == FIGURE && index < o->n_built_ins) return figure;
-  if (o->metrics[index].reads_energy && isnan(m->energy_J)) return NAN;
-  return evaluate_metric(o, index, m, time_s, figure);
+  if (o->meanings[index].reads_energy && isnan(m->energy_J)) return NAN;
+  const clt_metric_slots places = clt_metric_slots_of();
+  clt_value slots[MOST_SLOTS] = {{0}}, value;
+  for (size_t i = CLT_MAX_PARAMETERS; i < places.n; i++) slots[i] = (clt_value){.type = CLT_REAL, .real = NAN};
+  for (size_t i = 0; m->config != CLT_CONFIG_NONE && i < clt_space_n_parameters(o->space); i++)
+    slots[i] = clt_space_value(o->space, m->config, i);
+  slots[places.time].real = time_s;
+  slots[places.energy].real = m->energy_J;
+  slots[places.figure].real = figure;
+  for (size_t k = o->n_built_ins; k <= index; k++) {
+    const clt_expr *expr = o->meanings[k].expr;
+    out = clt_expr_eval(expr, slots, &value, NULL) == CLT_OK ? clt_value_number(value) : NAN;
+    slots[places.metrics + k - o->n_built_ins].real = out;
+  }
+  return out;
 }
 
 double clt_objective_value(const clt_objective *o, const clt_measurement *m) {
