@@ -158,15 +158,6 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
 
 /* --- loading --- */
 
-/* The content says which form it is, whatever the file is called. */
-static clt_recording_reader find_reader(const json_t *root) {
-  const json_t *results = json_object_get(root, "results");
-  if (json_object_get(root, "cache")) return clt_kernel_tuner_read;
-  if (json_object_get(root, "Results")) return clt_ktt_read;
-  if (json_object_get(json_array_get(results, 0), "parameters")) return clt_cltune_read;
-  return results ? clt_t4_read : NULL;
-}
-
 int clt_recording_load(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
@@ -182,16 +173,11 @@ int clt_recording_load(clt_recording **out, const char *path, clt_error *error) 
     json_error_t cause;
     clt_space_builder *builder = NULL;
     json_t *root = json_loadb(text.bytes, text.n, 0, &cause);
-    clt_recording_reader read = find_reader(root);
     if (root == NULL)
       rc = cause.text[0] ? clt_fail_at(error, CLT_E_FORMAT, path, cause.line, NULL, "not JSON: %s", cause.text)
                          : clt_fail_memory(error);
-    else if (read == NULL)
-      rc = clt_fail_at(error, CLT_E_FORMAT, path, 0, NULL,
-                       "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, "
-                       "CLBlast) or \"Results\" (KTT)");
     if (rc == CLT_OK) rc = clt_space_builder_new(&builder, error);
-    if (rc == CLT_OK) rc = read(recording, path, root, builder, error);
+    if (rc == CLT_OK) rc = clt_recording_read(recording, path, root, builder, error);
     if (rc == CLT_OK) rc = finish_recording(recording, builder, error);
     clt_space_builder_free(builder);
     json_decref(root);

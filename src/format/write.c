@@ -29,8 +29,11 @@
  * the first failure is kept, and what comes after it does nothing. */
 typedef struct writer {
   const clt_space *space;
+  const clt_instance *instance;   /* where the results come from: at most one of these two */
+  const clt_recording *recording; /* its measurements are the results where there are no others */
+  const clt_t4_result *results;
+  size_t n;
   size_t digits; /* JSON_REAL_PRECISION */
-  bool rounded;  /* phases */
   bool ok;
   clt_replacement replacement;
   gzFile file;
@@ -124,11 +127,13 @@ static void set_configuration(writer *w, json_t *object, clt_config config) {
     set_member(w, object, clt_space_parameter(w->space, i)->name, clt_json_value(clt_space_value(w->space, config, i)));
 }
 
-/* The files know times alone: a program's figure is written as its cost in their place. */
-static const clt_measurement *measurement_in_file(const clt_t4_result *result, clt_measurement *as_time) {
-  if (result->objective == NULL) return result->measurement;
-  clt_objective_figure_as_time(result->objective, result->measurement, as_time);
-  return as_time;
+const char *clt_entry_error(clt_reason reason) {
+  switch (clt_reason_invalidity(reason)) {
+    case CLT_CORRECT: return NULL;
+    case CLT_CONSTRAINTS: return "InvalidConfig";
+    case CLT_COMPILE: return "CompilationFailedConfig";
+    default: return reason == CLT_REASON_COMPILE_TIMEOUT ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+  }
 }
 
 static json_t *runs_json(writer *w, const clt_measurement *m) {
@@ -144,26 +149,41 @@ static json_t *values_json(writer *w, const clt_parameter *parameter) {
   return values;
 }
 
-/* A recording's measurements as results, malloc'ed; NULL when out of memory. */
-static clt_t4_result *results_of(const clt_recording *recording) {
-  clt_t4_result *results = clt_new_array(recording->n, sizeof *results);
-  for (size_t i = 0; results && i < recording->n; i++) results[i].measurement = &recording->measurements[i];
-  return results;
+/* The problem's sizes. */
+static size_t n_sizes(const writer *w) {
+  return w->instance ? clt_instance_n_sizes(w->instance) : w->recording ? w->recording->n_sizes : 0;
+}
+
+static clt_size size_at(const writer *w, size_t i) {
+  return w->instance ? clt_instance_size(w->instance, i) : w->recording->sizes[i];
+}
+
+/* Writes the results one by one. */
+static void put_results(writer *w, void (*put)(writer *w, const clt_t4_result *result, const clt_measurement *m)) {
+  for (size_t i = 0; i < w->n && w->rc == CLT_OK; i++) {
+    const clt_t4_result result =
+        w->results ? w->results[i] : (clt_t4_result){.measurement = &w->recording->measurements[i]};
+    clt_measurement as_time; /* the files know times alone: a program's figure is written as its cost in their place */
+    if (result.objective) clt_objective_figure_as_time(result.objective, result.measurement, &as_time);
+    put_text(w, i ? ",\n" : "\n");
+    put(w, &result, result.objective ? &as_time : result.measurement);
+  }
 }
 
 /* --- T4: where the results come from --- */
 
-/* Where the results come from, one of the two: the name, sizes, device and ConfigurationSpace. An instance has
- * parameters with all their values in their order, and types, conditions and aliases as the problem's file states them;
- * a recording has what it knows, and a device of which only the name is known is {"name": ...}. */
-static void put_source(writer *w, const clt_instance *instance, const clt_recording *r) {
+/* The name, sizes, device and ConfigurationSpace. An instance has parameters with all their values in their order, and
+ * types, conditions and aliases as the problem's file states them; a recording has what it knows, and a device of which
+ * only the name is known is {"name": ...}. */
+static void put_source(writer *w) {
+  const clt_instance *instance = w->instance;
+  const clt_recording *r = w->recording;
   const json_t *stated = instance ? json_object_get(instance->problem->root, "ConfigurationSpace") : NULL;
   const char *name = instance ? clt_problem_name(clt_instance_problem(instance)) : r->kernel;
   json_t *sizes = json_array(), *parameters = json_array(), *device = NULL;
-  for (size_t i = 0; i < (instance ? clt_instance_n_sizes(instance) : r->n_sizes); i++) {
-    const clt_size size = instance ? clt_instance_size(instance, i) : r->sizes[i];
-    append_item(w, sizes, json_pack("{s:s, s:I}", "Name", size.name, "Value", (json_int_t)size.value));
-  }
+  for (size_t i = 0; i < n_sizes(w); i++)
+    append_item(w, sizes,
+                json_pack("{s:s, s:I}", "Name", size_at(w, i).name, "Value", (json_int_t)size_at(w, i).value));
   for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
     const clt_parameter *parameter = clt_space_parameter(w->space, i);
     const char *type = instance ? instance->problem->parameters[i].type : NULL;
@@ -193,7 +213,7 @@ static void put_source(writer *w, const clt_instance *instance, const clt_record
 /* JSON has neither NaN nor infinity: such a number is left out. */
 static void set_phase(writer *w, json_t *object, const char *key, double seconds) {
   double ms = seconds * MS_PER_S;
-  if (w->rounded) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
+  if (w->instance) ms = round(ms / RECORDING_PHASE_MS) * RECORDING_PHASE_MS;
   if (isfinite(ms)) set_member(w, object, key, json_real(ms));
 }
 
@@ -228,9 +248,7 @@ static json_t *measurements_json(writer *w, const clt_t4_result *result, double 
   return list;
 }
 
-static void put_result(writer *w, const clt_t4_result *result) {
-  clt_measurement as_time;
-  const clt_measurement *m = measurement_in_file(result, &as_time);
+static void put_result(writer *w, const clt_t4_result *result, const clt_measurement *m) {
   const clt_phases *phases = &m->phases;
   json_t *object = json_object(), *configuration = json_object(), *times = json_object();
   set_configuration(w, configuration, m->config);
@@ -254,39 +272,31 @@ static void put_result(writer *w, const clt_t4_result *result) {
 
 /* --- T4: a file --- */
 
-/* instance, recording: where the results come from; both NULL: results alone. */
-static int write_t4(const char *path, const clt_space *space, const clt_instance *instance,
-                    const clt_recording *recording, const clt_t4_result *results, size_t n, clt_error *error) {
-  writer w = {.space = space, .rounded = instance != NULL};
-  w.digits = w.rounded ? JSON_REAL_PRECISION(RECORDING_DIGITS) : digits_of(space);
-  int rc = begin_file(&w, path, error);
+static int write_t4(const char *path, writer *w, clt_error *error) {
+  w->digits = w->instance ? JSON_REAL_PRECISION(RECORDING_DIGITS) : digits_of(w->space);
+  int rc = begin_file(w, path, error);
   if (rc) return rc;
-  put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
-  if (instance || recording) put_source(&w, instance, recording);
-  put_text(&w, "\"results\": [");
-  for (size_t i = 0; i < n && w.rc == CLT_OK; i++) {
-    put_text(&w, i ? ",\n" : "\n");
-    put_result(&w, &results[i]);
-  }
-  put_text(&w, "\n]}\n");
-  return end_file(&w);
+  put_text(w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
+  if (w->instance || w->recording) put_source(w);
+  put_text(w, "\"results\": [");
+  put_results(w, put_result);
+  put_text(w, "\n]}\n");
+  return end_file(w);
 }
 
 int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error) {
-  return write_t4(path, space, NULL, NULL, results, n, error);
+  return write_t4(path, &(writer){.space = space, .results = results, .n = n}, error);
 }
 
 int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
                            clt_error *error) {
-  return write_t4(path, clt_instance_space(instance), instance, NULL, results, n, error);
+  writer w = {.space = clt_instance_space(instance), .instance = instance, .results = results, .n = n};
+  return write_t4(path, &w, error);
 }
 
 int clt_t4_copy_recording(const char *path, const clt_recording *recording, clt_error *error) {
-  clt_t4_result *results = results_of(recording);
-  int rc = results ? write_t4(path, recording->space, NULL, recording, results, recording->n, error)
-                   : clt_fail_memory(error);
-  free(results);
-  return rc;
+  writer w = {.space = recording->space, .recording = recording, .n = recording->n};
+  return write_t4(path, &w, error);
 }
 
 /* --- Kernel Tuner --- */
@@ -315,9 +325,7 @@ static void add_python(clt_text *out, clt_value value) {
   clt_text_add(out, text);
 }
 
-static void put_entry(writer *w, const clt_t4_result *result) {
-  clt_measurement as_time;
-  const clt_measurement *m = measurement_in_file(result, &as_time);
+static void put_entry(writer *w, const clt_t4_result *result, const clt_measurement *m) {
   const char *word = clt_entry_error(m->reason);
   json_t *entry = json_object();
   clt_text key = {0};
@@ -351,72 +359,61 @@ static void put_entry(writer *w, const clt_t4_result *result) {
   free(name);
 }
 
-/* problem_size: stolen; NULL: out of memory. The end is what Kernel Tuner knows a closed file by, to the byte. */
-static int write_kernel_tuner(const char *path, const clt_space *space, const char *kernel, const char *device,
-                              json_t *problem_size, const clt_t4_result *results, size_t n, clt_error *error) {
-  static const char *const fields[] = {"time",           "times",         "compile_time",   "verification_time",
-                                       "benchmark_time", "strategy_time", "framework_time", "__error__"};
-  writer w = {.space = space, .digits = digits_of(space)};
-  int rc = problem_size ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < sizeof fields / sizeof *fields; i++)
-    if (clt_space_find_parameter(space, fields[i]) >= 0)
-      rc =
-          clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'", fields[i]);
-  if (rc == CLT_OK) rc = begin_file(&w, path, error);
-  if (rc) return json_decref(problem_size), rc;
-  json_t *keys = json_array(), *parameters = json_object();
-  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
-    const clt_parameter *parameter = clt_space_parameter(space, i);
-    append_item(&w, keys, json_string(parameter->name));
-    set_member(&w, parameters, parameter->name, values_json(&w, parameter));
+/* The file's ProblemSize where that is made of numbers, else the sizes; [1] where there are none. */
+static json_t *problem_size_json(writer *w) {
+  json_t *list = json_array();
+  if (w->instance) {
+    const json_t *root = clt_instance_problem(w->instance)->root;
+    json_t *stated = json_object_get(json_object_get(root, "KernelSpecification"), "ProblemSize");
+    bool usable = json_is_integer(stated) || json_array_size(stated) > 0;
+    for (size_t i = 0; i < json_array_size(stated); i++) usable &= json_is_integer(json_array_get(stated, i));
+    if (usable) return json_decref(list), json_incref(stated);
   }
-  put_text(&w, "{");
-  put_member(&w, "device_name", json_string(device));
-  put_member(&w, "kernel_name", json_string(kernel));
-  put_member(&w, "problem_size", problem_size);
-  put_member(&w, "tune_params_keys", keys);
-  put_member(&w, "tune_params", parameters);
-  put_member(&w, "objective", json_pack("[s]", "time"));
-  put_text(&w, "\"cache\": {");
-  for (size_t i = 0; i < n && w.rc == CLT_OK; i++) {
-    put_text(&w, i ? ",\n" : "\n");
-    put_entry(&w, &results[i]);
-  }
-  put_text(&w, "}\n}");
-  return end_file(&w);
+  for (size_t i = 0; i < n_sizes(w); i++) append_item(w, list, json_integer(size_at(w, i).value));
+  if (n_sizes(w) == 0) append_item(w, list, json_integer(1));
+  return list;
 }
 
-/* [1] where there are no sizes; NULL when out of memory. */
-static json_t *sizes_json(const clt_size *sizes, size_t n) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < (n ? n : 1); i++)
-    if (json_array_append_new(list, json_integer(n ? sizes[i].value : 1))) return json_decref(list), NULL;
-  return list;
+/* The end is what Kernel Tuner knows a closed file by, to the byte. */
+static int write_kernel_tuner(const char *path, writer *w, const char *kernel, const char *device, clt_error *error) {
+  static const char *const fields[] = {"time",           "times",         "compile_time",   "verification_time",
+                                       "benchmark_time", "strategy_time", "framework_time", "__error__"};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (clt_space_find_parameter(w->space, fields[i]) >= 0)
+      return clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'",
+                      fields[i]);
+  w->digits = digits_of(w->space);
+  int rc = begin_file(w, path, error);
+  if (rc) return rc;
+  json_t *keys = json_array(), *parameters = json_object();
+  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(w->space, i);
+    append_item(w, keys, json_string(parameter->name));
+    set_member(w, parameters, parameter->name, values_json(w, parameter));
+  }
+  put_text(w, "{");
+  put_member(w, "device_name", json_string(device));
+  put_member(w, "kernel_name", json_string(kernel));
+  put_member(w, "problem_size", problem_size_json(w));
+  put_member(w, "tune_params_keys", keys);
+  put_member(w, "tune_params", parameters);
+  put_member(w, "objective", json_pack("[s]", "time"));
+  put_text(w, "\"cache\": {");
+  put_results(w, put_entry);
+  put_text(w, "}\n}");
+  return end_file(w);
 }
 
 int clt_kernel_tuner_write(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
                            clt_error *error) {
   const clt_device_info *device = clt_instance_device(instance);
   const clt_problem *problem = clt_instance_problem(instance);
-  const json_t *kernel = json_object_get(problem->root, "KernelSpecification");
-  const char *name = clt_json_string(kernel, "KernelName");
-  json_t *size = json_object_get(kernel, "ProblemSize");
-  bool usable = json_is_integer(size) || json_array_size(size) > 0;
-  for (size_t i = 0; i < json_array_size(size); i++) usable = usable && json_is_integer(json_array_get(size, i));
-  size_t n_sizes = clt_instance_n_sizes(instance);
-  clt_size *sizes = clt_new_array(n_sizes, sizeof *sizes);
-  for (size_t i = 0; sizes && i < n_sizes; i++) sizes[i] = clt_instance_size(instance, i);
-  json_t *problem_size = usable ? json_incref(size) : sizes ? sizes_json(sizes, n_sizes) : NULL;
-  free(sizes);
-  return write_kernel_tuner(path, clt_instance_space(instance), *name ? name : clt_problem_name(problem),
-                            device ? device->name : "", problem_size, results, n, error);
+  const char *kernel = clt_json_string(json_object_get(problem->root, "KernelSpecification"), "KernelName");
+  writer w = {.space = clt_instance_space(instance), .instance = instance, .results = results, .n = n};
+  return write_kernel_tuner(path, &w, *kernel ? kernel : clt_problem_name(problem), device ? device->name : "", error);
 }
 
 int clt_kernel_tuner_copy_recording(const char *path, const clt_recording *recording, clt_error *error) {
-  clt_t4_result *results = results_of(recording);
-  json_t *size = results ? sizes_json(recording->sizes, recording->n_sizes) : NULL;
-  int rc = write_kernel_tuner(path, recording->space, recording->kernel, recording->device, size, results, recording->n,
-                              error);
-  free(results);
-  return rc;
+  writer w = {.space = recording->space, .recording = recording, .n = recording->n};
+  return write_kernel_tuner(path, &w, recording->kernel, recording->device, error);
 }

@@ -1,0 +1,538 @@
+/* Reading recordings in the forms of the field.
+ *
+ * Kernel Tuner's cache files: an object with "tune_params" {name: [values]}, and "cache" {"1,2,3": entry}. An entry has
+ * the parameters by name, "time" (milliseconds, or why there is none), "times", and what the phases took in
+ * milliseconds.
+ *
+ * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity" and
+ * "measurements". Results alone have no lists of values: they are those that occur, in ascending order. A recording has
+ * them in its "ConfigurationSpace".
+ *
+ * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
+ * "kernel", "time" (milliseconds) and "parameters" {name: whole number}. Results that failed are not in it. CLBlast
+ * gives its problem sizes as texts "arg_m", "arg_n", ...
+ *
+ * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
+ * "Status", "TotalDuration", overheads, and "Configuration" as a list of {"Name", "ValueType", "Value"}. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "format/recording.h"
+#include "measurement/statistics.h"
+
+#define MAX_TEXT_BYTES 256
+#define MAX_VALUES 65536 /* of a parameter */
+#define SECONDS_PER_MS 1e-3
+#define FAILED_TIME_MS 1e20 /* what old versions of Kernel Tuner wrote for a failure */
+
+#define FAIL(key, ...) clt_fail_at(r->error, CLT_E_FORMAT, r->path, 0, key, __VA_ARGS__)
+
+/* A value's place in the list of a column. */
+typedef struct value_place {
+  clt_value value;
+  uint64_t position;
+} value_place;
+
+typedef struct column {
+  const char *name;   /* borrowed from the JSON, as the texts of values are */
+  value_place *index; /* owned, sorted by value */
+  size_t n_values;
+} column;
+
+typedef struct reader {
+  clt_recording *recording;
+  const char *path, *key; /* key: what mistakes in parameters are reported under */
+  clt_space_builder *builder;
+  clt_error *error;
+  column columns[CLT_MAX_PARAMETERS];
+  size_t n;
+  uint64_t cartesian; /* the product of the columns' lengths */
+  double unit_s;      /* seconds in the file's unit of time */
+} reader;
+
+/* --- texts, values, times and reasons --- */
+
+/* Can be a parameter's: an identifier of reasonable length. */
+static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_TEXT_BYTES; }
+
+/* A number, a truth value, or a word of [A-Za-z0-9_.+-]: nothing that could be more in a build option. Texts are
+ * borrowed. */
+static bool read_value(clt_value *out, const json_t *json) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-";
+  if (!clt_json_to_value(out, json)) return false;
+  if (out->type != CLT_STRING) return true;
+  size_t n = strspn(out->text, letters);
+  return out->text[n] == '\0' && n <= MAX_TEXT_BYTES;
+}
+
+/* A finite number of at least 0, or 0. */
+static double read_number(const json_t *json) {
+  double x = json_is_number(json) ? json_number_value(json) : 0;
+  return isfinite(x) && x >= 0 ? x : 0;
+}
+
+/* Seconds in a unit of time by any of the names that tuners give it, in any case ("miliseconds" stands in files of the
+ * field). `otherwise` for other texts, and where json is none. */
+static double read_unit(const json_t *json, double otherwise) {
+  static const struct {
+    const char *unit;
+    double seconds;
+  } units[] = {{"s", 1},     {"seconds", 1},         {"ms", 1e-3}, {"milliseconds", 1e-3}, {"miliseconds", 1e-3},
+               {"us", 1e-6}, {"microseconds", 1e-6}, {"ns", 1e-9}, {"nanoseconds", 1e-9}};
+  const char *text = json_string_value(json);
+  for (size_t i = 0; text && i < sizeof units / sizeof *units; i++)
+    if (strcasecmp(units[i].unit, text) == 0) return units[i].seconds;
+  return otherwise;
+}
+
+/* Fills runs_s from a list of times; what is no time is left out. */
+static void read_runs(clt_measurement *m, const json_t *times, double seconds_per_unit) {
+  for (size_t i = 0; i < json_array_size(times) && m->n_runs < CLT_MAX_RUNS; i++) {
+    double time = read_number(json_array_get(times, i));
+    if (time > 0 && time < FAILED_TIME_MS) m->runs_s[m->n_runs++] = time * seconds_per_unit;
+  }
+}
+
+/* The reason behind the words that Kernel Tuner, T4 and KTT use; CLT_REASON_UNKNOWN for others and NULL. */
+static clt_reason read_reason(const char *text) {
+  static const struct {
+    const char *text;
+    clt_reason reason;
+  } known[] = {{"InvalidConfig", CLT_REASON_DEVICE_LIMIT},      {"CompilationFailedConfig", CLT_REASON_COMPILE_ERROR},
+               {"RuntimeFailedConfig", CLT_REASON_RUN_ERROR},   {"constraints", CLT_REASON_CONDITION},
+               {"compile", CLT_REASON_COMPILE_ERROR},           {"runtime", CLT_REASON_RUN_ERROR},
+               {"correctness", CLT_REASON_WRONG_OUTPUT},        {"timeout", CLT_REASON_RUN_TIMEOUT},
+               {"ComputationFailed", CLT_REASON_RUN_ERROR},     {"ValidationFailed", CLT_REASON_WRONG_OUTPUT},
+               {"CompilationFailed", CLT_REASON_COMPILE_ERROR}, {"DeviceLimitsExceeded", CLT_REASON_DEVICE_LIMIT}};
+  for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].text, text) == 0) return known[i].reason;
+  return CLT_REASON_UNKNOWN;
+}
+
+/* A line for people in *out, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
+static int read_line(char **out, const json_t *json, clt_error *error) {
+  *out = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_TEXT_BYTES);
+  for (char *c = *out; c && *c; c++) /* also 0x80 to 0x9f, which are two bytes in UTF-8 */
+    if ((unsigned char)c[0] < 0x20 || c[0] == 0x7f || (c[0] == '\xc2' && (unsigned char)c[1] - 0x80u < 0x20)) *c = '?';
+  return *out ? CLT_OK : clt_fail_memory(error);
+}
+
+static int read_names(reader *r, const json_t *kernel, const json_t *device) {
+  int rc = read_line(&r->recording->kernel, kernel, r->error);
+  return rc ? rc : read_line(&r->recording->device, device, r->error);
+}
+
+/* A time that was measured, or a failure: a result that failed for no stated reason has no time. */
+static void set_outcome(clt_measurement *m, clt_reason reason, double time_s) {
+  if (reason == CLT_REASON_NONE && time_s > 0)
+    m->time_s = time_s;
+  else
+    clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
+}
+
+/* --- parameters --- */
+
+static int compare_places(const void *a, const void *b) {
+  return clt_value_compare(((const value_place *)a)->value, ((const value_place *)b)->value);
+}
+
+/* Goes on with a configuration by a column's value; false: the column does not list it. Numbers compare as numbers. */
+static bool append_value(clt_config *config, const column *c, clt_value value) {
+  const value_place wanted = {.value = value};
+  const value_place *place = bsearch(&wanted, c->index, c->n_values, sizeof *c->index, compare_places);
+  if (place == NULL || !clt_value_equal(place->value, value)) return false;
+  *config = *config * c->n_values + place->position;
+  return true;
+}
+
+/* A new column with n values, in their order: gives it its index, and it to the builder. */
+static int add_column(reader *r, const char *name, const clt_value *values, size_t n) {
+  clt_error why = {0};
+  if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "there are more than %d parameters", CLT_MAX_PARAMETERS);
+  if (__builtin_mul_overflow(r->cartesian, n, &r->cartesian) || r->cartesian > (uint64_t)1 << 63)
+    return clt_fail_at(r->error, CLT_E_RANGE, r->path, 0, r->key, "the space has more than 2^63 configurations");
+  column *c = &r->columns[r->n];
+  c->index = clt_new_array(n, sizeof *c->index);
+  if (c->index == NULL) return clt_fail_memory(r->error);
+  r->n++;
+  c->name = name;
+  c->n_values = n;
+  for (size_t i = 0; i < n; i++) c->index[i] = (value_place){values[i], i};
+  qsort(c->index, n, sizeof *c->index, compare_places);
+  int rc = clt_space_builder_parameter(r->builder, name, values, n, &why);
+  if (rc == CLT_E_MEMORY) return clt_fail_memory(r->error);
+  return rc ? FAIL(r->key, "%s", why.message) : CLT_OK;
+}
+
+/* A column with the values of a JSON list, in its order. */
+static int add_listed_column(reader *r, const char *name, const json_t *values) {
+  size_t n = json_array_size(values);
+  if (name == NULL || !is_usable_name(name)) return FAIL(r->key, "a parameter's name must be an identifier");
+  if (n < 1 || n > MAX_VALUES) return FAIL(r->key, "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
+  clt_value *list = clt_new_array(n, sizeof *list);
+  int rc = list ? CLT_OK : clt_fail_memory(r->error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (!read_value(&list[i], json_array_get(values, i)))
+      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a word", i, name);
+  if (rc == CLT_OK) rc = add_column(r, name, list, n);
+  free(list);
+  return rc;
+}
+
+static int compare_values(const void *a, const void *b) {
+  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
+}
+
+/* One column for each parameter of the first configuration, with the values that occur in any, ascending. */
+static int add_occurring_columns(reader *r, const json_t *results, const char *member) {
+  size_t n = json_array_size(results);
+  json_t *first = json_object_get(json_array_get(results, 0), member);
+  clt_value *values = clt_new_array(n, sizeof *values);
+  int rc = values ? CLT_OK : clt_fail_memory(r->error);
+  if (rc == CLT_OK && json_object_size(first) == 0)
+    rc = FAIL(r->key, "needs a list of results with a configuration each");
+  for (void *i = json_object_iter(first); rc == CLT_OK && i; i = json_object_iter_next(first, i)) {
+    const char *name = json_object_iter_key(i);
+    size_t n_values = 0;
+    if (!is_usable_name(name)) rc = FAIL(r->key, "a parameter's name must be an identifier");
+    for (size_t k = 0; rc == CLT_OK && k < n; k++)
+      if (!read_value(&values[k], json_object_get(json_object_get(json_array_get(results, k), member), name)))
+        rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", k, name);
+    if (rc) break;
+    qsort(values, n, sizeof *values, compare_values);
+    for (size_t k = 0; k < n; k++)
+      if (k == 0 || clt_value_compare(values[n_values - 1], values[k])) values[n_values++] = values[k];
+    rc = n_values > MAX_VALUES ? FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES)
+                               : add_column(r, name, values, n_values);
+  }
+  free(values);
+  return rc;
+}
+
+/* Reads a list of results, each with its configuration as an object {name: value}. Where there are no columns yet, they
+ * are made. All configurations must have the same parameters; what one lacks, and values that are not listed, are
+ * mistakes. read_outcome: all but the configuration. */
+static int read_results(reader *r, const json_t *results, const char *member,
+                        void (*read_outcome)(clt_measurement *m, const json_t *result, double unit_s)) {
+  int rc = r->n == 0 ? add_occurring_columns(r, results, member) : CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) {
+    const json_t *result = json_array_get(results, i), *configuration = json_object_get(result, member);
+    clt_config config = 0;
+    clt_measurement m;
+    for (size_t k = 0; k < r->n; k++) {
+      clt_value value;
+      if (!read_value(&value, json_object_get(configuration, r->columns[k].name)) ||
+          !append_value(&config, &r->columns[k], value))
+        return FAIL(r->key, "the configuration of result %zu has a value of '%s' that is not listed", i,
+                    r->columns[k].name);
+    }
+    if (json_object_size(configuration) != r->n)
+      return FAIL(r->key, "all results need the same %zu parameters: result %zu has %zu", r->n, i,
+                  json_object_size(configuration));
+    clt_measurement_init(&m, config);
+    read_outcome(&m, result, r->unit_s);
+    rc = clt_recording_add(r->recording, &m, r->error);
+  }
+  return rc;
+}
+
+/* --- Kernel Tuner --- */
+
+/* In the order of "tune_params_keys", which is that of the entries' keys, else of "tune_params" itself. */
+static int read_cache_parameters(reader *r, const json_t *root) {
+  json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
+  int rc = CLT_OK;
+  r->key = "tune_params";
+  if (!json_is_object(parameters) || json_object_size(parameters) == 0)
+    return FAIL(r->key, "needs an object with the parameters' values");
+  if (!json_is_array(keys)) {
+    for (void *i = json_object_iter(parameters); i && rc == CLT_OK; i = json_object_iter_next(parameters, i))
+      rc = add_listed_column(r, json_object_iter_key(i), json_object_iter_value(i));
+    return rc;
+  }
+  if (json_array_size(keys) != json_object_size(parameters))
+    return FAIL("tune_params_keys", "does not name the parameters of 'tune_params'");
+  for (size_t i = 0; i < json_array_size(keys) && rc == CLT_OK; i++) {
+    const char *name = json_string_value(json_array_get(keys, i));
+    if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
+    rc = add_listed_column(r, name, json_object_get(parameters, name));
+  }
+  return rc;
+}
+
+/* Value `i` of the n in a key, "16,1,2", as Python prints it; nothing is taken from a key with another number of
+ * values. token: what a text is borrowed from. */
+static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const char *key, size_t i, size_t n) {
+  const char *begin = key;
+  size_t n_commas = 0;
+  for (const char *c = key; *c; c++)
+    if (*c == ',' && ++n_commas == i) begin = c + 1;
+  size_t length = strcspn(begin, ",");
+  if (n_commas + 1 != n || length >= MAX_TEXT_BYTES) return false;
+  memcpy(token, begin, length);
+  token[length] = '\0';
+  char *end;
+  *out = (clt_value){CLT_INT, .integer = strtoll(token, &end, 10)};
+  if (length && *end == '\0') return true;
+  if (strcmp(token, "True") == 0 || strcmp(token, "False") == 0) {
+    *out = (clt_value){CLT_BOOL, .integer = token[0] == 'T'};
+    return true;
+  }
+  json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* whatever the locale */
+  *out = json_is_real(real) ? (clt_value){CLT_REAL, .real = json_real_value(real)}
+                            : (clt_value){CLT_STRING, .text = token};
+  json_decref(real);
+  return true;
+}
+
+static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
+  clt_config config = 0;
+  clt_measurement m;
+  if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
+  for (size_t i = 0; i < r->n; i++) { /* by the fields' names; what is not there comes from the key */
+    const column *c = &r->columns[i];
+    const json_t *field = json_object_get(entry, c->name);
+    char token[MAX_TEXT_BYTES];
+    clt_value value;
+    if (!(field ? read_value(&value, field) : read_key_value(&value, token, key, i, r->n)))
+      return FAIL("cache", "the entry '%.64s' has no usable value of '%s'", key, c->name);
+    if (!append_value(&config, c, value))
+      return FAIL("cache", "the entry '%.64s' has a value of '%s' that 'tune_params' does not list", key, c->name);
+  }
+  clt_measurement_init(&m, config);
+  read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
+  const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
+  double time_ms = read_number(time);
+  if (time_ms > 0 && time_ms < FAILED_TIME_MS && failure == NULL) {
+    m.time_s = time_ms * SECONDS_PER_MS;
+  } else { /* the text of the failure stands in the place of the time, in it, or beside it */
+    const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
+    const char *text = json_string_value(said ? said : time);
+    const char *name = json_string_value(json_object_get(entry, "reason")); /* clatune's, counts where it fits */
+    clt_reason reason = read_reason(text), finer;
+    const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
+    if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
+        strcmp(clt_entry_error(finer), text) == 0)
+      reason = finer;
+    clt_measurement_fail(&m, reason, log);
+  }
+  m.phases.build_s = read_number(json_object_get(entry, "compile_time")) * SECONDS_PER_MS;
+  m.phases.runs_s = read_number(json_object_get(entry, "benchmark_time")) * SECONDS_PER_MS;
+  m.phases.verify_s = read_number(json_object_get(entry, "verification_time")) * SECONDS_PER_MS;
+  return clt_recording_add(r->recording, &m, r->error);
+}
+
+static int read_kernel_tuner(reader *r, const json_t *root) {
+  json_t *cache = json_object_get(root, "cache");
+  int rc = read_names(r, json_object_get(root, "kernel_name"), json_object_get(root, "device_name"));
+  if (rc == CLT_OK) rc = read_cache_parameters(r, root);
+  if (rc == CLT_OK && !json_is_object(cache)) rc = FAIL("cache", "needs an object with the recorded configurations");
+  if (rc == CLT_OK && json_object_size(cache) == 0) rc = FAIL("cache", "holds no configurations");
+  for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
+    rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
+  return rc;
+}
+
+/* --- T4 --- */
+
+static const json_t *find_quantity(const json_t *result, const char *name) {
+  const json_t *list = json_object_get(result, "measurements");
+  for (size_t i = 0; i < json_array_size(list); i++)
+    if (strcmp(clt_json_string(json_array_get(list, i), "name"), name) == 0) return json_array_get(list, i);
+  return NULL;
+}
+
+static double read_phase(const json_t *times, const char *name, const char *other_name, double unit_s) {
+  const json_t *said = json_object_get(times, name);
+  return read_number(said ? said : json_object_get(times, other_name)) * unit_s;
+}
+
+/* unit_s: of "times", and of measurements without a unit. */
+static void read_t4_outcome(clt_measurement *m, const json_t *result, double unit_s) {
+  const json_t *times = json_object_get(result, "times"), *quantity = find_quantity(result, "time");
+  read_runs(m, json_object_get(times, "runtimes"), unit_s);
+  m->phases.build_s = read_phase(times, "compilation_time", "compilation", unit_s);
+  m->phases.runs_s = read_phase(times, "benchmark", "benchmark_time", unit_s);
+  m->phases.verify_s = read_phase(times, "validation", "validation_time", unit_s);
+  /* The measured "time", else the mean of the runs. */
+  double time_s = 0, time = read_number(json_object_get(quantity, "value"));
+  for (size_t i = 0; i < m->n_runs; i++) time_s += m->runs_s[i];
+  if (m->n_runs) time_s /= (double)m->n_runs;
+  if (time > 0 && time < FAILED_TIME_MS) time_s = time * read_unit(json_object_get(quantity, "unit"), unit_s);
+  /* The finer reason counts where it fits the invalidity. */
+  const char *invalidity = clt_json_string(result, "invalidity");
+  clt_reason reason = read_reason(invalidity), finer;
+  if (strcmp(invalidity, clt_invalidity_name(CLT_CORRECT)) == 0)
+    reason = CLT_REASON_NONE;
+  else if (clt_reason_parse(&finer, clt_json_string(find_quantity(result, "reason"), "value"), NULL) == CLT_OK &&
+           strcmp(clt_invalidity_name(clt_reason_invalidity(finer)), invalidity) == 0)
+    reason = finer;
+  set_outcome(m, reason, time_s);
+  quantity = find_quantity(result, "energy");
+  double energy = read_number(json_object_get(quantity, "value")); /* in joules, or mJ */
+  if (clt_measurement_correct(m) && energy > 0)
+    m->energy_J = energy * (strcmp(clt_json_string(quantity, "unit"), "mJ") == 0 ? 1e-3 : 1);
+}
+
+static int read_t4(reader *r, const json_t *root) {
+  const json_t *device = json_object_get(root, "Device"), *sizes = json_object_get(root, "ProblemParameters");
+  const json_t *stated = json_object_get(json_object_get(root, "ConfigurationSpace"), "TuningParameters");
+  const json_t *results = json_object_get(root, "results");
+  r->unit_s = read_unit(json_object_get(json_object_get(root, "metadata"), "timeunit"), SECONDS_PER_MS);
+  if (json_array_size(results) == 0) return FAIL("results", "needs a list of results");
+  /* Members that other writers do not have: what is missing is "", or none. */
+  int rc = read_names(r, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
+                      json_object_get(device, "name"));
+  if (json_object_size(device) > 0) r->recording->device_json = json_dumps(device, JSON_COMPACT);
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(sizes); i++) {
+    const json_t *value = json_object_get(json_array_get(sizes, i), "Value");
+    const char *name = clt_json_string(json_array_get(sizes, i), "Name");
+    rc = is_usable_name(name) && json_is_integer(value)
+             ? clt_recording_add_size(r->recording, name, json_integer_value(value), r->error)
+             : FAIL("ProblemParameters", "item %zu needs a name and a whole number", i);
+  }
+  if (rc == CLT_OK && stated) {
+    size_t n = json_array_size(stated);
+    r->key = "ConfigurationSpace.TuningParameters";
+    if (n < 1 || n > CLT_MAX_PARAMETERS) rc = FAIL(r->key, "needs a list of 1 to %d parameters", CLT_MAX_PARAMETERS);
+    for (size_t i = 0; rc == CLT_OK && i < n; i++)
+      rc = add_listed_column(r, clt_json_string(json_array_get(stated, i), "Name"),
+                             json_object_get(json_array_get(stated, i), "Values"));
+  }
+  r->key = "results";
+  return rc ? rc : read_results(r, results, "configuration", read_t4_outcome);
+}
+
+/* --- CLTune, CLBlast --- */
+
+#define SIZE_PREFIX "arg_"
+#define SCORES_SUFFIX "_kernel_selection"
+
+/* A recording is of one space and one kernel, whose name the member has. */
+static int check_kernel(reader *r, const json_t *results, const char *member) {
+  const char *kernel = clt_json_string(json_array_get(results, 0), member);
+  for (size_t i = 1; i < json_array_size(results); i++) {
+    const char *other = clt_json_string(json_array_get(results, i), member);
+    if (strcmp(other, kernel) != 0)
+      return FAIL(r->key, "holds results of two kernels, '%.64s' and '%.64s': a recording is of one", kernel, other);
+  }
+  return CLT_OK;
+}
+
+static void read_cltune_outcome(clt_measurement *m, const json_t *result, double unit_s) {
+  double time = read_number(json_object_get(result, "time"));
+  set_outcome(m, CLT_REASON_NONE, time < FAILED_TIME_MS ? time * unit_s : 0);
+}
+
+static bool read_whole(int64_t *out, const json_t *json) {
+  const char *text = json_string_value(json);
+  char *end;
+  if (json_is_integer(json)) return *out = json_integer_value(json), true;
+  if (text == NULL || *text == '\0') return false;
+  errno = 0;
+  *out = strtoll(text, &end, 10);
+  return *end == '\0' && errno == 0;
+}
+
+static int read_cltune(reader *r, json_t *root) {
+  const json_t *results = json_object_get(root, "results"), *first = json_array_get(results, 0);
+  const char *key, *kernel = clt_json_string(first, "kernel");
+  json_t *value;
+  int64_t number;
+  r->key = "results";
+  r->unit_s = SECONDS_PER_MS;
+  /* CLBlast's choice between two kernels has the same form, but a score for its time. */
+  if (clt_ends_with(kernel, SCORES_SUFFIX))
+    return FAIL(r->key, "'%.64s' has scores of a choice between kernels, not times of configurations", kernel);
+  int rc = check_kernel(r, results, "kernel");
+  if (rc == CLT_OK) rc = read_names(r, json_object_get(first, "kernel"), json_object_get(root, "device"));
+  json_object_foreach(root, key, value) {
+    const char *name = key + strlen(SIZE_PREFIX);
+    if (rc == CLT_OK && clt_starts_with(key, SIZE_PREFIX) && is_usable_name(name) && read_whole(&number, value))
+      rc = clt_recording_add_size(r->recording, name, number, r->error);
+  }
+  return rc ? rc : read_results(r, results, "parameters", read_cltune_outcome);
+}
+
+/* --- KTT --- */
+
+#define FAILED_DURATION_S 1e9 /* KTT writes the largest number of nanoseconds there is, some 1.8e10 s */
+
+static double read_duration(const json_t *result, const char *name, double unit_s) {
+  double seconds = read_number(json_object_get(result, name)) * unit_s;
+  return seconds < FAILED_DURATION_S ? seconds : 0;
+}
+
+/* KTT runs a configuration once. */
+static void read_ktt_outcome(clt_measurement *m, const json_t *result, double unit_s) {
+  const char *status = clt_json_string(result, "Status");
+  double time_s = read_duration(result, "TotalDuration", unit_s);
+  m->phases.build_s = read_duration(result, "CompilationOverhead", unit_s);
+  m->phases.verify_s = read_duration(result, "ValidationOverhead", unit_s);
+  if (time_s > 0) m->phases.runs_s = m->runs_s[m->n_runs++] = time_s;
+  set_outcome(m, strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : read_reason(status), time_s);
+}
+
+static int read_ktt(reader *r, const json_t *root) {
+  const json_t *metadata = json_object_get(root, "Metadata"), *results = json_object_get(root, "Results");
+  r->key = "Results";
+  r->unit_s = read_unit(json_object_get(metadata, "TimeUnit"), 0);
+  if (json_array_size(results) == 0) return FAIL(r->key, "needs a list of results");
+  int rc = check_kernel(r, results, "KernelName");
+  if (rc == CLT_OK)
+    rc = read_names(r, json_object_get(json_array_get(results, 0), "KernelName"), json_object_get(metadata, "Device"));
+  if (rc == CLT_OK && r->unit_s <= 0) /* without a unit nobody knows what a duration means */
+    rc = FAIL("Metadata.TimeUnit", "needs Nanoseconds, Microseconds, Milliseconds or Seconds");
+  for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) { /* pairs become an object, as others have */
+    json_t *result = json_array_get(results, i), *pairs = json_object_get(result, "Configuration");
+    json_t *configuration = json_object();
+    for (size_t k = 0; rc == CLT_OK && k < json_array_size(pairs); k++) {
+      const char *name = json_string_value(json_object_get(json_array_get(pairs, k), "Name"));
+      json_t *value = json_object_get(json_array_get(pairs, k), "Value");
+      if (name == NULL || value == NULL)
+        rc = FAIL(r->key, "parameter %zu of result %zu needs a \"Name\" and a \"Value\"", k, i);
+      else if (json_object_get(configuration, name))
+        rc = FAIL(r->key, "result %zu has the parameter '%.64s' twice", i, name);
+      else if (json_object_set(configuration, name, value))
+        rc = clt_fail_memory(r->error);
+    }
+    if (rc == CLT_OK && json_is_object(result) && json_object_set(result, "Configuration", configuration))
+      rc = clt_fail_memory(r->error);
+    json_decref(configuration);
+  }
+  return rc ? rc : read_results(r, results, "Configuration", read_ktt_outcome);
+}
+
+/* --- all of them --- */
+
+int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
+                       clt_error *error) {
+  reader *r = clt_new_array(1, sizeof *r);
+  const json_t *results = json_object_get(root, "results");
+  int rc;
+  if (r == NULL) return clt_fail_memory(error);
+  *r = (reader){.recording = recording, .path = path, .builder = builder, .error = error, .cartesian = 1};
+  /* The content says which form it is, whatever the file is called. */
+  if (json_object_get(root, "cache"))
+    rc = read_kernel_tuner(r, root);
+  else if (json_object_get(root, "Results"))
+    rc = read_ktt(r, root);
+  else if (json_object_get(json_array_get(results, 0), "parameters"))
+    rc = read_cltune(r, root);
+  else if (results)
+    rc = read_t4(r, root);
+  else
+    rc = FAIL(NULL,
+              "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
+              "\"Results\" (KTT)");
+  for (size_t i = 0; i < r->n; i++) free(r->columns[i].index);
+  free(r);
+  return rc;
+}
