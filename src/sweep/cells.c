@@ -55,19 +55,17 @@ void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index
                           .seed = (uint64_t)axes->seeds[rest % axes->n_seeds]};
 }
 
-/* snprintf behind what is there; returns the length needed in all. */
-#define APPEND(used, out, capacity, ...)                                          \
-  ((used) + (size_t)snprintf((out) + ((used) < (capacity) ? (used) : (capacity)), \
-                             (used) < (capacity) ? (capacity) - (used) : 0, __VA_ARGS__))
-
 int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity) {
-  size_t used = APPEND((size_t)0, out, capacity, "%s", clt_problem_name(cell->problem));
+  clt_text text = {0};
+  clt_text_add(&text, clt_problem_name(cell->problem));
   for (size_t i = 0; i < cell->n_sizes; i++)
-    used = APPEND(used, out, capacity, " %s=%lld", cell->sizes[i].name, (long long)cell->sizes[i].value);
-  used = APPEND(used, out, capacity, " %s", cell->label);
-  if (cell->budget) used = APPEND(used, out, capacity, " budget=%lld", (long long)cell->budget);
-  if (cell->searcher) used = APPEND(used, out, capacity, " seed=%llu", (unsigned long long)cell->seed);
-  return (int)used;
+    clt_text_printf(&text, " %s=%lld", cell->sizes[i].name, (long long)cell->sizes[i].value);
+  clt_text_printf(&text, " %s", cell->label);
+  if (cell->budget) clt_text_printf(&text, " budget=%lld", (long long)cell->budget);
+  if (cell->searcher) clt_text_printf(&text, " seed=%llu", (unsigned long long)cell->seed);
+  int n = snprintf(out, capacity, "%s", text.bytes ? text.bytes : "");
+  clt_text_release(&text);
+  return n;
 }
 
 /* --- devices --- */

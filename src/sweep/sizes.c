@@ -159,61 +159,45 @@ static clt_space *make_space(const axes *a, const clt_node *node) {
 
 /* --- which of the combinations --- */
 
-/* All in ascending order (count 0), or `count` at random behind `skip` others: they are drawn one after the other, so
- * that the first of many draws are those of fewer, and what one plan skips, another one has. */
-static int draw_sets(clt_config **out, size_t *n_out, const clt_space *space, size_t count, size_t skip, uint64_t seed,
-                     clt_error *error) {
-  uint64_t valid = clt_space_valid(space);
-  clt_map drawn = {0};
-  clt_rng rng;
-  if (count == 0 && valid > CLT_MAX_SWEEP_SIZES)
-    return clt_fail(error, CLT_E_RANGE, "%llu sizes are too many; \"Count\" draws some of them at random",
-                    (unsigned long long)valid);
-  if (count + skip > valid)
-    return clt_fail(error, CLT_E_RANGE, "only %llu sizes satisfy the conditions", (unsigned long long)valid);
-  if (valid == 0) return clt_fail(error, CLT_E_RANGE, "no size satisfies the conditions");
-  size_t n_wanted = count ? count : (size_t)valid;
-  clt_config *sets = clt_new_array(n_wanted, sizeof *sets);
-  int rc = sets ? CLT_OK : clt_fail_memory(error);
-  clt_rng_init(&rng, seed);
-  for (size_t n = 0; rc == CLT_OK && count && n < skip + count;) {
-    uint64_t rank = clt_rng_below(&rng, valid);
-    bool is_new = false;
-    if (clt_map_add(&drawn, rank, &is_new) == NULL) rc = clt_fail_memory(error);
-    if (!is_new) continue;
-    if (n >= skip) sets[n - skip] = clt_space_at(space, rank);
-    n++;
-  }
-  if (rc == CLT_OK && count == 0) {
-    clt_space_enumerate(space, 0, n_wanted, sets);
-    clt_sort_u64(sets, n_wanted);
-  }
-  clt_map_release(&drawn);
-  if (rc) return free(sets), rc;
-  *out = sets;
-  *n_out = n_wanted;
-  return CLT_OK;
-}
-
+/* All in ascending order, or "Count" at random behind "Skip" others: they are drawn one after the other, so that the
+ * first of many draws are those of fewer, and what one plan skips, another one has. */
 static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *node) {
-  clt_node values = clt_node_member(node, "Values"), counted = clt_node_member(node, "Count");
   static const char *const beside_count[] = {"Skip", "Seed"};
-  clt_config *sets = NULL;
-  clt_error cause = {0};
-  size_t n = 0;
+  clt_node values = clt_node_member(node, "Values"), counted = clt_node_member(node, "Count");
   clt_read_object(node, CLT_NAMES("Values", "Where", "Count", "Skip", "Seed"), true);
   if (values.json == NULL) clt_node_fail(node, "needs \"Values\"");
   read_values(a, &values);
-  int64_t count = clt_read_integer_within(node, "Count", 0, 1, CLT_MAX_SWEEP_SIZES);
+  size_t count = (size_t)clt_read_integer_within(node, "Count", 0, 1, CLT_MAX_SWEEP_SIZES);
   for (size_t i = 0; i < 2 && counted.json == NULL; i++) {
     clt_node here = clt_node_member(node, beside_count[i]);
     if (here.json) clt_node_fail(&here, "needs a \"Count\" beside it");
   }
-  int64_t skip = clt_read_integer_within(node, "Skip", 0, 0, CLT_MAX_SWEEP_SIZES);
+  size_t skip = (size_t)clt_read_integer_within(node, "Skip", 0, 0, CLT_MAX_SWEEP_SIZES);
   int64_t seed = clt_read_integer_within(node, "Seed", 1, 0, INT64_MAX);
   clt_space *space = clt_node_ok(node) ? make_space(a, node) : NULL;
-  if (clt_node_ok(node))
-    clt_node_wrap(node, draw_sets(&sets, &n, space, (size_t)count, (size_t)skip, (uint64_t)seed, &cause), &cause);
+  uint64_t valid = space ? clt_space_valid(space) : 0;
+  if (count == 0 && valid > CLT_MAX_SWEEP_SIZES)
+    clt_node_fail_as(node, CLT_E_RANGE, "%llu sizes are too many; \"Count\" draws some of them at random",
+                     (unsigned long long)valid);
+  if (count + skip > valid)
+    clt_node_fail_as(node, CLT_E_RANGE, "only %llu sizes satisfy the conditions", (unsigned long long)valid);
+  if (valid == 0) clt_node_fail_as(node, CLT_E_RANGE, "no size satisfies the conditions");
+  size_t n = count ? count : (size_t)valid;
+  clt_config *sets = clt_node_ok(node) ? clt_node_new(node, n, sizeof *sets) : NULL;
+  clt_map drawn = {0};
+  clt_rng rng;
+  clt_rng_init(&rng, (uint64_t)seed);
+  if (sets && count == 0) {
+    clt_space_enumerate(space, 0, n, sets);
+    clt_sort_u64(sets, n);
+  }
+  while (sets && count && drawn.n < skip + count && clt_node_ok(node)) {
+    uint64_t rank = clt_rng_below(&rng, valid);
+    bool is_new = false;
+    if (clt_map_add(&drawn, rank, &is_new) == NULL) clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+    if (is_new && drawn.n > skip) sets[drawn.n - skip - 1] = clt_space_at(space, rank);
+  }
+  clt_map_release(&drawn);
   if (clt_node_ok(node)) make_sets(out, n, node);
   for (size_t i = 0; i < a->n && clt_node_ok(node); i++) {
     const axis *x = &a->axis[a->axis[i].same_as >= 0 ? (size_t)a->axis[i].same_as : i];
@@ -221,7 +205,6 @@ static void read_combinations(clt_sweep_problem *out, axes *a, const clt_node *n
     for (size_t s = 0; s < n && p >= 0; s++)
       out->sizes[s * a->n + i].value = clt_space_value(space, sets[s], (size_t)p).integer;
   }
-  free(sets);
   clt_space_free(space);
 }
 
