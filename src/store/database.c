@@ -163,17 +163,18 @@ int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   /* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. One
    * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process.
    */
-  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0 && errno != EEXIST) return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
+  const bool in_memory = path[0] == '\0';
+  int fd = in_memory ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (!in_memory && fd < 0 && errno != EEXIST) return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
   if (fd >= 0) close(fd);
-  if (sqlite3_open_v2(path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+  if (sqlite3_open_v2(in_memory ? ":memory:" : path, out, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
     return *out ? clt_database_fail(error, *out, path) : clt_fail_memory(error);
   sqlite3 *db = *out;
   harden(db);
   bool empty = false;
   int rc = check_or_create(db, path, false, &empty, error);
   if (rc == CLT_OK && sqlite3_db_readonly(db, "main")) rc = fail_read_only(error, path);
-  if (rc == CLT_OK) rc = use_wal(db, path, error);
+  if (rc == CLT_OK && !in_memory) rc = use_wal(db, path, error);
   if (rc == CLT_OK && empty) rc = check_or_create(db, path, true, &empty, error);
   if (rc == CLT_OK)
     rc = execute(db, path,

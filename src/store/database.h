@@ -8,7 +8,7 @@
 
 #define CLT_APPLICATION_ID 0x434c5445 /* "CLTE": marks the file as a store */
 
-/* *out is set also where opening fails, unless there is nothing to close. */
+/* path "": in memory. *out is set also where opening fails, unless there is nothing to close. */
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error);
 
 /* For reading alone: nothing is made. CLT_E_NOT_FOUND where there is no file, or nothing in it. */

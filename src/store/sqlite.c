@@ -108,6 +108,7 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
+  to_read = to_read && path[0]; /* "": in memory */
   int rc = to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
@@ -349,16 +350,19 @@ static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *
   return rc ? rc : walk_rows(state, FASTEST, key, visit, user, error);
 }
 
+#define FUNCTIONS                                                                                      \
+  .abi = CLT_STORE_ABI, .state_size = sizeof(sqlite_store), .open = open_sqlite, .add = add_to_sqlite, \
+  .walk = walk_sqlite, .remove = remove_from_sqlite, .transaction = step_in_sqlite, .close = close_sqlite
+
 const clt_store_type clt_store_sqlite = {
-    .abi = CLT_STORE_ABI,
     .name = "sqlite",
     .summary = "one file, shared by processes; a record that was added survives a crash",
     .standard_file = CLT_STORE_FILE,
-    .state_size = sizeof(sqlite_store),
-    .open = open_sqlite,
-    .add = add_to_sqlite,
-    .walk = walk_sqlite,
-    .remove = remove_from_sqlite,
-    .transaction = step_in_sqlite,
-    .close = close_sqlite,
+    FUNCTIONS,
+};
+
+const clt_store_type clt_store_memory = {
+    .name = "memory",
+    .summary = "kept only as long as it is open",
+    FUNCTIONS,
 };
