@@ -177,7 +177,6 @@ static void ensemble_fini(void *state) {
   clt_encoding_free(e->encoding);
 }
 
-extern const clt_model_type clt_model_ensemble;
 const clt_model_type clt_model_ensemble = {
     .abi = CLT_MODEL_ABI,
     .name = "ensemble",

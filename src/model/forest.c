@@ -12,6 +12,7 @@
 #include "model/trees.h"
 
 #define TABLE_ROWS 512 /* of words; 256 KiB, so that they stay in the second-level cache */
+#define MOST_NODES (2 * CLT_TREE_LEAVES - 1)
 #define MOST_SOURCES (CLT_MAX_PARAMETERS + CLT_MAX_RESOURCES)
 
 /* A test of a resource: leaves of a tree that are excluded above the threshold. */
@@ -32,7 +33,7 @@ struct clt_forest {
   const clt_encoding *encoding;
   const clt_kernels *kernels;
   size_t n_nodes[CLT_TREES];
-  clt_tree_node trees[CLT_TREES][CLT_TREE_NODES];
+  clt_tree_node trees[CLT_TREES][MOST_NODES];
   float leaves[CLT_TREES][CLT_TREE_LEAVES];
   uint64_t **parameter_words; /* by parameter: [value][tree]; NULL where no tree asks */
   struct resource_words *resources;
@@ -151,9 +152,19 @@ void clt_forest_free(clt_forest *f) {
 
 int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *x, const float *y, size_t n,
                    uint64_t seed, clt_error *error) {
+  clt_rng rng;
+  clt_rng_init(&rng, seed);
+  clt_growth g = {
+      .most_leaves = CLT_TREE_LEAVES, .most_depth = CLT_TREE_LEAVES, .leaf_rows = 1, .rng = &rng, .rate = 1};
+  for (size_t i = 0; i < n; i++) g.prior += (double)y[i] / (double)n;
   clt_forest *f = forest_new(encoding);
-  int rc = f ? clt_trees_grow_random(f->trees, f->n_nodes, x, encoding->n_inputs, y, n, seed, error)
-             : clt_fail_memory(error);
+  int rc = f ? clt_growth_init(&g, x, encoding->n_inputs, y, NULL, n, error) : clt_fail_memory(error);
+  for (size_t t = 0; !rc && t < CLT_TREES; t++) {
+    for (size_t i = 0; i < n; i++) g.order[i] = (uint32_t)i;
+    clt_growth_tree(&g);
+    f->n_nodes[t] = clt_growth_write(&g, 0, f->trees[t], 0);
+  }
+  clt_growth_release(&g);
   if (!rc) rc = compile_trees(f, error);
   if (rc) return clt_forest_free(f), rc;
   *out = f;
@@ -225,7 +236,7 @@ int clt_forest_load(clt_forest **out, const clt_encoding *encoding, const json_t
   for (size_t t = 0; good && t < CLT_TREES; t++) {
     const json_t *tree = json_array_get(array, t);
     size_t n = json_array_size(tree) / 2;
-    good = n <= CLT_TREE_NODES;
+    good = n <= MOST_NODES;
     f->n_nodes[t] = good ? n : 0;
     for (size_t i = 0; good && i < n; i++) {
       const json_t *input = json_array_get(tree, 2 * i);

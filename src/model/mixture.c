@@ -10,8 +10,6 @@
 #include "base/option.h"
 #include "model/model.h"
 
-extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
-
 #define N_PARTS 2
 static const clt_model_type *const types[N_PARTS] = {&clt_model_ensemble, &clt_model_trees};
 

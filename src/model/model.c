@@ -16,8 +16,6 @@
 
 #define MOST_TYPES 32
 
-extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
-
 static const clt_model_type *types[MOST_TYPES] = {&clt_model_ensemble, &clt_model_trees, &clt_model_average,
                                                   &clt_model_auto};
 static size_t n_types = 4;

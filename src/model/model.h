@@ -25,6 +25,7 @@ struct clt_model {
   unsigned threads;
 };
 
+extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
 size_t clt_n_models(void);
 const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
 

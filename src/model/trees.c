@@ -1,7 +1,5 @@
 #include "model/trees.h"
 
-#include <clatune/rng.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,31 +15,6 @@
 struct input_bins {
   size_t n;
   float first[BINS], last[BINS];
-};
-
-/* A node while the tree grows; its rows are order[first .. first + n). */
-struct growing_node {
-  size_t first, n, depth;
-  double sum;
-  int input;   /* of the split found; NO_SPLIT: none */
-  uint8_t bin; /* rows of this one and those below go to the left */
-  float threshold;
-  double gain;
-  size_t left, right; /* 0: a leaf */
-};
-
-/* What a fit of one or many trees works on. */
-struct growth {
-  size_t n_inputs, n, n_nodes;
-  struct input_bins *inputs;
-  uint8_t *bin; /* [input][row] */
-  float *y;     /* by row; boosting: what the trees before left */
-  uint32_t *order;
-  struct growing_node *nodes;
-  size_t most_leaves, most_depth, leaf_rows;
-  clt_rng *rng; /* NULL: best splits */
-  double prior; /* a leaf is the mean of its rows and of one more with this value; NaN: of its rows alone */
-  double rate;  /* a leaf keeps this share of it */
 };
 
 static int compare_values(const void *a, const void *b) {
@@ -65,7 +38,7 @@ static void choose_bins(struct input_bins *bins, const float *values, size_t n) 
   bins->last[bins->n - 1] = values[n - 1];
 }
 
-static void growth_release(struct growth *g) {
+void clt_growth_release(clt_growth *g) {
   free(g->inputs);
   free(g->bin);
   free(g->y);
@@ -73,9 +46,8 @@ static void growth_release(struct growth *g) {
   free(g->nodes);
 }
 
-/* Of x[rows[i]][n_inputs] and y[rows[i]] (rows NULL: the first n). Release also after a failure. */
-static int growth_init(struct growth *g, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
-                       clt_error *error) {
+int clt_growth_init(clt_growth *g, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
+                    clt_error *error) {
   float *values = clt_new_array(n, sizeof *values);
   g->n_inputs = n_inputs;
   g->n = n;
@@ -112,7 +84,7 @@ static int growth_init(struct growth *g, const float *x, size_t n_inputs, const 
 static double impurity(size_t n, double sum) { return n ? -sum * sum / (double)n : 0; }
 
 /* Tries the split behind a bin, with n_left rows and their sum on the left, and keeps it if it is the best so far. */
-static bool try_split(const struct growth *g, struct growing_node *node, size_t input, size_t bin, size_t n_left,
+static bool try_split(const clt_growth *g, clt_growing_node *node, size_t input, size_t bin, size_t n_left,
                       double left) {
   if (n_left < g->leaf_rows || node->n - n_left < g->leaf_rows) return false;
   double gain = impurity(node->n, node->sum) - impurity(n_left, left) - impurity(node->n - n_left, node->sum - left);
@@ -124,7 +96,7 @@ static bool try_split(const struct growth *g, struct growing_node *node, size_t 
 }
 
 /* Random cuts try every input: on recorded spaces that was better than some of the inputs. */
-static void find_split(const struct growth *g, struct growing_node *node) {
+static void find_split(const clt_growth *g, clt_growing_node *node) {
   node->input = NO_SPLIT;
   node->gain = g->rng ? -INFINITY : LEAST_GAIN;
   for (size_t k = 0; k < g->n_inputs; k++) {
@@ -161,10 +133,10 @@ static void find_split(const struct growth *g, struct growing_node *node) {
 }
 
 /* Returns the new node's number. */
-static size_t add_node(struct growth *g, size_t first, size_t n, size_t depth) {
-  struct growing_node *node = &g->nodes[g->n_nodes];
+static size_t add_node(clt_growth *g, size_t first, size_t n, size_t depth) {
+  clt_growing_node *node = &g->nodes[g->n_nodes];
   double squares = 0;
-  *node = (struct growing_node){first, n, depth, .input = NO_SPLIT};
+  *node = (clt_growing_node){first, n, depth, .input = NO_SPLIT};
   for (size_t i = first; i < first + n; i++) {
     double y = (double)g->y[g->order[i]];
     node->sum += y;
@@ -176,13 +148,13 @@ static size_t add_node(struct growth *g, size_t first, size_t n, size_t depth) {
 }
 
 /* Splits leaves, the one that gains most first, until there are enough or none gains. */
-static void grow_tree(struct growth *g) {
+void clt_growth_tree(clt_growth *g) {
   g->n_nodes = 0;
   add_node(g, 0, g->n, 0);
   for (size_t n_leaves = 1; n_leaves < g->most_leaves; n_leaves++) {
-    struct growing_node *best = NULL;
+    clt_growing_node *best = NULL;
     for (size_t i = 0; i < g->n_nodes; i++) {
-      struct growing_node *node = &g->nodes[i];
+      clt_growing_node *node = &g->nodes[i];
       if (node->left == 0 && node->input != NO_SPLIT && (best == NULL || node->gain > best->gain)) best = node;
     }
     if (best == NULL) return;
@@ -200,38 +172,35 @@ static void grow_tree(struct growth *g) {
   }
 }
 
-static float leaf_value(const struct growth *g, const struct growing_node *node) {
+float clt_growth_leaf(const clt_growth *g, const clt_growing_node *node) {
   bool alone = isnan(g->prior);
   return (float)(g->rate * (node->sum + (alone ? 0 : g->prior)) / ((double)node->n + (alone ? 0 : 1)));
 }
 
-/* The subtree of a node, in pre-order from out[at] on; returns where it ends. */
-static size_t write_tree(const struct growth *g, size_t index, clt_tree_node *out, size_t at) {
-  const struct growing_node *node = &g->nodes[index];
+size_t clt_growth_write(const clt_growth *g, size_t index, clt_tree_node *out, size_t at) {
+  const clt_growing_node *node = &g->nodes[index];
   if (node->left == 0) {
-    out[at] = (clt_tree_node){-1, leaf_value(g, node), 0};
+    out[at] = (clt_tree_node){-1, clt_growth_leaf(g, node), 0};
     return at + 1;
   }
-  size_t right = write_tree(g, node->left, out, at + 1);
+  size_t right = clt_growth_write(g, node->left, out, at + 1);
   out[at] = (clt_tree_node){node->input, node->threshold, (uint32_t)right};
-  return write_tree(g, node->right, out, right);
+  return clt_growth_write(g, node->right, out, right);
 }
-
-/* --- one tree, and a forest's --- */
 
 int clt_tree_fit(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, size_t leaf_rows,
                  clt_error *error) {
-  struct growth g = {.most_leaves = n / leaf_rows > 0 ? n / leaf_rows : 1,
-                     .most_depth = n,
-                     .leaf_rows = leaf_rows,
-                     .prior = NAN,
-                     .rate = 1};
+  clt_growth g = {.most_leaves = n / leaf_rows > 0 ? n / leaf_rows : 1,
+                  .most_depth = n,
+                  .leaf_rows = leaf_rows,
+                  .prior = NAN,
+                  .rate = 1};
   *out = (clt_tree){0};
-  int rc = growth_init(&g, x, n_inputs, y, NULL, n, error);
-  if (!rc) grow_tree(&g);
+  int rc = clt_growth_init(&g, x, n_inputs, y, NULL, n, error);
+  if (!rc) clt_growth_tree(&g);
   if (!rc && (out->nodes = clt_new_array(g.n_nodes, sizeof *out->nodes)) == NULL) rc = clt_fail_memory(error);
-  if (!rc) out->n_nodes = write_tree(&g, 0, out->nodes, 0);
-  growth_release(&g);
+  if (!rc) out->n_nodes = clt_growth_write(&g, 0, out->nodes, 0);
+  clt_growth_release(&g);
   return rc;
 }
 
@@ -242,89 +211,4 @@ float clt_tree_predict(const clt_tree *tree, const float *x) {
   size_t i = 0;
   while (nodes[i].input >= 0) i = x[nodes[i].input] <= nodes[i].number ? i + 1 : nodes[i].right;
   return nodes[i].number;
-}
-
-int clt_trees_grow_random(clt_tree_node (*nodes)[CLT_TREE_NODES], size_t n_nodes[CLT_TREES], const float *x,
-                          size_t n_inputs, const float *y, size_t n, uint64_t seed, clt_error *error) {
-  clt_rng rng;
-  clt_rng_init(&rng, seed);
-  struct growth g = {
-      .most_leaves = CLT_TREE_LEAVES, .most_depth = CLT_TREE_LEAVES, .leaf_rows = 1, .rng = &rng, .rate = 1};
-  for (size_t i = 0; i < n; i++) g.prior += (double)y[i] / (double)n;
-  int rc = growth_init(&g, x, n_inputs, y, NULL, n, error);
-  for (size_t t = 0; !rc && t < CLT_TREES; t++) {
-    for (size_t i = 0; i < n; i++) g.order[i] = (uint32_t)i;
-    grow_tree(&g);
-    n_nodes[t] = write_tree(&g, 0, nodes[t], 0);
-  }
-  growth_release(&g);
-  return rc;
-}
-
-/* --- boosted trees --- */
-
-int clt_boosted_init(clt_boosted *out, size_t n_inputs, size_t n_trees, size_t depth, clt_error *error) {
-  *out = (clt_boosted){n_inputs, n_trees, depth};
-  size_t n_leaves = (size_t)1 << depth;
-  out->nodes = clt_new_array(n_trees, (n_leaves - 1) * sizeof *out->nodes);
-  out->leaves = clt_new_array(n_trees, n_leaves * sizeof *out->leaves);
-  return out->nodes && out->leaves ? CLT_OK : clt_fail_memory(error);
-}
-
-void clt_boosted_release(clt_boosted *boosted) {
-  free(boosted->nodes);
-  free(boosted->leaves);
-  *boosted = (clt_boosted){0};
-}
-
-/* A subtree into a whole one's place `at`; what its leaves say is taken from what is left of their rows. */
-static void write_whole(struct growth *g, size_t index, size_t at, size_t depth, clt_boosted_node *nodes,
-                        float *leaves) {
-  const struct growing_node *node = &g->nodes[index];
-  if (depth == g->most_depth) {
-    float value = leaf_value(g, node);
-    leaves[at - (((size_t)1 << depth) - 1)] = value;
-    for (size_t i = node->first; i < node->first + node->n; i++) g->y[g->order[i]] -= value;
-    return;
-  }
-  bool splits = node->left != 0;
-  nodes[at] = (clt_boosted_node){splits ? (uint32_t)node->input : 0, splits ? node->threshold : FLT_MAX};
-  write_whole(g, splits ? node->left : index, 2 * at + 1, depth + 1, nodes, leaves);
-  if (splits) write_whole(g, node->right, 2 * at + 2, depth + 1, nodes, leaves);
-}
-
-int clt_boosted_fit(clt_boosted *out, const clt_boosting_options *options, const float *x, size_t n_inputs,
-                    const float *y, const size_t *rows, size_t n, clt_error *error) {
-  size_t n_leaves = (size_t)1 << options->depth;
-  struct growth g = {.most_leaves = n_leaves,
-                     .most_depth = options->depth,
-                     .leaf_rows = options->leaf_rows,
-                     .prior = NAN,
-                     .rate = options->rate};
-  int rc = clt_boosted_init(out, n_inputs, options->rounds, options->depth, error);
-  if (!rc) rc = growth_init(&g, x, n_inputs, y, rows, n, error);
-  double sum = 0;
-  for (size_t i = 0; !rc && i < n; i++) sum += (double)g.y[i];
-  out->base = (float)(sum / (double)n);
-  for (size_t i = 0; !rc && i < n; i++) g.y[i] -= out->base;
-  for (size_t t = 0; !rc && t < options->rounds; t++) {
-    grow_tree(&g);
-    write_whole(&g, 0, 0, 0, out->nodes + t * (n_leaves - 1), out->leaves + t * n_leaves);
-  }
-  growth_release(&g);
-  return rc;
-}
-
-void clt_boosted_predict(float out[CLT_BOOSTED_ROWS], const clt_boosted *b, const float *x) {
-  size_t n_leaves = (size_t)1 << b->depth, n_inputs = b->n_inputs;
-  for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] = b->base;
-  for (size_t t = 0; t < b->n_trees; t++) {
-    const clt_boosted_node *nodes = b->nodes + t * (n_leaves - 1);
-    const float *leaves = b->leaves + t * n_leaves;
-    uint32_t at[CLT_BOOSTED_ROWS] = {0};
-    for (size_t d = 0; d < b->depth; d++)
-      for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++)
-        at[r] = 2 * at[r] + 1 + (x[r * n_inputs + nodes[at[r]].input] > nodes[at[r]].threshold);
-    for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) out[r] += leaves[at[r] - (n_leaves - 1)];
-  }
 }

@@ -6,10 +6,11 @@
  * (Geurts, Ernst and Wehenkel, "Extremely randomized trees", 2006). From these are made
  * - a single tree: the filter of the searcher `ants`;
  * - a forest of random trees: which configurations fail, and the trees of the searcher `surrogate`;
- * - boosted trees (Friedman, "Greedy function approximation", 2001): the model `trees`. */
+ * - boosted trees (Friedman, "Greedy function approximation", 2001): the model `trees` (trees_model.c). */
 #ifndef CLT_MODEL_TREES_H
 #define CLT_MODEL_TREES_H
 
+#include <clatune/rng.h>
 #include <jansson.h>
 
 #include "model/encoding.h"
@@ -23,54 +24,59 @@ typedef struct clt_tree_node {
   uint32_t right;
 } clt_tree_node;
 
+/* --- the learner: trees while they grow --- */
+
+/* A node's rows are order[first .. first + n). */
+typedef struct clt_growing_node {
+  size_t first, n, depth;
+  double sum;
+  int input;   /* of the split found; -1: none */
+  uint8_t bin; /* rows of this one and those below go to the left */
+  float threshold;
+  double gain;
+  size_t left, right; /* 0: a leaf */
+} clt_growing_node;
+
+/* What a fit of one or many trees works on. The first members are the caller's to set, before init. */
+typedef struct clt_growth {
+  size_t most_leaves, most_depth, leaf_rows;
+  clt_rng *rng; /* NULL: best splits */
+  double prior; /* a leaf is the mean of its rows and of one more with this value; NaN: of its rows alone */
+  double rate;  /* a leaf keeps this share of it */
+
+  size_t n_inputs, n, n_nodes;
+  struct input_bins *inputs;
+  uint8_t *bin; /* [input][row] */
+  float *y;     /* by row; boosting: what the trees before left */
+  uint32_t *order;
+  clt_growing_node *nodes;
+} clt_growth;
+
+/* Of x[rows[i]][n_inputs] and finite y[rows[i]] (rows NULL: the first n), n >= 1. Release also after a failure. */
+int clt_growth_init(clt_growth *growth, const float *x, size_t n_inputs, const float *y, const size_t *rows, size_t n,
+                    clt_error *error);
+void clt_growth_release(clt_growth *growth);
+
+/* Grows a tree, whose root is nodes[0]. */
+void clt_growth_tree(clt_growth *growth);
+float clt_growth_leaf(const clt_growth *growth, const clt_growing_node *node);
+
+/* The subtree of a node, in pre-order from out[at] on; returns where it ends. */
+size_t clt_growth_write(const clt_growth *growth, size_t index, clt_tree_node *out, size_t at);
+
+/* --- one tree --- */
+
 /* In pre-order. */
 typedef struct clt_tree {
   size_t n_nodes;
   clt_tree_node *nodes;
 } clt_tree;
 
-/* One tree by best splits, on x[n][n_inputs] and finite y[n], n >= 1; leaves have at least leaf_rows of them. */
+/* By best splits, on x[n][n_inputs] and finite y[n], n >= 1; leaves have at least leaf_rows of them. */
 int clt_tree_fit(clt_tree *out, const float *x, size_t n_inputs, const float *y, size_t n, size_t leaf_rows,
                  clt_error *error);
 void clt_tree_release(clt_tree *tree);
 float clt_tree_predict(const clt_tree *tree, const float *x); /* the mean of its leaf */
-
-/* --- boosted trees --- */
-
-#define CLT_MOST_DEPTH 8
-
-typedef struct clt_boosting_options {
-  size_t rounds;    /* trees */
-  size_t depth;     /* 1 .. CLT_MOST_DEPTH */
-  size_t leaf_rows; /* fewest rows of a leaf, 1 or more */
-  double rate;      /* share of a leaf's mean that a tree keeps */
-} clt_boosting_options;
-
-typedef struct clt_boosted_node {
-  uint32_t input;
-  float threshold;
-} clt_boosted_node;
-
-/* Trees are whole, so that walking them has no branches: node i has the children 2 i + 1 (input at most the threshold)
- * and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
-typedef struct clt_boosted {
-  size_t n_inputs, n_trees, depth;
-  float base;              /* what every row begins with */
-  clt_boosted_node *nodes; /* [n_trees][2^depth - 1] */
-  float *leaves;           /* [n_trees][2^depth] */
-} clt_boosted;
-
-/* Room for the trees, all of them 0. Release also after a failure. */
-int clt_boosted_init(clt_boosted *out, size_t n_inputs, size_t n_trees, size_t depth, clt_error *error);
-void clt_boosted_release(clt_boosted *boosted);
-
-/* On x[rows[i]][n_inputs] and y[rows[i]], n >= 1. Release also after a failure. */
-int clt_boosted_fit(clt_boosted *out, const clt_boosting_options *options, const float *x, size_t n_inputs,
-                    const float *y, const size_t *rows, size_t n, clt_error *error);
-
-/* CLT_BOOSTED_ROWS rows x[row][n_inputs] side by side: one alone waits for its tree at every level. */
-#define CLT_BOOSTED_ROWS 16
-void clt_boosted_predict(float out[CLT_BOOSTED_ROWS], const clt_boosted *boosted, const float *x);
 
 /* --- forests (forest.c) --- */
 
@@ -90,10 +96,5 @@ int clt_forest_predict(const clt_forest *forest, const clt_config *configs, size
  * CLT_E_FORMAT where these are no trees over the encoding's inputs. */
 json_t *clt_forest_save(const clt_forest *forest);
 int clt_forest_load(clt_forest **out, const clt_encoding *encoding, const json_t *array, clt_error *error);
-
-/* What forest.c needs of the learner: CLT_TREES trees into nodes[tree][CLT_TREE_NODES]. */
-#define CLT_TREE_NODES (2 * CLT_TREE_LEAVES - 1)
-int clt_trees_grow_random(clt_tree_node (*nodes)[CLT_TREE_NODES], size_t n_nodes[CLT_TREES], const float *x,
-                          size_t n_inputs, const float *y, size_t n, uint64_t seed, clt_error *error);
 
 #endif

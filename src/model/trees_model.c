@@ -1,6 +1,7 @@
 /* The model `trees`: bagged boosted regression trees on log cost (Bergstra, Pinto and Cox, "Machine learning for
  * predictive auto-tuning with boosted regression trees", 2012), as many members as there are folds, each without one of
  * them. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +13,33 @@
 #define MOST_MEMBERS 64
 #define MOST_ROUNDS 10000
 
+#define MOST_DEPTH 8
+#define ROWS 16 /* predicted side by side: one alone waits for its tree at every level */
+
 typedef struct boosted_options {
   int64_t members, rounds, depth, leaf_rows;
   double rate;
   bool resources;
 } boosted_options;
 
+typedef struct boosted_node {
+  uint32_t input;
+  float threshold;
+} boosted_node;
+
+/* Trees are whole, so that walking them has no branches: node i has the children 2 i + 1 (input at most the threshold)
+ * and 2 i + 2; where nothing was gained by splitting, all goes to the left. */
+typedef struct boosted {
+  size_t n_trees, depth;
+  float base;          /* what every row begins with */
+  boosted_node *nodes; /* [n_trees][2^depth - 1] */
+  float *leaves;       /* [n_trees][2^depth] */
+} boosted;
+
 typedef struct boosted_state {
   clt_encoding *encoding;
   size_t n_members;
-  clt_boosted *members;
+  boosted *members;
 } boosted_state;
 
 #define OPTION(name, type, standard, min, max, field, help) \
@@ -31,29 +49,79 @@ static const clt_option options[] = {
     OPTION("members", CLT_OPTION_INT, "11", 2, MOST_MEMBERS, members,
            "boosted models in the ensemble, each without one part of the rows"),
     OPTION("rounds", CLT_OPTION_INT, "100", 1, MOST_ROUNDS, rounds, "trees of each"),
-    OPTION("depth", CLT_OPTION_INT, "4", 1, CLT_MOST_DEPTH, depth, "of a tree"),
+    OPTION("depth", CLT_OPTION_INT, "4", 1, MOST_DEPTH, depth, "of a tree"),
     OPTION("leaf-rows", CLT_OPTION_INT, "10", 1, 1e6, leaf_rows, "fewest rows in a leaf"),
     OPTION("rate", CLT_OPTION_REAL, "0.1", 0.001, 1, rate, "share of a leaf's mean that a tree keeps"),
     OPTION("resources", CLT_OPTION_BOOL, "yes", 0, 0, resources,
            "whether the problem's resources are inputs, where it states some"),
 };
 
+/* Room for the trees, all of them 0. */
+static int make_room(boosted *b, size_t n_trees, size_t depth, clt_error *error) {
+  size_t n_leaves = (size_t)1 << depth;
+  b->n_trees = n_trees;
+  b->depth = depth;
+  b->nodes = clt_new_array(n_trees, (n_leaves - 1) * sizeof *b->nodes);
+  b->leaves = clt_new_array(n_trees, n_leaves * sizeof *b->leaves);
+  return b->nodes && b->leaves ? CLT_OK : clt_fail_memory(error);
+}
+
+/* A subtree into a whole one's place `at`; what its leaves say is taken from what is left of their rows. */
+static void write_whole(clt_growth *g, size_t index, size_t at, size_t depth, boosted_node *nodes, float *leaves) {
+  const clt_growing_node *node = &g->nodes[index];
+  if (depth == g->most_depth) {
+    float value = clt_growth_leaf(g, node);
+    leaves[at - (((size_t)1 << depth) - 1)] = value;
+    for (size_t i = node->first; i < node->first + node->n; i++) g->y[g->order[i]] -= value;
+    return;
+  }
+  bool splits = node->left != 0;
+  nodes[at] = (boosted_node){splits ? (uint32_t)node->input : 0, splits ? node->threshold : FLT_MAX};
+  write_whole(g, splits ? node->left : index, 2 * at + 1, depth + 1, nodes, leaves);
+  if (splits) write_whole(g, node->right, 2 * at + 2, depth + 1, nodes, leaves);
+}
+
+/* For rows x[ROWS][n_inputs]. */
+static void predict_rows(float out[ROWS], const boosted *b, const float *x, size_t n_inputs) {
+  size_t n_leaves = (size_t)1 << b->depth;
+  for (size_t r = 0; r < ROWS; r++) out[r] = b->base;
+  for (size_t t = 0; t < b->n_trees; t++) {
+    const boosted_node *nodes = b->nodes + t * (n_leaves - 1);
+    const float *leaves = b->leaves + t * n_leaves;
+    uint32_t at[ROWS] = {0};
+    for (size_t d = 0; d < b->depth; d++)
+      for (size_t r = 0; r < ROWS; r++)
+        at[r] = 2 * at[r] + 1 + (x[r * n_inputs + nodes[at[r]].input] > nodes[at[r]].threshold);
+    for (size_t r = 0; r < ROWS; r++) out[r] += leaves[at[r] - (n_leaves - 1)];
+  }
+}
+
 static int fit_member(const clt_bag *bag, size_t index, const size_t *rows, size_t n_train, float *outputs,
                       clt_error *error) {
   const boosted_state *s = bag->state;
   const boosted_options *o = bag->options;
-  clt_boosting_options boosting = {(size_t)o->rounds, (size_t)o->depth, (size_t)o->leaf_rows, o->rate};
-  size_t n_inputs = s->encoding->n_inputs;
-  float *left_out = clt_new_array(CLT_BOOSTED_ROWS, n_inputs * sizeof *left_out), y[CLT_BOOSTED_ROWS];
-  int rc = left_out ? clt_boosted_fit(&s->members[index], &boosting, bag->x, n_inputs, bag->y, rows, n_train, error)
-                    : clt_fail_memory(error);
-  for (size_t i = n_train; !rc && i < bag->n; i += CLT_BOOSTED_ROWS) {
-    size_t n = bag->n - i < CLT_BOOSTED_ROWS ? bag->n - i : CLT_BOOSTED_ROWS;
+  boosted *b = &s->members[index];
+  size_t n_inputs = s->encoding->n_inputs, n_leaves = (size_t)1 << o->depth;
+  clt_growth g = {n_leaves, (size_t)o->depth, (size_t)o->leaf_rows, .prior = NAN, .rate = o->rate};
+  float *left_out = clt_new_array(ROWS, n_inputs * sizeof *left_out), y[ROWS];
+  int rc = left_out ? make_room(b, (size_t)o->rounds, (size_t)o->depth, error) : clt_fail_memory(error);
+  if (!rc) rc = clt_growth_init(&g, bag->x, n_inputs, bag->y, rows, n_train, error);
+  double sum = 0;
+  for (size_t i = 0; !rc && i < n_train; i++) sum += (double)g.y[i];
+  b->base = (float)(sum / (double)n_train);
+  for (size_t i = 0; !rc && i < n_train; i++) g.y[i] -= b->base;
+  for (size_t t = 0; !rc && t < b->n_trees; t++) {
+    clt_growth_tree(&g);
+    write_whole(&g, 0, 0, 0, b->nodes + t * (n_leaves - 1), b->leaves + t * n_leaves);
+  }
+  for (size_t i = n_train; !rc && i < bag->n; i += ROWS) {
+    size_t n = bag->n - i < ROWS ? bag->n - i : ROWS;
     for (size_t r = 0; r < n; r++)
       memcpy(left_out + r * n_inputs, bag->x + rows[i + r] * n_inputs, n_inputs * sizeof *left_out);
-    clt_boosted_predict(y, &s->members[index], left_out);
+    predict_rows(y, b, left_out, n_inputs);
     memcpy(outputs + (i - n_train), y, n * sizeof *y);
   }
+  clt_growth_release(&g);
   free(left_out);
   return rc;
 }
@@ -76,14 +144,14 @@ static int boosted_predict(const void *state, const clt_config *configs, size_t 
                            clt_error *error) {
   const boosted_state *s = state;
   size_t n_inputs = s->encoding->n_inputs, n_members = fast ? 1 : s->n_members;
-  float *x = clt_new_array(n_inputs * CLT_BOOSTED_ROWS, sizeof *x), y[CLT_BOOSTED_ROWS];
+  float *x = clt_new_array(n_inputs * ROWS, sizeof *x), y[ROWS];
   if (x == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < n; i += CLT_BOOSTED_ROWS) {
-    size_t n_rows = n - i < CLT_BOOSTED_ROWS ? n - i : CLT_BOOSTED_ROWS;
-    double sum[CLT_BOOSTED_ROWS] = {0}, squares[CLT_BOOSTED_ROWS] = {0};
+  for (size_t i = 0; i < n; i += ROWS) {
+    size_t n_rows = n - i < ROWS ? n - i : ROWS;
+    double sum[ROWS] = {0}, squares[ROWS] = {0};
     for (size_t r = 0; r < n_rows; r++) clt_encode(s->encoding, configs[i + r], x + r * n_inputs);
     for (size_t m = 0; m < n_members; m++) {
-      clt_boosted_predict(y, &s->members[m], x);
+      predict_rows(y, &s->members[m], x, n_inputs);
       for (size_t r = 0; r < n_rows; r++) {
         sum[r] += (double)y[r];
         squares[r] += (double)y[r] * (double)y[r];
@@ -104,12 +172,12 @@ static int boosted_save(const void *state, clt_model_record *out, clt_error *err
   const boosted_state *s = state;
   json_t *members = json_array();
   for (size_t m = 0; m < s->n_members; m++) {
-    const clt_boosted *b = &s->members[m];
+    const boosted *b = &s->members[m];
     size_t n_leaves = (size_t)1 << b->depth;
     json_t *trees = json_array();
     for (size_t t = 0; t < b->n_trees; t++) {
       json_t *tree = json_array();
-      const clt_boosted_node *nodes = b->nodes + t * (n_leaves - 1);
+      const boosted_node *nodes = b->nodes + t * (n_leaves - 1);
       for (size_t i = 0; i + 1 < n_leaves; i++) {
         json_array_append_new(tree, json_integer((json_int_t)nodes[i].input));
         json_array_append_new(tree, json_real((double)nodes[i].threshold));
@@ -125,20 +193,20 @@ static int boosted_save(const void *state, clt_model_record *out, clt_error *err
   return whole ? CLT_OK : clt_fail_memory(error);
 }
 
-static int load_member(clt_boosted *b, size_t n_inputs, const json_t *json, clt_error *error) {
+static int load_member(boosted *b, size_t n_inputs, const json_t *json, clt_error *error) {
   const json_t *trees = json_object_get(json, "trees");
   size_t n = json_array_size(trees), depth = 0;
   double base = 0;
   bool good = n > 0 && n <= MOST_ROUNDS && clt_json_read_number(&base, json_object_get(json, "base")) &&
-              clt_json_read_size(&depth, json_object_get(json, "depth"), 1, CLT_MOST_DEPTH);
+              clt_json_read_size(&depth, json_object_get(json, "depth"), 1, MOST_DEPTH);
   if (!good) return clt_model_damaged(error, "trees");
-  int rc = clt_boosted_init(b, n_inputs, n, depth, error);
+  int rc = make_room(b, n, depth, error);
   if (rc) return rc;
   size_t n_leaves = (size_t)1 << depth, n_nodes = n_leaves - 1;
   b->base = (float)base;
   for (size_t t = 0; good && t < n; t++) {
     const json_t *tree = json_array_get(trees, t);
-    clt_boosted_node *nodes = b->nodes + t * n_nodes;
+    boosted_node *nodes = b->nodes + t * n_nodes;
     good = json_array_size(tree) == 2 * n_nodes + n_leaves;
     for (size_t i = 0; good && i < 2 * n_nodes + n_leaves; i++) {
       double number = 0;
@@ -176,12 +244,14 @@ static void boosted_bind(void *state, const clt_instance *instance) {
 
 static void boosted_fini(void *state) {
   boosted_state *s = state;
-  for (size_t m = 0; s->members && m < s->n_members; m++) clt_boosted_release(&s->members[m]);
+  for (size_t m = 0; s->members && m < s->n_members; m++) {
+    free(s->members[m].nodes);
+    free(s->members[m].leaves);
+  }
   free(s->members);
   clt_encoding_free(s->encoding);
 }
 
-extern const clt_model_type clt_model_trees;
 const clt_model_type clt_model_trees = {
     .abi = CLT_MODEL_ABI,
     .name = "trees",

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "landscape.h"
 #include "model/trees.h"
 
 #define N 600
@@ -79,26 +80,23 @@ static void leaves_are_no_smaller_than_asked_for(void **state) {
 
 static void boosting_learns_what_is_left(void **state) {
   (void)state;
-  struct data d;
-  size_t rows[N];
+  clt_space *space = landscape_space(false);
+  row *rows = landscape_rows(space, N, 0.02, 11);
+  const char *const rounds[] = {"1", "4", "16", "64", "256"};
   double before = INFINITY;
-  make_data(&d, 0.1);
-  for (size_t i = 0; i < N; i++) rows[i] = i;
-  for (size_t rounds = 1; rounds <= 64; rounds *= 4) {
-    const clt_boosting_options options = {rounds, 3, 5, 0.2};
-    clt_boosted boosted;
-    float out[CLT_BOOSTED_ROWS];
-    double squares = 0;
-    assert_int_equal(clt_boosted_fit(&boosted, &options, d.x, INPUTS, d.y, rows, N, NULL), 0);
-    for (size_t i = 0; i + CLT_BOOSTED_ROWS <= N; i += CLT_BOOSTED_ROWS) {
-      clt_boosted_predict(out, &boosted, d.x + i * INPUTS);
-      for (size_t r = 0; r < CLT_BOOSTED_ROWS; r++) squares += pow(out[r] - true_value(d.x + (i + r) * INPUTS), 2);
-    }
-    assert_true(squares < before);
-    before = squares;
-    clt_boosted_release(&boosted);
+  for (size_t i = 0; i < 5; i++) {
+    clt_model *model = NULL;
+    clt_model_accuracy accuracy;
+    clt_setting setting = {"rounds", rounds[i]};
+    assert_int_equal(fit_rows(&model, "trees", &setting, 1, space, NULL, rows, N, 1, 1, NULL), 0);
+    clt_model_accuracy_get(model, &accuracy);
+    assert_true(accuracy.log_error_sd < before);
+    before = accuracy.log_error_sd;
+    clt_model_free(model);
   }
-  assert_true(before / N < 0.02);
+  assert_true(before < 0.2);
+  free(rows);
+  clt_space_free(space);
 }
 
 int main(void) {
