@@ -47,26 +47,6 @@ static const clt_option options[] = {
 
 /* --- opening and closing --- */
 
-static int make_slots(clt_command_state *s, clt_error *error) {
-  s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
-  s->queue = clt_new_array(s->capacity, sizeof *s->queue);
-  s->results = clt_new_array(s->capacity, sizeof *s->results);
-  s->batch.configs = clt_new_array(s->capacity, sizeof *s->batch.configs);
-  s->batch.answered = clt_new_array(s->capacity, sizeof *s->batch.answered);
-  if (!(s->slots && s->queue && s->results && s->batch.configs && s->batch.answered)) return clt_fail_memory(error);
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
-    clt_command_slot *slot = &s->slots[i];
-    char name[32];
-    snprintf(name, sizeof name, "process-%zu", i);
-    slot->evaluation = (clt_evaluation){.all = s, .process = &slot->process};
-    clt_measurement_init(&slot->evaluation.measurement, CLT_CONFIG_NONE);
-    snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
-    rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
-  }
-  return rc;
-}
-
 /* Commands that name what is not there are found here and not at every configuration. */
 static int try_words(const clt_command_state *s, clt_error *error) {
   const clt_command *command = s->command;
@@ -137,10 +117,24 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   s->n_slots = batch ? 1 : s->overlap ? (size_t)o->parallel : builds;
   s->batch.size = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
-  int rc = clt_run_options_policy(&s->policy, &o->runs, error);
+  s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
+  s->queue = clt_new_array(s->capacity, sizeof *s->queue);
+  s->results = clt_new_array(s->capacity, sizeof *s->results);
+  s->batch.configs = clt_new_array(s->capacity, sizeof *s->batch.configs);
+  s->batch.answered = clt_new_array(s->capacity, sizeof *s->batch.answered);
+  bool made = s->slots && s->queue && s->results && s->batch.configs && s->batch.answered;
+  int rc = made ? clt_run_options_policy(&s->policy, &o->runs, error) : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->run, error);
-  if (rc == 0) rc = make_slots(s, error);
+  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
+    clt_command_slot *slot = &s->slots[i];
+    char name[32];
+    snprintf(name, sizeof name, "process-%zu", i);
+    slot->evaluation = (clt_evaluation){.all = s, .process = &slot->process};
+    clt_measurement_init(&slot->evaluation.measurement, CLT_CONFIG_NONE);
+    snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
+    rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
+  }
   if (rc == 0) rc = try_words(s, error);
   if (rc) return command_close(s), rc;
   /* A lock that cannot be made must not keep anybody from tuning. */
@@ -194,6 +188,10 @@ static size_t count_stage(const clt_command_state *s, clt_evaluation_stage stage
   return n;
 }
 
+static bool is_running(const clt_command_state *s) {
+  return count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0;
+}
+
 /* The temporary files of its programs go with the scratch folder. */
 static void put_if_done(clt_command_state *s, clt_command_slot *slot) {
   clt_measurement m;
@@ -227,20 +225,8 @@ static int run_built(clt_command_state *s, size_t most, clt_error *error) {
   return rc;
 }
 
-/* First everybody builds until nobody can any more, then all that is built is run, one after the other, while nothing
- * is built and the caller has no result to be busy with. */
-static int schedule_exclusive(clt_command_state *s, clt_error *error) {
-  if (count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0) return CLT_OK;
-  if (!s->timing && s->n_queue > 0 && clt_command_lock(s, CLT_LOCK_SHARED)) {
-    int rc = begin_queued(s, error);
-    if (rc) return rc;
-  }
-  if (count_stage(s, CLT_EVALUATION_BUILDING) > 0) return CLT_OK;
-  s->timing = count_stage(s, CLT_EVALUATION_BUILT) > 0;
-  if (!s->timing || s->n_results > 0 || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
-  return run_built(s, 1, error);
-}
-
+/* Where runs are exclusive, first everybody builds until nobody can any more, then all that is built is run, one after
+ * the other, while nothing is built and the caller has no result to be busy with. */
 static int take_turn(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
@@ -266,11 +252,15 @@ static int take_turn(clt_command_state *s, clt_error *error) {
     }
     put_if_done(s, slot);
   }
-  if (rc == 0 && !s->overlap) {
-    rc = schedule_exclusive(s, error);
-  } else if (rc == 0 && clt_command_lock(s, CLT_LOCK_SHARED)) {
+  if (rc == 0 && s->overlap && clt_command_lock(s, CLT_LOCK_SHARED)) {
     rc = begin_queued(s, error);
     if (rc == 0) rc = run_built(s, s->n_slots, error);
+  } else if (rc == 0 && !s->overlap && !is_running(s)) {
+    if (!s->timing && s->n_queue > 0 && clt_command_lock(s, CLT_LOCK_SHARED)) rc = begin_queued(s, error);
+    if (rc == 0 && count_stage(s, CLT_EVALUATION_BUILDING) == 0) {
+      s->timing = count_stage(s, CLT_EVALUATION_BUILT) > 0;
+      if (s->timing && s->n_results == 0 && clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) rc = run_built(s, 1, error);
+    }
   }
   if (rc == 0 && s->n_queue == 0 && count_stage(s, CLT_EVALUATION_NONE) == s->n_slots)
     clt_command_lock(s, CLT_UNLOCKED);
@@ -299,9 +289,7 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
     int rc = s->batch.size ? clt_batch_turn(s, error) : take_turn(s, error);
     if (rc) return rc;
     /* While something is timed exclusively the caller shall not be busy with a result. */
-    bool timing = !s->overlap && s->batch.size == 0 &&
-                  count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0;
-    if (s->n_results > 0 && !timing) {
+    if (s->n_results > 0 && (s->overlap || s->batch.size || !is_running(s))) {
       *out = s->results[0];
       s->n_results--;
       s->n_submitted--;
