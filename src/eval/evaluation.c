@@ -36,28 +36,24 @@ static int make_place(char **out, const char *scratch, const char *relative, clt
   return CLT_OK;
 }
 
-/* With its permissions to run, but as a new file: make goes by that. */
-static int copy_file(const char *to, const char *from, clt_error *error) {
+/* A file comes with its permissions to run, but as a new file: make goes by that. */
+static int copy_to_scratch(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
   struct stat status;
   ssize_t sent = 0;
-  int rc = CLT_OK, in = open(from, O_RDONLY | O_CLOEXEC);
-  if (in < 0) return clt_fail_errno(error, CLT_E_IO, "open", from);
-  mode_t mode = fstat(in, &status) == 0 ? (status.st_mode & 0100) | 0600 : 0600;
-  int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (out < 0) rc = clt_fail_errno(error, CLT_E_IO, "create", to);
-  for (sent = rc == CLT_OK; sent > 0 || (sent < 0 && errno == EINTR);) sent = sendfile(out, in, NULL, COPIED_AT_ONCE);
-  if (sent < 0) rc = clt_fail_errno(error, CLT_E_IO, "copy", from);
-  close(in);
-  if (out >= 0 && close(out) != 0 && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", to);
-  return rc;
-}
-
-static int copy_to_scratch(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
   char *to = NULL;
-  int rc = make_place(&to, user, relative, error);
-  if (rc == CLT_OK && !folder) rc = copy_file(to, path, error);
-  if (rc == CLT_OK && folder && mkdir(to, 0700) && errno != EEXIST)
-    rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
+  int in = -1, out = -1, rc = make_place(&to, user, relative, error);
+  if (rc == CLT_OK && folder) {
+    if (mkdir(to, 0700) && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
+  } else if (rc == CLT_OK) {
+    if ((in = open(path, O_RDONLY | O_CLOEXEC)) < 0) rc = clt_fail_errno(error, CLT_E_IO, "open", path);
+    mode_t mode = in >= 0 && fstat(in, &status) == 0 ? (status.st_mode & 0100) | 0600 : 0600;
+    if (in >= 0 && (out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)) < 0)
+      rc = clt_fail_errno(error, CLT_E_IO, "create", to);
+    for (sent = out >= 0; sent > 0 || (sent < 0 && errno == EINTR);) sent = sendfile(out, in, NULL, COPIED_AT_ONCE);
+    if (sent < 0) rc = clt_fail_errno(error, CLT_E_IO, "copy", path);
+    if (out >= 0 && close(out) != 0 && rc == CLT_OK) rc = clt_fail_errno(error, CLT_E_IO, "write", to);
+    if (in >= 0) close(in);
+  }
   free(to);
   return rc;
 }

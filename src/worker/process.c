@@ -53,15 +53,15 @@ int clt_worker_path(char **out, clt_error *error) {
     if (access(given, X_OK))
       return clt_fail_errno(error, CLT_E_WORKER, "run the worker that CLATUNE_WORKER names,", given);
     path = strdup(given);
-    return path ? (*out = path, CLT_OK) : clt_fail_memory(error);
+  } else if ((path = clt_find_near_program(near_program, X_OK)) == NULL &&
+             (path = clt_find_near_library(near_library, X_OK)) == NULL) {
+    if (access(installed, X_OK))
+      return clt_fail(error, CLT_E_WORKER,
+                      "cannot find the program '" PROGRAM "' beside the executable or in '" CLATUNE_LIBEXECDIR
+                      "'; name it in CLATUNE_WORKER");
+    path = strdup(installed);
   }
-  path = clt_find_near_program(near_program, X_OK);
-  if (path == NULL) path = clt_find_near_library(near_library, X_OK);
-  if (path == NULL && access(installed, X_OK) == 0 && (path = strdup(installed)) == NULL) return clt_fail_memory(error);
-  if (path == NULL)
-    return clt_fail(error, CLT_E_WORKER,
-                    "cannot find the program '" PROGRAM "' beside the executable or in '" CLATUNE_LIBEXECDIR
-                    "'; name it in CLATUNE_WORKER");
+  if (path == NULL) return clt_fail_memory(error);
   *out = path;
   return CLT_OK;
 }

@@ -65,11 +65,10 @@ static cpu_set_t processors_of(pid_t id) {
 static void neighbours_are_apart_and_get_all_back(void **state) {
   const fixture *f = *state;
   cpu_set_t own = processors_of(0), sets[N];
-  clt_spread spread;
-  clt_spread_begin(&spread);
+  clt_worker_spread_threads();
   for (int i = 0; i < N; i++) sets[i] = processors_of(f->sleepers[i].id);
   cpu_set_t meanwhile = processors_of(0);
-  clt_spread_end(&spread);
+  clt_worker_free_threads();
   assert_true(CPU_EQUAL(&own, &meanwhile));
   for (int i = 0; CPU_COUNT(&own) > 1 && i < N; i++) {
     assert_int_equal(CPU_COUNT(&sets[i]), 1);
@@ -79,25 +78,23 @@ static void neighbours_are_apart_and_get_all_back(void **state) {
     cpu_set_t after = processors_of(f->sleepers[i].id);
     assert_true(CPU_EQUAL(&own, &after));
   }
-  assert_null(spread.threads);
 }
 
 static void who_is_bound_already_stays_there(void **state) {
   const fixture *f = *state;
   cpu_set_t own = processors_of(0), one;
   int last = -1;
-  clt_spread spread;
   for (int i = 0; i < CPU_SETSIZE; i++)
     if (CPU_ISSET(i, &own)) last = i;
   CPU_ZERO(&one);
   CPU_SET(last, &one);
   for (int i = 0; i < 2; i++) assert_int_equal(sched_setaffinity(f->sleepers[i].id, sizeof one, &one), 0);
-  clt_spread_begin(&spread);
+  clt_worker_spread_threads();
   for (int i = 0; i < 2; i++) {
     cpu_set_t now = processors_of(f->sleepers[i].id);
     assert_true(CPU_EQUAL(&one, &now));
   }
-  clt_spread_end(&spread);
+  clt_worker_free_threads();
   for (int i = 0; i < 2; i++) {
     cpu_set_t after = processors_of(f->sleepers[i].id);
     assert_true(CPU_EQUAL(&one, &after));

@@ -30,16 +30,11 @@ void clt_worker_watch_faults(int fd);
 
 /* The driver's threads, each on one processor while something is timed: they sleep between launches, and the scheduler
  * may wake several of them on one processor and leave them there; short kernels then take twice as long, run after run.
- * While nothing is timed they are free, as drivers compile in them, too. */
-typedef struct clt_spread_thread clt_spread_thread;
-typedef struct clt_spread {
-  clt_spread_thread *threads; /* and which processors each might use before */
-  size_t n;
-} clt_spread; /* zeroed: none */
-
-/* Gives every thread of the process but the caller a processor of its own, in turns, in the order in which they were
- * started. Those that somebody has bound already stay where they are, and so do all where anything fails. */
-void clt_spread_begin(clt_spread *out);
-void clt_spread_end(clt_spread *spread); /* they may use what they might before */
+ * While nothing is timed they are free, as drivers compile in them, too.
+ *
+ * Gives every thread of the process but the caller a processor of its own, in turns, in the order in which they were
+ * started. Those that somebody has bound already stay where they are. */
+void clt_worker_spread_threads(void);
+void clt_worker_free_threads(void); /* they may use what they might before */
 
 #endif

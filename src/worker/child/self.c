@@ -49,49 +49,34 @@ void clt_worker_limit(int64_t memory_bytes) {
 
 /* --- processors --- */
 
-struct clt_spread_thread {
-  pid_t id;
-  cpu_set_t before;
-};
+/* Which threads are bound, and the processors that each of them might use before. */
+static struct {
+  pid_t *threads;
+  size_t n, capacity;
+  cpu_set_t allowed;
+} spread;
 
-static int by_thread_id(const void *a, const void *b) {
-  const clt_spread_thread *x = a, *y = b;
-  return (x->id > y->id) - (x->id < y->id);
-}
-
-void clt_spread_begin(clt_spread *out) {
-  cpu_set_t allowed, one;
-  size_t capacity = 0;
+void clt_worker_spread_threads(void) {
+  cpu_set_t one;
   int processor = -1;
-  *out = (clt_spread){0};
-  if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < 2) return;
-  DIR *folder = opendir("/proc/self/task");
+  if (sched_getaffinity(0, sizeof spread.allowed, &spread.allowed) || CPU_COUNT(&spread.allowed) < 2) return;
+  DIR *folder = opendir("/proc/self/task"); /* lists them in the order in which they were started */
   for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-    if (clt_grow(&out->threads, &capacity, out->n + 1, sizeof *out->threads)) break;
-    clt_spread_thread *thread = &out->threads[out->n];
-    thread->id = (pid_t)strtol(entry->d_name, NULL, 10);
-    /* Those that may use what the process may. */
-    if (thread->id > 0 && thread->id != gettid() &&
-        sched_getaffinity(thread->id, sizeof thread->before, &thread->before) == 0 &&
-        CPU_EQUAL(&thread->before, &allowed))
-      out->n++;
-  }
-  if (folder) closedir(folder);
-  if (out->n) qsort(out->threads, out->n, sizeof *out->threads, by_thread_id);
-  for (size_t i = 0; i < out->n; i++) {
+    pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+    if (id <= 0 || id == gettid() || sched_getaffinity(id, sizeof one, &one) || !CPU_EQUAL(&one, &spread.allowed))
+      continue;
+    if (clt_grow(&spread.threads, &spread.capacity, spread.n + 1, sizeof *spread.threads)) break;
     do processor = (processor + 1) % CPU_SETSIZE;
-    while (!CPU_ISSET(processor, &allowed));
+    while (!CPU_ISSET(processor, &spread.allowed));
     CPU_ZERO(&one);
     CPU_SET(processor, &one);
-    sched_setaffinity(out->threads[i].id, sizeof one, &one);
+    if (sched_setaffinity(id, sizeof one, &one) == 0) spread.threads[spread.n++] = id;
   }
+  if (folder) closedir(folder);
 }
 
-void clt_spread_end(clt_spread *spread) {
-  for (size_t i = 0; i < spread->n; i++)
-    sched_setaffinity(spread->threads[i].id, sizeof spread->threads[i].before, &spread->threads[i].before);
-  free(spread->threads);
-  *spread = (clt_spread){0};
+void clt_worker_free_threads(void) {
+  while (spread.n > 0) sched_setaffinity(spread.threads[--spread.n], sizeof spread.allowed, &spread.allowed);
 }
 
 /* --- faults --- */

@@ -189,16 +189,15 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
 static int serve_time(server *s, const json_t *request, json_t **out, clt_error *error) {
   prepared_slot *slot = NULL;
   clt_timing_policy timing;
-  clt_spread spread = {0};
   int rc = find_slot(&slot, s, request, true, error);
   if (rc == 0) rc = clt_message_to_timing(&timing, json_object_get(request, "timing"), error);
   if (rc) return rc;
   clt_measurement *m = &slot->measurement;
   m->n_runs = 0;
   m->phases.runs_s = 0;
-  if (clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_spread_begin(&spread);
+  if (clt_instance_device(s->instance)->type == CLT_DEVICE_CPU) clt_worker_spread_threads();
   rc = clt_executor_time(s->executor, slot->prepared, &timing, m, error);
-  clt_spread_end(&spread);
+  clt_worker_free_threads();
   if (rc == 0) *out = reply_measurement(m);
   bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && m->reason == CLT_REASON_NONE;
   if (!keep) empty_slot(s, slot);
