@@ -53,8 +53,7 @@ typedef struct reader {
   clt_error *error;
   column columns[CLT_MAX_PARAMETERS];
   size_t n;
-  uint64_t cartesian; /* the product of the columns' lengths */
-  double unit_s;      /* seconds in the file's unit of time */
+  double unit_s; /* seconds in the file's unit of time */
 } reader;
 
 /* --- texts, values, times and reasons --- */
@@ -116,17 +115,18 @@ static clt_reason read_reason(const char *text) {
   return CLT_REASON_UNKNOWN;
 }
 
-/* A line for people in *out, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
-static int read_line(char **out, const json_t *json, clt_error *error) {
-  *out = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_TEXT_BYTES);
-  for (char *c = *out; c && *c; c++) /* also 0x80 to 0x9f, which are two bytes in UTF-8 */
+/* A line for people, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
+static char *read_line(const json_t *json) {
+  char *line = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_TEXT_BYTES);
+  for (char *c = line; c && *c; c++) /* also 0x80 to 0x9f, which are two bytes in UTF-8 */
     if ((unsigned char)c[0] < 0x20 || c[0] == 0x7f || (c[0] == '\xc2' && (unsigned char)c[1] - 0x80u < 0x20)) *c = '?';
-  return *out ? CLT_OK : clt_fail_memory(error);
+  return line;
 }
 
 static int read_names(reader *r, const json_t *kernel, const json_t *device) {
-  int rc = read_line(&r->recording->kernel, kernel, r->error);
-  return rc ? rc : read_line(&r->recording->device, device, r->error);
+  r->recording->kernel = read_line(kernel);
+  r->recording->device = read_line(device);
+  return r->recording->kernel && r->recording->device ? CLT_OK : clt_fail_memory(r->error);
 }
 
 /* A time that was measured, or a failure: a result that failed for no stated reason has no time. */
@@ -139,78 +139,51 @@ static void set_outcome(clt_measurement *m, clt_reason reason, double time_s) {
 
 /* --- parameters --- */
 
-static int compare_places(const void *a, const void *b) {
-  return clt_value_compare(((const value_place *)a)->value, ((const value_place *)b)->value);
+/* Of values and of places, which begin with theirs. */
+static int compare_values(const void *a, const void *b) {
+  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
 }
 
 /* Goes on with a configuration by a column's value; false: the column does not list it. Numbers compare as numbers. */
 static bool append_value(clt_config *config, const column *c, clt_value value) {
-  const value_place wanted = {.value = value};
-  const value_place *place = bsearch(&wanted, c->index, c->n_values, sizeof *c->index, compare_places);
+  const value_place *place = bsearch(&value, c->index, c->n_values, sizeof *c->index, compare_values);
   if (place == NULL || !clt_value_equal(place->value, value)) return false;
   *config = *config * c->n_values + place->position;
   return true;
 }
 
-/* A new column with n values, in their order: gives it its index, and it to the builder. */
-static int add_column(reader *r, const char *name, const clt_value *values, size_t n) {
+/* A new column, for the builder too: with the values of a list in its order or, where there are results, those that
+ * occur in their configurations, ascending. */
+static int add_column(reader *r, const char *name, const json_t *list, const json_t *results, const char *member) {
+  bool listed = results == NULL;
+  size_t n = json_array_size(listed ? list : results), n_values = 0;
   clt_error why = {0};
-  if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "there are more than %d parameters", CLT_MAX_PARAMETERS);
-  if (__builtin_mul_overflow(r->cartesian, n, &r->cartesian) || r->cartesian > (uint64_t)1 << 63)
-    return clt_fail_at(r->error, CLT_E_RANGE, r->path, 0, r->key, "the space has more than 2^63 configurations");
+  int rc = CLT_OK;
   column *c = &r->columns[r->n];
-  c->index = clt_new_array(n, sizeof *c->index);
-  if (c->index == NULL) return clt_fail_memory(r->error);
-  r->n++;
-  c->name = name;
-  c->n_values = n;
-  for (size_t i = 0; i < n; i++) c->index[i] = (value_place){values[i], i};
-  qsort(c->index, n, sizeof *c->index, compare_places);
-  int rc = clt_space_builder_parameter(r->builder, name, values, n, &why);
-  if (rc == CLT_E_MEMORY) return clt_fail_memory(r->error);
-  return rc ? FAIL(r->key, "%s", why.message) : CLT_OK;
-}
-
-/* A column with the values of a JSON list, in its order. */
-static int add_listed_column(reader *r, const char *name, const json_t *values) {
-  size_t n = json_array_size(values);
-  if (name == NULL || !is_usable_name(name)) return FAIL(r->key, "a parameter's name must be an identifier");
-  if (n < 1 || n > MAX_VALUES) return FAIL(r->key, "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
-  clt_value *list = clt_new_array(n, sizeof *list);
-  int rc = list ? CLT_OK : clt_fail_memory(r->error);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if (!read_value(&list[i], json_array_get(values, i)))
-      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a word", i, name);
-  if (rc == CLT_OK) rc = add_column(r, name, list, n);
-  free(list);
-  return rc;
-}
-
-static int compare_values(const void *a, const void *b) {
-  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
-}
-
-/* One column for each parameter of the first configuration, with the values that occur in any, ascending. */
-static int add_occurring_columns(reader *r, const json_t *results, const char *member) {
-  size_t n = json_array_size(results);
-  json_t *first = json_object_get(json_array_get(results, 0), member);
+  if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "there are more than %d parameters", CLT_MAX_PARAMETERS);
+  if (!is_usable_name(name)) return FAIL(r->key, "a parameter's name must be an identifier");
+  if (n < 1 || (listed && n > MAX_VALUES)) return FAIL(r->key, "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
   clt_value *values = clt_new_array(n, sizeof *values);
-  int rc = values ? CLT_OK : clt_fail_memory(r->error);
-  if (rc == CLT_OK && json_object_size(first) == 0)
-    rc = FAIL(r->key, "needs a list of results with a configuration each");
-  for (void *i = json_object_iter(first); rc == CLT_OK && i; i = json_object_iter_next(first, i)) {
-    const char *name = json_object_iter_key(i);
-    size_t n_values = 0;
-    if (!is_usable_name(name)) rc = FAIL(r->key, "a parameter's name must be an identifier");
-    for (size_t k = 0; rc == CLT_OK && k < n; k++)
-      if (!read_value(&values[k], json_object_get(json_object_get(json_array_get(results, k), member), name)))
-        rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", k, name);
-    if (rc) break;
-    qsort(values, n, sizeof *values, compare_values);
-    for (size_t k = 0; k < n; k++)
-      if (k == 0 || clt_value_compare(values[n_values - 1], values[k])) values[n_values++] = values[k];
-    rc = n_values > MAX_VALUES ? FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES)
-                               : add_column(r, name, values, n_values);
+  if (values == NULL) return clt_fail_memory(r->error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    if (listed && !read_value(&values[i], json_array_get(list, i)))
+      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a word", i, name);
+    if (!listed && !read_value(&values[i], json_object_get(json_object_get(json_array_get(results, i), member), name)))
+      rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", i, name);
+  }
+  if (rc == CLT_OK && !listed) qsort(values, n, sizeof *values, compare_values);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++)
+    if (listed || i == 0 || clt_value_compare(values[n_values - 1], values[i])) values[n_values++] = values[i];
+  if (rc == CLT_OK && n_values > MAX_VALUES) rc = FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES);
+  if (rc == CLT_OK && (c->index = clt_new_array(n_values, sizeof *c->index)) == NULL) rc = clt_fail_memory(r->error);
+  if (rc == CLT_OK) {
+    r->n++;
+    c->name = name;
+    c->n_values = n_values;
+    for (size_t i = 0; i < n_values; i++) c->index[i] = (value_place){values[i], i};
+    qsort(c->index, n_values, sizeof *c->index, compare_values);
+    rc = clt_space_builder_parameter(r->builder, name, values, n_values, &why);
+    if (rc) rc = rc == CLT_E_MEMORY ? clt_fail_memory(r->error) : FAIL(r->key, "%s", why.message);
   }
   free(values);
   return rc;
@@ -221,7 +194,12 @@ static int add_occurring_columns(reader *r, const json_t *results, const char *m
  * mistakes. read_outcome: all but the configuration. */
 static int read_results(reader *r, const json_t *results, const char *member,
                         void (*read_outcome)(clt_measurement *m, const json_t *result, double unit_s)) {
-  int rc = r->n == 0 ? add_occurring_columns(r, results, member) : CLT_OK;
+  json_t *first = json_object_get(json_array_get(results, 0), member);
+  int rc = CLT_OK;
+  if (r->n == 0 && json_object_size(first) == 0)
+    return FAIL(r->key, "needs a list of results with a configuration each");
+  for (void *i = r->n ? NULL : json_object_iter(first); rc == CLT_OK && i; i = json_object_iter_next(first, i))
+    rc = add_column(r, json_object_iter_key(i), NULL, results, member);
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i), *configuration = json_object_get(result, member);
     clt_config config = 0;
@@ -245,28 +223,6 @@ static int read_results(reader *r, const json_t *results, const char *member,
 
 /* --- Kernel Tuner --- */
 
-/* In the order of "tune_params_keys", which is that of the entries' keys, else of "tune_params" itself. */
-static int read_cache_parameters(reader *r, const json_t *root) {
-  json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
-  int rc = CLT_OK;
-  r->key = "tune_params";
-  if (!json_is_object(parameters) || json_object_size(parameters) == 0)
-    return FAIL(r->key, "needs an object with the parameters' values");
-  if (!json_is_array(keys)) {
-    for (void *i = json_object_iter(parameters); i && rc == CLT_OK; i = json_object_iter_next(parameters, i))
-      rc = add_listed_column(r, json_object_iter_key(i), json_object_iter_value(i));
-    return rc;
-  }
-  if (json_array_size(keys) != json_object_size(parameters))
-    return FAIL("tune_params_keys", "does not name the parameters of 'tune_params'");
-  for (size_t i = 0; i < json_array_size(keys) && rc == CLT_OK; i++) {
-    const char *name = json_string_value(json_array_get(keys, i));
-    if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
-    rc = add_listed_column(r, name, json_object_get(parameters, name));
-  }
-  return rc;
-}
-
 /* Value `i` of the n in a key, "16,1,2", as Python prints it; nothing is taken from a key with another number of
  * values. token: what a text is borrowed from. */
 static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const char *key, size_t i, size_t n) {
@@ -279,15 +235,13 @@ static bool read_key_value(clt_value *out, char token[MAX_TEXT_BYTES], const cha
   memcpy(token, begin, length);
   token[length] = '\0';
   char *end;
-  *out = (clt_value){CLT_INT, .integer = strtoll(token, &end, 10)};
-  if (length && *end == '\0') return true;
-  if (strcmp(token, "True") == 0 || strcmp(token, "False") == 0) {
-    *out = (clt_value){CLT_BOOL, .integer = token[0] == 'T'};
-    return true;
-  }
+  long long whole = strtoll(token, &end, 10);
+  bool is_true = strcmp(token, "True") == 0, is_false = strcmp(token, "False") == 0;
   json_t *real = json_loads(token, JSON_DECODE_ANY, NULL); /* whatever the locale */
-  *out = json_is_real(real) ? (clt_value){CLT_REAL, .real = json_real_value(real)}
-                            : (clt_value){CLT_STRING, .text = token};
+  *out = length && *end == '\0' ? (clt_value){CLT_INT, .integer = whole}
+         : is_true || is_false  ? (clt_value){CLT_BOOL, .integer = is_true}
+         : json_is_real(real)   ? (clt_value){CLT_REAL, .real = json_real_value(real)}
+                                : (clt_value){CLT_STRING, .text = token};
   json_decref(real);
   return true;
 }
@@ -331,10 +285,23 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
 
 static int read_kernel_tuner(reader *r, const json_t *root) {
   json_t *cache = json_object_get(root, "cache");
+  json_t *parameters = json_object_get(root, "tune_params"), *keys = json_object_get(root, "tune_params_keys");
+  void *member = json_object_iter(parameters);
+  r->key = "tune_params";
   int rc = read_names(r, json_object_get(root, "kernel_name"), json_object_get(root, "device_name"));
-  if (rc == CLT_OK) rc = read_cache_parameters(r, root);
-  if (rc == CLT_OK && !json_is_object(cache)) rc = FAIL("cache", "needs an object with the recorded configurations");
-  if (rc == CLT_OK && json_object_size(cache) == 0) rc = FAIL("cache", "holds no configurations");
+  if (rc) return rc;
+  if (member == NULL) return FAIL(r->key, "needs an object with the parameters' values");
+  if (json_is_array(keys) && json_array_size(keys) != json_object_size(parameters))
+    return FAIL("tune_params_keys", "does not name the parameters of 'tune_params'");
+  /* In the order of "tune_params_keys", which is that of the entries' keys, else of "tune_params" itself. */
+  for (size_t i = 0; i < json_object_size(parameters); i++, member = json_object_iter_next(parameters, member)) {
+    const char *name = json_is_array(keys) ? json_string_value(json_array_get(keys, i)) : json_object_iter_key(member);
+    if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
+    rc = add_column(r, name, json_object_get(parameters, name), NULL, NULL);
+    if (rc) return rc;
+  }
+  if (!json_is_object(cache)) return FAIL("cache", "needs an object with the recorded configurations");
+  if (json_object_size(cache) == 0) return FAIL("cache", "holds no configurations");
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
   return rc;
@@ -349,18 +316,15 @@ static const json_t *find_quantity(const json_t *result, const char *name) {
   return NULL;
 }
 
-static double read_phase(const json_t *times, const char *name, const char *other_name, double unit_s) {
-  const json_t *said = json_object_get(times, name);
-  return read_number(said ? said : json_object_get(times, other_name)) * unit_s;
-}
-
 /* unit_s: of "times", and of measurements without a unit. */
 static void read_t4_outcome(clt_measurement *m, const json_t *result, double unit_s) {
   const json_t *times = json_object_get(result, "times"), *quantity = find_quantity(result, "time");
   read_runs(m, json_object_get(times, "runtimes"), unit_s);
-  m->phases.build_s = read_phase(times, "compilation_time", "compilation", unit_s);
-  m->phases.runs_s = read_phase(times, "benchmark", "benchmark_time", unit_s);
-  m->phases.verify_s = read_phase(times, "validation", "validation_time", unit_s);
+  const json_t *build = json_object_get(times, "compilation_time"), *runs = json_object_get(times, "benchmark");
+  const json_t *verify = json_object_get(times, "validation");
+  m->phases.build_s = read_number(build ? build : json_object_get(times, "compilation")) * unit_s;
+  m->phases.runs_s = read_number(runs ? runs : json_object_get(times, "benchmark_time")) * unit_s;
+  m->phases.verify_s = read_number(verify ? verify : json_object_get(times, "validation_time")) * unit_s;
   /* The measured "time", else the mean of the runs. */
   double time_s = 0, time = read_number(json_object_get(quantity, "value"));
   for (size_t i = 0; i < m->n_runs; i++) time_s += m->runs_s[i];
@@ -403,8 +367,8 @@ static int read_t4(reader *r, const json_t *root) {
     r->key = "ConfigurationSpace.TuningParameters";
     if (n < 1 || n > CLT_MAX_PARAMETERS) rc = FAIL(r->key, "needs a list of 1 to %d parameters", CLT_MAX_PARAMETERS);
     for (size_t i = 0; rc == CLT_OK && i < n; i++)
-      rc = add_listed_column(r, clt_json_string(json_array_get(stated, i), "Name"),
-                             json_object_get(json_array_get(stated, i), "Values"));
+      rc = add_column(r, clt_json_string(json_array_get(stated, i), "Name"),
+                      json_object_get(json_array_get(stated, i), "Values"), NULL, NULL);
   }
   r->key = "results";
   return rc ? rc : read_results(r, results, "configuration", read_t4_outcome);
@@ -416,14 +380,14 @@ static int read_t4(reader *r, const json_t *root) {
 #define SCORES_SUFFIX "_kernel_selection"
 
 /* A recording is of one space and one kernel, whose name the member has. */
-static int check_kernel(reader *r, const json_t *results, const char *member) {
+static int read_kernel_of_all(reader *r, const json_t *results, const char *member, const json_t *device) {
   const char *kernel = clt_json_string(json_array_get(results, 0), member);
   for (size_t i = 1; i < json_array_size(results); i++) {
     const char *other = clt_json_string(json_array_get(results, i), member);
     if (strcmp(other, kernel) != 0)
       return FAIL(r->key, "holds results of two kernels, '%.64s' and '%.64s': a recording is of one", kernel, other);
   }
-  return CLT_OK;
+  return read_names(r, json_object_get(json_array_get(results, 0), member), device);
 }
 
 static void read_cltune_outcome(clt_measurement *m, const json_t *result, double unit_s) {
@@ -442,8 +406,8 @@ static bool read_whole(int64_t *out, const json_t *json) {
 }
 
 static int read_cltune(reader *r, json_t *root) {
-  const json_t *results = json_object_get(root, "results"), *first = json_array_get(results, 0);
-  const char *key, *kernel = clt_json_string(first, "kernel");
+  const json_t *results = json_object_get(root, "results");
+  const char *key, *kernel = clt_json_string(json_array_get(results, 0), "kernel");
   json_t *value;
   int64_t number;
   r->key = "results";
@@ -451,8 +415,7 @@ static int read_cltune(reader *r, json_t *root) {
   /* CLBlast's choice between two kernels has the same form, but a score for its time. */
   if (clt_ends_with(kernel, SCORES_SUFFIX))
     return FAIL(r->key, "'%.64s' has scores of a choice between kernels, not times of configurations", kernel);
-  int rc = check_kernel(r, results, "kernel");
-  if (rc == CLT_OK) rc = read_names(r, json_object_get(first, "kernel"), json_object_get(root, "device"));
+  int rc = read_kernel_of_all(r, results, "kernel", json_object_get(root, "device"));
   json_object_foreach(root, key, value) {
     const char *name = key + strlen(SIZE_PREFIX);
     if (rc == CLT_OK && clt_starts_with(key, SIZE_PREFIX) && is_usable_name(name) && read_whole(&number, value))
@@ -485,9 +448,7 @@ static int read_ktt(reader *r, const json_t *root) {
   r->key = "Results";
   r->unit_s = read_unit(json_object_get(metadata, "TimeUnit"), 0);
   if (json_array_size(results) == 0) return FAIL(r->key, "needs a list of results");
-  int rc = check_kernel(r, results, "KernelName");
-  if (rc == CLT_OK)
-    rc = read_names(r, json_object_get(json_array_get(results, 0), "KernelName"), json_object_get(metadata, "Device"));
+  int rc = read_kernel_of_all(r, results, "KernelName", json_object_get(metadata, "Device"));
   if (rc == CLT_OK && r->unit_s <= 0) /* without a unit nobody knows what a duration means */
     rc = FAIL("Metadata.TimeUnit", "needs Nanoseconds, Microseconds, Milliseconds or Seconds");
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) { /* pairs become an object, as others have */
@@ -518,7 +479,7 @@ int clt_recording_read(clt_recording *recording, const char *path, json_t *root,
   const json_t *results = json_object_get(root, "results");
   int rc;
   if (r == NULL) return clt_fail_memory(error);
-  *r = (reader){.recording = recording, .path = path, .builder = builder, .error = error, .cartesian = 1};
+  *r = (reader){.recording = recording, .path = path, .builder = builder, .error = error};
   /* The content says which form it is, whatever the file is called. */
   if (json_object_get(root, "cache"))
     rc = read_kernel_tuner(r, root);

@@ -324,7 +324,9 @@ static void what_is_too_large_is_refused_before_it_is_parsed(void **state) {
   char wide[8192];
   size_t n = (size_t)snprintf(wide, sizeof wide, "{\"tune_params\": {");
   for (int i = 0; i < 64; i++) n += (size_t)snprintf(wide + n, sizeof wide - n, "%s\"p%d\": [1, 2]", i ? ", " : "", i);
-  snprintf(wide + n, sizeof wide - n, "}, \"cache\": {\"1\": {}}}");
+  n += (size_t)snprintf(wide + n, sizeof wide - n, "}, \"cache\": {\"1");
+  for (int i = 1; i < 64; i++) n += (size_t)snprintf(wide + n, sizeof wide - n, ",1");
+  snprintf(wide + n, sizeof wide - n, "\": {}}}");
   assert_refused(write_text(wide), CLT_E_RANGE, "2^63");
 }
 
