@@ -41,32 +41,25 @@ typedef struct cli_command {
 const cli_command *const *cli_commands(size_t *n);
 
 /* Flags that many commands share, for their tables. */
-#define CLI_FLAG_DEVICE                                                                                  \
-  {                                                                                                      \
-    "device", "NAME",                                                                                    \
-        "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or " \
-        "device name (default: CLATUNE_DEVICE, else the only device)"                                    \
-  }
-#define CLI_FLAG_SIZE \
-  { "size", "NAME=N", "sets a problem parameter; may be repeated" }
+#define CLI_FLAG(...) \
+  { __VA_ARGS__ }
+#define CLI_FLAG_DEVICE                                                                                            \
+  CLI_FLAG("device", "NAME",                                                                                       \
+           "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device " \
+           "name (default: CLATUNE_DEVICE, else the only device)")
+#define CLI_FLAG_SIZE CLI_FLAG("size", "NAME=N", "sets a problem parameter; may be repeated")
 #define CLI_FLAG_STORE \
-  { "store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)" }
-#define CLI_FLAG_OBJECTIVE                                                                                     \
-  {                                                                                                            \
-    "objective", "NAME",                                                                                       \
-        "what is best: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
-        "'minimise EXPRESSION' over time_s, energy_J, sizes and parameters"                                    \
-  }
+  CLI_FLAG("store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)")
+#define CLI_FLAG_OBJECTIVE                                                                                        \
+  CLI_FLAG("objective", "NAME",                                                                                   \
+           "what is best: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
+           "'minimise EXPRESSION' over time_s, energy_J, sizes and parameters")
 #define CLI_FLAG_LEARN_FROM \
-  { "learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts" }
-#define CLI_FLAG_NO_TRANSFER \
-  { "no-transfer", NULL, "learns nothing from other devices, sizes or drivers" }
-#define CLI_FLAG_SEED \
-  { "seed", "N", "seed of all random choices (default 1)" }
-#define CLI_FLAG_JSON \
-  { "json", NULL, "prints the answer as JSON" }
-#define CLI_FLAG_QUIET \
-  { "quiet", NULL, "no progress and no notes on standard error" }
+  CLI_FLAG("learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts")
+#define CLI_FLAG_NO_TRANSFER CLI_FLAG("no-transfer", NULL, "learns nothing from other devices, sizes or drivers")
+#define CLI_FLAG_SEED CLI_FLAG("seed", "N", "seed of all random choices (default 1)")
+#define CLI_FLAG_JSON CLI_FLAG("json", NULL, "prints the answer as JSON")
+#define CLI_FLAG_QUIET CLI_FLAG("quiet", NULL, "no progress and no notes on standard error")
 
 /* --- what was typed --- */
 

@@ -262,8 +262,7 @@ static int answer_tune(const cli_tuning *tuning, const clt_tune_result *result, 
 static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
-  bool known = searcher == NULL || clt_searcher_find(searcher) != NULL;
-  if (known && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
+  if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
   int rc = cli_tuning_init(&tuning, arguments, searcher);
   if (rc) return rc;
   if (cli_given(arguments, "warm-start") && cli_given(arguments, "no-store"))

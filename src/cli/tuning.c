@@ -66,7 +66,9 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   if (rc == 0) rc = cli_load_sources(&t->sources, &s->n_learn_from, arguments);
   if (rc == 0) rc = cli_subject_complete(&t->subject, arguments, CLI_DEVICE_REQUIRED);
   if (rc == 0) rc = cli_objective(&t->objective, arguments, t->subject.instance);
-  if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store(&t->store, arguments);
+  bool dry = cli_given(arguments, "dry-run"); /* makes no file */
+  if (rc == 0 && !cli_given(arguments, "no-store"))
+    rc = dry ? cli_open_store_to_read(&t->store, arguments) : cli_open_store(&t->store, arguments);
   if (rc) return cli_tuning_release(t), rc;
   cli_progress_init(&t->progress, t->quiet, t->objective);
   cli_signals_install();
@@ -140,50 +142,45 @@ static int count_answer(void *user, const clt_store_answer *answer) {
 }
 
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
-  cli_subject subject;
-  clt_objective *objective = NULL;
-  clt_store *store = NULL;
+  cli_tuning t;
   clt_store_key key;
   clt_error error = {0};
   size_t known = 0;
-  int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  int rc = cli_tuning_init(&t, arguments, searcher);
   if (rc) return rc;
-  searcher = clt_tune_searcher(searcher, subject.problem);
-  rc = cli_objective(&objective, arguments, subject.instance);
-  if (rc == 0 && !cli_given(arguments, "no-store")) rc = cli_open_store_to_read(&store, arguments);
-  const clt_space *space = clt_instance_space(subject.instance);
-  if (rc == 0 && store &&
-      (clt_store_key_init(&key, subject.instance, &error) ||
-       clt_store_newest(store, &key, space, clt_objective_needs_energy(objective), count_answer, &known, NULL, &error)))
+  const clt_problem *problem = t.subject.problem;
+  const clt_instance *instance = t.subject.instance;
+  const clt_space *space = clt_instance_space(instance);
+  clt_config standard = clt_instance_default(instance);
+  bool valid = clt_space_contains(space, standard), energy = clt_objective_needs_energy(t.objective);
+  if (t.store && (clt_store_key_init(&key, instance, &error) ||
+                  clt_store_newest(t.store, &key, space, energy, count_answer, &known, NULL, &error)))
     rc = cli_report(&error);
-  clt_config standard = clt_instance_default(subject.instance);
   if (rc == 0 && cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack(
-        "{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem", clt_problem_name(subject.problem),
-        "sizes", cli_json_sizes(subject.instance), "device", cli_json_device(subject.device), "searcher", searcher,
-        "objective", cli_json_objective(objective), "space", "cartesian", (json_int_t)clt_space_cartesian(space),
-        "valid", (json_int_t)clt_space_valid(space), "known", (json_int_t)known, "default",
-        cli_json_configuration(space, standard), "options", cli_json_best_options(subject.instance, standard),
-        "default_is_valid", clt_space_contains(space, standard)));
+    rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem",
+                                  clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",
+                                  cli_json_device(t.subject.device), "searcher", t.settings.searcher, "objective",
+                                  cli_json_objective(t.objective), "space", "cartesian",
+                                  (json_int_t)clt_space_cartesian(space), "valid", (json_int_t)clt_space_valid(space),
+                                  "known", (json_int_t)known, "default", cli_json_configuration(space, standard),
+                                  "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
   } else if (rc == 0) {
     char goal[160], *text = clt_config_string(space, standard), *options = NULL;
-    if (clt_instance_options(subject.instance, standard, &options, &error)) {
+    if (clt_instance_options(instance, standard, &options, &error)) {
       rc = cli_report(&error);
     } else {
-      printf("%s on %s, by %s\n", clt_problem_name(subject.problem), subject.device->name, searcher);
+      printf("%s on %s, by %s\n", clt_problem_name(problem), t.subject.device->name, t.settings.searcher);
       printf("space               %llu configurations, %llu valid on this device, %zu known already\n",
              (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
       printf("%-19s %s%s\n", default_first ? "begins with" : "default", text ? text : "?",
-             clt_space_contains(space, standard) ? "" : " (not valid: left out)");
+             valid ? "" : " (not valid: left out)");
       printf("options             %s\n", options);
-      printf("objective           %s\n", cli_objective_text(goal, objective));
+      printf("objective           %s\n", cli_objective_text(goal, t.objective));
       puts("nothing was measured");
     }
     free(text);
     free(options);
   }
-  clt_store_close(store);
-  clt_objective_free(objective);
-  cli_subject_release(&subject);
+  cli_tuning_release(&t);
   return rc;
 }

@@ -136,18 +136,14 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
                                const clt_recording *const *recordings, size_t n, clt_log_fn log, void *log_user,
                                clt_error *error);
 
-/* Whose relatives are looked for in a store. */
-typedef struct clt_source_wish {
-  const clt_store_key *own;         /* is left out */
-  const char *problem_name, *sizes; /* sizes as clt_instance_sizes_text writes them */
-} clt_source_wish;
+struct clt_related_query; /* lookup/lookup.h */
 
 /* Adds what the store knows of the same problem under other keys: other devices, other drivers; and of problems of the
  * same name whose text or sizes differ but whose parameters are those of the space. Logs what it learns from. At most
  * eight: those of the same text before others, this device before others, near sizes before far ones, many measurements
  * before few. */
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
-                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error);
+                           const struct clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error);
 
 /* --- finalists side by side: interleaved rounds until they are told apart (contest.c) --- */
 

@@ -116,10 +116,9 @@ static int note_answer(void *user, const clt_store_answer *answer) {
 }
 
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
-                           const clt_source_wish *wish, clt_log_fn log, void *log_user, clt_error *error) {
-  const clt_related_query query = {wish->own, wish->problem_name, wish->sizes, true};
+                           const clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error) {
   clt_related_list related = {0};
-  int rc = clt_related_add(&related, store, &query, error);
+  int rc = clt_related_add(&related, store, query, error);
   if (related.n) qsort(related.all, related.n, sizeof *related.all, by_worth);
   for (size_t i = 0, n_read = 0; rc == CLT_OK && i < related.n && n_read < MOST; i++) {
     const clt_related *c = &related.all[i];

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "format/recording.h"
+#include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
@@ -222,8 +223,8 @@ static int find_sources(clt_session *s, clt_error *error) {
   if (rc || !from_store || settings->configurations || s->predicted) return rc;
   char *sizes = clt_instance_sizes_text(settings->instance);
   if (sizes == NULL) return clt_fail_memory(error);
-  const clt_source_wish wish = {&l->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes};
-  rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &wish, settings->log,
+  const clt_related_query query = {&l->key, clt_problem_name(clt_instance_problem(settings->instance)), sizes, true};
+  rc = clt_sources_add_stored(&s->sources, l->space, l->objective, settings->store, &query, settings->log,
                               settings->user, error);
   free(sizes);
   return rc;

@@ -1,4 +1,5 @@
 /* What a session learns from the store: which keys it takes, and how they are said. */
+#include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "stage.h"
 #include "store/store.h"
@@ -44,10 +45,10 @@ static const clt_store_key own = {.problem = "p", .device = "here", .driver = "1
 static clt_sources read(clt_store *store, const clt_space *space, struct said *said) {
   clt_sources sources = {0};
   clt_objective *time = NULL;
-  const clt_source_wish wish = {&own, "blur", "width=16"};
+  const clt_related_query query = {&own, "blur", "width=16", true};
   *said = (struct said){0};
   assert_int_equal(clt_objective_new_for(&time, space, NULL, 0, NULL, NULL), 0);
-  assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &wish, hear, said, NULL), 0);
+  assert_int_equal(clt_sources_add_stored(&sources, space, time, store, &query, hear, said, NULL), 0);
   clt_objective_free(time);
   return sources;
 }
