@@ -275,23 +275,11 @@ static int by_rank(const void *a, const void *b) {
   return (x->config > y->config) - (x->config < y->config);
 }
 
-/* In the ranking, the best that has not been rejected; n_ranked: none is left. */
-static size_t first_left(const clt_session *s) {
-  size_t i = 0;
-  while (i < s->n_ranked && s->ranked[i].rejected) i++;
-  return i;
-}
-
-/* Its rank; 0: none is left. */
-static double best_rank(const clt_session *s) {
-  size_t first = first_left(s);
-  return first < s->n_ranked ? s->ranked[first].rank : 0;
-}
-
-static void add_beside(finals *f, clt_config config) {
-  for (size_t i = 0; i < f->n; i++)
-    if (f->configs[i] == config) return;
-  f->configs[f->n++] = config;
+/* The best of the ranking that has not been rejected; NULL: none is left. */
+static const clt_ranked *best_left(const clt_session *s) {
+  for (size_t i = 0; i < s->n_ranked; i++)
+    if (!s->ranked[i].rejected) return &s->ranked[i];
+  return NULL;
 }
 
 static void warn_of(const clt_session *s, clt_config config, const char *what) {
@@ -368,13 +356,11 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   /* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
   bool stands = old.config != CLT_CONFIG_NONE && f->leader.config == CLT_CONFIG_NONE;
   for (size_t i = 0; i < f->n; i++) {
-    if (f->measurements[i].config == old.config && !lacks_memory(f, i)) stands = false;
+    stands = stands && (f->measurements[i].config != old.config || lacks_memory(f, i));
     clt_measurement_release(&f->measurements[i]);
   }
-  if (stands)
-    f->leader = old;
-  else
-    clt_measurement_release(&old);
+  if (stands) f->leader = old;
+  if (!stands) clt_measurement_release(&old);
   return rc;
 }
 
@@ -392,14 +378,17 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     s->ranked[i].rank = noise > NOISY ? s->ranked[i].median_cost : s->ranked[i].cost;
   qsort(s->ranked, s->n_ranked, sizeof *s->ranked, by_rank);
   /* Where runs scatter, the best may stand far down in the ranking. */
-  double limit = best_rank(s) * (1 + NOISE_FACTOR * noise);
-  for (size_t i = first_left(s); wanted < most && i < s->n_ranked && s->ranked[i].rank <= limit; i++) wanted++;
+  double limit = s->ranked[0].rank * (1 + NOISE_FACTOR * noise);
+  while (wanted < most && wanted < s->n_ranked && s->ranked[wanted].rank <= limit) wanted++;
   if (wanted < s->settings->finalists) wanted = s->settings->finalists;
   for (int attempt = 0; attempt < MAX_ATTEMPTS && wanted > 0; attempt++) {
     if (clt_session_stopping(s)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     /* Those that stand and the next `wanted` of the ranking within the window; and what the winner is compared with, so
      * that what is said of it is measured side by side. */
-    limit = best_rank(s) * (1 + WINDOW);
+    const clt_ranked *best = best_left(s);
+    const clt_config beside[] = {
+        s->result->has_default ? clt_space_canonical(s->loop.space, s->first) : CLT_CONFIG_NONE, f->beside};
+    limit = best ? best->rank * (1 + WINDOW) : 0;
     f->n = f->n_standing;
     for (; wanted > 0 && f->next < s->n_ranked && s->ranked[f->next].rank <= limit; f->next++) {
       if (s->ranked[f->next].rejected) continue; /* it was timed beside others and failed */
@@ -408,8 +397,11 @@ static int play_finals(finals *f, clt_session *s, size_t most, clt_error *error)
     }
     f->n_field = f->n;
     if (f->n_field == f->n_standing) break;
-    if (s->result->has_default) add_beside(f, clt_space_canonical(s->loop.space, s->first));
-    if (f->beside != CLT_CONFIG_NONE) add_beside(f, f->beside);
+    for (size_t k = 0; k < 2; k++) {
+      bool there = beside[k] == CLT_CONFIG_NONE;
+      for (size_t i = 0; i < f->n; i++) there |= f->configs[i] == beside[k];
+      if (!there) f->configs[f->n++] = beside[k];
+    }
     clt_session_progress(s, NULL);
     int rc = compare_field(f, s, error);
     if (rc) return rc;
@@ -439,18 +431,17 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
     /* The search's word stands, but not for what failed since: of that which is next, only what it is ranked by is
      * known.
      */
-    size_t first = first_left(s);
-    clt_config config = first < s->n_ranked ? s->ranked[first].config : CLT_CONFIG_NONE;
-    if (best->config != config) {
+    const clt_ranked *left = best_left(s);
+    if (best->config != (left ? left->config : CLT_CONFIG_NONE)) {
       clt_measurement_release(best);
-      clt_measurement_init(best, config);
-      if (config != CLT_CONFIG_NONE) {
-        best->time_s = s->ranked[first].time_s;
-        best->figure = s->ranked[first].figure;
-        best->energy_J = s->ranked[first].energy_J;
+      clt_measurement_init(best, left ? left->config : CLT_CONFIG_NONE);
+      if (left) {
+        best->time_s = left->time_s;
+        best->figure = left->figure;
+        best->energy_J = left->energy_J;
       }
     }
-    if (stopped || config != CLT_CONFIG_NONE) return rc;
+    if (stopped || left) return rc;
   }
   clt_measurement_release(best);
   *best = f.leader;

@@ -46,7 +46,8 @@ static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) 
   return &known->entries[*at];
 }
 
-int clt_known_add(clt_known *known, const clt_measurement *m, clt_error *error) {
+/* Remembers an answer of this session: its reason, time, figure and energy. */
+static int add_known(clt_known *known, const clt_measurement *m, clt_error *error) {
   struct clt_known_entry *entry = find_or_add(known, m->config);
   if (entry == NULL) return clt_fail_memory(error);
   free(entry->stored);
@@ -73,7 +74,7 @@ unsigned clt_known_attempts(const clt_known *known, clt_config config) {
 
 static int keep_answer(void *user, const clt_store_answer *answer) {
   clt_known *known = user;
-  if (answer->newest && clt_known_add(known, answer->newest, NULL)) return CLT_E_MEMORY;
+  if (answer->newest && add_known(known, answer->newest, NULL)) return CLT_E_MEMORY;
   struct clt_known_entry *entry = find_or_add(known, answer->config);
   if (entry == NULL) return CLT_E_MEMORY;
   entry->attempts = answer->n_attempts;
@@ -313,7 +314,7 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
   if (!is_pending(l, m->config))
     return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
   if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
-  if (rc == CLT_OK) rc = clt_known_add(&l->known, m, error);
+  if (rc == CLT_OK) rc = add_known(&l->known, m, error);
   for (size_t i = 0; i < n; i++) {
     clt_pending pending = l->pending[i];
     if (rc || pending.canonical != m->config) {

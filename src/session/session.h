@@ -25,9 +25,6 @@ void clt_known_release(clt_known *known);
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    bool needs_energy, clt_error *error);
 
-/* Remembers an answer of this session: its reason, time, figure and energy. */
-int clt_known_add(clt_known *known, const clt_measurement *measurement, clt_error *error);
-
 /* One more attempt that a configuration did not survive; how many there were, in earlier sessions too. */
 int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error);
 unsigned clt_known_attempts(const clt_known *known, clt_config config);
@@ -58,7 +55,7 @@ typedef struct clt_search_loop {
   clt_objective *objective; /* owned */
   int64_t budget;           /* evaluations; INT64_MAX: no limit */
   clt_config *initial;      /* n_initial, owned: evaluated before the searcher is asked; has_default: the first is the
-                               default      one, which is answered before the others begin */
+                               default one, which is answered before the others begin */
   size_t n_initial;
   bool has_default;
   const clt_config *list; /* nullable: n_list that are evaluated in place of what the searcher would ask for */
