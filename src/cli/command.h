@@ -18,8 +18,7 @@ enum {
   CLI_STORE_UNUSABLE = 6
 };
 
-/* A flag of a command itself. argument NULL: a switch; one that ends in "..." takes all arguments up to the next flag.
- */
+/* A flag of a command itself. argument NULL: a switch; one that ends in "..." takes all that follows up to a flag. */
 typedef struct cli_flag {
   const char *name, *argument, *help;
 } cli_flag;

@@ -112,8 +112,7 @@ static bool is_whole(const clt_kernel_argument *a) {
   return false;
 }
 
-/* The size along a dimension where there is little to choose: one size for all, or as many as dimensions and named so.
- */
+/* The size along a dimension where there is little to choose: one for all, or as many as dimensions and named so. */
 static const char *size_along(const draft *d, int dimension) {
   static const char *const names[2][6] = {{"width", "w", "nx", "cols", "columns", "n"},
                                           {"height", "h", "ny", "rows", "m", NULL}};

@@ -129,9 +129,9 @@ static int check_strategy(const clt_problem *problem, clt_error *error) {
   }
   for (size_t i = 0; i < problem->guidance.n_settings; i++) {
     const char *name = problem->guidance.settings[i].name;
-    bool found = false;
-    for (size_t k = 0; k < n && !found; k++) found = strcmp(names[k], name) == 0;
-    if (found) continue;
+    size_t k = 0;
+    while (k < n && strcmp(names[k], name) != 0) k++;
+    if (k < n) continue;
     const char *near = clt_nearest_name(name, names, n);
     return clt_key_fail(&problem->source, "Strategy", CLT_E_FORMAT, error,
                         "no searcher and no evaluator has the option \"%s\"%s%s%s", name,
@@ -183,6 +183,8 @@ int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error)
   l->evaluated = clt_new_array(l->n_initial, sizeof *l->evaluated);
   l->initial_answers = clt_new_array(l->n_initial, sizeof *l->initial_answers);
   if (l->evaluated == NULL || l->initial_answers == NULL) return clt_fail_memory(error);
+  if (clt_grow(&l->queue, &l->queue_capacity, l->n_list, sizeof *l->queue)) return clt_fail_memory(error);
+  for (; l->n_queue < l->n_list; l->n_queue++) l->queue[l->n_queue] = l->list[l->n_queue];
   for (size_t i = 0; i < l->n_initial; i++) l->evaluated[i] = clt_space_canonical(l->space, l->initial[i]);
   setup.space = l->space;
   setup.budget = l->budget;
@@ -252,17 +254,13 @@ static int next_asked(clt_search_loop *l, size_t batch, clt_config *out, size_t 
   for (size_t i = 0; rc == CLT_OK && !l->told_initial && i < l->n_initial; i++)
     rc = tell_searcher(l, l->evaluated[i], &l->initial_answers[i], error);
   l->told_initial = true;
-  if (rc == CLT_OK && l->queue_next == l->n_queue) {
+  if (rc == CLT_OK && l->queue_next == l->n_queue && l->list == NULL) {
     int64_t left = l->budget - l->n_begun;
     size_t n = (int64_t)batch < left ? batch : (size_t)left;
     l->n_queue = l->queue_next = 0;
     if (clt_grow(&l->queue, &l->queue_capacity, n, sizeof *l->queue)) return clt_fail_memory(error);
     double start_s = clt_now_s();
-    if (l->list == NULL) {
-      rc = l->searcher->ask(l->state, n, l->queue, &l->n_queue, error);
-    } else {
-      while (l->n_queue < n && l->list_next < l->n_list) l->queue[l->n_queue++] = l->list[l->list_next++];
-    }
+    rc = l->searcher->ask(l->state, n, l->queue, &l->n_queue, error);
     l->search_s += clt_now_s() - start_s;
   }
   if (rc == CLT_OK && l->queue_next < l->n_queue) *out = l->queue[l->queue_next++];

@@ -80,13 +80,12 @@ typedef struct clt_search_loop {
   clt_measurement *initial_answers; /* without logs */
   clt_config *evaluated;            /* the initial ones, canonical */
   clt_config *queue;                /* asked for by the searcher, or taken from the list, and not begun */
-  size_t queue_capacity, n_queue, queue_next, list_next;
+  size_t queue_capacity, n_queue, queue_next;
   clt_pending *pending;
   size_t pending_capacity, n_pending, n_measuring;
 } clt_search_loop;
 
-/* Finds the searcher and parses its options: defaults, then those of the problem's (nullable) Strategy, then settings.
- */
+/* Finds the searcher and parses its options: defaults, those of the problem's (nullable) Strategy, then settings. */
 int clt_loop_choose_searcher(clt_search_loop *loop, const char *name, const clt_problem *problem,
                              const clt_setting *settings, size_t n, clt_error *error);
 /* Starts the searcher; of the setup, space, budget and what is evaluated first are filled in here. */
@@ -144,8 +143,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
 
 /* --- finalists side by side: interleaved rounds until they are told apart (contest.c) --- */
 
-/* Rounds end when the leader's median is ahead with significance, or within tolerance of all others, or at the limits.
- */
+/* Rounds end when the leader's median is ahead with significance, or within tolerance of all others, or at a limit. */
 typedef struct clt_contest_policy {
   unsigned min_rounds, max_rounds;
   double max_total_s;             /* no round begins after it, whatever min_rounds says; 0: no limit */

@@ -107,8 +107,7 @@ static bool differs(const clt_search_loop *l, size_t first_suggestion, clt_confi
 #define MIN_P_VALID 0.5
 
 /* One sweep of a model of other sizes gives what is evaluated first, and prior data for a searcher that transfers.
- * Suggestions are not too much alike: what differs in a switch that matters little would tell no more than one of them.
- */
+ * Suggestions are not too much alike: what differs in a switch that matters little tells no more than one of them. */
 static int ask_model(clt_session *s, clt_error *error) {
   clt_search_loop *l = &s->loop;
   size_t n = s->result->valid < PREDICTED ? (size_t)s->result->valid : PREDICTED;
@@ -346,7 +345,7 @@ static int open_session(clt_session *s, clt_error *error) {
        : settings->recording ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
                              : clt_objective_new_for(&l->objective, l->space, NULL, 0, settings->objective, error);
   l->list = settings->configurations;
-  l->n_list = settings->n_configurations;
+  l->n_list = settings->configurations ? settings->n_configurations : 0;
   if (rc == CLT_OK) rc = choose_initial(s, error); /* before other sources: the model is the first */
   l->budget = find_budget(s);
   if (rc == CLT_OK) rc = open_store(s, error);
