@@ -1,14 +1,106 @@
-/* clatune record and clatune convert: results in a file. */
+/* clatune sample, record and convert: measurements without a search, and results in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/tuning.h"
 #include "format/recording.h"
 #include "format/write.h"
+#include "space/space.h"
 #include "store/store.h"
+
+/* --- sample --- */
+
+/* A list of configurations, each an object, a text "a=1 b=2", or an object with a member "configuration" that is one of
+ * these. */
+static int read_configurations(cli_tuning *tuning, const char *path) {
+  json_error_t cause;
+  json_t *list = json_load_file(path, 0, &cause), *value;
+  const clt_space *space = clt_instance_space(tuning->subject.instance);
+  size_t n = json_array_size(list);
+  const char *name;
+  if (list == NULL) return cli_usage("%s:%d: %s", path, cause.line, cause.text);
+  int rc = n > 0 ? 0 : cli_usage("'%s' needs a list of configurations", path);
+  tuning->configurations = calloc(n + 1, sizeof *tuning->configurations);
+  if (rc == 0 && tuning->configurations == NULL) rc = cli_failure("out of memory");
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    clt_error error = {0};
+    clt_text text = {0};
+    json_t *item = json_array_get(list, i), *inner = json_object_get(item, "configuration");
+    if (inner) item = inner;
+    if (json_is_string(item)) clt_text_add(&text, json_string_value(item));
+    json_object_foreach(item, name, value) {
+      char *number = json_dumps(value, JSON_ENCODE_ANY);
+      const char *shown = json_is_string(value)    ? json_string_value(value)
+                          : json_is_boolean(value) ? (json_is_true(value) ? "1" : "0")
+                                                   : number;
+      clt_text_printf(&text, "%s=%s ", name, shown ? shown : "");
+      free(number);
+    }
+    char *typed = NULL;
+    clt_config *config = &tuning->configurations[i];
+    const char *violation = NULL;
+    if (clt_text_take(&typed, &text, NULL))
+      rc = cli_failure("out of memory");
+    else if (clt_config_parse(config, space, typed, &error))
+      rc = cli_usage("configuration %zu: %s", i, error.message);
+    else if ((violation = clt_space_violation(space, *config, NULL)))
+      rc = cli_usage("configuration %zu violates: %s", i, violation);
+    free(typed);
+  }
+  json_decref(list);
+  tuning->settings.configurations = tuning->configurations;
+  tuning->settings.n_configurations = n;
+  return rc;
+}
+
+static int answer_sample(const cli_tuning *tuning, const clt_tune_result *r, bool as_json) {
+  if (as_json) return cli_print_json(cli_tuning_json(tuning, r));
+  printf("%lld configurations: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
+         (long long)r->measured, (long long)r->reused, (long long)r->n_correct);
+  if (tuning->store) printf("stored in %s\n", clt_store_path(tuning->store));
+  return 0;
+}
+
+static int run_sample(const cli_arguments *arguments) {
+  cli_tuning tuning;
+  int64_t samples;
+  int rc = cli_integer(&samples, arguments, "samples", 100, 1, INT64_MAX);
+  if (rc == 0 && cli_given(arguments, "dry-run")) return cli_dry_run(arguments, "random", false);
+  if (rc == 0) rc = cli_tuning_init(&tuning, arguments, "random");
+  if (rc) return rc;
+  const char *list = cli_text(arguments, "configurations");
+  rc = list ? read_configurations(&tuning, list) : 0;
+  if (rc == 0) rc = cli_tuning_sample(&tuning);
+  tuning.settings.budget = samples;
+  if (cli_given(arguments, "json")) tuning.results = json_array();
+  if (rc == 0) rc = cli_tuning_run(&tuning, answer_sample, cli_given(arguments, "json"));
+  cli_tuning_release(&tuning);
+  return rc;
+}
+
+static const cli_flag sample_flags[] = {
+    {"samples", "N", "how many configurations (default 100); the same seed draws the same ones first"},
+    {"configurations", "FILE", "measures these in place of random ones: a JSON array of objects"},
+    CLI_TUNING_FLAGS};
+
+const cli_command cli_sample = {
+    .name = "sample",
+    .summary = "measures random configurations into the store",
+    .synopsis = "PROBLEM (--samples N | --configurations FILE) [--device NAME] [--size NAME=N]... [OPTION...]",
+    .description =
+        "Measures N random valid configurations and stores them, for 'clatune train' and later tunings.\n"
+        "With --configurations, those of a file.",
+    CLI_FLAGS(sample_flags),
+    .evaluator_options = true,
+    .n_positional = {1, 1},
+    .run = run_sample,
+};
+
+/* --- record --- */
 
 #define FLAG_FILE_FORMAT \
   { "format", "NAME", "t4 (default) or kernel-tuner: a cache file that Kernel Tuner goes on from and simulates with" }
@@ -21,50 +113,6 @@ static int is_t4_wanted(bool *out, const cli_arguments *arguments) {
   *out = strcmp(name, "t4") == 0;
   return rc;
 }
-
-/* --- convert --- */
-
-static int run_convert(const cli_arguments *arguments) {
-  const char *path = cli_text(arguments, "output");
-  bool as_t4;
-  clt_recording *recording = NULL;
-  clt_error error = {0};
-  if (path == NULL) return cli_usage("'clatune convert' needs -o FILE: where to write");
-  int rc = is_t4_wanted(&as_t4, arguments);
-  if (rc) return rc;
-  if (clt_recording_load(&recording, arguments->positional[0], &error) ||
-      (as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(path, recording, &error)) {
-    rc = cli_report(&error);
-  } else if (cli_given(arguments, "json")) {
-    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations",
-                                  (json_int_t)clt_recording_size(recording), "kernel", clt_recording_kernel(recording),
-                                  "device", clt_recording_device(recording)));
-  } else {
-    printf("%zu configurations are in %s\n", clt_recording_size(recording), path);
-  }
-  clt_recording_free(recording);
-  return rc;
-}
-
-static const cli_flag convert_flags[] = {
-    {"output", "FILE", "where to write, compressed if the name ends in .gz; also -o FILE"},
-    FLAG_FILE_FORMAT,
-    CLI_FLAG_JSON,
-    CLI_FLAG_QUIET};
-
-const cli_command cli_convert = {
-    .name = "convert",
-    .summary = "writes other tuners' results as T4 or as a cache file of Kernel Tuner",
-    .synopsis = "FILE -o FILE [--format t4|kernel-tuner]",
-    .description =
-        "Reads results in any form that is known (T4, Kernel Tuner's cache files, CLTune, CLBlast's tuners, KTT, what\n"
-        "'clatune record' wrote; plain or gzip), told by their content, and writes them in another one.",
-    CLI_FLAGS(convert_flags),
-    .n_positional = {1, 1},
-    .run = run_convert,
-};
-
-/* --- record --- */
 
 /* What the store holds of the whole space. */
 typedef struct stored {
@@ -146,4 +194,46 @@ const cli_command cli_record = {
     .evaluator_options = true,
     .n_positional = {1, 1},
     .run = run_record,
+};
+
+/* --- convert --- */
+
+static int run_convert(const cli_arguments *arguments) {
+  const char *path = cli_text(arguments, "output");
+  bool as_t4;
+  clt_recording *recording = NULL;
+  clt_error error = {0};
+  if (path == NULL) return cli_usage("'clatune convert' needs -o FILE: where to write");
+  int rc = is_t4_wanted(&as_t4, arguments);
+  if (rc) return rc;
+  if (clt_recording_load(&recording, arguments->positional[0], &error) ||
+      (as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(path, recording, &error)) {
+    rc = cli_report(&error);
+  } else if (cli_given(arguments, "json")) {
+    rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations",
+                                  (json_int_t)clt_recording_size(recording), "kernel", clt_recording_kernel(recording),
+                                  "device", clt_recording_device(recording)));
+  } else {
+    printf("%zu configurations are in %s\n", clt_recording_size(recording), path);
+  }
+  clt_recording_free(recording);
+  return rc;
+}
+
+static const cli_flag convert_flags[] = {
+    {"output", "FILE", "where to write, compressed if the name ends in .gz; also -o FILE"},
+    FLAG_FILE_FORMAT,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .summary = "writes other tuners' results as T4 or as a cache file of Kernel Tuner",
+    .synopsis = "FILE -o FILE [--format t4|kernel-tuner]",
+    .description =
+        "Reads results in any form that is known (T4, Kernel Tuner's cache files, CLTune, CLBlast's tuners, KTT, what\n"
+        "'clatune record' wrote; plain or gzip), told by their content, and writes them in another one.",
+    CLI_FLAGS(convert_flags),
+    .n_positional = {1, 1},
+    .run = run_convert,
 };

@@ -184,15 +184,6 @@ typedef struct import_count {
   uint64_t added, foreign;
 } import_count;
 
-/* Whether a file begins as JSON or gzip. */
-static bool is_recording(const char *path) {
-  unsigned char start[2] = {0};
-  FILE *file = fopen(path, "rb");
-  size_t n = file ? fread(start, 1, sizeof start, file) : 0;
-  if (file) fclose(file);
-  return n == sizeof start && (start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b));
-}
-
 /* At the recording's sizes, then the typed ones; on the device that the file says of itself, else the typed one. */
 static int instantiate_for(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
                            const cli_arguments *arguments) {
@@ -212,13 +203,10 @@ static int instantiate_for(clt_instance **out, const clt_problem *problem, const
     rc = cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < clt_recording_n_sizes(recording); i++) {
     clt_size size = clt_recording_problem_size(recording, i);
-    bool is_typed = false, is_known = false;
-    for (size_t k = 0; k < n_typed; k++) is_typed |= strcmp(typed[k].name, size.name) == 0;
     for (size_t k = 0; k < clt_problem_n_sizes(problem); k++)
-      is_known |= strcmp(clt_problem_size(problem, k).name, size.name) == 0;
-    if (is_known && !is_typed) sizes[n++] = size;
+      if (strcmp(clt_problem_size(problem, k).name, size.name) == 0) sizes[n++] = size;
   }
-  for (size_t k = 0; rc == 0 && k < n_typed; k++) sizes[n++] = typed[k];
+  for (size_t k = 0; rc == 0 && k < n_typed; k++) sizes[n++] = typed[k]; /* of two of a name the last one counts */
   if (rc == 0 && clt_instance_new(out, problem, sizes, n, &device, &error)) rc = cli_report(&error);
   free(sizes);
   free(typed);
@@ -323,8 +311,13 @@ static int run_import(const cli_arguments *arguments) {
     return cli_usage("'clatune store %s' needs the files to add", arguments->positional[0]);
   for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
-    rc = is_recording(path) ? import_recording(arguments, path, &count)
-                            : merge_stores(arguments, cli_text(arguments, "store"), path, &count.added);
+    unsigned char start[2] = {0}; /* of JSON or gzip, where it is a recording */
+    FILE *file = fopen(path, "rb");
+    if (file && fread(start, 1, sizeof start, file) < sizeof start) start[0] = 0;
+    if (file) fclose(file);
+    rc = start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b)
+             ? import_recording(arguments, path, &count)
+             : merge_stores(arguments, cli_text(arguments, "store"), path, &count.added);
   }
   if (rc) return rc;
   if (clt_store_place(&place, cli_text(arguments, "store"), &error)) return cli_report(&error);

@@ -1,3 +1,6 @@
+/* clatune train and predict: a model of what was measured, and what it thinks best. */
+#include <clatune/sys/model.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +9,8 @@
 #include "cli/subject.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
+
+/* --- train --- */
 
 #define LEAST_IMPORTANCE 0.005 /* that is printed */
 
@@ -19,21 +24,6 @@ static int compare_importance(const void *a, const void *b) {
   return (x->importance < y->importance) - (x->importance > y->importance);
 }
 
-/* The parameters, the one that matters most first; malloc'ed. */
-static int rank_parameters(parameter_importance **out, const clt_model *model, const clt_space *space) {
-  clt_error error = {0};
-  size_t n = clt_space_n_parameters(space);
-  double *importance = calloc(n + 1, sizeof *importance);
-  *out = calloc(n + 1, sizeof **out);
-  int rc = importance && *out ? 0 : cli_failure("out of memory");
-  if (rc == 0 && clt_model_importance(model, importance, &error)) rc = cli_report(&error);
-  for (size_t i = 0; rc == 0 && i < n; i++)
-    (*out)[i] = (parameter_importance){clt_space_parameter(space, i)->name, importance[i]};
-  if (rc == 0) qsort(*out, n, sizeof **out, compare_importance);
-  free(importance);
-  return rc;
-}
-
 static int run_train(const cli_arguments *arguments) {
   const char *typed = cli_text(arguments, "output"), *store = cli_text(arguments, "store");
   cli_subject subject;
@@ -42,7 +32,6 @@ static int run_train(const cli_arguments *arguments) {
   clt_error error = {0};
   size_t n_sizes = 0;
   char *path = NULL;
-  parameter_importance *ranked = NULL;
   int rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_KNOWN);
   if (rc) return rc;
   rc = cli_fit(&model, arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
@@ -52,8 +41,14 @@ static int run_train(const cli_arguments *arguments) {
       (clt_predictor_save(model, store, subject.instance, &error) ||
        clt_predictor_path(&path, store, subject.instance, &error)))
     rc = cli_report(&error);
-  if (rc == 0) rc = rank_parameters(&ranked, model, clt_instance_space(subject.instance));
-  size_t n = clt_space_n_parameters(clt_instance_space(subject.instance));
+  const clt_space *space = clt_instance_space(subject.instance);
+  size_t n = clt_space_n_parameters(space);
+  double shares[CLT_MAX_PARAMETERS];
+  parameter_importance ranked[CLT_MAX_PARAMETERS];
+  if (rc == 0 && clt_model_importance(model, shares, &error)) rc = cli_report(&error);
+  for (size_t i = 0; rc == 0 && i < n; i++)
+    ranked[i] = (parameter_importance){clt_space_parameter(space, i)->name, shares[i]};
+  if (rc == 0) qsort(ranked, n, sizeof *ranked, compare_importance);
   if (rc == 0) clt_model_accuracy_get(model, &a);
   if (rc == 0 && cli_given(arguments, "json")) {
     json_t *importance = json_object();
@@ -75,14 +70,13 @@ static int run_train(const cli_arguments *arguments) {
       printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
     printf("\ntook                %s\nmodel file          %s\n", cli_time(time, a.fit_s), typed ? typed : path);
   }
-  free(ranked);
   free(path);
   clt_model_free(model);
   cli_subject_release(&subject);
   return rc;
 }
 
-static const cli_flag flags[] = {
+static const cli_flag train_flags[] = {
     CLI_FLAG_DEVICE,
     {"size", "NAME=N", "trains on measurements at these sizes alone (default: at all sizes)"},
     {"output", "FILE", "where to write the model (default: beside the store); also -o FILE"},
@@ -102,8 +96,96 @@ const cli_command cli_train = {
         "--warm-start' find it; with -o, in a file for 'clatune predict --model'. Measures nothing. With\n"
         "measurements at five sizes or more, the errors that it prints are those at sizes not trained on. What\n"
         "matters is, for each parameter, the share of the spread of log time that is left when all others are known.",
-    CLI_FLAGS(flags),
+    CLI_FLAGS(train_flags),
     .model_options = true,
     .n_positional = {1, 1},
     .run = run_train,
+};
+
+/* --- predict --- */
+
+#define N_PREDICTIONS 16384 /* one by one: some hundredths of a second */
+
+static int run_predict(const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "model");
+  bool is_file = typed && clt_model_type_find(typed) == NULL, as_json = cli_given(arguments, "json");
+  cli_subject subject;
+  clt_model *model = NULL;
+  clt_error error = {0};
+  size_t n_sizes, n = 0;
+  int64_t top;
+  int rc = cli_integer(&top, arguments, "top", 10, 1, 1000000);
+  if (rc) return rc;
+  cli_device_need need = is_file && !cli_given(arguments, "device") ? CLI_DEVICE_IF_NAMED : CLI_DEVICE_KNOWN;
+  rc = cli_subject_init(&subject, arguments, arguments->positional[0], need);
+  if (rc) return rc;
+  const clt_space *space = clt_instance_space(subject.instance);
+  if (typed == NULL)
+    rc = cli_trained_model(&model, arguments, &subject);
+  else if (!is_file)
+    rc = cli_fit(&model, arguments, &subject, typed, false, &n_sizes);
+  else if (clt_model_load(&model, space, subject.instance, typed, &error))
+    rc = cli_report(&error);
+  bool sweep = cli_given(arguments, "sweep") || top > N_PREDICTIONS;
+  clt_config *configs = calloc((size_t)top, sizeof *configs);
+  clt_prediction *predictions = calloc((size_t)top, sizeof *predictions);
+  json_t *list = json_array();
+  if (rc == 0 && (configs == NULL || predictions == NULL)) rc = cli_failure("out of memory");
+  if (rc == 0 &&
+      (sweep ? clt_model_best(model, (size_t)top, 0.5, NULL, 0, configs, predictions, &n, &error)
+             : clt_model_climb(model, (size_t)top, 0.5, NULL, 0, N_PREDICTIONS, configs, predictions, &n, &error)))
+    rc = cli_report(&error);
+  if (rc == 0 && !as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    const clt_prediction *p = &predictions[i];
+    double time_s = exp((double)p->log_cost);
+    if (as_json) {
+      json_array_append_new(
+          list,
+          json_pack("{s:o, s:o, s:o, s:o, s:o}", "configuration", cli_json_configuration(space, configs[i]), "options",
+                    cli_json_best_options(subject.instance, configs[i]), "time_s", clt_json_real(time_s), "spread",
+                    clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
+    } else {
+      char time[32], *configuration = clt_config_string(space, configs[i]);
+      printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, time_s), p->spread, p->p_valid,
+             configuration ? configuration : "?");
+      free(configuration);
+    }
+  }
+  if (rc == 0 && as_json) rc = cli_print_json(json_pack("{s:O}", "predictions", list));
+  json_decref(list);
+  free(configs);
+  free(predictions);
+  clt_model_free(model);
+  cli_subject_release(&subject);
+  return rc;
+}
+
+static const cli_flag predict_flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    {"model", "FILE|NAME",
+     "a model file of 'clatune train', or a model to fit now on stored rows (default: what\n"
+     "'clatune train' has kept; where there is none, 'auto' is fitted now)"},
+    {"top", "K", "how many configurations to print (default 10)"},
+    {"sweep", NULL, "predicts every configuration of a large space, too (default: climbs to the best)"},
+    CLI_FLAG_STORE,
+    CLI_FLAG_SEED,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .summary = "prints the configurations that a model predicts to be best",
+    .synopsis = "PROBLEM [--model FILE|NAME] [--top K] [--device NAME] [--size NAME=N]... [OPTION...]",
+    .description =
+        "Predicts run times and prints the configurations that would be best, those that would probably fail\n"
+        "last; also for sizes at which nothing was measured, where the model was trained on several. In a space\n"
+        "that is too large to be swept at once it climbs from random configurations to the best neighbour, unless\n"
+        "it is told to sweep. Measures nothing. With a model file, no device is needed; its limits apply if one is\n"
+        "named.",
+    CLI_FLAGS(predict_flags),
+    .model_options = true,
+    .n_positional = {1, 1},
+    .run = run_predict,
 };
