@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "measurement/objective.h"
-#include "search/certainty.h"
+#include "search/search.h"
 
 typedef struct cli_tuning {
   cli_subject subject;

@@ -20,9 +20,9 @@
 
 typedef struct time_choice {
   const clt_objective *objective;
-  clt_best best;     /* finalist */
-  clt_best fastest;  /* in the search */
-  clt_map finalists; /* seen */
+  clt_best_record best;    /* finalist */
+  clt_best_record fastest; /* in the search */
+  clt_map finalists;       /* seen */
 } time_choice;
 
 static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
@@ -33,13 +33,13 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
     bool is_new;
     if (clt_map_add(&c->finalists, m->config, &is_new) == NULL) return CLT_E_MEMORY;
     if (is_new && correct && m->time_s < c->best.time_s)
-      c->best = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
+      c->best = (clt_best_record){m->config, m->time_s, m->energy_J, m->figure};
     return 0;
   }
   bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
     if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
-    c->fastest = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
+    c->fastest = (clt_best_record){m->config, m->time_s, m->energy_J, m->figure};
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
   if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
@@ -59,7 +59,7 @@ enum { SEARCHED, COMPARED }; /* the two kinds of records */
 typedef struct candidate {
   bool failed;    /* when it was last run */
   double cost[2]; /* NaN: none */
-  clt_best best[2];
+  clt_best_record best[2];
 } candidate;
 
 typedef struct cost_choice {
@@ -87,12 +87,12 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
   if (correct) {
     const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
     i->cost[k] = cost;
-    i->best[k] = (clt_best){m->config, m->time_s, m->energy_J, m->figure};
+    i->best[k] = (clt_best_record){m->config, m->time_s, m->energy_J, m->figure};
   }
   return 0;
 }
 
-static clt_best choose_by_cost(const cost_choice *c) {
+static clt_best_record choose_by_cost(const cost_choice *c) {
   const candidate *least[2] = {NULL, NULL};
   for (size_t n = 0; n < c->n; n++)
     for (int k = 0; k < 2; k++) {
@@ -109,11 +109,11 @@ static clt_best choose_by_cost(const cost_choice *c) {
   return passed ? searched->best[SEARCHED] : compared->best[COMPARED];
 }
 
-int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+int clt_best_of_key(clt_best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                     const clt_objective *objective, clt_error *error) {
   int rc;
   if (clt_objective_ranks_by_time(objective)) {
-    const clt_best none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
+    const clt_best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
     time_choice c = {.objective = objective, .best = none, .fastest = none};
     rc = clt_store_best(store, key, space, judge_by_time, &c, error);
     if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;

@@ -75,14 +75,14 @@ void clt_texts_release(clt_texts *texts);
 /* --- best.c --- */
 
 /* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
-typedef struct clt_best {
+typedef struct clt_best_record {
   clt_config config;
   double time_s, energy_J, figure;
-} clt_best;
+} clt_best_record;
 
-#define CLT_NOTHING_BEST ((clt_best){CLT_CONFIG_NONE, NAN, NAN, NAN})
+#define CLT_NOTHING_BEST ((clt_best_record){CLT_CONFIG_NONE, NAN, NAN, NAN})
 
-int clt_best_of_key(clt_best *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+int clt_best_of_key(clt_best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
                     const clt_objective *objective, clt_error *error);
 
 /* --- predictor.c: models of a kernel on a device, fitted on what a store holds of it at all sizes ---
@@ -130,7 +130,7 @@ void clt_kept_models_release(clt_kept_models *models);
 /* The best for the instance by the model of a file; *best stays as it is where there is none, or none to be believed.
  * owned (nullable): whose instance it is. It is emptied where the model is kept, and lives as long as that speaks of
  * it. */
-int clt_kept_models_best(clt_kept_models *models, clt_best *best, const char *path, const clt_instance *instance,
+int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const char *path, const clt_instance *instance,
                          clt_owned *owned, clt_error *error);
 
 /* --- catalog.c --- */
@@ -174,7 +174,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
 typedef struct clt_basis {
   clt_tier tier;
   bool stale;
-  clt_best best;
+  clt_best_record best;
   const char *device, *sizes;
 } clt_basis;
 

@@ -34,6 +34,7 @@ typedef struct place {
   clt_store *store; /* the one that it was found in first */
   clt_instance *instance;
   clt_objective *objective;
+  clt_texts *configurations; /* the table's */
   double *costs; /* by configuration: NaN where it was not measured, INFINITY where it fails or is not valid */
   size_t capacity;
   double best; /* the least cost; NaN: nothing succeeded */
@@ -52,13 +53,6 @@ static void release_place(place *p) {
   clt_instance_free(p->instance);
   free(p->sizes);
   free(p->costs);
-  *p = (place){.best = NAN};
-}
-
-static void release_table(table *t) {
-  for (size_t i = 0; i < t->n_places; i++) release_place(&t->places[i]);
-  free(t->places);
-  clt_texts_release(&t->configurations);
 }
 
 static int reserve_costs(place *p, size_t n) {
@@ -68,29 +62,18 @@ static int reserve_costs(place *p, size_t n) {
   return CLT_OK;
 }
 
-typedef struct reading {
-  table *table;
-  place *place;
-} reading;
-
 /* What another store knew before stands. */
 static int collect_cost(void *user, const clt_store_answer *answer) {
-  const reading *r = user;
-  place *p = r->place;
+  place *p = user;
   if (answer->newest == NULL) return 0;
   double cost = clt_measurement_correct(answer->newest) ? clt_objective_cost(p->objective, answer->newest) : INFINITY;
   if (isnan(cost)) return 0;
   char *text = clt_config_string(clt_instance_space(p->instance), answer->config);
-  size_t number = text ? clt_texts_add(&r->table->configurations, text) : CLT_NO_TEXT;
+  size_t number = text ? clt_texts_add(p->configurations, text) : CLT_NO_TEXT;
   free(text);
   if (number == CLT_NO_TEXT || reserve_costs(p, number + 1)) return CLT_E_MEMORY;
   if (isnan(p->costs[number])) p->costs[number] = cost;
   return 0;
-}
-
-static int read_costs(table *t, place *p, clt_store *store, clt_error *error) {
-  reading r = {t, p};
-  return clt_store_newest(store, &p->key, clt_instance_space(p->instance), false, collect_cost, &r, NULL, error);
 }
 
 static bool passes_filter(const clt_portable_filter *f, const char *device, const clt_instance *instance) {
@@ -113,28 +96,31 @@ static bool passes_filter(const clt_portable_filter *f, const char *device, cons
  * one, one of another store does not. */
 static int add_place(void *user, const clt_related *found, clt_instance **instance, clt_error *error) {
   table *t = user;
-  size_t i = 0;
+  place *p = t->places;
+  int rc = CLT_OK;
   if (t->filter && !passes_filter(t->filter, found->key.device, *instance)) return CLT_OK;
-  while (i < t->n_places &&
-         (strcmp(t->places[i].key.device, found->key.device) != 0 || strcmp(t->places[i].sizes, found->sizes) != 0))
-    i++;
-  if (i == t->n_places) {
-    if (clt_grow(&t->places, &t->capacity, i + 1, sizeof *t->places)) return clt_fail_memory(error);
-    t->places[t->n_places++] = (place){.best = NAN};
-  } else if (strcmp(t->places[i].key.driver, found->key.driver) == 0) {
-    return read_costs(t, &t->places[i], found->store, error);
-  } else if (t->places[i].store != found->store) {
-    return CLT_OK;
+  while (p < t->places + t->n_places &&
+         (strcmp(p->key.device, found->key.device) != 0 || strcmp(p->sizes, found->sizes) != 0))
+    p++;
+  bool is_new = p == t->places + t->n_places;
+  if (is_new || strcmp(p->key.driver, found->key.driver) != 0) {
+    if (!is_new && p->store != found->store) return CLT_OK;
+    if (is_new && clt_grow(&t->places, &t->capacity, t->n_places + 1, sizeof *t->places)) return clt_fail_memory(error);
+    if (is_new)
+      p = &t->places[t->n_places++];
+    else
+      release_place(p);
+    *p = (place){.key = found->key,
+                 .sizes = strdup(found->sizes),
+                 .store = found->store,
+                 .instance = *instance,
+                 .configurations = &t->configurations,
+                 .best = NAN};
+    *instance = NULL;
+    rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
   }
-  place *p = &t->places[i];
-  release_place(p);
-  p->key = found->key;
-  p->store = found->store;
-  p->instance = *instance;
-  *instance = NULL;
-  p->sizes = strdup(found->sizes);
-  int rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
-  return rc ? rc : read_costs(t, p, found->store, error);
+  if (rc) return rc;
+  return clt_store_newest(found->store, &p->key, clt_instance_space(p->instance), false, collect_cost, p, NULL, error);
 }
 
 /* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or
@@ -166,7 +152,7 @@ static int complete_table(table *t, clt_error *error) {
 typedef struct score {
   const char *configuration; /* NULL: none */
   size_t number, n_missing;
-  double sum, worst;
+  double sum, worst, bound; /* bound: the sum if it is as good as the best where nothing is known */
 } score;
 
 /* False: it fails somewhere, or was measured nowhere. */
@@ -180,71 +166,59 @@ static bool score_configuration(score *out, const table *t, size_t number) {
     out->sum += relative;
     out->worst = fmax(out->worst, relative);
   }
+  out->bound = out->sum + (double)out->n_missing;
   return out->n_missing < t->n_places;
 }
 
-/* As good as the best where nothing is known. */
-static double bound(const score *s) { return s->sum + (double)s->n_missing; }
-
 static bool comes_before(double x, const score *a, double y, const score *b) {
-  return x != y ? x < y : strcmp(a->configuration, b->configuration) < 0;
+  return b->configuration == NULL || (x != y ? x < y : strcmp(a->configuration, b->configuration) < 0);
 }
-
-static void choose_configurations(const table *t, clt_portable *out, score *best, score *open) {
-  score s;
-  *best = *open = (score){0};
-  for (size_t i = 0; i < t->configurations.n; i++) {
-    if (!score_configuration(&s, t, i)) continue;
-    out->n_configurations++;
-    out->n_complete += s.n_missing == 0;
-    if (best->configuration == NULL || s.n_missing < best->n_missing ||
-        (s.n_missing == best->n_missing && comes_before(s.sum, &s, best->sum, best)))
-      *best = s;
-  }
-  for (size_t i = 0; i < t->configurations.n && best->configuration; i++) {
-    if (i == best->number || !score_configuration(&s, t, i) || s.n_missing == 0 || bound(&s) >= bound(best)) continue;
-    out->n_open++;
-    if (open->configuration == NULL || comes_before(bound(&s), &s, bound(open), open)) *open = s;
-  }
-}
-
-/* --- saying so --- */
 
 /* The build options that are the same at all places. */
-static int common_options(char **out, const table *t, const char *configuration, clt_error *error) {
-  char *common = NULL;
+static int list_common_options(char **out, const table *t, const char *configuration, clt_error *error) {
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < t->n_places; i++) {
     const clt_instance *instance = t->places[i].instance;
     clt_config config;
-    char *options = NULL, *both = NULL, *rest = NULL;
+    clt_text words = {0};
+    char *options = NULL, *rest = NULL, *before = *out;
     rc = clt_config_parse(&config, clt_instance_space(instance), configuration, error);
     if (rc == CLT_OK) rc = clt_instance_options(instance, config, &options, error);
-    if (rc == CLT_OK && common == NULL) {
-      common = options;
-    } else if (rc == CLT_OK) {
-      clt_text words = {0};
-      for (char *word = strtok_r(common, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        size_t n = strlen(word);
-        const char *at = strstr(options, word);
-        while (at && ((at > options && at[-1] != ' ') || (at[n] != ' ' && at[n] != '\0'))) at = strstr(at + 1, word);
-        if (at) clt_text_printf(&words, "%s%s", words.n ? " " : "", word);
-      }
-      rc = clt_text_take(&both, &words, error);
-      free(options);
-      free(common);
-      common = both;
+    if (rc) return rc;
+    if (before == NULL) {
+      *out = options;
+      continue;
     }
+    for (char *word = strtok_r(before, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+      size_t n = strlen(word);
+      const char *at = strstr(options, word);
+      while (at && ((at > options && at[-1] != ' ') || (at[n] != ' ' && at[n] != '\0'))) at = strstr(at + 1, word);
+      if (at) clt_text_printf(&words, "%s%s", words.n ? " " : "", word);
+    }
+    *out = NULL;
+    rc = clt_text_take(out, &words, error);
+    free(options);
+    free(before);
   }
-  if (rc) return free(common), rc;
-  *out = common;
-  return CLT_OK;
+  return rc;
 }
 
 static int describe_answer(clt_portable *out, const table *t, clt_error *error) {
-  score best, open;
+  score best = {0}, open = {0}, s;
   clt_text missing = {0};
-  choose_configurations(t, out, &best, &open);
+  for (size_t i = 0; i < t->configurations.n; i++) {
+    if (!score_configuration(&s, t, i)) continue;
+    out->n_configurations++;
+    out->n_complete += s.n_missing == 0;
+    if (best.configuration == NULL || s.n_missing < best.n_missing ||
+        (s.n_missing == best.n_missing && comes_before(s.sum, &s, best.sum, &best)))
+      best = s;
+  }
+  for (size_t i = 0; i < t->configurations.n && best.configuration; i++) {
+    if (i == best.number || !score_configuration(&s, t, i) || s.n_missing == 0 || s.bound >= best.bound) continue;
+    out->n_open++;
+    if (comes_before(s.bound, &s, open.bound, &open)) open = s;
+  }
   if (best.configuration == NULL)
     return clt_fail(error, CLT_E_NO_VALID,
                     "every configuration that was measured fails at one of the %zu places, or is not valid there",
@@ -255,29 +229,24 @@ static int describe_answer(clt_portable *out, const table *t, clt_error *error) 
   out->configuration = strdup(best.configuration);
   out->places = clt_new_array(t->n_places, sizeof *out->places);
   bool no_memory = out->configuration == NULL || out->places == NULL;
-  for (; !no_memory && out->n_places < t->n_places; out->n_places++) {
+  for (; out->places && out->n_places < t->n_places; out->n_places++) {
     const place *p = &t->places[out->n_places];
     double cost = p->costs[best.number];
     clt_portable_place *answer = &out->places[out->n_places];
-    *answer = (clt_portable_place){strdup(p->key.device),
-                                   strdup(p->key.driver),
-                                   strdup(p->sizes),
-                                   cost / p->best,
-                                   clt_objective_exchange(p->objective, cost),
-                                   clt_objective_exchange(p->objective, p->best)};
-    no_memory = !answer->device || !answer->driver || !answer->sizes;
+    *answer = (clt_portable_place){.device = strdup(p->key.device),
+                                   .driver = strdup(p->key.driver),
+                                   .sizes = strdup(p->sizes),
+                                   .relative = cost / p->best,
+                                   .value = clt_objective_exchange(p->objective, cost),
+                                   .best_value = clt_objective_exchange(p->objective, p->best)};
+    no_memory = no_memory || !answer->device || !answer->driver || !answer->sizes;
+    if (open.configuration && isnan(p->costs[open.number]))
+      clt_text_printf(&missing, "%s%s%s%s", missing.n ? "; " : "", p->key.device, p->sizes[0] ? ", " : "", p->sizes);
   }
-  if (no_memory) return clt_fail_memory(error);
-  if (open.configuration) {
-    if ((out->open_configuration = strdup(open.configuration)) == NULL) return clt_fail_memory(error);
-    for (size_t i = 0; i < t->n_places; i++)
-      if (isnan(t->places[i].costs[open.number]))
-        clt_text_printf(&missing, "%s%s%s%s", missing.n ? "; " : "", t->places[i].key.device,
-                        t->places[i].sizes[0] ? ", " : "", t->places[i].sizes);
-    int rc = clt_text_take(&out->open_missing, &missing, error);
-    if (rc) return rc;
-  }
-  return common_options(&out->options, t, best.configuration, error);
+  int rc = open.configuration ? clt_text_take(&out->open_missing, &missing, error) : CLT_OK;
+  if (open.configuration) out->open_configuration = strdup(open.configuration);
+  if (no_memory || (open.configuration && out->open_configuration == NULL)) return clt_fail_memory(error);
+  return rc ? rc : list_common_options(&out->options, t, best.configuration, error);
 }
 
 int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
@@ -301,7 +270,9 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
                   clt_problem_name(problem));
   if (rc == CLT_OK) rc = complete_table(&t, error);
   if (rc == CLT_OK) rc = describe_answer(&made, &t, error);
-  release_table(&t);
+  for (size_t i = 0; i < t.n_places; i++) release_place(&t.places[i]);
+  free(t.places);
+  clt_texts_release(&t.configurations);
   if (rc) return clt_portable_release(&made), rc;
   *out = made;
   return CLT_OK;

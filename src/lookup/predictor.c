@@ -181,7 +181,7 @@ void clt_kept_models_release(clt_kept_models *models) {
   *models = (clt_kept_models){0};
 }
 
-int clt_kept_models_best(clt_kept_models *models, clt_best *best, const char *path, const clt_instance *instance,
+int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const char *path, const clt_instance *instance,
                          clt_owned *owned, clt_error *error) {
   struct stat file;
   if (stat(path, &file)) return CLT_OK;

@@ -107,7 +107,7 @@ static int find_alternative(clt_basis *out, const alternative *all, size_t n, cl
   for (size_t i = 0; i < n; i++) {
     const clt_related *r = all[i].related;
     bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_text;
-    clt_best best;
+    clt_best_record best;
     if (all[i].tier < first || all[i].tier > last) continue;
     if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
     int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), objective, error);
@@ -139,7 +139,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   alternative *others = NULL;
   clt_store_key key;
   clt_basis basis = {.tier = CLT_TIER_EXACT, .best = CLT_NOTHING_BEST};
-  const clt_best *best = &basis.best;
+  const clt_best_record *best = &basis.best;
   char *sizes = clt_instance_sizes_text(instance);
   const clt_related_query query = {&key, clt_problem_name(clt_instance_problem(instance)), sizes, false};
   int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);

@@ -1,5 +1,4 @@
-/* The textbook's metaheuristics, in steps (search.h): each proposes a configuration and learns its cost. Their states
- * begin with their clt_steps, whose functions ask and tell for them. */
+/* The textbook's metaheuristics, in steps (search.h): each proposes a configuration and learns its cost. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -8,6 +7,52 @@
 #include "search/search.h"
 
 #define TRIES 100 /* children that are known already, before a random configuration is taken */
+
+typedef struct walk_options {
+  int64_t starts, cooling, population, tournament;
+  double rate, temperature, final_temperature, mutation;
+} walk_options;
+
+typedef struct walk_state {
+  clt_steps steps; /* first: its ask, tell and report are the searchers' */
+  walk_options options;
+  clt_best best; /* so far; of local: of the starts or the neighbours; of annealing: where it stands */
+  /* local */
+  clt_best centre;             /* none: a start is looked for */
+  int64_t starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
+  clt_config *neighbours;      /* in random order */
+  size_t n_neighbours, next, capacity;
+  /* annealing */
+  int64_t n_learnt; /* in this cooling */
+  /* genetic */
+  int64_t n_first; /* random ones proposed */
+  clt_best *members;
+  size_t n_members;
+} walk_state;
+
+static int walk_init(walk_state *s, const clt_search_setup *setup, const void *options, const clt_steps_rules *rules,
+                     const char *phase, clt_error *error) {
+  s->options = *(const walk_options *)options;
+  s->best = s->centre = CLT_NO_BEST;
+  s->starts_left = s->options.starts;
+  int rc = clt_steps_init(&s->steps, setup, rules, s, error);
+  s->steps.phase = phase;
+  return rc;
+}
+
+static void walk_fini(void *state) {
+  walk_state *s = state;
+  free(s->neighbours);
+  free(s->members);
+  clt_steps_fini(state);
+}
+
+#define SEARCHER(NAME, SUMMARY, TABLE, INIT)                                                                           \
+  {                                                                                                                    \
+    .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .options = TABLE,                                       \
+    .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(walk_options), .state_size = sizeof(walk_state), \
+    .init = INIT, .ask = clt_steps_ask, .tell = clt_steps_tell, .report = clt_steps_report, .fini = walk_fini          \
+  }
 
 /* A new configuration with some of config's parameters drawn anew, else a random one. */
 static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_config *out, clt_error *error) {
@@ -22,82 +67,37 @@ static int propose_mutant(clt_steps *steps, clt_config config, double rate, clt_
  * (Bergstra, Pinto and Cox, "Machine learning for predictive auto-tuning with boosted regression trees", InPar 2012).
  */
 
-typedef struct hill_climb_options {
-  double rate;
-} hill_climb_options;
-
-typedef struct hill_climb_state {
-  clt_steps steps;
-  double rate;
-  clt_best best;
-} hill_climb_state;
-
 static int hill_climb_propose(void *state, clt_config *out, clt_error *error) {
-  hill_climb_state *s = state;
-  return propose_mutant(&s->steps, s->best.config, s->rate, out, error);
+  walk_state *s = state;
+  return propose_mutant(&s->steps, s->best.config, s->options.rate, out, error);
 }
 
 static int hill_climb_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
-  clt_best_keep(&((hill_climb_state *)state)->best, config, cost);
+  clt_best_keep(&((walk_state *)state)->best, config, cost);
   return CLT_OK;
 }
 
 static int hill_climb_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {hill_climb_propose, hill_climb_learn};
-  hill_climb_state *s = state;
-  s->rate = ((const hill_climb_options *)options)->rate;
-  s->best = CLT_NO_BEST;
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  s->steps.phase = "climbing";
-  return rc;
+  static const clt_steps_rules rules = {.propose = hill_climb_propose, .learn = hill_climb_learn};
+  return walk_init(state, setup, options, &rules, "climbing", error);
 }
 
 static const clt_option hill_climb_table[] = {
-    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(hill_climb_options, rate),
+    {"rate", CLT_OPTION_REAL, "0.25", 0, 1, offsetof(walk_options, rate),
      "probability with which each parameter is drawn anew"},
 };
 
-const clt_searcher_type clt_searcher_hill_climb = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "hill-climb",
-    .summary = "the best configuration with some parameters drawn anew, kept if faster",
-    .options = hill_climb_table,
-    .n_options = sizeof hill_climb_table / sizeof *hill_climb_table,
-    .options_size = sizeof(hill_climb_options),
-    .state_size = sizeof(hill_climb_state),
-    .init = hill_climb_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
-    .report = clt_steps_report,
-    .fini = clt_steps_fini,
-};
+const clt_searcher_type clt_searcher_hill_climb =
+    SEARCHER("hill-climb", "the best configuration with some parameters drawn anew, kept if faster", hill_climb_table,
+             hill_climb_init);
 
 /* --- local: all neighbours of a configuration are measured, the fastest takes its place, and where none is faster the
  * search starts anew elsewhere (best improvement; Aarts and Lenstra, "Local search in combinatorial optimization",
  * 1997, chapter 1). */
 
-typedef struct local_options {
-  int64_t starts;
-} local_options;
-
-typedef struct local_state {
-  clt_steps steps;
-  int64_t n_starts, starts_left, n_open; /* n_open: neighbours or starts that are not learnt */
-  clt_best centre;                       /* none: a start is looked for */
-  clt_best best;                         /* of the starts, or of the neighbours */
-  clt_config *neighbours;                /* in random order */
-  size_t n_neighbours, next, capacity;
-} local_state;
-
-static void start_anew(local_state *s) {
-  s->centre = s->best = CLT_NO_BEST;
-  s->starts_left = s->n_starts;
-  s->steps.phase = "starting";
-}
-
 static int local_propose(void *state, clt_config *out, clt_error *error) {
-  local_state *s = state;
+  walk_state *s = state;
   const clt_space *space = s->steps.space;
   for (;;) {
     bool starting = s->centre.config == CLT_CONFIG_NONE;
@@ -115,7 +115,9 @@ static int local_propose(void *state, clt_config *out, clt_error *error) {
     }
     if (s->n_open > 0) return CLT_OK;
     if (!starting && !(s->best.cost < s->centre.cost)) {
-      start_anew(s);
+      s->centre = s->best = CLT_NO_BEST;
+      s->starts_left = s->options.starts;
+      s->steps.phase = "starting";
       continue;
     }
     s->steps.phase = "descending";
@@ -137,7 +139,7 @@ static int local_propose(void *state, clt_config *out, clt_error *error) {
 
 static int local_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
-  local_state *s = state;
+  walk_state *s = state;
   if (s->n_open > 0)
     s->n_open--;
   else
@@ -147,38 +149,18 @@ static int local_learn(void *state, clt_config config, double cost, clt_error *e
 }
 
 static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {local_propose, local_learn};
-  local_state *s = state;
-  s->n_starts = ((const local_options *)options)->starts;
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  start_anew(s);
-  return rc;
-}
-
-static void local_fini(void *state) {
-  free(((local_state *)state)->neighbours);
-  clt_steps_fini(state);
+  static const clt_steps_rules rules = {.propose = local_propose, .learn = local_learn};
+  return walk_init(state, setup, options, &rules, "starting", error);
 }
 
 static const clt_option local_table[] = {
-    {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(local_options, starts),
+    {"starts", CLT_OPTION_INT, "10", 1, INT32_MAX, offsetof(walk_options, starts),
      "random configurations of which the fastest is a starting point"},
 };
 
-const clt_searcher_type clt_searcher_local = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "local",
-    .summary = "the fastest of all neighbours, again and again; a new start where none is faster",
-    .options = local_table,
-    .n_options = sizeof local_table / sizeof *local_table,
-    .options_size = sizeof(local_options),
-    .state_size = sizeof(local_state),
-    .init = local_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
-    .report = clt_steps_report,
-    .fini = local_fini,
-};
+const clt_searcher_type clt_searcher_local =
+    SEARCHER("local", "the fastest of all neighbours, again and again; a new start where none is faster", local_table,
+             local_init);
 
 /* --- annealing: a walk over neighbours that takes slower ones with a probability that falls with the temperature
  * (Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220, 1983). */
@@ -186,101 +168,61 @@ const clt_searcher_type clt_searcher_local = {
 #define STEPS 200 /* through what is known, before more than one parameter is changed */
 #define KICK 0.25 /* probability with which each parameter is drawn anew then */
 
-typedef struct annealing_options {
-  double temperature, final_temperature;
-  int64_t cooling;
-} annealing_options;
-
-typedef struct annealing_state {
-  clt_steps steps;
-  annealing_options options;
-  int64_t n_learnt; /* in this cooling */
-  clt_best current;
-} annealing_state;
-
 /* Metropolis on the logarithm of time, so that the temperature is a ratio of times and has no unit. */
-static void consider_move(annealing_state *s, clt_config config, double cost) {
+static void consider_move(walk_state *s, clt_config config, double cost) {
   if (!isfinite(cost)) return;
-  const annealing_options *o = &s->options;
-  double rise = s->current.config == CLT_CONFIG_NONE ? 0 : log(cost / s->current.cost);
+  const walk_options *o = &s->options;
+  double rise = s->best.config == CLT_CONFIG_NONE ? 0 : log(cost / s->best.cost);
   double cooled = pow(o->final_temperature / o->temperature, (double)s->n_learnt / (double)o->cooling);
   if (rise > 0 && clt_rng_unit(&s->steps.rng) >= exp(-rise / (o->temperature * cooled))) return;
-  s->current = (clt_best){config, cost};
+  s->best = (clt_best){config, cost};
 }
 
 /* Neighbours that are known are walked over without another evaluation. */
 static int annealing_propose(void *state, clt_config *out, clt_error *error) {
-  annealing_state *s = state;
-  for (int i = 0; s->current.config != CLT_CONFIG_NONE && i < STEPS; i++) {
-    *out = clt_steps_vary(&s->steps, s->current.config);
+  walk_state *s = state;
+  for (int i = 0; s->best.config != CLT_CONFIG_NONE && i < STEPS; i++) {
+    *out = clt_steps_vary(&s->steps, s->best.config);
     if (clt_steps_is_new(&s->steps, *out)) return CLT_OK;
     consider_move(s, *out, clt_steps_cost(&s->steps, *out));
   }
-  return propose_mutant(&s->steps, s->current.config, KICK, out, error);
+  return propose_mutant(&s->steps, s->best.config, KICK, out, error);
 }
 
 static int annealing_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
-  annealing_state *s = state;
+  walk_state *s = state;
   consider_move(s, config, cost);
   if (++s->n_learnt == s->options.cooling) s->n_learnt = 0; /* heated again */
   return CLT_OK;
 }
 
 static int annealing_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {annealing_propose, annealing_learn};
-  annealing_state *s = state;
-  s->options = *(const annealing_options *)options;
-  s->current = CLT_NO_BEST;
+  static const clt_steps_rules rules = {.propose = annealing_propose, .learn = annealing_learn};
+  walk_state *s = state;
+  int rc = walk_init(s, setup, options, &rules, "annealing", error);
   if (s->options.cooling == 0) s->options.cooling = setup->budget == INT64_MAX ? 200 : setup->budget;
   if (s->options.cooling == 0) s->options.cooling = 1;
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  s->steps.phase = "annealing";
   return rc;
 }
 
 static const clt_option annealing_table[] = {
-    {"temperature", CLT_OPTION_REAL, "0.2", 1e-6, 1e6, offsetof(annealing_options, temperature),
+    {"temperature", CLT_OPTION_REAL, "0.2", 1e-6, 1e6, offsetof(walk_options, temperature),
      "at the beginning: the rise in log time that is taken with probability 1/e"},
-    {"final-temperature", CLT_OPTION_REAL, "0.003", 1e-6, 1e6, offsetof(annealing_options, final_temperature),
+    {"final-temperature", CLT_OPTION_REAL, "0.003", 1e-6, 1e6, offsetof(walk_options, final_temperature),
      "at the end of the cooling"},
-    {"cooling", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(annealing_options, cooling),
+    {"cooling", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(walk_options, cooling),
      "evaluations from the first temperature to the final one, after which it is heated again; 0: the budget, or 200"},
 };
 
-const clt_searcher_type clt_searcher_annealing = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "annealing",
-    .summary = "a walk over neighbours that takes slower ones less and less often",
-    .options = annealing_table,
-    .n_options = sizeof annealing_table / sizeof *annealing_table,
-    .options_size = sizeof(annealing_options),
-    .state_size = sizeof(annealing_state),
-    .init = annealing_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
-    .report = clt_steps_report,
-    .fini = clt_steps_fini,
-};
+const clt_searcher_type clt_searcher_annealing = SEARCHER(
+    "annealing", "a walk over neighbours that takes slower ones less and less often", annealing_table, annealing_init);
 
 /* --- genetic: a population whose members are mixed, and whose slowest gives way to a faster child. Steady state, one
  * child at a time (Whitley, "The GENITOR algorithm and selection pressure", ICGA 1989), uniform crossover (Syswerda,
  * "Uniform crossover in genetic algorithms", ICGA 1989). */
 
-typedef struct genetic_options {
-  int64_t population, tournament;
-  double mutation;
-} genetic_options;
-
-typedef struct genetic_state {
-  clt_steps steps;
-  genetic_options options;
-  int64_t n_first; /* random ones proposed */
-  clt_best *members;
-  size_t n_members;
-} genetic_state;
-
-static clt_config pick_parent(genetic_state *s) {
+static clt_config pick_parent(walk_state *s) {
   const clt_best *best = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
   for (int64_t i = 1; i < s->options.tournament; i++) {
     const clt_best *m = &s->members[clt_rng_below(&s->steps.rng, s->n_members)];
@@ -291,7 +233,7 @@ static clt_config pick_parent(genetic_state *s) {
 
 /* Mutation grows with each child that is known already. */
 static int genetic_propose(void *state, clt_config *out, clt_error *error) {
-  genetic_state *s = state;
+  walk_state *s = state;
   bool grown = s->n_first >= s->options.population && s->n_members > 0;
   for (int i = 0; grown && i < TRIES; i++) {
     double rate = s->options.mutation + (1 - s->options.mutation) * i / TRIES;
@@ -306,7 +248,7 @@ static int genetic_propose(void *state, clt_config *out, clt_error *error) {
 
 static int genetic_learn(void *state, clt_config config, double cost, clt_error *error) {
   (void)error;
-  genetic_state *s = state;
+  walk_state *s = state;
   if (!isfinite(cost)) return CLT_OK;
   if (s->n_members < (size_t)s->options.population) {
     s->members[s->n_members++] = (clt_best){config, cost};
@@ -320,41 +262,22 @@ static int genetic_learn(void *state, clt_config config, double cost, clt_error 
 }
 
 static int genetic_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {genetic_propose, genetic_learn};
-  genetic_state *s = state;
-  s->options = *(const genetic_options *)options;
+  static const clt_steps_rules rules = {.propose = genetic_propose, .learn = genetic_learn};
+  walk_state *s = state;
+  int rc = walk_init(s, setup, options, &rules, "first population", error);
   s->members = clt_new_array((size_t)s->options.population, sizeof *s->members);
-  if (s->members == NULL) return clt_fail_memory(error);
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
-  s->steps.phase = "first population";
-  return rc;
-}
-
-static void genetic_fini(void *state) {
-  free(((genetic_state *)state)->members);
-  clt_steps_fini(state);
+  return rc || s->members ? rc : clt_fail_memory(error);
 }
 
 static const clt_option genetic_table[] = {
-    {"population", CLT_OPTION_INT, "20", 1, 100000, offsetof(genetic_options, population),
+    {"population", CLT_OPTION_INT, "20", 1, 100000, offsetof(walk_options, population),
      "members; as many random configurations begin"},
-    {"tournament", CLT_OPTION_INT, "3", 1, 1000, offsetof(genetic_options, tournament),
+    {"tournament", CLT_OPTION_INT, "3", 1, 1000, offsetof(walk_options, tournament),
      "members drawn for each parent, of which the fastest is taken"},
-    {"mutation", CLT_OPTION_REAL, "0.1", 0, 1, offsetof(genetic_options, mutation),
+    {"mutation", CLT_OPTION_REAL, "0.1", 0, 1, offsetof(walk_options, mutation),
      "probability with which each parameter of a child is drawn anew"},
 };
 
-const clt_searcher_type clt_searcher_genetic = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "genetic",
-    .summary = "a population of configurations that are mixed and mutated, the slowest giving way",
-    .options = genetic_table,
-    .n_options = sizeof genetic_table / sizeof *genetic_table,
-    .options_size = sizeof(genetic_options),
-    .state_size = sizeof(genetic_state),
-    .init = genetic_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
-    .report = clt_steps_report,
-    .fini = genetic_fini,
-};
+const clt_searcher_type clt_searcher_genetic =
+    SEARCHER("genetic", "a population of configurations that are mixed and mutated, the slowest giving way",
+             genetic_table, genetic_init);

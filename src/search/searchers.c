@@ -48,3 +48,21 @@ double clt_note_value(const clt_note *notes, size_t n, const char *name) {
     if (strcmp(notes[i].name, name) == 0) return notes[i].value;
   return NAN;
 }
+
+static const clt_certainty certainties[] = {
+#include "search/certainty_table.inc"
+};
+
+size_t clt_n_certainties(void) { return sizeof certainties / sizeof *certainties; }
+
+const clt_certainty *clt_certainty_at(size_t index) { return index < clt_n_certainties() ? &certainties[index] : NULL; }
+
+const clt_certainty *clt_certainty_find(const char *searcher, int64_t evaluations) {
+  const clt_certainty *found = NULL;
+  for (size_t i = 0; i < clt_n_certainties(); i++) {
+    const clt_certainty *c = &certainties[i];
+    if (strcmp(c->searcher, searcher) != 0 || c->evaluations > evaluations) continue;
+    if (found == NULL || c->evaluations > found->evaluations) found = c;
+  }
+  return found;
+}

@@ -31,11 +31,12 @@
 /* What picks in turn. Networks and trees go wrong in different places, and any use of the spread keeps a search from
  * getting stuck (0.984 of the optimum after 200 evaluations on ten recorded spaces, 0.972 by the mean alone); which mix
  * it is made no difference beyond the noise. */
-static const clt_acquisition mix[] = {CLT_BY_MEAN, CLT_BY_BOUND, CLT_BY_TREES};
-/* The main search's mix once a branch explores beside it: it also looks around the best. From the beginning that is
- * worse (0.935 after 50 evaluations where 0.939); late it finds what little is left: 0.995 in place of 0.981 on pnpoly.
- */
-static const clt_acquisition late_mix[] = {CLT_BY_MEAN, CLT_BY_BOUND, CLT_BY_TREES, CLT_NEAR_INCUMBENT};
+static const clt_acquisition mix[] = {CLT_BY_MEAN, CLT_BY_BOUND, CLT_BY_TREES, CLT_NEAR_INCUMBENT};
+#define MIX 3
+/* So many of them for the main search once a branch explores beside it: it also looks around the best. From the
+ * beginning that is worse (0.935 after 50 evaluations where 0.939); late it finds what little is left: 0.995 in place
+ * of 0.981 on pnpoly. */
+#define LATE_MIX 4
 
 typedef struct surrogate_options {
   int64_t start, patience, members, hidden, iterations;
@@ -137,8 +138,9 @@ static int add_known(surrogate_state *s, clt_config config, uint32_t branch, clt
 }
 
 static int surrogate_learn(void *state, clt_config config, double cost, clt_error *error) {
-  (void)config, (void)error;
   surrogate_state *s = state;
+  int rc = s->n_rows == s->n_known ? add_known(s, config, 0, error) : CLT_OK; /* asked for in a proposal's place */
+  if (rc) return rc;
   clt_result_row *row = &s->rows[s->n_rows++];
   if (isfinite(cost)) row->cost = cost;
   s->n_failed += isnan(row->cost);
@@ -152,10 +154,10 @@ static bool row_trains(const clt_result_row *row, uint32_t branch) {
   return !isnan(row->cost) && (branch == 0 || row->branch == branch);
 }
 
-static size_t count_correct(const surrogate_state *s, uint32_t branch) {
+static bool has_enough(const surrogate_state *s, uint32_t branch) {
   size_t n = 0;
   for (size_t i = 0; i < s->n_rows; i++) n += row_trains(&s->rows[i], branch);
-  return n;
+  return n >= MIN_CORRECT;
 }
 
 /* Among equals the lower configuration. */
@@ -180,22 +182,21 @@ static clt_fastest find_fastest(const surrogate_state *s) {
 
 /* --- the models --- */
 
-/* The correct rows of the turn's branch: inputs, with n_extra further ones, and their speed relative to the fastest of
- * them. Speed is the target, and not log cost: a network that is fitted on log cost spends itself on the slow majority.
- * Both are malloc'ed. */
-static int training_rows(const surrogate_state *s, size_t n_extra, float **x, float **speed, size_t *n,
-                         clt_error *error) {
+/* The correct rows of the turn's branch: inputs, with n_extra further ones, and their speed relative to the
+ * fastest of them. Speed is the target, and not log cost: a network that is fitted on log cost spends itself on the
+ * slow majority. Both are malloc'ed. */
+static int training_rows(const surrogate_state *s, size_t n_extra, float **x, float **y, size_t *n, clt_error *error) {
   size_t n_inputs = s->encoding->n_inputs, width = n_inputs + n_extra;
   double best = (s->turn ? &s->own : &s->all)->best_cost;
   *x = clt_new_array(s->n_rows, (width + 1) * sizeof **x);
-  *speed = clt_new_array(s->n_rows, sizeof **speed);
+  *y = clt_new_array(s->n_rows, sizeof **y);
   *n = 0;
-  if (*x == NULL || *speed == NULL) return clt_fail_memory(error);
+  if (*x == NULL || *y == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < s->n_rows; i++) {
     if (!row_trains(&s->rows[i], s->turn)) continue;
     memcpy(*x + *n * width, s->x + i * n_inputs, n_inputs * sizeof **x);
     memcpy(*x + *n * width + n_inputs, s->inputs + i * n_extra, n_extra * sizeof **x);
-    (*speed)[(*n)++] = (float)(best / s->rows[i].cost);
+    (*y)[(*n)++] = (float)(best / s->rows[i].cost);
   }
   return CLT_OK;
 }
@@ -290,13 +291,12 @@ static int pick_by_models(surrogate_state *s, clt_config *out, clt_error *error)
   clt_candidates *c = &s->candidates;
   size_t news = s->n_rows - s->n_seen;
   if (news > 0 && news >= s->n_rows / REFIT_SHARE) {
-    s->turn = s->turn == 0 && count_correct(s, s->latest) >= MIN_CORRECT ? s->latest : 0;
+    s->turn = s->turn == 0 && has_enough(s, s->latest) ? s->latest : 0;
     s->has_committee = s->has_trees = false;
     s->n_seen = s->n_rows;
   }
   uint64_t n_picked = s->n_picked[s->turn != 0]++;
-  clt_acquisition by = s->turn == 0 && s->latest != 0 ? late_mix[n_picked % (sizeof late_mix / sizeof *late_mix)]
-                                                      : mix[n_picked % (sizeof mix / sizeof *mix)];
+  clt_acquisition by = mix[n_picked % (s->turn == 0 && s->latest != 0 ? LATE_MIX : MIX)];
   if (by == CLT_BY_TREES && c->n == 0) by = CLT_BY_MEAN;
   int rc = by == CLT_BY_TREES ? need_trees(s, error) : need_committee(s, error);
   if (!rc) rc = need_forest(s, error);
@@ -326,9 +326,12 @@ static int choose_next(surrogate_state *s, clt_config *out, clt_error *error) {
     s->transfers_left--;
     if (*out != CLT_CONFIG_NONE) return s->transferred[s->n_transferred++] = *out, CLT_OK;
   }
-  bool too_few = count_correct(s, 0) < MIN_CORRECT;
-  if (s->committee && s->spread_left == 0 && !too_few) branch_if_stalled(s);
-  if (s->committee && s->spread_left == 0 && too_few) s->spread_left = MORE;
+  if (s->committee && s->spread_left == 0) {
+    if (has_enough(s, 0))
+      branch_if_stalled(s);
+    else
+      s->spread_left = MORE;
+  }
   if (s->committee && s->spread_left == 0) return pick_by_models(s, out, error);
   if (s->spread_left > 0) s->spread_left--;
   return far_point(s, out, error);

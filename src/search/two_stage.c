@@ -2,6 +2,7 @@
  * "Machine learning based auto-tuning for enhanced OpenCL performance portability", 2015, section 4). */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,49 +52,42 @@ typedef struct two_stage_state {
 
 /* --- dividing the budget --- */
 
-typedef enum second_stage_mode { FIXED, CHOSEN, REST } second_stage_mode;
-
-static int parse_mode(second_stage_mode *mode, int64_t *count, const char *text, clt_error *error) {
-  *count = 0;
-  if (strcmp(text, "rest") == 0) return *mode = REST, CLT_OK;
-  if (strcmp(text, "auto") == 0) return *mode = CHOSEN, CLT_OK;
+/* The option second-stage: a number, 0 for auto, INT64_MAX for rest. */
+static int parse_second_stage(int64_t *out, const char *text, clt_error *error) {
   char *end;
+  if (strcmp(text, "auto") == 0) return *out = 0, CLT_OK;
+  if (strcmp(text, "rest") == 0) return *out = INT64_MAX, CLT_OK;
   errno = 0;
   long long n = strtoll(text, &end, 10);
+  *out = n;
   if (end == text || *end || errno || n < 0 || n > INT32_MAX)
     return clt_fail(error, CLT_E_ARGUMENT, "option 'second-stage' needs a whole number, auto or rest, not '%s'", text);
-  *count = n;
-  *mode = n == 0 ? CHOSEN : FIXED;
   return CLT_OK;
 }
 
 int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options *options, int64_t allowance,
                             clt_error *error) {
-  second_stage_mode mode;
-  int64_t count, samples = options->samples, limited = allowance != INT64_MAX;
-  int rc = parse_mode(&mode, &count, options->second_stage, error);
+  int64_t count, samples = options->samples;
+  bool limited = allowance != INT64_MAX;
+  int rc = parse_second_stage(&count, options->second_stage, error);
   if (rc) return rc;
   if (samples == 0)
-    samples = !limited                             ? SAMPLES_WITHOUT_BUDGET
-              : mode == FIXED && count < allowance ? allowance - count
-                                                   : allowance / 2 + allowance % 2;
+    samples = !limited                         ? SAMPLES_WITHOUT_BUDGET
+              : count > 0 && count < allowance ? allowance - count
+                                               : allowance / 2 + allowance % 2;
   if (samples > allowance) samples = allowance;
-  int64_t left = limited ? allowance - samples : INT64_MAX;
-  if (mode == FIXED && count < left) left = count;
-  if (mode == CHOSEN && options->second_stage_max < left) left = options->second_stage_max;
-  *out = (clt_two_stage_plan){.samples = samples, .second_stage = left, .chosen = mode == CHOSEN};
+  int64_t left = limited ? allowance - samples : INT64_MAX, most = count > 0 ? count : options->second_stage_max;
+  *out = (clt_two_stage_plan){.samples = samples, .second_stage = most < left ? most : left, .chosen = count == 0};
   return CLT_OK;
 }
 
 int64_t clt_two_stage_own_budget(const void *opaque) {
   const clt_two_stage_options *options = opaque;
-  second_stage_mode mode;
-  int64_t count;
-  if (parse_mode(&mode, &count, options->second_stage, NULL)) return 0; /* init will say what is wrong */
-  if (options->samples == 0 && mode != FIXED) return 0;
-  if (mode == CHOSEN) return options->samples + options->second_stage_max;
-  if (mode == REST) return 2 * options->samples;
-  return (options->samples ? options->samples : count) + count;
+  int64_t count, samples = options->samples;
+  if (parse_second_stage(&count, options->second_stage, NULL)) return 0; /* init will say what is wrong */
+  if (count == 0) return samples ? samples + options->second_stage_max : 0;
+  if (count == INT64_MAX) return 2 * samples;
+  return (samples ? samples : count) + count;
 }
 
 /* --- how deep the second stage must go: docs/searchers/two-stage.md --- */
@@ -104,8 +98,8 @@ typedef struct fast_row {
 } fast_row;
 
 static int by_log_cost(const void *a, const void *b) {
-  double x = ((const fast_row *)a)->log_cost, y = ((const fast_row *)b)->log_cost;
-  return (x > y) - (x < y);
+  const fast_row *x = a, *y = b;
+  return (x->log_cost > y->log_cost) - (x->log_cost < y->log_cost);
 }
 
 /* By how much the optimum may have been predicted slower than it is, in log cost, with probability `confidence`. The
@@ -131,7 +125,12 @@ static double find_margin(const clt_rows *rows, const float *residuals, size_t n
 
 /* --- the model --- */
 
-static void log_text(const two_stage_state *s, clt_log_level level, const char *text) {
+static void log_text(const two_stage_state *s, clt_log_level level, const char *format, ...) {
+  char text[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
 }
 
@@ -195,7 +194,6 @@ static int refill(two_stage_state *s, clt_error *error) {
 static int end_sampling(two_stage_state *s, clt_error *error) {
   int64_t more = s->allowance - s->n_asked;
   bool possible = !s->drawn_out && more > 0;
-  char text[200];
   size_t n;
   if (s->n_correct >= MIN_CORRECT) {
     enter_stage(s, SECOND, "second stage");
@@ -205,9 +203,9 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
     s->margin = find_margin(&s->rows, residuals, n, s->setup.confidence);
     return refill(s, error);
   }
-  snprintf(text, sizeof text, "only %zu of the %zu configurations sampled are correct, a model needs %d: %s",
-           s->n_correct, s->rows.n, MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
-  log_text(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING, text);
+  log_text(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
+           "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
+           MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
   enter_stage(s, possible ? SAMPLING : OVER, "sampling");
   s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
   return CLT_OK;
@@ -241,7 +239,6 @@ static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_
 
 /* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
 static int finish_second_stage(two_stage_state *s, clt_error *error) {
-  char text[200];
   s->stage = OVER;
   if (!s->plan.chosen) return CLT_OK;
   if (isnan(s->margin)) {
@@ -255,9 +252,8 @@ static int finish_second_stage(two_stage_state *s, clt_error *error) {
   int rc = clt_model_sweep(s->model, count_promising, &count, error);
   if (rc) return rc;
   s->n_needed += count.n > 0 ? (double)count.n : 1;
-  snprintf(text, sizeof text, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
+  log_text(s, CLT_LOG_WARNING, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
            s->setup.confidence, s->n_needed, (long long)s->n_second);
-  log_text(s, CLT_LOG_WARNING, text);
   return CLT_OK;
 }
 

@@ -2,7 +2,7 @@
  */
 
 #include "bench.h"
-#include "search/certainty.h"
+#include "search/search.h"
 
 static void the_rows_are_sane(void **state) {
   (void)state;
