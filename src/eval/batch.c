@@ -100,7 +100,9 @@ bool clt_batch_answer(const char *line, size_t length, const clt_space *space, c
 void clt_batch_release(clt_command_batch *batch) {
   clt_scratch_remove(batch->scratch);
   clt_words_free(batch->words);
-  free(batch->configs);
+  for (size_t i = 0; i < batch->n_results; i++) clt_measurement_release(&batch->results[i]);
+  free(batch->results);
+  free(batch->queue);
   free(batch->answered);
   batch->scratch = NULL;
 }
@@ -141,15 +143,10 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   if (rc == 0 && b->step < command->n_build)
     return start_line(s, &command->build[b->step], "", s->options.compile_timeout_s, error);
   if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
-  b->n = s->n_queue < b->limit ? s->n_queue : b->limit;
+  b->n = b->n_queue < b->limit ? b->n_queue : b->limit;
   b->n_answered = 0;
-  for (size_t i = 0; i < b->n; i++) {
-    b->configs[i] = s->queue[i].config;
-    b->answered[i] = false;
-  }
-  s->n_queue -= b->n;
-  memmove(s->queue, s->queue + b->n, s->n_queue * sizeof *s->queue);
-  char *text = clt_batch_question(s->setup.space, b->configs, b->n);
+  for (size_t i = 0; i < b->n; i++) b->answered[i] = false;
+  char *text = clt_batch_question(s->setup.space, b->queue, b->n);
   char *input = clt_path_join(b->scratch, stated->input ? stated->input : "input");
   char *old = clt_path_join(b->scratch, stated->output ? stated->output : "output");
   rc = text && input && old ? clt_file_write(input, text, strlen(text), error) : clt_fail_memory(error);
@@ -166,7 +163,7 @@ static int begin_next(clt_command_state *s, clt_error *error) {
 
 static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double figure, const char *log) {
   clt_measurement m;
-  clt_measurement_init(&m, s->batch.configs[i]);
+  clt_measurement_init(&m, s->batch.queue[i]);
   m.clock = CLT_CLOCK_HOST;
   if (reason == CLT_REASON_NONE) {
     clt_figure_put_run(&m, &s->command->figure, figure, NAN);
@@ -176,7 +173,7 @@ static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double
   }
   s->batch.answered[i] = true;
   s->batch.n_answered++;
-  clt_command_put_result(s, &m);
+  s->batch.results[s->batch.n_results++] = m;
 }
 
 /* Whole lines only, unless the program has ended well: half a number is a number, too. */
@@ -198,7 +195,7 @@ static void read_answers(clt_command_state *s, bool complete) {
     double number, figure = NAN;
     if (line[n] == 0 && !complete) break;
     bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
-    if (!repeated && clt_batch_answer(line, n, s->setup.space, b->configs, b->answered, b->n, &i, &number)) {
+    if (!repeated && clt_batch_answer(line, n, s->setup.space, b->queue, b->answered, b->n, &i, &number)) {
       if (clt_figure_scale(&figure, &s->command->figure, number))
         put_answer(s, i, CLT_REASON_NONE, figure, NULL);
       else if (number < 0)
@@ -214,7 +211,7 @@ static void read_answers(clt_command_state *s, bool complete) {
 /* --- ends --- */
 
 /* Blames the first without an answer where that is certain; otherwise the next runs are smaller, until it is. One that
- * ended well without all answers has gone wrong only if it gave none. What is left goes in front of the queue. */
+ * ended well without all answers has gone wrong only if it gave none. What is left stays in front of the queue. */
 static void settle_rest(clt_command_state *s, clt_reason reason, const char *story) {
   clt_command_batch *b = &s->batch;
   size_t left = b->n - b->n_answered, at = 0, first = 0;
@@ -227,11 +224,9 @@ static void settle_rest(clt_command_state *s, clt_reason reason, const char *sto
   } else {
     b->limit = 2 * b->limit < b->size ? 2 * b->limit : b->size;
   }
-  left = b->n - b->n_answered;
-  memmove(s->queue + left, s->queue, s->n_queue * sizeof *s->queue);
-  for (size_t i = 0; i < b->n; i++)
-    if (!b->answered[i]) s->queue[at++] = (clt_command_job){b->configs[i], 0};
-  s->n_queue += left;
+  for (size_t i = 0; i < b->n_queue; i++)
+    if (i >= b->n || !b->answered[i]) b->queue[at++] = b->queue[i];
+  b->n_queue = at;
 }
 
 static int take_end(clt_command_state *s, const clt_program_end *end, clt_error *error) {
@@ -287,10 +282,10 @@ static int take_events(clt_command_state *s, clt_error *error) {
   return CLT_OK;
 }
 
-/* Nothing begins while the caller may be busy with results, nor is any given while a batch runs. */
+/* Nothing begins while the caller may be busy with results. */
 int clt_batch_turn(clt_command_state *s, clt_error *error) {
   int rc = s->batch.running ? take_events(s, error) : CLT_OK;
-  if (rc == 0 && !s->batch.running && s->n_results == 0 && s->n_queue > 0) rc = begin_next(s, error);
-  if (rc == 0 && !s->batch.running && s->n_queue == 0) clt_command_lock(s, CLT_UNLOCKED);
+  if (rc == 0 && !s->batch.running && s->batch.n_results == 0 && s->batch.n_queue > 0) rc = begin_next(s, error);
+  if (rc == 0 && !s->batch.running && s->batch.n_queue == 0) clt_command_lock(s, CLT_UNLOCKED);
   return rc;
 }

@@ -82,14 +82,11 @@ static void command_close(void *state) {
     free(s->slots[i].folder);
   }
   give_up_kept(s);
-  for (size_t i = 0; i < s->n_results; i++) clt_measurement_release(&s->results[i]);
   clt_batch_release(&s->batch);
   clt_lock_close(&s->lock);
   clt_run_folder_remove(&s->run);
   free(s->worker_path);
   free(s->slots);
-  free(s->queue);
-  free(s->results);
   memset(s, 0, sizeof *s);
 }
 
@@ -118,11 +115,10 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   s->batch.size = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
-  s->queue = clt_new_array(s->capacity, sizeof *s->queue);
-  s->results = clt_new_array(s->capacity, sizeof *s->results);
-  s->batch.configs = clt_new_array(s->capacity, sizeof *s->batch.configs);
-  s->batch.answered = clt_new_array(s->capacity, sizeof *s->batch.answered);
-  bool made = s->slots && s->queue && s->results && s->batch.configs && s->batch.answered;
+  s->batch.queue = clt_new_array(2 * s->batch.size, sizeof *s->batch.queue);
+  s->batch.results = clt_new_array(s->batch.size, sizeof *s->batch.results);
+  s->batch.answered = clt_new_array(s->batch.size, sizeof *s->batch.answered);
+  bool made = s->slots && s->batch.queue && s->batch.results && s->batch.answered;
   int rc = made ? clt_run_options_policy(&s->policy, &o->runs, error) : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->run, error);
@@ -163,11 +159,6 @@ bool clt_command_lock(clt_command_state *s, clt_lock_state wanted) {
   return clt_lock_try(&s->lock, wanted, s->setup.log, s->setup.log_user);
 }
 
-void clt_command_put_result(clt_command_state *s, clt_measurement *m) {
-  s->results[s->n_results++] = *m;
-  clt_measurement_init(m, CLT_CONFIG_NONE);
-}
-
 static void wait_for_events(clt_command_state *s, double timeout_s) {
   struct pollfd watched[MAX_SLOTS * CLT_PROCESS_WATCHED];
   size_t n = 0;
@@ -192,25 +183,12 @@ static bool is_running(const clt_command_state *s) {
   return count_stage(s, CLT_EVALUATION_RUNNING) + count_stage(s, CLT_EVALUATION_CHECKING) > 0;
 }
 
-/* The temporary files of its programs go with the scratch folder. */
-static void put_if_done(clt_command_state *s, clt_command_slot *slot) {
-  clt_measurement m;
-  if (slot->evaluation.stage != CLT_EVALUATION_DONE) return;
-  clt_evaluation_end(&slot->evaluation, &m);
-  slot->evaluation.lost = 0;
-  clt_remove_tree(slot->folder, true);
-  clt_command_put_result(s, &m);
-}
-
-static int begin_queued(clt_command_state *s, clt_error *error) {
+static int begin_waiting(clt_command_state *s, clt_error *error) {
   int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < s->n_slots && s->n_queue > 0; i++) {
-    if (s->slots[i].evaluation.stage != CLT_EVALUATION_NONE) continue;
-    clt_command_job job = s->queue[0];
-    s->n_queue--;
-    memmove(s->queue, s->queue + 1, s->n_queue * sizeof *s->queue);
+  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
+    if (s->slots[i].evaluation.stage != CLT_EVALUATION_WAITING) continue;
     rc = clt_command_bring_up(s, &s->slots[i], error);
-    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, job.config, job.best_cost, error);
+    if (rc == 0) rc = clt_evaluation_begin(&s->slots[i].evaluation, error);
   }
   return rc;
 }
@@ -241,31 +219,29 @@ static int take_turn(clt_command_state *s, clt_error *error) {
         clt_measurement_fail(&e->measurement, CLT_REASON_RUN_CRASH, why.message);
         e->stage = CLT_EVALUATION_DONE;
       } else {
-        clt_config config = e->config;
-        if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, config, error);
+        if (s->setup.lost) rc = s->setup.lost(s->setup.attempts_user, e->config, error);
         clt_evaluation_end(e, NULL);
         if (rc == 0) rc = clt_command_bring_up(s, slot, error);
-        if (rc == 0) rc = clt_evaluation_begin(e, config, e->best_cost, error);
+        if (rc == 0) rc = clt_evaluation_begin(e, error);
       }
     } else if (rc && error && error->code == 0) {
       *error = why;
     }
-    put_if_done(s, slot);
   }
   if (rc == 0 && s->overlap && clt_command_lock(s, CLT_LOCK_SHARED)) {
-    rc = begin_queued(s, error);
+    rc = begin_waiting(s, error);
     if (rc == 0) rc = run_built(s, s->n_slots, error);
   } else if (rc == 0 && !s->overlap && !is_running(s)) {
-    if (!s->timing && s->n_queue > 0 && clt_command_lock(s, CLT_LOCK_SHARED)) rc = begin_queued(s, error);
+    bool waiting = count_stage(s, CLT_EVALUATION_WAITING) > 0;
+    if (!s->timing && waiting && clt_command_lock(s, CLT_LOCK_SHARED)) rc = begin_waiting(s, error);
     if (rc == 0 && count_stage(s, CLT_EVALUATION_BUILDING) == 0) {
       s->timing = count_stage(s, CLT_EVALUATION_BUILT) > 0;
-      if (s->timing && s->n_results == 0 && clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) rc = run_built(s, 1, error);
+      bool idle = count_stage(s, CLT_EVALUATION_DONE) == 0;
+      if (s->timing && idle && clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) rc = run_built(s, 1, error);
     }
   }
-  if (rc == 0 && s->n_queue == 0 && count_stage(s, CLT_EVALUATION_NONE) == s->n_slots)
+  if (rc == 0 && count_stage(s, CLT_EVALUATION_NONE) + count_stage(s, CLT_EVALUATION_DONE) == s->n_slots)
     clt_command_lock(s, CLT_UNLOCKED);
-  /* What failed before a program ran has no event to come. */
-  for (size_t i = 0; rc == 0 && i < s->n_slots; i++) put_if_done(s, &s->slots[i]);
   return rc;
 }
 
@@ -276,8 +252,13 @@ static int command_submit(void *state, clt_config config, double best_cost, clt_
   if (s->n_submitted >= s->capacity)
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
   give_up_kept(s);
-  s->queue[s->n_queue++] = (clt_command_job){config, best_cost};
   s->n_submitted++;
+  if (s->batch.size) return s->batch.queue[s->batch.n_queue++] = config, CLT_OK;
+  clt_command_slot *slot = s->slots; /* each has one of its own */
+  while (slot->evaluation.stage != CLT_EVALUATION_NONE) slot++;
+  slot->evaluation.config = config;
+  slot->evaluation.best_cost = best_cost;
+  slot->evaluation.stage = CLT_EVALUATION_WAITING;
   return CLT_OK;
 }
 
@@ -288,12 +269,20 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
   for (;;) {
     int rc = s->batch.size ? clt_batch_turn(s, error) : take_turn(s, error);
     if (rc) return rc;
-    /* While something is timed exclusively the caller shall not be busy with a result. */
-    if (s->n_results > 0 && (s->overlap || s->batch.size || !is_running(s))) {
-      *out = s->results[0];
-      s->n_results--;
+    if (s->batch.n_results > 0) {
+      *out = s->batch.results[0];
+      s->batch.n_results--;
       s->n_submitted--;
-      memmove(s->results, s->results + 1, s->n_results * sizeof *s->results);
+      memmove(s->batch.results, s->batch.results + 1, s->batch.n_results * sizeof *out);
+      return CLT_OK;
+    }
+    /* While something is timed exclusively the caller shall not be busy with a result. */
+    for (clt_command_slot *slot = s->slots; (s->overlap || !is_running(s)) && slot < s->slots + s->n_slots; slot++) {
+      if (slot->evaluation.stage != CLT_EVALUATION_DONE) continue;
+      clt_evaluation_end(&slot->evaluation, out);
+      clt_remove_tree(slot->folder, true); /* the temporary files of its programs */
+      slot->evaluation.lost = 0;
+      s->n_submitted--;
       return CLT_OK;
     }
     double left_s = until_s - clt_now_s();
@@ -374,7 +363,7 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
     clt_evaluation *e = &list[i];
     if (builds && e->stage == CLT_EVALUATION_NONE) {
       snprintf(e->name, sizeof e->name, "finalist-%zu", s->n_named++);
-      rc = clt_evaluation_begin(e, configs[i], 0, error);
+      rc = clt_evaluation_begin(e, error);
       if (rc == 0) rc = await_evaluation(s, e, error);
     }
     if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
@@ -392,7 +381,7 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
   for (size_t n_got = 0; rc == 0 && n_got < n;) {
     clt_measurement got;
     for (; n_queued < n && s->n_submitted < s->capacity; s->n_submitted++)
-      s->queue[s->n_queue++] = (clt_command_job){s->kept[indices[n_queued++]].config, 0};
+      s->batch.queue[s->batch.n_queue++] = s->kept[indices[n_queued++]].config;
     if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc == 0) rc = command_wait(s, &got, STOP_S, error);
     if (rc == CLT_E_AGAIN) rc = CLT_OK, got.config = CLT_CONFIG_NONE;
@@ -405,8 +394,8 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
   if (rc == 0) return CLT_OK;
   for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
   s->batch.running = false;
-  while (s->n_results > 0) clt_measurement_release(&s->results[--s->n_results]);
-  s->n_queue = s->n_submitted = 0;
+  while (s->batch.n_results > 0) clt_measurement_release(&s->batch.results[--s->batch.n_results]);
+  s->batch.n_queue = s->n_submitted = 0;
   return rc;
 }
 

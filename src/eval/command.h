@@ -15,6 +15,7 @@
 
 typedef enum clt_evaluation_stage {
   CLT_EVALUATION_NONE,
+  CLT_EVALUATION_WAITING, /* to be begun */
   CLT_EVALUATION_BUILDING,
   CLT_EVALUATION_BUILT, /* may be run */
   CLT_EVALUATION_RUNNING,
@@ -40,9 +41,9 @@ typedef struct clt_evaluation {
   clt_measurement measurement;
 } clt_evaluation;
 
-/* Makes the scratch folder and begins to build. A command that cannot be said for this configuration is a failure of
- * it. */
-int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost, clt_error *error);
+/* Of what its config and best_cost say: makes the scratch folder and begins to build. A command that cannot be said for
+ * this configuration is a failure of it. */
+int clt_evaluation_begin(clt_evaluation *e, clt_error *error);
 int clt_evaluation_run(clt_evaluation *e, clt_error *error); /* of one that is BUILT */
 /* Goes on where a program has ended. CLT_E_WORKER: the process that runs it is gone. */
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error);
@@ -77,11 +78,6 @@ typedef struct clt_command_options {
   bool lock;
 } clt_command_options;
 
-typedef struct clt_command_job {
-  clt_config config;
-  double best_cost;
-} clt_command_job;
-
 typedef struct clt_command_slot {
   clt_process process;
   clt_evaluation evaluation;
@@ -96,9 +92,11 @@ typedef struct clt_command_batch {
   bool running, interrupted;
   size_t step; /* of the build, which is done once */
   char *scratch, **words;
-  clt_config *configs;
-  bool *answered;
-  size_t n, n_answered;
+  clt_config *queue; /* twice the size: what is answered is still there while others are submitted */
+  bool *answered;    /* of the first n of the queue, which are under way */
+  size_t n_queue, n, n_answered;
+  clt_measurement *results;
+  size_t n_results;
   double deadline_s;
 } clt_command_batch;
 
@@ -114,9 +112,7 @@ struct clt_command_state {
   bool overlap; /* runs may be under way at the same time */
   bool timing;  /* runs are exclusive, and it is their turn */
   clt_device_lock lock;
-  clt_command_job *queue;
-  clt_measurement *results;
-  size_t n_queue, n_results, n_submitted;
+  size_t n_submitted;
   clt_command_batch batch;
   clt_evaluation *kept; /* finalists; of a batch, only config and measurement count */
   size_t n_kept, n_named;
@@ -124,7 +120,6 @@ struct clt_command_state {
 
 int clt_command_bring_up(clt_command_state *s, clt_command_slot *slot, clt_error *error); /* unless its process is up */
 bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);
-void clt_command_put_result(clt_command_state *s, clt_measurement *m); /* takes it over */
 
 /* batch.c: one turn takes what has ended and begins what can be begun. */
 int clt_batch_turn(clt_command_state *s, clt_error *error);

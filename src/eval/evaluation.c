@@ -267,17 +267,15 @@ static int build_next(clt_evaluation *e, clt_error *error) {
   return start_program(e, &command->build[e->step], e->all->options.compile_timeout_s, CLT_EVALUATION_BUILDING, error);
 }
 
-int clt_evaluation_begin(clt_evaluation *e, clt_config config, double best_cost, clt_error *error) {
+int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   clt_measurement_release(&e->measurement);
-  clt_measurement_init(&e->measurement, config);
+  clt_measurement_init(&e->measurement, e->config);
   e->measurement.clock = CLT_CLOCK_HOST;
-  e->config = config;
-  e->best_cost = best_cost;
   e->step = 0;
   e->cold = 0;
   e->checked = e->all->command->check.n == 0;
-  int rc = clt_scratch_new(&e->scratch, e->all, e->name, config, error);
-  if (rc == 0) rc = clt_command_environment(e->all->setup.instance, config, &e->environment, error);
+  int rc = clt_scratch_new(&e->scratch, e->all, e->name, e->config, error);
+  if (rc == 0) rc = clt_command_environment(e->all->setup.instance, e->config, &e->environment, error);
   return rc ? rc : build_next(e, error);
 }
 
