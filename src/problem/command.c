@@ -17,43 +17,9 @@
 /* Of all files together, which are copied for every configuration. */
 #define MAX_FILES 20000
 #define MAX_DEPTH 16
-#define MAX_BYTES ((int64_t)1 << 30)
+#define MAX_BYTES CLT_MAX_COMMAND_FILE_BYTES
 
 const clt_command *clt_instance_command(const clt_instance *instance) { return instance->problem->command; }
-
-/* --- lists of texts, ended by a NULL --- */
-
-typedef struct word_list {
-  char **words;
-  size_t n, capacity;
-} word_list;
-
-void clt_words_free(char **words) {
-  for (size_t i = 0; words && words[i]; i++) free(words[i]);
-  free(words);
-}
-
-/* Takes over what was written to text. */
-static int append_word(word_list *list, clt_text *text, clt_error *error) {
-  char *word = NULL;
-  int rc = clt_text_take(&word, text, error);
-  if (rc == CLT_OK && list->n >= CLT_MAX_COMMAND_WORDS)
-    rc = clt_fail(error, CLT_E_RANGE, "a command has more than %d words", CLT_MAX_COMMAND_WORDS);
-  if (rc == CLT_OK && clt_grow(&list->words, &list->capacity, list->n + 2, sizeof *list->words))
-    rc = clt_fail_memory(error);
-  if (rc) return free(word), rc;
-  list->words[list->n++] = word;
-  list->words[list->n] = NULL;
-  return CLT_OK;
-}
-
-static int finish_words(word_list *list, int rc, char ***out, clt_error *error) {
-  if (rc == CLT_OK && list->words == NULL && (list->words = clt_new_array(1, sizeof *list->words)) == NULL)
-    rc = clt_fail_memory(error);
-  if (rc) return clt_words_free(list->words), rc;
-  *out = list->words;
-  return CLT_OK;
-}
 
 /* --- names and values --- */
 
@@ -61,59 +27,33 @@ size_t clt_n_defines(const clt_instance *instance) {
   return instance->problem->n_parameters + instance->problem->n_passed;
 }
 
-const char *clt_define_name(const clt_instance *instance, size_t index) {
-  const clt_problem *problem = instance->problem;
-  size_t n = problem->n_parameters;
-  return index < n ? problem->parameters[index].name : problem->sizes[index - n].name;
-}
-
-clt_value clt_define_value(const clt_instance *instance, const clt_value *slots, size_t index) {
-  size_t n = instance->problem->n_parameters;
-  return index < n ? slots[index] : (clt_value){.type = CLT_INT, .integer = instance->sizes[index - n]};
+static clt_value define_at(const clt_calculation *c, size_t index, const char **name) {
+  const clt_problem *problem = c->instance->problem;
+  const size_t n = problem->n_parameters;
+  *name = index < n ? problem->parameters[index].name : problem->sizes[index - n].name;
+  return index < n ? c->slots[index] : (clt_value){.type = CLT_INT, .integer = c->instance->sizes[index - n]};
 }
 
 void clt_text_add_value(clt_text *text, clt_value value) {
   char number[64];
-  if (value.type == CLT_STRING) {
-    clt_text_add(text, value.text);
-  } else {
-    clt_value_print(value, number, sizeof number);
-    clt_text_add(text, number);
-  }
+  if (value.type != CLT_STRING) clt_value_print(value, number, sizeof number);
+  clt_text_add(text, value.type == CLT_STRING ? value.text : number);
 }
 
-/* "<before><name><between><value>" */
-static void add_assignment(clt_text *text, const clt_instance *instance, const clt_value *slots, size_t index,
-                           const char *before, const char *between) {
-  clt_text_add(text, before);
-  clt_text_add(text, clt_define_name(instance, index));
-  clt_text_add(text, between);
-  clt_text_add_value(text, clt_define_value(instance, slots, index));
-}
-
-/* A word for each. */
-static int append_assignments(word_list *list, const clt_instance *instance, const clt_value *slots, const char *before,
-                              clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < clt_n_defines(instance); i++) {
-    clt_text text = {0};
-    add_assignment(&text, instance, slots, i, before, "=");
-    rc = append_word(list, &text, error);
-  }
-  return rc;
+void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between) {
+  const char *name;
+  clt_value value = define_at(c, index, &name);
+  clt_text_add(out, before);
+  clt_text_add(out, name);
+  clt_text_add(out, between);
+  clt_text_add_value(out, value);
 }
 
 /* --- words --- */
 
-typedef struct word_context {
-  const clt_command_places *places;
-  const char *key; /* of the command line */
-} word_context;
-
 /* Writes what the mark of a place stands for, or says what is missing for it. */
-static void add_place(clt_text *out, clt_calculation *c, char place, const void *user) {
-  const word_context *context = user;
-  const clt_command_places *places = context->places;
+static void add_place(clt_text *out, clt_calculation *c, char place, const clt_command_places *places,
+                      const char *key) {
   const char *text = NULL, *missing = "\"{output}\" needs a \"Batch\" with an \"Output\"";
   switch (place) {
     case CLT_PLACE_SCRATCH: text = places->scratch; break;
@@ -129,77 +69,144 @@ static void add_place(clt_text *out, clt_calculation *c, char place, const void 
     case CLT_PLACE_OUTPUT: text = places->output; break;
     case CLT_PLACE_OPTIONS:
       for (size_t i = 0; c->slots && i < clt_n_defines(c->instance); i++)
-        add_assignment(out, c->instance, c->slots, i, i ? " -D" : "-D", "=");
+        clt_add_define(out, c, i, i ? " -D" : "-D", "=");
       text = c->slots ? "" : NULL;
       missing = "\"{options}\" needs a configuration, and a batch has many";
   }
   if (text)
     clt_text_add(out, text);
   else if (c->rc == CLT_OK)
-    c->rc = clt_key_fail(&c->instance->problem->source, context->key, CLT_E_FORMAT, c->error, "%s", missing);
+    c->rc = clt_key_fail(&c->instance->problem->source, key, CLT_E_FORMAT, c->error, "%s", missing);
+}
+
+void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option,
+                       const clt_command_places *places, const char *key) {
+  const char *at = option->text;
+  size_t hole = 0;
+  while (*at && c->rc == CLT_OK) {
+    size_t n = strcspn(at, places ? (const char[]){'{', CLT_PLACE_MARK, 0} : "{");
+    clt_text_add_bytes(out, at, n);
+    at += n;
+    if (at[0] == '{' && at[1] == '{') {
+      clt_text_add(out, "{");
+      at += 2;
+    } else if (at[0] == '{') {
+      clt_text_add_value(out, clt_evaluate(c, option->holes[hole++]));
+      at = strchr(at, '}') + 1;
+    } else if (at[0] && places) {
+      add_place(out, c, at[1], places, key);
+      at += 2;
+    }
+  }
+}
+
+/* Texts, ended by a NULL. */
+typedef struct word_list {
+  char **words;
+  size_t n, capacity;
+} word_list;
+
+void clt_words_free(char **words) {
+  for (size_t i = 0; words && words[i]; i++) free(words[i]);
+  free(words);
+}
+
+/* Takes over what was written to text. */
+static void append_word(word_list *list, clt_calculation *c, clt_text *text) {
+  char *word = NULL;
+  int rc = clt_text_take(&word, text, c->error);
+  if (rc == CLT_OK && list->n >= CLT_MAX_COMMAND_WORDS)
+    rc = clt_fail(c->error, CLT_E_RANGE, "a command has more than %d words", CLT_MAX_COMMAND_WORDS);
+  if (rc == CLT_OK && clt_grow(&list->words, &list->capacity, list->n + 2, sizeof *list->words))
+    rc = clt_fail_memory(c->error);
+  if (c->rc == CLT_OK) c->rc = rc;
+  if (c->rc) {
+    free(word);
+    return;
+  }
+  list->words[list->n++] = word;
+  list->words[list->n] = NULL;
+}
+
+/* A word for each. */
+static void append_defines(word_list *list, clt_calculation *c, const char *before) {
+  for (size_t i = 0; c->rc == CLT_OK && i < clt_n_defines(c->instance); i++) {
+    clt_text text = {0};
+    clt_add_define(&text, c, i, before, "=");
+    append_word(list, c, &text);
+  }
+}
+
+static int finish_words(word_list *list, clt_calculation *c, char ***out) {
+  if (c->rc == CLT_OK && list->words == NULL && (list->words = clt_new_array(1, sizeof *list->words)) == NULL)
+    c->rc = clt_fail_memory(c->error);
+  if (c->rc)
+    clt_words_free(list->words);
+  else
+    *out = list->words;
+  return c->rc;
 }
 
 int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
                       const clt_command_places *places, char ***out, clt_error *error) {
   static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
-  clt_value all_slots[CLT_MAX_PARAMETERS], *slots = config == CLT_CONFIG_NONE ? NULL : all_slots;
-  clt_calculation c = {instance, slots, error, CLT_OK};
-  const word_context context = {places, line->key};
-  bool shell = instance->problem->command->shell;
+  const bool shell = instance->problem->command->shell;
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_calculation c = {instance, config == CLT_CONFIG_NONE ? NULL : slots, error, CLT_OK};
   word_list list = {NULL, 0, 0};
-  int rc = CLT_OK;
-  if (slots) clt_instance_slots(instance, config, slots);
-  for (size_t i = 0; rc == CLT_OK && shell && i < 2; i++) {
-    clt_text text = {0};
+  clt_text text = {0};
+  if (c.slots) clt_instance_slots(instance, config, slots);
+  for (size_t i = 0; shell && i < 2; i++) {
     clt_text_add(&text, i == 0 ? "/bin/sh" : "-c");
-    rc = append_word(&list, &text, error);
+    append_word(&list, &c, &text);
   }
-  for (size_t i = 0; rc == CLT_OK && i < line->n; i++) {
+  for (size_t i = 0; c.rc == CLT_OK && i < line->n; i++) {
     const clt_compiler_option *word = &line->words[i];
-    clt_text text = {0};
-    bool applies = clt_evaluate_when(&c, word->when);
-    if (applies && slots && strcmp(word->text, options) == 0 && !shell) {
-      rc = append_assignments(&list, instance, slots, "-D", error);
+    if (!clt_evaluate_when(&c, word->when)) continue;
+    if (c.slots && strcmp(word->text, options) == 0 && !shell) {
+      append_defines(&list, &c, "-D");
     } else {
-      if (applies) clt_expand_option(&text, &c, word, add_place, &context);
-      rc = c.rc;
-      if (rc == CLT_OK && applies) rc = append_word(&list, &text, error);
-      clt_text_release(&text);
+      clt_expand_option(&text, &c, word, places, line->key);
+      append_word(&list, &c, &text);
     }
   }
-  return finish_words(&list, rc, out, error);
+  return finish_words(&list, &c, out);
 }
 
 /* --- environment and parameters file --- */
 
 int clt_command_environment(const clt_instance *instance, clt_config config, char ***out, clt_error *error) {
-  clt_value slots[CLT_MAX_PARAMETERS];
   const char *prefix = instance->problem->command->environment;
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_calculation c = {instance, slots, error, CLT_OK};
   word_list list = {NULL, 0, 0};
-  if (prefix) clt_instance_slots(instance, config, slots);
-  int rc = prefix ? append_assignments(&list, instance, slots, prefix, error) : CLT_OK;
-  return finish_words(&list, rc, out, error);
+  clt_instance_slots(instance, config, slots);
+  if (prefix) append_defines(&list, &c, prefix);
+  return finish_words(&list, &c, out);
 }
 
 int clt_command_parameters(const clt_instance *instance, clt_config config, char **out, clt_error *error) {
   static const char *const before[] = {"#define ", "", ""}, *const between[] = {" ", "=", " "};
   clt_parameters_form form = instance->problem->command->parameters_form;
   clt_value slots[CLT_MAX_PARAMETERS];
+  const clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
+  json_t *object = form == CLT_PARAMETERS_JSON ? json_object() : NULL;
   clt_instance_slots(instance, config, slots);
-  if (form == CLT_PARAMETERS_JSON) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < clt_n_defines(instance); i++)
-      json_object_set_new(object, clt_define_name(instance, i), clt_json_value(clt_define_value(instance, slots, i)));
-    *out = json_dumps(object, JSON_INDENT(2));
-    json_decref(object);
-    return *out ? CLT_OK : clt_fail_memory(error);
-  }
   for (size_t i = 0; i < clt_n_defines(instance); i++) {
-    add_assignment(&text, instance, slots, i, before[form], between[form]);
-    clt_text_add(&text, "\n");
+    const char *name;
+    if (form == CLT_PARAMETERS_JSON) {
+      clt_value value = define_at(&c, i, &name);
+      json_object_set_new(object, name, clt_json_value(value));
+    } else {
+      clt_add_define(&text, &c, i, before[form], between[form]);
+      clt_text_add(&text, "\n");
+    }
   }
-  return clt_text_take(out, &text, error);
+  if (form != CLT_PARAMETERS_JSON) return clt_text_take(out, &text, error);
+  *out = json_dumps(object, JSON_INDENT(2));
+  json_decref(object);
+  return *out ? CLT_OK : clt_fail_memory(error);
 }
 
 /* --- files --- */
@@ -230,10 +237,6 @@ static bool is_left_out(const file_walk *walk, const char *name, const char *pat
   return is_elf;
 }
 
-static int skip_dots(const struct dirent *entry) {
-  return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
-
 /* relative "": the whole folder of the problem. listed: it stands in "Files", or lies in a folder that does. */
 static int walk_path(file_walk *walk, const char *relative, const char *path, int depth, bool listed) {
   struct stat status;
@@ -253,13 +256,15 @@ static int walk_path(file_walk *walk, const char *relative, const char *path, in
     rc = walk->visit(walk->user, relative, path, folder, walk->error);
   }
   if (rc || !folder) return rc;
-  int n = scandir(path, &entries, skip_dots, alphasort); /* sorted, as the key depends on the order */
+  int n = scandir(path, &entries, NULL, alphasort); /* sorted, as the key depends on the order */
   if (n < 0) return clt_fail_errno(walk->error, CLT_E_IO, "list", path);
   for (int i = 0; i < n; i++) {
     const char *name = entries[i]->d_name;
     char *inner = clt_path_join(path, name), *as = clt_format("%s%s%s", relative, relative[0] ? "/" : "", name);
+    bool skip = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     if (rc == CLT_OK && !(inner && as)) rc = clt_fail_memory(walk->error);
-    if (rc == CLT_OK && (listed || !is_left_out(walk, name, inner))) rc = walk_path(walk, as, inner, depth + 1, listed);
+    if (rc == CLT_OK && !skip && (listed || !is_left_out(walk, name, inner)))
+      rc = walk_path(walk, as, inner, depth + 1, listed);
     free(inner);
     free(as);
     free(entries[i]);
@@ -285,52 +290,4 @@ int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, 
     free(path);
   }
   return rc;
-}
-
-/* --- the key --- */
-
-static int hash_file(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
-  char *bytes = NULL;
-  size_t n = 0;
-  clt_hasher_add_text(user, relative);
-  if (folder) return CLT_OK;
-  int rc = clt_file_read(&bytes, &n, path, (size_t)MAX_BYTES, error);
-  if (rc == CLT_OK) clt_hasher_add(user, bytes, n);
-  free(bytes);
-  return rc;
-}
-
-static void hash_line(clt_hasher *hasher, const clt_problem *problem, const clt_command_line *line) {
-  clt_hasher_add(hasher, &line->n, sizeof line->n);
-  for (size_t i = 0; i < line->n; i++) {
-    clt_expression_id when = line->words[i].when;
-    clt_hasher_add_text(hasher, line->words[i].text);
-    clt_hasher_add_text(hasher, when == CLT_NO_EXPRESSION ? "" : problem->expressions[when].text);
-  }
-}
-
-int clt_command_hash(clt_hasher *hasher, const clt_instance *instance, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  const clt_command *command = problem->command;
-  const clt_figure *figure = &command->figure;
-  const int kinds[] = {command->shell, (int)command->parameters_form, command->batch.used};
-  const int figure_kinds[] = {(int)figure->source, figure->larger_is_better, (int)figure->statistic};
-  const char *const texts[] = {
-      command->environment, command->parameters_file, command->batch.input, command->batch.output,
-      figure->file,         figure->member,           figure->pattern,      figure->unit};
-  clt_hasher_add_text(hasher, "clatune command 1");
-  clt_hasher_add(hasher, kinds, sizeof kinds);
-  for (size_t i = 0; i < command->n_build; i++) hash_line(hasher, problem, &command->build[i]);
-  hash_line(hasher, problem, &command->run);
-  hash_line(hasher, problem, &command->check);
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    if (i == 4) { /* the figure's */
-      clt_hasher_add(hasher, figure_kinds, sizeof figure_kinds);
-      clt_hasher_add(hasher, &figure->scale, sizeof figure->scale);
-    }
-    clt_hasher_add_text(hasher, texts[i] ? "there" : "none");
-    clt_hasher_add_text(hasher, texts[i] ? texts[i] : "");
-  }
-  for (size_t i = 0; i < command->n_links; i++) clt_hasher_add_text(hasher, command->links[i]);
-  return clt_command_each_file(instance, hash_file, hasher, error);
 }

@@ -8,7 +8,10 @@
 #define CLT_MAX_COMMAND_WORDS 4096     /* of one command, once "{options}" is expanded */
 #define CLT_MAX_ANSWER_BYTES (1 << 20) /* of what a program prints, the end of which is read; of a figure's file */
 
-/* Places in words: letters behind CLT_PLACE_MARK. */
+#define CLT_MAX_COMMAND_FILE_BYTES ((int64_t)1 << 30) /* of all files together, which every configuration gets */
+
+/* Places in words, which are known only when a command runs: letters behind a mark. */
+#define CLT_PLACE_MARK '\x01'
 typedef enum clt_command_place {
   CLT_PLACE_SCRATCH = 's',    /* "{scratch}": the folder that it runs in */
   CLT_PLACE_FOLDER = 'f',     /* "{folder}": the problem file's */
@@ -87,6 +90,11 @@ typedef struct clt_command_places {
   const char *scratch, *folder, *parameters, *input, *output;
 } clt_command_places;
 
+/* Writes an option or a word, expressions in braces replaced by their values, and places (NULL: an option, which has
+ * none) by their texts; key: of the command line. */
+void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option,
+                       const clt_command_places *places, const char *key);
+
 /* The words of a command line for a configuration, ended by a NULL; freed with clt_words_free. config CLT_CONFIG_NONE:
  * of no configuration, which is an error where a word depends on one. */
 int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
@@ -110,8 +118,5 @@ int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, 
 /* Where a file that is listed as `written` lies in the scratch folder: there too, or by its last name where that would
  * be outside. Borrowed from written. */
 const char *clt_name_in_scratch(const char *written);
-
-/* Adds what the measurements of a command depend on to a hash. */
-int clt_command_hash(clt_hasher *hasher, const clt_instance *instance, clt_error *error);
 
 #endif

@@ -238,6 +238,47 @@ static void add_data(key *k, const clt_instance *instance) {
   }
 }
 
+static int hash_file(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
+  char *bytes = NULL;
+  size_t n = 0;
+  clt_hasher_add_text(user, relative);
+  if (folder) return CLT_OK;
+  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_COMMAND_FILE_BYTES, error);
+  if (rc == CLT_OK) clt_hasher_add(user, bytes, n);
+  free(bytes);
+  return rc;
+}
+
+/* What the measurements of a command depend on. */
+static void add_command(key *k, const clt_instance *instance) {
+  const clt_command *command = k->problem->command;
+  const clt_figure *figure = &command->figure;
+  const int kinds[] = {command->shell, (int)command->parameters_form, command->batch.used};
+  const int figure_kinds[] = {(int)figure->source, figure->larger_is_better, (int)figure->statistic};
+  const char *const texts[] = {
+      command->environment, command->parameters_file, command->batch.input, command->batch.output,
+      figure->file,         figure->member,           figure->pattern,      figure->unit};
+  add_text(k, "clatune command 1");
+  clt_hasher_add(k->hasher, kinds, sizeof kinds);
+  for (size_t i = 0; i < command->n_build + 2; i++) {
+    const clt_command_line *line = i < command->n_build    ? &command->build[i]
+                                   : i == command->n_build ? &command->run
+                                                           : &command->check;
+    clt_hasher_add(k->hasher, &line->n, sizeof line->n);
+    add_options(k, line->words, line->n);
+  }
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    if (i == 4) { /* the figure's */
+      clt_hasher_add(k->hasher, figure_kinds, sizeof figure_kinds);
+      clt_hasher_add(k->hasher, &figure->scale, sizeof figure->scale);
+    }
+    add_text(k, texts[i] ? "there" : "none");
+    add_text(k, texts[i]);
+  }
+  for (size_t i = 0; i < command->n_links; i++) add_text(k, command->links[i]);
+  k->rc = clt_command_each_file(instance, hash_file, k->hasher, k->error);
+}
+
 static int make_key(const clt_instance *instance, bool with_sizes, char out[33], clt_error *error) {
   const clt_problem *problem = instance->problem;
   key k = {problem, clt_hasher_new(), error, CLT_OK};
@@ -253,11 +294,10 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
     add_text(&k, problem->sizes[i].name);
     add_integer(&k, instance->sizes[i]);
   }
-  if (problem->command) {
-    k.rc = clt_command_hash(k.hasher, instance, error);
-  } else {
+  if (problem->command)
+    add_command(&k, instance);
+  else
     add_data(&k, instance);
-  }
   if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
   return k.rc;

@@ -11,21 +11,18 @@
 
 /* Braces of places become marks, in place: those are shorter. A parameter or size of the name goes before a place. */
 static void mark_places(const clt_problem *problem, char *text) {
-  static const struct {
-    const char *name;
-    clt_command_place place;
-  } places[] = {{"scratch", CLT_PLACE_SCRATCH}, {"folder", CLT_PLACE_FOLDER}, {"parameters", CLT_PLACE_PARAMETERS},
-                {"input", CLT_PLACE_INPUT},     {"output", CLT_PLACE_OUTPUT}, {"options", CLT_PLACE_OPTIONS}};
+  static const char *const names[] = {"scratch", "folder", "parameters", "input", "output", "options"};
+  static const char places[] = {CLT_PLACE_SCRATCH, CLT_PLACE_FOLDER, CLT_PLACE_PARAMETERS,
+                                CLT_PLACE_INPUT,   CLT_PLACE_OUTPUT, CLT_PLACE_OPTIONS};
   char *out = text;
   while (*text) {
     bool escaped = text[0] == '{' && text[1] == '{', marked = false;
-    for (size_t i = 0; text[0] == '{' && !marked && i < sizeof places / sizeof *places; i++) {
-      size_t n = strlen(places[i].name);
-      if (strncmp(text + 1, places[i].name, n) != 0 || text[n + 1] != '}' || clt_is_declared(problem, places[i].name))
-        continue;
+    for (size_t i = 0; text[0] == '{' && !marked && i < sizeof places; i++) {
+      size_t n = strlen(names[i]);
+      if (strncmp(text + 1, names[i], n) != 0 || text[n + 1] != '}' || clt_is_declared(problem, names[i])) continue;
       marked = true;
       *out++ = CLT_PLACE_MARK;
-      *out++ = (char)places[i].place;
+      *out++ = places[i];
       text += n + 2;
     }
     if (escaped) *out++ = *text++;
@@ -34,23 +31,9 @@ static void mark_places(const clt_problem *problem, char *text) {
   *out = 0;
 }
 
-static void load_word(clt_problem *problem, clt_compiler_option *word, const clt_node *node, bool shell) {
-  static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
-  clt_node place;
-  const char *written = clt_load_option(problem, word, &place, node, "Word");
-  if (written && strchr(written, CLT_PLACE_MARK)) clt_node_fail(node, "must not hold the character 1");
-  char *marked = written && clt_node_ok(node) ? clt_node_keep(node, strdup(written)) : NULL;
-  if (marked == NULL) return;
-  mark_places(problem, marked);
-  word->text = marked;
-  if (!shell && strstr(marked, options) && strcmp(marked, options) != 0)
-    clt_node_fail(node, "\"{options}\" stands for several words; make it one of its own");
-  else
-    clt_load_holes(problem, word, &place);
-}
-
 /* With a shell, a command is one text that the shell splits. */
 static void load_line(clt_problem *problem, clt_command_line *line, const clt_node *node) {
+  static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   bool shell = problem->command->shell;
   size_t n = json_is_array(node->json) ? json_array_size(node->json) : 1;
   if (shell && !json_is_string(node->json)) clt_node_fail(node, "needs a text for the shell, as \"Shell\" is set");
@@ -58,27 +41,34 @@ static void load_line(clt_problem *problem, clt_command_line *line, const clt_no
     clt_node_fail(node, "needs a list of words: [\"make\", \"-s\"]; or set \"Shell\": true for a text");
   if (n == 0) clt_node_fail(node, "needs a program");
   line->words = clt_node_new(node, n, sizeof *line->words);
-  line->key = clt_node_keep(node, strdup(node->key));
-  for (size_t i = 0; i < n && clt_node_ok(node); i++) {
-    clt_node word = shell ? *node : clt_node_item(node, i);
-    load_word(problem, &line->words[line->n++], &word, shell);
+  line->key = clt_load_key(node);
+  while (line->n < n && clt_node_ok(node)) {
+    clt_node item = shell ? *node : clt_node_item(node, line->n), place;
+    clt_compiler_option *word = &line->words[line->n++];
+    const char *written = clt_load_option(problem, word, &place, &item, "Word");
+    if (written && strchr(written, CLT_PLACE_MARK)) clt_node_fail(&item, "must not hold the character 1");
+    char *marked = written && clt_node_ok(node) ? clt_node_keep(node, strdup(written)) : NULL;
+    if (marked == NULL) return;
+    mark_places(problem, marked);
+    word->text = marked;
+    if (!shell && strstr(marked, options) && strcmp(marked, options) != 0)
+      clt_node_fail(&item, "\"{options}\" stands for several words; make it one of its own");
+    else
+      clt_load_holes(problem, word, &place);
   }
 }
 
 /* --- files --- */
 
 static void load_file_names(clt_problem *problem, const char ***out, size_t *n_out, const clt_node *list) {
-  size_t n = clt_read_list(list);
-  *out = clt_node_new(list, n, sizeof **out);
+  size_t n;
+  *out = clt_load_list(&n, list, sizeof **out);
   for (size_t i = 0; i < n && clt_node_ok(list); i++) {
     clt_node node = clt_node_item(list, i);
     const char *name = json_string_value(node.json);
     struct stat status;
-    if (name == NULL || name[0] == 0) {
-      clt_node_fail(&node, "needs the path of a file");
-      return;
-    }
-    char *path = clt_node_keep(&node, clt_problem_file(problem, name));
+    if (name == NULL || name[0] == 0) clt_node_fail(&node, "needs the path of a file");
+    const char *path = clt_load_path(problem, &node, name);
     if (path && stat(path, &status) != 0) clt_node_fail(&node, "there is no file \"%s\"", name);
     (*out)[(*n_out)++] = name;
   }
@@ -97,20 +87,17 @@ static const char *read_inner_path(const clt_node *parent, const char *name) {
   return path;
 }
 
+/* Its form is what the name's ending suggests, unless it is stated. */
 static void load_parameters_file(clt_command *command, const clt_node *section) {
-  static const struct {
-    const char *end;
-    clt_parameters_form form;
-  } forms[] = {{".h", CLT_PARAMETERS_DEFINES},      {".hh", CLT_PARAMETERS_DEFINES},
-               {".hpp", CLT_PARAMETERS_DEFINES},    {".cuh", CLT_PARAMETERS_DEFINES},
-               {".cl", CLT_PARAMETERS_DEFINES},     {".inc", CLT_PARAMETERS_DEFINES},
-               {".json", CLT_PARAMETERS_JSON},      {".mk", CLT_PARAMETERS_ASSIGNMENTS},
-               {".sh", CLT_PARAMETERS_ASSIGNMENTS}, {".env", CLT_PARAMETERS_ASSIGNMENTS}};
+  static const char *const endings[][7] = {[CLT_PARAMETERS_DEFINES] = {".h", ".hh", ".hpp", ".cuh", ".cl", ".inc"},
+                                           [CLT_PARAMETERS_ASSIGNMENTS] = {".mk", ".sh", ".env"},
+                                           [CLT_PARAMETERS_JSON] = {".json"}};
   const char *file = command->parameters_file = read_inner_path(section, "ParametersFile");
   if (file == NULL) return;
   int form = CLT_PARAMETERS_LINES;
-  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    if (clt_ends_with(file, forms[i].end)) form = (int)forms[i].form;
+  for (int f = 0; f <= CLT_PARAMETERS_JSON; f++)
+    for (size_t i = 0; endings[f][i]; i++)
+      if (clt_ends_with(file, endings[f][i])) form = f;
   form = clt_read_choice(section, "ParametersFormat", CLT_NAMES("Defines", "Assignments", "Lines", "JSON"), form);
   command->parameters_form = (clt_parameters_form)form;
 }
@@ -131,26 +118,12 @@ static void check_pattern(const clt_node *node, const char *pattern) {
   }
 }
 
-/* A time's unit says what it has to be multiplied by; others are only printed. */
-static void load_unit(clt_figure *figure, const clt_node *node, bool is_read) {
-  static const struct {
-    const char *name;
-    double scale;
-  } times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-  clt_node unit = clt_node_member(node, "Unit");
-  const char *usual = figure->source == CLT_FIGURE_MEMORY ? "bytes" : "s", *stated;
-  if (unit.json && !is_read) clt_node_fail(&unit, "is \"%s\" here; it can be chosen where the figure is read", usual);
-  stated = clt_read_text(node, "Unit");
-  figure->unit = stated ? stated : usual;
-  figure->scale = 1;
-  for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++)
-    if (strcmp(stated, times[i].name) == 0) figure->scale = times[i].scale, figure->unit = usual;
-}
-
 static void load_figure(clt_command *command, const clt_node *section) {
+  static const char *const times[] = {"s", "ms", "us", "ns"};
+  static const double scales[] = {1, 1e-3, 1e-6, 1e-9};
   clt_node node = clt_node_member(section, "Figure"), file = clt_node_member(&node, "File"),
            member = clt_node_member(&node, "Key"), pattern = clt_node_member(&node, "Pattern"),
-           from = clt_node_member(&node, "From");
+           from = clt_node_member(&node, "From"), unit = clt_node_member(&node, "Unit");
   clt_figure *figure = &command->figure;
   if (node.json)
     clt_read_object(&node, CLT_NAMES("From", "File", "Key", "Pattern", "Unit", "Better", "Statistic"), true);
@@ -173,7 +146,13 @@ static void load_figure(clt_command *command, const clt_node *section) {
   if (figure->pattern && clt_node_ok(&node)) check_pattern(&pattern, figure->pattern);
   if (command->batch.used && (from.json || figure->file || figure->member || figure->pattern))
     clt_node_fail(&node, "cannot be chosen with \"Batch\", but for \"Unit\" and \"Better\""); /* the answers hold it */
-  load_unit(figure, &node, is_read);
+  /* A time's unit says what it has to be multiplied by; others are only printed. */
+  const char *usual = figure->source == CLT_FIGURE_MEMORY ? "bytes" : "s", *stated = clt_read_text(&node, "Unit");
+  if (unit.json && !is_read) clt_node_fail(&unit, "is \"%s\" here; it can be chosen where the figure is read", usual);
+  figure->unit = stated ? stated : usual;
+  figure->scale = 1;
+  for (size_t i = 0; stated && i < sizeof times / sizeof *times; i++)
+    if (strcmp(stated, times[i]) == 0) figure->scale = scales[i], figure->unit = usual;
 }
 
 /* --- the section --- */

@@ -288,12 +288,6 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
 /* Values of the tuning parameters for a configuration; slots has CLT_MAX_PARAMETERS entries. */
 void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots);
 
-/* Everything that is passed as name=value, the tuning parameters before the sizes: index < clt_n_defines. */
-size_t clt_n_defines(const clt_instance *instance);
-const char *clt_define_name(const clt_instance *instance, size_t index);
-clt_value clt_define_value(const clt_instance *instance, const clt_value *slots, size_t index);
-void clt_text_add_value(clt_text *text, clt_value value);
-
 /* Evaluating many expressions for one configuration. After the first that fails (rc is no longer 0, error names its
  * place) the others are 0. slots NULL: none of them may depend on the configuration. */
 typedef struct clt_calculation {
@@ -313,19 +307,16 @@ void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t mi
 void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Everything that is passed as name=value, the tuning parameters before the sizes: "<before><name><between><value>". */
+size_t clt_n_defines(const clt_instance *instance);
+void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
+void clt_text_add_value(clt_text *text, clt_value value);
+
 /* Whether an expression reads a device where the instance has none. */
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id);
 
 /* Adds the device's limits to a space under construction (limits.c). */
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
-
-/* Writes an option or a word, expressions in braces replaced by their values (plan.c). Places of a command that are
- * known only when it runs stand in its words as CLT_PLACE_MARK and a letter (problem/command.h), which add_place
- * replaces. */
-#define CLT_PLACE_MARK '\x01'
-typedef void (*clt_place_writer)(clt_text *out, clt_calculation *c, char place, const void *user);
-void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option, clt_place_writer add_place,
-                       const void *user);
 
 /* --- files of the kernel (key.c) --- */
 

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "problem/parts.h"
+#include "problem/command.h"
 
 #define ABSENT SIZE_MAX
 #define MAX_SIZE 0x1p53
@@ -63,27 +63,6 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
 
 /* --- build options --- */
 
-void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_option *option, clt_place_writer add_place,
-                       const void *user) {
-  const char *at = option->text;
-  size_t hole = 0;
-  while (*at && c->rc == CLT_OK) {
-    size_t n = strcspn(at, add_place ? (const char[]){'{', CLT_PLACE_MARK, 0} : "{");
-    clt_text_add_bytes(out, at, n);
-    at += n;
-    if (at[0] == '{' && at[1] == '{') {
-      clt_text_add(out, "{");
-      at += 2;
-    } else if (at[0] == '{') {
-      clt_text_add_value(out, clt_evaluate(c, option->holes[hole++]));
-      at = strchr(at, '}') + 1;
-    } else if (at[0] && add_place) {
-      add_place(out, c, at[1], user);
-      at += 2;
-    }
-  }
-}
-
 static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_option *list, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const char *text = list[i].text;
@@ -103,10 +82,7 @@ static void add_build_options(clt_text *out, clt_calculation *c, const clt_compi
   const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < clt_n_defines(instance); i++) {
-    clt_text_add(out, "-D");
-    clt_text_add(out, clt_define_name(instance, i));
-    clt_text_add(out, "=");
-    clt_text_add_value(out, clt_define_value(instance, c->slots, i));
+    clt_add_define(out, c, i, "-D", "=");
     clt_text_add(out, " ");
   }
   if (problem->problem_size.n > 0) { /* the grid in work-groups, and the block where it is no parameter */
