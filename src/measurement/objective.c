@@ -118,8 +118,8 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const ch
   const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
   const clt_command *command = instance ? clt_instance_command(instance) : NULL;
   const clt_figure *figure = command && !clt_figure_is_time(&command->figure) ? &command->figure : NULL;
-  size_t n_stated = problem ? clt_problem_n_metrics(problem) : 0, n_most = FIGURE + 1 + n_stated + 1;
-  if (text == NULL && problem) text = clt_problem_objective(problem);
+  size_t n_stated = problem ? problem->guidance.n_metrics : 0, n_most = FIGURE + 1 + n_stated + 1;
+  if (text == NULL && problem) text = problem->guidance.objective;
   if (text == NULL || *text == '\0') text = figure ? "figure" : "time";
   clt_objective *o = clt_new_array(1, sizeof *o);
   if (o == NULL) return clt_fail_memory(error);
@@ -139,7 +139,7 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const ch
     o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
   }
   for (size_t i = 0; rc == CLT_OK && i < n_stated; i++)
-    rc = add_metric(o, scope, clt_problem_metric(problem, i), error);
+    rc = add_metric(o, scope, problem->guidance.metrics[i], error);
   if (rc == CLT_OK) rc = choose_objective(o, scope, error);
   if (rc)
     clt_objective_free(o);

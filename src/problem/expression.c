@@ -20,21 +20,21 @@
 
 clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node) {
   clt_expression expression = {.text = clt_expand_problem_size(problem, text, node), .key = clt_load_key(node)};
-  if (clt_node_ok(node) && clt_grow(&problem->expressions, &problem->expressions_capacity, problem->n_expressions + 1,
+  if (clt_node_ok(node) && clt_grow(&problem->expressions, &problem->expressions_capacity, problem->n_expressions + 2,
                                     sizeof *problem->expressions))
     clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
-  if (!clt_node_ok(node)) return CLT_NO_EXPRESSION;
-  problem->expressions[problem->n_expressions] = expression;
-  return problem->n_expressions++;
+  if (!clt_node_ok(node)) return 0;
+  problem->expressions[++problem->n_expressions] = expression;
+  return problem->n_expressions;
 }
 
 clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node) {
   char text[64];
   clt_value value;
-  if (node->json == NULL || !clt_node_ok(node)) return CLT_NO_EXPRESSION;
+  if (node->json == NULL || !clt_node_ok(node)) return 0;
   if (json_is_string(node->json)) return clt_add_expression_text(problem, json_string_value(node->json), node);
   if (!clt_json_to_value(&value, node->json))
-    return clt_node_fail(node, "needs a number or an expression in quotes"), CLT_NO_EXPRESSION;
+    return clt_node_fail(node, "needs a number or an expression in quotes"), (clt_expression_id)0;
   if (value.type == CLT_BOOL) value.type = CLT_INT;
   clt_value_print(value, text, sizeof text);
   return clt_add_expression_text(problem, text, node);
@@ -48,7 +48,7 @@ clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *pare
 clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const char *name) {
   static const char *const names[] = {"X", "Y", "Z"};
   clt_node node = clt_node_member(parent, name);
-  clt_extent extent = CLT_NO_EXTENT;
+  clt_extent extent = {0};
   bool object = json_is_object(node.json);
   size_t n = object ? 3 : json_is_array(node.json) ? json_array_size(node.json) : node.json != NULL;
   if (object) clt_read_object(&node, CLT_NAMES("X", "Y", "Z"), true);
@@ -62,7 +62,7 @@ clt_extent clt_load_extent(clt_problem *problem, const clt_node *parent, const c
     if (item.json) extent.id[extent.n++] = clt_add_expression(problem, &item);
   }
   if (object && extent.n == 0) clt_node_fail(&node, "needs \"X\"");
-  return clt_node_ok(&node) ? extent : CLT_NO_EXTENT;
+  return clt_node_ok(&node) ? extent : (clt_extent){0};
 }
 
 void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes) {
@@ -160,7 +160,7 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
 /* --- evaluating --- */
 
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id) {
-  if (id == CLT_NO_EXPRESSION || instance->problem->expressions[id].of_index) return false;
+  if (!id || instance->problem->expressions[id].of_index) return false;
   const clt_expr *compiled = instance->compiled[id];
   size_t n = clt_expr_n_slots(compiled);
   return n > 0 && clt_expr_slot(compiled, n - 1) >= instance->problem->n_parameters;
@@ -206,7 +206,7 @@ size_t clt_evaluate_count(clt_calculation *c, clt_expression_id id, size_t min) 
 }
 
 bool clt_evaluate_when(clt_calculation *c, clt_expression_id id) {
-  return id == CLT_NO_EXPRESSION ? c->rc == CLT_OK : clt_value_truthy(clt_evaluate(c, id));
+  return !id ? c->rc == CLT_OK : clt_value_truthy(clt_evaluate(c, id));
 }
 
 void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t min, size_t unused, size_t out[3]) {
@@ -265,14 +265,14 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
 
 int clt_metrics_check(const clt_instance *instance, clt_error *error) {
   const clt_problem *problem = instance->problem;
-  clt_metric_scope scope = {.instance = instance, .above = problem->metrics};
+  clt_metric_scope scope = {.instance = instance, .above = problem->guidance.metrics};
   int rc = CLT_OK;
-  for (; rc == CLT_OK && scope.n_above < problem->n_metrics; scope.n_above++) {
+  for (; rc == CLT_OK && scope.n_above < problem->guidance.n_metrics; scope.n_above++) {
     clt_expr *expr = NULL;
     clt_error cause = {0};
     char key[64];
     snprintf(key, sizeof key, "Metrics[%zu].Expression", scope.n_above);
-    rc = clt_metric_compile(&expr, problem->metrics[scope.n_above].expression, &scope, &cause);
+    rc = clt_metric_compile(&expr, problem->guidance.metrics[scope.n_above].expression, &scope, &cause);
     if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
     clt_expr_free(expr);
   }

@@ -1,13 +1,150 @@
-/* Content of logical arrays. */
+/* Content of logical arrays: made here, from files, or by a problem's own C functions, which are compiled once into the
+ * user's cache, and loaded. */
 #include <ctype.h>
+#include <dlfcn.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/spawn.h"
+#include "problem/module_paths.h"
 #include "problem/parts.h"
+
+#define MAX_COMPILER_WORDS 16 /* of $CC, which may hold arguments */
+#define MAX_COMPILER_TEXT 2000
+
+static const char *const flags[] = {"-O3", "-fopenmp", "-shared", "-fPIC"};
+#define N_FLAGS (sizeof flags / sizeof *flags)
+
+#define HEADER "clatune/module.h"
+
+/* The folder that clatune/module.h is included from; malloc'ed. */
+static char *include_folder(void) {
+  /* Relative to bin/clatune, lib/libclatune.so or lib/<architecture>/libclatune.so in a tree that was moved. */
+  static const char *const folders[] = {"../include/" HEADER, "../../include/" HEADER, NULL};
+  const char *chosen = getenv("CLATUNE_INCLUDE");
+  if (chosen && chosen[0]) return strdup(chosen);
+  if (CLATUNE_SOURCE_INCLUDE[0] && access(CLATUNE_SOURCE_INCLUDE "/" HEADER, R_OK) == 0)
+    return strdup(CLATUNE_SOURCE_INCLUDE);
+  char *found = clt_find_near_program(folders, R_OK);
+  if (found == NULL) found = clt_find_near_library(folders, R_OK);
+  if (found == NULL) return strdup(CLATUNE_INSTALLED_INCLUDE);
+  found[strlen(found) - strlen("/" HEADER)] = '\0';
+  return found;
+}
+
+static const char *compiler_command(void) {
+  const char *chosen = getenv("CC");
+  return chosen && chosen[0] ? chosen : "cc";
+}
+
+/* What a compiled module depends on: its text with what it includes, the interface, the compiler and the flags. */
+static int hash_module(char out[33], const char *path, const char *include, clt_error *error) {
+  char *text = NULL, *folder = clt_path_folder(path);
+  clt_hasher *hasher = clt_hasher_new();
+  int rc = folder && hasher ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, error);
+  if (rc == CLT_OK) clt_hasher_add_text(hasher, compiler_command());
+  for (size_t i = 0; rc == CLT_OK && i < N_FLAGS; i++) clt_hasher_add_text(hasher, flags[i]);
+  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, "#include \"clatune/module.h\"\n", include, NULL, 0, error);
+  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, text, folder, &include, 1, error);
+  if (rc == CLT_OK) clt_hasher_hex(hasher, out);
+  clt_hasher_free(hasher);
+  free(text);
+  free(folder);
+  return rc;
+}
+
+/* What the compiler says, its line ends as "; ", is the reason where it fails. */
+static int compile_module(const char *path, const char *library, const char *include, clt_error *error) {
+  char *command = strdup(compiler_command()), *from = clt_format("-I%s", include);
+  char *partial = clt_format("%s.%ld", library, (long)gettid()), *words[MAX_COMPILER_WORDS + N_FLAGS + 6], *rest;
+  if (!command || !from || !partial) {
+    free(command), free(from), free(partial);
+    return clt_fail_memory(error);
+  }
+  size_t n = 0;
+  for (char *word = strtok_r(command, " ", &rest); word && n < MAX_COMPILER_WORDS; word = strtok_r(NULL, " ", &rest))
+    words[n++] = word;
+  for (size_t i = 0; i < N_FLAGS; i++) words[n++] = (char *)flags[i];
+  char *const more[] = {from, "-o", partial, (char *)path, "-lm", NULL};
+  memcpy(&words[n], more, sizeof more);
+  const clt_spawn spawn = {.program = words[0], .arguments = words};
+  clt_error cause = {0};
+  clt_text said = {0}, reason = {0};
+  int status = 0, rc = clt_spawn_output(&said, &status, &spawn, MAX_COMPILER_TEXT, &cause);
+  if (rc) {
+    clt_fail(error, rc, "cannot compile module '%s': %s; set CC to a C compiler", path, cause.message);
+  } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    while (said.n > 0 && strchr(" \n", said.bytes[said.n - 1])) said.bytes[--said.n] = 0;
+    for (size_t i = 0; i < said.n; i++)
+      said.bytes[i] == '\n' ? clt_text_add(&reason, "; ") : clt_text_add_bytes(&reason, &said.bytes[i], 1);
+    rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
+                  reason.n ? reason.bytes : "the compiler failed");
+  } else if (rename(partial, library) != 0) {
+    rc = clt_fail_errno(error, CLT_E_IO, "create", library);
+  }
+  if (rc) unlink(partial);
+  clt_text_release(&said);
+  clt_text_release(&reason);
+  free(command);
+  free(from);
+  free(partial);
+  return rc;
+}
+
+/* The shared object of a module; compiled if it is C and not in the cache. */
+static int find_library(char **out, const char *path, clt_error *error) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  char hash[33], *folder = NULL, *library = NULL, *include = NULL;
+  if (!clt_ends_with(path, ".c")) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
+  if (cache && cache[0] == '/')
+    folder = clt_format("%s/clatune/modules", cache);
+  else if (home && home[0] == '/')
+    folder = clt_format("%s/.cache/clatune/modules", home);
+  else
+    return clt_fail(error, CLT_E_IO, "there is no place for compiled modules; set HOME or XDG_CACHE_HOME");
+  int rc = folder && (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK) rc = hash_module(hash, path, include, error);
+  if (rc == CLT_OK && (library = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && access(library, R_OK) != 0) {
+    rc = clt_folder_make(folder, error);
+    if (rc == CLT_OK) rc = compile_module(path, library, include, error);
+  }
+  free(folder);
+  free(include);
+  if (rc == CLT_OK)
+    *out = library;
+  else
+    free(library);
+  return rc;
+}
+
+int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error) {
+  char *library = NULL;
+  int rc = find_library(&library, path, error);
+  if (rc) return rc;
+  /* RTLD_NODELETE: threads of the OpenMP runtime may outlive the call. */
+  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *symbol = handle ? dlsym(handle, function) : NULL;
+  if (handle == NULL)
+    rc = clt_fail(error, CLT_E_IO, "cannot load module '%s': %s", path, dlerror());
+  else if (symbol == NULL)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "module '%s' has no function '%s'", path, function);
+  else
+    memcpy(out, &symbol, sizeof *out);
+  if (handle) dlclose(handle);
+  free(library);
+  return rc;
+}
+
+/* --- arrays --- */
 
 /* An array's memory, number by number. */
 typedef struct filling {
@@ -33,40 +170,19 @@ static void fill_uniform(const filling *f, clt_rng *rng, double bound) {
 }
 
 /* A shaded background, discs, bars and a little noise: smooth regions and edges, 0 to 1. */
-static double picture_at(double x, double y, double z, size_t component, double shift) {
-  double shade = 0.25 + 0.25 * sin(5 * x + shift) * cos(4 * y + 3 * z + (double)component);
-  double disc = hypot(hypot(fmod(3 * x + shift, 1) - 0.5, fmod(3 * y, 1) - 0.5), fmod(2 * z, 1) - 0.25) < 0.3 ? 0.3 : 0;
-  double bar = fmod(11 * (x + y) + shift, 1) < 0.2 ? 0.12 : 0;
-  return shade + disc + bar;
-}
-
 static void fill_picture(const filling *f, clt_rng *rng) {
   const size_t *n = f->array->extent;
-  double shift = 6.283185307179586 * clt_rng_unit(rng);
-  size_t at = 0;
-  for (size_t z = 0; z < n[2]; z++)
-    for (size_t y = 0; y < n[1]; y++)
-      for (size_t x = 0; x < n[0]; x++)
-        for (size_t c = 0; c < f->n_stored; c++) {
-          double value =
-              picture_at((double)x / (double)n[0], (double)y / (double)n[1], (double)z / (double)n[2], c, shift) +
-              0.05 * clt_rng_unit(rng);
-          store_at(f, at++, f->is_real ? value : floor(value * f->top));
-        }
-}
-
-static int fill_raw(const filling *f, const char *path, clt_error *error) {
-  char *bytes = NULL;
-  size_t n;
-  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_DATA_BYTES, error);
-  if (rc) return rc;
-  if (n == f->array->bytes)
-    memcpy(f->data, bytes, n);
-  else
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes; argument '%s' needs %zu", path, n, f->array->name,
-                  f->array->bytes);
-  free(bytes);
-  return rc;
+  const double shift = 6.283185307179586 * clt_rng_unit(rng);
+  for (size_t i = 0; i < f->n_elements * f->n_stored; i++) {
+    const size_t element = i / f->n_stored, c = i % f->n_stored;
+    const double x = (double)(element % n[0]) / (double)n[0], y = (double)(element / n[0] % n[1]) / (double)n[1],
+                 z = (double)(element / n[0] / n[1]) / (double)n[2];
+    double shade = 0.25 + 0.25 * sin(5 * x + shift) * cos(4 * y + 3 * z + (double)c);
+    bool in_disc = hypot(hypot(fmod(3 * x + shift, 1) - 0.5, fmod(3 * y, 1) - 0.5), fmod(2 * z, 1) - 0.25) < 0.3;
+    double disc = in_disc ? 0.3 : 0, bar = fmod(11 * (x + y) + shift, 1) < 0.2 ? 0.12 : 0;
+    double value = shade + disc + bar + 0.05 * clt_rng_unit(rng);
+    store_at(f, i, f->is_real ? value : floor(value * f->top));
+  }
 }
 
 /* Reads a number of a PGM's header, with white space and comments before it. NULL at the end. */
@@ -143,7 +259,7 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
     case CLT_FILL_REPETITION: return CLT_OK;
     case CLT_FILL_CONSTANT:
     case CLT_FILL_FORMULA:
-      if (fill->kind == CLT_FILL_CONSTANT && fill->value != CLT_NO_EXPRESSION) value = clt_evaluate(&c, fill->value);
+      if (fill->kind == CLT_FILL_CONSTANT && fill->value) value = clt_evaluate(&c, fill->value);
       for (size_t i = 0; i < f.n_elements && c.rc == CLT_OK && value.type != CLT_STRING; i++) {
         const clt_value index = {.type = CLT_INT, .integer = (int64_t)i};
         c.slots = &index;
@@ -152,7 +268,7 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
       }
       break;
     case CLT_FILL_RANDOM:
-      if (fill->value != CLT_NO_EXPRESSION) bound = clt_evaluate_number(&c, fill->value);
+      if (fill->value) bound = clt_evaluate_number(&c, fill->value);
       if (c.rc == CLT_OK) fill_uniform(&f, &rng, bound);
       break;
     case CLT_FILL_BUILT_IN:
@@ -175,7 +291,17 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
                       fill->function, fill->module, array->name);
       return rc;
     }
-    case CLT_FILL_RAW: return fill_raw(&f, fill->file, error);
+    case CLT_FILL_RAW: {
+      char *bytes = NULL;
+      size_t n;
+      int rc = clt_file_read(&bytes, &n, fill->file, CLT_MAX_DATA_BYTES, error);
+      if (rc == CLT_OK && n != array->bytes)
+        rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes; argument '%s' needs %zu", fill->file, n, array->name,
+                      array->bytes);
+      if (rc == CLT_OK) memcpy(data, bytes, n);
+      free(bytes);
+      return rc;
+    }
     case CLT_FILL_PGM: return fill_pgm(&f, fill->file, error);
   }
   if (value.type == CLT_STRING)

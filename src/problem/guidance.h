@@ -17,6 +17,11 @@ typedef struct clt_guidance {
   size_t n_settings;
   size_t *group_parents, n_groups; /* "ConfigurationSpace.Groups"; 0: none are stated */
   size_t *group_of;                /* of each tuning parameter */
+  int64_t budget;                  /* "Budget" of type ConfigurationCount; 0: none */
+  clt_metric *metrics;             /* "Metrics" */
+  size_t n_metrics;
+  const char
+      *objective; /* "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: none */
 } clt_guidance;
 
 const clt_guidance *clt_problem_guidance(const clt_problem *problem); /* borrowed from it */
@@ -35,7 +40,6 @@ void clt_instance_resources(const clt_instance *instance, clt_config config, dou
 bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter);
 
 const char *clt_problem_path(const clt_problem *problem);
-int64_t clt_problem_budget(const clt_problem *problem);      /* Budget of type ConfigurationCount; 0: none */
 char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 height=2048", as stores have it; malloc'ed,
                                                                 NULL when out of memory */
 
@@ -49,12 +53,6 @@ bool clt_problem_is_command(const clt_problem *problem);
  * sizes, the device, and the metrics above (docs/objectives.md) --- */
 
 #define CLT_MAX_METRICS 64
-
-/* The file's "Metrics". */
-size_t clt_problem_n_metrics(const clt_problem *problem);
-clt_metric clt_problem_metric(const clt_problem *problem, size_t index);
-/* The file's "Objective", in the form that clt_objective_new takes (measurement/objective.h); NULL: it has none. */
-const char *clt_problem_objective(const clt_problem *problem);
 
 /* What was measured, and the value of each metric, stand in slots of their own behind those of the parameters and of
  * the device's properties. */

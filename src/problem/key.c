@@ -128,9 +128,7 @@ static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, 
 
 static void add_integer(key *k, int64_t x) { clt_hasher_add(k->hasher, &x, sizeof x); }
 
-static void add_expression(key *k, clt_expression_id id) {
-  add_text(k, id == CLT_NO_EXPRESSION ? "" : k->problem->expressions[id].text);
-}
+static void add_expression(key *k, clt_expression_id id) { add_text(k, !id ? "" : k->problem->expressions[id].text); }
 
 static void add_extent(key *k, const clt_extent *extent) {
   clt_hasher_add(k->hasher, &extent->n, sizeof extent->n);

@@ -18,7 +18,7 @@ typedef struct limits {
 
 /* NULL: no expression. */
 static const char *text_of(const limits *l, clt_expression_id id) {
-  return id == CLT_NO_EXPRESSION ? NULL : clt_expr_text(l->instance->compiled[id]);
+  return !id ? NULL : clt_expr_text(l->instance->compiled[id]);
 }
 
 static bool always_holds(const clt_expr *expr) {
@@ -93,7 +93,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
     if (argument->kind != CLT_ARG_LOCAL || !taken) continue;
     clt_text_add(&text, n++ ? " + (" : "(");
     write_size(l, &text, argument, argument->element.bytes);
-    if (argument->when != CLT_NO_EXPRESSION) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
+    if (argument->when) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
     clt_text_add(&text, ")");
   }
   if (n) require_at_most(l, when, &text, device->local_memory_bytes, "local memory", " bytes");

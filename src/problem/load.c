@@ -55,7 +55,7 @@ static void load_budget(clt_problem *problem, const clt_node *root) {
     clt_node value = clt_node_member(&entry, "BudgetValue");
     if (type != 0) continue;
     if (!(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
-    if (clt_node_ok(root)) problem->budget = (int64_t)count;
+    if (clt_node_ok(root)) problem->guidance.budget = (int64_t)count;
   }
 }
 
@@ -199,7 +199,7 @@ static void load_space(clt_problem *problem, const clt_node *root) {
     clt_alias alias = {.value = value.json, .key = clt_load_key(&node)};
     alias.when = clt_load_expression(problem, &node, "When");
     alias.parameter = clt_read_required_text(&node, "Parameter");
-    if (alias.when == CLT_NO_EXPRESSION) clt_node_fail(&node, "needs a \"When\"");
+    if (!alias.when) clt_node_fail(&node, "needs a \"When\"");
     if (value.json == NULL) clt_node_fail(&node, "needs a \"Value\"");
     problem->aliases[problem->n_aliases++] = alias;
   }
@@ -241,10 +241,10 @@ clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) 
 
 static void load_metrics(clt_problem *problem, const clt_node *root) {
   clt_node list = clt_node_member(root, "Metrics");
-  problem->objective = clt_read_text(root, "Objective");
+  problem->guidance.objective = clt_read_text(root, "Objective");
   size_t n = clt_read_list(&list);
   if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu entries; %d are possible", n, CLT_MAX_METRICS);
-  problem->metrics = clt_node_new(&list, n, sizeof *problem->metrics);
+  problem->guidance.metrics = clt_node_new(&list, n, sizeof *problem->guidance.metrics);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node entry = clt_node_item(&list, i), name = clt_node_member(&entry, "Name");
     clt_metric metric;
@@ -255,15 +255,15 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
       clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
     if (strcmp(metric.name, "time") == 0 || strcmp(metric.name, "energy") == 0)
       clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric.name);
-    for (size_t k = 0; k < problem->n_metrics; k++)
-      if (strcmp(problem->metrics[k].name, metric.name) == 0)
+    for (size_t k = 0; k < problem->guidance.n_metrics; k++)
+      if (strcmp(problem->guidance.metrics[k].name, metric.name) == 0)
         clt_node_fail(&name, "there are two metrics \"%s\"", metric.name);
     const char *text = clt_read_required_text(&entry, "Expression"), *unit = clt_read_text(&entry, "Unit");
     metric.unit = unit ? unit : "";
     int goal = clt_read_choice(&entry, "Goal", CLT_NAMES("Minimise", "Maximise", "Minimize", "Maximize"), -1);
     metric.goal = goal < 0 ? CLT_GOAL_NOT_STATED : goal % 2 ? CLT_MAXIMISE : CLT_MINIMISE;
     metric.expression = text ? clt_expand_problem_size(problem, text, &entry) : NULL;
-    if (clt_node_ok(root)) problem->metrics[problem->n_metrics++] = metric;
+    if (clt_node_ok(root)) problem->guidance.metrics[problem->guidance.n_metrics++] = metric;
   }
 }
 
@@ -316,8 +316,6 @@ static int load_sections(clt_problem *problem, clt_error *error) {
 int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
   clt_problem *problem = calloc(1, sizeof *problem);
   if (problem == NULL) return clt_fail_memory(error);
-  problem->problem_size = CLT_NO_EXTENT;
-  problem->desirability = CLT_NO_EXPRESSION;
   clt_error mistake = {0};
   clt_instance *instance = NULL;
   int rc = clt_source_read(&problem->source, path, CLT_MAX_TEXT_BYTES, &mistake);
@@ -347,4 +345,15 @@ void clt_problem_free(clt_problem *problem) {
   free(problem->expressions);
   clt_source_release(&problem->source);
   free(problem);
+}
+
+bool clt_problem_is_file(const char *path) {
+  char *text = NULL;
+  if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
+  json_t *json = json_loads(text, 0, NULL);
+  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") ||
+             (clt_is_giles(text) && strstr(text, "PARAMS"));
+  json_decref(json);
+  free(text);
+  return yes;
 }

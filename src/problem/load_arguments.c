@@ -18,7 +18,7 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   int type = clt_read_choice(
       node, "FillType",
       CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"), usual);
-  clt_fill fill = {.kind = kinds[type], .value = CLT_NO_EXPRESSION, .seed = clt_read_integer(node, "RandomSeed", 0)};
+  clt_fill fill = {.kind = kinds[type], .seed = clt_read_integer(node, "RandomSeed", 0)};
   if (!clt_node_ok(node)) return fill;
   if (type == CONSTANT || type == RANDOM) {
     fill.value = clt_load_expression(problem, node, "FillValue");
@@ -95,7 +95,6 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
            channel = clt_node_member(node, "ChannelType");
   const char *type_name = json_string_value(type.json);
   const clt_element element = argument->element;
-  argument->size = argument->border = CLT_NO_EXTENT;
   if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return;
   argument->size = clt_load_extent(problem, node, "Size");
   argument->border = clt_load_extent(problem, node, "Border");
@@ -152,7 +151,7 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
   else if (scalar && !repetition && argument->fill.kind != CLT_FILL_CONSTANT)
     clt_node_fail(node, "needs a \"FillValue\", as scalars do");
-  else if (scalar && !repetition && argument->fill.value == CLT_NO_EXPRESSION)
+  else if (scalar && !repetition && !argument->fill.value)
     clt_node_fail(node, "needs a \"FillValue\"");
 }
 
@@ -260,7 +259,7 @@ void clt_load_reference(clt_problem *problem, const clt_node *root) {
     const char *file = clt_read_text(&node, "KernelFile");
     reference->kernel_file = file ? file : problem->kernel_file;
     clt_load_options(problem, &reference->options, &reference->n_options, &node);
-    clt_load_launch(problem, &reference->launch, &CLT_NO_LAUNCH, &node);
+    clt_load_launch(problem, &reference->launch, &(clt_launch){.all_args = true}, &node);
   } else if (clt_read_object(&node, CLT_NAMES("Module", "Function", "Quality"), true)) {
     reference->kind = CLT_REFERENCE_MODULE;
     reference->function = clt_read_required_text(&node, "Function");

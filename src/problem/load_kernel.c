@@ -35,7 +35,6 @@ void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt
 const char *clt_load_option(clt_problem *problem, clt_compiler_option *out, clt_node *place, const clt_node *node,
                             const char *name) {
   *place = *node;
-  out->when = CLT_NO_EXPRESSION;
   if (json_is_object(node->json)) {
     *place = clt_node_member(node, name);
     clt_read_object(node, CLT_NAMES(name, "When"), true);
@@ -64,7 +63,7 @@ static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block
 
 /* "LocalSize", or what is Kernel Tuner's custom: parameters of these names are the local size. */
 static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) {
-  clt_extent local = CLT_NO_EXTENT;
+  clt_extent local = {0};
   const bool tuner = problem->problem_size.n > 0;
   size_t n = tuner;
   if (json_object_get(kernel->json, "LocalSize")) return clt_load_extent(problem, kernel, "LocalSize");
@@ -80,8 +79,7 @@ static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) 
 /* An expression, or a list of factors. Kernel Tuner divides by the block size where no divisors are given. */
 static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
   static const char *const names[] = {"GridDivX", "GridDivY", "GridDivZ"};
-  clt_extent divisor = CLT_NO_EXTENT;
-  divisor.n = problem->problem_size.n;
+  clt_extent divisor = {.n = problem->problem_size.n};
   for (size_t d = 0; d < divisor.n && d < 3 && clt_node_ok(kernel); d++) {
     clt_node node = clt_node_member(kernel, names[d]);
     size_t n = json_array_size(node.json);
@@ -151,7 +149,7 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
     }
   }
   const clt_expression_id repeat = clt_load_expression(problem, node, "Repeat");
-  if (repeat != CLT_NO_EXPRESSION) launch.repeat = repeat;
+  if (repeat) launch.repeat = repeat;
   launch.when = clt_load_expression(problem, node, "When");
   *out = launch;
 }
@@ -230,11 +228,9 @@ void clt_load_kernel(clt_problem *problem, const clt_node *root) {
   clt_load_arguments(problem, &kernel);
 
   /* The launch that KernelSpecification itself describes. */
-  clt_launch standard = CLT_NO_LAUNCH;
-  standard.kernel = problem->kernel_name;
+  clt_launch standard = {.kernel = problem->kernel_name, .key = clt_load_key(&kernel), .all_args = true};
   standard.grid = standard.stated = load_grid_kind(&kernel, CLT_GRID_ITEMS);
   standard.local = load_local_size(problem, &kernel);
-  standard.key = clt_load_key(&kernel);
   if (problem->problem_size.n > 0) {
     standard.grid = CLT_GRID_DIVIDED;
     standard.global = problem->problem_size;

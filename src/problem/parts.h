@@ -14,9 +14,8 @@
 #define CLT_MAX_TEXT_BYTES ((size_t)64 << 20) /* of a problem file, a kernel, an included file, a module */
 #define CLT_MAX_DATA_BYTES ((size_t)1 << 40)  /* of a file with an argument's content */
 
-/* Expressions stand in one table of the problem; an instance compiles the whole table. */
+/* Expressions stand in one table of the problem, from 1 on; 0 is none. An instance compiles the whole table. */
 typedef size_t clt_expression_id;
-#define CLT_NO_EXPRESSION SIZE_MAX
 
 typedef struct clt_expression {
   const char *text, *key;
@@ -24,12 +23,11 @@ typedef struct clt_expression {
   bool of_index;  /* over an element's index i, which is slot 0, and constants only */
 } clt_expression;
 
-/* Up to three expressions, x first; the others are CLT_NO_EXPRESSION. */
+/* Up to three expressions, x first. */
 typedef struct clt_extent {
   size_t n;
   clt_expression_id id[3];
 } clt_extent;
-#define CLT_NO_EXTENT ((clt_extent){0, {CLT_NO_EXPRESSION, CLT_NO_EXPRESSION, CLT_NO_EXPRESSION}})
 
 typedef struct clt_problem_parameter {
   const char *name;
@@ -98,7 +96,7 @@ typedef enum clt_grid_kind { CLT_GRID_ITEMS, CLT_GRID_GROUPS, CLT_GRID_DIVIDED }
 typedef struct clt_launch {
   const char *kernel, *key;
   clt_grid_kind grid, stated; /* stated: what "GlobalSizeType" makes of a "GlobalSize" */
-  clt_extent global, divisor; /* divisor: of CLT_GRID_DIVIDED, CLT_NO_EXPRESSION for 1 */
+  clt_extent global, divisor; /* divisor: of CLT_GRID_DIVIDED, 0 for 1 */
   clt_extent local;           /* n = 0: left to the driver */
   bool all_args;
   const char **args;
@@ -106,13 +104,6 @@ typedef struct clt_launch {
   clt_expression_id repeat, when;
   size_t group; /* launches that are repeated together have the same, other than 0 */
 } clt_launch;
-#define CLT_NO_LAUNCH                        \
-  ((clt_launch){.global = CLT_NO_EXTENT,     \
-                .divisor = CLT_NO_EXTENT,    \
-                .local = CLT_NO_EXTENT,      \
-                .all_args = true,            \
-                .repeat = CLT_NO_EXPRESSION, \
-                .when = CLT_NO_EXPRESSION})
 
 typedef struct clt_resource {
   const char *name;
@@ -148,7 +139,6 @@ struct clt_problem {
   const json_t *root;
   const char *folder; /* absolute */
   const char *name;
-  int64_t budget;
 
   clt_expression *expressions;
   size_t n_expressions, expressions_capacity;
@@ -180,9 +170,6 @@ struct clt_problem {
 
   struct clt_command *command; /* NULL: a kernel, described by what stands above (problem/command.h) */
   clt_guidance guidance;
-  clt_metric *metrics;
-  size_t n_metrics;
-  const char *objective; /* NULL: none */
 };
 
 /* --- the loader: each part reads its members of a node (base/reader.h) --- */
@@ -218,8 +205,7 @@ int clt_giles_parse(clt_source *source, clt_error *error);
 
 /* --- expressions (expression.c) --- */
 
-/* Adds an expression: a node's number, truth value or text, or that of a parent's member. CLT_NO_EXPRESSION where there
- * is nothing. */
+/* Adds an expression: a node's number, truth value or text, or that of a parent's member. 0 where there is nothing. */
 clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node);
 clt_expression_id clt_add_expression_text(clt_problem *problem, const char *text, const clt_node *node);
 clt_expression_id clt_load_expression(clt_problem *problem, const clt_node *parent, const char *name);
@@ -264,7 +250,7 @@ bool clt_is_verified(const clt_problem *problem, const char *name);
 /* Whether a file looks like a problem's: JSON with a kernel or a command, or a configuration file of Giles' tuner. */
 bool clt_problem_is_file(const char *path);
 
-/* --- instances (instance.c, expression.c) --- */
+/* --- instances (problem.c, expression.c) --- */
 struct clt_instance {
   const clt_problem *problem;
   clt_space *space;
@@ -340,7 +326,7 @@ void clt_element_print(char out[16], clt_element element); /* "float4" */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,
                    const clt_module_call *call, clt_error *error);
 
-/* A function of a module, which is compiled first where it is C (module.c). Modules stay loaded. */
+/* A function of a module, which is compiled first where it is C (fill.c). Modules stay loaded. */
 int clt_module_find_function(clt_module_function *out, const char *path, const char *function, clt_error *error);
 
 #endif

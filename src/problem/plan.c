@@ -46,7 +46,7 @@ static void plan_sizes(clt_calculation *c, const clt_launch *launch, clt_plan_la
   }
   clt_evaluate_extent(c, &launch->local, 0, 1, local);
   for (size_t d = 0; d < 3 && c->rc == CLT_OK; d++) {
-    if (launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d] != CLT_NO_EXPRESSION) {
+    if (launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d]) {
       double divisor = clt_evaluate_number(c, launch->divisor.id[d]);
       if (!(divisor > 0)) clt_calculation_fail(c, launch->divisor.id[d], CLT_E_RANGE, "needs a divisor above 0");
       if (c->rc == CLT_OK) global[d] = (size_t)ceil((double)global[d] / divisor);
@@ -185,7 +185,7 @@ static void plan_launch(clt_calculation *c, const clt_launch *launch, const size
   const clt_problem *problem = c->instance->problem;
   bool runs = clt_evaluate_when(c, launch->when);
   size_t repeat = 1;
-  if (runs && launch->repeat != CLT_NO_EXPRESSION) repeat = clt_evaluate_count(c, launch->repeat, 0);
+  if (runs && launch->repeat) repeat = clt_evaluate_count(c, launch->repeat, 0);
   if (repeat > MAX_REPEAT) FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
   if (c->rc || !runs || repeat == 0) return;
   clt_plan_launch *out = &plan->launches[plan->n_launches++];

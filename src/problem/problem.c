@@ -1,9 +1,16 @@
-/* What others ask of a loaded problem. */
+/* What a loaded problem holds, and an instance: the problem at given sizes on a device, with its compiled expressions
+ * and its space. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/file.h"
+#include "base/json.h"
+#include "base/memory.h"
 #include "problem/command.h"
+
+/* --- what others ask of a problem --- */
 
 const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
 
@@ -15,8 +22,6 @@ clt_size clt_problem_size(const clt_problem *problem, size_t index) {
   return (clt_size){problem->sizes[index].name, problem->sizes[index].standard};
 }
 
-int64_t clt_problem_budget(const clt_problem *problem) { return problem->budget; }
-
 bool clt_problem_has_reference(const clt_problem *problem) {
   return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
 }
@@ -27,12 +32,6 @@ const char *clt_problem_quality_unit(const clt_problem *problem) {
   const char *unit = problem->reference.quality.unit;
   return unit ? unit : "";
 }
-
-size_t clt_problem_n_metrics(const clt_problem *problem) { return problem->n_metrics; }
-
-clt_metric clt_problem_metric(const clt_problem *problem, size_t index) { return problem->metrics[index]; }
-
-const char *clt_problem_objective(const clt_problem *problem) { return problem->objective; }
 
 bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
 
@@ -87,13 +86,293 @@ bool clt_is_verified(const clt_problem *problem, const char *name) {
   return false;
 }
 
-bool clt_problem_is_file(const char *path) {
-  char *text = NULL;
-  if (clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL)) return false;
-  json_t *json = json_loads(text, 0, NULL);
-  bool yes = json_object_get(json, "KernelSpecification") || json_object_get(json, "Command") ||
-             (clt_is_giles(text) && strstr(text, "PARAMS"));
-  json_decref(json);
-  free(text);
-  return yes;
+/* --- sizes, values and expressions --- */
+
+static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
+  enum { MAX_NAMES = 64 };
+  const clt_problem *problem = instance->problem;
+  const char *names[MAX_NAMES];
+  size_t n = problem->n_passed < MAX_NAMES ? problem->n_passed : MAX_NAMES;
+  for (size_t i = 0; i < problem->n_passed; i++) {
+    const clt_problem_parameter *parameter = &problem->sizes[i];
+    if (strcmp(parameter->name, size.name) != 0) continue;
+    if (size.value < parameter->min)
+      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at least %lld", size.name, (long long)parameter->min);
+    if (size.value > parameter->max)
+      return clt_fail(error, CLT_E_RANGE, "size '%s' must be at most %lld", size.name, (long long)parameter->max);
+    instance->sizes[i] = size.value;
+    return CLT_OK;
+  }
+  if (n == 0)
+    return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s': it has no problem parameters", size.name);
+  for (size_t i = 0; i < n; i++) names[i] = problem->sizes[i].name;
+  const char *near = clt_nearest_name(size.name, names, n);
+  return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s'; did you mean '%s'?", size.name,
+                  near ? near : names[0]);
+}
+
+/* The values of a tuning parameter: a T1 text, or a list. */
+static int read_values(clt_instance *instance, size_t index, const clt_symbol *constants, size_t n, clt_error *error) {
+  const clt_tuning_parameter *parameter = &instance->problem->parameters[index];
+  const size_t n_listed = instance->n_values[index] = json_array_size(parameter->list);
+  clt_value **values = &instance->values[index];
+  if (parameter->list == NULL)
+    return clt_values_parse(values, &instance->n_values[index], parameter->values, parameter->type, constants, n,
+                            error);
+  int rc = (*values = clt_new_array(n_listed, sizeof **values)) ? CLT_OK : clt_fail_memory(error);
+  for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
+    if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
+      return clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
+    rc = clt_value_fit(&(*values)[v], parameter->type, error);
+  }
+  return rc;
+}
+
+/* "max(name)" and "min(name)" of a tuning parameter: the largest and the smallest of its values. */
+static const char *replace_value_limit(clt_text *out, const void *user, const char *name, size_t n) {
+  const clt_instance *instance = user;
+  const bool largest = n == 3 && strncmp(name, "max", n) == 0, smallest = n == 3 && strncmp(name, "min", n) == 0;
+  const char *begin = name + n + strspn(name + n, " \t");
+  if (!(largest || smallest) || *begin++ != '(') return NULL;
+  begin += strspn(begin, " \t");
+  for (size_t p = 0; p < instance->problem->n_parameters; p++) {
+    const size_t length = strlen(instance->problem->parameters[p].name);
+    const char *close = begin + length;
+    if (strncmp(begin, instance->problem->parameters[p].name, length) != 0) continue;
+    close += strspn(close, " \t");
+    clt_value best = instance->values[p][0];
+    if (*close != ')' || best.type == CLT_STRING) continue;
+    for (size_t i = 1; i < instance->n_values[p]; i++) {
+      double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
+      if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
+    }
+    clt_text_add(out, "(");
+    clt_text_add_value(out, best);
+    clt_text_add(out, ")");
+    return close + 1;
+  }
+  return NULL;
+}
+
+int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
+                              const clt_device_info *device, clt_error *error) {
+  clt_instance *instance = clt_new_array(1, sizeof *instance);
+  clt_symbol *symbols = NULL;
+  size_t n = 0, n_constants = 0;
+  if (instance == NULL) return clt_fail_memory(error);
+  instance->problem = problem;
+  instance->has_device = device != NULL;
+  if (device) instance->device = *device;
+  instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
+  instance->compiled = clt_new_array(problem->n_expressions + 1, sizeof *instance->compiled);
+  instance->values = clt_new_array(problem->n_parameters, sizeof *instance->values);
+  instance->n_values = clt_new_array(problem->n_parameters, sizeof *instance->n_values);
+  bool all = instance->sizes && instance->compiled && instance->values && instance->n_values;
+  int rc = all ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].standard;
+  for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
+  if (rc == CLT_OK) rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
+    clt_error cause = {0};
+    rc = read_values(instance, i, symbols, n_constants, &cause);
+    if (rc) clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
+  }
+  /* Content over an element's index may speak of that, and of constants only. Some symbol is always behind those: a
+   * parameter. */
+  const clt_symbol index = {.name = "i", .slot = 0}, behind = rc == CLT_OK ? symbols[n_constants] : index;
+  for (clt_expression_id id = 1; rc == CLT_OK && id <= problem->n_expressions; id++) {
+    const clt_expression *expression = &problem->expressions[id];
+    const clt_place place = {&problem->source, expression->key};
+    const char *text = expression->text;
+    char *expanded = NULL;
+    symbols[n_constants] = expression->of_index ? index : behind;
+    if (expression->of_values) rc = clt_replace_names(&expanded, text, replace_value_limit, instance, error);
+    if (rc == CLT_OK)
+      rc = clt_expr_compile_at(&instance->compiled[id], expanded ? expanded : text, &place, symbols,
+                               expression->of_index ? n_constants + 1 : n, error);
+    free(expanded);
+  }
+  free(symbols);
+  if (rc == CLT_OK)
+    *out = instance;
+  else
+    clt_instance_free(instance);
+  return rc;
+}
+
+/* --- the space --- */
+
+static int find_value(const clt_instance *instance, size_t parameter, const json_t *json, size_t *position) {
+  clt_value value;
+  for (size_t i = 0; clt_json_to_value(&value, json) && i < instance->n_values[parameter]; i++)
+    if (clt_value_equal(instance->values[parameter][i], value)) return *position = i, CLT_OK;
+  return CLT_E_NOT_FOUND;
+}
+
+/* Conditions and aliases that speak of a device are left out where there is none. *key: where something is wrong. */
+static int make_space(clt_instance *instance, clt_space_builder *builder, const char **key, clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  clt_symbol *symbols = NULL;
+  size_t n = 0, n_constants = 0;
+  int rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
+  for (size_t i = 0; rc == CLT_OK && i < n_constants; i++)
+    rc = clt_space_builder_constant(builder, symbols[i].name, symbols[i].value, error);
+  free(symbols);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
+    *key = problem->parameters[i].key;
+    rc = clt_space_builder_parameter(builder, problem->parameters[i].name, instance->values[i], instance->n_values[i],
+                                     error);
+  }
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_conditions; i++) {
+    clt_expression_id id = problem->conditions[i];
+    if (!clt_needs_device(instance, id))
+      rc = clt_space_builder_require(builder, clt_expr_share(instance->compiled[id]), CLT_CONDITION, NULL, error);
+  }
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_aliases; i++) {
+    const clt_alias *alias = &problem->aliases[i];
+    int parameter = clt_problem_parameter_index(problem, alias->parameter);
+    size_t position;
+    *key = alias->key;
+    if (clt_needs_device(instance, alias->when)) continue;
+    if (parameter < 0)
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
+    else if (find_value(instance, (size_t)parameter, alias->value, &position) != CLT_OK)
+      rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
+    else
+      rc = clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
+                                        instance->values[parameter][position], error);
+  }
+  if (rc) return rc;
+  *key = "ConfigurationSpace";
+  rc = clt_add_limits(instance, builder, error);
+  return rc ? rc : clt_space_new(&instance->space, builder, error);
+}
+
+int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
+                     const clt_device_info *device, clt_error *error) {
+  clt_instance *instance = NULL;
+  int rc = clt_instance_new_compiled(&instance, problem, sizes, n_sizes, device, error);
+  if (rc) return rc;
+  clt_space_builder *builder = NULL;
+  clt_error cause = {0};
+  const char *key = "ConfigurationSpace";
+  rc = clt_space_builder_new(&builder, &cause);
+  if (rc == CLT_OK) rc = make_space(instance, builder, &key, &cause);
+  clt_space_builder_free(builder);
+  if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
+  if (rc == CLT_OK)
+    *out = instance;
+  else
+    clt_instance_free(instance);
+  return rc;
+}
+
+void clt_instance_free(clt_instance *instance) {
+  if (instance == NULL) return;
+  const clt_problem *problem = instance->problem;
+  for (size_t i = 0; instance->compiled && i <= problem->n_expressions; i++) clt_expr_free(instance->compiled[i]);
+  for (size_t i = 0; instance->values && i < problem->n_parameters; i++) free(instance->values[i]);
+  free(instance->compiled);
+  free(instance->values);
+  free(instance->n_values);
+  free(instance->sizes);
+  clt_space_free(instance->space);
+  free(instance);
+}
+
+/* --- what it is --- */
+
+const clt_problem *clt_instance_problem(const clt_instance *instance) { return instance->problem; }
+
+const clt_space *clt_instance_space(const clt_instance *instance) { return instance->space; }
+
+const clt_device_info *clt_instance_device(const clt_instance *instance) {
+  return instance->has_device ? &instance->device : NULL;
+}
+
+size_t clt_instance_n_sizes(const clt_instance *instance) { return instance->problem->n_passed; }
+
+clt_size clt_instance_size(const clt_instance *instance, size_t index) {
+  return (clt_size){instance->problem->sizes[index].name, instance->sizes[index]};
+}
+
+char *clt_instance_sizes_text(const clt_instance *instance) {
+  clt_text text = {0};
+  char *taken = NULL;
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
+    clt_size size = clt_instance_size(instance, i);
+    clt_text_printf(&text, "%s%s=%lld", i ? " " : "", size.name, (long long)size.value);
+  }
+  clt_text_take(&taken, &text, NULL);
+  return taken;
+}
+
+/* --- configurations --- */
+
+/* T1 files in the wild have defaults that are not among the values: the first value stands in for those. */
+clt_config clt_instance_default(const clt_instance *instance) {
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
+  size_t position;
+  for (size_t i = 0; i < instance->problem->n_parameters; i++) {
+    const json_t *standard = instance->problem->parameters[i].standard;
+    if (standard && find_value(instance, i, standard, &position) == CLT_OK) positions[i] = (uint32_t)position;
+  }
+  return clt_space_from_positions(instance->space, positions);
+}
+
+clt_config clt_instance_reference_configuration(const clt_instance *instance) {
+  clt_config standard = clt_instance_default(instance);
+  bool usable = clt_space_contains(instance->space, standard) || clt_space_valid(instance->space) == 0;
+  return usable ? standard : clt_space_at(instance->space, 0);
+}
+
+clt_reference_kind clt_instance_reference_kind(const clt_instance *instance) {
+  return instance->problem->reference.kind;
+}
+
+void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(instance->space, config, positions);
+  for (size_t i = 0; i < instance->problem->n_parameters; i++)
+    slots[i] = clt_space_parameter(instance->space, i)->values[positions[i]];
+}
+
+/* NaN where an expression cannot be evaluated. */
+static double number_or_nan(const clt_instance *instance, clt_expression_id id, const clt_value *slots) {
+  clt_value value;
+  bool known =
+      id && !clt_needs_device(instance, id) && clt_expr_eval(instance->compiled[id], slots, &value, NULL) == CLT_OK;
+  return known ? clt_value_number(value) : NAN;
+}
+
+size_t clt_instance_n_resources(const clt_instance *instance) { return instance->problem->n_resources; }
+
+const char *clt_instance_resource_name(const clt_instance *instance, size_t index) {
+  return instance->problem->resources[index].name;
+}
+
+void clt_instance_resources(const clt_instance *instance, clt_config config, double *out) {
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_instance_slots(instance, config, slots);
+  for (size_t i = 0; i < instance->problem->n_resources; i++)
+    out[i] = number_or_nan(instance, instance->problem->resources[i].value, slots);
+}
+
+bool clt_instance_resource_uses(const clt_instance *instance, size_t resource, size_t parameter) {
+  clt_expression_id id = instance->problem->resources[resource].value;
+  const clt_expr *expr = instance->compiled[id];
+  for (size_t i = 0; !clt_needs_device(instance, id) && i < clt_expr_n_slots(expr); i++)
+    if (clt_expr_slot(expr, i) == parameter) return true;
+  return false;
+}
+
+bool clt_instance_has_desirability(const clt_instance *instance) {
+  clt_expression_id id = instance->problem->desirability;
+  return id && !clt_needs_device(instance, id);
+}
+
+double clt_instance_desirability(const clt_instance *instance, clt_config config) {
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_instance_slots(instance, config, slots);
+  return number_or_nan(instance, instance->problem->desirability, slots);
 }

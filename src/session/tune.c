@@ -52,7 +52,7 @@ static int64_t find_budget(const clt_session *s) {
   int64_t own = l->searcher->budget ? l->searcher->budget(l->options) : 0;
   if (settings->configurations) return before + (int64_t)settings->n_configurations;
   if (n <= 0 && own > 0) n = own == INT64_MAX ? own : own + before;
-  if (n <= 0 && settings->instance) n = clt_problem_budget(clt_instance_problem(settings->instance));
+  if (n <= 0 && settings->instance) n = clt_problem_guidance(clt_instance_problem(settings->instance))->budget;
   if (n <= 0) {
     bool ends_otherwise = settings->time_s > 0 || settings->stagnation > 0 || settings->space_fraction > 0;
     n = ends_otherwise ? INT64_MAX : CLT_DEFAULT_BUDGET;

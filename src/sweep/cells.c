@@ -202,7 +202,8 @@ int clt_sweep_key(char out[33], const clt_tune_settings *s, clt_error *error) {
   clt_hasher_add(hasher, numbers, sizeof numbers);
   if (s->n_configurations) clt_hasher_add(hasher, s->configurations, s->n_configurations * sizeof *s->configurations);
   if (s->n_begin_with) clt_hasher_add(hasher, s->begin_with, s->n_begin_with * sizeof *s->begin_with);
-  const char *objective = s->objective ? s->objective : clt_problem_objective(clt_instance_problem(s->instance));
+  const char *objective =
+      s->objective ? s->objective : clt_problem_guidance(clt_instance_problem(s->instance))->objective;
   if (objective) clt_hasher_add_text(hasher, *objective ? objective : "time"); /* of the time when it was called so */
   hash_options(hasher, s->searcher, s->searcher_settings, s->n_searcher_settings);
   hash_options(hasher, s->evaluator, s->evaluator_settings, s->n_evaluator_settings);

@@ -148,7 +148,7 @@ static void what_we_add_to_it_is_read(void **state) {
   assert_int_equal(command->check.n, 3);
   assert_int_equal(command->n_files, 1);
   assert_int_equal(command->n_links, 1);
-  assert_int_equal(clt_problem_budget(problem), 12);
+  assert_int_equal(clt_problem_guidance(problem)->budget, 12);
   assert_int_equal(command->figure.source, CLT_FIGURE_WALL);
   clt_instance_free(instance);
   clt_problem_free(problem);

@@ -62,7 +62,7 @@ static void a_good_file_is_loaded(void **state) {
   char *json = with_line(0, "");
   clt_problem *problem = scratch_problem(json);
   assert_string_equal(clt_problem_name(problem), "f");
-  assert_int_equal(clt_problem_budget(problem), 7);
+  assert_int_equal(clt_problem_guidance(problem)->budget, 7);
   assert_int_equal(clt_problem_n_sizes(problem), 1);
   assert_string_equal(clt_problem_size(problem, 0).name, "width");
   assert_int_equal(clt_problem_size(problem, 0).value, 64);
