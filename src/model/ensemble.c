@@ -223,22 +223,6 @@ void clt_committee_free(clt_committee *c) {
   free(c);
 }
 
-/* Starts uniform, with the standard deviation that keeps each unit's sum near 1 for inputs in [-1, 1]; biases 0. All
- * members are drawn side by side, as many as there can be. */
-static void draw_weights(clt_committee *c, clt_rng *rng) {
-  size_t n_inputs = c->shape.n_inputs, hidden = c->options.hidden, at = 0;
-  for (size_t u = 0; u <= hidden; u++) {
-    size_t n = u < hidden ? n_inputs : hidden;
-    double reach = sqrt(3.0 / (double)n);
-    for (size_t i = 0; i <= n; i++, at++) {
-      for (size_t m = 0; m < CLT_LANES; m++) {
-        float w = i < n ? (float)(reach * (2 * clt_rng_unit(rng) - 1)) : 0;
-        if (m < c->options.members) c->weights[m * c->n_weights + at] = w;
-      }
-    }
-  }
-}
-
 /* From tanh units to sigmoid ones, which pack and predict: tanh(z) = 2 sigmoid(2 z) - 1. A member whose training went
  * astray predicts the mean. */
 static void make_sigmoid(const clt_committee *c, float *weights) {
@@ -270,7 +254,18 @@ int clt_committee_fit(clt_committee *c, const float *x, const float *y, size_t n
   c->centre = (float)centre;
   c->scale = (float)scale;
   clt_deal_folds(fold, n, c->options.members, rng);
-  draw_weights(c, rng);
+  /* The start is uniform, with the standard deviation that keeps each unit's sum near 1 for inputs in [-1, 1]; biases
+   * 0. All members are drawn side by side, as many as there can be. */
+  for (size_t u = 0, at = 0, hidden = c->options.hidden; u <= hidden; u++) {
+    size_t n_in = u < hidden ? c->shape.n_inputs : hidden;
+    double reach = sqrt(3.0 / (double)n_in);
+    for (size_t i = 0; i <= n_in; i++, at++) {
+      for (size_t m = 0; m < CLT_LANES; m++) {
+        float w = i < n_in ? (float)(reach * (2 * clt_rng_unit(rng) - 1)) : 0;
+        if (m < c->options.members) c->weights[m * c->n_weights + at] = w;
+      }
+    }
+  }
   for (size_t m = 0; !rc && m < c->options.members; m++) {
     float *weights = c->weights + m * c->n_weights;
     size_t n_train = clt_fold_split(rows, fold, n, m);

@@ -31,7 +31,6 @@ struct resource_words {
 
 struct clt_forest {
   const clt_encoding *encoding;
-  const clt_kernels *kernels;
   size_t n_nodes[CLT_TREES];
   clt_tree_node trees[CLT_TREES][MOST_NODES];
   float leaves[CLT_TREES][CLT_TREE_LEAVES];
@@ -124,17 +123,9 @@ static int compile_trees(clt_forest *f, clt_error *error) {
     for (size_t k = 0; k < e->n_parameters; k++)
       if (f->parameter_words[k] && f->split.in_table[k])
         words[n++] = f->parameter_words[k] + clt_split_position(&f->split, row, k) * CLT_TREES;
-    f->kernels->conjunction(words, n, f->table + row * CLT_TREES);
+    clt_kernels_best()->conjunction(words, n, f->table + row * CLT_TREES);
   }
   return rc;
-}
-
-static clt_forest *forest_new(const clt_encoding *encoding) {
-  clt_forest *f = clt_new_array(1, sizeof *f);
-  if (f == NULL) return NULL;
-  f->encoding = encoding;
-  f->kernels = clt_kernels_best();
-  return f;
 }
 
 void clt_forest_free(clt_forest *f) {
@@ -157,8 +148,10 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
   clt_growth g = {
       .most_leaves = CLT_TREE_LEAVES, .most_depth = CLT_TREE_LEAVES, .leaf_rows = 1, .rng = &rng, .rate = 1};
   for (size_t i = 0; i < n; i++) g.prior += (double)y[i] / (double)n;
-  clt_forest *f = forest_new(encoding);
-  int rc = f ? clt_growth_init(&g, x, encoding->n_inputs, y, NULL, n, error) : clt_fail_memory(error);
+  clt_forest *f = clt_new_array(1, sizeof *f);
+  if (f == NULL) return clt_fail_memory(error);
+  f->encoding = encoding;
+  int rc = clt_growth_init(&g, x, encoding->n_inputs, y, NULL, n, error);
   for (size_t t = 0; !rc && t < CLT_TREES; t++) {
     for (size_t i = 0; i < n; i++) g.order[i] = (uint32_t)i;
     clt_growth_tree(&g);
@@ -176,6 +169,7 @@ int clt_forest_fit(clt_forest **out, const clt_encoding *encoding, const float *
 /* Leaves that were fitted are within 0 .. 1, and so is their mean; a file's may be anything. */
 int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n, float *out, clt_error *error) {
   const clt_encoding *e = f->encoding;
+  const clt_kernels *kernels = clt_kernels_best();
   int rc = CLT_OK;
   for (size_t done = 0; !rc && done < n; done += CLT_LAYOUT_MOST) {
     clt_layout l;
@@ -202,9 +196,9 @@ int clt_forest_predict(const clt_forest *f, const clt_config *configs, size_t n,
         }
         if (r->n) words[n_words++] = r->words + low * CLT_TREES;
       }
-      f->kernels->conjunction(words, n_words, rest);
+      kernels->conjunction(words, n_words, rest);
       for (size_t place = l.start[i]; place < l.start[i + 1]; place++) {
-        float sum = f->kernels->forest(rest, f->table + (size_t)l.row[place] * CLT_TREES, &f->leaves[0][0]);
+        float sum = kernels->forest(rest, f->table + (size_t)l.row[place] * CLT_TREES, &f->leaves[0][0]);
         out[done + l.order[place]] = fminf(fmaxf(sum / CLT_TREES, 0), 1);
       }
     }
@@ -230,8 +224,9 @@ json_t *clt_forest_save(const clt_forest *f) {
 
 int clt_forest_load(clt_forest **out, const clt_encoding *encoding, const json_t *array, clt_error *error) {
   if (json_array_size(array) != CLT_TREES) return clt_model_damaged(error, "trees");
-  clt_forest *f = forest_new(encoding);
+  clt_forest *f = clt_new_array(1, sizeof *f);
   if (f == NULL) return clt_fail_memory(error);
+  f->encoding = encoding;
   bool good = true;
   for (size_t t = 0; good && t < CLT_TREES; t++) {
     const json_t *tree = json_array_get(array, t);

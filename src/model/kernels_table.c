@@ -8,16 +8,14 @@
 extern const clt_kernels clt_kernels_plain;
 #ifdef __x86_64__
 extern const clt_kernels clt_kernels_avx2, clt_kernels_avx512;
-
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-static bool has_avx512(void) { return has_avx2() && __builtin_cpu_supports("avx512f"); }
 #endif
 
 const clt_kernels *clt_kernels_at(size_t index) {
   if (index == 0) return &clt_kernels_plain;
 #ifdef __x86_64__
-  if (index == 1 && has_avx2()) return &clt_kernels_avx2;
-  if (index == 2 && has_avx512()) return &clt_kernels_avx512;
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (index == 1 && avx2) return &clt_kernels_avx2;
+  if (index == 2 && avx2 && __builtin_cpu_supports("avx512f")) return &clt_kernels_avx512;
 #endif
   return NULL;
 }

@@ -105,20 +105,19 @@ void clt_model_measure_accuracy(clt_model *model) {
 /* The mean relative error once each size's mean residual is taken out. */
 static int measure_calibrated_error(clt_model *model, const clt_rows *correct, clt_error *error) {
   size_t n_sizes = correct->n_instances > 1 ? correct->n_instances : 1;
-  double *sum = clt_new_array(n_sizes, sizeof *sum), *count = clt_new_array(n_sizes, sizeof *count), errors = 0;
-  int rc = sum && count ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; !rc && i < correct->n; i++) {
+  double *sum = clt_new_array(n_sizes, 2 * sizeof *sum), *count = sum + n_sizes, errors = 0;
+  if (sum == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < correct->n; i++) {
     sum[clt_rows_instance_of(correct, i)] += (double)model->residuals[i];
     count[clt_rows_instance_of(correct, i)]++;
   }
-  for (size_t i = 0; !rc && i < correct->n; i++) {
+  for (size_t i = 0; i < correct->n; i++) {
     size_t k = clt_rows_instance_of(correct, i);
     errors += fabs(expm1((double)model->residuals[i] - sum[k] / count[k]));
   }
   model->accuracy.calibrated_error = errors / (double)correct->n;
   free(sum);
-  free(count);
-  return rc;
+  return CLT_OK;
 }
 
 int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *settings, size_t n_settings,
@@ -127,10 +126,9 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   const clt_model_type *type;
   clt_model *model = NULL;
   clt_rows correct = {0};
-  void *options = NULL;
   int rc = clt_model_type_named(&type, type_name, error);
   if (rc) return rc;
-  options = clt_new_array(1, type->options_size + 1);
+  void *options = clt_new_array(1, type->options_size + 1);
   if (options == NULL) return clt_fail_memory(error);
   rc = clt_options_parse(options, type->options_size, type->options, type->n_options, settings, n_settings, error);
   if (!rc) rc = check_rows(rows, error);

@@ -140,10 +140,8 @@ int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error) 
   double a[CLT_BASELINE_MOST * CLT_BASELINE_MOST] = {0}, total = 0;
   *out = (clt_baseline){0};
   if (rows->n_instances < 2) return CLT_OK;
-  double *level = clt_new_array(rows->n_instances, sizeof *level);
-  double *count = clt_new_array(rows->n_instances, sizeof *count);
-  int rc = level && count ? CLT_OK : clt_fail_memory(error);
-  if (rc) goto done;
+  double *level = clt_new_array(rows->n_instances, 2 * sizeof *level), *count = level + rows->n_instances;
+  if (level == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < rows->n; i++) {
     if (clt_rows_failed(rows, i)) continue;
     level[clt_rows_instance_of(rows, i)] += rows->log_cost[i];
@@ -169,11 +167,10 @@ int clt_baseline_fit(clt_baseline *out, const clt_rows *rows, clt_error *error) 
   }
   for (size_t s = 0; s < out->n; s++) a[s * out->n + s] += RIDGE * total;
   lapack_int n = (lapack_int)out->n;
+  int rc = CLT_OK;
   if (n && LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, 1, a, n, out->slope, 1))
     rc = clt_fail(error, CLT_E_MODEL, "the rows' sizes cannot be compared");
-done:
   free(level);
-  free(count);
   return rc;
 }
 
