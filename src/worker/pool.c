@@ -30,9 +30,8 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   *pool = (clt_pool){.setup = *setup, .n_slots = setup->n_slots, .capacity = capacity, .lock = {.fd = -1}};
   json_incref(setup->open);
   pool->workers = clt_new_array(n_workers, sizeof *pool->workers);
-  pool->queue = clt_new_array(capacity, sizeof *pool->queue);
-  pool->results = clt_new_array(capacity, sizeof *pool->results);
-  int rc = pool->workers && pool->queue && pool->results ? CLT_OK : clt_fail_memory(error);
+  pool->jobs = clt_new_array(capacity, sizeof *pool->jobs);
+  int rc = pool->workers && pool->jobs ? CLT_OK : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&pool->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
   for (size_t i = 0; rc == 0 && i < n_workers; i++) {
@@ -53,19 +52,15 @@ void clt_pool_close(void *state) {
   clt_pool *pool = state;
   clt_pool_give_up_kept(pool);
   for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) {
-    clt_pool_worker *worker = &pool->workers[i];
-    clt_process_stop(&worker->process, false, NULL);
-    free(worker->folder);
-    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++)
-      if (worker->slots[k].state != CLT_SLOT_EMPTY) clt_measurement_release(&worker->slots[k].job.measurement);
+    clt_process_stop(&pool->workers[i].process, false, NULL);
+    free(pool->workers[i].folder);
   }
-  for (size_t i = 0; i < pool->n_results; i++) clt_measurement_release(&pool->results[i]);
+  for (size_t i = 0; pool->jobs && i < pool->capacity; i++) clt_measurement_release(&pool->jobs[i].measurement);
   clt_lock_close(&pool->lock);
   clt_run_folder_remove(&pool->folder);
   json_decref(pool->setup.open);
   free(pool->workers);
-  free(pool->queue);
-  free(pool->results);
+  free(pool->jobs);
   free(pool->worker_path);
   *pool = (clt_pool){.lock = {.fd = -1}};
 }

@@ -43,19 +43,21 @@ void clt_pool_close(void *state); /* again does nothing */
 
 /* --- inside --- */
 
+typedef struct clt_pool_worker clt_pool_worker;
+
+/* A configuration on its way: one of `capacity` places. */
 typedef struct clt_job {
+  enum { CLT_JOB_NONE, CLT_JOB_QUEUED, CLT_JOB_BUSY, CLT_JOB_READY, CLT_JOB_DONE } state;
+  int64_t turn; /* of those that are queued, or done, the least comes first */
   clt_config config;
   double best_s;
   unsigned attempts;           /* times that it was lost with a worker that it may have ended */
   unsigned retries;            /* times that it was tried again for another reason */
+  clt_pool_worker *worker;     /* of one that is BUSY or READY */
+  size_t slot;                 /* in that */
   double ready_s;              /* since when it is prepared */
   clt_measurement measurement; /* of the preparation, once ready */
 } clt_job;
-
-typedef struct clt_slot {
-  enum { CLT_SLOT_EMPTY, CLT_SLOT_BUSY, CLT_SLOT_READY } state;
-  clt_job job;
-} clt_slot;
 
 typedef enum clt_stage {
   CLT_STAGE_DOWN,
@@ -74,8 +76,6 @@ typedef enum clt_load {
   CLT_LOAD_NOISE,
   CLT_LOAD_TIMING
 } clt_load;
-
-typedef struct clt_pool_worker clt_pool_worker;
 
 /* How a request ended: with a reply, or without (NULL), then reason and text say why. All borrowed. A worker that ended
  * before it reported anything of a request (unheard) may have ended of something else. */
@@ -97,8 +97,6 @@ struct clt_pool_worker {
   clt_outcome_fn done;         /* of the request in flight */
   void *done_data;
   clt_load load;
-  size_t slot; /* of the request in flight */
-  clt_slot slots[CLT_POOL_MAX_SLOTS];
 };
 
 typedef struct clt_kept clt_kept;
@@ -114,9 +112,9 @@ struct clt_pool {
   bool timing;    /* everything that is ready is timed before more is prepared */
   size_t n_slots; /* at present: fewer where memory is short */
   clt_pool_worker *workers;
-  clt_job *queue; /* to be prepared, the oldest first */
-  clt_measurement *results;
-  size_t n_queue, n_results, n_submitted, capacity;
+  clt_job *jobs;
+  size_t n_submitted, capacity;
+  int64_t first_turn, last_turn; /* that were given to jobs */
   clt_kept *kept;
   size_t n_kept;
   int broken; /* a result code: the pool cannot go on */

@@ -13,91 +13,94 @@
 
 /* --- what becomes of a configuration --- */
 
-static void give_up_config(clt_pool *pool, clt_config config) {
-  clt_measurement *m = &pool->results[pool->n_results++];
-  clt_measurement_init(m, config);
-  clt_measurement_fail(m, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+static void finish_job(clt_pool *pool, clt_job *job) {
+  job->state = CLT_JOB_DONE;
+  job->turn = ++pool->last_turn;
+}
+
+static void give_up_job(clt_pool *pool, clt_job *job) {
+  clt_measurement_init(&job->measurement, job->config);
+  clt_measurement_fail(&job->measurement, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+  finish_job(pool, job);
 }
 
 /* To the front: it has waited longest. A suspect that is lost again is what the workers die of. */
-static void requeue_slot(clt_pool *pool, clt_slot *slot, bool suspect) {
-  clt_job job = slot->job;
-  job.ready_s = 0;
-  clt_measurement_release(&slot->job.measurement);
-  slot->state = CLT_SLOT_EMPTY;
-  if (suspect && ++job.attempts >= MAX_ATTEMPTS) {
-    give_up_config(pool, job.config);
+static void requeue_job(clt_pool *pool, clt_job *job, bool suspect) {
+  clt_measurement_release(&job->measurement);
+  if (suspect && ++job->attempts >= MAX_ATTEMPTS) {
+    give_up_job(pool, job);
     return;
   }
   /* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
   if (suspect && caller->lost) {
     clt_error why = {0};
-    int rc = caller->lost(caller->attempts_user, job.config, &why);
+    int rc = caller->lost(caller->attempts_user, job->config, &why);
     if (rc && !pool->broken) pool->broken = rc, pool->broken_error = why;
   }
-  memmove(pool->queue + 1, pool->queue, pool->n_queue * sizeof *pool->queue);
-  pool->queue[0] = job;
-  pool->n_queue++;
+  job->state = CLT_JOB_QUEUED;
+  job->turn = --pool->first_turn;
+  job->ready_s = 0;
 }
 
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
-  for (size_t i = 0; i < CLT_POOL_MAX_SLOTS; i++)
-    if (worker->slots[i].state == CLT_SLOT_READY) requeue_slot(pool, &worker->slots[i], suspect);
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
+    if (job->state == CLT_JOB_READY && job->worker == worker) requeue_job(pool, job, suspect);
 }
 
-static clt_slot *find_slot(clt_pool_worker *worker, size_t n, int state) {
-  for (size_t i = 0; i < n; i++)
-    if ((int)worker->slots[i].state == state) return &worker->slots[i];
-  return NULL;
+/* The first one in a state (and in a worker); NULL: none. */
+static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker *worker) {
+  clt_job *first = NULL;
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
+    if ((int)job->state == state && (worker == NULL || job->worker == worker) && (!first || job->turn < first->turn))
+      first = job;
+  return first;
 }
 
 /* The end of a preparation, and of a timing. */
 static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
-  clt_slot *slot = &worker->slots[worker->slot];
+  clt_job *job = worker->done_data;
   clt_measurement m;
   clt_error why = {0};
-  bool timed = slot->job.ready_s > 0;
-  if (outcome->unheard && slot->job.attempts + 1 < MAX_ATTEMPTS) return requeue_slot(pool, slot, true), CLT_OK;
-  if (clt_pool_measurement(&m, worker, slot->job.config, outcome, &why)) {
+  bool timed = job->ready_s > 0;
+  if (outcome->unheard && job->attempts + 1 < MAX_ATTEMPTS) return requeue_job(pool, job, true), CLT_OK;
+  if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
     /* The worker could not do its own work: once more with another process, then give up. */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
-    if (rc || ++slot->job.retries >= MAX_RETRIES) {
+    if (rc || ++job->retries >= MAX_RETRIES) {
       if (error && error->code == 0) *error = why;
       return why.code;
     }
-    requeue_slot(pool, slot, false);
+    requeue_job(pool, job, false);
     clt_pool_replace(pool, worker);
     return CLT_OK;
   }
   if (timed) {
-    const clt_phases *before = &slot->job.measurement.phases;
+    const clt_phases *before = &job->measurement.phases;
     if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */
     m.phases.wait_s = before->wait_s;
   } else {
     if (outcome->reply) pool->setbacks = 0;
     if (m.reason == CLT_REASON_NONE) {
-      slot->job.measurement = m;
-      slot->job.ready_s = clt_now_s();
-      slot->state = CLT_SLOT_READY;
+      job->measurement = m;
+      job->ready_s = clt_now_s();
+      job->state = CLT_JOB_READY;
       return CLT_OK;
     }
     /* Out of memory because much is prepared at once is not the configuration's fault. */
-    bool others = false;
-    for (size_t i = 0; i < pool->setup.n_workers; i++)
-      others = others || find_slot(&pool->workers[i], CLT_POOL_MAX_SLOTS, CLT_SLOT_READY);
-    if (m.reason == CLT_REASON_OUT_OF_MEMORY && others && ++slot->job.retries < MAX_RETRIES) {
+    bool others = first_job(pool, CLT_JOB_READY, NULL) != NULL;
+    if (m.reason == CLT_REASON_OUT_OF_MEMORY && others && ++job->retries < MAX_RETRIES) {
       if (pool->n_slots > 1)
         clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
       pool->n_slots = 1;
       clt_measurement_release(&m);
-      requeue_slot(pool, slot, false);
+      requeue_job(pool, job, false);
       return CLT_OK;
     }
   }
-  clt_measurement_release(&slot->job.measurement);
-  slot->state = CLT_SLOT_EMPTY;
-  pool->results[pool->n_results++] = m;
+  clt_measurement_release(&job->measurement);
+  job->measurement = m;
+  finish_job(pool, job);
   if (outcome->reply && clt_pool_taints(m.reason)) clt_pool_replace(pool, worker);
   return CLT_OK;
 }
@@ -111,58 +114,61 @@ static bool any_load(const clt_pool *pool, clt_load load) {
 }
 
 static int prepare_queued(clt_pool *pool, clt_error *error) {
-  bool quiet = pool->setup.quiet_builds, wanted = pool->n_queue > 0;
+  bool quiet = pool->setup.quiet_builds, wanted = first_job(pool, CLT_JOB_QUEUED, NULL) != NULL;
   for (size_t i = 0; i < pool->setup.n_workers; i++) wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
   int rc = clt_pool_start_workers(pool, error);
-  for (size_t i = 0; rc == 0 && pool->n_queue > 0 && i < pool->setup.n_workers; i++) {
+  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    clt_slot *slot = find_slot(worker, pool->n_slots, CLT_SLOT_EMPTY);
+    clt_job *job = first_job(pool, CLT_JOB_QUEUED, NULL);
+    if (job == NULL) break;
     /* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
-    bool joins = true;
-    for (size_t k = 0; k < CLT_POOL_MAX_SLOTS; k++)
-      if (worker->slots[k].state == CLT_SLOT_READY && (pool->queue[0].attempts || worker->slots[k].job.attempts))
-        joins = false;
-    if (!clt_pool_idle(worker) || slot == NULL || !joins) continue;
-    slot->state = CLT_SLOT_BUSY;
-    slot->job = pool->queue[0];
-    clt_measurement_init(&slot->job.measurement, slot->job.config);
-    pool->n_queue--;
-    memmove(pool->queue, pool->queue + 1, pool->n_queue * sizeof *pool->queue);
-    worker->slot = (size_t)(slot - worker->slots);
+    bool joins = true, taken[CLT_POOL_MAX_SLOTS] = {false};
+    for (const clt_job *other = pool->jobs; other < pool->jobs + pool->capacity; other++) {
+      if (other->state != CLT_JOB_READY || other->worker != worker) continue;
+      taken[other->slot] = true;
+      joins = joins && job->attempts == 0 && other->attempts == 0;
+    }
+    size_t slot = 0;
+    while (slot < pool->n_slots && taken[slot]) slot++;
+    if (!clt_pool_idle(worker) || slot == pool->n_slots || !joins) continue;
+    job->state = CLT_JOB_BUSY;
+    job->worker = worker;
+    job->slot = slot;
+    clt_measurement_init(&job->measurement, job->config);
+    worker->done_data = job;
     clt_process_forget_output(&worker->process);
-    clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)worker->slot,
-                                "config", (json_int_t)slot->job.config, "gate", !quiet);
+    clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
+    json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)slot, "config",
+                                (json_int_t)job->config, "gate", !quiet);
     rc = clt_pool_request(pool, worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_GATED,
                           note_measured, error);
   }
   return rc;
 }
 
-/* A worker that could time something at once; a busy one's prepared configurations have to wait for it. */
-static clt_pool_worker *find_ready(const clt_pool *pool) {
+/* One that could be timed at once; what a busy worker has prepared has to wait for it. */
+static clt_job *find_ready(const clt_pool *pool) {
   for (size_t i = 0; i < pool->setup.n_workers; i++) {
-    clt_pool_worker *worker = &pool->workers[i];
-    if (clt_pool_idle(worker) && find_slot(worker, CLT_POOL_MAX_SLOTS, CLT_SLOT_READY)) return worker;
+    clt_job *job = clt_pool_idle(&pool->workers[i]) ? first_job(pool, CLT_JOB_READY, &pool->workers[i]) : NULL;
+    if (job) return job;
   }
   return NULL;
 }
 
 static int time_ready(clt_pool *pool, clt_error *error) {
-  clt_pool_worker *worker = find_ready(pool);
-  if (worker == NULL || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING)) return CLT_OK;
+  clt_job *job = find_ready(pool);
+  if (job == NULL || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING)) return CLT_OK;
   if (!clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
-  clt_slot *slot = find_slot(worker, CLT_POOL_MAX_SLOTS, CLT_SLOT_READY);
   clt_timing_policy timing = pool->setup.timing;
-  timing.best_s = timing.abandon_factor > 0 ? slot->job.best_s : 0;
-  clt_deadlines limits = clt_pool_deadlines(pool, slot->job.best_s);
-  slot->state = CLT_SLOT_BUSY;
-  slot->job.measurement.phases.wait_s += clt_now_s() - slot->job.ready_s;
-  worker->slot = (size_t)(slot - worker->slots);
-  json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)worker->slot, "keep", 0,
+  timing.best_s = timing.abandon_factor > 0 ? job->best_s : 0;
+  clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
+  job->state = CLT_JOB_BUSY;
+  job->measurement.phases.wait_s += clt_now_s() - job->ready_s;
+  job->worker->done_data = job;
+  json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)job->slot, "keep", 0,
                               "timing", clt_message_from_timing(&timing));
-  return clt_pool_request(pool, worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
+  return clt_pool_request(pool, job->worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
 }
 
 /* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the
@@ -176,7 +182,7 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     pool->timing = rc == 0 && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
   }
   if (!quiet) pool->timing = pool->timing || find_ready(pool);
-  if (rc == 0 && pool->timing && (!quiet || pool->n_results == 0)) rc = time_ready(pool, error);
+  if (rc == 0 && pool->timing && !(quiet && first_job(pool, CLT_JOB_DONE, NULL))) rc = time_ready(pool, error);
   if (rc == 0 && !quiet) rc = prepare_queued(pool, error);
   for (size_t i = 0; !pool->timing && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
@@ -202,10 +208,10 @@ int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *er
   clt_pool_give_up_kept(pool);
   pool->n_submitted++;
   unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;
-  if (attempts >= MAX_ATTEMPTS)
-    give_up_config(pool, config);
-  else
-    pool->queue[pool->n_queue++] = (clt_job){.config = config, .best_s = best_s, .attempts = attempts};
+  clt_job *job = first_job(pool, CLT_JOB_NONE, NULL);
+  *job = (clt_job){.state = CLT_JOB_QUEUED, .config = config, .best_s = best_s, .attempts = attempts};
+  job->turn = ++pool->last_turn;
+  if (attempts >= MAX_ATTEMPTS) give_up_job(pool, job);
   return CLT_OK;
 }
 
@@ -218,16 +224,16 @@ int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error
   while (rc == 0) {
     rc = schedule_next(pool, &why);
     if (rc) break;
-    if (pool->n_results > 0 && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) {
-      *out = pool->results[0];
-      pool->n_results--;
+    clt_job *job = first_job(pool, CLT_JOB_DONE, NULL);
+    if (job && !(pool->setup.quiet_builds && any_load(pool, CLT_LOAD_TIMING))) {
+      *out = job->measurement;
+      *job = (clt_job){.state = CLT_JOB_NONE};
       pool->n_submitted--;
-      memmove(pool->results, pool->results + 1, pool->n_results * sizeof *pool->results);
       return CLT_OK;
     }
     double left_s = until_s - clt_now_s();
     rc = clt_pool_pump(pool, fmax(left_s, 0), &why);
-    if (rc == 0 && pool->n_results == 0 && left_s <= 0) return CLT_E_AGAIN;
+    if (rc == 0 && left_s <= 0 && first_job(pool, CLT_JOB_DONE, NULL) == NULL) return CLT_E_AGAIN;
   }
   if (!pool->broken) pool->broken = rc, pool->broken_error = why;
   if (error && error->code == 0) *error = pool->broken_error;
