@@ -25,8 +25,8 @@
 
 /* --- a JSON file, written piece by piece --- */
 
-/* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1: `ok` collects. Of the file
- * the first failure is kept, and what comes after it does nothing. */
+/* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1. The first failure of
+ * either kind is kept, and what comes after it does nothing. */
 typedef struct writer {
   const clt_space *space;
   const clt_instance *instance;   /* where the results come from: at most one of these two */
@@ -34,7 +34,6 @@ typedef struct writer {
   const clt_t4_result *results;
   size_t n;
   size_t digits; /* JSON_REAL_PRECISION */
-  bool ok;
   clt_replacement replacement;
   gzFile file;
   int rc;
@@ -59,7 +58,6 @@ static size_t digits_of(const clt_space *space) {
 static int begin_file(writer *w, const char *path, clt_error *error) {
   int rc = clt_file_replace_open(&w->replacement, path, error);
   if (rc) return rc;
-  w->ok = true;
   w->error = error;
   w->file = gzdopen(w->replacement.fd, clt_ends_with(path, ".gz") ? "wb9" : "wbT");
   if (w->file == NULL) {
@@ -82,7 +80,7 @@ static void put_text(writer *w, const char *text) {
 
 /* Steals the reference; NULL is out of memory. */
 static void put_json(writer *w, json_t *json, size_t flags) {
-  if (w->rc == CLT_OK && (json == NULL || !w->ok)) w->rc = clt_fail_memory(w->error);
+  if (w->rc == CLT_OK && json == NULL) w->rc = clt_fail_memory(w->error);
   if (w->rc == CLT_OK && json_dump_callback(json, put_bytes, w->file, flags | JSON_COMPACT | JSON_ENCODE_ANY))
     fail_writing(w);
   json_decref(json);
@@ -107,11 +105,11 @@ static int end_file(writer *w) {
 /* --- what both write --- */
 
 static void set_member(writer *w, json_t *object, const char *key, json_t *value) {
-  if (json_object_set_new(object, key, value)) w->ok = false;
+  if (json_object_set_new(object, key, value) && w->rc == CLT_OK) w->rc = clt_fail_memory(w->error);
 }
 
 static void append_item(writer *w, json_t *array, json_t *value) {
-  if (json_array_append_new(array, value)) w->ok = false;
+  if (json_array_append_new(array, value) && w->rc == CLT_OK) w->rc = clt_fail_memory(w->error);
 }
 
 static void set_timestamp(writer *w, json_t *object, int64_t created_s) {

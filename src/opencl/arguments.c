@@ -62,10 +62,9 @@ static void drop_input(clt_executor *executor, clt_input *input) {
 }
 
 void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes) {
-  clt_input_cache *cache = &executor->inputs;
-  while (cache->bytes > limit_bytes) {
+  while (executor->inputs.bytes > limit_bytes) {
     clt_input *oldest = NULL, *input;
-    DL_FOREACH(cache->first, input)
+    DL_FOREACH(executor->inputs.first, input)
     if (input->users == 0) oldest = input;
     if (oldest == NULL) return;
     drop_input(executor, oldest);
@@ -220,12 +219,8 @@ int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, c
     bool has_data = binding->arg->has_data;
     clt_restore needed = has_data ? CLT_RESTORE_INPUTS : binding->verified ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL;
     if (binding->object.memory == NULL || needed > level) continue;
-    if (binding->input)
-      status = clt_object_copy(executor, &binding->object, &binding->input->object);
-    else if (has_data)
-      status = clt_object_zero(executor, &binding->object);
-    else
-      status = clt_object_poison(executor, &binding->object, binding->arg->element.base);
+    status = binding->input ? clt_object_copy(executor, &binding->object, &binding->input->object)
+                            : clt_object_fill(executor, &binding->object, binding->arg->element.base, !has_data);
   }
   if (status == CL_SUCCESS) status = clFinish(executor->queue);
   if (status == CL_SUCCESS) return CLT_OK;

@@ -1,5 +1,3 @@
-#include "opencl/declarations.h"
-
 #include <ctype.h>
 #include <link.h>
 #include <stdbool.h>
@@ -12,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/inspect.h"
+#include "opencl/internal.h"
 
 #define MAX_HEADER_BYTES ((size_t)16 << 20)
 enum { MAX_PARENTS = 4 };

@@ -30,13 +30,6 @@ int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error)
 
 /* --- executor.c: a device with its context, queue, clock, and cache of uploaded inputs --- */
 
-/* Inputs on the device, newest first. */
-typedef struct clt_input_cache {
-  struct clt_input *first;
-  size_t bytes;       /* of all entries */
-  size_t limit_bytes; /* above it, entries that nobody uses are dropped, the oldest first */
-} clt_input_cache;
-
 struct clt_executor {
   clt_device_info info;
   cl_device_id device;
@@ -47,9 +40,13 @@ struct clt_executor {
   clt_clock clock;   /* what timing starts from; a measurement may fall back to the host's */
   clt_phase_fn phase;
   void *phase_user;
-  clt_input_cache inputs;
+  struct {
+    struct clt_input *first;             /* newest first */
+    size_t bytes;                        /* of all */
+    size_t limit_bytes;                  /* above it, those that nobody uses are dropped, the oldest first */
+  } inputs;                              /* on the device */
   uint64_t next_salt;                    /* of guard bands */
-  struct clt_declarations *declarations; /* opencl/declarations.h; NULL: programs are built in the driver's own way */
+  struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
   struct clt_energy_meter *meter; /* NULL: not needed yet */
 };
@@ -96,9 +93,8 @@ bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg);
 
 cl_int clt_object_write(clt_executor *executor, const clt_object *object, const void *bytes); /* waits */
 cl_int clt_object_copy(clt_executor *executor, const clt_object *to, const clt_object *from);
-/* Fills the content so that what a kernel left out is wrong: with NaNs, or bytes of 0xA5. */
-cl_int clt_object_poison(clt_executor *executor, const clt_object *object, clt_element_base base);
-cl_int clt_object_zero(clt_executor *executor, const clt_object *object);
+/* Fills the content with zeros, or so that what a kernel left out is wrong: with NaNs, or bytes of 0xA5. */
+cl_int clt_object_fill(clt_executor *executor, const clt_object *object, clt_element_base base, bool poison);
 
 /* Opens the content for reading; waits. */
 cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object);
@@ -178,7 +174,7 @@ int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bo
 /* Before building: sizes that do not fit together are an error, what the device cannot do is device-limit. */
 int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error);
 /* Builds, with the log kept where that fails. On PoCL with the declarations that the source mentions
- * (opencl/declarations.h); where that fails, in the driver's own way, and from then on only so if that succeeds. */
+ * (see below); where that fails, in the driver's own way, and from then on only so if that succeeds. */
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
 /* The built kernels' limits; asked before arguments are set, since drivers differ in whether they count local
@@ -188,6 +184,38 @@ int clt_program_check_kernels(const clt_program *program, const clt_executor *ex
 void clt_program_release(clt_program *program);
 /* The driver's log of a build, malloc'ed; NULL where there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);
+
+/* --- declarations.c: why PoCL compiles a small kernel slowly, and what is done about it ---
+ *
+ * PoCL hands Clang, before every program, Clang's header of all builtin functions: some 14,500 declarations, which are
+ * preprocessed, hashed and parsed anew for each configuration. A program that declares for itself the ones that it
+ * mentions, and keeps the header out by the header's own guard, compiles to the same code in a fraction of that time.
+ * What is kept is taken from the driver's own header: every declaration of a name that occurs in the source or in the
+ * options, with all preprocessor directives around it. A name that occurs in neither (made by ##, or used by an
+ * included file) is an error in OpenCL C, so such a program fails to build and is built again in the driver's own way.
+ */
+
+/* A header of declarations, cut into directives and statements, and the names that sources were found to use without
+ * mentioning them. */
+typedef struct clt_declarations clt_declarations;
+
+/* To be added to the options of a program that begins with its own declarations. */
+#define CLT_DECLARATIONS_OPTION " -D_OPENCL_H_"
+
+/* Cuts a header; `text` is copied. CLT_E_FORMAT where it does not begin with the guard that Clang's has. */
+int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *error);
+/* The header of the PoCL that this process has loaded; *out is NULL where there is none that is known to work so. Reads
+ * about a megabyte. */
+int clt_declarations_of_pocl(clt_declarations **out, const char *platform_version, clt_error *error);
+void clt_declarations_free(clt_declarations *declarations);
+
+/* From now on the names that a log mentions are declared for every source. How many of them were not so before: 0 means
+ * that another build would fail in the same way. */
+size_t clt_declarations_learn(clt_declarations *declarations, const char *log);
+
+/* The source behind the declarations that it, or the options (nullable), mention; line numbers stay the source's. NULL
+ * when out of memory; caller frees. */
+char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options);
 
 /* --- timing.c: running a plan's launches; the queue must be idle --- */
 
@@ -208,7 +236,7 @@ int clt_launch_run(clt_run *out, const clt_executor *executor, const clt_program
 int clt_launch_first(double *least_s, const clt_executor *executor, const clt_program *program, const clt_plan *plan,
                      clt_measurement *m);
 
-/* --- prepare.c --- */
+/* --- executor.c: what is prepared --- */
 
 struct clt_prepared {
   clt_executor *executor;
@@ -218,9 +246,6 @@ struct clt_prepared {
   double first_run_s; /* at least so long; 0: not known */
 };
 
-/* clt_executor_prepare, which may leave out the comparison, and tells CLT_REJECTED apart. */
-int clt_prepared_new(clt_prepared **out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
-                     bool compare, clt_measurement *m, clt_error *error);
 /* After a launch: where it failed, shared inputs are no longer trusted, and the device is asked whether it lives. */
 void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m);
 

@@ -167,10 +167,15 @@ cl_int clt_object_copy(clt_executor *executor, const clt_object *to, const clt_o
   return clEnqueueCopyBuffer(executor->queue, from->memory, to->memory, 0, 0, to->bytes, 0, NULL, NULL);
 }
 
-/* Fills with a pattern of 8 bytes, whose first bytes are the pattern where the content is no multiple of 8. */
-static cl_int fill_object(clt_executor *executor, const clt_object *object, uint64_t pattern) {
+/* With a pattern of 8 bytes, whose first bytes are the pattern where the content is no multiple of 8. */
+cl_int clt_object_fill(clt_executor *executor, const clt_object *object, clt_element_base base, bool poison) {
+  const uint64_t pattern = !poison                      ? 0
+                           : base == CLT_ELEMENT_HALF   ? 0x7ea57ea57ea57ea5 /* quiet NaNs, easy to recognise */
+                           : base == CLT_ELEMENT_FLOAT  ? 0x7fe5a5a57fe5a5a5
+                           : base == CLT_ELEMENT_DOUBLE ? 0x7ffda5a5a5a5a5a5
+                                                        : 0xa5a5a5a5a5a5a5a5;
   if (!object->is_image) {
-    size_t pattern_bytes = 8;
+    size_t pattern_bytes = sizeof pattern;
     while (object->bytes % pattern_bytes) pattern_bytes /= 2;
     return clEnqueueFillBuffer(executor->queue, object->memory, &pattern, pattern_bytes, 0, object->bytes, 0, NULL,
                                NULL);
@@ -183,17 +188,6 @@ static cl_int fill_object(clt_executor *executor, const clt_object *object, uint
   free(content);
   return status;
 }
-
-cl_int clt_object_poison(clt_executor *executor, const clt_object *object, clt_element_base base) {
-  switch (base) { /* quiet NaNs, with a payload that is easy to recognise */
-    case CLT_ELEMENT_HALF: return fill_object(executor, object, 0x7ea57ea57ea57ea5);
-    case CLT_ELEMENT_FLOAT: return fill_object(executor, object, 0x7fe5a5a57fe5a5a5);
-    case CLT_ELEMENT_DOUBLE: return fill_object(executor, object, 0x7ffda5a5a5a5a5a5);
-    default: return fill_object(executor, object, 0xa5a5a5a5a5a5a5a5);
-  }
-}
-
-cl_int clt_object_zero(clt_executor *executor, const clt_object *object) { return fill_object(executor, object, 0); }
 
 cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object) {
   cl_int status = CL_SUCCESS;

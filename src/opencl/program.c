@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "opencl/declarations.h"
 #include "opencl/internal.h"
 
 #define MAX_LOG_READ_BYTES ((size_t)64 << 20)

@@ -1,6 +1,4 @@
 /* What a program is given of the header of builtin functions. */
-#include "opencl/declarations.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,6 +8,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "opencl/internal.h"
 
 static const char header[] =
     "//===-- a header --===//\n"
