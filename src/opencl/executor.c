@@ -261,13 +261,7 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
   prepared->executor = executor;
   prepared->plan = plan;
   clt_executor_announce(executor, CLT_PHASE_BUILD);
-  rc = clt_program_check_limits(executor, plan, m, error);
-  if (rc == 0) {
-    double started = clt_now_s();
-    rc = clt_program_build(&prepared->program, executor, plan, m, error);
-    m->phases.build_s += clt_now_s() - started;
-  }
-  if (rc == 0) rc = clt_program_check_kernels(&prepared->program, executor, plan, m);
+  rc = clt_program_build(&prepared->program, executor, plan, m, error);
   if (rc == 0)
     rc = run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare, m,
                      error);

@@ -171,16 +171,11 @@ int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bo
 
 /* --- program.c --- */
 
-/* Before building: sizes that do not fit together are an error, what the device cannot do is device-limit. */
-int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error);
-/* Builds, with the log kept where that fails. On PoCL with the declarations that the source mentions
- * (see below); where that fails, in the driver's own way, and from then on only so if that succeeds. */
+/* Checks the plan against the device's limits, builds, with the log kept where that fails, and checks the built
+ * kernels' limits. On PoCL builds with the declarations that the source mentions (see below); where that fails, in the
+ * driver's own way, and from then on only so if that succeeds. */
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error);
-/* The built kernels' limits; asked before arguments are set, since drivers differ in whether they count local
- * arguments. */
-int clt_program_check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
-                              clt_measurement *m);
 void clt_program_release(clt_program *program);
 /* The driver's log of a build, malloc'ed; NULL where there is none. */
 char *clt_program_log(cl_program program, cl_device_id device);

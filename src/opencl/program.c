@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -13,7 +14,7 @@
 #define MAX_NAMES_BYTES 4096
 #define MAX_NAMES 128
 
-/* --- the device's limits --- */
+/* --- limits of the device and of the built kernels --- */
 
 static int check_image(const clt_executor *executor, const clt_plan_arg *arg, clt_measurement *m) {
   const clt_device_info *device = &executor->info;
@@ -52,7 +53,8 @@ static uint64_t local_argument_bytes(const clt_plan *plan, const clt_plan_launch
   return bytes;
 }
 
-int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error) {
+/* Before building. */
+static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_measurement *m, clt_error *error) {
   const clt_device_info *device = &executor->info;
   if (plan->n_launches == 0) return clt_fail(error, CLT_E_ARGUMENT, "the plan launches no kernel");
   for (size_t i = 0; i < plan->n_args; i++) {
@@ -80,6 +82,41 @@ int clt_program_check_limits(const clt_executor *executor, const clt_plan *plan,
       return clt_reject(m, CLT_REASON_DEVICE_LIMIT, "work-groups of '%s' have %llu work-items, the device allows %llu",
                         launch->kernel, (unsigned long long)work_group_size(launch),
                         (unsigned long long)device->max_work_group_size);
+  }
+  return CLT_OK;
+}
+
+/* After building, before arguments are set: drivers differ in whether they count local arguments. */
+static int check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
+                         clt_measurement *m) {
+  for (size_t i = 0; i < plan->n_launches; i++) {
+    const clt_plan_launch *launch = &plan->launches[i];
+    cl_kernel kernel = program->kernels[i];
+    cl_device_id device = executor->device;
+    cl_ulong local_bytes = 0;
+    size_t max_work_items = 0, required[3] = {0};
+    cl_uint n_args = 0;
+    cl_int status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
+    if (status == CL_SUCCESS && n_args != launch->n_args)
+      return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
+                        n_args, launch->n_args);
+    clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
+    local_bytes += local_argument_bytes(plan, launch);
+    if (local_bytes > executor->info.local_memory_bytes)
+      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
+                        launch->kernel, (unsigned long long)local_bytes,
+                        (unsigned long long)executor->info.local_memory_bytes);
+    status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
+                                      NULL);
+    if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
+      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
+                        launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
+    status =
+        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, NULL);
+    for (unsigned d = 0; status == CL_SUCCESS && required[0] && d < launch->n_dimensions; d++)
+      if (!launch->has_local || launch->local[d] != required[d])
+        return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' requires work-groups of %zu x %zu x %zu", launch->kernel,
+                          required[0], required[1], required[2]);
   }
   return CLT_OK;
 }
@@ -129,38 +166,13 @@ static int make_kernels(clt_program *built, const clt_plan *plan, clt_measuremen
   return CLT_OK;
 }
 
-static int build_source(cl_program *out, cl_int *status, const clt_executor *executor, const char *source,
-                        const char *options, clt_error *error) {
-  *out = clCreateProgramWithSource(executor->context, 1, &source, NULL, status);
-  if (*out == NULL) return clt_fail_cl(error, *status, "make a program");
-  *status = clBuildProgram(*out, 1, &executor->device, options, NULL, NULL);
-  return CLT_OK;
-}
-
-/* With the declarations that the source needs; *out is NULL where that does not build. */
-static int build_reduced(cl_program *out, const clt_executor *executor, const clt_plan *plan, const char *text,
-                         clt_error *error) {
-  for (;;) {
-    cl_int status;
-    char *source = clt_declarations_prepend(executor->declarations, text, plan->options);
-    char *options = clt_format("%s" CLT_DECLARATIONS_OPTION, plan->options ? plan->options : "");
-    int rc = source && options ? build_source(out, &status, executor, source, options, error) : clt_fail_memory(error);
-    free(source);
-    free(options);
-    if (rc || status == CL_SUCCESS) return rc;
-    char *log = clt_program_log(*out, executor->device);
-    size_t n_learnt = log ? clt_declarations_learn(executor->declarations, log) : 0;
-    free(log);
-    clReleaseProgram(*out);
-    *out = NULL;
-    if (n_learnt == 0) return CLT_OK;
-  }
-}
-
 int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *plan, clt_measurement *m,
                       clt_error *error) {
   clt_program built = {0};
   cl_int status = CL_SUCCESS;
+  int rc = check_plan(executor, plan, m, error);
+  if (rc) return rc;
+  double started = clt_now_s();
   /* The source under its own name, so that the compiler's messages say file and line. */
   const char *file = plan->source_file;
   char *text = file == NULL || strpbrk(file, "\"\\\n\r") ? strdup(plan->source)
@@ -171,17 +183,37 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
     executor->declarations_sought = true;
     clt_declarations_of_pocl(&executor->declarations, executor->info.platform_version, NULL);
   }
-  bool reduced = executor->declarations != NULL;
-  int rc = reduced ? build_reduced(&built.program, executor, plan, text, error) : CLT_OK;
-  if (rc == CLT_OK && built.program == NULL) {
-    rc = build_source(&built.program, &status, executor, text, plan->options ? plan->options : "", error);
-    if (rc == CLT_OK && status == CL_SUCCESS && reduced) { /* it needs declarations that it does not mention */
-      clt_declarations_free(executor->declarations);
-      executor->declarations = NULL;
+  bool reduced = executor->declarations != NULL, gave_up = false;
+  while (rc == CLT_OK) {
+    char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
+    char *options = clt_format("%s%s", plan->options ? plan->options : "", reduced ? CLT_DECLARATIONS_OPTION : "");
+    if (source && options) {
+      const char *sources[] = {source};
+      built.program = clCreateProgramWithSource(executor->context, 1, sources, NULL, &status);
+      if (built.program)
+        status = clBuildProgram(built.program, 1, &executor->device, options, NULL, NULL);
+      else
+        rc = clt_fail_cl(error, status, "make a program");
+    } else {
+      rc = clt_fail_memory(error);
     }
+    free(source);
+    free(options);
+    if (rc || !reduced || status == CL_SUCCESS) break;
+    char *log = clt_program_log(built.program, executor->device);
+    reduced = log && clt_declarations_learn(executor->declarations, log) > 0;
+    gave_up = !reduced;
+    free(log);
+    clReleaseProgram(built.program);
+    built.program = NULL;
+  }
+  if (rc == CLT_OK && status == CL_SUCCESS && gave_up) { /* it needs declarations that it does not mention */
+    clt_declarations_free(executor->declarations);
+    executor->declarations = NULL;
   }
   if (rc == CLT_OK && status == CL_SUCCESS) {
     rc = make_kernels(&built, plan, m, error);
+    if (rc == CLT_OK) rc = check_kernels(&built, executor, plan, m);
   } else if (rc == CLT_OK) {
     char *log = clt_cl_out_of_memory(status) ? NULL : clt_program_log(built.program, executor->device);
     rc = log ? clt_reject(m, CLT_REASON_COMPILE_ERROR, "%s", log)
@@ -189,6 +221,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
     free(log);
   }
   free(text);
+  m->phases.build_s += clt_now_s() - started;
   if (rc)
     clt_program_release(&built);
   else
@@ -201,40 +234,4 @@ void clt_program_release(clt_program *program) {
   free(program->kernels);
   if (program->program) clReleaseProgram(program->program);
   *program = (clt_program){0};
-}
-
-/* --- the built kernels' limits --- */
-
-int clt_program_check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
-                              clt_measurement *m) {
-  for (size_t i = 0; i < plan->n_launches; i++) {
-    const clt_plan_launch *launch = &plan->launches[i];
-    cl_kernel kernel = program->kernels[i];
-    cl_device_id device = executor->device;
-    cl_ulong local_bytes = 0;
-    size_t max_work_items = 0, required[3] = {0};
-    cl_uint n_args = 0;
-    cl_int status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
-    if (status == CL_SUCCESS && n_args != launch->n_args)
-      return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
-                        n_args, launch->n_args);
-    clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
-    local_bytes += local_argument_bytes(plan, launch);
-    if (local_bytes > executor->info.local_memory_bytes)
-      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' uses %llu bytes of local memory, the device has %llu",
-                        launch->kernel, (unsigned long long)local_bytes,
-                        (unsigned long long)executor->info.local_memory_bytes);
-    status = clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof max_work_items, &max_work_items,
-                                      NULL);
-    if (launch->has_local && status == CL_SUCCESS && work_group_size(launch) > max_work_items)
-      return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' runs in work-groups of at most %zu work-items, not %llu",
-                        launch->kernel, max_work_items, (unsigned long long)work_group_size(launch));
-    status =
-        clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof required, required, NULL);
-    for (unsigned d = 0; status == CL_SUCCESS && required[0] && d < launch->n_dimensions; d++)
-      if (!launch->has_local || launch->local[d] != required[d])
-        return clt_reject(m, CLT_REASON_KERNEL_LIMIT, "'%s' requires work-groups of %zu x %zu x %zu", launch->kernel,
-                          required[0], required[1], required[2]);
-  }
-  return CLT_OK;
 }

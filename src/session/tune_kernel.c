@@ -89,9 +89,7 @@ static int measure_in_place(const tuner *u, clt_config config, clt_measurement *
   double first_s;
   int rc = clt_executor_plan(&plan, u->t->instance, config, m, error);
   if (rc || plan == NULL) return rc;
-  rc = clt_program_check_limits(u->executor, plan, m, error);
-  if (rc == CLT_OK) rc = clt_program_build(&program, u->executor, plan, m, error);
-  if (rc == CLT_OK) rc = clt_program_check_kernels(&program, u->executor, plan, m);
+  rc = clt_program_build(&program, u->executor, plan, m, error);
   if (rc == CLT_OK) rc = set_arguments(u, &program, plan, m, error);
   if (rc == CLT_OK) rc = restore_buffers(u, error);
   if (rc == CLT_OK) rc = clt_launch_first(&first_s, u->executor, &program, plan, m);
