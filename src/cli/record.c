@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/tuning.h"
 #include "format/recording.h"
-#include "format/write.h"
 #include "space/space.h"
 #include "store/store.h"
 

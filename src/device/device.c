@@ -23,12 +23,10 @@ typedef struct device_field {
   size_t offset, capacity; /* capacity: bytes of a text */
 } device_field;
 
-#define TEXT(field) \
-  { "device." #field, FIELD_TEXT, offsetof(clt_device_info, field), sizeof((clt_device_info *)0)->field }
-#define FIELD(kind, field) \
-  { "device." #field, kind, offsetof(clt_device_info, field), 0 }
 #define NAMED(kind, name, field) \
-  { "device." name, kind, offsetof(clt_device_info, field), 0 }
+  { "device." name, kind, offsetof(clt_device_info, field), sizeof((clt_device_info *)0)->field }
+#define FIELD(kind, field) NAMED(kind, #field, field)
+#define TEXT(field) FIELD(FIELD_TEXT, field)
 
 static const device_field fields[] = {
     FIELD(FIELD_INT, platform_index),
@@ -272,21 +270,6 @@ int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, c
 
 /* --- this machine --- */
 
-/* The text behind "name   : " of the first such line in /proc/cpuinfo, without the line's end. */
-static void processor_property(char *out, size_t capacity, const char *name) {
-  char line[512];
-  size_t n = strlen(name);
-  FILE *file = fopen("/proc/cpuinfo", "re");
-  out[0] = 0;
-  while (file && out[0] == 0 && fgets(line, sizeof line, file)) {
-    const char *colon = strchr(line, ':');
-    if (strncmp(line, name, n) != 0 || colon == NULL) continue;
-    colon += 1 + strspn(colon + 1, " \t");
-    snprintf(out, capacity, "%.*s", (int)strcspn(colon, "\n"), colon);
-  }
-  if (file) fclose(file);
-}
-
 void clt_device_host(clt_device_info *out) {
   struct utsname system;
   long processors = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -294,8 +277,16 @@ void clt_device_host(clt_device_info *out) {
   out->type = CLT_DEVICE_CPU;
   out->available = out->little_endian = true;
   strcpy(out->platform_name, "host");
-  processor_property(out->name, sizeof out->name, "model name");
-  processor_property(out->vendor, sizeof out->vendor, "vendor_id");
+  FILE *file = fopen("/proc/cpuinfo", "re");
+  char line[512];
+  while (file && !(out->name[0] && out->vendor[0]) && fgets(line, sizeof line, file)) { /* "model name\t: ..." */
+    const char *colon = strchr(line, ':'), *text = colon ? colon + 1 + strspn(colon + 1, " \t") : NULL;
+    if (text && !out->name[0] && strncmp(line, "model name", strlen("model name")) == 0)
+      snprintf(out->name, sizeof out->name, "%.*s", (int)strcspn(text, "\n"), text);
+    if (text && !out->vendor[0] && strncmp(line, "vendor_id", strlen("vendor_id")) == 0)
+      snprintf(out->vendor, sizeof out->vendor, "%.*s", (int)strcspn(text, "\n"), text);
+  }
+  if (file) fclose(file);
   if (uname(&system) == 0) {
     if (out->name[0] == 0) snprintf(out->name, sizeof out->name, "%.64s", system.machine);
     snprintf(out->driver_version, sizeof out->driver_version, "%.60s %.60s", system.sysname, system.machine);

@@ -1,5 +1,5 @@
 /* Energy counters: Linux powercap for CPUs, NVML for GPUs of NVIDIA. */
-#include "device/energy.h"
+#include "device/device.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

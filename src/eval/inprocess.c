@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "device/energy.h"
+#include "device/device.h"
 #include "eval/evaluators.h"
 #include "opencl/executor.h"
 

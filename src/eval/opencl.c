@@ -6,7 +6,6 @@
 #include "base/fail.h"
 #include "clatune/sys/evaluator.h"
 #include "device/device.h"
-#include "device/energy.h"
 #include "eval/evaluators.h"
 #include "opencl/timing.h"
 #include "problem/data.h"

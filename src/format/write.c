@@ -1,6 +1,4 @@
 /* The two writers: what they have in common, then T4 results, then Kernel Tuner's cache files. */
-#include "format/write.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,9 +85,7 @@ static void put_json(writer *w, json_t *json, size_t flags) {
 }
 
 static void put_member(writer *w, const char *name, json_t *value) {
-  put_text(w, "\"");
-  put_text(w, name);
-  put_text(w, "\": ");
+  if (w->rc == CLT_OK && gzprintf(w->file, "\"%s\": ", name) < 0) fail_writing(w);
   put_json(w, value, w->digits);
   put_text(w, ",\n");
 }

@@ -219,24 +219,20 @@ static int find_pocl(struct dl_phdr_info *info, size_t bytes, void *user) {
   return 1;
 }
 
-int clt_declarations_of_pocl(clt_declarations **out, const char *platform_version, clt_error *error) {
-  char *library = NULL, *text = NULL;
-  *out = NULL;
-  if (strstr(platform_version, "PoCL") == NULL || strstr(platform_version, "RELOC") == NULL) return CLT_OK;
+clt_declarations *clt_declarations_of_pocl(const char *platform_version) {
+  clt_declarations *declarations = NULL;
+  char *library = NULL, *text = NULL, *slash;
+  if (strstr(platform_version, "PoCL") == NULL || strstr(platform_version, "RELOC") == NULL) return NULL;
   dl_iterate_phdr(find_pocl, &library);
-  if (library == NULL) return CLT_OK;
   /* A relocatable PoCL (RELOC in its version) looks for its data relative to its own library. */
-  int rc = CLT_OK;
-  for (int i = 0; rc == CLT_OK && text == NULL && i < MAX_PARENTS; i++) {
-    char *slash = strrchr(library, '/');
-    if (slash == NULL) break;
+  for (int i = 0; library && text == NULL && i < MAX_PARENTS && (slash = strrchr(library, '/')) != NULL; i++) {
     *slash = 0;
     char *path = clt_format("%s/share/pocl/include/opencl-c.h", library);
-    if (path && access(path, R_OK) == 0) rc = clt_file_read(&text, NULL, path, MAX_HEADER_BYTES, error);
+    if (path && access(path, R_OK) == 0) clt_file_read(&text, NULL, path, MAX_HEADER_BYTES, NULL);
     free(path);
   }
-  if (text) rc = clt_declarations_parse(out, text, error);
+  if (text) clt_declarations_parse(&declarations, text, NULL);
   free(text);
   free(library);
-  return rc;
+  return declarations;
 }

@@ -235,18 +235,12 @@ int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error) {
 
 /* --- the kernels of a program and their arguments --- */
 
-static bool arg_text(char *out, size_t capacity, cl_kernel kernel, cl_uint i, cl_kernel_arg_info what) {
-  size_t n = 0;
-  if (clGetKernelArgInfo(kernel, i, what, 0, NULL, &n) != CL_SUCCESS || n == 0 || n > capacity) return false;
-  return clGetKernelArgInfo(kernel, i, what, n, out, NULL) == CL_SUCCESS;
-}
-
 static bool read_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
   cl_kernel_arg_address_qualifier address = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
   cl_kernel_arg_type_qualifier qualifiers = 0;
-  if (!arg_text(out->name, sizeof out->name, kernel, i, CL_KERNEL_ARG_NAME) ||
-      !arg_text(out->type, sizeof out->type, kernel, i, CL_KERNEL_ARG_TYPE_NAME))
+  if (clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_NAME, sizeof out->name, out->name, NULL) != CL_SUCCESS ||
+      clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_TYPE_NAME, sizeof out->type, out->type, NULL) != CL_SUCCESS)
     return false;
   clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof address, &address, NULL);
   clGetKernelArgInfo(kernel, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL);

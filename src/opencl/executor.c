@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "device/energy.h"
+#include "device/device.h"
 
 enum { CACHE_SHARE = 8 }; /* of the device's memory */
 #define CACHE_MIN_BYTES ((size_t)64 << 20)

@@ -199,9 +199,9 @@ typedef struct clt_declarations clt_declarations;
 
 /* Cuts a header; `text` is copied. CLT_E_FORMAT where it does not begin with the guard that Clang's has. */
 int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *error);
-/* The header of the PoCL that this process has loaded; *out is NULL where there is none that is known to work so. Reads
- * about a megabyte. */
-int clt_declarations_of_pocl(clt_declarations **out, const char *platform_version, clt_error *error);
+/* The header of the PoCL that this process has loaded; NULL where there is none that is known to work so. Reads about a
+ * megabyte. */
+clt_declarations *clt_declarations_of_pocl(const char *platform_version);
 void clt_declarations_free(clt_declarations *declarations);
 
 /* From now on the names that a log mentions are declared for every source. How many of them were not so before: 0 means

@@ -181,7 +181,7 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   /* PoCL alone, and only once; a driver whose header is not as expected builds in its own way. */
   if (!executor->declarations_sought) {
     executor->declarations_sought = true;
-    clt_declarations_of_pocl(&executor->declarations, executor->info.platform_version, NULL);
+    executor->declarations = clt_declarations_of_pocl(executor->info.platform_version);
   }
   bool reduced = executor->declarations != NULL, gave_up = false;
   while (rc == CLT_OK) {

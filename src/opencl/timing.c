@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "device/energy.h"
+#include "device/device.h"
 #include "measurement/statistics.h"
 #include "opencl/internal.h"
 

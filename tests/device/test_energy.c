@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
-#include "device/energy.h"
+#include "device/device.h"
 
 static char *folder;
 

@@ -13,7 +13,6 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "format/write.h"
 #include "format/recording.h"
 
 static const char *samples; /* the folder */

@@ -12,7 +12,6 @@
 
 #include "clatune/recording.h"
 #include "device/device.h"
-#include "format/write.h"
 #include "format/recording.h"
 #include "base/json.h"
 

@@ -14,7 +14,6 @@
 #include <jansson.h>
 
 #include "clatune/recording.h"
-#include "format/write.h"
 #include "measurement/objective.h"
 #include "format/recording.h"
 
