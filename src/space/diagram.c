@@ -29,8 +29,8 @@ typedef struct step {
 typedef struct level {
   const clt_domain *domain;
   step *steps;
-  size_t n_steps, steps_capacity;
-  uint32_t *live; /* registers that deeper levels read */
+  size_t n_steps, n_loads, steps_capacity; /* those from tables come first */
+  uint32_t *live;                          /* registers that deeper levels read */
   size_t n_live, live_capacity;
   /* The subtrees behind the level by its live registers: hash of a key -> number of the key, and in the low half of the
    * value the node. */
@@ -96,20 +96,20 @@ static int plan_levels(maker *m) {
   }
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
     level *l = &m->levels[k];
-    /* First what decides on a level, so that it prunes early; then what deeper levels want. */
-    for (uint32_t i = 0; rc == CLT_OK && i < 2 * flow->n_nodes; i++) {
-      uint32_t target = i % (uint32_t)flow->n_nodes;
+    /* Behind the tables first what decides on the level, so that it prunes early; then what deeper levels want. */
+    for (uint32_t i = 0; rc == CLT_OK && i < 3 * flow->n_nodes; i++) {
+      uint32_t target = i % (uint32_t)flow->n_nodes, turn = i / (uint32_t)flow->n_nodes;
       const clt_flow_node *node = &flow->nodes[target];
       const planned *plan = &nodes[target];
-      bool deeper = i >= flow->n_nodes;
-      if (plan->decides == SIZE_MAX || node->n_support == 0 || plan->level != k || (plan->decides > k) != deeper)
-        continue;
+      if (plan->decides == SIZE_MAX || node->n_support == 0 || plan->level != k) continue;
+      if (turn != (node->n_support == 1 ? 0 : plan->decides == k ? 1 : 2)) continue;
       rc = clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 2, sizeof *l->steps);
       if (rc) break;
       step s = {.table = node->table, .op = node->op, .root = -1, .target = target};
       if (node->n_support == 2) s.n_operands = (uint8_t)clt_op_arity(node->op);
       memcpy(s.operands, node->operands, sizeof s.operands);
       l->steps[l->n_steps++] = s;
+      l->n_loads += turn == 0;
       if (plan->root >= 0) l->steps[l->n_steps++] = (step){.root = plan->root, .target = target};
     }
     for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
@@ -124,12 +124,10 @@ static int plan_levels(maker *m) {
 
 /* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none. */
 static const step *run_level(const level *l, clt_value *registers, uint32_t position) {
-  for (const step *s = l->steps, *end = s + l->n_steps; s < end; s++) {
+  const step *s = l->steps, *end = s + l->n_steps;
+  for (const step *loads_end = s + l->n_loads; s < loads_end; s++) registers[s->target] = s->table[position];
+  for (; s < end; s++) {
     clt_value *target = &registers[s->target];
-    if (s->table) {
-      *target = s->table[position];
-      continue;
-    }
     if (s->root >= 0) {
       bool holds =
           target->type == CLT_BOOL ? target->integer != 0 : target->type != CLT_FAILED && clt_value_truthy(*target);

@@ -1,10 +1,9 @@
-#include "space/parts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "space/parts.h"
 
 void clt_flow_free(clt_flow *flow) {
   if (flow == NULL) return;
@@ -15,17 +14,37 @@ void clt_flow_free(clt_flow *flow) {
   free(flow);
 }
 
-/* --- nodes, each once --- */
+/* A node that does not depend on a parameter gets its value, one that depends on a single parameter its table. */
+static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
+  unsigned arity = clt_op_arity(node->op);
+  const clt_parameter *parameter = node->n_support == 1 ? &flow->parameters[clt_mask_least(node->support)] : NULL;
+  const clt_value *operands[4];
+  if (node->n_support == 2) return CLT_OK;
+  if (parameter && (node->table = clt_new_array(parameter->n_values, sizeof *node->table)) == NULL) return CLT_E_MEMORY;
+  for (size_t v = 0; v < (parameter ? parameter->n_values : 1); v++) {
+    clt_value *out = parameter ? &node->table[v] : &node->value;
+    for (unsigned k = 0; k < arity; k++) {
+      const clt_flow_node *operand = &flow->nodes[node->operands[k]];
+      operands[k] = operand->table ? &operand->table[v] : &operand->value;
+    }
+    if (arity > 0)
+      *out = clt_op_apply((clt_op)node->op, operands, 0);
+    else if (parameter)
+      *out = parameter->values[v];
+  }
+  return CLT_OK;
+}
 
+/* Each node is there once. */
 static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
   struct {
     uint64_t op, type;
     int64_t value;
     uint32_t operands[4];
   } id = {node.op, node.value.type, node.value.integer, {0}};
-  memcpy(id.operands, node.operands, sizeof id.operands);
   uint64_t *entry;
   bool is_new = false;
+  memcpy(id.operands, node.operands, sizeof id.operands);
   if (clt_grow(&flow->nodes, &flow->nodes_capacity, flow->n_nodes + 1, sizeof *flow->nodes)) return CLT_E_MEMORY;
   for (uint64_t key = clt_hash64(&id, sizeof id) >> 1;; key++) {
     if ((entry = clt_map_add(&flow->index, key, &is_new)) == NULL) return CLT_E_MEMORY;
@@ -36,19 +55,15 @@ static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
       return *out = (uint32_t)*entry, CLT_OK;
   }
   *entry = *out = (uint32_t)flow->n_nodes;
+  if (node.n_support == 1 && evaluate_flow_node(flow, &node)) return CLT_E_MEMORY;
   flow->nodes[flow->n_nodes++] = node;
   return CLT_OK;
 }
 
-/* --- taking expressions in --- */
-
-/* numbers: in the flow, of the operations before node i of the expression, which is to be taken in. */
-static int import_expr_node(clt_flow *flow, const clt_expr_node *nodes, const uint32_t *numbers, size_t i,
-                            uint32_t *out) {
-  const clt_expr_node *from = &nodes[i];
+/* numbers: in the flow, of the operations of the expression before this one. */
+static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uint32_t *numbers, uint32_t *out) {
   unsigned arity = clt_op_arity(from->op);
   clt_flow_node node = {.op = from->op};
-  const clt_value *values[4];
   if (from->op == CLT_OP_CONSTANT) node.value = from->value;
   if (from->op == CLT_OP_SLOT) {
     const clt_parameter *parameter = &flow->parameters[from->operands[0]];
@@ -60,18 +75,14 @@ static int import_expr_node(clt_flow *flow, const clt_expr_node *nodes, const ui
     }
   }
   for (unsigned k = 0; k < arity; k++) {
-    size_t operand = from->operands[k];
-    node.operands[k] = numbers[operand];
-    if (clt_op_arity(nodes[operand].op) == 0 &&
-        import_expr_node(flow, nodes, numbers, operand, &node.operands[k])) /* (a leaf, so the depth is 2) */
-      return CLT_E_MEMORY;
+    node.operands[k] = numbers[from->operands[k]];
     node.support = clt_mask_union(node.support, flow->nodes[node.operands[k]].support);
   }
   size_t n = clt_mask_count(node.support);
   node.n_support = n > 2 ? 2 : (uint8_t)n;
   if (arity > 0 && n == 0) {
-    for (unsigned k = 0; k < arity; k++) values[k] = &flow->nodes[node.operands[k]].value;
-    node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = clt_op_apply((clt_op)from->op, values, 0)};
+    evaluate_flow_node(flow, &node);
+    node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = node.value};
   }
   /* Where operands may change places they come in one order, so that a*b and b*a are one. */
   bool free_order =
@@ -90,8 +101,7 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
   size_t n = 0, capacity = 0;
   int rc = numbers ? clt_grow(&stack, &capacity, 1, sizeof *stack) : CLT_E_MEMORY;
   for (size_t i = 0; rc == CLT_OK && i < expr->n_nodes; i++)
-    if (clt_op_arity(expr->nodes[i].op) > 0 || i + 1 == expr->n_nodes)
-      rc = import_expr_node(flow, expr->nodes, numbers, i, &numbers[i]);
+    rc = import_expr_node(flow, &expr->nodes[i], numbers, &numbers[i]);
   if (rc == CLT_OK) stack[n++] = numbers[expr->n_nodes - 1];
   while (rc == CLT_OK && n > 0) {
     uint32_t i = stack[--n];
@@ -109,48 +119,14 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
   return rc;
 }
 
-/* --- tables --- */
-
-/* Tables are filled where something outside of them looks into them: roots, and operations on several parameters. */
-static int fill_tables(clt_flow *flow) {
-  uint32_t *nodes = clt_new_array(flow->n_nodes, sizeof *nodes); /* those of one parameter */
-  if (nodes == NULL) return CLT_E_MEMORY;
-  for (size_t r = 0; r < flow->n_roots; r++) flow->nodes[flow->roots[r].node].needed = true;
-  for (size_t i = 0; i < flow->n_nodes; i++)
-    for (unsigned k = 0; flow->nodes[i].n_support == 2 && k < clt_op_arity(flow->nodes[i].op); k++)
-      flow->nodes[flow->nodes[i].operands[k]].needed = true;
-  for (size_t p = 0; p < flow->n_parameters; p++) {
-    const clt_parameter *parameter = &flow->parameters[p];
-    size_t n = 0;
-    for (size_t i = 0; i < flow->n_nodes; i++) {
-      clt_flow_node *node = &flow->nodes[i];
-      if (node->n_support != 1 || !clt_mask_has(&node->support, p)) continue;
-      nodes[n++] = (uint32_t)i;
-      if (node->needed && (node->table = clt_new_array(parameter->n_values, sizeof *node->table)) == NULL)
-        return free(nodes), CLT_E_MEMORY;
-    }
-    for (size_t v = 0; n > 0 && v < parameter->n_values; v++)
-      for (size_t i = 0; i < n; i++) {
-        clt_flow_node *node = &flow->nodes[nodes[i]];
-        const clt_value *operands[4];
-        for (unsigned k = 0; k < clt_op_arity(node->op); k++) operands[k] = &flow->nodes[node->operands[k]].value;
-        node->value = node->op == CLT_OP_SLOT ? parameter->values[v] : clt_op_apply((clt_op)node->op, operands, 0);
-        if (node->table) node->table[v] = node->value;
-      }
-  }
-  free(nodes);
-  return CLT_OK;
-}
-
-int clt_flow_new(clt_flow **out, const clt_parameter *parameters, size_t n_parameters, clt_expr *const *exprs,
-                 const bool *whole, size_t n_exprs) {
+int clt_flow_new(clt_flow **out, const clt_space *space, const bool *whole) {
   clt_flow *flow = clt_new_array(1, sizeof *flow);
   if (flow == NULL) return CLT_E_MEMORY;
-  flow->parameters = parameters;
-  flow->n_parameters = n_parameters;
+  flow->parameters = space->parameters;
+  flow->n_parameters = space->n_parameters;
   int rc = CLT_OK;
-  for (size_t i = 0; rc == CLT_OK && i < n_exprs; i++) rc = import_constraint(flow, exprs[i], whole[i], (uint32_t)i);
-  if (rc == CLT_OK) rc = fill_tables(flow);
+  for (size_t i = 0; rc == CLT_OK && i < space->n_constraints; i++)
+    rc = import_constraint(flow, space->constraints[i].expr, whole[i], (uint32_t)i);
   if (rc)
     clt_flow_free(flow);
   else

@@ -12,7 +12,6 @@
 
 typedef struct grouping {
   clt_space *space;
-  clt_expr **exprs;
   bool *whole; /* constraints that are not split */
   clt_flow *flow;
   clt_domain domains[CLT_MAX_PARAMETERS];
@@ -31,7 +30,7 @@ static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positi
     g->whole[constraint] = true;
     return AGAIN;
   }
-  const clt_expr *expr = g->exprs[constraint];
+  const clt_expr *expr = g->space->constraints[constraint].expr;
   clt_value values[CLT_MAX_PARAMETERS], ignored;
   clt_error why = {0};
   char with[400] = "", value[100];
@@ -126,8 +125,7 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
 static int build_once(grouping *g) {
   clt_space *space = g->space;
   size_t n = space->n_parameters;
-  if (clt_flow_new(&g->flow, space->parameters, n, g->exprs, g->whole, space->n_constraints))
-    return clt_fail_memory(g->error);
+  if (clt_flow_new(&g->flow, space, g->whole)) return clt_fail_memory(g->error);
   const clt_flow *flow = g->flow;
   int rc = decide_simple(g);
   for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the least parameter of the group */
@@ -158,15 +156,6 @@ static int build_once(grouping *g) {
   return rc;
 }
 
-/* All but the diagrams; those, too, where rc is not 0. */
-static void drop_work(grouping *g, int rc) {
-  for (size_t p = 0; p < g->space->n_parameters; p++) free(g->domains[p].positions);
-  memset(g->domains, 0, sizeof g->domains);
-  clt_flow_free(g->flow);
-  g->flow = NULL;
-  while (rc && g->space->n_groups > 0) clt_diagram_free(g->space->groups[--g->space->n_groups]);
-}
-
 static int compare_sizes(const void *left, const void *right) {
   const clt_diagram *a = *(const clt_diagram *const *)left, *b = *(const clt_diagram *const *)right;
   if (a->valid != b->valid) return a->valid < b->valid ? -1 : 1;
@@ -175,17 +164,18 @@ static int compare_sizes(const void *left, const void *right) {
 
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error) {
   grouping g = {.space = space, .limits = limits, .error = error};
-  g.exprs = clt_new_array(space->n_constraints, sizeof *g.exprs);
   g.whole = clt_new_array(space->n_constraints, sizeof *g.whole);
   space->groups = clt_new_array(space->n_parameters, sizeof *space->groups);
-  int rc = g.exprs && g.whole && space->groups ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < space->n_constraints; i++) g.exprs[i] = space->constraints[i].expr;
-  do {
+  int rc = g.whole && space->groups ? AGAIN : clt_fail_memory(error);
+  while (rc == AGAIN) {
     g.impossible = false;
-    if (rc == CLT_OK || rc == AGAIN) rc = build_once(&g);
-    drop_work(&g, rc);
-  } while (rc == AGAIN);
-  free(g.exprs);
+    rc = build_once(&g);
+    for (size_t p = 0; p < space->n_parameters; p++) free(g.domains[p].positions);
+    memset(g.domains, 0, sizeof g.domains);
+    clt_flow_free(g.flow);
+    g.flow = NULL;
+    while (rc && space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
+  }
   free(g.whole);
   if (rc) return rc;
   /* The largest group comes last: ranks that follow each other then differ in this group alone for as long as can be.

@@ -51,11 +51,10 @@ static inline size_t clt_mask_least(clt_mask m) {
 typedef struct clt_flow_node {
   uint8_t op;
   uint8_t n_support; /* 0, 1, or 2 for more */
-  bool needed;       /* of a table: it is filled */
   uint32_t operands[4];
   clt_mask support;
   clt_value value;  /* of a constant */
-  clt_value *table; /* owned; one entry per value of the parameter */
+  clt_value *table; /* of one parameter: an entry for each of its values; owned */
 } clt_flow_node;
 
 /* What has to be true: a constraint, or one side of the "and"s at its top. */
@@ -73,10 +72,8 @@ typedef struct clt_flow {
   clt_map index; /* hash of a node -> its number */
 } clt_flow;
 
-/* exprs: the constraints; their slots are numbers of parameters. whole[i]: constraint i is not split. The exprs have to
- * live as long as the flow. CLT_E_MEMORY only. */
-int clt_flow_new(clt_flow **out, const clt_parameter *parameters, size_t n_parameters, clt_expr *const *exprs,
-                 const bool *whole, size_t n_exprs);
+/* whole[i]: constraint i is not split. The space has to live as long as the flow. CLT_E_MEMORY only. */
+int clt_flow_new(clt_flow **out, const clt_space *space, const bool *whole);
 void clt_flow_free(clt_flow *flow);
 
 /* --- diagram: the valid combinations of one group of parameters ---
