@@ -82,46 +82,31 @@ static int add_recording(clt_report *report, const char *path) {
   return error.code ? cli_report(&error) : 0;
 }
 
-typedef struct store_reader {
-  const cli_arguments *arguments;
-  clt_report *report;
-  clt_store *store; /* not the one whose keys are walked: that must not be used meanwhile */
-  clt_error *error;
-  bool too_many;
-} store_reader;
-
-static int add_key(void *user, const clt_store_description *d) {
-  store_reader *reader = user;
-  const cli_arguments *a = reader->arguments;
+static int add_store(clt_report *report, const cli_arguments *a, const char *path) {
   const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
-  if (problem && strcmp(problem, d->problem_name) != 0) return 0;
-  if (device && strcasestr(d->key.device, device) == NULL) return 0;
-  for (size_t i = 0; i < a->n_typed; i++)
-    if (strcmp(a->typed[i].name, "size") == 0 && !cli_has_words(d->sizes, a->typed[i].value)) return 0;
-  if (clt_report_n_tunings(reader->report) == MOST_TUNINGS) return reader->too_many = true, 1;
-  clt_error own = {0};
-  int rc = clt_report_add_key(reader->report, reader->store, d, &own);
-  if (rc == 0 || rc == CLT_E_NOT_FOUND) return 0; /* not found: nothing but attempts */
-  *reader->error = own;
-  return rc;
-}
-
-static int add_store(clt_report *report, const cli_arguments *arguments, const char *path) {
-  clt_store *walked = NULL;
+  clt_store *store = NULL;
+  clt_store_description *keys = NULL;
   clt_error error = {0};
-  store_reader reader = {.arguments = arguments, .report = report, .error = &error};
-  size_t before = clt_report_n_tunings(report);
+  size_t n = 0, before = clt_report_n_tunings(report);
   int rc = 0;
-  if (clt_store_open_to_read(&walked, NULL, path, &error) ||
-      clt_store_open_to_read(&reader.store, NULL, path, &error) ||
-      clt_store_each_key(walked, false, add_key, &reader, &error))
+  if (clt_store_open_to_read(&store, NULL, path, &error) || clt_store_keys(&keys, &n, store, false, &error))
     rc = cli_report(&error);
-  else if (reader.too_many)
-    rc = too_many();
-  else if (clt_report_n_tunings(report) == before)
+  for (const clt_store_description *d = keys; rc == 0 && d < keys + n; d++) {
+    bool chosen = (problem == NULL || strcmp(problem, d->problem_name) == 0) &&
+                  (device == NULL || strcasestr(d->key.device, device));
+    for (size_t i = 0; chosen && i < a->n_typed; i++)
+      chosen = strcmp(a->typed[i].name, "size") != 0 || cli_has_words(d->sizes, a->typed[i].value);
+    if (!chosen) continue;
+    clt_error why = {0};
+    if (clt_report_n_tunings(report) == MOST_TUNINGS)
+      rc = too_many();
+    else if (clt_report_add_key(report, store, d, &why) && why.code != CLT_E_NOT_FOUND) /* nothing but attempts */
+      rc = cli_report(&why);
+  }
+  if (rc == 0 && clt_report_n_tunings(report) == before)
     rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices", path);
-  clt_store_close(reader.store);
-  clt_store_close(walked);
+  clt_store_keys_free(keys, n);
+  clt_store_close(store);
   return rc;
 }
 

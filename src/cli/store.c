@@ -35,27 +35,24 @@ static int run_where(const cli_arguments *arguments) {
   return rc;
 }
 
-static int list_key(void *user, const clt_store_description *d) {
-  json_t *list = user;
-  if (list)
-    return json_array_append_new(
-               list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file",
-                               d->problem_path, "sizes", d->sizes, "device", d->key.device, "driver", d->key.driver,
-                               "key", d->key.problem, "records", (json_int_t)d->n_records))
-               ? CLT_E_MEMORY
-               : 0;
-  printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
-         (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
-  return 0;
-}
-
 static int run_list(const cli_arguments *arguments) {
   clt_error error = {0};
   clt_store *store = NULL;
+  clt_store_description *keys = NULL;
+  size_t n = 0;
   int rc = cli_open_store_to_read(&store, arguments);
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
   if (rc == 0 && store == NULL) cli_note_no_store(arguments);
-  if (rc == 0 && store && clt_store_each_key(store, true, list_key, list, &error)) rc = cli_report(&error);
+  if (rc == 0 && store && clt_store_keys(&keys, &n, store, true, &error)) rc = cli_report(&error);
+  for (const clt_store_description *d = keys; d < keys + n; d++)
+    if (list)
+      json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:I}", "problem", d->problem_name, "file",
+                                            d->problem_path, "sizes", d->sizes, "device", d->key.device, "driver",
+                                            d->key.driver, "key", d->key.problem, "records", (json_int_t)d->n_records));
+    else
+      printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
+             (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
+  clt_store_keys_free(keys, n);
   clt_store_close(store);
   if (rc == 0 && list) return cli_print_json(list);
   json_decref(list);
@@ -81,18 +78,6 @@ static int show_result(void *user, const clt_instance *instance, const clt_looku
 /* Whether what was typed for a problem is its file; anything else is a name. */
 static bool is_problem_file(const char *typed) { return strchr(typed, '/') || clt_ends_with(typed, ".json"); }
 
-typedef struct named_file {
-  const char *name;
-  char *path; /* NULL: not found */
-} named_file;
-
-static int find_problem_file(void *user, const clt_store_description *d) {
-  named_file *file = user;
-  if (strcmp(d->problem_name, file->name) != 0 || access(d->problem_path, R_OK) != 0) return 0;
-  free(file->path);
-  return (file->path = strdup(d->problem_path)) ? 0 : CLT_E_MEMORY;
-}
-
 static int run_show(const cli_arguments *arguments) {
   const char *path = cli_text(arguments, "store");
   clt_catalog *catalog = NULL;
@@ -103,17 +88,22 @@ static int run_show(const cli_arguments *arguments) {
     return cli_usage("'clatune store show' needs a problem: its file, or a name of 'clatune store list'");
   if (!cli_has_store(arguments)) cli_note_no_store(arguments);
   json_t *list = cli_given(arguments, "json") ? json_array() : NULL;
-  /* A name is that of a problem that the store knows with the file that it was measured from. */
-  named_file file = {.name = arguments->positional[1]};
-  if (!is_problem_file(file.name) && clt_store_open_to_read(&store, NULL, path, NULL) == 0)
-    clt_store_each_key(store, false, find_problem_file, &file, NULL);
+  /* A name is that of a problem that the store knows with the file that it was measured from; the newest key counts. */
+  const char *typed = arguments->positional[1], *file = typed;
+  clt_store_description *keys = NULL;
+  size_t n = 0;
+  if (!is_problem_file(typed) && clt_store_open_to_read(&store, NULL, path, NULL) == 0)
+    clt_store_keys(&keys, &n, store, false, NULL);
   clt_store_close(store);
-  int rc = clt_problem_load(&problem, file.path ? file.path : file.name, &error);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(keys[i].problem_name, typed) == 0 && access(keys[i].problem_path, R_OK) == 0)
+      file = keys[i].problem_path;
+  int rc = clt_problem_load(&problem, file, &error);
+  clt_store_keys_free(keys, n);
   if (rc == 0) rc = clt_catalog_open(&catalog, path ? &path : NULL, path != NULL, &error);
   if (rc == 0) rc = clt_catalog_each(catalog, problem, show_result, list, &error);
   clt_catalog_close(catalog);
   clt_problem_free(problem);
-  free(file.path);
   if (rc == 0 && list) return cli_print_json(list);
   json_decref(list);
   return rc ? cli_report(&error) : 0;

@@ -188,57 +188,45 @@ static void warn_of_order(const clt_instance *instance, clt_config config, bool 
   clt_plan_free(plan);
 }
 
-/* log: Oclgrind's; NULL where it is not asked. */
-static int verify_configuration(const cli_arguments *arguments, const clt_instance *instance, clt_config config,
-                                const char *log) {
+static int run_verify(const cli_arguments *arguments) {
+  cli_subject subject = {0};
   clt_error error = {0};
   clt_constraint_origin origin = CLT_CONDITION;
-  const clt_space *space = clt_instance_space(instance);
-  const clt_problem *problem = clt_instance_problem(instance);
   bool quiet = cli_given(arguments, "quiet");
   verdict v = {.quality = NAN};
-  int rc = 0;
+  char *log = NULL; /* Oclgrind's; NULL where it is not asked */
+  clt_config config = CLT_CONFIG_NONE;
+  int rc = cli_given(arguments, "oclgrind") ? prepare_oclgrind(&log) : 0;
+  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  if (rc == CLI_NO_DEVICE && log)
+    cli_failure("--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS");
+  const clt_instance *instance = subject.instance;
+  if (rc == 0) rc = choose_configuration(&config, arguments, instance);
   clt_measurement_init(&v.m, config);
-  v.violation = clt_space_violation(space, config, &origin);
-  if (v.violation) {
+  if (rc == 0) v.violation = clt_space_violation(clt_instance_space(instance), config, &origin);
+  if (v.violation)
     clt_measurement_fail(&v.m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-  } else if (clt_verify_config(instance, config, patience, log ? 3 : 0, &v.m, &v.quality, cli_log, &quiet, &error)) {
+  else if (rc == 0 &&
+           clt_verify_config(instance, config, patience, log ? 3 : 0, &v.m, &v.quality, cli_log, &quiet, &error))
     rc = cli_report(&error);
-  } else {
-    if (!clt_measurement_correct(&v.m) && !clt_problem_is_command(problem)) warn_of_order(instance, config, &quiet);
-    if (log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
-      rc = cli_failure("cannot read what Oclgrind has found");
-  }
-  bool good = clt_measurement_correct(&v.m) && v.n_findings == 0;
+  else if (rc == 0 && !clt_measurement_correct(&v.m) && !clt_problem_is_command(subject.problem))
+    warn_of_order(instance, config, &quiet);
+  if (rc == 0 && v.violation == NULL && log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
+    rc = cli_failure("cannot read what Oclgrind has found");
   if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(json_pack(
-        "{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
-        cli_json_configuration(space, v.m.config), "options", cli_json_best_options(instance, v.m.config), "correct",
-        clt_measurement_correct(&v.m), "reason", clt_reason_name(v.m.reason), "violation", v.violation, "max_abs_error",
-        clt_json_real(v.m.max_abs_error), "quality", cli_json_quality(problem, v.quality), "log", v.m.log, "oclgrind",
-        v.findings, "reference", clt_problem_has_reference(problem)));
+    rc = cli_print_json(json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
+                                  cli_json_configuration(clt_instance_space(instance), v.m.config), "options",
+                                  cli_json_best_options(instance, v.m.config), "correct", clt_measurement_correct(&v.m),
+                                  "reason", clt_reason_name(v.m.reason), "violation", v.violation, "max_abs_error",
+                                  clt_json_real(v.m.max_abs_error), "quality",
+                                  cli_json_quality(subject.problem, v.quality), "log", v.m.log, "oclgrind", v.findings,
+                                  "reference", clt_problem_has_reference(subject.problem)));
   else if (rc == 0)
     print_verdict(instance, &v);
+  if (rc == 0 && !(clt_measurement_correct(&v.m) && v.n_findings == 0)) rc = CLI_VERIFY_FAILED;
   clt_measurement_release(&v.m);
   free(v.findings);
-  return rc == 0 && !good ? CLI_VERIFY_FAILED : rc;
-}
-
-static int run_verify(const cli_arguments *arguments) {
-  cli_subject subject;
-  clt_config config;
-  char *log = NULL;
-  int rc = cli_given(arguments, "oclgrind") ? prepare_oclgrind(&log) : 0;
-  if (rc == 0) {
-    rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-    if (rc == CLI_NO_DEVICE && log)
-      cli_failure("--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS");
-    if (rc == 0) {
-      rc = choose_configuration(&config, arguments, subject.instance);
-      if (rc == 0) rc = verify_configuration(arguments, subject.instance, config, log);
-      cli_subject_release(&subject);
-    }
-  }
+  cli_subject_release(&subject);
   if (log) unlink(log);
   free(log);
   return rc;

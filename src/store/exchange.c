@@ -10,37 +10,9 @@
 #include "base/memory.h"
 #include "store/store.h"
 
-/* --- which keys --- */
-
-typedef struct key_list {
-  const clt_store_selection *selection;
-  clt_store_description *all; /* texts owned */
-  size_t n, capacity;
-} key_list;
-
-static int collect_key(void *user, const clt_store_description *d) {
-  key_list *list = user;
-  const clt_store_selection *s = list->selection;
-  if (s && s->problem_name && strcmp(s->problem_name, d->problem_name) != 0) return 0;
-  if (s && s->device && strcasestr(d->key.device, s->device) == NULL) return 0;
-  if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
-  clt_store_description copy = {.key = d->key,
-                                .problem_name = strdup(d->problem_name),
-                                .problem_path = strdup(d->problem_path),
-                                .sizes = strdup(d->sizes),
-                                .device_json = strdup(d->device_json)};
-  list->all[list->n++] = copy;
-  return copy.problem_name && copy.problem_path && copy.sizes && copy.device_json ? 0 : CLT_E_MEMORY;
-}
-
-static void release_keys(key_list *list) {
-  for (size_t i = 0; i < list->n; i++) {
-    free((char *)list->all[i].problem_name);
-    free((char *)list->all[i].problem_path);
-    free((char *)list->all[i].sizes);
-    free((char *)list->all[i].device_json);
-  }
-  free(list->all);
+static bool is_selected(const clt_store_selection *s, const clt_store_description *d) {
+  return (s == NULL || s->problem_name == NULL || strcmp(s->problem_name, d->problem_name) == 0) &&
+         (s == NULL || s->device == NULL || strcasestr(d->key.device, s->device) != NULL);
 }
 
 /* Ends a transaction: rc, or why it could not be kept. */
@@ -111,14 +83,16 @@ static int merge_record(void *user, const clt_store_description *none, const clt
 
 int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection *selection, uint64_t *n_added,
                     clt_error *error) {
-  key_list keys = {.selection = selection};
+  clt_store_description *keys = NULL;
+  size_t n_keys = 0;
   merge m = {.into = into, .before_s = selection ? selection->before_s : 0, .error = error};
-  int rc = clt_store_each_key(from, false, collect_key, &keys, error);
+  int rc = clt_store_keys(&keys, &n_keys, from, false, error);
   if (rc == CLT_OK) rc = into->type->transaction(into->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
-    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++) {
-      const clt_store_description *d = &keys.all[i];
+    for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
+      const clt_store_description *d = &keys[i];
       uint64_t n_before = m.n_added;
+      if (!is_selected(selection, d)) continue;
       m.key = &d->key;
       m.from_other = false;
       rc = into->type->walk(into->state, CLT_STORE_OLDEST_FIRST, m.key, merge_record, &m, error);
@@ -131,7 +105,7 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
     }
     rc = end_transaction(into, rc, error);
   }
-  release_keys(&keys);
+  clt_store_keys_free(keys, n_keys);
   if (rc == CLT_OK && n_added) *n_added = m.n_added;
   return rc;
 }
@@ -140,18 +114,22 @@ int clt_store_merge(clt_store *into, clt_store *from, const clt_store_selection 
 
 int clt_store_prune(clt_store *store, const clt_store_selection *selection, bool dry_run, uint64_t *n_removed,
                     clt_error *error) {
-  key_list keys = {.selection = selection};
+  clt_store_description *keys = NULL;
+  size_t n_keys = 0;
   uint64_t sum = 0, n = 0;
   if (!selection->problem_name && !selection->device && !selection->before_s)
     return clt_fail(error, CLT_E_ARGUMENT, "what is to be removed must be named: a problem, a device or a time");
-  int rc = clt_store_each_key(store, false, collect_key, &keys, error);
+  int rc = clt_store_keys(&keys, &n_keys, store, false, error);
   if (rc == CLT_OK) rc = store->type->transaction(store->state, CLT_STORE_BEGIN, NULL, error);
   if (rc == CLT_OK) {
-    for (size_t i = 0; rc == CLT_OK && i < keys.n; i++, sum += n)
-      rc = store->type->remove(store->state, &keys.all[i].key, selection->before_s, dry_run, &n, error);
+    for (size_t i = 0; rc == CLT_OK && i < n_keys; i++) {
+      if (!is_selected(selection, &keys[i])) continue;
+      rc = store->type->remove(store->state, &keys[i].key, selection->before_s, dry_run, &n, error);
+      sum += n;
+    }
     rc = end_transaction(store, rc, error);
   }
-  release_keys(&keys);
+  clt_store_keys_free(keys, n_keys);
   if (rc == CLT_OK) *n_removed = sum;
   return rc;
 }

@@ -258,6 +258,43 @@ int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit
   return end_walk(store->type->walk(store->state, order, NULL, visit_key, &w, error), error);
 }
 
+typedef struct key_list {
+  clt_store_description *all; /* texts owned */
+  size_t n, capacity;
+} key_list;
+
+static int collect_key(void *user, const clt_store_description *d) {
+  key_list *list = user;
+  if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) return CLT_E_MEMORY;
+  clt_store_description *copy = &list->all[list->n++];
+  *copy = (clt_store_description){.key = d->key,
+                                  .problem_name = strdup(d->problem_name),
+                                  .problem_path = strdup(d->problem_path),
+                                  .sizes = strdup(d->sizes),
+                                  .device_json = strdup(d->device_json),
+                                  .n_records = d->n_records};
+  return copy->problem_name && copy->problem_path && copy->sizes && copy->device_json ? 0 : CLT_E_MEMORY;
+}
+
+int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
+  key_list list = {0};
+  int rc = clt_store_each_key(store, counted, collect_key, &list, error);
+  if (rc) return clt_store_keys_free(list.all, list.n), rc;
+  *out = list.all;
+  *n = list.n;
+  return CLT_OK;
+}
+
+void clt_store_keys_free(clt_store_description *keys, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    free((char *)keys[i].problem_name);
+    free((char *)keys[i].problem_path);
+    free((char *)keys[i].sizes);
+    free((char *)keys[i].device_json);
+  }
+  free(keys);
+}
+
 /* --- the newest answer of each configuration --- */
 
 typedef struct kept_answer {

@@ -39,6 +39,11 @@ int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *
 /* A number that is another one once somebody else has added to the store. */
 int clt_store_version(clt_store *store, uint64_t *version, clt_error *error);
 
+/* The keys that clt_store_each_key would visit: *out is an array of *n, for those who use the store for each of them.
+ * Free with clt_store_keys_free. */
+int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error);
+void clt_store_keys_free(clt_store_description *keys, size_t n); /* NULL does nothing */
+
 /* The space of what a key's own records hold, for those who have the store and not the problem: the parameters of its
  * newest record, each with the values that occur, numbers ascending, then words; valid are the configurations that
  * occur. A text that cannot be a configuration is left out, and so is one with other parameters. CLT_E_NOT_FOUND where
