@@ -59,10 +59,6 @@ void clt_pheromones_reset(clt_pheromones *p) {
   for (size_t i = 0; i < n; i++) p->trail[i] = FIRST_TRAIL;
 }
 
-double clt_pheromones_trail(const clt_pheromones *p, size_t parameter, uint32_t position) {
-  return p->trail[p->first[parameter] + position];
-}
-
 clt_config clt_pheromones_path(clt_pheromones *p, clt_rng *rng) {
   clt_walk walk;
   clt_walk_start(&walk, p->space);
@@ -238,7 +234,7 @@ static int ants_init(void *state, const clt_search_setup *setup, const void *opt
   s->max_paths = (size_t)ceil((double)o->ants / (1 - o->filter));
   s->paths = clt_new_array(s->max_paths, sizeof *s->paths);
   if (s->paths == NULL) return clt_fail_memory(error);
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  int rc = clt_steps_init(&s->steps, setup, &rules, error);
   if (rc == CLT_OK) rc = clt_pheromones_init(&s->pheromones, setup->space, o->alpha, o->beta, error);
   if (rc == CLT_OK) rc = clt_pheromones_guess(&s->pheromones, setup->instance, setup->seed, error);
   return rc;
@@ -275,17 +271,10 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_ants = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "ants",
-    .summary = "paths through the parameters that follow the pheromones of fast configurations",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(ants_options),
-    .state_size = sizeof(ants_state),
+    CLT_STEPS_SEARCHER("ants", "paths through the parameters that follow the pheromones of fast configurations",
+                       options, ants_options, ants_state),
     .budget = ants_budget,
     .init = ants_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
     .report = ants_report,
     .fini = ants_fini,
 };

@@ -29,9 +29,6 @@
 void clt_candidates_release(clt_candidates *c) {
   free(c->configs);
   free(c->mean);
-  free(c->spread);
-  free(c->p_fail);
-  free(c->tree);
   free(c->sample);
   for (int i = 0; i < 2; i++) clt_layout_release(&c->layout[i]);
 }
@@ -53,17 +50,16 @@ int clt_candidates_init(clt_candidates *c, const clt_encoding *encoding, const c
   c->age = LONGEST_WAIT;
   c->capacity = valid <= SMALL ? (size_t)valid : 2 * SHORT_LIST;
   c->configs = clt_new_array(c->capacity, sizeof *c->configs);
-  c->mean = clt_new_array(c->capacity, sizeof *c->mean);
-  c->spread = clt_new_array(c->capacity, sizeof *c->spread);
-  c->p_fail = clt_new_array(c->capacity, sizeof *c->p_fail);
-  c->tree = clt_new_array(c->capacity, sizeof *c->tree);
+  c->mean = clt_new_array(c->capacity, 4 * sizeof *c->mean);
   /* The layout's table is chosen for neighbouring ranks in the middle of the space. */
   size_t n = valid < BATCH ? (size_t)valid : BATCH;
   clt_config *middle = clt_new_array(n, sizeof *middle);
-  bool all = c->configs && c->mean && c->spread && c->p_fail && c->tree && middle;
-  int rc = all ? CLT_OK : clt_fail_memory(error);
-  if (!rc) n = clt_space_enumerate(c->space, (valid - n) / 2, n, middle);
-  if (!rc) rc = clt_split_choose(&c->split[0], encoding, extra != NULL, middle, n, error);
+  if (!c->configs || !c->mean || !middle) return free(middle), clt_fail_memory(error);
+  c->spread = c->mean + c->capacity;
+  c->p_fail = c->spread + c->capacity;
+  c->tree = c->p_fail + c->capacity;
+  n = clt_space_enumerate(c->space, (valid - n) / 2, n, middle);
+  int rc = clt_split_choose(&c->split[0], encoding, extra != NULL, middle, n, error);
   if (!rc && extra) rc = clt_split_choose(&c->split[1], encoding, false, middle, n, error);
   free(middle);
   if (!rc && valid <= SMALL) {
@@ -118,13 +114,11 @@ static int look_at(struct look *look, const clt_config *configs, size_t n, clt_e
   look->n_part = n;
   int rc = clt_parallel(look->candidates->threads, (n + BATCH - 1) / BATCH, predict_batch, look, error);
   for (size_t i = 0; !rc && i < n; i++) {
-    bool known = false, open = false;
     for (int k = 0; k < 2; k++) {
       float score = look->mean[i] - (float)(k ? look->kappa : 0) * look->spread[i];
       if (score > clt_heap_worst(&look->lists[k])) continue;
-      if (!known) open = clt_space_canonical(space, configs[i]) == configs[i] && !clt_map_find(look->asked, configs[i]);
-      known = true;
-      if (open) clt_heap_add(&look->lists[k], &(clt_candidate){configs[i], {.log_cost = score}, true});
+      if (clt_space_canonical(space, configs[i]) != configs[i] || clt_map_find(look->asked, configs[i])) break;
+      clt_heap_add(&look->lists[k], &(clt_candidate){configs[i], {.log_cost = score}, true});
     }
   }
   return rc;
@@ -136,9 +130,9 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
   struct look look = {.candidates = c, .committee = committee, .blind = blind, .kappa = kappa, .asked = asked};
   uint64_t valid = clt_space_valid(c->space);
   look.configs = clt_new_array(CHUNK, sizeof *look.configs);
-  look.mean = clt_new_array(CHUNK, sizeof *look.mean);
-  look.spread = clt_new_array(CHUNK, sizeof *look.spread);
-  int rc = look.configs && look.mean && look.spread ? CLT_OK : clt_fail_memory(error);
+  look.mean = clt_new_array(CHUNK, 2 * sizeof *look.mean);
+  int rc = look.configs && look.mean ? CLT_OK : clt_fail_memory(error);
+  if (!rc) look.spread = look.mean + CHUNK;
   for (int k = 0; !rc && k < 2; k++) rc = clt_heap_init(&look.lists[k], SHORT_LIST, error);
   for (uint64_t first = 0; !rc && c->n_sample == 0 && first < valid; first += CHUNK)
     rc = look_at(&look, look.configs, clt_space_enumerate(c->space, first, CHUNK, look.configs), error);
@@ -150,12 +144,10 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
     memcpy(centres, fastest->configs, fastest->n * sizeof *centres);
     for (int k = 0; !rc && k < 2; k++) {
       clt_heap copy;
-      rc = clt_heap_init(&copy, look.lists[k].n, error);
-      if (rc) break;
-      copy.n = look.lists[k].n;
-      memcpy(copy.items, look.lists[k].items, copy.n * sizeof *copy.items);
-      clt_heap_sort(&copy);
-      for (size_t i = 0; i < CENTRES && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
+      rc = clt_heap_init(&copy, CENTRES, error);
+      for (size_t i = 0; !rc && i < look.lists[k].n; i++) clt_heap_add(&copy, &look.lists[k].items[i]);
+      if (!rc) clt_heap_sort(&copy);
+      for (size_t i = 0; !rc && i < copy.n; i++) centres[n_centres++] = copy.items[i].config;
       clt_heap_release(&copy);
     }
     for (size_t i = 0; !rc && i < n_centres; i++) {
@@ -177,7 +169,6 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
   for (int k = 0; k < 2; k++) clt_heap_release(&look.lists[k]);
   free(look.configs);
   free(look.mean);
-  free(look.spread);
   return rc;
 }
 

@@ -131,7 +131,7 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   groups_state *s = state;
   const clt_guidance *guidance = setup->instance ? clt_problem_guidance(clt_instance_problem(setup->instance)) : NULL;
   s->guidance = guidance && guidance->n_groups ? guidance : NULL;
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  int rc = clt_steps_init(&s->steps, setup, &rules, error);
   if (rc) return rc;
   s->n_parameters = clt_space_n_parameters(setup->space);
   s->n_groups = s->guidance ? guidance->n_groups : 1;
@@ -166,17 +166,10 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_groups = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "groups",
-    .summary = "one group of independent parameters after the other (\"Groups\" of the problem)",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(groups_options),
-    .state_size = sizeof(groups_state),
+    CLT_STEPS_SEARCHER("groups", "one group of independent parameters after the other (\"Groups\" of the problem)",
+                       options, groups_options, groups_state),
     .budget = clt_search_without_end,
     .init = groups_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
     .report = clt_steps_report,
     .fini = groups_fini,
 };

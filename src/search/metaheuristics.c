@@ -35,7 +35,7 @@ static int walk_init(walk_state *s, const clt_search_setup *setup, const void *o
   s->options = *(const walk_options *)options;
   s->best = s->centre = CLT_NO_BEST;
   s->starts_left = s->options.starts;
-  int rc = clt_steps_init(&s->steps, setup, rules, s, error);
+  int rc = clt_steps_init(&s->steps, setup, rules, error);
   s->steps.phase = phase;
   return rc;
 }
@@ -47,11 +47,10 @@ static void walk_fini(void *state) {
   clt_steps_fini(state);
 }
 
-#define SEARCHER(NAME, SUMMARY, TABLE, INIT)                                                                           \
-  {                                                                                                                    \
-    .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .options = TABLE,                                       \
-    .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(walk_options), .state_size = sizeof(walk_state), \
-    .init = INIT, .ask = clt_steps_ask, .tell = clt_steps_tell, .report = clt_steps_report, .fini = walk_fini          \
+#define SEARCHER(NAME, SUMMARY, TABLE, INIT)                                                                      \
+  {                                                                                                               \
+    CLT_STEPS_SEARCHER(NAME, SUMMARY, TABLE, walk_options, walk_state), .init = INIT, .report = clt_steps_report, \
+                                                                        .fini = walk_fini                         \
   }
 
 /* A new configuration with some of config's parameters drawn anew, else a random one. */

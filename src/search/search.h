@@ -81,7 +81,7 @@ int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_erro
  * asked for depends neither on the order of the results nor on when they come, so that a search that was killed finds
  * its way again. The price: a late result holds up the request w places behind it. */
 
-/* An algorithm. The cost of a configuration that failed is INFINITY. */
+/* An algorithm, whose state begins with its clt_steps. The cost of a configuration that failed is INFINITY. */
 typedef struct clt_steps_rules {
   /* A configuration that clt_steps_is_new. CLT_CONFIG_NONE: cannot tell before the next result is learnt; where none is
    * to come, a random configuration is taken, unless steps.left was set to 0: it is over. */
@@ -96,7 +96,6 @@ typedef struct clt_steps_rules {
 typedef struct clt_steps {
   const clt_space *space;
   const clt_steps_rules *rules;
-  void *state;
   clt_draw draw;
   clt_rng rng;            /* for the algorithm; not that of draw */
   const char *phase;      /* for clt_steps_report */
@@ -107,16 +106,20 @@ typedef struct clt_steps {
   clt_branch *branches;
 } clt_steps;
 
-/* steps is zeroed. rules and state outlive it. */
-int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
-                   clt_error *error);
+/* steps is zeroed; rules outlive it. */
+int clt_steps_init(clt_steps *steps, const clt_search_setup *setup, const clt_steps_rules *rules, clt_error *error);
 
-/* The searcher's functions, for its table: its state begins with its clt_steps. A searcher that allocates more has a
- * fini of its own, which calls this one. */
+/* The searcher's functions, for its table. One that allocates more has a fini of its own, which calls this one. */
 int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error);
 int clt_steps_tell(void *state, clt_config config, double cost, const clt_measurement *measurement, clt_error *error);
 void clt_steps_report(const void *state, clt_search_report *out);
 void clt_steps_fini(void *state);
+
+/* What the tables of these searchers have in common. */
+#define CLT_STEPS_SEARCHER(NAME, SUMMARY, TABLE, OPTIONS, STATE)                                           \
+  .abi = CLT_SEARCHER_ABI, .name = NAME, .summary = SUMMARY, .options = TABLE,                             \
+  .n_options = sizeof TABLE / sizeof *TABLE, .options_size = sizeof(OPTIONS), .state_size = sizeof(STATE), \
+  .ask = clt_steps_ask, .tell = clt_steps_tell
 
 /* The cost of a canonical configuration: INFINITY if it failed; NaN if its result has not been learnt, or if it has not
  * been asked for. */
@@ -163,9 +166,6 @@ void clt_pheromones_release(clt_pheromones *pheromones);
 /* All trails at 0.5. */
 void clt_pheromones_reset(clt_pheromones *pheromones);
 
-/* The pheromone on a value. */
-double clt_pheromones_trail(const clt_pheromones *pheromones, size_t parameter, uint32_t position);
-
 /* A path; the space has a valid configuration. */
 clt_config clt_pheromones_path(clt_pheromones *pheromones, clt_rng *rng);
 
@@ -177,27 +177,6 @@ void clt_pheromones_deposit(clt_pheromones *pheromones, clt_config config, doubl
  * least 0.01 and at most 100. Configurations without a number above 0 count as 0. Values that the sample lacks stay at
  * 1, and so does everything where the instance is NULL, has no Desirability, or is 0 everywhere. */
 int clt_pheromones_guess(clt_pheromones *pheromones, const clt_instance *instance, uint64_t seed, clt_error *error);
-
-/* --- how the two-stage search divides its budget (two_stage.c) --- */
-
-typedef struct clt_two_stage_options {
-  int64_t samples;          /* 0: from the budget */
-  const char *second_stage; /* "rest", "auto" or a number */
-  int64_t second_stage_max; /* with "auto" */
-  bool validity;            /* what will probably fail comes last */
-} clt_two_stage_options;
-
-typedef struct clt_two_stage_plan {
-  int64_t samples, second_stage; /* upper limits; second_stage INT64_MAX: none */
-  bool chosen;                   /* the second stage ends where the confidence is reached */
-} clt_two_stage_plan;
-
-/* allowance: evaluations that may be asked for, INT64_MAX: no limit. */
-int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options *options, int64_t allowance,
-                            clt_error *error);
-
-/* What the options ask for without a budget; 0: nothing. */
-int64_t clt_two_stage_own_budget(const void *options);
 
 /* The searchers there are, by number; NULL beyond the last. */
 size_t clt_n_searchers(void);

@@ -64,11 +64,10 @@ static int set_cost(clt_steps *s, clt_config config, double cost, clt_error *err
   return CLT_OK;
 }
 
-int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, void *state,
-                   clt_error *error) {
+int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, setup->seed);
-  *s = (clt_steps){.space = setup->space, .rules = rules, .state = state, .window = 1, .phase = "search"};
+  *s = (clt_steps){.space = setup->space, .rules = rules, .window = 1, .phase = "search"};
   s->rng = clt_rng_split(&rng);
   s->left = clt_search_allowance(setup);
   clt_draw_init(&s->draw, setup->space, setup->seed);
@@ -119,11 +118,11 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
     clt_config config = CLT_CONFIG_NONE;
     int rc = CLT_OK;
     while (rc == CLT_OK) {
-      if (s->n_learnt >= due) rc = s->rules->propose(s->state, &config, error);
+      if (s->n_learnt >= due) rc = s->rules->propose(s, &config, error);
       if (rc || config != CLT_CONFIG_NONE || s->n_learnt == s->n_asked || !s->steps[s->n_learnt].told) break;
       const struct clt_step *step = &s->steps[s->n_learnt++];
       rc = set_cost(s, step->config, step->cost, error);
-      if (rc == CLT_OK && s->rules->learn) rc = s->rules->learn(s->state, step->config, step->cost, error);
+      if (rc == CLT_OK && s->rules->learn) rc = s->rules->learn(s, step->config, step->cost, error);
     }
     if (rc) return rc;
     if (config == CLT_CONFIG_NONE) {
@@ -153,7 +152,7 @@ int clt_steps_tell(void *state, clt_config config, double cost, const clt_measur
     return CLT_OK;
   }
   int rc = set_cost(s, config, cost, error); /* was evaluated before the first step */
-  return rc || s->rules->learn == NULL ? rc : s->rules->learn(s->state, config, cost, error);
+  return rc || s->rules->learn == NULL ? rc : s->rules->learn(s, config, cost, error);
 }
 
 /* --- configurations made of others --- */

@@ -352,7 +352,7 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   clt_rng_init(&s->rng, setup->seed);
   const clt_committee_options committee = {(size_t)s->options.members, (size_t)s->options.hidden,
                                            (unsigned)s->options.iterations, s->options.decay};
-  int rc = clt_steps_init(&s->steps, setup, &rules, s, error);
+  int rc = clt_steps_init(&s->steps, setup, &rules, error);
   if (!rc) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
   if (rc) return rc;
   s->steps.phase = "spreading";
@@ -417,18 +417,11 @@ static const clt_option options[] = {
 };
 
 const clt_searcher_type clt_searcher_surrogate = {
-    .abi = CLT_SEARCHER_ABI,
-    .name = "surrogate",
-    .summary = "an ensemble fitted again after every measurement picks the next",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(surrogate_options),
-    .state_size = sizeof(surrogate_state),
+    CLT_STEPS_SEARCHER("surrogate", "an ensemble fitted again after every measurement picks the next", options,
+                       surrogate_options, surrogate_state),
     .sequential = true,
     .transfers = true,
     .init = surrogate_init,
-    .ask = clt_steps_ask,
-    .tell = clt_steps_tell,
     .report = surrogate_report,
     .fini = surrogate_fini,
 };

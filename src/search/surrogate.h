@@ -79,7 +79,7 @@ typedef struct clt_candidates {
   clt_split split[2];   /* for laying out: [1] for committees that are blind for what is extra, where anything is */
   clt_layout layout[2]; /* so too */
   clt_config *configs;
-  float *mean, *spread, *p_fail, *tree;
+  float *mean, *spread, *p_fail, *tree; /* one array */
   size_t n, capacity;
   clt_config *sample; /* of a huge space */
   size_t n_sample;

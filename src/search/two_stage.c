@@ -21,12 +21,20 @@
 #define MIN_BLOCK 16     /* see next_block: small beside any second stage, large enough for a share of failures */
 #define AT_ONCE 4096     /* candidates that a sweep finds: far more than most second stages take */
 
+typedef struct two_stage_options {
+  int64_t samples;          /* 0: from the budget */
+  const char *second_stage; /* "rest", "auto" or a number */
+  int64_t second_stage_max; /* with "auto" */
+  bool validity;            /* what will probably fail comes last */
+} two_stage_options;
+
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
 
 typedef struct two_stage_state {
   clt_search_setup setup;
-  clt_two_stage_plan plan;
-  double min_p_valid; /* less likely ones come after all others */
+  int64_t n_samples, most_second; /* how the budget is divided */
+  bool chosen;                    /* the second stage ends where the confidence is reached */
+  double min_p_valid;             /* less likely ones come after all others */
   int64_t allowance;
   clt_draw draw;
   clt_map seen;  /* asked for, or evaluated before */
@@ -42,7 +50,8 @@ typedef struct two_stage_state {
   clt_prediction *predictions;
   size_t n_candidates, next, block_end; /* next: the first not taken; block_end: where this block of them ends */
   bool exhausted;                       /* the model has no others */
-  double margin;                        /* with plan.chosen: find_margin */
+  double margin;                        /* with chosen: find_margin */
+  double beyond; /* the predicted log cost from which on, by the margin, nothing is better by more than the tolerance */
   int64_t n_second, block_told, block_failed;
   int64_t n_second_told, n_second_failed;
   double n_needed; /* what the confidence asks for; more than told: a limit came first. NaN: it was not chosen by it */
@@ -65,24 +74,24 @@ static int parse_second_stage(int64_t *out, const char *text, clt_error *error) 
   return CLT_OK;
 }
 
-int clt_two_stage_plan_make(clt_two_stage_plan *out, const clt_two_stage_options *options, int64_t allowance,
-                            clt_error *error) {
-  int64_t count, samples = options->samples;
-  bool limited = allowance != INT64_MAX;
+static int divide_budget(two_stage_state *s, const two_stage_options *options, clt_error *error) {
+  int64_t count, budget = s->allowance;
+  bool limited = budget != INT64_MAX;
   int rc = parse_second_stage(&count, options->second_stage, error);
   if (rc) return rc;
-  if (samples == 0)
-    samples = !limited                         ? SAMPLES_WITHOUT_BUDGET
-              : count > 0 && count < allowance ? allowance - count
-                                               : allowance / 2 + allowance % 2;
-  if (samples > allowance) samples = allowance;
-  int64_t left = limited ? allowance - samples : INT64_MAX, most = count > 0 ? count : options->second_stage_max;
-  *out = (clt_two_stage_plan){.samples = samples, .second_stage = most < left ? most : left, .chosen = count == 0};
+  s->n_samples = options->samples              ? options->samples
+                 : !limited                    ? SAMPLES_WITHOUT_BUDGET
+                 : count > 0 && count < budget ? budget - count
+                                               : budget / 2 + budget % 2;
+  if (s->n_samples > budget) s->n_samples = budget;
+  int64_t left = limited ? budget - s->n_samples : INT64_MAX, most = count > 0 ? count : options->second_stage_max;
+  s->most_second = most < left ? most : left;
+  s->chosen = count == 0;
   return CLT_OK;
 }
 
-int64_t clt_two_stage_own_budget(const void *opaque) {
-  const clt_two_stage_options *options = opaque;
+static int64_t two_stage_budget(const void *opaque) {
+  const two_stage_options *options = opaque;
   int64_t count, samples = options->samples;
   if (parse_second_stage(&count, options->second_stage, NULL)) return 0; /* init will say what is wrong */
   if (count == 0) return samples ? samples + options->second_stage_max : 0;
@@ -207,51 +216,39 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
            "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
            MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
   enter_stage(s, possible ? SAMPLING : OVER, "sampling");
-  s->plan.samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
+  s->n_samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
   return CLT_OK;
 }
 
 /* --- the stages --- */
 
-/* The predicted log cost beyond which, by the margin, nothing lies that is better than the best by more than the
- * tolerance. */
-static double threshold(const two_stage_state *s) { return log(s->best_cost) - log1p(s->setup.tolerance) + s->margin; }
-
 /* Whether a configuration may still be better than the best by more than the tolerance, so far as the margin says.
  * Those that will probably fail are left out. */
-static bool is_promising(const two_stage_state *s, const clt_prediction *prediction, double beyond) {
-  return prediction->p_valid >= s->min_p_valid && prediction->log_cost < beyond;
+static bool is_promising(const two_stage_state *s, const clt_prediction *prediction) {
+  return prediction->p_valid >= s->min_p_valid && prediction->log_cost < s->beyond;
 }
 
-struct count {
-  const two_stage_state *search;
-  double threshold;
-  int64_t n;
-};
-
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
-  struct count *count = user;
+  two_stage_state *s = user;
   for (size_t i = 0; i < n; i++)
-    count->n += is_promising(count->search, &predictions[i], count->threshold) &&
-                is_open(count->search, clt_space_at(count->search->setup.space, first_rank + i));
+    s->n_needed += is_promising(s, &predictions[i]) && is_open(s, clt_space_at(s->setup.space, first_rank + i));
   return 0;
 }
 
 /* The second stage is over. Where a limit came before the confidence was reached, says how much it would take. */
 static int finish_second_stage(two_stage_state *s, clt_error *error) {
   s->stage = OVER;
-  if (!s->plan.chosen) return CLT_OK;
+  if (!s->chosen) return CLT_OK;
   if (isnan(s->margin)) {
     log_text(s, CLT_LOG_WARNING,
              "too few correct samples to choose the second stage by the confidence: it went to its limit");
     return CLT_OK;
   }
   s->n_needed = (double)s->n_second;
-  struct count count = {s, threshold(s), 0};
-  if (s->next == s->n_candidates || !is_promising(s, &s->predictions[s->next], count.threshold)) return CLT_OK;
-  int rc = clt_model_sweep(s->model, count_promising, &count, error);
+  if (s->next == s->n_candidates || !is_promising(s, &s->predictions[s->next])) return CLT_OK;
+  int rc = clt_model_sweep(s->model, count_promising, s, error);
   if (rc) return rc;
-  s->n_needed += count.n > 0 ? (double)count.n : 1;
+  s->n_needed = fmax(s->n_needed, (double)s->n_second + 1);
   log_text(s, CLT_LOG_WARNING, "a confidence of %g would take a second stage of about %.0f, its limit was %lld",
            s->setup.confidence, s->n_needed, (long long)s->n_second);
   return CLT_OK;
@@ -267,12 +264,12 @@ static int next_block(two_stage_state *s, clt_error *error) {
   if (rc) return rc;
   s->block_told = s->block_failed = 0;
   int64_t block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
-  if (block > s->plan.second_stage - s->n_second) block = s->plan.second_stage - s->n_second;
+  if (block > s->most_second - s->n_second) block = s->most_second - s->n_second;
   if (block > s->allowance - s->n_asked) block = s->allowance - s->n_asked;
   size_t end = s->n_candidates - s->next < (size_t)block ? s->n_candidates : s->next + (size_t)block;
-  s->block_end = s->plan.chosen && !isnan(s->margin) ? s->next : end;
-  for (double beyond = threshold(s); s->block_end < end; s->block_end++)
-    if (!is_promising(s, &s->predictions[s->block_end], beyond)) break;
+  s->block_end = s->chosen && !isnan(s->margin) ? s->next : end;
+  s->beyond = log(s->best_cost) - log1p(s->setup.tolerance) + s->margin;
+  while (s->block_end < end && is_promising(s, &s->predictions[s->block_end])) s->block_end++;
   return s->block_end == s->next ? finish_second_stage(s, error) : CLT_OK;
 }
 
@@ -282,9 +279,9 @@ static int two_stage_init(void *state, const clt_search_setup *setup, const void
   two_stage_state *s = state;
   s->setup = *setup;
   s->allowance = clt_search_allowance(setup);
-  int rc = clt_two_stage_plan_make(&s->plan, options, s->allowance, error);
+  int rc = divide_budget(s, options, error);
   if (rc) return rc;
-  s->min_p_valid = ((const clt_two_stage_options *)options)->validity ? MIN_P_VALID : 0;
+  s->min_p_valid = ((const two_stage_options *)options)->validity ? MIN_P_VALID : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);
   s->best_cost = s->best_sample_cost = INFINITY;
   s->report.timed_beside = CLT_CONFIG_NONE;
@@ -304,7 +301,7 @@ static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, 
     while (*n_out < n) {
       clt_config config = CLT_CONFIG_NONE;
       if (s->stage == SECOND && s->next < s->block_end) config = s->candidates[s->next];
-      if (s->stage == SAMPLING && s->n_asked < s->plan.samples && !s->drawn_out) {
+      if (s->stage == SAMPLING && s->n_asked < s->n_samples && !s->drawn_out) {
         rc = clt_draw_next(&s->draw, &s->seen, &config, error);
         s->drawn_out = config == CLT_CONFIG_NONE;
       }
@@ -352,7 +349,7 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
     s->best_sample_cost = cost;
     s->report.timed_beside = config;
   }
-  if (s->n_told == s->n_asked && s->n_asked >= s->plan.samples)
+  if (s->n_told == s->n_asked && s->n_asked >= s->n_samples)
     enter_stage(s, SAMPLING, "training"); /* the next ask will */
   return CLT_OK;
 }
@@ -378,14 +375,14 @@ static void two_stage_fini(void *state) {
 }
 
 static const clt_option options[] = {
-    {"samples", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(clt_two_stage_options, samples),
+    {"samples", CLT_OPTION_INT, "0", 0, INT32_MAX, offsetof(two_stage_options, samples),
      "random configurations measured before training; 0: what the budget leaves, or half of it"},
-    {"second-stage", CLT_OPTION_TEXT, "rest", 0, 0, offsetof(clt_two_stage_options, second_stage),
+    {"second-stage", CLT_OPTION_TEXT, "rest", 0, 0, offsetof(two_stage_options, second_stage),
      "how many of the best predicted are measured: a number, rest (of the budget), or auto (until the confidence is "
      "reached)"},
-    {"second-stage-max", CLT_OPTION_INT, "1000", 1, INT32_MAX, offsetof(clt_two_stage_options, second_stage_max),
+    {"second-stage-max", CLT_OPTION_INT, "1000", 1, INT32_MAX, offsetof(two_stage_options, second_stage_max),
      "how many auto measures at most"},
-    {"validity", CLT_OPTION_BOOL, "yes", 0, 0, offsetof(clt_two_stage_options, validity),
+    {"validity", CLT_OPTION_BOOL, "yes", 0, 0, offsetof(two_stage_options, validity),
      "what will probably fail is measured after all others; no: by predicted time alone"},
 };
 
@@ -395,9 +392,9 @@ const clt_searcher_type clt_searcher_two_stage = {
     .summary = "random samples, a model trained on them, then the configurations predicted to be the fastest",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .options_size = sizeof(clt_two_stage_options),
+    .options_size = sizeof(two_stage_options),
     .state_size = sizeof(two_stage_state),
-    .budget = clt_two_stage_own_budget,
+    .budget = two_stage_budget,
     .init = two_stage_init,
     .ask = two_stage_ask,
     .tell = two_stage_tell,

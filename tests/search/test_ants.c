@@ -32,6 +32,10 @@ static clt_config parse(const clt_space *space, const char *text) {
   return config;
 }
 
+static double trail_of(const clt_pheromones *p, size_t parameter, uint32_t position) {
+  return p->trail[p->first[parameter] + position];
+}
+
 static bool near(double x, double y) { return fabs(x - y) < 1e-12; }
 
 static void trails_move_on_the_way_and_not_where_there_is_no_choice(void **state) {
@@ -40,15 +44,15 @@ static void trails_move_on_the_way_and_not_where_there_is_no_choice(void **state
   clt_pheromones p;
   assert_int_equal(clt_pheromones_init(&p, space, 1, 1, NULL), 0);
   clt_pheromones_deposit(&p, parse(space, "local=0 pad=0 wg=16"), 0.1);
-  assert_true(near(clt_pheromones_trail(&p, 0, 0), 0.55) && near(clt_pheromones_trail(&p, 0, 1), 0.45));
-  for (uint32_t v = 0; v < 4; v++) assert_true(near(clt_pheromones_trail(&p, 1, v), 0.5));
-  assert_true(near(clt_pheromones_trail(&p, 2, 0), 0.45) && near(clt_pheromones_trail(&p, 2, 1), 0.55));
+  assert_true(near(trail_of(&p, 0, 0), 0.55) && near(trail_of(&p, 0, 1), 0.45));
+  for (uint32_t v = 0; v < 4; v++) assert_true(near(trail_of(&p, 1, v), 0.5));
+  assert_true(near(trail_of(&p, 2, 0), 0.45) && near(trail_of(&p, 2, 1), 0.55));
   clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
-  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.55) && near(clt_pheromones_trail(&p, 1, 0), 0.45));
+  assert_true(near(trail_of(&p, 1, 2), 0.55) && near(trail_of(&p, 1, 0), 0.45));
   for (int i = 0; i < 500; i++) clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
-  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.999) && near(clt_pheromones_trail(&p, 1, 1), 0.001));
+  assert_true(near(trail_of(&p, 1, 2), 0.999) && near(trail_of(&p, 1, 1), 0.001));
   clt_pheromones_reset(&p);
-  assert_true(near(clt_pheromones_trail(&p, 1, 2), 0.5));
+  assert_true(near(trail_of(&p, 1, 2), 0.5));
   clt_pheromones_release(&p);
   clt_space_free(space);
 }
@@ -76,7 +80,7 @@ static void paths_follow_trails_and_desirability(void **state) {
   p.beta = 0;
   assert_true(fabs(share_of_local(&p, space) - 0.5) < 0.04);
   for (int i = 0; i < 10; i++) clt_pheromones_deposit(&p, parse(space, "local=1 pad=2 wg=16"), 0.1);
-  double trail = clt_pheromones_trail(&p, 0, 1);
+  double trail = trail_of(&p, 0, 1);
   assert_true(trail > 0.8 && fabs(share_of_local(&p, space) - trail) < 0.04);
   clt_pheromones_release(&p);
   clt_space_free(space);

@@ -36,7 +36,7 @@ static const clt_steps_rules rules_of_blocks = {.propose = follow, .learn = mark
 
 static int follower_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   (void)options;
-  return clt_steps_init(&((follower *)state)->steps, setup, &rules, state, error);
+  return clt_steps_init(&((follower *)state)->steps, setup, &rules, error);
 }
 
 static int follower_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
@@ -123,7 +123,7 @@ static void a_block_is_proposed_with_the_results_of_those_before(void **state) {
   clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
   clt_config asked[8], more[8];
   size_t n;
-  assert_int_equal(clt_steps_init(&f->steps, &setup, &rules_of_blocks, f, NULL), 0);
+  assert_int_equal(clt_steps_init(&f->steps, &setup, &rules_of_blocks, NULL), 0);
   f->mark = 1;
   assert_int_equal(follower_ask(f, 8, asked, &n, NULL), 0);
   assert_int_equal(n, 4);
@@ -163,7 +163,7 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
   clt_steps steps;
   const clt_search_setup setup = {.space = space, .seed = 1};
   clt_rng_init(&rng, 1);
-  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL, NULL), 0);
+  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL), 0);
   size_t n_equal[3] = {0};
   for (int i = 0; i < 2000; i++) {
     clt_config two[2];
@@ -211,7 +211,7 @@ static void variations_of_a_sparse_space_are_valid(void **state) {
   clt_steps steps;
   const clt_search_setup setup = {.space = space, .seed = 1};
   clt_rng_init(&rng, 1);
-  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL, NULL), 0);
+  assert_int_equal(clt_steps_init(&steps, &setup, &rules, NULL), 0);
   size_t n_others = 0;
   for (int i = 0; i < 300; i++) {
     clt_config from = clt_space_at(space, clt_rng_below(&rng, clt_space_valid(space)));

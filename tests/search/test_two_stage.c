@@ -1,61 +1,6 @@
 /* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
 #include "bench.h"
-#include "search/search.h"
-
-static clt_two_stage_plan plan(int64_t samples, const char *second_stage, int64_t allowance) {
-  clt_two_stage_options options = {samples, second_stage, 1000};
-  clt_two_stage_plan out;
-  assert_int_equal(clt_two_stage_plan_make(&out, &options, allowance, NULL), 0);
-  return out;
-}
-
-static void divides(int64_t samples, const char *second_stage, int64_t allowance, int64_t n, int64_t m) {
-  clt_two_stage_plan p = plan(samples, second_stage, allowance);
-  assert_int_equal(p.samples, n);
-  assert_int_equal(p.second_stage, m);
-}
-
-static void the_budget_is_divided(void **state) {
-  (void)state;
-  divides(0, "rest", 199, 100, 99);
-  divides(0, "rest", 1, 1, 0);
-  divides(0, "50", 200, 150, 50);
-  divides(0, "500", 200, 100, 100);
-  divides(2000, "200", 2200, 2000, 200);
-  divides(2000, "200", 2100, 2000, 100);
-  divides(2000, "rest", 100, 100, 0);
-  divides(100, "auto", 5000, 100, 1000);
-  divides(100, "0", 400, 100, 300);
-  divides(0, "rest", INT64_MAX, 200, INT64_MAX);
-  assert_true(plan(0, "auto", 10).chosen && plan(0, "0", 10).chosen && !plan(0, "5", 10).chosen);
-}
-
-static void a_bad_second_stage_is_named(void **state) {
-  (void)state;
-  const char *const bad[] = {"many", "-1", "10x", ""};
-  for (size_t i = 0; i < 4; i++) {
-    clt_two_stage_options options = {0, bad[i], 1000};
-    clt_two_stage_plan out;
-    clt_error error = {0};
-    assert_int_equal(clt_two_stage_plan_make(&out, &options, 10, &error), CLT_E_ARGUMENT);
-    assert_non_null(strstr(error.message, "second-stage"));
-  }
-}
-
-static int64_t own_budget(int64_t samples, const char *second_stage) {
-  clt_two_stage_options options = {samples, second_stage, 1000};
-  return clt_two_stage_own_budget(&options);
-}
-
-static void options_may_imply_a_budget(void **state) {
-  (void)state;
-  assert_int_equal(own_budget(2000, "200"), 2200);
-  assert_int_equal(own_budget(0, "rest"), 0);
-  assert_int_equal(own_budget(0, "auto"), 0);
-  assert_int_equal(own_budget(300, "rest"), 600);
-  assert_int_equal(own_budget(300, "auto"), 1300);
-  assert_int_equal(own_budget(0, "40"), 80);
-}
+#include "base/option.h"
 
 static bench two_stage(const clt_space *space, const clt_setting *settings, size_t n, uint64_t seed) {
   return (bench){.type = clt_searcher_find("two-stage"),
@@ -64,6 +9,75 @@ static bench two_stage(const clt_space *space, const clt_setting *settings, size
                  .n_settings = n,
                  .objective = bench_bowl,
                  .batch = 8};
+}
+
+/* With this budget, n random samples are measured and m in the second stage. */
+static void divides(const char *samples, const char *second_stage, int64_t budget, size_t n, size_t m) {
+  clt_space *space = bench_space(false);
+  const clt_setting settings[] = {{"samples", samples}, {"second-stage", second_stage}};
+  bench b = two_stage(space, settings, 2, 1);
+  b.setup.budget = budget;
+  bench_run(&b);
+  assert_int_equal((size_t)bench_note(&b, "second_stage_measured"), m);
+  assert_int_equal(b.n_asked, n + m);
+  clt_space_free(space);
+}
+
+static void the_budget_is_divided(void **state) {
+  (void)state;
+  divides("0", "rest", 199, 100, 99);
+  divides("0", "rest", 1, 1, 0);
+  divides("0", "50", 200, 150, 50);
+  divides("0", "500", 200, 100, 100);
+  divides("500", "200", 700, 500, 200);
+  divides("500", "200", 600, 500, 100);
+  divides("500", "rest", 100, 100, 0);
+}
+
+/* The options with these settings. */
+static void *parse(const char *samples, const char *second_stage) {
+  const clt_searcher_type *type = clt_searcher_find("two-stage");
+  const clt_setting settings[] = {{"samples", samples}, {"second-stage", second_stage}};
+  void *options = calloc(1, type->options_size);
+  assert_int_equal(clt_options_parse(options, type->options_size, type->options, type->n_options, settings, 2, NULL),
+                   0);
+  return options;
+}
+
+static void a_bad_second_stage_is_named(void **state) {
+  (void)state;
+  const clt_searcher_type *type = clt_searcher_find("two-stage");
+  const char *const bad[] = {"many", "-1", "10x", ""};
+  clt_space *space = bench_space(false);
+  const clt_search_setup setup = {.space = space, .budget = 10};
+  for (size_t i = 0; i < 4; i++) {
+    void *options = parse("0", bad[i]), *searcher = calloc(1, type->state_size);
+    clt_error error = {0};
+    assert_int_equal(type->init(searcher, &setup, options, &error), CLT_E_ARGUMENT);
+    assert_non_null(strstr(error.message, "second-stage"));
+    type->fini(searcher);
+    free(searcher);
+    free(options);
+  }
+  clt_space_free(space);
+}
+
+static int64_t own_budget(const char *samples, const char *second_stage) {
+  void *options = parse(samples, second_stage);
+  int64_t budget = clt_searcher_find("two-stage")->budget(options);
+  free(options);
+  return budget;
+}
+
+static void options_may_imply_a_budget(void **state) {
+  (void)state;
+  assert_int_equal(own_budget("2000", "200"), 2200);
+  assert_int_equal(own_budget("0", "rest"), 0);
+  assert_int_equal(own_budget("0", "auto"), 0);
+  assert_int_equal(own_budget("0", "0"), 0);
+  assert_int_equal(own_budget("300", "rest"), 600);
+  assert_int_equal(own_budget("300", "auto"), 1300);
+  assert_int_equal(own_budget("0", "40"), 80);
 }
 
 static void the_second_stage_finds_the_optimum_of_a_smooth_space(void **state) {
