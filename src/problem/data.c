@@ -28,8 +28,9 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
   for (size_t i = 0; rc == CLT_OK && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     const char *name = argument->name;
-    bool filled = clt_problem_fill(problem, name) != NULL, verified = clt_is_verified(problem, name);
-    if (!clt_holds_data(argument) || clt_problem_argument(problem, name) != argument || !(filled || verified)) continue;
+    const clt_entries entries = clt_problem_entries(problem, name);
+    const bool filled = entries.fill != NULL, verified = entries.verified;
+    if (!clt_holds_data(argument) || entries.first != argument || !(filled || verified)) continue;
     clt_calculation c = {instance, NULL, error, CLT_OK};
     clt_array *array = &data->arrays[data->n_arrays++];
     *array =
@@ -109,7 +110,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
   /* Generators of a module see the arrays before theirs. */
   for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) {
     clt_array *array = &data->arrays[i];
-    const clt_fill *fill = clt_problem_fill(instance->problem, array->name);
+    const clt_fill *fill = clt_problem_entries(instance->problem, array->name).fill;
     if (fill == NULL) continue;
     if ((rc = new_content(&array->data, array, error)) != CLT_OK) break;
     call->target = show_array(&view, array, array->data);

@@ -347,34 +347,37 @@ static void add_strategy(giles *g) {
 static void add_member(giles *g, const giles_member *member) {
   const giles_entry *entry = find_entry(g, member->name);
   if (entry == NULL || member->kind == OTHER) return;
-  json_t *list = json_array(), *json = NULL;
-  json_t *text = piece_json(entry->value, strlen(entry->value), member->kind == BUDGET);
+  const char *value = entry->value;
+  const size_t length = strlen(value);
+  json_t *json = NULL, *commands;
   switch (member->kind) {
-    case TEXT: json = json_incref(text); break;
-    case FIGURE: json = json_pack("{s:s, s:O}", "From", "file", "File", text); break;
-    case BUDGET: json = json_pack("[{s:s, s:O}]", "Type", "ConfigurationCount", "BudgetValue", text); break;
+    case TEXT: json = piece_json(value, length, false); break;
+    case FIGURE: json = json_pack("{s:s, s:o}", "From", "file", "File", piece_json(value, length, false)); break;
+    case BUDGET:
+      json = json_pack("[{s:s, s:o}]", "Type", "ConfigurationCount", "BudgetValue", piece_json(value, length, true));
+      break;
     case LIST:
-      split_value(g, list, entry, false);
-      json = json_incref(list);
+      json = json_array();
+      split_value(g, json, entry, false);
       break;
     case CONDITIONS: /* between ';', as they may hold commas */
-      for (const char *at = entry->value; *at; at += *at != 0) {
+      json = json_array();
+      for (const char *at = value; *at; at += *at != 0) {
         size_t n = strcspn(at, ";");
-        if (strspn(at, " \t\r\n") < n) check_json(g, json_array_append_new(list, piece_json(at, n, false)));
+        if (strspn(at, " \t\r\n") < n) check_json(g, json_array_append_new(json, piece_json(at, n, false)));
         at += n;
       }
-      json = json_incref(list);
       break;
     case COMMAND:
-      split_commands(g, list, entry);
-      if (json_array_size(list) > 1) GILES_FAIL_ENTRY(g, entry, "needs a single command");
-      json = json_incref(json_array_get(list, 0));
+      commands = json_array();
+      split_commands(g, commands, entry);
+      if (json_array_size(commands) > 1) GILES_FAIL_ENTRY(g, entry, "needs a single command");
+      json = json_incref(json_array_get(commands, 0));
+      json_decref(commands);
       break;
     case OTHER: break;
   }
   set_member(g, member->key, json, entry);
-  json_decref(list);
-  json_decref(text);
 }
 
 int clt_giles_parse(clt_source *source, clt_error *error) {

@@ -42,23 +42,6 @@ static void find_open_ends(open_ends *found, const clt_node *node, int depth) {
   }
 }
 
-/* KTT writes one object, Kernel Tuner a list of them. */
-static void load_budget(clt_problem *problem, const clt_node *root) {
-  clt_node budget = clt_node_member(root, "Budget");
-  size_t n = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
-  for (size_t i = 0; i < n; i++) {
-    clt_node entry = json_is_object(budget.json) ? budget : clt_node_item(&budget, i);
-    if (!clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false)) return;
-    int type =
-        clt_read_choice(&entry, "Type", CLT_NAMES("ConfigurationCount", "TuningDuration", "ConfigurationFraction"), 1);
-    double count = clt_read_number(&entry, "BudgetValue", 0);
-    clt_node value = clt_node_member(&entry, "BudgetValue");
-    if (type != 0) continue;
-    if (!(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
-    if (clt_node_ok(root)) problem->guidance.budget = (int64_t)count;
-  }
-}
-
 /* --- parameters --- */
 
 /* Reads the "Name" of a parameter: a C name that no other has. */
@@ -242,9 +225,9 @@ clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) 
 static void load_metrics(clt_problem *problem, const clt_node *root) {
   clt_node list = clt_node_member(root, "Metrics");
   problem->guidance.objective = clt_read_text(root, "Objective");
-  size_t n = clt_read_list(&list);
+  size_t n;
+  problem->guidance.metrics = clt_load_list(&n, &list, sizeof *problem->guidance.metrics);
   if (n > CLT_MAX_METRICS) clt_node_fail(&list, "has %zu entries; %d are possible", n, CLT_MAX_METRICS);
-  problem->guidance.metrics = clt_node_new(&list, n, sizeof *problem->guidance.metrics);
   for (size_t i = 0; i < n && clt_node_ok(root); i++) {
     clt_node entry = clt_node_item(&list, i), name = clt_node_member(&entry, "Name");
     clt_metric metric;
@@ -274,7 +257,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   open_ends open = {0};
   clt_node root = clt_node_root(&reading), general = clt_node_member(&root, "General"),
            kernel = clt_node_member(&root, "KernelSpecification"), strategy = clt_node_member(&root, "Strategy"),
-           options = clt_node_member(&strategy, "Options");
+           options = clt_node_member(&strategy, "Options"), budget = clt_node_member(&root, "Budget");
   find_open_ends(&open, &root, 0);
   if (open.first.json)
     clt_node_fail(&open.first, "still to be filled in: %s%s%s", json_string_value(open.first.json),
@@ -289,7 +272,18 @@ static int load_sections(clt_problem *problem, clt_error *error) {
         &general, CLT_NAMES("BenchmarkName", "FormatVersion", "LoggingLevel", "TimeUnit", "OutputFile", "OutputFormat"),
         false);
   problem->name = clt_read_text(&general, "BenchmarkName");
-  load_budget(problem, &root);
+  /* KTT writes one object, Kernel Tuner a list of them. */
+  size_t n_budgets = json_is_object(budget.json) ? 1 : clt_read_list(&budget);
+  for (size_t i = 0; i < n_budgets; i++) {
+    clt_node entry = json_is_object(budget.json) ? budget : clt_node_item(&budget, i),
+             value = clt_node_member(&entry, "BudgetValue");
+    clt_read_object(&entry, CLT_NAMES("Type", "BudgetValue"), false);
+    bool other =
+        clt_read_choice(&entry, "Type", CLT_NAMES("ConfigurationCount", "TuningDuration", "ConfigurationFraction"), 1);
+    double count = clt_read_number(&entry, "BudgetValue", 0);
+    if (!other && !(count >= 1 && count <= 1e15)) clt_node_fail(&value, "needs a number of configurations, at least 1");
+    if (!other && clt_node_ok(&root)) problem->guidance.budget = (int64_t)count;
+  }
   problem->problem_size = clt_load_extent(problem, &kernel, "ProblemSize"); /* other expressions may speak of it */
   load_space(problem, &root);
   clt_load_command(problem, &root);

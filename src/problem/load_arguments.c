@@ -158,7 +158,8 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
 /* Entries of one name are the same data in different places. What a kernel reads must come from somewhere; scratch
  * memory (read-write, not verified) need not. */
 static void check_argument(const clt_problem *problem, const clt_argument *argument, const clt_node *node) {
-  const clt_argument *first = clt_problem_argument(problem, argument->name);
+  const clt_entries entries = clt_problem_entries(problem, argument->name);
+  const clt_argument *first = entries.first;
   const clt_extent *a = &first->size, *b = &argument->size;
   const char *name = argument->name;
   bool alike = first->element.base == argument->element.base &&
@@ -169,7 +170,7 @@ static void check_argument(const clt_problem *problem, const clt_argument *argum
     clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
   if (!alike) clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
   bool read = argument->access == CLT_READ_ONLY || (argument->access == CLT_READ_WRITE && argument->output);
-  if (clt_holds_data(argument) && read && clt_problem_fill(problem, name) == NULL)
+  if (clt_holds_data(argument) && read && entries.fill == NULL)
     clt_node_fail(node,
                   "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
                   "\"ReadWrite\", \"Output\": 0",
@@ -218,7 +219,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
       return;
     array->target = clt_read_required_text(&node, "TargetName");
     if (!clt_node_ok(&node)) return;
-    const clt_argument *target = clt_problem_argument(problem, array->target);
+    const clt_argument *target = clt_problem_entries(problem, array->target).first;
     if (target == NULL || target->kind == CLT_ARG_SCALAR || target->kind == CLT_ARG_LOCAL)
       clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
     array->fill = load_fill(problem, &node);

@@ -141,7 +141,7 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
     const char *name = json_string_value(item.json), *known[MAX_NAMES];
     if (name == NULL) {
       clt_node_fail(&item, "needs the name of an argument");
-    } else if (clt_problem_argument(problem, name) == NULL) {
+    } else if (clt_problem_entries(problem, name).n == 0) {
       for (size_t k = 0; k < n_known; k++) known[k] = problem->arguments[k].name;
       clt_node_fail_name(&item, "argument", name, known, n_known);
     } else {

@@ -238,14 +238,16 @@ char *clt_problem_file(const clt_problem *problem, const char *name);
 int clt_problem_parameter_index(const clt_problem *problem, const char *name);
 bool clt_is_declared(const clt_problem *problem, const char *name); /* a tuning parameter or a size */
 
-/* The first argument entry of a name, or NULL; how many entries the name has. */
-const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name);
-size_t clt_problem_n_entries(const clt_problem *problem, const char *name);
-
-/* The fill of an argument: that of any of the entries of its name. NULL: it has no content of the data set. */
-const clt_fill *clt_problem_fill(const clt_problem *problem, const char *name);
 bool clt_holds_data(const clt_argument *argument); /* a vector in global or constant memory, or an image */
-bool clt_is_verified(const clt_problem *problem, const char *name);
+
+/* What the argument entries of one name, which are the same data, say together. */
+typedef struct clt_entries {
+  const clt_argument *first; /* NULL: there is none */
+  size_t n;
+  const clt_fill *fill; /* of any of them; NULL: it has no content of the data set */
+  bool verified;        /* any of them is */
+} clt_entries;
+clt_entries clt_problem_entries(const clt_problem *problem, const char *name);
 
 /* Whether a file looks like a problem's: JSON with a kernel or a command, or a configuration file of Giles' tuner. */
 bool clt_problem_is_file(const char *path);

@@ -161,8 +161,9 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
     return;
   }
   const clt_problem *problem = c->instance->problem;
-  bool holds = clt_holds_data(argument), filled = holds && clt_problem_fill(problem, argument->name);
-  bool content = filled || (holds && clt_is_verified(problem, argument->name));
+  const clt_entries entries = clt_problem_entries(problem, argument->name);
+  const bool holds = clt_holds_data(argument), filled = holds && entries.fill;
+  const bool content = filled || (holds && entries.verified);
   /* What has content is the same for all configurations. */
   clt_calculation size = {c->instance, content ? NULL : c->slots, c->error, c->rc};
   clt_evaluate_extent(&size, &argument->size, 1, 1, out->extent);
@@ -226,11 +227,11 @@ static void plan_configuration(clt_calculation *c, clt_plan *plan) {
 
 /* An argument as the reference kernel sees it: without its border, and a buffer where there is a choice. */
 static void plan_reference_argument(clt_calculation *c, const char *name, clt_plan *plan) {
-  const clt_problem *problem = c->instance->problem;
-  clt_argument argument = *clt_problem_argument(problem, name);
+  const clt_entries entries = clt_problem_entries(c->instance->problem, name);
+  clt_argument argument = *entries.first;
   argument.border.n = 0;
-  if (clt_problem_n_entries(problem, name) > 1) argument.kind = CLT_ARG_BUFFER;
-  argument.output = clt_is_verified(problem, name);
+  if (entries.n > 1) argument.kind = CLT_ARG_BUFFER;
+  argument.output = entries.verified;
   plan->launches[0].args[plan->launches[0].n_args++] = plan->n_args;
   plan_argument(c, &argument, plan);
 }
@@ -247,7 +248,7 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
   plan->launches[0] =
       (clt_plan_launch){.repeat = 1, .kernel = copy_text(c, launch->kernel), .args = new_array(c, n, sizeof(size_t))};
   for (size_t i = 0; c->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
-    if (clt_problem_argument(problem, problem->arguments[i].name) == &problem->arguments[i])
+    if (clt_problem_entries(problem, problem->arguments[i].name).first == &problem->arguments[i])
       plan_reference_argument(c, problem->arguments[i].name, plan);
   for (size_t i = 0; c->rc == CLT_OK && i < launch->n_args; i++) plan_reference_argument(c, launch->args[i], plan);
   plan_sizes(c, launch, &plan->launches[0]);
@@ -256,14 +257,14 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
 
 /* --- the whole --- */
 
-static int make_plan(clt_plan **out, const clt_instance *instance, clt_config config, bool of_reference,
-                     clt_error *error) {
+static int make_plan(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
+  const bool of_reference = config == CLT_CONFIG_NONE;
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_plan *plan = calloc(1, sizeof *plan);
   if (plan == NULL) return clt_fail_memory(error);
-  clt_instance_slots(instance, config, slots);
-  plan->config = of_reference ? CLT_CONFIG_NONE : config;
+  clt_instance_slots(instance, of_reference ? clt_instance_default(instance) : config, slots);
+  plan->config = config;
   (of_reference ? plan_reference : plan_configuration)(&c, plan);
   if (c.rc == CLT_OK)
     *out = plan;
@@ -275,13 +276,13 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error) {
   if (config >= clt_space_cartesian(instance->space))
     return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
-  return make_plan(out, instance, config, false, error);
+  return make_plan(out, instance, config, error);
 }
 
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error) {
   if (instance->problem->reference.kind != CLT_REFERENCE_KERNEL)
     return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no reference kernel");
-  return make_plan(out, instance, clt_instance_default(instance), true, error);
+  return make_plan(out, instance, CLT_CONFIG_NONE, error);
 }
 
 void clt_plan_free(clt_plan *plan) {

@@ -57,33 +57,20 @@ bool clt_is_declared(const clt_problem *problem, const char *name) {
   return clt_problem_parameter_index(problem, name) >= 0;
 }
 
-const clt_argument *clt_problem_argument(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0) return &problem->arguments[i];
-  return NULL;
-}
-
-size_t clt_problem_n_entries(const clt_problem *problem, const char *name) {
-  size_t n = 0;
-  for (size_t i = 0; i < problem->n_arguments; i++) n += strcmp(problem->arguments[i].name, name) == 0;
-  return n;
+clt_entries clt_problem_entries(const clt_problem *problem, const char *name) {
+  clt_entries entries = {0};
+  for (size_t i = 0; i < problem->n_arguments; i++) {
+    const clt_argument *argument = &problem->arguments[i];
+    if (strcmp(argument->name, name) != 0) continue;
+    if (entries.n++ == 0) entries.first = argument;
+    if (entries.fill == NULL && argument->fill.kind != CLT_FILL_NONE) entries.fill = &argument->fill;
+    entries.verified = entries.verified || argument->output;
+  }
+  return entries;
 }
 
 bool clt_holds_data(const clt_argument *argument) {
   return argument->kind != CLT_ARG_SCALAR && argument->kind != CLT_ARG_SAMPLER && argument->kind != CLT_ARG_LOCAL;
-}
-
-const clt_fill *clt_problem_fill(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].fill.kind != CLT_FILL_NONE)
-      return &problem->arguments[i].fill;
-  return NULL;
-}
-
-bool clt_is_verified(const clt_problem *problem, const char *name) {
-  for (size_t i = 0; i < problem->n_arguments; i++)
-    if (strcmp(problem->arguments[i].name, name) == 0 && problem->arguments[i].output) return true;
-  return false;
 }
 
 /* --- sizes, values and expressions --- */
