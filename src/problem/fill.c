@@ -46,18 +46,16 @@ static const char *compiler_command(void) {
 
 /* What a compiled module depends on: its text with what it includes, the interface, the compiler and the flags. */
 static int hash_module(char out[33], const char *path, const char *include, clt_error *error) {
-  char *text = NULL, *folder = clt_path_folder(path);
+  char *header = clt_format("%s/" HEADER, include);
   clt_hasher *hasher = clt_hasher_new();
-  int rc = folder && hasher ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, error);
+  int rc = header && hasher ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) clt_hasher_add_text(hasher, compiler_command());
   for (size_t i = 0; rc == CLT_OK && i < N_FLAGS; i++) clt_hasher_add_text(hasher, flags[i]);
-  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, "#include \"clatune/module.h\"\n", include, NULL, 0, error);
-  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, text, folder, &include, 1, error);
+  if (rc == CLT_OK && access(header, R_OK) == 0) rc = clt_hash_with_includes(hasher, header, NULL, 0, error);
+  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, path, &include, 1, error);
   if (rc == CLT_OK) clt_hasher_hex(hasher, out);
   clt_hasher_free(hasher);
-  free(text);
-  free(folder);
+  free(header);
   return rc;
 }
 

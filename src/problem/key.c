@@ -13,21 +13,13 @@
 
 /* --- the kernel's text --- */
 
-int clt_kernel_read(const clt_problem *problem, const char *file, char **text, char **folder, clt_error *error) {
-  char *path = clt_problem_file(problem, file);
-  char *above = clt_format("%s/../%s", problem->folder, file);
-  int rc = path && above ? CLT_OK : clt_fail_memory(error);
-  bool is_above = rc == CLT_OK && file[0] != '/' && access(path, R_OK) != 0 && access(above, R_OK) == 0;
-  const char *chosen = is_above ? above : path;
-  if (rc == CLT_OK) rc = clt_file_read(text, NULL, chosen, CLT_MAX_TEXT_BYTES, error);
-  if (rc == CLT_OK && folder && (*folder = clt_path_folder(chosen)) == NULL) {
-    free(*text);
-    *text = NULL; /* callers free it */
-    rc = clt_fail_memory(error);
-  }
-  free(path);
-  free(above);
-  return rc;
+char *clt_kernel_path(const clt_problem *problem, const char *file) {
+  char *path = clt_problem_file(problem, file), *above = clt_format("%s/../%s", problem->folder, file);
+  bool is_above = path && above && file[0] != '/' && access(path, R_OK) != 0 && access(above, R_OK) == 0;
+  char *chosen = is_above ? above : path && above ? path : NULL;
+  if (chosen != path) free(path);
+  if (chosen != above) free(above);
+  return chosen;
 }
 
 int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
@@ -35,7 +27,9 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
   char *text = NULL;
   size_t n = 0;
   if (problem->command) return CLT_OK;
-  int rc = clt_kernel_read(problem, problem->kernel_file, &text, NULL, NULL);
+  char *path = clt_kernel_path(problem, problem->kernel_file);
+  int rc = path ? clt_file_read(&text, NULL, path, CLT_MAX_TEXT_BYTES, NULL) : CLT_E_MEMORY;
+  free(path);
   if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
   rc = clt_defines(&defines, &n, text, error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
@@ -55,20 +49,26 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
   return rc;
 }
 
-/* The included files on the way: names that were seen, so that none is read twice. */
+/* The included files on the way: paths that were seen, so that none is read twice. */
 typedef struct includes {
   clt_hasher *hasher;
-  const char *const *paths;
-  size_t n_paths;
+  const char *const *folders;
+  size_t n_folders;
   char *seen[MAX_INCLUDED];
   size_t n_seen;
 } includes;
 
-/* Files lie in the folder of the text that includes them, or in one of the paths. */
-static int hash_text_and_includes(includes *state, const char *text, const char *folder, clt_error *error) {
-  int rc = CLT_OK;
-  clt_hasher_add_text(state->hasher, text);
-  for (const char *line = text; rc == CLT_OK && line; line = strchr(line, '\n')) {
+/* What a file includes lies in its folder, or in one of the others. A file of bytes includes nothing. */
+static int hash_file_and_includes(includes *state, const char *path, clt_error *error) {
+  char *text = NULL, *folder = clt_path_folder(path);
+  size_t n_bytes = 0;
+  int rc = folder ? clt_file_read(&text, &n_bytes, path, CLT_MAX_TEXT_BYTES, error) : clt_fail_memory(error);
+  const bool binary = rc == CLT_OK && memchr(text, 0, n_bytes);
+  if (binary)
+    clt_hasher_add(state->hasher, text, n_bytes);
+  else if (rc == CLT_OK)
+    clt_hasher_add_text(state->hasher, text);
+  for (const char *line = text; rc == CLT_OK && !binary && line; line = strchr(line, '\n')) {
     line += *line == '\n';
     const char *at = line + strspn(line, " \t");
     if (*at++ != '#') continue;
@@ -78,36 +78,33 @@ static int hash_text_and_includes(includes *state, const char *text, const char 
     if (*at++ != '"') continue;
     size_t n = strcspn(at, "\"\n");
     if (n == 0 || at[n] != '"') continue;
-    char *name = strndup(at, n), *path = NULL;
-    for (size_t i = 0; name && path == NULL && i <= state->n_paths; i++) {
-      char *joined = clt_path_join(i == 0 ? folder : state->paths[i - 1], name);
-      path = joined ? realpath(joined, NULL) : NULL;
+    char *name = strndup(at, n), *found = NULL;
+    for (size_t i = 0; name && found == NULL && i <= state->n_folders; i++) {
+      char *joined = clt_path_join(i == 0 ? folder : state->folders[i - 1], name);
+      found = joined ? realpath(joined, NULL) : NULL;
       free(joined);
     }
     free(name);
-    bool skip = path == NULL || state->n_seen == MAX_INCLUDED;
-    for (size_t i = 0; !skip && i < state->n_seen; i++) skip = strcmp(state->seen[i], path) == 0;
+    bool skip = found == NULL || state->n_seen == MAX_INCLUDED;
+    for (size_t i = 0; !skip && i < state->n_seen; i++) skip = strcmp(state->seen[i], found) == 0;
     if (skip) {
-      free(path);
+      free(found);
       continue;
     }
-    state->seen[state->n_seen++] = path;
-    char *inner_text = NULL, *inner_folder = NULL;
-    rc = clt_file_read(&inner_text, NULL, path, CLT_MAX_TEXT_BYTES, error);
-    if (rc == CLT_OK && (inner_folder = clt_path_folder(path)) == NULL) rc = clt_fail_memory(error);
-    if (rc == CLT_OK) rc = hash_text_and_includes(state, inner_text, inner_folder, error);
-    free(inner_folder);
-    free(inner_text);
+    state->seen[state->n_seen++] = found;
+    rc = hash_file_and_includes(state, found, error);
   }
+  free(text);
+  free(folder);
   return rc;
 }
 
-int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *folder, const char *const *include_paths,
-                           size_t n_include_paths, clt_error *error) {
+int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *const *folders, size_t n_folders,
+                           clt_error *error) {
   includes *state = clt_new_array(1, sizeof *state);
   if (state == NULL) return clt_fail_memory(error);
-  *state = (includes){.hasher = hasher, .paths = include_paths, .n_paths = n_include_paths};
-  int rc = hash_text_and_includes(state, text, folder, error);
+  *state = (includes){.hasher = hasher, .folders = folders, .n_folders = n_folders};
+  int rc = hash_file_and_includes(state, path, error);
   for (size_t i = 0; i < state->n_seen; i++) free(state->seen[i]);
   free(state);
   return rc;
@@ -137,29 +134,26 @@ static void add_extent(key *k, const clt_extent *extent) {
 
 static void add_kernel(key *k, const char *file) {
   const clt_problem *problem = k->problem;
-  char *text = NULL, *folder = NULL;
-  if (k->rc) return;
-  k->rc = clt_kernel_read(problem, file, &text, &folder, k->error);
-  if (k->rc == CLT_OK)
-    k->rc = clt_hash_with_includes(k->hasher, text, folder, problem->include_paths, problem->n_include_paths, k->error);
-  free(text);
-  free(folder);
+  char *path = k->rc ? NULL : clt_kernel_path(problem, file);
+  if (path)
+    k->rc = clt_hash_with_includes(k->hasher, path, problem->include_paths, problem->n_include_paths, k->error);
+  else if (k->rc == CLT_OK)
+    k->rc = clt_fail_memory(k->error);
+  free(path);
 }
 
-/* A file's bytes; of a module's text also what it includes. path NULL: none. */
-static void add_file(key *k, const char *path, bool module) {
-  char *bytes = NULL, *folder = NULL;
+/* path NULL: none. */
+static void add_module(key *k, const char *path) {
+  if (k->rc == CLT_OK && path) k->rc = clt_hash_with_includes(k->hasher, path, NULL, 0, k->error);
+}
+
+static int hash_bytes(clt_hasher *hasher, const char *path, size_t max_bytes, clt_error *error) {
+  char *bytes = NULL;
   size_t n = 0;
-  if (k->rc || path == NULL) return;
-  k->rc = clt_file_read(&bytes, &n, path, module ? CLT_MAX_TEXT_BYTES : CLT_MAX_DATA_BYTES, k->error);
-  if (k->rc == CLT_OK && (!module || memchr(bytes, 0, n))) {
-    clt_hasher_add(k->hasher, bytes, n);
-  } else if (k->rc == CLT_OK) {
-    folder = clt_path_folder(path);
-    k->rc = folder ? clt_hash_with_includes(k->hasher, bytes, folder, NULL, 0, k->error) : clt_fail_memory(k->error);
-  }
+  int rc = clt_file_read(&bytes, &n, path, max_bytes, error);
+  if (rc == CLT_OK) clt_hasher_add(hasher, bytes, n);
   free(bytes);
-  free(folder);
+  return rc;
 }
 
 static void add_options(key *k, const clt_compiler_option *options, size_t n) {
@@ -187,8 +181,8 @@ static void add_fill(key *k, const clt_fill *fill) {
   add_integer(k, fill->seed);
   add_expression(k, fill->value);
   add_text(k, fill->function);
-  add_file(k, fill->module, true);
-  add_file(k, fill->file, false);
+  add_module(k, fill->module);
+  if (k->rc == CLT_OK && fill->file) k->rc = hash_bytes(k->hasher, fill->file, CLT_MAX_DATA_BYTES, k->error);
 }
 
 /* The arguments and the reference. */
@@ -224,7 +218,7 @@ static void add_data(key *k, const clt_instance *instance) {
     add_text(k, text);
     free(text);
   }
-  if (reference->kind == CLT_REFERENCE_MODULE) add_file(k, reference->module, true);
+  if (reference->kind == CLT_REFERENCE_MODULE) add_module(k, reference->module);
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
     add_options(k, reference->options, reference->n_options);
@@ -236,15 +230,9 @@ static void add_data(key *k, const clt_instance *instance) {
   }
 }
 
-static int hash_file(void *user, const char *relative, const char *path, bool folder, clt_error *error) {
-  char *bytes = NULL;
-  size_t n = 0;
-  clt_hasher_add_text(user, relative);
-  if (folder) return CLT_OK;
-  int rc = clt_file_read(&bytes, &n, path, CLT_MAX_COMMAND_FILE_BYTES, error);
-  if (rc == CLT_OK) clt_hasher_add(user, bytes, n);
-  free(bytes);
-  return rc;
+static int hash_file(void *hasher, const char *relative, const char *path, bool folder, clt_error *error) {
+  clt_hasher_add_text(hasher, relative);
+  return folder ? CLT_OK : hash_bytes(hasher, path, CLT_MAX_COMMAND_FILE_BYTES, error);
 }
 
 /* What the measurements of a command depend on. */

@@ -308,14 +308,14 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
 
 /* --- files of the kernel (key.c) --- */
 
-/* Kernel text and where it lies. The path is tried from the problem's folder and, as Kernel Tuner does, from the one
- * above. folder nullable. */
-int clt_kernel_read(const clt_problem *problem, const char *file, char **text, char **folder, clt_error *error);
+/* Where a kernel's file lies: tried from the problem's folder and, as Kernel Tuner does, from the one above. malloc'ed;
+ * NULL when out of memory. */
+char *clt_kernel_path(const clt_problem *problem, const char *file);
 
-/* Adds a text to a hash, and the files that it includes in quotes and that lie in `folder` or in one of the include
- * folders, each once. */
-int clt_hash_with_includes(clt_hasher *hasher, const char *text, const char *folder, const char *const *include_paths,
-                           size_t n_include_paths, clt_error *error);
+/* Adds a file to a hash, and the files that it includes in quotes and that lie in its folder or in one of the others,
+ * each once. */
+int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *const *folders, size_t n_folders,
+                           clt_error *error);
 
 /* --- data (array.c, fill.c) --- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
 
@@ -121,9 +122,10 @@ int clt_instance_options(const clt_instance *instance, clt_config config, char *
 static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, const clt_compiler_option *more,
                         size_t n_more) {
   clt_text options = {0};
-  char *folder = NULL;
+  char *path = clt_kernel_path(c->instance->problem, file), *folder = path ? clt_path_folder(path) : NULL;
   add_build_options(&options, c, more, n_more);
-  if (c->rc == CLT_OK) c->rc = clt_kernel_read(c->instance->problem, file, &plan->source, &folder, c->error);
+  if (c->rc == CLT_OK && folder == NULL) c->rc = clt_fail_memory(c->error);
+  if (c->rc == CLT_OK) c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, c->error);
   plan->source_file = copy_text(c, file);
   if (c->rc == CLT_OK && strstr(plan->source, "include")) {
     const char *quote = strchr(folder, ' ') ? "\"" : "";
@@ -131,6 +133,7 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
   }
   if (c->rc == CLT_OK) c->rc = clt_text_take(&plan->options, &options, c->error);
   clt_text_release(&options);
+  free(path);
   free(folder);
 }
 
