@@ -1,5 +1,4 @@
 #include <clatune/sys/evaluator.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,7 @@ static const char *format_bytes(char out[32], uint64_t n) {
   return out;
 }
 
-static void print_field(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void print_field(const char *name, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  printf("       %-16s ", name);
-  vprintf(format, arguments);
-  putchar('\n');
-  va_end(arguments);
-}
+#define print_field(name, format, ...) printf("       %-16s " format "\n", name, __VA_ARGS__)
 
 static void print_limits(const clt_device_info *d) {
   typedef unsigned long long ull;
@@ -54,7 +45,7 @@ static void print_limits(const clt_device_info *d) {
                 (ull)d->image2d_max_height, (ull)d->image3d_max_width, (ull)d->image3d_max_height,
                 (ull)d->image3d_max_depth);
   else
-    print_field("images", "none");
+    print_field("images", "%s", "none");
 }
 
 /* A tree: the platform, and below it its devices. */

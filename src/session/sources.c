@@ -47,7 +47,28 @@ void clt_sources_release(clt_sources *sources) {
   *sources = (clt_sources){0};
 }
 
-/* --- recordings --- */
+/* --- what is read --- */
+
+struct reading {
+  const clt_objective *objective;
+  clt_known_cost *known;
+  size_t n, n_correct, capacity;
+};
+
+/* A failure, or a measurement that has a cost. */
+static int read_measurement(struct reading *r, const clt_measurement *m) {
+  bool correct = clt_measurement_correct(m);
+  double cost = correct ? clt_objective_cost(r->objective, m) : NAN;
+  if (correct && isnan(cost)) return CLT_OK;
+  if (clt_grow(&r->known, &r->capacity, r->n + 1, sizeof *r->known)) return CLT_E_MEMORY;
+  r->known[r->n++] = (clt_known_cost){m->config, (float)log(cost)};
+  r->n_correct += correct;
+  return CLT_OK;
+}
+
+static int read_answer(void *user, const clt_store_answer *answer) {
+  return answer->newest ? read_measurement(user, answer->newest) : CLT_OK;
+}
 
 int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
                                const clt_recording *const *recordings, size_t n, clt_log_fn log_fn, void *log_user,
@@ -56,22 +77,18 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_recording *recording = recordings[i];
     const clt_recording_match match = clt_recording_match_space(recording, space);
-    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording), n_known = 0, n_with_cost = 0;
-    clt_known_cost *known = clt_new_array(n_all, sizeof *known);
-    if (known == NULL) return clt_fail_memory(error);
-    for (size_t k = 0; k < n_all; k++) {                   /* all that can be translated and has a cost or failed */
+    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording);
+    struct reading reading = {.objective = objective};
+    for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {
       clt_measurement m = *clt_recording_at(recording, k); /* borrowed */
       m.config = clt_recording_translate(&match, m.config);
-      if (m.config == CLT_CONFIG_NONE) continue;
-      bool correct = clt_measurement_correct(&m);
-      double cost = correct ? clt_objective_cost(objective, &m) : NAN;
-      if (correct && isnan(cost)) continue;
-      known[n_known++] = (clt_known_cost){m.config, (float)log(cost)};
-      n_with_cost += correct;
+      if (m.config != CLT_CONFIG_NONE && read_measurement(&reading, &m)) rc = clt_fail_memory(error);
     }
-    if (n_with_cost > 0) rc = clt_sources_add(out, clt_recording_name(recording), known, n_known, error);
-    free(known);
-    if (n_with_cost > 0 || log_fn == NULL) continue;
+    bool learns = reading.n_correct > 0;
+    if (rc == CLT_OK && learns)
+      rc = clt_sources_add(out, clt_recording_name(recording), reading.known, reading.n, error);
+    free(reading.known);
+    if (learns || log_fn == NULL) continue;
     char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
                             clt_recording_name(recording));
     if (text) log_fn(log_user, CLT_LOG_WARNING, text);
@@ -97,24 +114,6 @@ static int by_worth(const void *a, const void *b) {
   return order ? order : strcmp(x->key.driver, y->key.driver);
 }
 
-struct reading {
-  const clt_objective *objective;
-  clt_known_cost *known;
-  size_t n, n_correct, capacity;
-};
-
-static int note_answer(void *user, const clt_store_answer *answer) {
-  struct reading *r = user;
-  const clt_measurement *m = answer->newest;
-  bool correct = m && clt_measurement_correct(m);
-  double cost = correct ? clt_objective_cost(r->objective, m) : NAN;
-  if (m == NULL || (correct && isnan(cost))) return 0;
-  if (clt_grow(&r->known, &r->capacity, r->n + 1, sizeof *r->known)) return CLT_E_MEMORY;
-  r->known[r->n++] = (clt_known_cost){m->config, (float)log(cost)};
-  r->n_correct += correct;
-  return 0;
-}
-
 int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_objective *objective, clt_store *store,
                            const clt_related_query *query, clt_log_fn log, void *log_user, clt_error *error) {
   clt_related_list related = {0};
@@ -126,7 +125,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     size_t n_foreign = 0;
     if (c->n_records < LEAST_CORRECT) continue;
     n_read++;
-    rc = clt_store_newest(store, &c->key, space, false, note_answer, &reading, &n_foreign, error);
+    rc = clt_store_newest(store, &c->key, space, false, read_answer, &reading, &n_foreign, error);
     /* A key most of whose records the space cannot read is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
       rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);

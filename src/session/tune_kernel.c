@@ -103,30 +103,6 @@ static int measure_in_place(const tuner *u, clt_config config, clt_measurement *
 
 /* --- the loop --- */
 
-static int search_in_place(tuner *u, clt_error *error) {
-  double end_s = u->t->time_s > 0 ? clt_now_s() + u->t->time_s : INFINITY;
-  int rc = CLT_OK;
-  while (rc == CLT_OK && clt_now_s() < end_s) {
-    clt_config config;
-    clt_measurement m;
-    bool exploring;
-    rc = clt_online_ask(u->online, &config, &exploring, error);
-    if (rc || !exploring) break;
-    clt_measurement_init(&m, config);
-    rc = measure_in_place(u, config, &m, error);
-    if (rc == CLT_OK && clt_measurement_correct(&m)) {
-      u->result.n_right++;
-      if (u->by_time && (u->best_s == 0 || m.time_s < u->best_s)) u->best_s = m.time_s;
-      rc = clt_online_tell(u->online, config, m.time_s, error);
-    } else if (rc == CLT_OK) {
-      u->result.n_failed++;
-      rc = clt_online_fail(u->online, config, m.reason, error);
-    }
-    clt_measurement_release(&m);
-  }
-  return rc;
-}
-
 static int prepare_tuning(tuner *u, clt_error *error) {
   const clt_kernel_tuning *t = u->t;
   const clt_online_settings settings = {.struct_size = sizeof settings,
@@ -163,11 +139,28 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
   int rc = clt_copy_settings(&copy, sizeof copy, tuning, "clt_kernel_tuning", error);
   if (rc) return rc;
   rc = prepare_tuning(&u, error);
-  if (rc == CLT_OK) {
-    rc = search_in_place(&u, error);
-    int restored = restore_buffers(&u, rc ? NULL : error);
-    if (rc == CLT_OK) rc = restored;
+  bool prepared = rc == CLT_OK;
+  double end_s = copy.time_s > 0 ? clt_now_s() + copy.time_s : INFINITY;
+  while (rc == CLT_OK && clt_now_s() < end_s) {
+    clt_config config;
+    clt_measurement m;
+    bool exploring;
+    rc = clt_online_ask(u.online, &config, &exploring, error);
+    if (rc || !exploring) break;
+    clt_measurement_init(&m, config);
+    rc = measure_in_place(&u, config, &m, error);
+    if (rc == CLT_OK && clt_measurement_correct(&m)) {
+      u.result.n_right++;
+      if (u.by_time && (u.best_s == 0 || m.time_s < u.best_s)) u.best_s = m.time_s;
+      rc = clt_online_tell(u.online, config, m.time_s, error);
+    } else if (rc == CLT_OK) {
+      u.result.n_failed++;
+      rc = clt_online_fail(u.online, config, m.reason, error);
+    }
+    clt_measurement_release(&m);
   }
+  int restored = prepared ? restore_buffers(&u, rc ? NULL : error) : CLT_OK;
+  if (rc == CLT_OK) rc = restored;
   if (rc == CLT_OK && !clt_online_best(u.online, &u.result.config, &u.result.time_s))
     rc = clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
                   (long long)u.result.n_failed);
