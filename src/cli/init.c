@@ -297,39 +297,31 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
 /* --- writing --- */
 
 /* JSON as people write it: indented, but lists of numbers and texts on one line. */
-static void put_json(clt_text *out, const json_t *json, int indent) {
+static void put_json(clt_text *out, json_t *json, int indent) {
   const char *name;
   json_t *item;
   size_t n = 0, index;
-  bool plain = json_is_array(json);
-  json_array_foreach(json, index, item) plain &= !json_is_object(item) && !json_is_array(item);
-  if (json_is_object(json)) {
-    clt_text_add(out, "{");
-    json_object_foreach((json_t *)json, name, item) {
-      json_t *key = json_string(name);
-      if (n++) clt_text_add(out, ",");
-      clt_text_printf(out, "\n%*s", indent + 2, "");
-      put_json(out, key, 0);
-      clt_text_add(out, ": ");
-      put_json(out, item, indent + 2);
-      json_decref(key);
-    }
-    if (n) clt_text_printf(out, "\n%*s", indent, "");
-    clt_text_add(out, "}");
-  } else if (json_is_array(json)) {
-    clt_text_add(out, "[");
-    json_array_foreach(json, index, item) {
-      if (index) clt_text_add(out, plain ? ", " : ",");
-      if (!plain) clt_text_printf(out, "\n%*s", indent + 2, "");
-      put_json(out, item, indent + 2);
-    }
-    if (!plain) clt_text_printf(out, "\n%*s", indent, "");
-    clt_text_add(out, "]");
-  } else {
+  bool is_object = json_is_object(json), nested = is_object;
+  json_array_foreach(json, index, item) nested |= json_is_object(item) || json_is_array(item);
+  if (!nested || (is_object && json_object_size(json) == 0)) {
     char *text = json_dumps(json, JSON_ENCODE_ANY);
     clt_text_add(out, text ? text : "null");
     free(text);
+    return;
   }
+  json_object_foreach(json, name, item) {
+    json_t *key = json_string(name);
+    clt_text_printf(out, "%s\n%*s", n++ ? "," : "{", indent + 2, "");
+    put_json(out, key, 0);
+    clt_text_add(out, ": ");
+    put_json(out, item, indent + 2);
+    json_decref(key);
+  }
+  json_array_foreach(json, index, item) {
+    clt_text_printf(out, "%s\n%*s", index ? "," : "[", indent + 2, "");
+    put_json(out, item, indent + 2);
+  }
+  clt_text_printf(out, "\n%*s%s", indent, "", is_object ? "}" : "]");
 }
 
 static int write_problem(const cli_arguments *arguments, draft *d, const clt_kernel_info *kernels, size_t n_kernels) {
