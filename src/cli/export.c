@@ -1,5 +1,4 @@
-#include "cli/export.h"
-
+/* The best configurations as text for other people's builds. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/export.h"
 #include "cli/output.h"
 #include "cli/subject.h"
 #include "lookup/lookup.h"

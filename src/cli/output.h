@@ -2,6 +2,7 @@
 #ifndef CLT_CLI_OUTPUT_H
 #define CLT_CLI_OUTPUT_H
 
+#include <clatune/lookup.h>
 #include <clatune/tune.h>
 #include <jansson.h>
 
@@ -77,7 +78,7 @@ void cli_print_metrics(const clt_objective *objective, const clt_measurement *me
 /* Whether each of some words, which blanks part, is one of text. */
 bool cli_has_words(const char *text, const char *words);
 
-/* --- how a tuning gets on: a bar on a terminal, plain lines elsewhere (progress.c) --- */
+/* --- how a tuning gets on: a bar on a terminal, plain lines elsewhere --- */
 
 typedef struct cli_progress {
   bool quiet, terminal, colour;
@@ -100,5 +101,19 @@ const char *cli_duration(char out[32], double seconds);
  * commands end by them as any program does. */
 void cli_signals_install(void);
 const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
+
+/* --- the best configurations as text for other people's builds, on standard output (export.c) --- */
+
+/* A C header of all that is known of a problem: a table to choose from at run time (clatune_<name>_find), the build
+ * options of an entry at any sizes (clatune_<name>_options), and macros for the entry that the compiler is told
+ * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. Returns 0, or an
+ * exit code after a message. */
+int cli_export_header(clt_catalog *catalog, const clt_problem *problem);
+
+/* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. */
+void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options);
+
+/* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. `from` is a comment. */
+void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options);
 
 #endif
