@@ -17,10 +17,10 @@
 #include "session/session.h"
 
 struct clt_tuner {
-  pthread_mutex_t mutex; /* of what is opened when it is first needed: store and online */
-  clt_tuner_options options;
-  char *store_path, *objective, *searcher, *problem_path; /* the options' texts; nullable */
-  clt_size *sizes;                                        /* names borrowed from the problem */
+  pthread_mutex_t mutex;     /* of what is opened when it is first needed: store and online */
+  clt_tuner_options options; /* their texts are owned */
+  const char *problem_path;  /* owned */
+  clt_size *sizes;           /* names borrowed from the problem */
   size_t n_sizes;
   clt_device_info device;
   clt_problem *problem;
@@ -51,11 +51,6 @@ static int check_sizes(const clt_size *sizes, size_t n, clt_error *error) {
   return CLT_OK;
 }
 
-static int copy_text(char **out, const char *text, clt_error *error) {
-  if (text && (*out = strdup(text)) == NULL) return clt_fail_memory(error);
-  return CLT_OK;
-}
-
 int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, size_t n_sizes,
              struct _cl_device_id *device, const clt_tuner_options *options, clt_error *error) {
   if (out == NULL || problem_path == NULL) return fail_null(out ? "problem_path" : "out", error);
@@ -65,20 +60,20 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   if (t == NULL) return clt_fail_memory(error);
   pthread_mutex_init(&t->mutex, NULL);
   if (options) rc = clt_copy_settings(&t->options, sizeof t->options, options, "clt_tuner_options", error);
-  if (rc == CLT_OK) rc = copy_text(&t->store_path, t->options.store, error);
-  if (rc == CLT_OK) rc = copy_text(&t->objective, t->options.objective, error);
-  if (rc == CLT_OK) rc = copy_text(&t->searcher, t->options.searcher, error);
-  if (rc == CLT_OK) rc = copy_text(&t->problem_path, problem_path, error);
+  const char **texts[] = {&t->options.store, &t->options.objective, &t->options.searcher, &t->problem_path};
+  if (rc == CLT_OK) t->problem_path = problem_path;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) /* all of them, so that what is freed is ours */
+    if (*texts[i] && (*texts[i] = strdup(*texts[i])) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_device_describe(&t->device, device, error);
   if (rc == CLT_OK) rc = clt_problem_load(&t->problem, problem_path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
   if (rc == CLT_OK && !(t->options.budget >= 0 && t->options.time_limit_s >= 0))
     rc = clt_fail(error, CLT_E_ARGUMENT, "budget and time_limit_s cannot be negative");
-  if (rc == CLT_OK && t->searcher && clt_searcher_find(t->searcher) == NULL)
-    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%.64s'", t->searcher);
+  if (rc == CLT_OK && t->options.searcher && clt_searcher_find(t->options.searcher) == NULL)
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no searcher '%.64s'", t->options.searcher);
   if (rc == CLT_OK) {
     clt_objective *objective = NULL; /* only to see that there is such a one */
-    rc = clt_objective_new(&objective, t->instance, t->objective, error);
+    rc = clt_objective_new(&objective, t->instance, t->options.objective, error);
     clt_objective_free(objective);
   }
   if (rc == CLT_OK) { /* a look-up is remembered by path and sizes, all of them: that makes the second one so fast */
@@ -87,9 +82,9 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
     if (t->sizes == NULL) rc = clt_fail_memory(error);
     for (size_t i = 0; rc == CLT_OK && i < t->n_sizes; i++) t->sizes[i] = clt_instance_size(t->instance, i);
   }
-  const char *stores[] = {t->store_path, clt_catalog_system_path()};
+  const char *stores[] = {t->options.store, clt_catalog_system_path()};
   if (rc == CLT_OK) rc = clt_catalog_open(&t->catalog, stores, 2, error);
-  if (rc == CLT_OK && t->objective) rc = clt_catalog_set_objective(t->catalog, t->objective, error);
+  if (rc == CLT_OK && t->options.objective) rc = clt_catalog_set_objective(t->catalog, t->options.objective, error);
   if (rc) return clt_close(t), rc;
   *out = t;
   return CLT_OK;
@@ -102,10 +97,10 @@ void clt_close(clt_tuner *t) {
   clt_catalog_close(t->catalog);
   clt_instance_free(t->instance);
   clt_problem_free(t->problem);
-  free(t->store_path);
-  free(t->objective);
-  free(t->searcher);
-  free(t->problem_path);
+  free((void *)t->options.store);
+  free((void *)t->options.objective);
+  free((void *)t->options.searcher);
+  free((void *)t->problem_path);
   free(t->sizes);
   pthread_mutex_destroy(&t->mutex);
   free(t);
@@ -145,7 +140,7 @@ static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, d
 }
 
 static int open_store(clt_tuner *t, clt_error *error) {
-  return t->store ? CLT_OK : clt_store_open(&t->store, NULL, t->store_path, error);
+  return t->store ? CLT_OK : clt_store_open(&t->store, NULL, t->options.store, error);
 }
 
 int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
@@ -156,8 +151,8 @@ int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
   settings.instance = t->instance;
   settings.budget = t->options.budget;
   settings.time_s = t->options.time_limit_s;
-  settings.objective = t->objective;
-  settings.searcher = t->searcher;
+  settings.objective = t->options.objective;
+  settings.searcher = t->options.searcher;
   settings.seed = t->options.seed;
   pthread_mutex_lock(&t->mutex);
   int rc = open_store(t, error);
@@ -179,10 +174,10 @@ int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
   int rc = open_store(t, error);
   const clt_online_settings settings = {.struct_size = sizeof settings,
                                         .instance = t->instance,
-                                        .searcher = t->searcher,
+                                        .searcher = t->options.searcher,
                                         .budget = t->options.budget,
                                         .seed = t->options.seed,
-                                        .objective = t->objective,
+                                        .objective = t->options.objective,
                                         .store = t->store};
   if (rc == CLT_OK && t->online == NULL) rc = clt_online_new(&t->online, &settings, error);
   if (rc == CLT_OK) rc = clt_online_ask(t->online, &config, &proposed, error);
