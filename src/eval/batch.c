@@ -229,37 +229,13 @@ static void settle_rest(clt_command_state *s, clt_reason reason, const char *sto
   b->n_queue = at;
 }
 
-static int take_end(clt_command_state *s, const clt_program_end *end, clt_error *error) {
-  clt_command_batch *b = &s->batch;
-  bool building = b->step < s->command->n_build;
-  bool well = end->started && !end->expired && end->status == 0;
-  char *story = clt_program_story(&s->slots[0].process, b->words, end);
-  int rc = story ? CLT_OK : clt_fail_memory(error);
-  b->running = false;
-  if (rc == 0 && (!end->started || (building && !well)))
-    rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be %s: %s",
-                  building ? "built" : "started", story);
-  if (rc == 0 && building) b->step++;
-  if (rc == 0 && !building) {
-    clt_reason reason = WEXITSTATUS(end->status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
-    if (WIFSIGNALED(end->status)) reason = CLT_REASON_RUN_CRASH;
-    if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
-    read_answers(s, well);
-    settle_rest(s, reason, story);
-    clt_remove_tree(s->slots[0].folder, true);
-  }
-  free(story);
-  return rc;
-}
-
 static int take_events(clt_command_state *s, clt_error *error) {
   clt_command_batch *b = &s->batch;
   clt_process *process = &s->slots[0].process;
   clt_program_end end = {.started = true};
   clt_error why = {0};
   int ended = clt_program_poll(process, &end, &why);
-  bool building = b->step < s->command->n_build;
-  if (ended > 0) return take_end(s, &end, error);
+  bool building = b->step < s->command->n_build, well = end.started && !end.expired && end.status == 0;
   if (ended == CLT_E_WORKER && !building) { /* the process that ran it is gone: so is the program */
     b->running = false;
     clt_program_stop(process);
@@ -267,6 +243,25 @@ static int take_events(clt_command_state *s, clt_error *error) {
     return CLT_OK;
   }
   if (ended < 0) return clt_fail(error, ended, "%s", why.message);
+  if (ended > 0) {
+    char *story = clt_program_story(process, b->words, &end);
+    int rc = story ? CLT_OK : clt_fail_memory(error);
+    b->running = false;
+    if (rc == 0 && (!end.started || (building && !well)))
+      rc = clt_fail(error, CLT_E_WORKER, "the program of the batch protocol cannot be %s: %s",
+                    building ? "built" : "started", story);
+    if (rc == 0 && building) b->step++;
+    if (rc == 0 && !building) {
+      clt_reason reason = WEXITSTATUS(end.status) ? CLT_REASON_EXIT_STATUS : CLT_REASON_NO_FIGURE;
+      if (WIFSIGNALED(end.status)) reason = CLT_REASON_RUN_CRASH;
+      if (b->interrupted) reason = CLT_REASON_RUN_TIMEOUT;
+      read_answers(s, well);
+      settle_rest(s, reason, story);
+      clt_remove_tree(s->slots[0].folder, true);
+    }
+    free(story);
+    return rc;
+  }
   if (building) return CLT_OK;
   /* Text that ends within a line was held back until it was much, and tells nothing of where the program is. */
   size_t before = b->n_answered, n = process->answered.n;

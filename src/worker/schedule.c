@@ -156,21 +156,6 @@ static clt_job *find_ready(const clt_pool *pool) {
   return NULL;
 }
 
-static int time_ready(clt_pool *pool, clt_error *error) {
-  clt_job *job = find_ready(pool);
-  if (job == NULL || any_load(pool, CLT_LOAD_NOISE) || any_load(pool, CLT_LOAD_TIMING)) return CLT_OK;
-  if (!clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) return CLT_OK;
-  clt_timing_policy timing = pool->setup.timing;
-  timing.best_s = timing.abandon_factor > 0 ? job->best_s : 0;
-  clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
-  job->state = CLT_JOB_BUSY;
-  job->measurement.phases.wait_s += clt_now_s() - job->ready_s;
-  job->worker->done_data = job;
-  json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)job->slot, "keep", 0,
-                              "timing", clt_message_from_timing(&timing));
-  return clt_pool_request(pool, job->worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
-}
-
 /* On the CPU everybody prepares until nobody can any more, then all that is ready is timed; nothing is timed while the
  * caller is busy with a result. On other devices compiling goes on while something is timed, and launches wait. */
 static int schedule_next(clt_pool *pool, clt_error *error) {
@@ -182,7 +167,20 @@ static int schedule_next(clt_pool *pool, clt_error *error) {
     pool->timing = rc == 0 && find_ready(pool) && !any_load(pool, CLT_LOAD_NOISE);
   }
   if (!quiet) pool->timing = pool->timing || find_ready(pool);
-  if (rc == 0 && pool->timing && !(quiet && first_job(pool, CLT_JOB_DONE, NULL))) rc = time_ready(pool, error);
+  clt_job *job = rc == 0 && pool->timing ? find_ready(pool) : NULL;
+  bool alone = !any_load(pool, CLT_LOAD_NOISE) && !any_load(pool, CLT_LOAD_TIMING);
+  if (quiet && first_job(pool, CLT_JOB_DONE, NULL)) alone = false; /* the caller is busy with it */
+  if (job && alone && clt_pool_lock(pool, CLT_LOCK_EXCLUSIVE)) {
+    clt_timing_policy timing = pool->setup.timing;
+    timing.best_s = timing.abandon_factor > 0 ? job->best_s : 0;
+    clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
+    job->state = CLT_JOB_BUSY;
+    job->measurement.phases.wait_s += clt_now_s() - job->ready_s;
+    job->worker->done_data = job;
+    json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)job->slot, "keep", 0,
+                                "timing", clt_message_from_timing(&timing));
+    rc = clt_pool_request(pool, job->worker, request, CLT_PHASE_VERIFY, &limits, CLT_LOAD_TIMING, note_measured, error);
+  }
   if (rc == 0 && !quiet) rc = prepare_queued(pool, error);
   for (size_t i = 0; !pool->timing && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
