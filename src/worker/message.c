@@ -370,7 +370,7 @@ int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_er
   return CLT_OK;
 }
 
-int clt_message_to_instance(clt_problem **problem, clt_instance **instance, const json_t *request, clt_error *error) {
+int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error *error) {
   clt_problem *p = NULL;
   clt_instance *i = NULL;
   char key[33], space[33];
@@ -399,7 +399,6 @@ int clt_message_to_instance(clt_problem **problem, clt_instance **instance, cons
     clt_problem_free(p);
     return rc;
   }
-  *problem = p;
-  *instance = i;
+  *out = i;
   return CLT_OK;
 }

@@ -27,7 +27,6 @@ typedef struct server {
   clt_frame_reader reader;
   bool gate;  /* the first launch of this request waits for leave */
   bool ended; /* the parent is gone */
-  clt_problem *problem;
   clt_instance *instance;
   clt_executor *executor;
   clt_data *data[DATA_SETS]; /* by seed - 1 */
@@ -88,7 +87,7 @@ static int serve_inspect(server *s, const json_t *request, json_t **out, clt_err
 
 static int serve_open(server *s, const json_t *request, json_t **out, clt_error *error) {
   if (s->executor) return clt_fail(error, CLT_E_ARGUMENT, "the worker is open already");
-  int rc = clt_message_to_instance(&s->problem, &s->instance, request, error);
+  int rc = clt_message_to_instance(&s->instance, request, error);
   if (rc) return rc;
   const clt_device_info *wanted = clt_instance_device(s->instance);
   rc = clt_executor_new(&s->executor, wanted->platform_index, wanted->device_index, error);
@@ -176,7 +175,7 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
     if (s->source_hash == 0) s->source_hash = hash;
     if (s->source_hash != hash)
       rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
-                    clt_problem_path(s->problem));
+                    clt_problem_path(clt_instance_problem(s->instance)));
   }
   s->gate = json_is_true(json_object_get(request, "gate"));
   if (rc == 0 && slot->plan) rc = clt_executor_prepare(s->executor, &slot->prepared, slot->plan, s->data[0], m, error);
