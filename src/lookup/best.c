@@ -1,12 +1,9 @@
 /* Which of a key's records is its best. */
-#include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 #include "store/store.h"
 
 /* --- by time, or what ranks as time does ---

@@ -1,6 +1,4 @@
 /* The stores that look-ups ask, kept open, and the answers that were given before. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +8,6 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 #include "store/store.h"
 
 /* --- stores --- */

@@ -4,6 +4,7 @@
 
 #include <clatune/lookup.h>
 #include <clatune/model.h>
+#include <math.h>
 #include <pthread.h>
 
 #include "base/map.h"

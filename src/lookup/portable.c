@@ -1,7 +1,6 @@
 /* The configuration of the least summed relative cost over several places. */
 #include "lookup/portable.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 #include "store/store.h"
 
 void clt_portable_release(clt_portable *p) {

@@ -3,7 +3,6 @@
 #include "lookup/lookup.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +11,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "measurement/objective.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "problem/guidance.h"

@@ -1,7 +1,5 @@
 #include "lookup/lookup.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

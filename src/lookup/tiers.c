@@ -1,5 +1,4 @@
 /* An answer: the tiers, one after the other. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +6,6 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 #include "problem/guidance.h"
 #include "space/expr.h"
 

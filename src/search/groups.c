@@ -3,7 +3,6 @@
  * parameters the groups below it are tuned one after the other, all others being held: |a| |b| (|c| |d| + |e| |f|)
  * evaluations in place of the product. Without groups it is an exhaustive search. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

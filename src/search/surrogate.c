@@ -3,7 +3,6 @@
 #include "search/surrogate.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
