@@ -68,19 +68,15 @@ static size_t find_metric(const clt_objective *o, const char *name) {
 
 /* Splits "maximise EXPRESSION" into goal and subject. */
 static clt_goal read_goal(const char **subject, const char *text) {
-  static const struct {
-    const char *word;
-    clt_goal goal;
-  } words[] = {
-      {"minimise", CLT_MINIMISE}, {"minimize", CLT_MINIMISE}, {"maximise", CLT_MAXIMISE}, {"maximize", CLT_MAXIMISE}};
+  static const char *const words[] = {"minimise", "minimize", "maximise", "maximize"};
   while (isspace((unsigned char)*text)) text++;
   *subject = text;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    size_t n = strlen(words[i].word);
-    if (strncasecmp(text, words[i].word, n) != 0 || !isspace((unsigned char)text[n])) continue;
+    size_t n = strlen(words[i]);
+    if (strncasecmp(text, words[i], n) != 0 || !isspace((unsigned char)text[n])) continue;
     while (isspace((unsigned char)text[n])) n++;
     *subject = text + n;
-    return words[i].goal;
+    return i < 2 ? CLT_MINIMISE : CLT_MAXIMISE;
   }
   return CLT_GOAL_NOT_STATED;
 }
@@ -138,8 +134,7 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const ch
           (clt_metric){"figure", "figure", figure->unit, figure->larger_is_better ? CLT_MAXIMISE : CLT_MINIMISE};
     o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
   }
-  for (size_t i = 0; rc == CLT_OK && i < n_stated; i++)
-    rc = add_metric(o, scope, problem->guidance.metrics[i], error);
+  for (size_t i = 0; rc == CLT_OK && i < n_stated; i++) rc = add_metric(o, scope, problem->guidance.metrics[i], error);
   if (rc == CLT_OK) rc = choose_objective(o, scope, error);
   if (rc)
     clt_objective_free(o);

@@ -99,16 +99,6 @@ typedef enum clt_op {
 unsigned clt_op_arity(clt_op op);
 const char *clt_op_text(clt_op op);
 
-/* A function; the variadic ones fold from the left. */
-typedef struct clt_function {
-  const char *name;
-  clt_op op;
-  int least, most; /* operands */
-} clt_function;
-extern const clt_function clt_functions[];
-extern const size_t clt_n_functions;
-const clt_function *clt_function_find(const char *name, size_t length); /* "math.sqrt" too; NULL: none */
-
 /* A failed value: its integer is why. The first ones mean that there is no result (a constraint is not satisfied), from
  * CLT_FAILED_FATAL on that the expression is wrong. */
 #define CLT_FAILED ((clt_value_type)(CLT_STRING + 1))

@@ -84,28 +84,21 @@ static int decide_simple(grouping *g) {
 
 /* --- groups: parameters that share a constraint --- */
 
-static int try_order(grouping *g, clt_group *group, size_t tries, clt_diagram **out) {
-  uint32_t positions[CLT_MAX_PARAMETERS] = {0}, failed;
-  clt_diagram_limits limits = {tries, g->limits.bytes};
-  int rc = clt_diagram_new(out, group, g->space->weights, limits, positions, &failed);
-  if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
-  return rc == CLT_DIAGRAM_FAILED ? report_failed_root(g, failed, positions) : rc;
-}
-
 /* Most groups are done before a good order is found; the others are worth the search. It goes by estimates: where these
  * mislead, the first order may still do. */
 static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0}, failed;
   clt_estimate *estimate = NULL;
   if (clt_estimate_new(&estimate, group)) return clt_fail_memory(g->error);
-  clt_order_quickly(group, estimate);
-  int rc = try_order(g, group, FEW_TRIES, out);
-  if (rc == CLT_DIAGRAM_TOO_LARGE)
-    rc = clt_order_well(group, estimate) ? clt_fail_memory(g->error) : try_order(g, group, g->limits.tries, out);
-  if (rc == CLT_DIAGRAM_TOO_LARGE) {
-    clt_order_quickly(group, estimate);
-    rc = try_order(g, group, g->limits.tries, out);
+  int rc = CLT_DIAGRAM_TOO_LARGE;
+  for (int attempt = 0; rc == CLT_DIAGRAM_TOO_LARGE && attempt < 3; attempt++) {
+    clt_diagram_limits limits = {attempt ? g->limits.tries : FEW_TRIES, g->limits.bytes};
+    rc = attempt == 1 ? clt_order_well(group, estimate) : (clt_order_quickly(group, estimate), CLT_OK);
+    if (rc == CLT_OK) rc = clt_diagram_new(out, group, g->space->weights, limits, positions, &failed);
   }
   clt_estimate_free(estimate);
+  if (rc == CLT_E_MEMORY) return clt_fail_memory(g->error);
+  if (rc == CLT_DIAGRAM_FAILED) return report_failed_root(g, failed, positions);
   if (rc != CLT_DIAGRAM_TOO_LARGE) return rc;
   char names[300] = "";
   size_t used = 0;

@@ -77,32 +77,6 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
   return true;
 }
 
-const clt_function clt_functions[] = {
-    {"min", CLT_OP_MINIMUM, 1, 1000}, {"max", CLT_OP_MAXIMUM, 1, 1000}, {"sum", CLT_OP_ADD, 0, 1000},
-    {"any", CLT_OP_OR, 0, 1000},      {"all", CLT_OP_AND, 0, 1000},     {"gcd", CLT_OP_GCD, 1, 1000},
-    {"abs", CLT_OP_ABS, 1, 1},        {"fabs", CLT_OP_ABS, 1, 1},       {"int", CLT_OP_INT, 1, 1},
-    {"trunc", CLT_OP_INT, 1, 1},      {"float", CLT_OP_FLOAT, 1, 1},    {"bool", CLT_OP_BOOL, 1, 1},
-    {"round", CLT_OP_ROUND, 1, 1},    {"floor", CLT_OP_FLOOR, 1, 1},    {"ceil", CLT_OP_CEIL, 1, 1},
-    {"sqrt", CLT_OP_SQRT, 1, 1},      {"exp", CLT_OP_EXP, 1, 1},        {"log", CLT_OP_LOG, 1, 2},
-    {"log2", CLT_OP_LOG2, 1, 1},      {"log10", CLT_OP_LOG10, 1, 1},    {"pow", CLT_OP_POWER, 2, 2},
-    {"len", CLT_OP_LENGTH, 1, 1},
-};
-const size_t clt_n_functions = sizeof clt_functions / sizeof *clt_functions;
-
-const clt_function *clt_function_find(const char *name, size_t length) {
-  static const char *const modules[] = {"math.", "np.", "numpy."};
-  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-    size_t prefix = strlen(modules[i]);
-    if (length <= prefix || memcmp(name, modules[i], prefix) != 0) continue;
-    name += prefix;
-    length -= prefix;
-    break;
-  }
-  for (size_t i = 0; i < clt_n_functions; i++)
-    if (clt_is_word(name, length, clt_functions[i].name)) return &clt_functions[i];
-  return NULL;
-}
-
 int clt_lex(clt_token *token, const char *text, size_t at, size_t limit, const char **problem) {
   static const char *const pairs[] = {"**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
   while (at < limit && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) at++;

@@ -116,8 +116,40 @@ static clt_operand make_unary(parser *p, clt_op op, size_t at, clt_operand a) { 
 
 /* --- values without operators around them --- */
 
+/* The variadic ones fold from the left. */
+static const struct function {
+  const char *name;
+  clt_op op;
+  int least, most; /* operands */
+} functions[] = {
+    {"min", CLT_OP_MINIMUM, 1, 1000}, {"max", CLT_OP_MAXIMUM, 1, 1000}, {"sum", CLT_OP_ADD, 0, 1000},
+    {"any", CLT_OP_OR, 0, 1000},      {"all", CLT_OP_AND, 0, 1000},     {"gcd", CLT_OP_GCD, 1, 1000},
+    {"abs", CLT_OP_ABS, 1, 1},        {"fabs", CLT_OP_ABS, 1, 1},       {"int", CLT_OP_INT, 1, 1},
+    {"trunc", CLT_OP_INT, 1, 1},      {"float", CLT_OP_FLOAT, 1, 1},    {"bool", CLT_OP_BOOL, 1, 1},
+    {"round", CLT_OP_ROUND, 1, 1},    {"floor", CLT_OP_FLOOR, 1, 1},    {"ceil", CLT_OP_CEIL, 1, 1},
+    {"sqrt", CLT_OP_SQRT, 1, 1},      {"exp", CLT_OP_EXP, 1, 1},        {"log", CLT_OP_LOG, 1, 2},
+    {"log2", CLT_OP_LOG2, 1, 1},      {"log10", CLT_OP_LOG10, 1, 1},    {"pow", CLT_OP_POWER, 2, 2},
+    {"len", CLT_OP_LENGTH, 1, 1},
+};
+#define N_FUNCTIONS (sizeof functions / sizeof *functions)
+
+/* "math.sqrt" too; NULL: none. */
+static const struct function *find_function(const char *name, size_t length) {
+  static const char *const modules[] = {"math.", "np.", "numpy."};
+  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+    size_t prefix = strlen(modules[i]);
+    if (length <= prefix || memcmp(name, modules[i], prefix) != 0) continue;
+    name += prefix;
+    length -= prefix;
+    break;
+  }
+  for (size_t i = 0; i < N_FUNCTIONS; i++)
+    if (clt_is_word(name, length, functions[i].name)) return &functions[i];
+  return NULL;
+}
+
 /* The opening bracket is next. Each argument joins those before it. */
-static clt_operand parse_call(parser *p, const clt_function *f, size_t at) {
+static clt_operand parse_call(parser *p, const struct function *f, size_t at) {
   expect_word(p, "(");
   bool list = sees_word(p, "[") && (f->op == CLT_OP_LENGTH || f->most > 2);
   bool elements = list && f->op == CLT_OP_LENGTH; /* which count, whatever they are */
@@ -157,15 +189,15 @@ static void report_unknown(parser *p, const clt_token *t, bool call) {
   char name[80];
   int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
   snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
-  size_t n = call ? clt_n_functions : p->n_symbols;
+  size_t n = call ? N_FUNCTIONS : p->n_symbols;
   const char **names = clt_new_array(n, sizeof *names);
   if (names == NULL) {
     report_memory(p);
     return;
   }
-  for (size_t i = 0; i < n; i++) names[i] = call ? clt_functions[i].name : p->symbols[i].name;
+  for (size_t i = 0; i < n; i++) names[i] = call ? functions[i].name : p->symbols[i].name;
   const char *near = clt_nearest_name(name, names, n), *what = call ? "the function" : "the name";
-  if (clt_function_find(name, strlen(name)))
+  if (find_function(name, strlen(name)))
     report_mistake(p, t->begin, "'%s' is a function and wants '(',", name);
   else if (near)
     report_mistake(p, t->begin, "%s '%s' is not known (did you mean '%s'?)", what, name, near);
@@ -188,7 +220,7 @@ static clt_operand parse_name(parser *p) {
   next_word(p);
   if (p->code) return 0;
   if (sees_word(p, "(")) {
-    const clt_function *f = clt_function_find(name, (size_t)length);
+    const struct function *f = find_function(name, (size_t)length);
     if (f) return parse_call(p, f, t.begin);
     if (clt_token_is(&t, p->text, "range")) report_mistake(p, t.begin, "range() can only stand behind 'in',");
     report_unknown(p, &t, true);
