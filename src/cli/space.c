@@ -1,4 +1,3 @@
-#include <clatune/space.h>
 #include <stdio.h>
 
 #include "cli/output.h"

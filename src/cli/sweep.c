@@ -1,7 +1,6 @@
 /* Which tunings a sweep has: the plan's cells, on the devices, without what is filtered out. */
 #include "cli/sweep.h"
 
-#include <clatune/sys/evaluator.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

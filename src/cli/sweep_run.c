@@ -1,6 +1,5 @@
 /* Runs what is open of a sweep, and says on standard error how that gets on: a bar on a terminal, a line a tuning
  * elsewhere. Tunings on one physical device come one after the other, in a thread of their own. */
-#include <clatune/sys/evaluator.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

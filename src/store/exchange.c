@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/memory.h"
 #include "store/store.h"
 
 static bool is_selected(const clt_store_selection *s, const clt_store_description *d) {

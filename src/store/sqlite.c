@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "measurement/statistics.h"
 #include "store/database.h"
 #include "store/store.h"

@@ -121,8 +121,9 @@ static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_o
     uint32_t positions[CLT_MAX_PARAMETERS];
     clt_error cause = {0};
     clt_space_positions(space, clt_instance_default(instance), positions);
-    json_object_foreach(json_is_object(inner) ? inner : item, name, value) if (rc == CLT_OK) rc =
-        set_position(space, positions, name, value, &cause);
+    json_object_foreach(json_is_object(inner) ? inner : item, name, value) {
+      if (rc == CLT_OK) rc = set_position(space, positions, name, value, &cause);
+    }
     clt_config config = rc ? CLT_CONFIG_NONE : clt_space_from_positions(space, positions);
     if (rc)
       clt_fail(error, rc, "configuration %zu: %s", i, cause.message);

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory.h"
 #include "base/option.h"
 #include "eval/evaluators.h"
 #include "problem/guidance.h"

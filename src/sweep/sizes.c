@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/map.h"
-#include "base/memory.h"
 #include "problem/parts.h"
 #include "space/space.h"
 #include "sweep/sweep.h"
