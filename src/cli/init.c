@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
-#include "device/inspect.h"
+#include "device/device.h"
 
 #define MAX_TEXT_BYTES (512 << 10)
 #define MAX_MACROS 64

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/subject.h"
-#include "device/inspect.h"
+#include "device/device.h"
 #include "measurement/objective.h"
 #include "problem/data.h"
 #include "problem/guidance.h"

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "device/inspect.h"
+#include "device/device.h"
 
 typedef struct condition {
   const char *text;

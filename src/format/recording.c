@@ -97,29 +97,17 @@ static int finish_recording(clt_recording *r, const clt_space_builder *builder, 
 #define MAX_VALUES (16u << 20) /* some 50 bytes each in the parser's tree */
 #define ENTRY_DEPTH 2          /* inside of {"cache": { */
 
-/* Replaces a word that Python writes and JSON lacks, and a minus before it, by an empty string. Returns its length, 0
- * where it does not stand here. */
-static size_t blank_word(char *text, size_t n, size_t at, const char *word) {
-  size_t length = strlen(word);
-  if (n - at < length || memcmp(text + at, word, length) != 0) return 0;
-  memset(text + at, ' ', length);
-  memset(text + at, '"', 2);
-  if (at > 0 && text[at - 1] == '-') text[at - 1] = ' ';
-  return length;
-}
-
 /* Walks JSON text once before it is parsed. Refuses what is nested too deeply or has too many values for a parser that
- * builds a tree. Replaces NaN, Infinity and -Infinity. Where the text ends in the middle, as after an interrupted run,
- * cuts it behind the last whole member of a member of the root object and closes it. Mistakes of other kinds are left
- * to the parser, which says where they are. */
+ * builds a tree. Replaces NaN, Infinity and -Infinity, which Python writes and JSON lacks, by empty strings. Where the
+ * text ends in the middle, as after an interrupted run, cuts it behind the last whole member of a member of the root
+ * object and closes it. Mistakes of other kinds are left to the parser, which says where they are. */
 static int prepare_json(clt_text *json, const char *path, clt_error *error) {
   char *text = json->bytes, open[MAX_DEPTH];
   size_t n = json->n, at = 0, depth = 0, n_values = 0;
   size_t whole = 0; /* the text up to here, closed ENTRY_DEPTH times, is well-formed; 0: none */
   bool broken = false;
   for (; at < n && !broken; at++) {
-    size_t blanked = 0;
-    bool bracket = false;
+    const char *word = text[at] == 'N' ? "NaN" : "Infinity";
     switch (text[at]) {
       case '"':
         for (at++; at < n && text[at] != '"'; at++)
@@ -130,23 +118,29 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
         if (depth == MAX_DEPTH)
           return clt_fail(error, CLT_E_FORMAT, "'%s' is nested more than %d deep", path, MAX_DEPTH);
         open[depth++] = text[at];
-        bracket = true;
+        if (depth == ENTRY_DEPTH && open[0] == '{' && open[1] == '{') whole = at + 1;
         break;
       case '}':
       case ']':
         broken = depth == 0 || open[depth - 1] != (text[at] == '}' ? '{' : '[');
         depth -= !broken;
-        bracket = true;
+        if (!broken && depth == ENTRY_DEPTH && open[0] == '{' && open[1] == '{') whole = at + 1;
         break;
       case ',':
-      case ':': n_values++; break;
-      case 'N': blanked = blank_word(text, n, at, "NaN"); break;
-      case 'I': blanked = blank_word(text, n, at, "Infinity"); break;
+      case ':':
+        if (++n_values > MAX_VALUES)
+          return clt_fail(error, CLT_E_RANGE, "'%s' has more than %u values", path, MAX_VALUES);
+        break;
+      case 'N':
+      case 'I':
+        if (n - at < strlen(word) || memcmp(text + at, word, strlen(word)) != 0) break;
+        if (at > 0 && text[at - 1] == '-') text[at - 1] = ' ';
+        memset(text + at, ' ', strlen(word));
+        memset(text + at, '"', 2);
+        at += strlen(word) - 1;
+        break;
       default: break;
     }
-    if (blanked) at += blanked - 1;
-    if (bracket && !broken && depth == ENTRY_DEPTH && open[0] == '{' && open[1] == '{') whole = at + 1;
-    if (n_values > MAX_VALUES) return clt_fail(error, CLT_E_RANGE, "'%s' has more than %u values", path, MAX_VALUES);
   }
   bool cut_off = depth > 0 || at > n;
   if (cut_off && !broken && whole) {

@@ -205,12 +205,6 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
   return CLT_OK;
 }
 
-bool clt_bindings_change_inputs(const clt_bindings *bindings) {
-  for (size_t i = 0; i < bindings->n; i++)
-    if (bindings->items[i].object.memory && bindings->items[i].arg->has_data) return true;
-  return false;
-}
-
 int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error) {
   cl_int status = CL_SUCCESS;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "device/inspect.h"
+#include "device/device.h"
 #include "opencl/internal.h"
 
 #define MAX_HEADER_BYTES ((size_t)16 << 20)

@@ -1,8 +1,7 @@
-/* An executor: OpenCL's status codes, which clock may be trusted, a device with its context and queue; and the way from
- * a configuration to what can be timed, on other data, and the references that others are compared with. */
+/* An executor: OpenCL's status codes, a device with its context and queue; and the way from a configuration to what can
+ * be timed, on other data, and the references that others are compared with. */
 #include "opencl/internal.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,53 +87,6 @@ int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const ch
   return clt_reject(m, reason, "%s: %s (%d)", what, clt_cl_status_name(status), status);
 }
 
-/* --- clocks --- */
-
-/* 5 % for clocks that drift apart, 50 us for their grain. */
-#define DRIFT 1.05
-#define GRAIN_S 50e-6
-/* Launching takes its time, but on no driver two thirds of the whole and 20 ms on top. */
-#define OVERHEAD_FACTOR 3.0
-#define OVERHEAD_S 20e-3
-
-enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5 };
-
-double clt_event_seconds(cl_event event) {
-  cl_ulong start = 0, end = 0;
-  if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS ||
-      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS || end <= start)
-    return -1;
-  return 1e-9 * (double)(end - start);
-}
-
-bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 && device_s <= DRIFT * host_s + GRAIN_S; }
-
-bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEAD_FACTOR * device_s + OVERHEAD_S; }
-
-/* Times a few copies on the device with both clocks. Leaves nothing behind. */
-static clt_clock judge_clock(const clt_executor *executor) {
-  if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
-  cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
-  cl_mem to = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
-  double least_device_s = INFINITY, least_host_s = INFINITY;
-  bool possible = from && to;
-  for (int i = 0; possible && i < JUDGE_ROUNDS; i++) {
-    cl_event event = NULL;
-    double started = clt_now_s();
-    possible = clEnqueueCopyBuffer(executor->queue, from, to, 0, 0, JUDGE_BYTES, 0, NULL, &event) == CL_SUCCESS;
-    if (!possible) break;
-    bool finished = clFinish(executor->queue) == CL_SUCCESS;
-    double host_s = clt_now_s() - started, device_s = clt_event_seconds(event);
-    clReleaseEvent(event);
-    possible = finished && clt_clock_possible(device_s, host_s);
-    least_device_s = fmin(least_device_s, device_s);
-    least_host_s = fmin(least_host_s, host_s);
-  }
-  if (from) clReleaseMemObject(from);
-  if (to) clReleaseMemObject(to);
-  return possible && clt_clock_agrees(least_device_s, least_host_s) ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
-}
-
 /* --- executors --- */
 
 void clt_executor_announce(const clt_executor *executor, clt_phase phase) {
@@ -182,7 +134,7 @@ int clt_executor_new_on(clt_executor **out, cl_context context, cl_device_id dev
   if (rc) return clt_executor_free(executor), rc;
   size_t share = (size_t)(executor->info.global_memory_bytes / CACHE_SHARE);
   executor->inputs.limit_bytes = share > CACHE_MIN_BYTES ? share : CACHE_MIN_BYTES;
-  executor->clock = properties & CL_QUEUE_PROFILING_ENABLE ? judge_clock(executor) : CLT_CLOCK_HOST;
+  executor->clock = properties & CL_QUEUE_PROFILING_ENABLE ? clt_judge_clock(executor) : CLT_CLOCK_HOST;
   *out = executor;
   return CLT_OK;
 }

@@ -10,7 +10,7 @@
 #include <CL/cl.h>
 #include <clatune/measurement.h>
 
-#include "device/inspect.h"
+#include "device/device.h"
 #include "opencl/timing.h"
 #include "problem/data.h"
 #include "problem/plan.h"

@@ -55,14 +55,6 @@ void clt_executor_announce(const clt_executor *executor, clt_phase phase);
 /* CLT_E_OPENCL after a fault that the device did not survive. */
 int clt_executor_usable(const clt_executor *executor, clt_error *error);
 
-/* END - START of a finished event in seconds, or a negative number where the driver gives none or END <= START. */
-double clt_event_seconds(cl_event event);
-/* Whether the device can have been busy for device_s of the host_s from enqueuing to the end: true of every run. */
-bool clt_clock_possible(double device_s, double host_s);
-/* Whether the two clocks agree but for the overhead of a launch: of the shortest of several runs, since the host may
- * have been kept from its core in any single one. */
-bool clt_clock_agrees(double device_s, double host_s);
-
 /* --- memory.c: what a kernel is given memory in --- */
 
 /* A buffer between guard bands, or an image. Contents are packed: rows without gaps. */
@@ -160,8 +152,6 @@ typedef enum clt_restore {
 } clt_restore;
 int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error); /* waits */
-/* Whether CLT_RESTORE_INPUTS has anything to do. */
-bool clt_bindings_change_inputs(const clt_bindings *bindings);
 /* Shared inputs are uploaded again for the next configuration: this one may have damaged them. */
 void clt_bindings_distrust(const clt_bindings *bindings);
 
@@ -213,6 +203,14 @@ size_t clt_declarations_learn(clt_declarations *declarations, const char *log);
 char *clt_declarations_prepend(const clt_declarations *declarations, const char *source, const char *options);
 
 /* --- timing.c: running a plan's launches; the queue must be idle --- */
+
+/* Times a few copies on the device with both clocks. Leaves nothing behind. */
+clt_clock clt_judge_clock(const clt_executor *executor);
+/* Whether the device can have been busy for device_s of the host_s from enqueuing to the end: true of every run. */
+bool clt_clock_possible(double device_s, double host_s);
+/* Whether the two clocks agree but for the overhead of a launch: of the shortest of several runs, since the host may
+ * have been kept from its core in any single one. */
+bool clt_clock_agrees(double device_s, double host_s);
 
 /* One run: all launches, repeats included. */
 typedef struct clt_run {

@@ -1,4 +1,5 @@
-/* Running a plan's launches, timing a prepared configuration, and the energy of its runs. */
+/* Which clock may be trusted, running a plan's launches, timing a prepared configuration, and the energy of its runs.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,53 @@
 #include "device/device.h"
 #include "measurement/statistics.h"
 #include "opencl/internal.h"
+
+/* --- clocks --- */
+
+/* 5 % for clocks that drift apart, 50 us for their grain. */
+#define DRIFT 1.05
+#define GRAIN_S 50e-6
+/* Launching takes its time, but on no driver two thirds of the whole and 20 ms on top. */
+#define OVERHEAD_FACTOR 3.0
+#define OVERHEAD_S 20e-3
+
+enum { JUDGE_BYTES = 4 << 20, JUDGE_ROUNDS = 5 };
+
+/* END - START of a finished event in seconds, or a negative number where the driver gives none or END <= START. */
+static double event_seconds(cl_event event) {
+  cl_ulong start = 0, end = 0;
+  if (clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS ||
+      clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS || end <= start)
+    return -1;
+  return 1e-9 * (double)(end - start);
+}
+
+bool clt_clock_possible(double device_s, double host_s) { return device_s > 0 && device_s <= DRIFT * host_s + GRAIN_S; }
+
+bool clt_clock_agrees(double device_s, double host_s) { return host_s <= OVERHEAD_FACTOR * device_s + OVERHEAD_S; }
+
+clt_clock clt_judge_clock(const clt_executor *executor) {
+  if (!(executor->info.timer_resolution_s > 0)) return CLT_CLOCK_HOST;
+  cl_mem from = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
+  cl_mem to = clCreateBuffer(executor->context, CL_MEM_READ_WRITE, JUDGE_BYTES, NULL, NULL);
+  double least_device_s = INFINITY, least_host_s = INFINITY;
+  bool possible = from && to;
+  for (int i = 0; possible && i < JUDGE_ROUNDS; i++) {
+    cl_event event = NULL;
+    double started = clt_now_s();
+    possible = clEnqueueCopyBuffer(executor->queue, from, to, 0, 0, JUDGE_BYTES, 0, NULL, &event) == CL_SUCCESS;
+    if (!possible) break;
+    bool finished = clFinish(executor->queue) == CL_SUCCESS;
+    double host_s = clt_now_s() - started, device_s = event_seconds(event);
+    clReleaseEvent(event);
+    possible = finished && clt_clock_possible(device_s, host_s);
+    least_device_s = fmin(least_device_s, device_s);
+    least_host_s = fmin(least_host_s, host_s);
+  }
+  if (from) clReleaseMemObject(from);
+  if (to) clReleaseMemObject(to);
+  return possible && clt_clock_agrees(least_device_s, least_host_s) ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
+}
 
 /* --- launches --- */
 
@@ -35,7 +83,7 @@ static cl_int harvest_batch(batch *b, const clt_executor *executor) {
     if (status >= 0)
       status = clGetEventInfo(b->events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     if (status >= 0 && state < 0) status = state;
-    double s = clt_event_seconds(b->events[i]);
+    double s = event_seconds(b->events[i]);
     b->device_s = s > 0 && b->device_s >= 0 ? b->device_s + s : -1;
     clReleaseEvent(b->events[i]);
   }
@@ -226,7 +274,11 @@ static int read_meter(clt_executor *executor, double *energy_J, clt_error *error
  * have to be restored before each. NaN where the counter does not move. */
 static int measure_energy(clt_prepared *prepared, double energy_s, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
-  bool restore = clt_bindings_change_inputs(&prepared->bindings);
+  bool restore = false; /* whether there is an input that the kernel changes */
+  for (size_t i = 0; i < prepared->bindings.n; i++) {
+    const clt_binding *binding = &prepared->bindings.items[i];
+    restore |= binding->object.memory && binding->arg->has_data;
+  }
   double of_time = m->time_s > 0 ? fmin(fmax(GROUP_S / m->time_s, 1), MOST_IN_GROUP) : 1;
   size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring may take long */
   double before_J = 0, after_J = 0, elapsed_s = 0;

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "device/inspect.h"
+#include "device/device.h"
 #include "problem/command.h"
 
 #define MAX_INCLUDED 256 /* files in one hash */

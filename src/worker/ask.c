@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "device/inspect.h"
+#include "device/device.h"
 #include "worker/process.h"
 
 #define PATIENCE_S 60

@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "base/json.h"
-#include "device/inspect.h"
+#include "device/device.h"
 #include "opencl/timing.h"
 
 #define CLT_MAX_FRAME_BYTES ((size_t)1 << 20)
