@@ -119,21 +119,6 @@ static int open_powercap(clt_energy_meter *m, const clt_device_info *device, clt
                        m->folder);
 }
 
-static int read_powercap(clt_energy_meter *m, clt_error *error) {
-  double sum_uj = 0;
-  for (zone *z = m->zones; z < m->zones + m->n_zones; z++) {
-    uint64_t now_uj;
-    if (!read_number(m, z->name, "energy_uj", &now_uj))
-      return clt_fail_errno(error, CLT_E_IO, "read an energy counter of", m->folder);
-    if (now_uj < z->last_uj && z->range_uj < z->last_uj)
-      return clt_fail(error, CLT_E_IO, "an energy counter of '%s' began anew, and its range is not known", m->folder);
-    sum_uj += (double)(now_uj - z->last_uj + (now_uj < z->last_uj ? z->range_uj : 0));
-    z->last_uj = now_uj;
-  }
-  m->energy_J += sum_uj * J_PER_UJ;
-  return CLT_OK;
-}
-
 /* --- NVML --- */
 
 /* The counter that the driver of NVIDIA's GPUs keeps, from Volta on (nvmlDeviceGetTotalEnergyConsumption:
@@ -183,16 +168,6 @@ static int open_nvml(clt_energy_meter *m, const clt_device_info *device, clt_err
   return refuse_device(error, device, "NVML gives no energy of it: %s; choose another objective", m->text(status));
 }
 
-static int read_nvml(clt_energy_meter *m, clt_error *error) {
-  unsigned long long now_mJ = 0;
-  int status = m->energy(m->gpu, &now_mJ);
-  if (status || now_mJ < m->first_mJ)
-    return clt_fail(error, CLT_E_IO, "NVML no longer gives the energy: %s",
-                    status ? m->text(status) : "its counter began anew");
-  m->energy_J = (double)(now_mJ - m->first_mJ) * J_PER_MJ;
-  return CLT_OK;
-}
-
 /* --- meters --- */
 
 int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_error *error) {
@@ -203,11 +178,9 @@ int clt_energy_open(clt_energy_meter **out, const clt_device_info *device, clt_e
   clt_energy_meter *meter = clt_new_array(1, sizeof *meter);
   if (meter == NULL) return clt_fail_memory(error);
   int rc = cpu ? open_powercap(meter, device, error) : open_nvml(meter, device, error);
-  if (rc)
-    clt_energy_close(meter);
-  else
-    *out = meter;
-  return rc;
+  if (rc) return clt_energy_close(meter), rc;
+  *out = meter;
+  return CLT_OK;
 }
 
 int clt_energy_check(const clt_device_info *device, clt_error *error) {
@@ -225,8 +198,26 @@ void clt_energy_close(clt_energy_meter *meter) {
   free(meter);
 }
 
-int clt_energy_read(clt_energy_meter *meter, double *energy_J, clt_error *error) {
-  int rc = meter->library ? read_nvml(meter, error) : read_powercap(meter, error);
-  if (rc == CLT_OK) *energy_J = meter->energy_J;
-  return rc;
+int clt_energy_read(clt_energy_meter *m, double *energy_J, clt_error *error) {
+  if (m->library) {
+    unsigned long long now_mJ = 0;
+    int status = m->energy(m->gpu, &now_mJ);
+    if (status || now_mJ < m->first_mJ)
+      return clt_fail(error, CLT_E_IO, "NVML no longer gives the energy: %s",
+                      status ? m->text(status) : "its counter began anew");
+    m->energy_J = (double)(now_mJ - m->first_mJ) * J_PER_MJ;
+  }
+  double sum_uj = 0;
+  for (zone *z = m->zones; z < m->zones + m->n_zones; z++) {
+    uint64_t now_uj;
+    if (!read_number(m, z->name, "energy_uj", &now_uj))
+      return clt_fail_errno(error, CLT_E_IO, "read an energy counter of", m->folder);
+    if (now_uj < z->last_uj && z->range_uj < z->last_uj)
+      return clt_fail(error, CLT_E_IO, "an energy counter of '%s' began anew, and its range is not known", m->folder);
+    sum_uj += (double)(now_uj - z->last_uj + (now_uj < z->last_uj ? z->range_uj : 0));
+    z->last_uj = now_uj;
+  }
+  m->energy_J += sum_uj * J_PER_UJ;
+  *energy_J = m->energy_J;
+  return CLT_OK;
 }

@@ -116,11 +116,9 @@ int clt_declarations_parse(clt_declarations **out, const char *text, clt_error *
   clt_declarations *d = clt_new_array(1, sizeof *d);
   if (d) d->text = clt_plain_source(text);
   int rc = d && d->text ? cut_header(d, error) : clt_fail_memory(error);
-  if (rc)
-    clt_declarations_free(d);
-  else
-    *out = d;
-  return rc;
+  if (rc) return clt_declarations_free(d), rc;
+  *out = d;
+  return CLT_OK;
 }
 
 void clt_declarations_free(clt_declarations *declarations) {

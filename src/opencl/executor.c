@@ -218,11 +218,9 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
     rc = run_on_data(&prepared->bindings, &prepared->first_run_s, executor, &prepared->program, plan, data, compare, m,
                      error);
   clt_executor_announce(executor, CLT_PHASE_DONE);
-  if (rc)
-    clt_prepared_free(prepared);
-  else
-    *out = prepared;
-  return rc;
+  if (rc) return clt_prepared_free(prepared), rc;
+  *out = prepared;
+  return CLT_OK;
 }
 
 int clt_executor_prepare(clt_executor *executor, clt_prepared **out, const clt_plan *plan, const clt_data *data,

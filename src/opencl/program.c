@@ -222,11 +222,9 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   }
   free(text);
   m->phases.build_s += clt_now_s() - started;
-  if (rc)
-    clt_program_release(&built);
-  else
-    *out = built;
-  return rc;
+  if (rc) return clt_program_release(&built), rc;
+  *out = built;
+  return CLT_OK;
 }
 
 void clt_program_release(clt_program *program) {

@@ -264,11 +264,6 @@ static int time_series(series *s, clt_prepared *prepared, const clt_timing_polic
 
 /* --- energy --- */
 
-static int read_meter(clt_executor *executor, double *energy_J, clt_error *error) {
-  int rc = executor->meter ? 0 : clt_energy_open(&executor->meter, &executor->info, error);
-  return rc ? rc : clt_energy_read(executor->meter, energy_J, error);
-}
-
 /* The energy of one run: counters move every millisecond (powercap) to every tenth of a second (NVML), so it is the
  * mean over many, those that fill energy_s (at least one). They are done without waiting between them, unless inputs
  * have to be restored before each. NaN where the counter does not move. */
@@ -282,7 +277,8 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
   double of_time = m->time_s > 0 ? fmin(fmax(GROUP_S / m->time_s, 1), MOST_IN_GROUP) : 1;
   size_t group = restore ? 1 : (size_t)of_time, n_runs = 0; /* restoring may take long */
   double before_J = 0, after_J = 0, elapsed_s = 0;
-  int rc = read_meter(executor, &before_J, error);
+  int rc = executor->meter ? CLT_OK : clt_energy_open(&executor->meter, &executor->info, error);
+  if (rc == 0) rc = clt_energy_read(executor->meter, &before_J, error);
   double started_s = clt_now_s();
   after_J = before_J;
   while (rc == 0 && (elapsed_s < energy_s || (after_J <= before_J && elapsed_s < PATIENCE * energy_s))) {
@@ -292,7 +288,7 @@ static int measure_energy(clt_prepared *prepared, double energy_s, clt_measureme
     if (rc == 0) rc = clt_launch_run(&run, executor, &prepared->program, prepared->plan, group, m);
     n_runs += group;
     elapsed_s = clt_now_s() - started_s;
-    if (rc == 0 && elapsed_s >= energy_s) rc = read_meter(executor, &after_J, error);
+    if (rc == 0 && elapsed_s >= energy_s) rc = clt_energy_read(executor->meter, &after_J, error);
   }
   m->phases.runs_s += elapsed_s;
   if (rc == 0) m->energy_J = after_J > before_J ? (after_J - before_J) / (double)n_runs : NAN;
