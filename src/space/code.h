@@ -111,15 +111,15 @@ typedef enum clt_failure {
   CLT_FAILED_TYPES
 } clt_failure;
 
-/* The failure and the mark of a failed value: any number below 2^24, given to clt_op_apply. */
+/* Behind the failure stands the number of the node that failed, where an expression is evaluated; 0: not yet noted. */
+#define CLT_FAILED_NODE_SHIFT 8
 static inline clt_failure clt_failed_why(clt_value v) { return (clt_failure)(v.integer & 0xff); }
-static inline uint32_t clt_failed_mark(clt_value v) { return (uint32_t)(v.integer >> 8); }
 static inline bool clt_failed_fatally(clt_value v) {
   return v.type == CLT_FAILED && clt_failed_why(v) >= CLT_FAILED_FATAL;
 }
 
-/* Applies op to as many operands as it takes. mark goes into the result if this very operation fails. */
-clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mark);
+/* Applies op to as many operands as it takes. */
+clt_value clt_op_apply(clt_op op, const clt_value *const *operands);
 
 static inline clt_value clt_integer(int64_t x) { return (clt_value){.type = CLT_INT, .integer = x}; }
 static inline clt_value clt_real(double x) { return (clt_value){.type = CLT_REAL, .real = x}; }

@@ -141,7 +141,7 @@ static const step *run_level(const level *l, clt_value *registers, uint32_t posi
         clt_op_quick((clt_op)s->op, operands[0]->integer, operands[1]->integer, &quick))
       *target = quick;
     else
-      *target = clt_op_apply((clt_op)s->op, operands, 0);
+      *target = clt_op_apply((clt_op)s->op, operands);
   }
   return NULL;
 }

@@ -29,7 +29,7 @@ int clt_expr_add(clt_expr *expr, clt_expr_node node, clt_operand *out) {
     if (node.op == CLT_OP_OR) return *out = node.operands[truth ? 0 : 1], CLT_OK;
     if (node.op == CLT_OP_CHOOSE) return *out = node.operands[truth ? 1 : 2], CLT_OK;
   }
-  clt_value value = constant ? clt_op_apply((clt_op)node.op, values, 0) : (clt_value){.type = CLT_FAILED};
+  clt_value value = constant ? clt_op_apply((clt_op)node.op, values) : (clt_value){.type = CLT_FAILED};
   if (value.type != CLT_FAILED) node = (clt_expr_node){.op = CLT_OP_CONSTANT, .value = value};
   if (clt_grow(&expr->nodes, &expr->nodes_capacity, expr->n_nodes + 1, sizeof *expr->nodes)) return CLT_E_MEMORY;
   if (node.value.type == CLT_STRING && (node.value.text = strdup(node.value.text)) == NULL) return CLT_E_MEMORY;
@@ -164,9 +164,7 @@ static int fail_evaluation(const clt_expr *expr, clt_value failed, clt_error *er
       [CLT_FAILED_TYPES] = "these types do not go together"};
   clt_failure why = clt_failed_why(failed);
   int code = why < CLT_FAILED_FATAL ? CLT_E_RANGE : CLT_E_EXPRESSION;
-  uint32_t mark = clt_failed_mark(failed);
-  if (mark >= expr->n_nodes) return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s'", expr->text);
-  const clt_expr_node *node = &expr->nodes[mark];
+  const clt_expr_node *node = &expr->nodes[failed.integer >> CLT_FAILED_NODE_SHIFT];
   return clt_expr_mistake(expr, code, error, "cannot evaluate '%.300s': '%s' at column %u: %s", expr->text,
                           clt_op_text(node->op), (unsigned)node->column, texts[why]);
 }
@@ -184,7 +182,9 @@ int clt_expr_eval(const clt_expr *expr, const clt_value *slots, clt_value *out, 
     } else {
       const clt_value *operands[4];
       for (unsigned k = 0; k < clt_op_arity(node->op); k++) operands[k] = &results[node->operands[k]];
-      results[i] = clt_op_apply((clt_op)node->op, operands, (uint32_t)i);
+      results[i] = clt_op_apply((clt_op)node->op, operands);
+      if (results[i].type == CLT_FAILED && results[i].integer >> CLT_FAILED_NODE_SHIFT == 0)
+        results[i].integer |= (int64_t)i << CLT_FAILED_NODE_SHIFT;
     }
   }
   clt_value result = results[expr->n_nodes - 1];

@@ -28,7 +28,7 @@ static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
       operands[k] = operand->table ? &operand->table[v] : &operand->value;
     }
     if (arity > 0)
-      *out = clt_op_apply((clt_op)node->op, operands, 0);
+      *out = clt_op_apply((clt_op)node->op, operands);
     else if (parameter)
       *out = parameter->values[v];
   }

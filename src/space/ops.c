@@ -28,28 +28,26 @@ bool clt_value_truthy(clt_value v) {
   }
 }
 
-static clt_value failed(clt_failure why, uint32_t mark) {
-  return (clt_value){.type = CLT_FAILED, .integer = (int64_t)mark << 8 | why};
-}
+static clt_value failed(clt_failure why) { return (clt_value){.type = CLT_FAILED, .integer = why}; }
 
 static bool is_whole(clt_value v) { return v.type == CLT_INT || v.type == CLT_BOOL; }
 static bool is_exact(int64_t a) { return a >= -EXACT && a <= EXACT; }
 
 /* --- one operand --- */
 
-static clt_value apply_unary(clt_op op, clt_value v, uint32_t mark) {
+static clt_value apply_unary(clt_op op, clt_value v) {
   if (v.type == CLT_FAILED) return v;
   if (op == CLT_OP_NOT) return clt_boolean(!clt_value_truthy(v));
   if (op == CLT_OP_BOOL) return clt_boolean(clt_value_truthy(v));
   if (op == CLT_OP_LENGTH && v.type == CLT_STRING) return clt_integer((int64_t)strlen(v.text));
-  if (v.type == CLT_STRING || op == CLT_OP_LENGTH) return failed(CLT_FAILED_TYPES, mark);
+  if (v.type == CLT_STRING || op == CLT_OP_LENGTH) return failed(CLT_FAILED_TYPES);
   if (is_whole(v)) {
     switch (op) {
       case CLT_OP_INVERT: return clt_integer(~v.integer);
       case CLT_OP_NEGATE:
       case CLT_OP_ABS:
         if (op == CLT_OP_ABS && v.integer >= 0) return clt_integer(v.integer);
-        return v.integer == INT64_MIN ? failed(CLT_FAILED_OVERFLOW, mark) : clt_integer(-v.integer);
+        return v.integer == INT64_MIN ? failed(CLT_FAILED_OVERFLOW) : clt_integer(-v.integer);
       case CLT_OP_PLUS:
       case CLT_OP_INT:
       case CLT_OP_ROUND:
@@ -69,15 +67,15 @@ static clt_value apply_unary(clt_op op, clt_value v, uint32_t mark) {
     case CLT_OP_ROUND: result = rint(x); break;
     case CLT_OP_FLOOR: result = floor(x); break;
     case CLT_OP_CEIL: result = ceil(x); break;
-    case CLT_OP_SQRT: return x < 0 ? failed(CLT_FAILED_DOMAIN, mark) : clt_real(sqrt(x));
-    case CLT_OP_LOG: return x <= 0 ? failed(CLT_FAILED_DOMAIN, mark) : clt_real(log(x));
-    case CLT_OP_LOG2: return x <= 0 ? failed(CLT_FAILED_DOMAIN, mark) : clt_real(log2(x));
-    case CLT_OP_LOG10: return x <= 0 ? failed(CLT_FAILED_DOMAIN, mark) : clt_real(log10(x));
-    case CLT_OP_EXP: return isinf(exp(x)) && !isinf(x) ? failed(CLT_FAILED_OVERFLOW, mark) : clt_real(exp(x));
-    default: return failed(CLT_FAILED_TYPES, mark); /* ~ */
+    case CLT_OP_SQRT: return x < 0 ? failed(CLT_FAILED_DOMAIN) : clt_real(sqrt(x));
+    case CLT_OP_LOG: return x <= 0 ? failed(CLT_FAILED_DOMAIN) : clt_real(log(x));
+    case CLT_OP_LOG2: return x <= 0 ? failed(CLT_FAILED_DOMAIN) : clt_real(log2(x));
+    case CLT_OP_LOG10: return x <= 0 ? failed(CLT_FAILED_DOMAIN) : clt_real(log10(x));
+    case CLT_OP_EXP: return isinf(exp(x)) && !isinf(x) ? failed(CLT_FAILED_OVERFLOW) : clt_real(exp(x));
+    default: return failed(CLT_FAILED_TYPES); /* ~ */
   }
   if (clt_real_to_integer(result, &integer)) return clt_integer(integer);
-  return failed(isfinite(x) ? CLT_FAILED_OVERFLOW : CLT_FAILED_DOMAIN, mark);
+  return failed(isfinite(x) ? CLT_FAILED_OVERFLOW : CLT_FAILED_DOMAIN);
 }
 
 /* --- two operands: arithmetic --- */
@@ -89,12 +87,12 @@ static int64_t floor_remainder(int64_t a, int64_t b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t mark) {
+static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b) {
   int64_t result = 0;
   bool overflow = false;
   if (b == 0 && (op == CLT_OP_DIVIDE || op == CLT_OP_FLOOR_DIVIDE || op == CLT_OP_REMAINDER))
-    return failed(CLT_FAILED_DIVISION, mark);
-  if (b < 0 && (op == CLT_OP_SHIFT_LEFT || op == CLT_OP_SHIFT_RIGHT)) return failed(CLT_FAILED_SHIFT, mark);
+    return failed(CLT_FAILED_DIVISION);
+  if (b < 0 && (op == CLT_OP_SHIFT_LEFT || op == CLT_OP_SHIFT_RIGHT)) return failed(CLT_FAILED_SHIFT);
   switch (op) {
     case CLT_OP_ADD: overflow = __builtin_add_overflow(a, b, &result); break;
     case CLT_OP_SUBTRACT: overflow = __builtin_sub_overflow(a, b, &result); break;
@@ -108,7 +106,7 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
       break;
     case CLT_OP_REMAINDER: result = floor_remainder(a, b); break;
     case CLT_OP_POWER:
-      if (b < 0) return a == 0 ? failed(CLT_FAILED_DIVISION, mark) : clt_real(pow((double)a, (double)b));
+      if (b < 0) return a == 0 ? failed(CLT_FAILED_DIVISION) : clt_real(pow((double)a, (double)b));
       if (a == 0 || a == 1) b = b > 0;
       if (a == -1) b &= 1;
       for (result = 1; b > 0 && !overflow; b >>= 1) {
@@ -122,7 +120,7 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
         a = b;
         b = rest;
       }
-      return apply_unary(CLT_OP_ABS, clt_integer(a), mark);
+      return apply_unary(CLT_OP_ABS, clt_integer(a));
     case CLT_OP_SHIFT_LEFT:
       overflow = a != 0 && (b >= 63 || __builtin_mul_overflow(a, (int64_t)1 << b, &result));
       break;
@@ -130,13 +128,13 @@ static clt_value integer_arithmetic(clt_op op, int64_t a, int64_t b, uint32_t ma
       if (b > 63) b = 63;
       result = a < 0 ? ~(~a >> b) : a >> b;
   }
-  return overflow ? failed(CLT_FAILED_OVERFLOW, mark) : clt_integer(result);
+  return overflow ? failed(CLT_FAILED_OVERFLOW) : clt_integer(result);
 }
 
-static clt_value real_arithmetic(clt_op op, double a, double b, uint32_t mark) {
+static clt_value real_arithmetic(clt_op op, double a, double b) {
   double result, rest;
   bool divides = op == CLT_OP_DIVIDE || op == CLT_OP_FLOOR_DIVIDE || op == CLT_OP_REMAINDER;
-  if (divides && b == 0) return failed(CLT_FAILED_DIVISION, mark);
+  if (divides && b == 0) return failed(CLT_FAILED_DIVISION);
   switch (op) {
     case CLT_OP_ADD: return clt_real(a + b);
     case CLT_OP_SUBTRACT: return clt_real(a - b);
@@ -153,11 +151,11 @@ static clt_value real_arithmetic(clt_op op, double a, double b, uint32_t mark) {
       result = fmod(a, b);
       return clt_real(result == 0 ? copysign(0, b) : (result < 0) != (b < 0) ? result + b : result);
     case CLT_OP_POWER:
-      if (a == 0 && b < 0) return failed(CLT_FAILED_DIVISION, mark);
-      if (a < 0 && isfinite(a) && isfinite(b) && b != floor(b)) return failed(CLT_FAILED_DOMAIN, mark);
+      if (a == 0 && b < 0) return failed(CLT_FAILED_DIVISION);
+      if (a < 0 && isfinite(a) && isfinite(b) && b != floor(b)) return failed(CLT_FAILED_DOMAIN);
       result = pow(a, b);
-      return isinf(result) && isfinite(a) && isfinite(b) ? failed(CLT_FAILED_OVERFLOW, mark) : clt_real(result);
-    default: return failed(CLT_FAILED_TYPES, mark); /* shifts, gcd */
+      return isinf(result) && isfinite(a) && isfinite(b) ? failed(CLT_FAILED_OVERFLOW) : clt_real(result);
+    default: return failed(CLT_FAILED_TYPES); /* shifts, gcd */
   }
 }
 
@@ -192,10 +190,10 @@ static bool are_equal(clt_value a, clt_value b) {
   return compare_numbers(a, b) == 0;
 }
 
-static clt_value apply_comparison(clt_op op, clt_value a, clt_value b, uint32_t mark) {
+static clt_value apply_comparison(clt_op op, clt_value a, clt_value b) {
   if (op == CLT_OP_EQUAL || op == CLT_OP_NOT_EQUAL) return clt_boolean(are_equal(a, b) == (op == CLT_OP_EQUAL));
   bool texts = a.type == CLT_STRING;
-  if (texts != (b.type == CLT_STRING)) return failed(CLT_FAILED_TYPES, mark);
+  if (texts != (b.type == CLT_STRING)) return failed(CLT_FAILED_TYPES);
   int order = texts ? strcmp(a.text, b.text) : compare_numbers(a, b);
   if (!texts && order == 2) return op == CLT_OP_MINIMUM || op == CLT_OP_MAXIMUM ? a : clt_boolean(false);
   switch (op) {
@@ -214,31 +212,31 @@ static clt_value graver_failure(clt_value a, clt_value b) {
   return clt_failed_fatally(b) && !clt_failed_fatally(a) ? b : a;
 }
 
-static clt_value apply_binary(clt_op op, clt_value a, clt_value b, uint32_t mark) {
+static clt_value apply_binary(clt_op op, clt_value a, clt_value b) {
   if (a.type == CLT_FAILED || b.type == CLT_FAILED) return graver_failure(a, b);
-  if (op >= CLT_OP_EQUAL && op <= CLT_OP_MAXIMUM) return apply_comparison(op, a, b, mark);
+  if (op >= CLT_OP_EQUAL && op <= CLT_OP_MAXIMUM) return apply_comparison(op, a, b);
   bool texts = a.type == CLT_STRING && b.type == CLT_STRING, whole = is_whole(a) && is_whole(b);
   if (op == CLT_OP_INSIDE && texts) return clt_boolean(strstr(b.text, a.text) != NULL);
-  if (op == CLT_OP_INSIDE || a.type == CLT_STRING || b.type == CLT_STRING) return failed(CLT_FAILED_TYPES, mark);
+  if (op == CLT_OP_INSIDE || a.type == CLT_STRING || b.type == CLT_STRING) return failed(CLT_FAILED_TYPES);
   if (op == CLT_OP_BIT_AND || op == CLT_OP_BIT_OR || op == CLT_OP_BIT_XOR) {
-    if (!whole) return failed(CLT_FAILED_TYPES, mark);
+    if (!whole) return failed(CLT_FAILED_TYPES);
     return (clt_value){.type = a.type == CLT_BOOL && b.type == CLT_BOOL ? CLT_BOOL : CLT_INT,
                        .integer = op == CLT_OP_BIT_AND  ? a.integer & b.integer
                                   : op == CLT_OP_BIT_OR ? a.integer | b.integer
                                                         : a.integer ^ b.integer};
   }
-  return whole ? integer_arithmetic(op, a.integer, b.integer, mark)
-               : real_arithmetic(op, clt_value_number(a), clt_value_number(b), mark);
+  return whole ? integer_arithmetic(op, a.integer, b.integer)
+               : real_arithmetic(op, clt_value_number(a), clt_value_number(b));
 }
 
 /* --- more operands --- */
 
-static clt_value apply_in_range(const clt_value *const *v, uint32_t mark) {
+static clt_value apply_in_range(const clt_value *const *v) {
   clt_value bad = graver_failure(graver_failure(*v[0], *v[1]), graver_failure(*v[2], *v[3]));
   if (bad.type == CLT_FAILED) return bad;
-  if (!is_whole(*v[1]) || !is_whole(*v[2]) || !is_whole(*v[3])) return failed(CLT_FAILED_TYPES, mark);
+  if (!is_whole(*v[1]) || !is_whole(*v[2]) || !is_whole(*v[3])) return failed(CLT_FAILED_TYPES);
   int64_t start = v[1]->integer, stop = v[2]->integer, step = v[3]->integer, x, distance;
-  if (step == 0) return failed(CLT_FAILED_DOMAIN, mark);
+  if (step == 0) return failed(CLT_FAILED_DOMAIN);
   if (v[0]->type == CLT_STRING) return clt_boolean(false);
   if (is_whole(*v[0]))
     x = v[0]->integer;
@@ -246,14 +244,14 @@ static clt_value apply_in_range(const clt_value *const *v, uint32_t mark) {
     return clt_boolean(false);
   if (!are_equal(clt_integer(x), *v[0])) return clt_boolean(false);
   if (step > 0 ? x < start || x >= stop : x > start || x <= stop) return clt_boolean(false);
-  if (__builtin_sub_overflow(x, start, &distance)) return failed(CLT_FAILED_OVERFLOW, mark);
+  if (__builtin_sub_overflow(x, start, &distance)) return failed(CLT_FAILED_OVERFLOW);
   return clt_boolean(floor_remainder(distance, step) == 0);
 }
 
-clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mark) {
+clt_value clt_op_apply(clt_op op, const clt_value *const *operands) {
   clt_value first = *operands[0], out;
-  if (table[op].arity == 1) return apply_unary(op, first, mark);
-  if (op == CLT_OP_IN_RANGE) return apply_in_range(operands, mark);
+  if (table[op].arity == 1) return apply_unary(op, first);
+  if (op == CLT_OP_IN_RANGE) return apply_in_range(operands);
   if (op == CLT_OP_CHOOSE) {
     if (first.type == CLT_FAILED) return first;
     return clt_value_truthy(first) ? *operands[1] : *operands[2];
@@ -265,5 +263,5 @@ clt_value clt_op_apply(clt_op op, const clt_value *const *operands, uint32_t mar
     if (first.type == CLT_FAILED) return first;
     return clt_value_truthy(first) == (op == CLT_OP_AND) ? second : first;
   }
-  return apply_binary(op, first, second, mark);
+  return apply_binary(op, first, second);
 }

@@ -82,7 +82,7 @@ static int guess_values(const clt_group *group, const double *parameter_bits, gu
   for (size_t k = 0; k < n; k++) {
     if (pairs) {
       const clt_value *operands[2] = {&a->values[k / b->n_values], &b->values[k % b->n_values]};
-      values[k] = clt_op_apply(op, operands, 0);
+      values[k] = clt_op_apply(op, operands);
     } else {
       values[k] = domain ? node->table[domain->positions[k]] : node->value;
     }
