@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
@@ -116,13 +115,13 @@ static int inprocess_wait(void *state, clt_measurement *out, double timeout_s, c
 
 /* --- finalists --- */
 
-/* Where there can be no other data, that is said once and finalists are kept as they are. */
-static int verify_further(inprocess_state *s, kept_kernel *k, clt_error *error) {
+/* Also verified on other data; where there can be none, that is said once and finalists are kept as they are. */
+static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error) {
   clt_measurement *m = &k->measurement, further;
   clt_error why = {0};
-  if (s->further_failed) return CLT_OK;
-  if (s->further == NULL &&
-      clt_reference_data(&s->further, s->executor, s->setup.instance, FURTHER_SEED, &why) != CLT_OK) {
+  int rc = prepare_kernel(s, k, error);
+  if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
+  if (s->further == NULL && clt_reference_data(&s->further, s->executor, s->setup.instance, FURTHER_SEED, &why)) {
     char text[sizeof why.message + 60];
     snprintf(text, sizeof text, "finalists cannot be verified on other data: %s", why.message);
     if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);
@@ -130,7 +129,7 @@ static int verify_further(inprocess_state *s, kept_kernel *k, clt_error *error) 
     return CLT_OK;
   }
   clt_measurement_init(&further, m->config);
-  int rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
+  rc = clt_executor_verify(s->executor, k->prepared, s->further, &further, error);
   if (rc == 0 && further.reason != CLT_REASON_NONE) clt_measurement_fail(m, further.reason, further.log);
   m->max_abs_error = fmax(m->max_abs_error, further.max_abs_error);
   m->phases.verify_s += further.phases.verify_s;
@@ -159,10 +158,7 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
   s->n_kept = n;
   for (size_t i = 0; rc == 0 && i < n; i++) {
     if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
-    if (rc == 0 && list[i].prepared == NULL) {
-      rc = prepare_kernel(s, &list[i], error);
-      if (rc == 0 && list[i].measurement.reason == CLT_REASON_NONE) rc = verify_further(s, &list[i], error);
-    }
+    if (rc == 0 && list[i].prepared == NULL) rc = prepare_finalist(s, &list[i], error);
     if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
     n_copied += rc == 0;
   }

@@ -1,13 +1,10 @@
 /* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "clatune/sys/evaluator.h"
 #include "device/device.h"
 #include "eval/evaluators.h"
-#include "opencl/timing.h"
 #include "problem/data.h"
 #include "worker/message.h"
 #include "worker/pool.h"

@@ -3,7 +3,6 @@
  * measuring. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/hash.h"

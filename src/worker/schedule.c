@@ -1,7 +1,5 @@
 /* Who does what next, and what becomes of a configuration. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
