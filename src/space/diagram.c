@@ -193,7 +193,9 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
   bool is_new = false;
   *out = END;
   if (k + 1 == m->n_levels) return CLT_OK;
-  if (clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1)) return CLT_E_MEMORY;
+  if (l->keys_capacity <= (l->n_keys + 1) * bytes &&
+      clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1))
+    return CLT_E_MEMORY;
   unsigned char *key = l->keys + l->n_keys * bytes; /* it stays there if it is new */
   for (size_t i = 0; i < l->n_live; i++) {
     const clt_value *v = &m->registers[l->live[i]];
