@@ -37,6 +37,8 @@ static int run_train(const cli_arguments *arguments) {
   rc = cli_fit(&model, arguments, &subject, cli_text(arguments, "model"), cli_given(arguments, "size"), &n_sizes);
   /* Into the file named, or to the place beside the store where it is looked for. */
   if (rc == 0 && typed && clt_model_save(model, typed, &error)) rc = cli_report(&error);
+  if (rc == 0 && cli_given(arguments, "fann") && clt_model_save_networks(model, cli_text(arguments, "fann"), &error))
+    rc = cli_report(&error);
   if (rc == 0 && !typed &&
       (clt_predictor_save(model, store, subject.instance, &error) ||
        clt_predictor_path(&path, store, subject.instance, &error)))
@@ -80,6 +82,7 @@ static const cli_flag train_flags[] = {
     CLI_FLAG_DEVICE,
     {"size", "NAME=N", "trains on measurements at these sizes alone (default: at all sizes)"},
     {"output", "FILE", "where to write the model (default: beside the store); also -o FILE"},
+    {"fann", "FOLDER", "writes the networks there too, as FANN's own files (with --model ensemble)"},
     {"model", "NAME", "what to fit: ensemble, trees, average or auto, the best of them (default auto)"},
     CLI_FLAG_STORE,
     CLI_FLAG_SEED,

@@ -35,6 +35,10 @@ int clt_model_type_named(const clt_model_type **out, const char *name, clt_error
 /* A model without a state: to be fitted or loaded. */
 int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);
 
+/* Writes the networks of an ensemble as FANN's own files, <folder>/network-00.net and on, for other tools: inputs and
+ * output as docs/models.md says. CLT_E_ARGUMENT for models of other types. */
+int clt_model_save_networks(const clt_model *model, const char *folder, clt_error *error);
+
 /* Fills the error figures that follow from the residuals alone. */
 void clt_model_measure_accuracy(clt_model *model);
 

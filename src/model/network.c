@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
+#include "model/model.h"
 
 /* --- rows --- */
 
@@ -231,6 +233,24 @@ int clt_fann_new(struct fann **out, const clt_shape *shape, const float *weights
   memcpy(fann->weights, weights, n * sizeof *weights);
   *out = fann;
   return CLT_OK;
+}
+
+int clt_model_save_networks(const clt_model *model, const char *folder, clt_error *error) {
+  const clt_ensemble *e = model->state;
+  if (model->type != &clt_model_ensemble)
+    return clt_fail(error, CLT_E_ARGUMENT, "a model of type '%s' is no set of networks; fit an ensemble",
+                    model->type->name);
+  int rc = clt_folder_make(folder, error);
+  for (size_t i = 0; rc == CLT_OK && i < e->n_members; i++) {
+    struct fann *fann = NULL;
+    char *path = clt_format("%s/network-%02zu.net", folder, i);
+    rc = path ? clt_fann_new(&fann, &e->shape, e->weights + i * clt_shape_n_weights(&e->shape), error)
+              : clt_fail_memory(error);
+    if (rc == CLT_OK && fann_save(fann, path) != 0) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    if (fann) fann_destroy(fann);
+    free(path);
+  }
+  return rc;
 }
 
 #define LOOK_EVERY_EPOCHS 10

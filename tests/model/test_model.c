@@ -10,6 +10,7 @@
 #include <clatune/sys/model.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "fann_run.h"
 #include "fitting.h"
 #include "landscape.h"
@@ -134,6 +135,32 @@ static void the_factorised_sweep_agrees_with_fann_run(void **state) {
 }
 
 /* Parameters with more values than fit into the table: nothing is factorised. */
+/* Other tools get the same networks. */
+static void networks_are_saved_by_fann(void **state) {
+  const struct setting *s = *state;
+  clt_model *model = fit_named(s, "ensemble", 100, 1, 0, NULL, NULL), *trees = fit_named(s, "trees", 100, 1, 0, NULL, NULL);
+  const clt_ensemble *e = model->state;
+  char folder[] = "/tmp/clatune-test-XXXXXX", path[64];
+  float x[64];
+  assert_non_null(mkdtemp(folder));
+  assert_int_equal(clt_model_save_networks(trees, folder, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_model_save_networks(model, folder, NULL), 0);
+  for (size_t i = 0; i < e->n_members; i++) {
+    snprintf(path, sizeof path, "%s/network-%02zu.net", folder, i);
+    struct fann *ours = fann_member(e, i), *saved = fann_create_from_file(path);
+    assert_non_null(saved);
+    for (size_t k = 0; k < 20; k++) {
+      clt_encode(e->encoding, s->rows[k].config, x);
+      assert_true(fabsf(*fann_run(ours, x) - *fann_run(saved, x)) < 1e-5f);
+    }
+    fann_destroy(ours);
+    fann_destroy(saved);
+  }
+  clt_remove_tree(folder, false);
+  clt_model_free(model);
+  clt_model_free(trees);
+}
+
 static void the_plain_sweep_agrees_with_fann_run(void **state) {
   (void)state;
   clt_space_builder *b = NULL;
@@ -264,6 +291,7 @@ int main(void) {
       cmocka_unit_test(a_residual_stands_for_every_correct_row),
       cmocka_unit_test(residuals_on_noise_are_not_flattered),
       cmocka_unit_test(the_factorised_sweep_agrees_with_fann_run),
+      cmocka_unit_test(networks_are_saved_by_fann),
       cmocka_unit_test(the_plain_sweep_agrees_with_fann_run),
       cmocka_unit_test(large_weights_do_no_harm),
       cmocka_unit_test(failures_are_learnt),
