@@ -53,7 +53,7 @@ typedef struct bench {
 static int open_contestant(contestant *c, const char *path, const clt_size *at, clt_executor *executor,
                            clt_error *error) {
   *c = (contestant){.best_s = INFINITY, .best = CLT_CONFIG_NONE};
-  int rc = clt_problem_load(&c->problem, path, error);
+  int rc = clt_problem_new(&c->problem, path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&c->instance, c->problem, at, N_SIZES, clt_executor_device(executor), error);
   if (rc == CLT_OK) rc = clt_data_new(&c->data, c->instance, 1, error);
   return rc;
@@ -109,7 +109,7 @@ static int measure_random(contestant *c, clt_executor *executor, size_t n, clt_e
   if (!configs) return CLT_E_MEMORY;
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  const int64_t got = clt_space_sample(clt_instance_space(c->instance), &rng, n, configs, error);
+  const int64_t got = clt_space_sample(configs, clt_instance_space(c->instance), &rng, n, error);
   int rc = got < 0 ? (int)got : CLT_OK;
   for (int64_t i = 0; rc == CLT_OK && i < got; i++) rc = measure(c, executor, configs[i], error);
   free(configs);
@@ -181,7 +181,7 @@ static int contest(bench *b, const clt_size *at, clt_error *error) {
 
 static void print(const bench *b, const clt_size *at) {
   char config[512];
-  clt_config_print(clt_instance_space(b->tuned.instance), b->tuned.best, config, sizeof config);
+  clt_config_print(config, sizeof config, clt_instance_space(b->tuned.instance), b->tuned.best);
   printf("%5.0f %5.0f %5.0f %5.0f %6.3f | %9.1f %7.1f %7.1f %7.1f %7.1f %6.2f  %s\n", (double)at[0].value,
          (double)at[2].value, (double)at[3].value, (double)at[4].value, b->operations / 1e9,
          b->operations / b->reference.best_s / 1e9, b->operations / b->naive.best_s / 1e9,

@@ -170,7 +170,7 @@ static int measure_random(bench *b, size_t n, clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, 1);
   double ignored;
-  const int64_t got = clt_space_sample(clt_instance_space(b->instance), &rng, n, configs, error);
+  const int64_t got = clt_space_sample(configs, clt_instance_space(b->instance), &rng, n, error);
   int rc = got < 0 ? (int)got : CLT_OK;
   for (int64_t i = 0; rc == CLT_OK && i < got; i++) rc = measure(b, configs[i], &ignored, error);
   free(configs);
@@ -219,7 +219,7 @@ static int fight(const bench *b, const entry *e, duel *d, clt_error *error) {
 
 static void print_result(const bench *b, const entry *e, const duel *d) {
   char config[512];
-  clt_config_print(clt_instance_space(b->instance), b->best, config, sizeof config);
+  clt_config_print(config, sizeof config, clt_instance_space(b->instance), b->best);
   printf("%s\n  plain loop %.2f ms (largest error %.2g), default %.2f ms, best of %zu (%zu failed) %.2f ms\n", e->name,
          d->plain_s * 1e3, d->plain_error, b->default_s * 1e3, b->measured, b->failed, d->best_s * 1e3);
   printf("  best is %.2f times as fast as the plain loop, %.2f times as fast as the default\n  %s\n",
@@ -233,7 +233,7 @@ static int run(clt_executor *executor, const entry *e, size_t n_random, clt_erro
   duel d;
   char path[1024];
   snprintf(path, sizeof path, "%s/%s.json", KERNELS_FOLDER, e->name);
-  int rc = clt_problem_load(&b.problem, path, error);
+  int rc = clt_problem_new(&b.problem, path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&b.instance, b.problem, NULL, 0, clt_executor_device(executor), error);
   if (rc == CLT_OK) rc = clt_data_new(&b.data, b.instance, 1, error);
   if (rc == CLT_OK) rc = measure_suited(&b, e, error);

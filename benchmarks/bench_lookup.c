@@ -35,7 +35,7 @@ static clt_device_info make_device(void) {
 static double made_up_time_s(const clt_space *space, clt_config config, int64_t width) {
   uint32_t positions[64];
   double slow = 0;
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) slow += 0.05 * fabs((double)positions[p] - 2);
   return 1e-6 * (double)width * exp(slow);
 }
@@ -66,10 +66,10 @@ static int add_size(clt_store *store, const clt_problem *problem, const clt_devi
 static int fill(const char *path, const clt_problem *problem, const clt_device_info *device, uint64_t n,
                 clt_error *error) {
   clt_store *store = NULL;
-  int rc = clt_store_open(&store, NULL, path, error);
+  int rc = clt_store_new(&store, NULL, path, error);
   for (int64_t i = 0; i < N_SIZES && rc == 0; i++)
     rc = add_size(store, problem, device, 1024 + 32 * i, n / N_SIZES, error);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 
@@ -79,18 +79,18 @@ static int train(const char *path, const clt_problem *problem, const clt_device_
   clt_model *model = NULL;
   clt_model_accuracy accuracy;
   size_t n_sizes = 0;
-  int rc = clt_store_open(&store, NULL, path, error);
+  int rc = clt_store_new(&store, NULL, path, error);
   if (rc == 0) rc = clt_instance_new(&instance, problem, NULL, 0, device, error);
   if (rc == 0) rc = clt_predictor_fit(&model, &n_sizes, store, instance, false, "average", NULL, 0, 1, 0, error);
   if (rc == 0) rc = clt_predictor_save(model, path, instance, error);
   if (rc == 0) {
-    clt_model_accuracy_get(model, &accuracy);
+    clt_model_accuracy_get(&accuracy, model);
     printf("trained 'average' on %zu rows in %.1f s, calibrated error %.2g %%\n", accuracy.n_rows, accuracy.fit_s,
            100 * accuracy.calibrated_error);
   }
   clt_model_free(model);
   clt_instance_free(instance);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 
@@ -111,13 +111,13 @@ static int time_lookups(const char *path, const clt_device_info *device, int64_t
     const clt_size size = {"width", width + i * step};
     clt_lookup_result found;
     double start_s = clt_now_s();
-    if (catalog == NULL) rc = clt_catalog_open(&catalog, &path, 1, error);
-    if (rc == 0) rc = clt_catalog_lookup(catalog, &found, KERNELS_FOLDER "/convolution.json", &size, 1, device, error);
+    if (catalog == NULL) rc = clt_catalog_new(&catalog, &path, 1, error);
+    if (rc == 0) rc = clt_catalog_lookup(&found, catalog, KERNELS_FOLDER "/convolution.json", &size, 1, device, error);
     times_s[i] = clt_now_s() - start_s;
     if (rc == 0) tier = found.tier, clt_lookup_result_release(&found);
-    if (cold) clt_catalog_close(catalog), catalog = NULL;
+    if (cold) clt_catalog_free(catalog), catalog = NULL;
   }
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
   if (rc) return rc;
   qsort(times_s, REPEATS, sizeof *times_s, by_time);
   printf("%s, %s: median %.0f us, 95 %% below %.0f us\n", clt_tier_name(tier), name, 1e6 * times_s[REPEATS / 2],
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
   snprintf(folder, sizeof folder, "%s/clatune-bench-XXXXXX", argc > 2 ? argv[2] : ".");
   if (mkdtemp(folder) == NULL) return perror(folder), 1;
   snprintf(path, sizeof path, "%s/store.sqlite", folder);
-  int rc = clt_problem_load(&problem, KERNELS_FOLDER "/convolution.json", &error);
+  int rc = clt_problem_new(&problem, KERNELS_FOLDER "/convolution.json", &error);
   if (rc == 0) rc = fill(path, problem, &device, n, &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, false, "warm", &error);
   if (rc == 0) rc = time_lookups(path, &device, 2048, 0, true, "cold", &error);

@@ -71,7 +71,7 @@ static row *sample(const clt_space *space, size_t n, double noise, uint64_t seed
   clt_rng_init(&rng, seed);
   clt_config *configs = calloc(n, sizeof *configs);
   row *rows = calloc(n, sizeof *rows);
-  if (!configs || !rows || clt_space_sample(space, &rng, n, configs, NULL) != (int64_t)n) abort();
+  if (!configs || !rows || clt_space_sample(configs, space, &rng, n, NULL) != (int64_t)n) abort();
   for (size_t i = 0; i < n; i++) {
     double products = value(space, configs[i], 0) * value(space, configs[i], 1);
     double time_s = exp(true_log_time(space, configs[i]) + noise * clt_rng_normal(&rng));
@@ -88,7 +88,7 @@ static double unseen_error(const clt_space *space, const clt_model *model) {
   double sum = 0;
   if (!configs || !p) abort();
   for (size_t i = 0; i < UNSEEN; i++) configs[i] = rows[i].config;
-  if (clt_model_predict(model, configs, UNSEEN, p, NULL)) abort();
+  if (clt_model_predict(p, model, configs, UNSEEN, NULL)) abort();
   for (size_t i = 0; i < UNSEEN; i++) sum += fabs(expm1(p[i].log_cost - log(rows[i].time_s)));
   free(rows);
   free(configs);
@@ -105,7 +105,7 @@ static clt_model *train(const clt_space *space, const row *rows, const char *typ
     fprintf(stderr, "%s\n", error.message);
     exit(1);
   }
-  clt_model_accuracy_get(model, &a);
+  clt_model_accuracy_get(&a, model);
   printf("%-46s %7.2f s   error on unseen %5.2f %%, out of fold %5.2f %%\n", label, a.fit_s,
          100 * unseen_error(space, model), 100 * a.mean_relative_error);
   return model;
@@ -137,7 +137,7 @@ static double time_best(clt_model *model, unsigned threads) {
   size_t n;
   model->threads = threads;
   double start_s = clt_now_s();
-  if (clt_model_best(model, 200, 0.5, NULL, 0, best, NULL, &n, NULL)) abort();
+  if (clt_model_best(best, NULL, &n, model, 200, 0.5, NULL, 0, NULL)) abort();
   return clt_now_s() - start_s;
 }
 

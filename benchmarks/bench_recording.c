@@ -40,7 +40,7 @@ static int load(const char *path) {
   clt_recording *recording = NULL;
   clt_error error = {0};
   double start_s = clt_now_s();
-  if (clt_recording_load(&recording, path, &error)) return fprintf(stderr, "%s\n", error.message), 1;
+  if (clt_recording_new(&recording, path, &error)) return fprintf(stderr, "%s\n", error.message), 1;
   printf("%s: %zu configurations in %.3f s, optimum %.6g ms\n", clt_recording_name(recording),
          clt_recording_size(recording), clt_now_s() - start_s, clt_recording_optimum_s(recording) * 1e3);
   clt_recording_free(recording);

@@ -9,7 +9,7 @@
 static void check(int rc, const clt_error *error) {
   char text[2000];
   if (rc == 0) return;
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   fprintf(stderr, "bench_search: %s\n", text);
   exit(1);
 }
@@ -43,7 +43,7 @@ static void search_problem(const char *path) {
   clt_problem *problem;
   clt_instance *instance;
   clt_error error = {0};
-  check(clt_problem_load(&problem, path, &error), &error);
+  check(clt_problem_new(&problem, path, &error), &error);
   check(clt_instance_new(&instance, problem, NULL, 0, NULL, &error), &error);
   search(path, clt_instance_space(instance));
   clt_instance_free(instance);

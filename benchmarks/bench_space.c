@@ -12,7 +12,7 @@
 static void check(int rc, const clt_error *error) {
   char text[2000];
   if (rc >= 0) return;
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   fprintf(stderr, "bench_space: %s\n", text);
   exit(1);
 }
@@ -84,7 +84,7 @@ static double rank_s(const clt_space *space, const clt_config *sample, size_t n)
   uint64_t rank;
   double start_s = cpu_s();
   for (size_t i = 0; i < n; i++)
-    if (!clt_space_rank(space, sample[i], &rank)) abort();
+    if (!clt_space_rank(&rank, space, sample[i])) abort();
   return (cpu_s() - start_s) / (double)(n ? n : 1);
 }
 
@@ -107,7 +107,7 @@ static double bench(const char *path) {
     double built_s = cpu_s();
     if (built_s - start_s < best_s) best_s = built_s - start_s;
     clt_rng_init(&rng, 1);
-    int64_t n = clt_space_sample(space, &rng, 2000, sample, &error);
+    int64_t n = clt_space_sample(sample, space, &rng, 2000, &error);
     check((int)n, &error);
     double sampled_s = cpu_s();
     if (sampled_s - built_s < sample_s) sample_s = sampled_s - built_s;

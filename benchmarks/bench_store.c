@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
   size_t n_runs = 0;
   double start_s = clt_now_s(), opened_s = 0, added_s = 0;
   int rc = make_space(&space);
-  if (rc == 0) rc = clt_store_open(&store, "sqlite", path, &error);
+  if (rc == 0) rc = clt_store_new(&store, "sqlite", path, &error);
   opened_s = clt_now_s();
   if (rc == 0) rc = add_all(store, &key, space, n, &error);
   added_s = clt_now_s();
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
            (opened_s - start_s) * 1e3, (added_s - opened_s) * 1e3 / (double)n, (unsigned long long)n, n_runs,
            read_s * 1e3);
   if (rc) fprintf(stderr, "%s\n", error.message);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
   unlink(path);
   rmdir(folder);

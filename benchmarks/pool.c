@@ -8,7 +8,7 @@
 
 static bool complain(const clt_error *error) {
   char text[2048];
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   fprintf(stderr, "%s\n", text);
   return false;
 }
@@ -29,7 +29,7 @@ static bool instantiate(pool *p, const clt_recording *recording, clt_error *erro
 static bool to_row(row *out, const pool *p, const clt_space *recorded, const clt_measurement *m) {
   char text[1024];
   const clt_space *space = clt_instance_space(p->instance);
-  clt_config_print(recorded, m->config, text, sizeof text);
+  clt_config_print(text, sizeof text, recorded, m->config);
   *out = (row){.time_s = m->time_s, .failed = !clt_measurement_correct(m)};
   return clt_config_parse(&out->config, space, text, NULL) == 0 && clt_space_contains(space, out->config);
 }
@@ -48,8 +48,8 @@ bool pool_open(pool *out, const char *problem_path, const char *recording_path) 
   clt_error error = {0};
   clt_recording *recording = NULL;
   *out = (pool){0};
-  bool good = clt_recording_load(&recording, recording_path, &error) == 0;
-  good = good && clt_problem_load(&out->problem, problem_path, &error) == 0 && instantiate(out, recording, &error);
+  bool good = clt_recording_new(&recording, recording_path, &error) == 0;
+  good = good && clt_problem_new(&out->problem, problem_path, &error) == 0 && instantiate(out, recording, &error);
   if (!good) complain(&error);
   good = good && read_rows(out, recording);
   clt_recording_free(recording);

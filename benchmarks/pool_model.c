@@ -93,7 +93,7 @@ static double predict_unseen(const pool *p, const options *o, const clt_model *m
     (*measured)[(*n)++] = p->rows[i - 1].time_s;
   }
   double start_s = clt_now_s();
-  int rc = clt_model_predict(model, configs, *n, *predicted, NULL);
+  int rc = clt_model_predict(*predicted, model, configs, *n, NULL);
   double took_s = clt_now_s() - start_s;
   free(configs);
   if (rc) fail("cannot predict");
@@ -113,7 +113,7 @@ static int print_error(const pool *p, const options *o, const clt_model *model) 
     errors[i] = fabs(expm1(log_error));
     sum += errors[i];
   }
-  clt_model_accuracy_get(model, &a);
+  clt_model_accuracy_get(&a, model);
   printf("%ld,%ld,%zu,%.5f,%.5f,%.5f,%.5f,%.3f,%.6f\n", o->n, o->repeat, n, sum / (double)n, clt_median(errors, n),
          sqrt(squares / (double)n), a.mean_relative_error, a.fit_s, predict_s);
   free(errors);
@@ -138,7 +138,7 @@ static void print_configuration(const clt_space *space, clt_config config) {
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     char text[256];
     clt_value value = clt_space_value(space, config, i);
-    clt_value_print(value, text, sizeof text);
+    clt_value_print(text, sizeof text, value);
     const char *quote = value.type == CLT_STRING ? "\"" : "";
     printf("%s\"%s\": %s%s%s", i ? ", " : "", clt_space_parameter(space, i)->name, quote, text, quote);
   }
@@ -150,7 +150,7 @@ static int print_best(const pool *p, const options *o, const clt_model *model) {
   clt_config *configs = calloc((size_t)o->best, sizeof *configs);
   clt_prediction *predictions = calloc((size_t)o->best, sizeof *predictions);
   if (configs == NULL || predictions == NULL) abort();
-  int rc = clt_model_best(model, (size_t)o->best, o->min_p_valid, NULL, 0, configs, predictions, &n, NULL);
+  int rc = clt_model_best(configs, predictions, &n, model, (size_t)o->best, o->min_p_valid, NULL, 0, NULL);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     printf("%s", i ? ",\n " : "[");
     print_configuration(clt_instance_space(p->instance), configs[i]);

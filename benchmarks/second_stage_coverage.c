@@ -80,7 +80,7 @@ static int on_recording(tally *sum, const char *path, const options *o) {
   clt_recording *recording;
   clt_error error = {0};
   tally t = {0};
-  if (clt_recording_load(&recording, path, &error)) return fprintf(stderr, "%s\n", error.message), 1;
+  if (clt_recording_new(&recording, path, &error)) return fprintf(stderr, "%s\n", error.message), 1;
   clt_tune_settings settings;
   clt_tune_settings_init(&settings);
   settings.evaluator = "replay";

@@ -95,7 +95,7 @@ static int simulate(simulation *s, clt_tuner *tuner, int n_steps) {
     bool exploring;
     clt_answer_free(answer);
     answer = NULL;
-    if (clt_ask(&answer, tuner, &exploring, &error)) return fail(error.message);
+    if (clt_ask(&answer, &exploring, tuner, &error)) return fail(error.message);
     double time_s = step(s, answer);
     if (exploring && time_s > 0) time_s = step(s, answer);
     n_explored += exploring;

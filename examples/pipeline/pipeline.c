@@ -16,7 +16,7 @@ static int fail(const char *what, long code) { return fprintf(stderr, "pipeline:
 
 static int fail_of(const clt_error *error) {
   char text[1024];
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   return fprintf(stderr, "pipeline: %s\n", text), 1;
 }
 

@@ -75,7 +75,7 @@ int clt_tune(clt_answer **out, clt_tuner *tuner, clt_error *error);
  * the search is over, or waits for proposals that other threads hold, and *out is the best so far. Nothing is isolated
  * or verified: the program runs the configuration on its own data. A call takes milliseconds where the searcher
  * thinks. */
-int clt_ask(clt_answer **out, clt_tuner *tuner, bool *exploring, clt_error *error);
+int clt_ask(clt_answer **out, bool *exploring, clt_tuner *tuner, clt_error *error);
 
 /* What came of a proposal: seconds above 0, of one run or the least of several; 0 or less: it did not build or run,
  * or its result was wrong. It is stored. CLT_E_ARGUMENT: this answer was not proposed, is told already, or time_s is

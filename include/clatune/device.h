@@ -57,7 +57,7 @@ typedef struct clt_device_info {
 } clt_device_info;
 
 /* The device's key in the store: "platform|name|compute units". Returns the length needed. */
-int clt_device_key(const clt_device_info *device, char *out, size_t capacity);
+int clt_device_key(char *out, size_t capacity, const clt_device_info *device);
 
 /* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the
  * caller. CLT_E_WORKER where the worker cannot be started or gives no answer within a minute. */

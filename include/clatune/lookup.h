@@ -48,13 +48,13 @@ void clt_lookup_result_release(clt_lookup_result *found);
 /* The value of a tuning parameter in an answer's configuration, for a program that launches by it ("block_x": 16.0).
  * Booleans are 0 and 1; whole numbers are exact up to 2^53. CLT_E_NOT_FOUND where the configuration has no such name,
  * CLT_E_FORMAT where its value is a text; *out is then left as it was. Does not depend on the locale. */
-int clt_lookup_result_number(const clt_lookup_result *found, const char *name, double *out, clt_error *error);
+int clt_lookup_result_number(double *out, const clt_lookup_result *found, const char *name, clt_error *error);
 
 /* Opens stores for reading. stores NULL: the user's ($XDG_DATA_HOME/clatune/store.sqlite), then the system's
  * ($CLATUNE_SYSTEM_STORE, else the one that was compiled in). A file that does not exist holds nothing and is no error;
- * it is looked for again each time. CLT_E_STORE where a file cannot be used. Close with clt_catalog_close. */
-int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error);
-void clt_catalog_close(clt_catalog *catalog);
+ * it is looked for again each time. CLT_E_STORE where a file cannot be used. Close with clt_catalog_free. */
+int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error);
+void clt_catalog_free(clt_catalog *catalog);
 
 /* By what the best is chosen from now on, in the form of --objective (docs/objectives.md); NULL, as after opening:
  * what the problem file says, else time. A text that is no objective of a problem is found out when that is looked up.
@@ -64,7 +64,7 @@ int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_e
 /* The best known for a problem file at these sizes (those not given have their defaults) on a device. Fails only where
  * the problem file or the kernel cannot be read, a size has no such name, the problem no such objective, or a store is
  * damaged. */
-int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
+int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error);
 
 #ifdef __cplusplus

@@ -55,7 +55,7 @@ typedef struct clt_model_accuracy {
  * until it is bound to another one. threads 0: as many as there are processors. Same seed, same rows: same model,
  * whatever the number of threads. space and instances must outlive the model. CLT_E_MODEL with fewer than 5 correct
  * rows. */
-int clt_model_fit(clt_model **out, const char *type, const clt_setting *settings, size_t n_settings,
+int clt_model_new(clt_model **out, const char *type, const clt_setting *settings, size_t n_settings,
                   const clt_rows *rows, uint64_t seed, unsigned threads, clt_error *error);
 
 /* From now on the model predicts for this instance, which must have the parameters that it was fitted on, and outlive
@@ -63,17 +63,17 @@ int clt_model_fit(clt_model **out, const char *type, const clt_setting *settings
 int clt_model_bind(clt_model *model, const clt_instance *instance, clt_error *error);
 
 void clt_model_free(clt_model *model);
-void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out);
+void clt_model_accuracy_get(clt_model_accuracy *out, const clt_model *model);
 
 /* Predictions for n configurations of the space it was fitted on. */
-int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
+int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_config *configs, size_t n,
                       clt_error *error);
 
 /* The m best of all valid configurations by predicted time, those with p_valid below min_p_valid last, ascending; those
  * in skip (n_skip, sorted ascending) left out. Sweeps the whole space in batches, in parallel. out has room for m,
  * predictions (nullable) too; *n_out is how many there were. */
-int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
-                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error);
+int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
+                   double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error);
 
 /* Sweeps the whole space and hands out every prediction in ascending order of rank, in batches, from one thread at a
  * time. visit returns 0 to go on. */
@@ -83,8 +83,8 @@ int clt_model_sweep(const clt_model *model, clt_model_visit visit, void *user, c
 /* A model file: our own checked, versioned format (docs/model-file.md). Loading checks it against the space: parameters
  * and values must be those it was fitted on. A damaged or foreign file is CLT_E_FORMAT, never a crash. */
 int clt_model_save(const clt_model *model, const char *path, clt_error *error);
-int clt_model_load(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
-                   clt_error *error);
+int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
+                        clt_error *error);
 
 #ifdef __cplusplus
 }

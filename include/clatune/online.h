@@ -2,7 +2,7 @@
  * it took. The searchers are those of the command line.
  *
  *     while (there is work) {
- *       clt_online_ask(online, &config, &exploring, &error);
+ *       clt_online_ask(&config, &exploring, online, &error);
  *       ... run the work with config, time it ...
  *       if (exploring) clt_online_tell(online, config, seconds, &error);
  *     }
@@ -46,7 +46,7 @@ void clt_online_free(clt_online *online);
 /* What to run next. *exploring: its time is wanted. Not exploring: the search is over, or waits for what others were
  * given; then *config is the best so far, the default configuration where there is none. Takes as long as the searcher
  * thinks: a few milliseconds in the mean with the default one. */
-int clt_online_ask(clt_online *online, clt_config *config, bool *exploring, clt_error *error);
+int clt_online_ask(clt_config *config, bool *exploring, clt_online *online, clt_error *error);
 
 /* How long a configuration took that was asked for while exploring: seconds above 0, of one run or the least of
  * several. */
@@ -55,7 +55,7 @@ int clt_online_tell(clt_online *online, clt_config config, double time_s, clt_er
 int clt_online_fail(clt_online *online, clt_config config, clt_reason reason, clt_error *error);
 
 /* The best so far; false: nothing was told yet that ran. *time_s nullable. */
-bool clt_online_best(clt_online *online, clt_config *config, double *time_s);
+bool clt_online_best(clt_config *config, double *time_s, clt_online *online);
 
 #ifdef __cplusplus
 }

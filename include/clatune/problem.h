@@ -26,7 +26,7 @@ typedef struct clt_size {
 
 /* Reads and checks a problem file. The kernel file is not opened here (clatune space needs none). Mistakes are reported
  * with file, line and key. */
-int clt_problem_load(clt_problem **out, const char *path, clt_error *error);
+int clt_problem_new(clt_problem **out, const char *path, clt_error *error);
 void clt_problem_free(clt_problem *problem);
 
 const char *clt_problem_name(const clt_problem *problem); /* General.BenchmarkName, else KernelName */
@@ -61,11 +61,11 @@ clt_size clt_instance_size(const clt_instance *instance, size_t index);
 clt_config clt_instance_default(const clt_instance *instance);
 
 /* The build options of a configuration: "-Dwg_x=16 ... -cl-std=CL1.2". *out is malloc'ed and owned by the caller. */
-int clt_instance_options(const clt_instance *instance, clt_config config, char **out, clt_error *error);
+int clt_instance_options(char **out, const clt_instance *instance, clt_config config, clt_error *error);
 
 /* The store's key of this instance: a hash (32 hex digits) over kernel text with its includes, entry points, base
  * options, sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
-int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error);
+int clt_instance_key(char out[33], const clt_instance *instance, clt_error *error);
 
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */
 

@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct clt_recording clt_recording;
 
-int clt_recording_load(clt_recording **out, const char *path, clt_error *error);
+int clt_recording_new(clt_recording **out, const char *path, clt_error *error);
 void clt_recording_free(clt_recording *recording);
 const char *clt_recording_name(const clt_recording *recording); /* file name without .json and .gz */
 const clt_space *clt_recording_space(const clt_recording *recording);

@@ -93,10 +93,10 @@ bool clt_space_contains(const clt_space *space, clt_config config);
 
 /* rank -> configuration (rank < valid), and back (false if the configuration is not valid). */
 clt_config clt_space_at(const clt_space *space, uint64_t rank);
-bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank);
+bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config);
 
 /* value positions <-> configuration; positions has n_parameters entries, each below n_values. */
-void clt_space_positions(const clt_space *space, clt_config config, uint32_t *positions);
+void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config config);
 clt_config clt_space_from_positions(const clt_space *space, const uint32_t *positions);
 clt_value clt_space_value(const clt_space *space, clt_config config, size_t parameter);
 
@@ -106,16 +106,16 @@ clt_config clt_space_canonical(const clt_space *space, clt_config config);
 
 /* n different valid configurations, uniformly at random, in random order (fewer if the space has fewer). Returns how
  * many were written, or a negative result code. */
-int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_config *out, clt_error *error);
+int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, size_t n, clt_error *error);
 
 /* The valid configurations that differ from config in exactly one parameter (Hamming distance 1), in ascending order.
  * Writes at most capacity and returns how many there are in all. config need not be valid. */
-size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_config *out, size_t capacity);
+size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *space, clt_config config);
 
 /* --- as text --- */
 
 /* "a=1 b=2 ..." in the order of the parameters. Returns the length needed, as snprintf does. */
-int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity);
+int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config);
 char *clt_config_string(const clt_space *space, clt_config config); /* the same, malloc'ed; NULL when out of memory */
 
 /* Reads that form (names in any order, all parameters but those with a single value required, values among the listed

@@ -34,9 +34,9 @@ typedef enum clt_record_kind {
 /* Opens the store of the named type ("sqlite", "memory"; NULL: "sqlite") at path, creating file (0600) and folders
  * (0700) as needed. path NULL: the standard place, $XDG_DATA_HOME/clatune/store.sqlite; "memory" has none. CLT_E_STORE
  * with the reason where it cannot be used; a file of another program or of a newer clatune is refused and left as it
- * is. Several processes may share a file; a clt_store is used by one thread at a time. Close with clt_store_close. */
-int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error);
-void clt_store_close(clt_store *store); /* NULL does nothing */
+ * is. Several processes may share a file; a clt_store is used by one thread at a time. Close with clt_store_free. */
+int clt_store_new(clt_store **out, const char *type, const char *path, clt_error *error);
+void clt_store_free(clt_store *store); /* NULL does nothing */
 
 const char *clt_store_path(const clt_store *store); /* "" where there is no file */
 

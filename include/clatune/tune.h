@@ -63,7 +63,7 @@ typedef struct clt_tune_result {
 
 /* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
  */
-int64_t clt_tune_n_failed(const clt_tune_result *result, clt_reason reason, clt_config *example);
+int64_t clt_tune_n_failed(clt_config *example, const clt_tune_result *result, clt_reason reason);
 int64_t clt_tune_n_invalid(const clt_tune_result *result, clt_invalidity invalidity);
 
 /* How far a session is; borrowed by the callback. */
@@ -94,17 +94,16 @@ typedef struct clt_tune_settings {
   const clt_recording *const *learn_from; /* n_learn_from: the same kernel on other devices, for searchers that
                                              transfer. One with other parameters is left out with a warning */
   size_t n_learn_from;
-  const char
-      *objective;   /* what is optimised, in the form of --objective (docs/objectives.md). NULL: what the problem
-                       says, else time. What the store has without the energy that it needs is measured again */
-  bool no_transfer; /* do not learn from what the store knows of the kernel on other devices and at other sizes */
-  clt_store *store; /* nullable: nothing is kept */
-  bool no_reuse;    /* measure again what the store knows */
-  int64_t budget;   /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
-                       else no limit where there is one of time, space_fraction or stagnation, else
-                       CLT_DEFAULT_BUDGET. Of several limits the first that is reached ends the search */
-  double time_s;    /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
-                       and the finalists come then */
+  const char *objective; /* what is optimised, in the form of --objective (docs/objectives.md). NULL: what the problem
+                            says, else time. What the store has without the energy that it needs is measured again */
+  bool no_transfer;      /* do not learn from what the store knows of the kernel on other devices and at other sizes */
+  clt_store *store;      /* nullable: nothing is kept */
+  bool no_reuse;         /* measure again what the store knows */
+  int64_t budget; /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
+                     else no limit where there is one of time, space_fraction or stagnation, else
+                     CLT_DEFAULT_BUDGET. Of several limits the first that is reached ends the search */
+  double time_s;  /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
+                     and the finalists come then */
   double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
   double target;      /* ends with the first evaluation that is as good: a value of the objective (seconds, where that
                          is time); 0: none */

@@ -28,7 +28,7 @@ double clt_value_number(clt_value v);
 
 /* Writes a value as it stands behind -Dname= : integers in decimal, booleans as 1 and 0, reals with the shortest digits
  * that read back the same and always a point or an exponent, strings as they are. Returns the length needed. */
-int clt_value_print(clt_value v, char *out, size_t capacity);
+int clt_value_print(char *out, size_t capacity, clt_value v);
 
 #ifdef __cplusplus
 }

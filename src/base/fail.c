@@ -27,7 +27,7 @@ const char *clt_error_text(int code) {
   return "unknown";
 }
 
-int clt_error_format(const clt_error *error, char *out, size_t capacity) {
+int clt_error_format(char *out, size_t capacity, const clt_error *error) {
   char place[600] = "";
   if (error->file[0] && error->line > 0) {
     snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);

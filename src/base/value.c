@@ -46,7 +46,7 @@ static int print_real(double x, char *out, size_t capacity) {
   return snprintf(out, capacity, "%s%s", text, point);
 }
 
-int clt_value_print(clt_value v, char *out, size_t capacity) {
+int clt_value_print(char *out, size_t capacity, clt_value v) {
   switch (v.type) {
     case CLT_REAL: return print_real(v.real, out, capacity);
     case CLT_STRING: return snprintf(out, capacity, "%s", v.text);

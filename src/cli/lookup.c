@@ -125,7 +125,7 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
   if (rc == 0) rc = cli_sizes(&sizes, &filter.n_sizes, arguments);
   filter.devices = devices;
   filter.sizes = sizes;
-  if (rc == 0 && (clt_problem_load(&problem, arguments->positional[0], &error) ||
+  if (rc == 0 && (clt_problem_new(&problem, arguments->positional[0], &error) ||
                   clt_catalog_portable(catalog, &found, problem, &filter, &error))) {
     rc = cli_report(&error);
   } else if (rc == 0) {
@@ -150,7 +150,7 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
 static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
   clt_problem *problem = NULL;
   clt_error error = {0};
-  if (clt_problem_load(&problem, arguments->positional[0], &error)) return cli_report(&error);
+  if (clt_problem_new(&problem, arguments->positional[0], &error)) return cli_report(&error);
   int rc = cli_export_header(catalog, problem);
   clt_problem_free(problem);
   return rc;
@@ -171,7 +171,7 @@ static int run_lookup(const cli_arguments *arguments) {
   if (header && !portable && (cli_given(arguments, "size") || cli_given(arguments, "device")))
     return cli_usage(
         "--format header writes all devices and sizes that the store knows; it takes no --size and no --device");
-  if (clt_catalog_open(&catalog, store ? &store : NULL, store != NULL, &error) ||
+  if (clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &error) ||
       clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &error))
     rc = cli_report(&error);
   if (rc == 0) rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
@@ -181,7 +181,7 @@ static int run_lookup(const cli_arguments *arguments) {
                   : look_up_one(catalog, arguments, format);
     rc = cli_outfile_end(&file, rc);
   }
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
   return rc;
 }
 

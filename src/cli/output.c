@@ -38,7 +38,7 @@ int cli_exit_code(int code) {
 
 int cli_report(const clt_error *error) {
   char text[2048];
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   cli_failure("%s", text);
   return cli_exit_code(error->code);
 }
@@ -113,7 +113,7 @@ json_t *cli_json_device(const clt_device_info *device) {
 
 json_t *cli_json_best_options(const clt_instance *instance, clt_config config) {
   char *options = NULL;
-  if (clt_instance_options(instance, config, &options, NULL)) return json_null();
+  if (clt_instance_options(&options, instance, config, NULL)) return json_null();
   json_t *out = json_string(options);
   free(options);
   return out;

@@ -205,7 +205,7 @@ static int run_convert(const cli_arguments *arguments) {
   if (path == NULL) return cli_usage("'clatune convert' needs -o FILE: where to write");
   int rc = is_t4_wanted(&as_t4, arguments);
   if (rc) return rc;
-  if (clt_recording_load(&recording, arguments->positional[0], &error) ||
+  if (clt_recording_new(&recording, arguments->positional[0], &error) ||
       (as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(path, recording, &error)) {
     rc = cli_report(&error);
   } else if (cli_given(arguments, "json")) {

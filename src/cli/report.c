@@ -69,7 +69,7 @@ static int add_problem(clt_report *report, const cli_arguments *arguments, const
   rc = cli_open_store_to_read(&store, arguments);
   if (rc == 0 && store == NULL) rc = cli_no_store(arguments);
   if (rc == 0 && clt_report_add_instance(report, store, subject.instance, &error)) rc = cli_report(&error);
-  clt_store_close(store);
+  clt_store_free(store);
   cli_subject_release(&subject);
   return rc;
 }
@@ -77,7 +77,7 @@ static int add_problem(clt_report *report, const cli_arguments *arguments, const
 static int add_recording(clt_report *report, const char *path) {
   clt_recording *recording = NULL;
   clt_error error = {0};
-  if (clt_recording_load(&recording, path, &error) == CLT_OK) clt_report_add_recording(report, recording, &error);
+  if (clt_recording_new(&recording, path, &error) == CLT_OK) clt_report_add_recording(report, recording, &error);
   clt_recording_free(recording);
   return error.code ? cli_report(&error) : 0;
 }
@@ -106,7 +106,7 @@ static int add_store(clt_report *report, const cli_arguments *a, const char *pat
   if (rc == 0 && clt_report_n_tunings(report) == before)
     rc = cli_failure("nothing in the store '%s' fits; 'clatune store list --store FILE' shows names and devices", path);
   clt_store_keys_free(keys, n);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 

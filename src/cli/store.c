@@ -53,7 +53,7 @@ static int run_list(const cli_arguments *arguments) {
       printf("%-16s %7llu  %s%s%s, driver %s\n", d->problem_name[0] ? d->problem_name : d->key.problem,
              (unsigned long long)d->n_records, d->sizes, d->sizes[0] ? " on " : "", d->key.device, d->key.driver);
   clt_store_keys_free(keys, n);
-  clt_store_close(store);
+  clt_store_free(store);
   if (rc == 0 && list) return cli_print_json(list);
   json_decref(list);
   return rc;
@@ -94,15 +94,15 @@ static int run_show(const cli_arguments *arguments) {
   size_t n = 0;
   if (!is_problem_file(typed) && clt_store_open_to_read(&store, NULL, path, NULL) == 0)
     clt_store_keys(&keys, &n, store, false, NULL);
-  clt_store_close(store);
+  clt_store_free(store);
   for (size_t i = 0; i < n; i++)
     if (strcmp(keys[i].problem_name, typed) == 0 && access(keys[i].problem_path, R_OK) == 0)
       file = keys[i].problem_path;
-  int rc = clt_problem_load(&problem, file, &error);
+  int rc = clt_problem_new(&problem, file, &error);
   clt_store_keys_free(keys, n);
-  if (rc == 0) rc = clt_catalog_open(&catalog, path ? &path : NULL, path != NULL, &error);
+  if (rc == 0) rc = clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &error);
   if (rc == 0) rc = clt_catalog_each(catalog, problem, show_result, list, &error);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
   clt_problem_free(problem);
   if (rc == 0 && list) return cli_print_json(list);
   json_decref(list);
@@ -122,7 +122,7 @@ static int read_selection(clt_store_selection *out, const cli_arguments *argumen
   if (rc) return rc;
   if (cli_given(arguments, "older-than")) out->before_s = (int64_t)time(NULL) - days * SECONDS_A_DAY;
   if (typed == NULL) return 0;
-  if (is_problem_file(typed) && clt_problem_load(&problem, typed, &error)) return cli_report(&error);
+  if (is_problem_file(typed) && clt_problem_new(&problem, typed, &error)) return cli_report(&error);
   out->problem_name = strdup(problem ? clt_problem_name(problem) : typed);
   clt_problem_free(problem);
   return out->problem_name ? 0 : cli_failure("out of memory");
@@ -143,12 +143,12 @@ static int merge_stores(const cli_arguments *arguments, const char *into_path, c
   uint64_t n_added = 0;
   int rc = read_selection(&selection, arguments);
   if (rc == 0 &&
-      (clt_store_open_to_read(&from, NULL, from_path, &error) || clt_store_open(&into, NULL, into_path, &error) ||
+      (clt_store_open_to_read(&from, NULL, from_path, &error) || clt_store_new(&into, NULL, into_path, &error) ||
        clt_store_merge(into, from, &selection, &n_added, &error)))
     rc = cli_report(&error);
   *n += n_added;
-  clt_store_close(into);
-  clt_store_close(from);
+  clt_store_free(into);
+  clt_store_free(from);
   free((char *)selection.problem_name);
   return rc;
 }
@@ -238,7 +238,7 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   stored_results stored = {.objective = objective};
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
-  if (rc == 0) rc = clt_store_open(&memory, "memory", NULL, error);
+  if (rc == 0) rc = clt_store_new(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
     clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
     m.config = clt_recording_translate(match, m.config);
@@ -252,7 +252,7 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
     rc = clt_store_describe(memory, &key, clt_problem_name(problem), clt_problem_path(problem), sizes, device, error);
   if (rc == 0) rc = clt_store_merge(store, memory, NULL, &added, error);
   count->added += added;
-  clt_store_close(memory);
+  clt_store_free(memory);
   clt_map_release(&stored.hashes);
   clt_objective_free(objective);
   free(device);
@@ -271,7 +271,7 @@ static int import_recording(const cli_arguments *arguments, const char *path, im
   clt_error error = {0};
   int rc = 0;
   if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
-  if (clt_problem_load(&problem, problem_path, &error) || clt_recording_load(&recording, path, &error))
+  if (clt_problem_new(&problem, problem_path, &error) || clt_recording_new(&recording, path, &error))
     rc = cli_report(&error);
   if (rc == 0) rc = instantiate_for(&instance, problem, recording, arguments);
   if (rc == 0) {
@@ -285,7 +285,7 @@ static int import_recording(const cli_arguments *arguments, const char *path, im
   }
   if (rc == 0) rc = cli_open_store(&store, arguments);
   if (rc == 0 && add_results(store, instance, &match, recording, count, &error)) rc = cli_report(&error);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_instance_free(instance);
   clt_recording_free(recording);
   clt_problem_free(problem);
@@ -329,14 +329,14 @@ static int run_prune(const cli_arguments *arguments) {
     return cli_usage("'clatune store prune' removes for good: say what, by --problem, --device or --older-than");
   if (!cli_has_store(arguments)) return cli_no_store(arguments);
   int rc = read_selection(&selection, arguments);
-  if (rc == 0 && (clt_store_open(&store, NULL, cli_text(arguments, "store"), &error) ||
+  if (rc == 0 && (clt_store_new(&store, NULL, cli_text(arguments, "store"), &error) ||
                   clt_store_prune(store, &selection, dry_run, &n, &error)))
     rc = cli_report(&error);
   else if (rc == 0)
     rc = print_count(arguments, dry_run ? "would_remove" : "removed",
                      dry_run ? "would be removed from" : "removed from", n, clt_store_path(store));
   free((char *)selection.problem_name);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 

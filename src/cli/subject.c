@@ -49,9 +49,9 @@ static int note_stored_device(void *user, const clt_store_description *d) {
   size_t i = 0;
   if (clt_device_from_json(&device, d->device_json, NULL)) return 0; /* nobody described it */
   device.platform_index = device.device_index = -1;
-  clt_device_key(&device, key, sizeof key);
+  clt_device_key(key, sizeof key, &device);
   for (; i < list->n; i++) {
-    clt_device_key(&list->all[i], other, sizeof other);
+    clt_device_key(other, sizeof other, &list->all[i]);
     if (strcmp(key, other) == 0) break;
   }
   if (i == MOST_DEVICES) return 0;
@@ -68,7 +68,7 @@ static int list_stored_devices(device_list *list, const char *path, clt_error *e
   if (rc == CLT_E_NOT_FOUND) return CLT_OK;
   if (rc) return *error = why, rc;
   rc = clt_store_each_key(store, false, note_stored_device, list, error);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 
@@ -102,7 +102,7 @@ static int choose_known_device(clt_device_info *out, const cli_arguments *argume
 int cli_subject_load(cli_subject *out, const char *path) {
   clt_error error = {0};
   *out = (cli_subject){0};
-  return clt_problem_load(&out->problem, path, &error) ? cli_report(&error) : 0;
+  return clt_problem_new(&out->problem, path, &error) ? cli_report(&error) : 0;
 }
 
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need) {
@@ -153,7 +153,7 @@ void cli_subject_release(cli_subject *subject) {
 
 int cli_open_store(clt_store **out, const cli_arguments *arguments) {
   clt_error error = {0};
-  return clt_store_open(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
+  return clt_store_new(out, "sqlite", cli_text(arguments, "store"), &error) ? cli_report(&error) : 0;
 }
 
 int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments) {
@@ -196,7 +196,7 @@ int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n
   *out = calloc(n + 1, sizeof **out);
   if (*out == NULL) return cli_failure("out of memory");
   for (size_t i = 0; i < n; i++)
-    if (clt_recording_load(&(*out)[i], paths[i], &error)) return cli_report(&error);
+    if (clt_recording_new(&(*out)[i], paths[i], &error)) return cli_report(&error);
   return 0;
 }
 
@@ -225,7 +225,7 @@ int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *
   if (rc == 0 && clt_predictor_fit(out, n_sizes, store, subject->instance, own_size, type, settings, n_settings,
                                    (uint64_t)seed, 0, &error))
     rc = cli_report(&error);
-  clt_store_close(store);
+  clt_store_free(store);
   free(settings);
   return rc;
 }

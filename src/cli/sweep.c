@@ -217,7 +217,7 @@ cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return 
 
 void cli_sweep_fail(cli_row *row, const clt_error *error) {
   char text[2048];
-  clt_error_format(error, text, sizeof text);
+  clt_error_format(text, sizeof text, error);
   row->state = CLI_ROW_FAILED;
   row->now = true;
   row->code = cli_exit_code(error->code);

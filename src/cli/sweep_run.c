@@ -204,7 +204,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
   cli_sweep *s = run->sweep;
   clt_store *store = NULL;
   if (l->alone != run->alone) return 0;
-  if (!s->no_store && clt_store_open(&store, "sqlite", s->store_path, error)) {
+  if (!s->no_store && clt_store_new(&store, "sqlite", s->store_path, error)) {
     pthread_mutex_lock(&run->lock);
     if (run->rc == 0) run->rc = cli_report(error);
     pthread_mutex_unlock(&run->lock);
@@ -231,7 +231,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);
-  clt_store_close(store);
+  clt_store_free(store);
   return 0;
 }
 

@@ -51,7 +51,7 @@ static int run_train(const cli_arguments *arguments) {
   for (size_t i = 0; rc == 0 && i < n; i++)
     ranked[i] = (parameter_importance){clt_space_parameter(space, i)->name, shares[i]};
   if (rc == 0) qsort(ranked, n, sizeof *ranked, compare_importance);
-  if (rc == 0) clt_model_accuracy_get(model, &a);
+  if (rc == 0) clt_model_accuracy_get(&a, model);
   if (rc == 0 && cli_given(arguments, "json")) {
     json_t *importance = json_object();
     for (size_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ static int run_predict(const cli_arguments *arguments) {
     rc = cli_trained_model(&model, arguments, &subject);
   else if (!is_file)
     rc = cli_fit(&model, arguments, &subject, typed, false, &n_sizes);
-  else if (clt_model_load(&model, space, subject.instance, typed, &error))
+  else if (clt_model_new_saved(&model, space, subject.instance, typed, &error))
     rc = cli_report(&error);
   bool sweep = cli_given(arguments, "sweep") || top > N_PREDICTIONS;
   clt_config *configs = calloc((size_t)top, sizeof *configs);
@@ -135,7 +135,7 @@ static int run_predict(const cli_arguments *arguments) {
   json_t *list = json_array();
   if (rc == 0 && (configs == NULL || predictions == NULL)) rc = cli_failure("out of memory");
   if (rc == 0 &&
-      (sweep ? clt_model_best(model, (size_t)top, 0.5, NULL, 0, configs, predictions, &n, &error)
+      (sweep ? clt_model_best(configs, predictions, &n, model, (size_t)top, 0.5, NULL, 0, &error)
              : clt_model_climb(model, (size_t)top, 0.5, NULL, 0, N_PREDICTIONS, configs, predictions, &n, &error)))
     rc = cli_report(&error);
   if (rc == 0 && !as_json) printf("%-12s %-8s %-8s configuration\n", "predicted", "spread", "p valid");

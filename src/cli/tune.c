@@ -28,7 +28,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   bool is_time = has_time(tuning->objective);
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
   char figure[64];
-  clt_instance_options(tuning->subject.instance, best->config, &options, NULL);
+  clt_instance_options(&options, tuning->subject.instance, best->config, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
   printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time ? "time" : "figure",
@@ -97,7 +97,7 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
     printf("aliases             %lld were answered by the configuration that they stand for\n", (long long)r->aliased);
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     clt_config first;
-    int64_t n = clt_tune_n_failed(r, (clt_reason)i, &first);
+    int64_t n = clt_tune_n_failed(&first, r, (clt_reason)i);
     if (n == 0) continue;
     char *example = clt_config_string(clt_instance_space(tuning->subject.instance), first);
     printf("failed              %lld %s, e.g. %s\n", (long long)n, clt_reason_name((clt_reason)i),
@@ -203,7 +203,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
                         json_integer((json_int_t)clt_tune_n_invalid(r, (clt_invalidity)i)));
   json_t *reasons = json_object();
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
-    json_int_t n = clt_tune_n_failed(r, (clt_reason)i, NULL);
+    json_int_t n = clt_tune_n_failed(NULL, r, (clt_reason)i);
     if (n) json_object_set_new(reasons, clt_reason_name((clt_reason)i), json_integer(n));
   }
   bool sampled = r->timed_beside.config != CLT_CONFIG_NONE;

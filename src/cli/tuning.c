@@ -88,7 +88,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
 }
 
 void cli_tuning_release(cli_tuning *tuning) {
-  clt_store_close(tuning->store);
+  clt_store_free(tuning->store);
   clt_objective_free(tuning->objective);
   cli_subject_release(&tuning->subject);
   cli_free_recordings(tuning->sources, tuning->settings.n_learn_from);
@@ -166,7 +166,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
                                   "options", cli_json_best_options(instance, standard), "default_is_valid", valid));
   } else if (rc == 0) {
     char goal[160], *text = clt_config_string(space, standard), *options = NULL;
-    if (clt_instance_options(instance, standard, &options, &error)) {
+    if (clt_instance_options(&options, instance, standard, &error)) {
       rc = cli_report(&error);
     } else {
       printf("%s on %s, by %s\n", clt_problem_name(problem), t.subject.device->name, t.settings.searcher);

@@ -102,7 +102,7 @@ static int choose_configuration(clt_config *out, const cli_arguments *arguments,
     char value[512];
     const char *name = clt_space_parameter(space, p)->name;
     if (names_parameter(typed, name)) continue;
-    clt_value_print(clt_space_value(space, standard, p), value, sizeof value);
+    clt_value_print(value, sizeof value, clt_space_value(space, standard, p));
     clt_text_printf(&rest, " %s=%s", name, value);
   }
   if (rest.n > 0 && !cli_given(arguments, "quiet"))

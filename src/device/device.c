@@ -85,7 +85,7 @@ static const char *type_name(clt_device_type type) {
 
 /* --- keys --- */
 
-int clt_device_key(const clt_device_info *device, char *out, size_t capacity) {
+int clt_device_key(char *out, size_t capacity, const clt_device_info *device) {
   return snprintf(out, capacity, "%s|%s|%u", device->platform_name, device->name, (unsigned)device->compute_units);
 }
 

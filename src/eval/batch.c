@@ -25,7 +25,7 @@ char *clt_batch_question(const clt_space *space, const clt_config *configs, size
   char *text = NULL;
   clt_text_printf(&out, "%zu %zu\n", n, n_parameters);
   for (size_t i = 0; i < n; i++) {
-    clt_space_positions(space, configs[i], positions);
+    clt_space_positions(positions, space, configs[i]);
     for (size_t p = 0; p < n_parameters; p++) clt_text_printf(&out, "%s%u", p ? " " : "", (unsigned)positions[p]);
     clt_text_add(&out, "\n");
   }

@@ -248,7 +248,7 @@ static int start_program(clt_evaluation *e, const clt_command_line *line, double
   int rc = clt_command_words(e->all->setup.instance, line, e->config, &places, &words, &why);
   if (rc == CLT_E_MEMORY) return clt_fail_memory(error);
   if (rc) { /* an expression without a value for this configuration */
-    clt_error_format(&why, text, sizeof text);
+    clt_error_format(text, sizeof text, &why);
     clt_measurement_fail(&e->measurement, CLT_REASON_NOT_STARTED, text);
     e->stage = CLT_EVALUATION_DONE;
     return CLT_OK;

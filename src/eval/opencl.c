@@ -96,7 +96,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (setup->log && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512], text[700];
     clt_config right = clt_instance_reference_configuration(instance);
-    clt_config_print(setup->space, right, configuration, sizeof configuration);
+    clt_config_print(configuration, sizeof configuration, setup->space, right);
     snprintf(text, sizeof text, "the problem has no reference: the result of %s configuration, %s, is taken for right",
              right == clt_instance_default(instance) ? "the default" : "the first valid", configuration);
     setup->log(setup->log_user, CLT_LOG_WARNING, text);

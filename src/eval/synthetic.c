@@ -69,7 +69,7 @@ static double fraction(const synthetic_state *s, size_t p, uint32_t position) {
 /* Failures: one side of a plane with a fold, so that they can be learnt. */
 static double fail_score(synthetic_state *s, clt_config config) {
   double score = 0;
-  clt_space_positions(s->space, config, s->positions);
+  clt_space_positions(s->positions, s->space, config);
   for (size_t p = 0; p < s->n; p++) score += s->fail_weights[p] * fraction(s, p, s->positions[p]);
   return score + 0.5 * fabs(score);
 }
@@ -81,7 +81,7 @@ static bool fails(synthetic_state *s, clt_config config) {
 /* How high above the optimum, before scaling. */
 static double height(synthetic_state *s, clt_config config) {
   double distance[CLT_MAX_PARAMETERS], sum = 0;
-  clt_space_positions(s->space, config, s->positions);
+  clt_space_positions(s->positions, s->space, config);
   for (size_t p = 0; p < s->n; p++) {
     distance[p] = fraction(s, p, s->positions[p]) - fraction(s, p, s->optimum[p]);
     sum += s->weights[p] * distance[p] * distance[p];
@@ -132,7 +132,7 @@ static int draw_landscape(synthetic_state *s, clt_error *error) {
   }
   if (optimum == CLT_CONFIG_NONE)
     return clt_fail(error, CLT_E_NO_VALID, "every configuration fails; lower the option 'invalid'");
-  clt_space_positions(s->space, optimum, s->optimum);
+  clt_space_positions(s->optimum, s->space, optimum);
   for (size_t i = 0; i < N_PROBES; i++)
     highest = fmax(highest, height(s, clt_space_at(s->space, clt_rng_below(&rng, valid))));
   s->scale = highest > 0 ? log(s->o.spread) / highest : 1;

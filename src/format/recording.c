@@ -152,7 +152,7 @@ static int prepare_json(clt_text *json, const char *path, clt_error *error) {
 
 /* --- loading --- */
 
-int clt_recording_load(clt_recording **out, const char *path, clt_error *error) {
+int clt_recording_new(clt_recording **out, const char *path, clt_error *error) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   size_t n = strlen(name);
   clt_text text = {0};

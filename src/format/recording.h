@@ -65,7 +65,7 @@ double clt_recording_optimum_s(const clt_recording *recording); /* least correct
 
 /* --- write.c: writing results: T4 results ("Open Autotuning Results Schema" 1.0.0) of the auto-tuning community,
  * which Kernel Tuner writes too, and Kernel Tuner's own cache files, with which it goes on (tune_kernel's `cache`) and
- * in which its simulation mode searches. Times are milliseconds, as there. clt_recording_load reads both back.
+ * in which its simulation mode searches. Times are milliseconds, as there. clt_recording_new reads both back.
  *
  * A file is replaced once all is written; on failure it stays as it was: CLT_E_IO. A path that ends in ".gz" is
  * compressed, which Kernel Tuner itself does not read. --- */

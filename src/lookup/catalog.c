@@ -49,7 +49,7 @@ int clt_catalog_refresh(clt_catalog *catalog, clt_error *error) {
   return CLT_OK;
 }
 
-int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
+int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_stores, clt_error *error) {
   const char *const standard[] = {NULL, clt_catalog_system_path()};
   clt_catalog *catalog = calloc(1, sizeof *catalog);
   if (catalog == NULL) return clt_fail_memory(error);
@@ -63,15 +63,15 @@ int clt_catalog_open(clt_catalog **out, const char *const *stores, size_t n_stor
     if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, stores[i], error);
   }
   if (rc == CLT_OK) rc = clt_catalog_refresh(catalog, error);
-  if (rc) return clt_catalog_close(catalog), rc;
+  if (rc) return clt_catalog_free(catalog), rc;
   *out = catalog;
   return CLT_OK;
 }
 
-void clt_catalog_close(clt_catalog *catalog) {
+void clt_catalog_free(clt_catalog *catalog) {
   if (catalog == NULL) return;
   for (size_t i = 0; i < catalog->n_stores; i++) {
-    clt_store_close(catalog->stores[i].store);
+    clt_store_free(catalog->stores[i].store);
     free(catalog->stores[i].models);
     free(catalog->stores[i].path);
   }
@@ -126,11 +126,11 @@ void clt_lookup_result_release(clt_lookup_result *result) {
   *result = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }
 
-int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char *problem_path, const clt_size *sizes,
+int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error) {
   char key[512], *question = NULL;
   clt_text text = {0};
-  clt_device_key(device, key, sizeof key);
+  clt_device_key(key, sizeof key, device);
   clt_text_printf(&text, "%s\n%s\n%s\n", problem_path, key, device->driver_version);
   for (size_t i = 0; i < n_sizes; i++) clt_text_printf(&text, "%s=%lld ", sizes[i].name, (long long)sizes[i].value);
   int rc = clt_text_take(&question, &text, error);
@@ -141,7 +141,7 @@ int clt_catalog_lookup(clt_catalog *catalog, clt_lookup_result *out, const char 
   if (rc == CLT_OK && known == CLT_NO_TEXT) {
     clt_owned owned = {0};
     clt_lookup_result answer;
-    rc = clt_problem_load(&owned.problem, problem_path, error);
+    rc = clt_problem_new(&owned.problem, problem_path, error);
     if (rc == CLT_OK) rc = clt_instance_new(&owned.instance, owned.problem, sizes, n_sizes, device, error);
     if (rc == CLT_OK) rc = clt_catalog_answer(catalog, &answer, owned.instance, &owned, error);
     clt_owned_release(&owned);

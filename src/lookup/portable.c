@@ -181,7 +181,7 @@ static int list_common_options(char **out, const table *t, const char *configura
     clt_text words = {0};
     char *options = NULL, *rest = NULL, *before = *out;
     rc = clt_config_parse(&config, clt_instance_space(instance), configuration, error);
-    if (rc == CLT_OK) rc = clt_instance_options(instance, config, &options, error);
+    if (rc == CLT_OK) rc = clt_instance_options(&options, instance, config, error);
     if (rc) return rc;
     if (before == NULL) {
       *out = options;

@@ -74,7 +74,7 @@ int clt_predictor_fit(clt_model **out, size_t *n_sizes, clt_store *store, const 
                   "the store holds no measurement of '%s'%s on this device; "
                   "'clatune sample' makes some",
                   clt_problem_name(problem), own_size ? " at these sizes" : "");
-  if (rc == CLT_OK) rc = clt_model_fit(&model, type, settings, n_settings, &rows, seed, threads, error);
+  if (rc == CLT_OK) rc = clt_model_new(&model, type, settings, n_settings, &rows, seed, threads, error);
   /* Rows of this size alone give a model of this size. */
   if (rc == CLT_OK && (rows.n_instances > 1 || rows.instances[0] != instance))
     rc = clt_model_bind(model, instance, error);
@@ -147,7 +147,7 @@ int clt_predictor_load(clt_model **out, const char *store_path, const clt_instan
   if (access(path, F_OK))
     rc = clt_fail(error, CLT_E_NOT_FOUND, "no model of '%s' was trained for this device",
                   clt_problem_name(clt_instance_problem(instance)));
-  if (rc == CLT_OK) rc = clt_model_load(out, clt_instance_space(instance), instance, path, error);
+  if (rc == CLT_OK) rc = clt_model_new_saved(out, clt_instance_space(instance), instance, path, error);
   free(path);
   return rc;
 }
@@ -193,13 +193,13 @@ int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const c
     *k = models->all[--models->n];
     k = &fresh;
   }
-  int rc = k == &fresh ? clt_model_load(&k->model, clt_instance_space(instance), instance, path, NULL)
+  int rc = k == &fresh ? clt_model_new_saved(&k->model, clt_instance_space(instance), instance, path, NULL)
                        : clt_model_bind(k->model, instance, NULL);
   if (rc) return rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
   clt_model_accuracy accuracy;
   clt_prediction prediction;
   size_t n = 0;
-  clt_model_accuracy_get(k->model, &accuracy);
+  clt_model_accuracy_get(&accuracy, k->model);
   if (accuracy.calibrated_error <= LARGEST_ERROR)
     rc = clt_model_climb(k->model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
   if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_cost);

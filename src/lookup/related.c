@@ -83,7 +83,7 @@ int clt_related_instance(clt_instance **out, const clt_related *related, const c
       sizes[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
     }
     if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
-    if (*out && (clt_instance_key(*out, today, &why) || strcmp(today, related->key.problem) != 0)) {
+    if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->key.problem) != 0)) {
       clt_instance_free(*out);
       *out = NULL;
     }

@@ -16,7 +16,7 @@ const char *clt_tier_name(clt_tier tier) { return tier < CLT_N_TIERS ? tier_name
 
 /* --- what an answer says --- */
 
-int clt_lookup_result_number(const clt_lookup_result *result, const char *name, double *out, clt_error *error) {
+int clt_lookup_result_number(double *out, const clt_lookup_result *result, const char *name, clt_error *error) {
   const char *text = NULL;
   const size_t n_name = strlen(name);
   for (const char *at = result->configuration; at && text == NULL; at = strchr(at, ' ')) {
@@ -55,7 +55,7 @@ int clt_lookup_result_fill(clt_lookup_result *out, const clt_basis *basis, const
       .sizes = strdup(basis->sizes),
   };
   int rc = out->configuration && out->device && out->sizes ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_instance_options(instance, m.config, &out->options, error);
+  if (rc == CLT_OK) rc = clt_instance_options(&out->options, instance, m.config, error);
   if (rc) clt_lookup_result_release(out);
   return rc;
 }

@@ -182,8 +182,8 @@ static int sweep_space(struct sweep *s, clt_error *error) {
   return clt_parallel(threads, (size_t)((n_valid + s->batch - 1) / s->batch), sweep_batch, s, error);
 }
 
-int clt_model_best(const clt_model *model, size_t m, double min_p_valid, const clt_config *skip, size_t n_skip,
-                   clt_config *out, clt_prediction *predictions, size_t *n_out, clt_error *error) {
+int clt_model_best(clt_config *out, clt_prediction *predictions, size_t *n_out, const clt_model *model, size_t m,
+                   double min_p_valid, const clt_config *skip, size_t n_skip, clt_error *error) {
   uint64_t n_valid = clt_space_valid(model->space);
   if (m > n_valid) m = (size_t)n_valid;
   size_t fewest = n_valid / KEPT_SHARE < FEWEST_KEPT ? (size_t)(n_valid / KEPT_SHARE) : FEWEST_KEPT;
@@ -254,7 +254,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
                     size_t n_predictions, clt_config *out, clt_prediction *predictions, size_t *n_out,
                     clt_error *error) {
   if (clt_space_valid(model->space) / SWEPT <= n_predictions)
-    return clt_model_best(model, m, min_p_valid, NULL, 0, out, predictions, n_out, error);
+    return clt_model_best(out, predictions, n_out, model, m, min_p_valid, NULL, 0, error);
   bool fast = model->type->has_fast;
   climb c = {.model = model, .min_p_valid = min_p_valid, .fast = fast, .capacity = n_predictions};
   size_t n_sample = n_predictions / SAMPLED + 1, most_neighbours = 0;
@@ -270,7 +270,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
   clt_rng_init(&rng, 1);
   int rc = c.all && c.batch && c.predictions && sample && neighbours ? look_at(&c, starts, n_starts, error)
                                                                      : clt_fail_memory(error);
-  int64_t n_drawn = rc ? rc : clt_space_sample(model->space, &rng, n_sample, sample, error);
+  int64_t n_drawn = rc ? rc : clt_space_sample(sample, model->space, &rng, n_sample, error);
   rc = n_drawn < 0 ? (int)n_drawn : look_at(&c, sample, (size_t)n_drawn, error);
   size_t n_begun = c.n;
   for (size_t i = 0; !rc && c.n < c.capacity; i++) {
@@ -280,7 +280,7 @@ int clt_model_climb(const clt_model *model, size_t m, double min_p_valid, const 
     if (at == NULL && i >= CLIMBS) break;
     while (!rc && at && !at->expanded && c.n < c.capacity) {
       at->expanded = true;
-      size_t n = clt_space_neighbours(model->space, at->candidate.config, neighbours, most_neighbours);
+      size_t n = clt_space_neighbours(neighbours, most_neighbours, model->space, at->candidate.config);
       if (n > most_neighbours) n = most_neighbours;
       rc = look_at(&c, neighbours, n, error);
       place *best = NULL; /* of the neighbours that there was room for */

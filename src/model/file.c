@@ -51,7 +51,7 @@ int clt_model_record_put(clt_model_record *record, const char *name, const doubl
   return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
 }
 
-int clt_model_record_get(const clt_model_record *record, const char *name, double **values, size_t *n,
+int clt_model_record_get(double **values, size_t *n, const clt_model_record *record, const char *name,
                          clt_error *error) {
   const json_t *array = json_object_get(clt_record_json(record), name);
   if (!json_is_array(array)) return clt_model_damaged(error, name);
@@ -200,7 +200,7 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
   clt_model *model = NULL;
   int rc = check_parameters(json_object_get(json, "parameters"), space, error);
   if (!rc) rc = clt_sizes_check(json_object_get(json, "sizes"), instance, error);
-  if (!rc) rc = clt_model_new(&model, type, space, error);
+  if (!rc) rc = clt_model_allocate(&model, type, space, error);
   if (rc) return rc;
   clt_model_accuracy *a = &model->accuracy;
   model->sizes = json_deep_copy(json_object_get(json, "sizes"));
@@ -224,8 +224,8 @@ static int model_from_json(clt_model **out, const json_t *json, const clt_space 
 }
 
 /* The header must be to the byte the one that save writes for this text. */
-int clt_model_load(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
-                   clt_error *error) {
+int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
+                        clt_error *error) {
   const size_t magic = sizeof MAGIC - 1;
   char header[HEADER_ROOM], *bytes = NULL;
   size_t n = 0;

@@ -120,7 +120,7 @@ static int measure_calibrated_error(clt_model *model, const clt_rows *correct, c
   return CLT_OK;
 }
 
-int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *settings, size_t n_settings,
+int clt_model_new(clt_model **out, const char *type_name, const clt_setting *settings, size_t n_settings,
                   const clt_rows *rows, uint64_t seed, unsigned threads, clt_error *error) {
   double start_s = clt_now_s();
   const clt_model_type *type;
@@ -132,7 +132,7 @@ int clt_model_fit(clt_model **out, const char *type_name, const clt_setting *set
   if (options == NULL) return clt_fail_memory(error);
   rc = clt_options_parse(options, type->options_size, type->options, type->n_options, settings, n_settings, error);
   if (!rc) rc = check_rows(rows, error);
-  if (!rc) rc = clt_model_new(&model, type, rows->space, error);
+  if (!rc) rc = clt_model_allocate(&model, type, rows->space, error);
   if (rc) goto done;
   model->threads = threads;
   model->sizes = clt_sizes_save(rows);
@@ -166,7 +166,7 @@ done:
 
 /* --- models --- */
 
-int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error) {
+int clt_model_allocate(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error) {
   clt_model *model = clt_new_array(1, sizeof *model);
   if (model == NULL) return clt_fail_memory(error);
   model->type = type;
@@ -188,7 +188,7 @@ void clt_model_free(clt_model *model) {
   free(model);
 }
 
-void clt_model_accuracy_get(const clt_model *model, clt_model_accuracy *out) { *out = model->accuracy; }
+void clt_model_accuracy_get(clt_model_accuracy *out, const clt_model *model) { *out = model->accuracy; }
 
 const float *clt_model_residuals(const clt_model *model, size_t *n) {
   *n = model->n_residuals;
@@ -226,7 +226,7 @@ int clt_model_predict_validity(const clt_model *model, const clt_config *configs
   return rc;
 }
 
-int clt_model_predict(const clt_model *model, const clt_config *configs, size_t n, clt_prediction *out,
+int clt_model_predict(clt_prediction *out, const clt_model *model, const clt_config *configs, size_t n,
                       clt_error *error) {
   uint64_t cartesian = clt_space_cartesian(model->space);
   for (size_t i = 0; i < n; i++)
@@ -244,7 +244,7 @@ static clt_config redraw(const clt_space *space, clt_config config, size_t param
                          clt_rng *rng) {
   clt_config chosen = config;
   uint64_t n_valid = 0;
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   for (size_t v = 0; v < clt_space_parameter(space, parameter)->n_values; v++) {
     positions[parameter] = (uint32_t)v;
     clt_config candidate = clt_space_from_positions(space, positions);
@@ -262,7 +262,7 @@ int clt_model_importance(const clt_model *model, double *out, clt_error *error) 
   bool enough = configs && redrawn && here && there && positions;
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  int64_t n = enough ? clt_space_sample(space, &rng, N_SAMPLES, configs, error) : clt_fail_memory(error);
+  int64_t n = enough ? clt_space_sample(configs, space, &rng, N_SAMPLES, error) : clt_fail_memory(error);
   int rc = n < 0 ? (int)n : clt_model_predict_costs(model, configs, (size_t)n, false, here, error);
   double mean = 0, variance = 0;
   for (int64_t i = 0; !rc && i < n; i++) mean += here[i].log_cost / (double)n;

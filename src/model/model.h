@@ -33,7 +33,7 @@ const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
 int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error);
 
 /* A model without a state: to be fitted or loaded. */
-int clt_model_new(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);
+int clt_model_allocate(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);
 
 /* Writes the networks of an ensemble as FANN's own files, <folder>/network-00.net and on, for other tools: inputs and
  * output as docs/models.md says. CLT_E_ARGUMENT for models of other types. */

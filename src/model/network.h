@@ -58,7 +58,7 @@ int clt_ensemble_pack(clt_ensemble *ensemble, clt_error *error);
  *
  * Bagged networks of one hidden layer of tanh units on any target, each without one part of the rows; mean and spread
  * of the members for as many configurations as there are. Nothing of it is kept or stopped early: the ensemble of
- * clt_model_fit is the one for predicting costs. */
+ * clt_model_new is the one for predicting costs. */
 
 typedef struct clt_committee_options {
   size_t members; /* 2 .. CLT_LANES */

@@ -164,7 +164,7 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
   char text[2048];
   int rc = clt_plan_new(out, instance, config, &own);
   if (rc == CLT_OK) return CLT_OK;
-  clt_error_format(&own, text, sizeof text);
+  clt_error_format(text, sizeof text, &own);
   if (rc != CLT_E_RANGE && rc != CLT_E_EXPRESSION) {
     if (error && error->code == 0) *error = own;
     return rc;

@@ -36,7 +36,7 @@ static clt_value define_at(const clt_calculation *c, size_t index, const char **
 
 void clt_text_add_value(clt_text *text, clt_value value) {
   char number[64];
-  if (value.type != CLT_STRING) clt_value_print(value, number, sizeof number);
+  if (value.type != CLT_STRING) clt_value_print(number, sizeof number, value);
   clt_text_add(text, value.type == CLT_STRING ? value.text : number);
 }
 

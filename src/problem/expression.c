@@ -36,7 +36,7 @@ clt_expression_id clt_add_expression(clt_problem *problem, const clt_node *node)
   if (!clt_json_to_value(&value, node->json))
     return clt_node_fail(node, "needs a number or an expression in quotes"), (clt_expression_id)0;
   if (value.type == CLT_BOOL) value.type = CLT_INT;
-  clt_value_print(value, text, sizeof text);
+  clt_value_print(text, sizeof text, value);
   return clt_add_expression_text(problem, text, node);
 }
 

@@ -289,7 +289,7 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
   return k.rc;
 }
 
-int clt_instance_key(const clt_instance *instance, char out[33], clt_error *error) {
+int clt_instance_key(char out[33], const clt_instance *instance, clt_error *error) {
   return make_key(instance, true, out, error);
 }
 

@@ -307,7 +307,7 @@ static int load_sections(clt_problem *problem, clt_error *error) {
   return reading.rc;
 }
 
-int clt_problem_load(clt_problem **out, const char *path, clt_error *error) {
+int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
   clt_problem *problem = calloc(1, sizeof *problem);
   if (problem == NULL) return clt_fail_memory(error);
   clt_error mistake = {0};

@@ -107,7 +107,7 @@ static void add_build_options(clt_text *out, clt_calculation *c, const clt_compi
   if (out->n > 0) out->bytes[--out->n] = 0;
 }
 
-int clt_instance_options(const clt_instance *instance, clt_config config, char **out, clt_error *error) {
+int clt_instance_options(char **out, const clt_instance *instance, clt_config config, clt_error *error) {
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};

@@ -319,7 +319,7 @@ clt_reference_kind clt_instance_reference_kind(const clt_instance *instance) {
 
 void clt_instance_slots(const clt_instance *instance, clt_config config, clt_value *slots) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(instance->space, config, positions);
+  clt_space_positions(positions, instance->space, config);
   for (size_t i = 0; i < instance->problem->n_parameters; i++)
     slots[i] = clt_space_parameter(instance->space, i)->values[positions[i]];
 }

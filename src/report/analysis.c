@@ -140,7 +140,7 @@ static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt
     json_array_append_new(measured, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i]))));
     json_array_append_new(predicted, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i] + residual))));
   }
-  clt_model_accuracy_get(model, &accuracy);
+  clt_model_accuracy_get(&accuracy, model);
   return json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows, "failed_rows",
                    (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken, "mean_relative_error",
                    clt_json_real(accuracy.mean_relative_error), "log_error_sd", clt_json_real(accuracy.log_error_sd),
@@ -154,7 +154,7 @@ int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_opti
   int rc = draw_rows(&rows, tuning, options->seed, error);
   json_t *json = NULL;
   if (rc == CLT_OK && can_be_fitted(&rows)) {
-    rc = clt_model_fit(&model, "ensemble", NULL, 0, &rows, options->seed, options->threads, &own);
+    rc = clt_model_new(&model, "ensemble", NULL, 0, &rows, options->seed, options->threads, &own);
     if (rc == CLT_OK) json = model_json(model, tuning, &rows);
     if (rc == CLT_OK && json == NULL) rc = clt_fail_memory(&own);
     if (rc == CLT_E_MODEL) rc = CLT_OK; /* rows that no model can be made of */

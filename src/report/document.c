@@ -110,7 +110,7 @@ static json_t *row_json(draft *d, size_t index) {
 
 static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(t->space, t->rows.items[row].config, positions);
+  clt_space_positions(positions, t->space, t->rows.items[row].config);
   return positions[parameter];
 }
 

@@ -80,7 +80,7 @@ clt_config clt_pheromones_path(clt_pheromones *p, clt_rng *rng) {
 void clt_pheromones_deposit(clt_pheromones *p, clt_config config, double rho) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_walk walk;
-  clt_space_positions(p->space, config, positions);
+  clt_space_positions(positions, p->space, config);
   clt_walk_start(&walk, p->space);
   for (int parameter; (parameter = clt_walk_parameter(&walk)) >= 0;) {
     size_t n = clt_walk_branches(&walk, p->branches), i = 0;
@@ -101,13 +101,13 @@ int clt_pheromones_guess(clt_pheromones *p, const clt_instance *instance, uint64
   double *sums = clt_new_array(n_values, sizeof *sums), *counts = clt_new_array(n_values, sizeof *counts), sum = 0;
   clt_rng_init(&rng, seed);
   int64_t n =
-      configs && sums && counts ? clt_space_sample(p->space, &rng, SAMPLE, configs, error) : clt_fail_memory(error);
+      configs && sums && counts ? clt_space_sample(configs, p->space, &rng, SAMPLE, error) : clt_fail_memory(error);
   for (int64_t i = 0; i < n; i++) {
     uint32_t positions[CLT_MAX_PARAMETERS];
     double guess = clt_instance_desirability(instance, configs[i]);
     if (!(guess > 0 && isfinite(guess))) guess = 0;
     sum += guess;
-    clt_space_positions(p->space, configs[i], positions);
+    clt_space_positions(positions, p->space, configs[i]);
     for (size_t k = 0; k < clt_space_n_parameters(p->space); k++) {
       sums[p->first[k] + positions[k]] += guess;
       counts[p->first[k] + positions[k]]++;
@@ -171,7 +171,7 @@ static int by_prediction(const void *a, const void *b) {
 /* What the tree splits: the positions of a configuration's values, in the order in which they are listed. */
 static void encode_positions(const clt_space *space, clt_config config, float *out) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) out[p] = (float)positions[p];
 }
 

@@ -151,7 +151,7 @@ static int choose_short_list(clt_candidates *c, const clt_committee *committee, 
       clt_heap_release(&copy);
     }
     for (size_t i = 0; !rc && i < n_centres; i++) {
-      size_t n = clt_space_neighbours(c->space, centres[i], look.configs, NEIGHBOURS);
+      size_t n = clt_space_neighbours(look.configs, NEIGHBOURS, c->space, centres[i]);
       rc = look_at(&look, look.configs, n < NEIGHBOURS ? n : NEIGHBOURS, error);
     }
   }

@@ -144,8 +144,8 @@ static int groups_init(void *state, const clt_search_setup *setup, const void *o
   for (size_t g = 0; g < s->n_groups; g++) s->n_choices[g] = 1;
   for (size_t p = 0; p < s->n_parameters; p++) /* at most the cartesian product, which fits */
     s->n_choices[group_of(s, p)] *= clt_space_parameter(s->steps.space, p)->n_values;
-  clt_space_positions(s->steps.space, setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0),
-                      s->current);
+  clt_space_positions(s->current, s->steps.space,
+                      setup->has_default ? setup->evaluated[0] : clt_space_at(s->steps.space, 0));
   s->steps.phase = s->n_groups > 1 ? "one group after the other" : "all configurations";
   return CLT_OK;
 }

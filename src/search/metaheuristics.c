@@ -122,10 +122,10 @@ static int local_propose(void *state, clt_config *out, clt_error *error) {
     s->steps.phase = "descending";
     s->centre = s->best;
     s->next = 0;
-    s->n_neighbours = clt_space_neighbours(space, s->centre.config, s->neighbours, s->capacity);
+    s->n_neighbours = clt_space_neighbours(s->neighbours, s->capacity, space, s->centre.config);
     if (s->n_neighbours > s->capacity) {
       if (clt_grow(&s->neighbours, &s->capacity, s->n_neighbours, sizeof *s->neighbours)) return clt_fail_memory(error);
-      clt_space_neighbours(space, s->centre.config, s->neighbours, s->capacity);
+      clt_space_neighbours(s->neighbours, s->capacity, space, s->centre.config);
     }
     for (size_t i = s->n_neighbours; i > 1; i--) {
       size_t other = (size_t)clt_rng_below(&s->steps.rng, i);

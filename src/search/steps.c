@@ -161,8 +161,8 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
   const size_t n_parameters = clt_space_n_parameters(s->space);
   uint32_t wanted[CLT_MAX_PARAMETERS], other[CLT_MAX_PARAMETERS], positions[CLT_MAX_PARAMETERS];
   for (int i = 0; i < VARY_TRIES; i++) {
-    clt_space_positions(s->space, a, wanted);
-    clt_space_positions(s->space, b, other);
+    clt_space_positions(wanted, s->space, a);
+    clt_space_positions(other, s->space, b);
     for (size_t p = 0; p < n_parameters; p++) { /* UINT32_MAX: drawn anew */
       if (a != b && clt_rng_unit(&s->rng) < 0.5) wanted[p] = other[p];
       if (clt_rng_unit(&s->rng) < rate) wanted[p] = UINT32_MAX;
@@ -191,7 +191,7 @@ clt_config clt_steps_mix(clt_steps *s, clt_config a, clt_config b, double rate) 
 
 clt_config clt_steps_vary(clt_steps *s, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  clt_space_positions(s->space, config, positions);
+  clt_space_positions(positions, s->space, config);
   for (int i = 0; i < VARY_TRIES; i++) {
     size_t p = (size_t)clt_rng_below(&s->rng, clt_space_n_parameters(s->space));
     uint32_t own = positions[p], n_values = (uint32_t)clt_space_parameter(s->space, p)->n_values;

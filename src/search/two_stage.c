@@ -15,7 +15,7 @@
 #include "search/search.h"
 
 #define SAMPLES_WITHOUT_BUDGET 200
-#define MIN_CORRECT 5    /* clt_model_fit needs as many */
+#define MIN_CORRECT 5    /* clt_model_new needs as many */
 #define MIN_P_VALID 0.5  /* with the option 'validity': more probable than not */
 #define REFIT_SHARE 0.25 /* of a block failed: fit again. Fewer failures than that are what validity expects */
 #define MIN_BLOCK 16     /* see next_block: small beside any second stage, large enough for a share of failures */
@@ -150,11 +150,11 @@ static void enter_stage(two_stage_state *s, stage now, const char *phase) {
 
 static int fit_model(two_stage_state *s, clt_error *error) {
   clt_model *model;
-  int rc = clt_model_fit(&model, "ensemble", NULL, 0, &s->rows, s->setup.seed, s->setup.threads, error);
+  int rc = clt_model_new(&model, "ensemble", NULL, 0, &s->rows, s->setup.seed, s->setup.threads, error);
   if (rc) return rc;
   clt_model_free(s->model);
   s->model = model;
-  clt_model_accuracy_get(model, &s->report.model);
+  clt_model_accuracy_get(&s->report.model, model);
   s->report.has_model = true;
   s->fit_s += s->report.model.fit_s;
   return CLT_OK;
@@ -184,7 +184,7 @@ static int refill(two_stage_state *s, clt_error *error) {
     s->predictions = clt_new_array(want, sizeof *s->predictions);
     rc = s->candidates && s->predictions ? CLT_OK : clt_fail_memory(error);
     if (rc == CLT_OK)
-      rc = clt_model_best(s->model, want, s->min_p_valid, skip, n_skip, s->candidates, s->predictions, &n, error);
+      rc = clt_model_best(s->candidates, s->predictions, &n, s->model, want, s->min_p_valid, skip, n_skip, error);
     if (rc) break;
     s->exhausted = n < want;
     for (size_t i = 0; i < n; i++) {

@@ -284,7 +284,7 @@ static const clt_ranked *best_left(const clt_session *s) {
 
 static void warn_of(const clt_session *s, clt_config config, const char *what) {
   char name[512];
-  clt_config_print(s->loop.space, config, name, sizeof name);
+  clt_config_print(name, sizeof name, s->loop.space, config);
   clt_session_log(s, CLT_LOG_WARNING, clt_format("finalist %s: %s", name, what));
 }
 

@@ -87,7 +87,7 @@ void clt_online_free(clt_online *o) {
   free(o);
 }
 
-int clt_online_ask(clt_online *o, clt_config *config, bool *exploring, clt_error *error) {
+int clt_online_ask(clt_config *config, bool *exploring, clt_online *o, clt_error *error) {
   clt_config chosen = CLT_CONFIG_NONE;
   pthread_mutex_lock(&o->mutex);
   int rc = clt_loop_next(&o->loop, 1, &chosen, error);
@@ -129,7 +129,7 @@ int clt_online_fail(clt_online *o, clt_config config, clt_reason reason, clt_err
   return rc;
 }
 
-bool clt_online_best(clt_online *o, clt_config *config, double *time_s) {
+bool clt_online_best(clt_config *config, double *time_s, clt_online *o) {
   pthread_mutex_lock(&o->mutex);
   bool known = o->best != CLT_CONFIG_NONE;
   if (known) *config = o->best;

@@ -31,7 +31,7 @@ void clt_tune_result_free(clt_tune_result *result) {
   free(result);
 }
 
-int64_t clt_tune_n_failed(const clt_tune_result *result, clt_reason reason, clt_config *example) {
+int64_t clt_tune_n_failed(clt_config *example, const clt_tune_result *result, clt_reason reason) {
   const clt_counted_result *r = (const clt_counted_result *)result;
   if (reason <= CLT_REASON_NONE || reason >= CLT_N_REASONS) return 0;
   if (example) *example = r->example[reason];
@@ -109,7 +109,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   }
   if (correct && !has_cost && result->n_without_value++ == 0) { /* said once: there may be many */
     char name[512];
-    clt_config_print(s->loop.space, asked, name, sizeof name);
+    clt_config_print(name, sizeof name, s->loop.space, asked);
     clt_session_log(
         s, CLT_LOG_WARNING,
         clt_format("the objective '%.200s' has no value above 0 for %s: such configurations are passed over",

@@ -89,10 +89,10 @@ static bool is_initial(const clt_search_loop *l, clt_config config) {
 /* Whether it differs from all suggestions in so many parameters. */
 static bool differs(const clt_search_loop *l, size_t first_suggestion, clt_config config, size_t parameters) {
   uint32_t x[CLT_MAX_PARAMETERS], y[CLT_MAX_PARAMETERS];
-  clt_space_positions(l->space, config, x);
+  clt_space_positions(x, l->space, config);
   for (size_t i = first_suggestion; i < l->n_initial; i++) {
     size_t n = 0;
-    clt_space_positions(l->space, l->initial[i], y);
+    clt_space_positions(y, l->space, l->initial[i]);
     for (size_t p = 0; p < clt_space_n_parameters(l->space); p++) n += x[p] != y[p];
     if (n < parameters) return false;
   }
@@ -116,7 +116,7 @@ static int ask_model(clt_session *s, clt_error *error) {
   clt_prediction *predictions = clt_new_array(n, sizeof *predictions);
   clt_known_cost *known = clt_new_array(n, sizeof *known);
   int rc = best && predictions && known ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) rc = clt_model_best(s->settings->model, n, MIN_P_VALID, NULL, 0, best, predictions, &n, error);
+  if (rc == CLT_OK) rc = clt_model_best(best, predictions, &n, s->settings->model, n, MIN_P_VALID, NULL, 0, error);
   for (size_t parameters = DIFFERENT; rc == CLT_OK && parameters > 0; parameters--)
     for (size_t i = 0; i < n && l->n_initial < most; i++)
       if (clt_space_canonical(l->space, best[i]) == best[i] && !is_initial(l, best[i]) &&

@@ -145,7 +145,7 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
     clt_config config;
     clt_measurement m;
     bool exploring;
-    rc = clt_online_ask(u.online, &config, &exploring, error);
+    rc = clt_online_ask(&config, &exploring, u.online, error);
     if (rc || !exploring) break;
     clt_measurement_init(&m, config);
     rc = measure_in_place(&u, config, &m, error);
@@ -161,10 +161,10 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
   }
   int restored = prepared ? restore_buffers(&u, rc ? NULL : error) : CLT_OK;
   if (rc == CLT_OK) rc = restored;
-  if (rc == CLT_OK && !clt_online_best(u.online, &u.result.config, &u.result.time_s))
+  if (rc == CLT_OK && !clt_online_best(&u.result.config, &u.result.time_s, u.online))
     rc = clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
                   (long long)u.result.n_failed);
-  if (rc == CLT_OK) rc = clt_instance_options(copy.instance, u.result.config, &u.result.options, error);
+  if (rc == CLT_OK) rc = clt_instance_options(&u.result.options, copy.instance, u.result.config, error);
   for (size_t i = 0; u.backups && i < copy.n_arguments; i++)
     if (u.backups[i]) clReleaseMemObject(u.backups[i]);
   free(u.backups);

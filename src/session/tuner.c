@@ -65,7 +65,7 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) /* all of them, so that what is freed is ours */
     if (*texts[i] && (*texts[i] = strdup(*texts[i])) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_device_describe(&t->device, device, error);
-  if (rc == CLT_OK) rc = clt_problem_load(&t->problem, problem_path, error);
+  if (rc == CLT_OK) rc = clt_problem_new(&t->problem, problem_path, error);
   if (rc == CLT_OK) rc = clt_instance_new(&t->instance, t->problem, sizes, n_sizes, &t->device, error);
   if (rc == CLT_OK && !(t->options.budget >= 0 && t->options.time_limit_s >= 0))
     rc = clt_fail(error, CLT_E_ARGUMENT, "budget and time_limit_s cannot be negative");
@@ -83,7 +83,7 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
     for (size_t i = 0; rc == CLT_OK && i < t->n_sizes; i++) t->sizes[i] = clt_instance_size(t->instance, i);
   }
   const char *stores[] = {t->options.store, clt_catalog_system_path()};
-  if (rc == CLT_OK) rc = clt_catalog_open(&t->catalog, stores, 2, error);
+  if (rc == CLT_OK) rc = clt_catalog_new(&t->catalog, stores, 2, error);
   if (rc == CLT_OK && t->options.objective) rc = clt_catalog_set_objective(t->catalog, t->options.objective, error);
   if (rc) return clt_close(t), rc;
   *out = t;
@@ -93,8 +93,8 @@ int clt_open(clt_tuner **out, const char *problem_path, const clt_size *sizes, s
 void clt_close(clt_tuner *t) {
   if (t == NULL) return;
   clt_online_free(t->online);
-  clt_store_close(t->store);
-  clt_catalog_close(t->catalog);
+  clt_store_free(t->store);
+  clt_catalog_free(t->catalog);
   clt_instance_free(t->instance);
   clt_problem_free(t->problem);
   free((void *)t->options.store);
@@ -110,7 +110,7 @@ int clt_lookup(clt_answer **out, clt_tuner *t, clt_error *error) {
   if (out == NULL || t == NULL) return fail_null(out ? "tuner" : "out", error);
   clt_answer *answer = calloc(1, sizeof *answer);
   if (answer == NULL) return clt_fail_memory(error);
-  int rc = clt_catalog_lookup(t->catalog, &answer->result, t->problem_path, t->sizes, t->n_sizes, &t->device, error);
+  int rc = clt_catalog_lookup(&answer->result, t->catalog, t->problem_path, t->sizes, t->n_sizes, &t->device, error);
   if (rc) return free(answer), rc;
   answer->config = CLT_CONFIG_NONE;
   answer->source = clt_tier_name(answer->result.tier);
@@ -125,8 +125,8 @@ static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, d
   if (answer == NULL) return clt_fail_memory(error);
   clt_lookup_result *r = &answer->result;
   char device[640];
-  clt_device_key(&t->device, device, sizeof device);
-  int rc = clt_instance_options(t->instance, config, &r->options, error);
+  clt_device_key(device, sizeof device, &t->device);
+  int rc = clt_instance_options(&r->options, t->instance, config, error);
   r->configuration = clt_config_string(clt_instance_space(t->instance), config);
   r->device = strdup(device);
   r->sizes = clt_instance_sizes_text(t->instance);
@@ -140,7 +140,7 @@ static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, d
 }
 
 static int open_store(clt_tuner *t, clt_error *error) {
-  return t->store ? CLT_OK : clt_store_open(&t->store, NULL, t->options.store, error);
+  return t->store ? CLT_OK : clt_store_new(&t->store, NULL, t->options.store, error);
 }
 
 int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
@@ -164,7 +164,7 @@ int clt_tune(clt_answer **out, clt_tuner *t, clt_error *error) {
   return rc;
 }
 
-int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
+int clt_ask(clt_answer **out, bool *exploring, clt_tuner *t, clt_error *error) {
   if (out == NULL || t == NULL || exploring == NULL)
     return fail_null(out == NULL ? "out" : t ? "exploring" : "tuner", error);
   clt_config config = CLT_CONFIG_NONE, best;
@@ -180,8 +180,8 @@ int clt_ask(clt_answer **out, clt_tuner *t, bool *exploring, clt_error *error) {
                                         .objective = t->options.objective,
                                         .store = t->store};
   if (rc == CLT_OK && t->online == NULL) rc = clt_online_new(&t->online, &settings, error);
-  if (rc == CLT_OK) rc = clt_online_ask(t->online, &config, &proposed, error);
-  if (rc == CLT_OK && !proposed && !clt_online_best(t->online, &best, &time_s)) time_s = NAN;
+  if (rc == CLT_OK) rc = clt_online_ask(&config, &proposed, t->online, error);
+  if (rc == CLT_OK && !proposed && !clt_online_best(&best, &time_s, t->online)) time_s = NAN;
   if (rc == CLT_OK) rc = new_answer(out, t, config, time_s, proposed ? "proposed" : "best", error);
   pthread_mutex_unlock(&t->mutex);
   if (rc == CLT_OK) *exploring = proposed;
@@ -217,7 +217,7 @@ int clt_answer_number(double *out, const clt_answer *answer, const char *name, c
   if (out == NULL || answer == NULL || name == NULL)
     return fail_null(out == NULL ? "out" : answer ? "name" : "answer", error);
   if (strcmp(name, "time_s") == 0) return *out = answer->result.expected_time_s, CLT_OK;
-  return clt_lookup_result_number(&answer->result, name, out, error);
+  return clt_lookup_result_number(out, &answer->result, name, error);
 }
 
 void clt_answer_free(clt_answer *answer) {

@@ -113,7 +113,7 @@ static int add_parameter(clt_space_builder *builder, const char *name, clt_value
   if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
   for (size_t i = 1; rc == CLT_OK && i < n; i++) {
     if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
-    clt_value_print(*sorted[i], text, sizeof text);
+    clt_value_print(text, sizeof text, *sorted[i]);
     rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
   }
   free(sorted);
@@ -187,7 +187,7 @@ int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, con
     while (alias.position < p->n_values && !clt_value_equal(p->values[alias.position], value)) alias.position++;
     if (alias.position == p->n_values) {
       char text[100];
-      clt_value_print(value, text, sizeof text);
+      clt_value_print(text, sizeof text, value);
       rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias sets '%.200s' to %s, which is not among its values", name, text);
     }
   }

@@ -39,7 +39,7 @@ static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positi
   for (size_t i = 0; i < clt_expr_n_slots(expr) && used < sizeof with; i++) {
     uint32_t p = clt_expr_slot(expr, i);
     if (g->space->parameters[p].n_values == 1) continue;
-    clt_value_print(values[p], value, sizeof value);
+    clt_value_print(value, sizeof value, values[p]);
     int n = snprintf(with + used, sizeof with - used, "%s%s=%s", used ? " " : ", with ", g->space->parameters[p].name,
                      value);
     used += n > 0 ? (size_t)n : 0;

@@ -95,7 +95,7 @@ static void walk_diagram(const clt_diagram *d, uint64_t first, size_t n, clt_con
 
 /* --- in the space --- */
 
-bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
+bool clt_space_rank(uint64_t *rank, const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   uint64_t sum = 0, in_group;
   if (config >= space->cartesian || space->valid == 0) return false;
@@ -104,7 +104,7 @@ bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
     if (!clt_search_u64(space->configs, (size_t)space->valid, config, &place)) return false;
     sum = place;
   } else {
-    clt_space_positions(space, config, positions);
+    clt_space_positions(positions, space, config);
     for (size_t g = 0; g < space->n_groups; g++) {
       if (!rank_in_diagram(space->groups[g], positions, &in_group)) return false;
       sum = sum * space->groups[g]->valid + in_group;
@@ -114,7 +114,7 @@ bool clt_space_rank(const clt_space *space, clt_config config, uint64_t *rank) {
   return true;
 }
 
-bool clt_space_contains(const clt_space *space, clt_config config) { return clt_space_rank(space, config, NULL); }
+bool clt_space_contains(const clt_space *space, clt_config config) { return clt_space_rank(NULL, space, config); }
 
 clt_config clt_space_at(const clt_space *space, uint64_t rank) {
   clt_config config = 0;
@@ -164,7 +164,7 @@ size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt
 }
 
 /* Without repetition (R. W. Floyd, in J. Bentley, "A sample of brilliance", CACM 1987), then shuffled. */
-int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_config *out, clt_error *error) {
+int64_t clt_space_sample(clt_config *out, const clt_space *space, clt_rng *rng, size_t n, clt_error *error) {
   if (n > space->valid) n = (size_t)space->valid;
   if (n > INT64_MAX) return clt_fail(error, CLT_E_RANGE, "a sample of %zu configurations is too large", n);
   bool all = n == space->valid;
@@ -192,11 +192,11 @@ int64_t clt_space_sample(const clt_space *space, clt_rng *rng, size_t n, clt_con
   return rc ? rc : (int64_t)n;
 }
 
-size_t clt_space_neighbours(const clt_space *space, clt_config config, clt_config *out, size_t capacity) {
+size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   size_t n = 0, n_broken = 0, broken = 0; /* groups in which config itself is not valid, and one of them */
   if (config >= space->cartesian || space->valid == 0) return 0;
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   for (size_t g = 0; !space->listed && g < space->n_groups; g++) {
     if (rank_in_diagram(space->groups[g], positions, NULL)) continue;
     n_broken++;
@@ -311,7 +311,7 @@ bool clt_space_has_aliases(const clt_space *space) { return space->n_aliases > 0
 static clt_config apply_alias(const clt_space *space, clt_config config) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   clt_value values[CLT_MAX_PARAMETERS], when;
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   clt_space_values(space, positions, values);
   for (size_t i = 0; i < space->n_aliases; i++) {
     const clt_alias *a = &space->aliases[i];

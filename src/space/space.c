@@ -61,7 +61,7 @@ static int list_configs(clt_space *space, const clt_config *configs, size_t n, c
       return clt_fail(error, CLT_E_ARGUMENT, "a listed configuration is outside of the cartesian product");
     if (i > 0 && space->configs[i] == space->configs[i - 1]) {
       char text[400];
-      clt_config_print(space, space->configs[i], text, sizeof text);
+      clt_config_print(text, sizeof text, space, space->configs[i]);
       return clt_fail(error, CLT_E_ARGUMENT, "a configuration is listed twice: %s", text);
     }
   }
@@ -139,13 +139,13 @@ void clt_space_hash(clt_hasher *hasher, const clt_space *space) {
   for (size_t p = 0; p < space->n_parameters; p++) {
     clt_hasher_add_text(hasher, space->parameters[p].name);
     for (size_t v = 0; v < space->parameters[p].n_values; v++) {
-      clt_value_print(space->parameters[p].values[v], text, sizeof text);
+      clt_value_print(text, sizeof text, space->parameters[p].values[v]);
       clt_hasher_add_text(hasher, text);
     }
   }
 }
 
-void clt_space_positions(const clt_space *space, clt_config config, uint32_t *positions) {
+void clt_space_positions(uint32_t *positions, const clt_space *space, clt_config config) {
   for (size_t i = space->n_parameters; i-- > 0;) {
     uint64_t n = space->parameters[i].n_values;
     positions[i] = (uint32_t)(config % n);
@@ -174,7 +174,7 @@ const char *clt_space_violation(const clt_space *space, clt_config config, clt_c
   if (origin) *origin = CLT_CONDITION;
   if (config >= space->cartesian) return "not among the listed values";
   if (space->listed) return clt_space_contains(space, config) ? NULL : "not among the recorded configurations";
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   clt_space_values(space, positions, values);
   for (size_t i = 0; i < space->n_constraints; i++) {
     const clt_constraint *c = &space->constraints[i];
@@ -187,13 +187,13 @@ const char *clt_space_violation(const clt_space *space, clt_config config, clt_c
 
 /* --- configurations as text --- */
 
-int clt_config_print(const clt_space *space, clt_config config, char *out, size_t capacity) {
+int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config) {
   size_t used = 0;
   if (capacity) out[0] = '\0';
   for (size_t i = 0; i < 2 * space->n_parameters; i++) { /* names and values in turn */
     char *at = used < capacity ? out + used : NULL;
     size_t left = used < capacity ? capacity - used : 0;
-    int n = i % 2 ? clt_value_print(clt_space_value(space, config, i / 2), at, left)
+    int n = i % 2 ? clt_value_print(at, left, clt_space_value(space, config, i / 2))
                   : snprintf(at, left, "%s%s=", i ? " " : "", space->parameters[i / 2].name);
     used += n > 0 ? (size_t)n : 0;
   }
@@ -201,9 +201,9 @@ int clt_config_print(const clt_space *space, clt_config config, char *out, size_
 }
 
 char *clt_config_string(const clt_space *space, clt_config config) {
-  size_t bytes = (size_t)clt_config_print(space, config, NULL, 0) + 1;
+  size_t bytes = (size_t)clt_config_print(NULL, 0, space, config) + 1;
   char *out = malloc(bytes);
-  if (out) clt_config_print(space, config, out, bytes);
+  if (out) clt_config_print(out, bytes, space, config);
   return out;
 }
 
@@ -232,7 +232,7 @@ static bool read_value(const char *text, const clt_parameter *parameter, uint32_
     clt_value value = parameter->values[v];
     char printed[64];
     const char *written = value.type == CLT_STRING ? value.text : printed;
-    if (value.type != CLT_STRING) clt_value_print(value, printed, sizeof printed);
+    if (value.type != CLT_STRING) clt_value_print(printed, sizeof printed, value);
     size_t n = strlen(written);
     bool here = strncmp(text, written, n) == 0 && (text[n] == '\0' || strchr(SEPARATORS, text[n]));
     if (numeric && value.type != CLT_STRING && clt_value_equal(value, number)) {

@@ -343,7 +343,7 @@ int clt_value_fit(clt_value *value, const char *type, clt_error *error) {
     if (fits_in) *value = (clt_value){.type = fits[i].type, .integer = integer};
   }
   if (fits_in) return CLT_OK;
-  clt_value_print(*value, text, sizeof text);
+  clt_value_print(text, sizeof text, *value);
   return clt_fail(error, CLT_E_EXPRESSION, "the value '%s' is not one of the type '%s'", text, type);
 }
 

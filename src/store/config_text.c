@@ -29,7 +29,7 @@ struct clt_config_reader {
 
 static void add_value(clt_text *out, clt_value value) {
   char number[64];
-  if (value.type != CLT_STRING) clt_value_print(value, number, sizeof number);
+  if (value.type != CLT_STRING) clt_value_print(number, sizeof number, value);
   for (const char *c = value.type == CLT_STRING ? value.text : number; *c; c++) {
     unsigned char byte = (unsigned char)*c;
     if (byte < 128 && (isalnum(byte) || strchr("_.+-", byte)))

@@ -77,7 +77,7 @@ static size_t cut_text(assignment *out, char *text) {
 
 static bool prints_as(clt_value value, const char *text) {
   char printed[64];
-  return clt_value_print(value, printed, sizeof printed) < (int)sizeof printed && strcmp(printed, text) == 0;
+  return clt_value_print(printed, sizeof printed, value) < (int)sizeof printed && strcmp(printed, text) == 0;
 }
 
 /* What prints as the text, which may be borrowed. */

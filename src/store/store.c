@@ -89,14 +89,14 @@ static int open_store(clt_store **out, const char *name, const char *path, bool 
     rc = type->open(store->state, store->path, to_read, error);
   }
   if (rc) {
-    clt_store_close(store);
+    clt_store_free(store);
     return rc;
   }
   *out = store;
   return CLT_OK;
 }
 
-int clt_store_open(clt_store **out, const char *type, const char *path, clt_error *error) {
+int clt_store_new(clt_store **out, const char *type, const char *path, clt_error *error) {
   return open_store(out, type, path, false, error);
 }
 
@@ -104,7 +104,7 @@ int clt_store_open_to_read(clt_store **out, const char *type, const char *path, 
   return open_store(out, type, path, true, error);
 }
 
-void clt_store_close(clt_store *store) {
+void clt_store_free(clt_store *store) {
   if (store == NULL) return;
   if (store->type) store->type->close(store->state);
   free(store->state);
@@ -125,7 +125,7 @@ int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_e
   if (device == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a key in the store needs a device");
   clt_store_key made;
   memset(&made, 0, sizeof made);
-  int length = clt_device_key(device, made.device, sizeof made.device);
+  int length = clt_device_key(made.device, sizeof made.device, device);
   if (length < 0 || (size_t)length >= sizeof made.device)
     return clt_fail(error, CLT_E_RANGE, "the name of the device '%.64s' is too long", device->name);
   snprintf(made.driver, sizeof made.driver, "%s", device->driver_version);
@@ -136,7 +136,7 @@ int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_e
 int clt_store_key_init(clt_store_key *key, const clt_instance *instance, clt_error *error) {
   clt_store_key made;
   int rc = clt_store_key_device(&made, instance, error);
-  if (rc == CLT_OK) rc = clt_instance_key(instance, made.problem, error);
+  if (rc == CLT_OK) rc = clt_instance_key(made.problem, instance, error);
   if (rc == CLT_OK) *key = made;
   return rc;
 }

@@ -103,7 +103,7 @@ static int set_position(const clt_space *space, uint32_t *positions, const char 
   for (size_t v = 0; v < parameter->n_values; v++)
     if (clt_value_equal(parameter->values[v], value)) return positions[p] = (uint32_t)v, CLT_OK;
   char text[128];
-  clt_value_print(value, text, sizeof text);
+  clt_value_print(text, sizeof text, value);
   return clt_fail(error, CLT_E_NOT_FOUND, "'%s' is not a value of '%s'", text, name);
 }
 
@@ -120,7 +120,7 @@ static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_o
     json_t *item = json_array_get(list, i), *inner = json_object_get(item, "configuration");
     uint32_t positions[CLT_MAX_PARAMETERS];
     clt_error cause = {0};
-    clt_space_positions(space, clt_instance_default(instance), positions);
+    clt_space_positions(positions, space, clt_instance_default(instance));
     json_object_foreach(json_is_object(inner) ? inner : item, name, value) {
       if (rc == CLT_OK) rc = set_position(space, positions, name, value, &cause);
     }

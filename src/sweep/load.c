@@ -206,7 +206,7 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node 
   if (name == NULL || name[0] == '\0') clt_node_fail(node, "needs a \"Problem\": the path of a problem file");
   char *path = clt_node_ok(node) ? clt_node_keep(node, clt_path_join(sweep->folder, name)) : NULL;
   if (path == NULL) return;
-  clt_node_wrap(&place, clt_problem_load(&p->problem, path, &cause), &cause);
+  clt_node_wrap(&place, clt_problem_new(&p->problem, path, &cause), &cause);
   if (!clt_node_ok(node)) return;
   p->n_sizes = clt_problem_n_sizes(p->problem);
   clt_sweep_read_sizes(p, node);

@@ -339,7 +339,7 @@ int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error
 /* The instance's key, and a hash over the parameters and their values, so that a configuration's number means the same
  * on both sides. */
 static int make_marks(const clt_instance *instance, char key[33], char space[33], clt_error *error) {
-  int rc = clt_instance_key(instance, key, error);
+  int rc = clt_instance_key(key, instance, error);
   clt_hasher *hasher = rc ? NULL : clt_hasher_new();
   if (hasher == NULL) return rc ? rc : clt_fail_memory(error);
   clt_space_hash(hasher, clt_instance_space(instance));
@@ -387,7 +387,7 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
     }
     rc = clt_message_to_device(device, json_object_get(request, "device"), error);
   }
-  if (rc == 0) rc = clt_problem_load(&p, path, error);
+  if (rc == 0) rc = clt_problem_new(&p, path, error);
   if (rc == 0) rc = clt_instance_new(&i, p, sizes, n_sizes, device, error);
   if (rc == 0) rc = make_marks(i, key, space, error);
   if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))

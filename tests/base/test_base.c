@@ -33,7 +33,7 @@ static void an_error_names_its_place(void **state) {
   clt_error error = {0};
   char text[200];
   clt_fail_at(&error, CLT_E_FORMAT, "a.json", 7, "Budget[0]", "needs a number");
-  clt_error_format(&error, text, sizeof text);
+  clt_error_format(text, sizeof text, &error);
   assert_string_equal(text, "a.json:7: Budget[0]: needs a number");
 }
 
@@ -89,11 +89,11 @@ static void random_numbers_repeat_and_stay_in_range(void **state) {
 static void values_print_as_options_do(void **state) {
   (void)state;
   char text[64];
-  clt_value_print((clt_value){CLT_REAL, .real = 0.1}, text, sizeof text);
+  clt_value_print(text, sizeof text, (clt_value){CLT_REAL, .real = 0.1});
   assert_string_equal(text, "0.1");
-  clt_value_print((clt_value){CLT_REAL, .real = 2}, text, sizeof text);
+  clt_value_print(text, sizeof text, (clt_value){CLT_REAL, .real = 2});
   assert_string_equal(text, "2.0");
-  clt_value_print((clt_value){CLT_INT, .integer = -3}, text, sizeof text);
+  clt_value_print(text, sizeof text, (clt_value){CLT_INT, .integer = -3});
   assert_string_equal(text, "-3");
   assert_true(clt_value_equal((clt_value){CLT_INT, .integer = 1}, (clt_value){CLT_REAL, .real = 1}));
   assert_false(clt_value_equal((clt_value){CLT_INT, .integer = 1}, (clt_value){CLT_STRING, .text = "1"}));

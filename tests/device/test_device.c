@@ -118,7 +118,7 @@ static void long_lists_of_candidates_are_cut(void **state) {
 static void keys_name_the_device_and_the_hardware(void **state) {
   (void)state;
   char key[200];
-  int length = clt_device_key(&machine[0], key, sizeof key);
+  int length = clt_device_key(key, sizeof key, &machine[0]);
   assert_int_equal(length, strlen(key));
   assert_string_equal(key, "Portable Computing Language|pthread-Xeon|8");
   assert_int_equal(clt_device_lock_key(&machine[0], key, sizeof key), 3);

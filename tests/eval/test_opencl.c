@@ -115,7 +115,7 @@ static void load(run *r, const bench *b, const clt_device_info *device, const ch
   clt_error error = {0};
   memset(r, 0, sizeof *r);
   snprintf(path, sizeof path, "%s/%s", b->folder, file);
-  if (clt_problem_load(&r->problem, path, &error)) fail_msg("%s: %s", error.key, error.message);
+  if (clt_problem_new(&r->problem, path, &error)) fail_msg("%s: %s", error.key, error.message);
   if (clt_instance_new(&r->instance, r->problem, NULL, 0, device, &error)) fail_msg("%s", error.message);
 }
 
@@ -166,7 +166,7 @@ static void measure_all(run *r, const clt_config *configs, size_t n, clt_measure
 
 static void show(const run *r, const clt_measurement *m) {
   char text[100];
-  clt_config_print(clt_instance_space(r->instance), m->config, text, sizeof text);
+  clt_config_print(text, sizeof text, clt_instance_space(r->instance), m->config);
   print_message("%s: %s %g s, %zu runs, build %.3f first launch %.3f verify %.3f wait %.3f %.300s\n", text,
                 clt_reason_name(m->reason), m->time_s, m->n_runs, m->phases.build_s, m->phases.first_launch_s,
                 m->phases.verify_s, m->phases.wait_s, m->log ? m->log : "");

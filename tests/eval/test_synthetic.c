@@ -92,7 +92,7 @@ static void failures_lie_together(void **state) {
   for (uint64_t i = 0; i < clt_space_valid(b.space); i += 13) {
     clt_config config = clt_space_at(b.space, i);
     clt_measurement m = measure(&b, config);
-    size_t n = clt_space_neighbours(b.space, config, near, 64);
+    size_t n = clt_space_neighbours(near, 64, b.space, config);
     for (size_t k = 0; k < n; k++) {
       clt_measurement other = measure(&b, near[k]);
       same += (m.reason != 0) == (other.reason != 0);

@@ -41,7 +41,7 @@ static int remove_folder(void **state) {
 static clt_recording *load(const char *file) {
   clt_recording *recording = NULL;
   clt_error error = {0};
-  if (clt_recording_load(&recording, file, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, file, &error)) fail_msg("%s", error.message);
   return recording;
 }
 
@@ -176,7 +176,7 @@ static void mistakes_are_named(void **state) {
     clt_recording *recording = NULL;
     clt_error error = {0};
     write_text(cases[i].text);
-    if (clt_recording_load(&recording, path, &error) != CLT_E_FORMAT) fail_msg("case %zu: %s", i, error.message);
+    if (clt_recording_new(&recording, path, &error) != CLT_E_FORMAT) fail_msg("case %zu: %s", i, error.message);
     if (strstr(error.message, cases[i].because) == NULL) fail_msg("'%s' lacks '%s'", error.message, cases[i].because);
   }
 }
@@ -202,7 +202,7 @@ static void read_or_refuse(const char *bytes, size_t n) {
   fclose(file);
   clt_recording *recording = NULL;
   clt_error error = {0};
-  int rc = clt_recording_load(&recording, path, &error);
+  int rc = clt_recording_new(&recording, path, &error);
   assert_int_equal(rc, error.code);
   clt_recording_free(recording);
 }

@@ -43,7 +43,7 @@ static void write_recording(const clt_instance *instance) {
 static clt_problem *load(void) {
   clt_problem *problem = NULL;
   clt_error error = {0};
-  if (clt_problem_load(&problem, problem_path, &error)) fail_msg("%s", error.message);
+  if (clt_problem_new(&problem, problem_path, &error)) fail_msg("%s", error.message);
   return problem;
 }
 
@@ -56,7 +56,7 @@ static clt_recording *record(clt_instance **instance, const clt_problem *problem
   const char *base = getenv("TMPDIR");
   snprintf(path, sizeof path, "%s/clatune-recording-%ld-%s", base ? base : "/tmp", (long)getpid(), name);
   write_recording(*instance);
-  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
   return recording;
 }
 
@@ -147,7 +147,7 @@ static void expect_refused(const char *space, const char *part) {
           "\"times\": {\"runtimes\": [1]}}]}",
           space);
   fclose(file);
-  assert_int_equal(clt_recording_load(&recording, path, &error), CLT_E_FORMAT);
+  assert_int_equal(clt_recording_new(&recording, path, &error), CLT_E_FORMAT);
   assert_non_null(strstr(error.message, part));
   remove(path);
 }

@@ -51,7 +51,7 @@ static const char *write_text(const char *text) { return write_bytes("cache.json
 static clt_recording *load(const char *path) {
   clt_recording *recording = NULL;
   clt_error error = {0};
-  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
   return recording;
 }
 
@@ -59,8 +59,8 @@ static void assert_refused(const char *path, int code, const char *because) {
   clt_recording *recording = NULL;
   clt_error error = {0};
   char text[2048];
-  assert_int_equal(clt_recording_load(&recording, path, &error), code);
-  clt_error_format(&error, text, sizeof text);
+  assert_int_equal(clt_recording_new(&recording, path, &error), code);
+  clt_error_format(text, sizeof text, &error);
   if (strstr(text, because) == NULL) fail_msg("'%s' does not say '%s'", text, because);
   assert_null(recording);
 }
@@ -110,7 +110,7 @@ static void measurements_stand_in_the_order_of_rank(void **state) {
   for (size_t i = 0; i < clt_recording_size(r); i++)
     assert_int_equal(clt_recording_at(r, i)->config, clt_space_at(space, i));
   char text[64];
-  clt_config_print(space, clt_recording_at(r, 1)->config, text, sizeof text);
+  clt_config_print(text, sizeof text, space, clt_recording_at(r, 1)->config);
   assert_string_equal(text, "block=64 mode=fast");
   clt_recording_free(r);
 }
@@ -161,7 +161,7 @@ static void every_prefix_of_a_file_reads_or_is_refused(void **state) {
   for (size_t n = 0; n < strlen(WHOLE); n++) {
     clt_recording *r = NULL;
     clt_error error = {0};
-    int rc = clt_recording_load(&r, write_bytes("prefix.json", WHOLE, n), &error);
+    int rc = clt_recording_new(&r, write_bytes("prefix.json", WHOLE, n), &error);
     assert_true(rc == CLT_OK || (rc == CLT_E_FORMAT && error.message[0]));
     if (n >= strlen(HEAD FIRST)) assert_int_equal(rc, CLT_OK);
     clt_recording_free(r);
@@ -344,7 +344,7 @@ static void mutated_files_read_or_are_refused(void **state) {
     if (clt_rng_below(&rng, 4) == 0) n = clt_rng_below(&rng, n);
     clt_recording *r = NULL;
     clt_error error = {0};
-    int rc = clt_recording_load(&r, write_bytes("mutated.json", text, n), &error);
+    int rc = clt_recording_new(&r, write_bytes("mutated.json", text, n), &error);
     assert_int_equal(rc, error.code);
     assert_true(rc == CLT_OK || error.message[0]);
     if (rc == CLT_OK) assert_int_equal(clt_recording_size(r), clt_space_valid(clt_recording_space(r)));

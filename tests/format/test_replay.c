@@ -24,7 +24,7 @@ static int load_recording(void **state) {
   int fd = mkstemp(path);
   if (fd < 0 || write(fd, cache, sizeof cache - 1) != sizeof cache - 1) return -1;
   close(fd);
-  int rc = clt_recording_load((clt_recording **)state, path, NULL);
+  int rc = clt_recording_new((clt_recording **)state, path, NULL);
   unlink(path);
   return rc;
 }

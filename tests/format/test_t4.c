@@ -84,7 +84,7 @@ static void results_come_back_as_they_were(void **state) {
   clt_recording *recording = NULL;
   clt_error error = {0};
   write_results(space);
-  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
   assert_int_equal(clt_recording_size(recording), N);
   assert_string_equal(clt_recording_name(recording), "results");
   for (size_t i = 0; i < N; i++) { /* values were listed in ascending order: the numbers are the same */
@@ -162,7 +162,7 @@ static void metrics_and_energy_are_among_the_measurements(void **state) {
   assert_true(json_is_string(json_object_get(quantity(second, "energy_J * block"), "value"))); /* no number */
   json_decref(root);
   clt_recording *recording = NULL;
-  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
   assert_int_equal(clt_recording_size(recording), 2);
   for (size_t i = 0; i < 2; i++) {
     const clt_measurement *back = clt_recording_at(recording, i);
@@ -184,7 +184,7 @@ static void numbers_that_json_lacks_are_left_out(void **state) {
   const clt_t4_result result = {&m, 0};
   assert_int_equal(clt_t4_write(path, space, &result, 1, NULL), 0);
   clt_recording *recording = NULL;
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
+  assert_int_equal(clt_recording_new(&recording, path, NULL), 0);
   assert_int_equal(clt_recording_at(recording, 0)->n_runs, 2);
   clt_recording_free(recording);
   clt_space_free(space);
@@ -229,7 +229,7 @@ static void files_of_other_tuners_read(void **state) {
   static const clt_reason reasons[] = {CLT_REASON_NONE,        CLT_REASON_NONE,         CLT_REASON_UNKNOWN,
                                        CLT_REASON_RUN_TIMEOUT, CLT_REASON_WRONG_OUTPUT, CLT_REASON_UNKNOWN};
   clt_recording *recording = NULL;
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
+  assert_int_equal(clt_recording_new(&recording, path, NULL), 0);
   assert_int_equal(clt_recording_size(recording), 6);
   for (size_t i = 0; i < 6; i++) assert_int_equal(clt_recording_at(recording, i)->reason, reasons[i]);
   assert_true(clt_recording_at(recording, 0)->time_s == 5 * 1e-6);
@@ -257,7 +257,7 @@ static void mistakes_are_named(void **state) {
     clt_recording *recording = NULL;
     clt_error error = {0};
     write_text(cases[i].text);
-    assert_int_equal(clt_recording_load(&recording, path, &error), CLT_E_FORMAT);
+    assert_int_equal(clt_recording_new(&recording, path, &error), CLT_E_FORMAT);
     if (strstr(error.message, cases[i].because) == NULL) fail_msg("'%s' lacks '%s'", error.message, cases[i].because);
   }
 }
@@ -281,7 +281,7 @@ static void mutated_files_read_or_are_refused(void **state) {
     write_text(text);
     clt_recording *recording = NULL;
     clt_error error = {0};
-    int rc = clt_recording_load(&recording, path, &error);
+    int rc = clt_recording_new(&recording, path, &error);
     assert_int_equal(rc, error.code);
     clt_recording_free(recording);
   }

@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   clt_model *model = NULL;
   clt_prediction out;
   clt_config config = clt_space_at(space, 3);
-  if (clt_model_load(&model, space, NULL, fuzz_file(&fd, data, size), NULL) == 0)
-    clt_model_predict(model, &config, 1, &out, NULL);
+  if (clt_model_new_saved(&model, space, NULL, fuzz_file(&fd, data, size), NULL) == 0)
+    clt_model_predict(&out, model, &config, 1, NULL);
   clt_model_free(model);
   close(fd);
   return 0;

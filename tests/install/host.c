@@ -19,14 +19,14 @@ int main(int argc, char **argv) {
   device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 256;
   device.local_memory_bytes = 32768;
   device.max_allocation_bytes = 1u << 30;
-  if (clt_devices(&devices, &n, &error) || clt_catalog_open(&catalog, NULL, 0, &error) ||
-      clt_catalog_lookup(catalog, &found, argv[1], NULL, 0, &device, &error)) {
+  if (clt_devices(&devices, &n, &error) || clt_catalog_new(&catalog, NULL, 0, &error) ||
+      clt_catalog_lookup(&found, catalog, argv[1], NULL, 0, &device, &error)) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
   }
   printf("%s: %s\n", clt_tier_name(found.tier), found.options);
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
   free(devices);
   return 0;
 }

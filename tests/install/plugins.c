@@ -161,7 +161,7 @@ static int search(void) {
   int rc = clt_space_builder_new(&builder, &error);
   if (rc == 0) rc = clt_space_builder_parameter_text(builder, "a", "int", "range(10)", &error);
   if (rc == 0) rc = clt_space_new(&space, builder, &error);
-  if (rc == 0) rc = clt_store_open(&store, "outside", NULL, &error);
+  if (rc == 0) rc = clt_store_new(&store, "outside", NULL, &error);
   clt_tune_settings_init(&settings);
   settings.space = space;
   settings.evaluator = settings.searcher = "outside";
@@ -175,7 +175,7 @@ static int search(void) {
     bad += check(n_added == N, "the store has each");
   }
   clt_tune_result_free(result);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
   clt_space_builder_free(builder);
   return bad;

@@ -90,7 +90,7 @@ static void count(bench *b, clt_config config, const clt_measurement *m, const c
     return;
   }
   b->wrong++;
-  clt_config_print(clt_instance_space(b->instance), config, text, sizeof text);
+  clt_config_print(text, sizeof text, clt_instance_space(b->instance), config);
   fprintf(stderr, "%s: %s: %s, largest error %g\n  %s\n", clt_executor_device(b->executor)->name, what,
           clt_reason_name(m->reason), m->max_abs_error, text);
   if (m->log) fprintf(stderr, "  %.2000s\n", m->log);
@@ -121,7 +121,7 @@ static int run_sampled(bench *b, size_t n, clt_error *error) {
   clt_rng_init(&rng, 7);
   clt_config *configs = malloc(n * sizeof *configs);
   if (!configs) return CLT_E_MEMORY;
-  const int64_t got = clt_space_sample(clt_instance_space(b->instance), &rng, n, configs, error);
+  const int64_t got = clt_space_sample(configs, clt_instance_space(b->instance), &rng, n, error);
   int rc = got < 0 ? (int)got : CLT_OK;
   for (int64_t i = 0; rc == CLT_OK && i < got; i++) rc = run(b, configs[i], error);
   free(configs);
@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
   clt_problem *problem = NULL;
   clt_device_info *devices = NULL;
   size_t n_devices = 0, wrong = 0;
-  int rc = clt_problem_load(&problem, path, &error);
+  int rc = clt_problem_new(&problem, path, &error);
   if (rc == CLT_OK) rc = clt_opencl_devices(&devices, &n_devices, &error);
   for (size_t i = 0; rc == CLT_OK && i < n_devices; i++) rc = run_device(t, problem, &devices[i], &wrong, &error);
   if (rc != CLT_OK) fprintf(stderr, "%s\n", error.message);

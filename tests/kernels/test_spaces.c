@@ -15,7 +15,7 @@
 static clt_problem *load(const char *path) {
   clt_problem *problem = NULL;
   clt_error error = {0};
-  if (clt_problem_load(&problem, path, &error) != CLT_OK) fail_msg("%s", error.message);
+  if (clt_problem_new(&problem, path, &error) != CLT_OK) fail_msg("%s", error.message);
   return problem;
 }
 

@@ -28,7 +28,7 @@ static inline fixture *fixture_new(char *folder, const char *problem_file) {
   snprintf(f->problem_path, sizeof f->problem_path, "%s/%s", folder, problem_file);
   snprintf(f->store_path, sizeof f->store_path, "%s/store.sqlite", folder);
   f->device = make_device();
-  assert_int_equal(clt_problem_load(&f->problem, f->problem_path, NULL), 0);
+  assert_int_equal(clt_problem_new(&f->problem, f->problem_path, NULL), 0);
   return f;
 }
 
@@ -52,7 +52,7 @@ static inline clt_catalog *open_catalog(const fixture *f) {
   clt_catalog *catalog = NULL;
   clt_error error = {0};
   const char *const stores[] = {f->store_path};
-  if (clt_catalog_open(&catalog, stores, 1, &error)) fail_msg("%s", error.message);
+  if (clt_catalog_new(&catalog, stores, 1, &error)) fail_msg("%s", error.message);
   return catalog;
 }
 

@@ -32,11 +32,11 @@ static void know_as(const fixture *f, const char *store_path, const clt_device_i
     m.reason = CLT_REASON_WRONG_OUTPUT;
   }
   assert_int_equal(clt_device_to_json(&json, device, NULL), 0);
-  if (clt_store_open(&store, NULL, store_path, &error) || clt_store_key_init(&key, instance, &error) ||
+  if (clt_store_new(&store, NULL, store_path, &error) || clt_store_key_init(&key, instance, &error) ||
       clt_store_describe(store, &key, "add", f->problem_path, sizes, json, &error) ||
       clt_store_add(store, &key, clt_instance_space(instance), kind, &m, &error))
     fail_msg("%s", error.message);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_instance_free(instance);
   free(json);
 }
@@ -51,7 +51,7 @@ static clt_lookup_result look_up(const fixture *f, clt_catalog *catalog, int64_t
   clt_lookup_result found;
   clt_error error = {0};
   const clt_size size = {"n", n};
-  if (clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
+  if (clt_catalog_lookup(&found, catalog, f->problem_path, &size, 1, &f->device, &error)) fail_msg("%s", error.message);
   assert_string_equal(clt_tier_name(found.tier), clt_tier_name(tier));
   assert_string_equal(found.configuration, configuration);
   return found;
@@ -63,7 +63,7 @@ static void expect(const fixture *f, int64_t n, clt_tier tier, bool stale, const
   assert_int_equal(found.stale, stale);
   assert_true(isnan(time_s) ? isnan(found.expected_time_s) : found.expected_time_s == time_s);
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void without_a_store_the_default_is_the_answer(void **state) {
@@ -81,7 +81,7 @@ static void what_was_measured_is_exact(void **state) {
   assert_non_null(strstr(found.options, "-Dblock=16"));
   assert_string_equal(found.sizes, "n=64");
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void finalists_go_before_what_the_search_saw(void **state) {
@@ -207,13 +207,13 @@ static void the_first_store_goes_before_the_second(void **state) {
   know_as(f, second, &f->device, 64, CLT_RECORD_SEARCH, 0, 1e-3);
   clt_catalog *catalog = NULL;
   const char *const stores[] = {f->store_path, second};
-  assert_int_equal(clt_catalog_open(&catalog, stores, 2, NULL), 0);
+  assert_int_equal(clt_catalog_new(&catalog, stores, 2, NULL), 0);
   clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=8");
   clt_lookup_result_release(&found);
   know(f, &f->device, 64, 1, 2e-3); /* the user's own store appears */
   found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void answers_are_remembered_until_somebody_adds(void **state) {
@@ -231,7 +231,7 @@ static void answers_are_remembered_until_somebody_adds(void **state) {
   know(f, &f->device, 64, 1, 1e-3);
   found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void a_store_that_cannot_be_written_is_read(void **state) {
@@ -249,15 +249,15 @@ static void what_is_wrong_is_said(void **state) {
   clt_lookup_result found;
   clt_error error = {0};
   const clt_size size = {"m", 64};
-  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, &error), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_catalog_lookup(&found, catalog, f->problem_path, &size, 1, &f->device, &error), CLT_E_NOT_FOUND);
   assert_non_null(strstr(error.message, "'m'"));
   error = (clt_error){0};
-  assert_int_equal(clt_catalog_lookup(catalog, &found, "none.json", NULL, 0, &f->device, &error), CLT_E_IO);
-  clt_catalog_close(catalog);
+  assert_int_equal(clt_catalog_lookup(&found, catalog, "none.json", NULL, 0, &f->device, &error), CLT_E_IO);
+  clt_catalog_free(catalog);
   write_text(f->folder, "store.sqlite", "this is no database, and long enough for SQLite to see that it is not");
   const char *const stores[] = {f->store_path};
   error = (clt_error){0};
-  assert_int_equal(clt_catalog_open(&catalog, stores, 1, &error), CLT_E_STORE);
+  assert_int_equal(clt_catalog_new(&catalog, stores, 1, &error), CLT_E_STORE);
 }
 
 typedef struct caller {
@@ -271,7 +271,7 @@ static void *call_often(void *data) {
   for (int i = 0; i < 200; i++) {
     const clt_size size = {"n", i % 3 ? 64 : 128};
     clt_lookup_result found;
-    if (clt_catalog_lookup(c->catalog, &found, c->f->problem_path, &size, 1, &c->f->device, NULL)) continue;
+    if (clt_catalog_lookup(&found, c->catalog, c->f->problem_path, &size, 1, &c->f->device, NULL)) continue;
     c->n_right += strcmp(found.configuration, "block=16") == 0;
     clt_lookup_result_release(&found);
   }
@@ -292,7 +292,7 @@ static void several_threads_may_ask(void **state) {
     pthread_join(threads[i], NULL);
     assert_int_equal(callers[i].n_right, 200);
   }
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static int count(void *user, const clt_instance *instance, const clt_lookup_result *found) {
@@ -317,7 +317,7 @@ static void everything_known_of_a_problem_is_listed(void **state) {
   n = 0;
   assert_int_equal(clt_catalog_each(catalog, f->problem, count, &n, NULL), 0);
   assert_int_equal(n, 0); /* of another text */
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static double number(const char *configuration, const char *name) {
@@ -326,7 +326,7 @@ static double number(const char *configuration, const char *name) {
   const clt_lookup_result found = {.configuration = text};
   double out = NAN;
   clt_error error = {0};
-  if (clt_lookup_result_number(&found, name, &out, &error)) fail_msg("%s", error.message);
+  if (clt_lookup_result_number(&out, &found, name, &error)) fail_msg("%s", error.message);
   return out;
 }
 
@@ -336,10 +336,10 @@ static void numbers_are_read_out_of_an_answer(void **state) {
   clt_catalog *catalog = open_catalog(f);
   clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   double block = 0;
-  assert_int_equal(clt_lookup_result_number(&found, "block", &block, NULL), 0);
+  assert_int_equal(clt_lookup_result_number(&block, &found, "block", NULL), 0);
   assert_true(block == 16);
   clt_lookup_result_release(&found);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
   assert_true(number("a=1 aa=2 b=-3", "aa") == 2);
   assert_true(number("aa=1 a=2 b=-3", "a") == 2);
   assert_true(number("a=1 b=-3", "b") == -3);
@@ -354,11 +354,11 @@ static void what_is_no_number_is_refused(void **state) {
   const clt_lookup_result found = {.configuration = text};
   double out = 5;
   clt_error error = {0};
-  assert_int_equal(clt_lookup_result_number(&found, "lags", &out, &error), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_lookup_result_number(&out, &found, "lags", &error), CLT_E_NOT_FOUND);
   assert_string_equal(error.message, "the configuration 'a=1 flags=-fast empty=' has no parameter 'lags'");
-  assert_int_equal(clt_lookup_result_number(&found, "flags", &out, NULL), CLT_E_FORMAT);
-  assert_int_equal(clt_lookup_result_number(&found, "empty", &out, NULL), CLT_E_FORMAT);
-  assert_int_equal(clt_lookup_result_number(&found, "", &out, NULL), CLT_E_NOT_FOUND);
+  assert_int_equal(clt_lookup_result_number(&out, &found, "flags", NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_lookup_result_number(&out, &found, "empty", NULL), CLT_E_FORMAT);
+  assert_int_equal(clt_lookup_result_number(&out, &found, "", NULL), CLT_E_NOT_FOUND);
   assert_true(out == 5);
 }
 

@@ -47,9 +47,9 @@ static void measure_all(const fixture *f, clt_store *store, int64_t n, double of
 
 static void measure(const fixture *f, double offset) {
   clt_store *store = NULL;
-  assert_int_equal(clt_store_open(&store, NULL, f->store_path, NULL), 0);
+  assert_int_equal(clt_store_new(&store, NULL, f->store_path, NULL), 0);
   for (int i = 0; i < N_SIZES; i++) measure_all(f, store, (int64_t)16 << i, offset);
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 static void train(const fixture *f, uint64_t seed) {
@@ -58,13 +58,13 @@ static void train(const fixture *f, uint64_t seed) {
   clt_model *model = NULL;
   clt_error error = {0};
   clt_instance *instance = instance_at(f, 64);
-  assert_int_equal(clt_store_open(&store, NULL, f->store_path, NULL), 0);
+  assert_int_equal(clt_store_new(&store, NULL, f->store_path, NULL), 0);
   if (clt_predictor_fit(&model, &n_sizes, store, instance, false, "ensemble", NULL, 0, seed, 1, &error) ||
       clt_predictor_save(model, f->store_path, instance, &error))
     fail_msg("%s", error.message);
   clt_model_free(model);
   assert_int_equal(n_sizes, N_SIZES);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_instance_free(instance);
 }
 
@@ -80,14 +80,14 @@ static int set_up(void **state) {
 
 static double number(const clt_lookup_result *found, const char *name) {
   double out = NAN;
-  assert_int_equal(clt_lookup_result_number(found, name, &out, NULL), 0);
+  assert_int_equal(clt_lookup_result_number(&out, found, name, NULL), 0);
   return out;
 }
 
 static void expect(const fixture *f, clt_catalog *catalog, int64_t n, double a) {
   clt_lookup_result found;
   const clt_size size = {"n", n};
-  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_int_equal(clt_catalog_lookup(&found, catalog, f->problem_path, &size, 1, &f->device, NULL), 0);
   assert_string_equal(clt_tier_name(found.tier), "prediction");
   assert_true(fabs(number(&found, "a") - a) <= 1);
   assert_true(fabs(number(&found, "b") - 5) <= 1);
@@ -104,7 +104,7 @@ static void a_kept_model_answers_for_one_size_after_another(void **state) {
     expect(f, catalog, 720, log2(720));
     expect(f, catalog, 180, log2(180));
   }
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void a_caller_s_instance_may_go_while_the_model_stays(void **state) {
@@ -122,7 +122,7 @@ static void a_caller_s_instance_may_go_while_the_model_stays(void **state) {
     clt_instance_free(instance);
     expect(f, catalog, 90 + i, log2(90));
   }
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 static void what_is_trained_anew_is_read_anew(void **state) {
@@ -130,7 +130,7 @@ static void what_is_trained_anew_is_read_anew(void **state) {
   clt_catalog *catalog = open_catalog(f);
   clt_lookup_result found;
   const clt_size size = {"n", 90};
-  assert_int_equal(clt_catalog_lookup(catalog, &found, f->problem_path, &size, 1, &f->device, NULL), 0);
+  assert_int_equal(clt_catalog_lookup(&found, catalog, f->problem_path, &size, 1, &f->device, NULL), 0);
   assert_string_equal(clt_tier_name(found.tier), "nearest-size");
   clt_lookup_result_release(&found);
   train(f, 1);
@@ -138,7 +138,7 @@ static void what_is_trained_anew_is_read_anew(void **state) {
   measure(f, 4);
   train(f, 2);
   expect(f, catalog, 90, log2(90) + 4);
-  clt_catalog_close(catalog);
+  clt_catalog_free(catalog);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -28,7 +28,7 @@ static int load(clt_problem **out, const char *sections, clt_error *error) {
   *strrchr(text, '}') = '\0';
   snprintf(text + strlen(text), sizeof text - strlen(text), ", %s}", sections);
   write_text(folder, "add.json", text);
-  return clt_problem_load(out, path, error);
+  return clt_problem_new(out, path, error);
 }
 
 typedef struct subject {
@@ -204,7 +204,7 @@ static subject make_program(const char *figure) {
       figure);
   write_text(folder, "program.json", text);
   snprintf(path, sizeof path, "%s/program.json", folder);
-  if (clt_problem_load(&s.problem, path, &error) || clt_instance_new(&s.instance, s.problem, NULL, 0, NULL, &error))
+  if (clt_problem_new(&s.problem, path, &error) || clt_instance_new(&s.instance, s.problem, NULL, 0, NULL, &error))
     fail_msg("%s: %s", error.key, error.message);
   return s;
 }

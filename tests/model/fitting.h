@@ -57,7 +57,7 @@ static inline clt_model *fit(const struct setting *s, size_t n) {
 static inline void predictions_of(const clt_model *model, const struct setting *s, clt_prediction *out, size_t n) {
   clt_config configs[N];
   for (size_t i = 0; i < n; i++) configs[i] = s->rows[i].config;
-  assert_int_equal(clt_model_predict(model, configs, n, out, NULL), 0);
+  assert_int_equal(clt_model_predict(out, model, configs, n, NULL), 0);
 }
 
 #endif

@@ -58,7 +58,7 @@ static inline row *landscape_rows(const clt_space *space, size_t n, double noise
   clt_rng_init(&rng, seed);
   clt_config *configs = calloc(n, sizeof *configs);
   row *rows = calloc(n, sizeof *rows);
-  if (clt_space_sample(space, &rng, n, configs, NULL) != (int64_t)n) abort();
+  if (clt_space_sample(configs, space, &rng, n, NULL) != (int64_t)n) abort();
   for (size_t i = 0; i < n; i++) {
     double factor = exp(noise * clt_rng_normal(&rng));
     rows[i] = (row){configs[i], landscape_time_s(space, configs[i]) * factor, landscape_fails(space, configs[i])};

@@ -27,7 +27,7 @@ static inline int fit_rows(clt_model **out, const char *type, const clt_setting 
   clt_rows all = {.space = space};
   int rc = instance ? clt_rows_add_instance(&all, instance, error) : CLT_OK;
   if (!rc) rc = add_rows(&all, rows, n, 0, error);
-  if (!rc) rc = clt_model_fit(out, type, settings, n_settings, &all, seed, threads, error);
+  if (!rc) rc = clt_model_new(out, type, settings, n_settings, &all, seed, threads, error);
   clt_rows_release(&all);
   return rc;
 }

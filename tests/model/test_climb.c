@@ -13,13 +13,13 @@ static void climbing_comes_near_what_a_sweep_finds(void **state) {
     clt_config swept, climbed;
     clt_prediction best, p;
     size_t n;
-    assert_int_equal(clt_model_best(model, 1, 0.5, NULL, 0, &swept, &best, &n, NULL), 0);
+    assert_int_equal(clt_model_best(&swept, &best, &n, model, 1, 0.5, NULL, 0, NULL), 0);
     assert_int_equal(clt_model_climb(model, 1, 0.5, NULL, 0, 320, &climbed, &p, &n, NULL), 0);
     assert_int_equal(n, 1);
     assert_true(clt_space_contains(s->space, climbed));
     assert_true(p.log_cost >= best.log_cost && p.log_cost < best.log_cost + 0.05);
     clt_prediction again;
-    assert_int_equal(clt_model_predict(model, &climbed, 1, &again, NULL), 0);
+    assert_int_equal(clt_model_predict(&again, model, &climbed, 1, NULL), 0);
     assert_memory_equal(&p, &again, sizeof p);
     clt_model_free(model);
   }
@@ -31,7 +31,7 @@ static void a_good_start_is_not_lost(void **state) {
   clt_config swept[3], out[3];
   clt_prediction p[3];
   size_t n;
-  assert_int_equal(clt_model_best(model, 3, 0.5, NULL, 0, swept, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_best(swept, NULL, &n, model, 3, 0.5, NULL, 0, NULL), 0);
   assert_int_equal(clt_model_climb(model, 3, 0.5, &swept[0], 1, 64, out, p, &n, NULL), 0);
   assert_int_equal(n, 3);
   assert_true(out[0] == swept[0]);
@@ -46,7 +46,7 @@ static void a_small_space_is_swept(void **state) {
   static clt_config swept[50], climbed[50];
   size_t n, m;
   uint64_t n_predictions = clt_space_valid(s->space);
-  assert_int_equal(clt_model_best(model, 50, 0.5, NULL, 0, swept, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_best(swept, NULL, &n, model, 50, 0.5, NULL, 0, NULL), 0);
   assert_int_equal(clt_model_climb(model, 50, 0.5, NULL, 0, n_predictions, climbed, NULL, &m, NULL), 0);
   assert_int_equal(n, 50);
   assert_int_equal(m, 50);

@@ -24,7 +24,7 @@ static double error_on_unseen(const struct setting *s, const clt_model *model) {
   size_t n = 0;
   for (size_t i = 0; i < UNSEEN; i++) {
     clt_prediction p;
-    assert_int_equal(clt_model_predict(model, &rows[i].config, 1, &p, NULL), 0);
+    assert_int_equal(clt_model_predict(&p, model, &rows[i].config, 1, NULL), 0);
     if (rows[i].failed) continue;
     sum += fabs(exp(p.log_cost) - rows[i].time_s) / rows[i].time_s;
     n++;
@@ -37,7 +37,7 @@ static void every_model_learns_the_landscape(void **state) {
   for (size_t i = 0; i < clt_n_models(); i++) {
     clt_model *model = fit_named(*state, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
     clt_model_accuracy a;
-    clt_model_accuracy_get(model, &a);
+    clt_model_accuracy_get(&a, model);
     bool steps = strcmp(clt_model_type_at(i)->name, "trees") == 0; /* shallow ones round a smooth landscape off */
     double error = error_on_unseen(*state, model), sd = 1.5 * a.mean_relative_error + 0.1;
     if (error > (steps ? 0.3 : 0.15)) fail_msg("%s: %g", clt_model_type_at(i)->name, error);
@@ -86,7 +86,7 @@ static void a_residual_stands_for_every_correct_row(void **state) {
     size_t n, n_correct = 0;
     clt_model_accuracy a;
     clt_model_residuals(model, &n);
-    clt_model_accuracy_get(model, &a);
+    clt_model_accuracy_get(&a, model);
     for (size_t k = 0; k < 300; k++) n_correct += !s->rows[k].failed;
     assert_int_equal(n, n_correct);
     assert_int_equal(a.n_failed, 300 - n_correct);
@@ -104,7 +104,7 @@ static void residuals_on_noise_are_not_flattered(void **state) {
   for (size_t i = 0; i < clt_n_models(); i++) {
     clt_model *model = fit_named(&noise, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
     clt_model_accuracy a;
-    clt_model_accuracy_get(model, &a);
+    clt_model_accuracy_get(&a, model);
     assert_true(a.log_error_sd > 0.97 && a.log_error_sd < 1.4);
     clt_model_free(model);
   }
@@ -209,7 +209,7 @@ static void failures_are_learnt(void **state) {
   size_t right = 0, failed = 0;
   for (size_t i = 0; i < 1000; i++) {
     clt_prediction p;
-    assert_int_equal(clt_model_predict(model, &rows[i].config, 1, &p, NULL), 0);
+    assert_int_equal(clt_model_predict(&p, model, &rows[i].config, 1, NULL), 0);
     assert_true(p.p_valid >= 0 && p.p_valid <= 1);
     right += (p.p_valid < 0.5) == rows[i].failed;
     failed += rows[i].failed;

@@ -78,7 +78,7 @@ static int tear_down(void **state) {
 static void predict_rows(const struct setting *s, const clt_model *model, clt_prediction *out) {
   clt_config configs[ROWS];
   for (size_t i = 0; i < ROWS; i++) configs[i] = s->rows[i].config;
-  assert_int_equal(clt_model_predict(model, configs, ROWS, out, NULL), 0);
+  assert_int_equal(clt_model_predict(out, model, configs, ROWS, NULL), 0);
 }
 
 static void check_same(const struct setting *s, const clt_model *a, const clt_model *b) {
@@ -88,8 +88,8 @@ static void check_same(const struct setting *s, const clt_model *a, const clt_mo
   predict_rows(s, a, p);
   predict_rows(s, b, q);
   assert_memory_equal(p, q, sizeof p);
-  clt_model_accuracy_get(a, &x);
-  clt_model_accuracy_get(b, &y);
+  clt_model_accuracy_get(&x, a);
+  clt_model_accuracy_get(&y, b);
   assert_true(x.n_rows == y.n_rows && x.n_failed == y.n_failed && x.mean_relative_error == y.mean_relative_error &&
               x.log_error_sd == y.log_error_sd && x.fit_s == y.fit_s);
   const float *r = clt_model_residuals(a, &n), *t = clt_model_residuals(b, &m);
@@ -103,7 +103,7 @@ static void every_model_comes_back_as_it_was(void **state) {
     clt_model *model = fit(s, clt_model_type_at(i)->name, 0), *back = NULL;
     clt_error error = {0};
     assert_int_equal(clt_model_save(model, s->path, &error), 0);
-    if (clt_model_load(&back, s->space, NULL, s->path, &error)) fail_msg("%s", error.message);
+    if (clt_model_new_saved(&back, s->space, NULL, s->path, &error)) fail_msg("%s", error.message);
     check_same(s, model, back);
     clt_model_free(model);
     clt_model_free(back);
@@ -114,7 +114,7 @@ static int load_bytes(const struct setting *s, const char *bytes, size_t n) {
   clt_model *model = NULL;
   clt_error error = {0};
   write_file(s->path, bytes, n);
-  int rc = clt_model_load(&model, s->space, NULL, s->path, &error);
+  int rc = clt_model_new_saved(&model, s->space, NULL, s->path, &error);
   assert_true((rc == 0) == (model != NULL));
   assert_int_equal(error.code, rc);
   clt_model_free(model);
@@ -208,7 +208,7 @@ static void another_space_is_refused(void **state) {
   }
   assert_int_equal(clt_space_new(&other, b, NULL), 0);
   write_file(s->path, s->bytes, s->n_bytes);
-  assert_int_equal(clt_model_load(&model, other, NULL, s->path, &error), CLT_E_FORMAT);
+  assert_int_equal(clt_model_new_saved(&model, other, NULL, s->path, &error), CLT_E_FORMAT);
   assert_non_null(strstr(error.message, "'unroll'"));
   clt_space_free(other);
   clt_space_builder_free(b);
@@ -218,7 +218,7 @@ static void missing_files_and_folders_are_named(void **state) {
   struct setting *s = *state;
   clt_model *model = NULL;
   clt_error error = {0};
-  assert_int_equal(clt_model_load(&model, s->space, NULL, "/nonexistent/x", &error), CLT_E_IO);
+  assert_int_equal(clt_model_new_saved(&model, s->space, NULL, "/nonexistent/x", &error), CLT_E_IO);
   assert_non_null(strstr(error.message, "'/nonexistent/x'"));
   model = fit(s, "ensemble", 3);
   memset(&error, 0, sizeof error);

@@ -45,7 +45,7 @@ static void the_sweep_goes_through_all_ranks_in_order(void **state) {
     for (uint64_t rank = 0; rank < all.n; rank += 97) {
       clt_config config = clt_space_at(s.space, rank);
       clt_prediction p;
-      assert_int_equal(clt_model_predict(model, &config, 1, &p, NULL), 0);
+      assert_int_equal(clt_model_predict(&p, model, &config, 1, NULL), 0);
       assert_memory_equal(&p, &all.predictions[rank], sizeof p);
     }
     free(all.predictions);
@@ -105,7 +105,7 @@ static void the_best_are_those_of_a_full_sort(void **state) {
   clt_config skip[50], out[150];
   clt_prediction p[150];
   size_t n;
-  assert_int_equal(clt_model_best(model, 100, 0.5, NULL, 0, out, p, &n, NULL), 0);
+  assert_int_equal(clt_model_best(out, p, &n, model, 100, 0.5, NULL, 0, NULL), 0);
   assert_int_equal(n, 100);
   for (size_t i = 0; i < n; i++) {
     assert_true(out[i] == ranked[i].config);
@@ -113,7 +113,7 @@ static void the_best_are_those_of_a_full_sort(void **state) {
   }
   for (size_t i = 0; i < 50; i++) skip[i] = ranked[2 * i].config;
   qsort(skip, 50, sizeof *skip, by_config);
-  assert_int_equal(clt_model_best(model, 100, 0.5, skip, 50, out, NULL, &n, NULL), 0);
+  assert_int_equal(clt_model_best(out, NULL, &n, model, 100, 0.5, skip, 50, NULL), 0);
   for (size_t i = 0; i < 50; i++) assert_true(out[i] == ranked[2 * i + 1].config);
   for (size_t i = 50; i < n; i++) assert_true(out[i] == ranked[50 + i].config);
   free(ranked);
@@ -136,7 +136,7 @@ static void unlikely_ones_come_last_and_small_spaces_end(void **state) {
   tiny.rows = s->rows;
   clt_model *model = fit(&tiny, 200);
   size_t n, likely = 0;
-  assert_int_equal(clt_model_best(model, 200, 0.5, configs, 1, out, p, &n, NULL), 0);
+  assert_int_equal(clt_model_best(out, p, &n, model, 200, 0.5, configs, 1, NULL), 0);
   assert_int_equal(n, 199);
   while (likely < n && p[likely].p_valid >= 0.5) likely++;
   assert_true(likely > 50 && likely < n);

@@ -52,7 +52,7 @@ static void fill_rows(struct setting *s) {
   clt_config configs[N];
   clt_rng rng;
   clt_rng_init(&rng, 2);
-  assert_int_equal(clt_space_sample(s->space, &rng, N, configs, NULL), N);
+  assert_int_equal(clt_space_sample(configs, s->space, &rng, N, NULL), N);
   for (size_t i = 0; i < N; i++) {
     double group = log2(value(s, configs[i], "wg_x") * value(s, configs[i], "wg_y"));
     double log_cost = 0.1 * (group - 7) * (group - 7) + 0.1 * value(s, configs[i], "pad");
@@ -68,7 +68,7 @@ static int set_up(void **state) {
   FILE *file = fopen(s->path, "w");
   if (file == NULL || fputs(text, file) < 0 || fclose(file)) return -1;
   clt_error error = {0};
-  int rc = clt_problem_load(&s->problem, s->path, &error);
+  int rc = clt_problem_new(&s->problem, s->path, &error);
   if (!rc) rc = clt_instance_new(&s->instance, s->problem, NULL, 0, NULL, &error);
   if (rc) return fprintf(stderr, "%s\n", error.message), -1;
   s->space = clt_instance_space(s->instance);
@@ -138,7 +138,7 @@ static int compare_with_fann(void *user, uint64_t first, size_t n, const clt_pre
     clt_prediction alone, networks;
     assert_int_equal(model->type->predict(model->state, &config, 1, false, &networks, NULL), 0);
     assert_true(fabs(networks.log_cost - fann_log_cost(model->state, config, NULL)) < 1e-4);
-    assert_int_equal(clt_model_predict(model, &config, 1, &alone, NULL), 0);
+    assert_int_equal(clt_model_predict(&alone, model, &config, 1, NULL), 0);
     assert_memory_equal(&alone, &p[i], sizeof alone);
   }
   return 0;
@@ -158,7 +158,7 @@ static void limits_on_products_are_learnt(void **state) {
   for (uint64_t rank = 0; rank < clt_space_valid(s->space); rank += 41) {
     clt_config config = clt_space_at(s->space, rank);
     clt_prediction p;
-    assert_int_equal(clt_model_predict(model, &config, 1, &p, NULL), 0);
+    assert_int_equal(clt_model_predict(&p, model, &config, 1, NULL), 0);
     wrong += (p.p_valid < 0.5) != fails(s, config);
     failed += fails(s, config);
   }
@@ -173,12 +173,12 @@ static void a_model_file_needs_the_same_resources(void **state) {
   snprintf(path, sizeof path, "%s/m", s->folder);
   clt_error error = {0};
   assert_int_equal(clt_model_save(model, path, NULL), 0);
-  assert_int_equal(clt_model_load(&back, s->space, NULL, path, &error), CLT_E_FORMAT);
-  assert_int_equal(clt_model_load(&back, s->space, s->instance, path, NULL), 0);
+  assert_int_equal(clt_model_new_saved(&back, s->space, NULL, path, &error), CLT_E_FORMAT);
+  assert_int_equal(clt_model_new_saved(&back, s->space, s->instance, path, NULL), 0);
   for (size_t i = 0; i < N; i++) {
     clt_prediction a, b;
-    assert_int_equal(clt_model_predict(model, &s->rows[i].config, 1, &a, NULL), 0);
-    assert_int_equal(clt_model_predict(back, &s->rows[i].config, 1, &b, NULL), 0);
+    assert_int_equal(clt_model_predict(&a, model, &s->rows[i].config, 1, NULL), 0);
+    assert_int_equal(clt_model_predict(&b, back, &s->rows[i].config, 1, NULL), 0);
     assert_memory_equal(&a, &b, sizeof a);
   }
   clt_model_free(model);

@@ -63,7 +63,7 @@ static int fill_rows(struct setting *s, size_t k, clt_rng *rng) {
   clt_config configs[ROWS];
   const clt_space *space = clt_instance_space(s->instances[k]);
   size_t n = clt_space_valid(space) < ROWS ? (size_t)clt_space_valid(space) : ROWS;
-  if (clt_space_sample(space, rng, n, configs, NULL) != (int64_t)n) return -1;
+  if (clt_space_sample(configs, space, rng, n, NULL) != (int64_t)n) return -1;
   for (size_t i = 0; i < n; i++) s->rows[k][i] = (row){configs[i], true_time(s->instances[k], configs[i]), false};
   s->n_rows[k] = n;
   return 0;
@@ -79,7 +79,7 @@ static int set_up(void **state) {
   clt_rng rng;
   clt_rng_init(&rng, 3);
   if (file == NULL || fputs(text, file) < 0 || fclose(file)) return -1;
-  if (clt_problem_load(&s->problem, s->path, &error)) return fprintf(stderr, "%s\n", error.message), -1;
+  if (clt_problem_new(&s->problem, s->path, &error)) return fprintf(stderr, "%s\n", error.message), -1;
   int rc = new_instance(&s->unseen, s->problem, 300, 100);
   for (size_t k = 0; !rc && k < N_SIZES; k++) {
     rc = new_instance(&s->instances[k], s->problem, 16 << k % 7, 32 + 37 * (int64_t)k);
@@ -109,7 +109,7 @@ static clt_model *fit(const struct setting *s, const char *type, size_t n_sizes)
     rc = clt_rows_add_instance(&rows, s->instances[k], &error);
     if (!rc) rc = add_rows(&rows, s->rows[k], s->n_rows[k], k, &error);
   }
-  if (!rc) rc = clt_model_fit(&model, type, NULL, 0, &rows, 1, 0, &error);
+  if (!rc) rc = clt_model_new(&model, type, NULL, 0, &rows, 1, 0, &error);
   if (rc) fail_msg("%s", error.message);
   clt_rows_release(&rows);
   return model;
@@ -125,7 +125,7 @@ static double best_time(const clt_instance *instance) {
 static clt_prediction predicted_best(const clt_model *model, clt_config *config) {
   clt_prediction prediction;
   size_t n = 0;
-  assert_int_equal(clt_model_best(model, 1, 0.5, NULL, 0, config, &prediction, &n, NULL), 0);
+  assert_int_equal(clt_model_best(config, &prediction, &n, model, 1, 0.5, NULL, 0, NULL), 0);
   assert_int_equal(n, 1);
   return prediction;
 }
@@ -164,7 +164,7 @@ static void accuracy_is_that_on_sizes_left_out(void **state) {
     clt_model *model = fit(s, clt_model_type_at(t)->name, N_SIZES);
     clt_model_accuracy accuracy;
     size_t n, n_rows = 0;
-    clt_model_accuracy_get(model, &accuracy);
+    clt_model_accuracy_get(&accuracy, model);
     clt_model_residuals(model, &n);
     for (size_t k = 0; k < N_SIZES; k++) n_rows += s->n_rows[k];
     assert_int_equal(n, n_rows);
@@ -215,13 +215,13 @@ static void a_file_keeps_it_to_the_bit(void **state) {
     clt_space_enumerate(clt_instance_space(s->unseen), 10, 2, configs);
     assert_int_equal(clt_model_bind(model, s->unseen, NULL), 0);
     assert_int_equal(clt_model_save(model, path, NULL), 0);
-    if (clt_model_load(&back, clt_instance_space(s->unseen), s->unseen, path, &error)) fail_msg("%s", error.message);
-    assert_int_equal(clt_model_predict(model, configs, 2, a, NULL), 0);
-    assert_int_equal(clt_model_predict(back, configs, 2, b, NULL), 0);
+    if (clt_model_new_saved(&back, clt_instance_space(s->unseen), s->unseen, path, &error)) fail_msg("%s", error.message);
+    assert_int_equal(clt_model_predict(a, model, configs, 2, NULL), 0);
+    assert_int_equal(clt_model_predict(b, back, configs, 2, NULL), 0);
     assert_memory_equal(a, b, sizeof a);
     clt_model_free(back);
     back = NULL;
-    assert_int_equal(clt_model_load(&back, clt_instance_space(s->unseen), NULL, path, NULL), CLT_E_FORMAT);
+    assert_int_equal(clt_model_new_saved(&back, clt_instance_space(s->unseen), NULL, path, NULL), CLT_E_FORMAT);
     clt_model_free(model);
   }
   remove(path);

@@ -89,7 +89,7 @@ static void boosting_learns_what_is_left(void **state) {
     clt_model_accuracy accuracy;
     clt_setting setting = {"rounds", rounds[i]};
     assert_int_equal(fit_rows(&model, "trees", &setting, 1, space, NULL, rows, N, 1, 1, NULL), 0);
-    clt_model_accuracy_get(model, &accuracy);
+    clt_model_accuracy_get(&accuracy, model);
     assert_true(accuracy.log_error_sd < before);
     before = accuracy.log_error_sd;
     clt_model_free(model);

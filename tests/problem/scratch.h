@@ -56,8 +56,8 @@ static inline clt_problem *scratch_problem(const char *json) {
   clt_error error = {0};
   char text[2000];
   scratch_write("p.json", json);
-  if (clt_problem_load(&problem, scratch_path("p.json"), &error) != CLT_OK) {
-    clt_error_format(&error, text, sizeof text);
+  if (clt_problem_new(&problem, scratch_path("p.json"), &error) != CLT_OK) {
+    clt_error_format(text, sizeof text, &error);
     fail_msg("%s", text);
   }
   return problem;
@@ -69,7 +69,7 @@ static inline clt_instance *scratch_instance(const clt_problem *problem, const c
   clt_error error = {0};
   char text[2000];
   if (clt_instance_new(&instance, problem, sizes, n, device, &error) != CLT_OK) {
-    clt_error_format(&error, text, sizeof text);
+    clt_error_format(text, sizeof text, &error);
     fail_msg("%s", text);
   }
   return instance;

@@ -14,7 +14,7 @@ static void expect_mistake(const char *json, const char *key, const char *messag
   clt_problem *problem = NULL;
   clt_error error = {0};
   scratch_write("p.json", json);
-  int rc = clt_problem_load(&problem, scratch_path("p.json"), &error);
+  int rc = clt_problem_new(&problem, scratch_path("p.json"), &error);
   assert_true(rc == CLT_E_FORMAT || rc == CLT_E_EXPRESSION);
   assert_null(problem);
   if (strcmp(error.key, key) != 0 || strstr(error.message, message) == NULL)
@@ -173,7 +173,7 @@ static void the_environment_has_a_prefix(void **state) {
 static void key_of(char out[33], const char *json) {
   clt_problem *problem = scratch_problem(json);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  assert_int_equal(clt_instance_key(instance, out, NULL), 0);
+  assert_int_equal(clt_instance_key(out, instance, NULL), 0);
   clt_instance_free(instance);
   clt_problem_free(problem);
 }

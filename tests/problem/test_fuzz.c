@@ -48,10 +48,10 @@ static void exercise(const clt_problem *problem, const clt_device_info *device) 
   }
   clt_config config = clt_instance_default(instance);
   if (clt_instance_n_resources(instance) <= 64) clt_instance_resources(instance, config, resources);
-  if (clt_instance_options(instance, config, &options, NULL) == CLT_OK) free(options);
+  if (clt_instance_options(&options, instance, config, NULL) == CLT_OK) free(options);
   if (clt_plan_new(&plan, instance, config, NULL) == CLT_OK) clt_plan_free(plan);
   if (clt_plan_new_reference(&plan, instance, NULL) == CLT_OK) clt_plan_free(plan);
-  (void)clt_instance_key(instance, key, NULL);
+  (void)clt_instance_key(key, instance, NULL);
   clt_instance_free(instance);
 }
 
@@ -60,7 +60,7 @@ static void try_text(const char *bytes, size_t n, size_t *n_loaded) {
   clt_problem *problem = NULL;
   clt_error error = {0};
   scratch_write_bytes("m.json", bytes, n);
-  if (clt_problem_load(&problem, scratch_path("m.json"), &error) != CLT_OK) {
+  if (clt_problem_new(&problem, scratch_path("m.json"), &error) != CLT_OK) {
     assert_null(problem);
     assert_true(error.code < 0 && error.message[0]);
     return;

@@ -21,7 +21,7 @@
 
 static int load(clt_problem **out, const char *text, clt_error *error) {
   scratch_write("tune.conf", text);
-  return clt_problem_load(out, scratch_path("tune.conf"), error);
+  return clt_problem_new(out, scratch_path("tune.conf"), error);
 }
 
 static void the_file_of_the_paper_is_read(void **state) {

@@ -145,7 +145,7 @@ static void the_default_configuration_is_the_stated_one(void **state) {
   char text[100];
   clt_problem *problem = scratch_problem(sized);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  clt_config_print(clt_instance_space(instance), clt_instance_default(instance), text, sizeof text);
+  clt_config_print(text, sizeof text, clt_instance_space(instance), clt_instance_default(instance));
   assert_string_equal(text, "wg_x=4 wg_y=1 use_local=1");
   clt_instance_free(instance);
   clt_problem_free(problem);
@@ -231,7 +231,7 @@ static void kernel_tuner_files_load(void **state) {
   assert_int_equal(clt_instance_n_sizes(instance), 0);
   assert_int_equal(clt_space_cartesian(clt_instance_space(instance)), 7 * 3);
   assert_int_equal(clt_space_valid(clt_instance_space(instance)), 7 * 3 - 3);
-  clt_config_print(clt_instance_space(instance), clt_instance_default(instance), text, sizeof text);
+  clt_config_print(text, sizeof text, clt_instance_space(instance), clt_instance_default(instance));
   assert_string_equal(text, "radius=3 block_size_x=16 tile=1");
   clt_instance_free(instance);
   instance = scratch_instance(problem, NULL, 0, &device);

@@ -36,7 +36,7 @@ static void key_of(char out[33], const char *from, const char *to, const clt_siz
   snprintf(json, sizeof json, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
   clt_problem *problem = scratch_problem(json);
   clt_instance *instance = scratch_instance(problem, size, size != NULL, NULL);
-  if (clt_instance_key(instance, out, &error) != CLT_OK) fail_msg("%s", error.message);
+  if (clt_instance_key(out, instance, &error) != CLT_OK) fail_msg("%s", error.message);
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -108,7 +108,7 @@ static void a_missing_kernel_is_an_error(void **state) {
   unlink(scratch_path("k.cl"));
   clt_problem *problem = scratch_problem(text);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  assert_int_equal(clt_instance_key(instance, key, &error), CLT_E_IO);
+  assert_int_equal(clt_instance_key(key, instance, &error), CLT_E_IO);
   assert_string_equal(key, "untouched");
   clt_instance_free(instance);
   clt_problem_free(problem);

@@ -47,7 +47,7 @@ static void expect_mistake(size_t line, const char *text, int code, int at, cons
   clt_error error = {0};
   char *json = with_line(line, text);
   scratch_write("bad.json", json);
-  int rc = clt_problem_load(&problem, scratch_path("bad.json"), &error);
+  int rc = clt_problem_new(&problem, scratch_path("bad.json"), &error);
   if (rc != code) fail_msg("'%s' gives %d: %s", text, rc, error.message);
   if (error.line != at) fail_msg("'%s' is reported for line %d, not %d (%s)", text, error.line, at, error.message);
   if (strcmp(error.key, key) != 0) fail_msg("'%s' is reported for key '%s', not '%s'", text, error.key, key);
@@ -75,10 +75,10 @@ static void files_that_are_not_there_or_not_json_are_named(void **state) {
   (void)state;
   clt_problem *problem = NULL;
   clt_error error = {0};
-  assert_int_equal(clt_problem_load(&problem, "/nonexistent/x.json", &error), CLT_E_IO);
+  assert_int_equal(clt_problem_new(&problem, "/nonexistent/x.json", &error), CLT_E_IO);
   assert_string_equal(error.message, "cannot open '/nonexistent/x.json': No such file or directory");
   error.code = 0;
-  assert_int_equal(clt_problem_load(&problem, "/", &error), CLT_E_IO);
+  assert_int_equal(clt_problem_new(&problem, "/", &error), CLT_E_IO);
   expect_mistake(3, "\"ConfigurationSpace\": {{", CLT_E_FORMAT, 3, "", "string or '}' expected");
   expect_mistake(20, "\"General\": {}, \"General\": {}", CLT_E_FORMAT, 20, "", "duplicate");
 }

@@ -8,7 +8,7 @@ static clt_plan *plan_of(const clt_instance *instance, const char *config) {
   clt_error error = {0};
   char text[2000];
   if (clt_plan_new(&plan, instance, scratch_config(instance, config), &error) != CLT_OK) {
-    clt_error_format(&error, text, sizeof text);
+    clt_error_format(text, sizeof text, &error);
     fail_msg("%s", text);
   }
   return plan;
@@ -169,7 +169,7 @@ static void options_are_definitions_templates_paths_and_standard(void **state) {
   clt_problem *problem = load_two();
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
   clt_config config = scratch_config(instance, "wg=8 use_image=1 pad=0 passes=3 scale=1 mode=exact");
-  assert_int_equal(clt_instance_options(instance, config, &options, NULL), 0);
+  assert_int_equal(clt_instance_options(&options, instance, config, NULL), 0);
   snprintf(expected, sizeof expected,
            "-Dwg=8 -Duse_image=1 -Dpad=0 -Dpasses=3 -Dscale=1.0 -Dmode=exact -Dwidth=100 -Dheight=30 "
            "-cl-fast-relaxed-math -DTILE=16 -DSET={1} -DEXACT=exact -I%s/inc -cl-std=CL1.2",

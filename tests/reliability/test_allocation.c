@@ -123,10 +123,10 @@ static int load_problem(void *user, clt_error *error) {
   clt_problem *problem = NULL;
   clt_instance *instance = NULL;
   char key[33], *options = NULL;
-  int rc = clt_problem_load(&problem, user, error);
+  int rc = clt_problem_new(&problem, user, error);
   if (!rc) rc = clt_instance_new(&instance, problem, NULL, 0, NULL, error);
-  if (!rc) rc = clt_instance_key(instance, key, error);
-  if (!rc) rc = clt_instance_options(instance, clt_space_at(clt_instance_space(instance), 0), &options, error);
+  if (!rc) rc = clt_instance_key(key, instance, error);
+  if (!rc) rc = clt_instance_options(&options, instance, clt_space_at(clt_instance_space(instance), 0), error);
   free(options);
   clt_instance_free(instance);
   clt_problem_free(problem);
@@ -138,9 +138,9 @@ static int load_command(void *user, clt_error *error) {
   clt_problem *problem = NULL;
   clt_instance *instance = NULL;
   char key[33], **words = NULL, **environment = NULL, *parameters = NULL;
-  int rc = clt_problem_load(&problem, user, error);
+  int rc = clt_problem_new(&problem, user, error);
   if (!rc) rc = clt_instance_new(&instance, problem, NULL, 0, NULL, error);
-  if (!rc) rc = clt_instance_key(instance, key, error);
+  if (!rc) rc = clt_instance_key(key, instance, error);
   if (!rc) rc = clt_command_words(instance, &clt_instance_command(instance)->run, 1, &places, &words, error);
   if (!rc) rc = clt_command_environment(instance, 1, &environment, error);
   if (!rc) rc = clt_command_parameters(instance, 1, &parameters, error);
@@ -182,9 +182,9 @@ static int fit_and_predict(void *user, clt_error *error) {
   clt_setting settings[] = {{"iterations", "3"}, {"members", "2"}, {"hidden", "4"}, {"hidden2", "3"}};
   int rc = fit_rows(&model, "ensemble", settings, 4, f->space, NULL, f->rows, f->n, 1, 1, error);
   for (size_t i = 0; i < 10; i++) configs[i] = clt_space_at(f->space, i);
-  if (!rc) rc = clt_model_predict(model, configs, 10, out, error);
+  if (!rc) rc = clt_model_predict(out, model, configs, 10, error);
   if (!rc) rc = clt_model_save(model, scratch_path("model"), error);
-  if (!rc) rc = clt_model_load(&loaded, f->space, NULL, scratch_path("model"), error);
+  if (!rc) rc = clt_model_new_saved(&loaded, f->space, NULL, scratch_path("model"), error);
   clt_model_free(model);
   clt_model_free(loaded);
   return rc;
@@ -220,19 +220,19 @@ static int store_and_read(void *user, clt_error *error) {
   clt_measurement_init(&m, clt_space_at(f->space, 0));
   m.time_s = m.runs_s[0] = 1e-3;
   m.n_runs = 1;
-  int rc = clt_store_open(&store, "sqlite", scratch_path("s.sqlite"), error);
+  int rc = clt_store_new(&store, "sqlite", scratch_path("s.sqlite"), error);
   if (!rc) rc = clt_store_describe(store, &key, "name", "path", "n=1", "{}", error);
   if (!rc) rc = clt_store_add(store, &key, f->space, CLT_RECORD_SEARCH, &m, error);
   if (!rc) rc = clt_store_each(store, &key, f->space, count_record, &n, NULL, error);
   if (!rc) assert_int_equal(n, 1);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_measurement_release(&m);
   return rc;
 }
 
 static int load_recording(void *user, clt_error *error) {
   clt_recording *recording = NULL;
-  int rc = clt_recording_load(&recording, user, error);
+  int rc = clt_recording_new(&recording, user, error);
   clt_recording_free(recording);
   return rc;
 }

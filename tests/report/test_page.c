@@ -24,7 +24,7 @@ static char *page_of(const char *device) {
            device);
   write_text(folder, "r.json", text);
   snprintf(path, sizeof path, "%s/r.json", folder);
-  if (clt_recording_load(&recording, path, &error) || clt_report_new(&report, &options, &error) ||
+  if (clt_recording_new(&recording, path, &error) || clt_report_new(&report, &options, &error) ||
       clt_report_add_recording(report, recording, &error) || clt_report_add_recording(report, recording, &error) ||
       clt_report_page(&page, report, &error))
     fail_msg("%s", error.message);

@@ -29,7 +29,7 @@ static clt_recording *make_recording(char *folder) {
     }
   write_text(folder, "card.json", text);
   snprintf(path, sizeof path, "%s/card.json", folder);
-  if (clt_recording_load(&recording, path, &error)) fail_msg("%s", error.message);
+  if (clt_recording_new(&recording, path, &error)) fail_msg("%s", error.message);
   return recording;
 }
 
@@ -56,7 +56,7 @@ static clt_recording *load(const char *folder, const char *name, const char *tex
   char path[600];
   write_text(folder, name, text);
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  assert_int_equal(clt_recording_load(&recording, path, NULL), 0);
+  assert_int_equal(clt_recording_new(&recording, path, NULL), 0);
   return recording;
 }
 
@@ -90,7 +90,7 @@ static void rows_and_the_fastest(void **state) {
 static void groups_of(size_t a[12], size_t b[12], size_t both[12], const clt_tuning *t) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   for (size_t i = 0; i < 12; i++) {
-    clt_space_positions(t->space, t->rows.items[i].config, positions);
+    clt_space_positions(positions, t->space, t->rows.items[i].config);
     a[i] = positions[0];
     b[i] = positions[1];
     both[i] = a[i] * 3 + b[i];
@@ -283,7 +283,7 @@ static stocked stock(void) {
   clt_device_info device = make_device();
   s.problem = make_add_problem(s.folder);
   assert_int_equal(clt_instance_new(&s.instance, s.problem, NULL, 0, &device, NULL), 0);
-  assert_int_equal(clt_store_open(&s.store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&s.store, "memory", NULL, NULL), 0);
   assert_int_equal(clt_store_key_init(&s.key, s.instance, NULL), 0);
   return s;
 }
@@ -294,7 +294,7 @@ static void add(stocked *s, clt_record_kind kind, clt_config config, double time
 }
 
 static void clear(stocked *s) {
-  clt_store_close(s->store);
+  clt_store_free(s->store);
   clt_instance_free(s->instance);
   clt_problem_free(s->problem);
   remove_folder(s->folder);

@@ -40,7 +40,7 @@ static void draws_are_uniform(void **state) {
       clt_config config;
       uint64_t rank;
       assert_int_equal(clt_draw_next(&draw, NULL, &config, NULL), 0);
-      assert_true(clt_space_rank(space, config, &rank));
+      assert_true(clt_space_rank(&rank, space, config));
       cells[k][rank * 16 / valid]++;
     }
     clt_draw_release(&draw);

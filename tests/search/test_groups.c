@@ -13,7 +13,7 @@ static clt_problem *problem_with(const char *groups) {
   for (int p = 0; p < 6; p++) fprintf(file, "%s{\"Name\": \"%c\", \"Values\": [0, 1, 2, 3]}", p ? ", " : "", 'a' + p);
   fprintf(file, "], \"Groups\": %s}, \"Command\": {\"Run\": [\"x\"]}}", groups);
   fclose(file);
-  if (clt_problem_load(&problem, path, &error)) fail_msg("%s", error.message);
+  if (clt_problem_new(&problem, path, &error)) fail_msg("%s", error.message);
   unlink(path);
   return problem;
 }
@@ -21,7 +21,7 @@ static clt_problem *problem_with(const char *groups) {
 /* The sum of a part of each group, which depends on a and b: {a, b, {c, d}, {e, f}}. */
 static double independent(const clt_space *space, clt_config config) {
   uint32_t p[6];
-  clt_space_positions(space, config, p);
+  clt_space_positions(p, space, config);
   double outer = (p[0] * 5 + p[1] * 3) % 7, first = (p[0] + p[2] * 3 + p[3] * 2) % 5,
          second = (p[1] * 2 + p[4] * p[5] + p[5] * 3) % 6;
   return 1e-3 * (1 + outer + first + second);
@@ -29,7 +29,7 @@ static double independent(const clt_space *space, clt_config config) {
 
 static double fails_in_part(const clt_space *space, clt_config config) {
   uint32_t p[6];
-  clt_space_positions(space, config, p);
+  clt_space_positions(p, space, config);
   return p[2] == 1 || p[0] == 2 ? NAN : independent(space, config);
 }
 

@@ -119,8 +119,8 @@ static void the_default_is_where_they_begin(void **state) {
     double equal = 0;
     for (size_t k = 0; k < b.n_asked; k++) {
       uint32_t x[5], y[5];
-      clt_space_positions(space, best, x);
-      clt_space_positions(space, b.asked[k], y);
+      clt_space_positions(x, space, best);
+      clt_space_positions(y, space, b.asked[k]);
       for (size_t p = 0; p < 5; p++) equal += x[p] == y[p];
     }
     assert_true(equal >= 10 * 3); /* of 5; unrelated ones agree in 1.6 on average */
@@ -132,7 +132,7 @@ static void the_default_is_where_they_begin(void **state) {
 
 static bool are_neighbours(const clt_space *space, clt_config a, clt_config b) {
   clt_config neighbours[64];
-  size_t n = clt_space_neighbours(space, a, neighbours, 64);
+  size_t n = clt_space_neighbours(neighbours, 64, space, a);
   for (size_t i = 0; i < n; i++)
     if (neighbours[i] == b) return true;
   return false;
@@ -148,7 +148,7 @@ static bool was_asked(const bench *b, size_t n, clt_config config) {
 static size_t expect_neighbourhood(const bench *b, clt_config centre, size_t at) {
   const clt_space *space = b->setup.space;
   clt_config neighbours[64];
-  size_t n = clt_space_neighbours(space, centre, neighbours, 64), n_new = 0;
+  size_t n = clt_space_neighbours(neighbours, 64, space, centre), n_new = 0;
   for (size_t i = 0; i < n; i++) n_new += !was_asked(b, at, neighbours[i]);
   for (size_t i = 0; i < n_new && at < b->n_asked; i++) assert_true(are_neighbours(space, centre, b->asked[at++]));
   return at;
@@ -156,7 +156,7 @@ static size_t expect_neighbourhood(const bench *b, clt_config centre, size_t at)
 
 static clt_config fastest_neighbour(const clt_space *space, clt_config centre) {
   clt_config neighbours[64], best = centre;
-  size_t n = clt_space_neighbours(space, centre, neighbours, 64);
+  size_t n = clt_space_neighbours(neighbours, 64, space, centre);
   for (size_t i = 0; i < n; i++)
     if (bench_bowl(space, neighbours[i]) < bench_bowl(space, best)) best = neighbours[i];
   return best;

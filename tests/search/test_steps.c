@@ -167,7 +167,7 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
   size_t n_equal[3] = {0};
   for (int i = 0; i < 2000; i++) {
     clt_config two[2];
-    assert_int_equal(clt_space_sample(space, &rng, 2, two, NULL), 2);
+    assert_int_equal(clt_space_sample(two, space, &rng, 2, NULL), 2);
     clt_config a = clt_space_canonical(space, two[0]), b = clt_space_canonical(space, two[1]);
     uint32_t of_a[5], of_b[5], of_child[5], of_next[5];
     clt_config child = clt_steps_mix(&steps, a, b, 0), next = clt_steps_vary(&steps, a);
@@ -175,15 +175,15 @@ static void variations_are_valid_and_keep_what_they_should(void **state) {
     assert_true(clt_space_contains(space, child) && clt_space_canonical(space, child) == child);
     assert_true(clt_space_contains(space, next) && clt_space_canonical(space, next) == next && next != a);
     assert_true(clt_space_contains(space, other) && clt_space_canonical(space, other) == other);
-    clt_space_positions(space, a, of_a);
-    clt_space_positions(space, b, of_b);
-    clt_space_positions(space, child, of_child);
-    clt_space_positions(space, next, of_next);
+    clt_space_positions(of_a, space, a);
+    clt_space_positions(of_b, space, b);
+    clt_space_positions(of_child, space, child);
+    clt_space_positions(of_next, space, next);
     for (size_t p = 0; p < 5; p++) {
       n_equal[0] += of_child[p] == of_a[p] || of_child[p] == of_b[p];
       n_equal[1] += of_next[p] == of_a[p];
     }
-    clt_space_positions(space, other, of_next);
+    clt_space_positions(of_next, space, other);
     for (size_t p = 0; p < 5; p++) n_equal[2] += of_next[p] == of_a[p];
   }
   assert_true(n_equal[0] > 9900);                        /* but for aliases, and parents with nothing between them */

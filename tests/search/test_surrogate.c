@@ -96,7 +96,7 @@ static void it_begins_with_what_is_fastest_elsewhere(void **state) {
 /* A third of this space fails; the fast ones are elsewhere. */
 static double failing_far_away(const clt_space *space, clt_config config) {
   uint32_t positions[8];
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   return positions[4] >= 9 || positions[1] >= 6 ? NAN : bench_bowl(space, config);
 }
 
@@ -216,7 +216,7 @@ static clt_space *grid(int n_parameters, int n_each) {
 static double distance_from_middle(const clt_space *space, clt_config config) {
   uint32_t positions[16];
   double sum = 0;
-  clt_space_positions(space, config, positions);
+  clt_space_positions(positions, space, config);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) sum += pow((double)positions[p] - 3.0 - (double)p / 2, 2);
   return 1e-3 * (1 + 0.1 * sum);
 }

@@ -114,7 +114,7 @@ static size_t n_finalist_records(struct stage *stage, const clt_space *space) {
 }
 
 static void open_memory_store(struct stage *stage) {
-  assert_int_equal(clt_store_open(&stage->session.loop.store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&stage->session.loop.store, "memory", NULL, NULL), 0);
   stage->session.loop.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
 }
 
@@ -130,7 +130,7 @@ static void out_of_memory_beside_others_is_no_failure(void **state) {
   assert_int_equal(stage.evaluator.n_comparisons, 1); /* it is not replaced */
   assert_int_equal(n_finalist_records(&stage, space), 2);
   assert_true(stage.result->best.config == of_e(space, 6) || stage.result->best.config == of_e(space, 8));
-  clt_store_close(stage.session.loop.store);
+  clt_store_free(stage.session.loop.store);
   end(&stage);
   clt_space_free(space);
 }

@@ -38,7 +38,7 @@ static void run_and_die(const char *searcher, const clt_space *space, const char
   if (child == 0) {
     clt_store *store;
     clt_tune_result *result;
-    if (clt_store_open(&store, "sqlite", path, NULL)) _exit(1);
+    if (clt_store_new(&store, "sqlite", path, NULL)) _exit(1);
     clt_tune_settings settings = settings_for(searcher, space, store);
     settings.progress = die_at;
     settings.user = &measured;
@@ -57,7 +57,7 @@ static void expect_to_go_on(const char *searcher) {
   for (int i = 0; i < 4; i++) run_and_die(searcher, space, path, 25);
   clt_store *store;
   clt_tune_result *resumed, *whole;
-  assert_int_equal(clt_store_open(&store, "sqlite", path, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "sqlite", path, NULL), 0);
   clt_tune_settings settings = settings_for(searcher, space, store);
   assert_int_equal(clt_tune_run(&resumed, &settings, NULL), 0);
   assert_int_equal(resumed->reused, 100);
@@ -66,10 +66,10 @@ static void expect_to_go_on(const char *searcher) {
   assert_int_equal(clt_tune_run(&whole, &settings, NULL), 0);
   assert_true(whole->best.config == resumed->best.config && whole->best.time_s == resumed->best.time_s);
   for (int i = 0; i < CLT_N_REASONS; i++)
-    assert_int_equal(clt_tune_n_failed(whole, (clt_reason)i, NULL), clt_tune_n_failed(resumed, (clt_reason)i, NULL));
+    assert_int_equal(clt_tune_n_failed(NULL, whole, (clt_reason)i), clt_tune_n_failed(NULL, resumed, (clt_reason)i));
   clt_tune_result_free(whole);
   clt_tune_result_free(resumed);
-  clt_store_close(store);
+  clt_store_free(store);
   const char *const rests[] = {"", "-wal", "-shm"};
   for (int i = 0; i < 3; i++) {
     snprintf(path, sizeof path, "%s/store.sqlite%s", folder, rests[i]);

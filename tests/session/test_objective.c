@@ -76,7 +76,7 @@ static void the_winner_among_the_finalists_is_the_objectives(void **state) {
     struct stage stage;
     struct kinds kinds = {{0}};
     search(&stage, space, cases[i].text);
-    assert_int_equal(clt_store_open(&stage.session.loop.store, "memory", NULL, NULL), 0);
+    assert_int_equal(clt_store_new(&stage.session.loop.store, "memory", NULL, NULL), 0);
     stage.session.loop.key = (clt_store_key){.problem = "p", .device = "d", .driver = "1"};
     stage.settings.finalists = 3;
     assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
@@ -86,7 +86,7 @@ static void the_winner_among_the_finalists_is_the_objectives(void **state) {
         clt_store_each(stage.session.loop.store, &stage.session.loop.key, space, count_kind, &kinds, NULL, NULL), 0);
     assert_int_equal(kinds.n[CLT_RECORD_FINALIST], cases[i].by_time ? 3 : 0);
     assert_int_equal(kinds.n[CLT_RECORD_COMPARED], cases[i].by_time ? 0 : 3);
-    clt_store_close(stage.session.loop.store);
+    clt_store_free(stage.session.loop.store);
     end(&stage);
   }
   clt_space_free(space);

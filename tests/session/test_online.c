@@ -40,7 +40,7 @@ static clt_online *begin(const clt_space *space, const char *searcher, int64_t b
 static clt_config ask(clt_online *online, bool *exploring) {
   clt_config config = CLT_CONFIG_NONE;
   clt_error error = {0};
-  if (clt_online_ask(online, &config, exploring, &error)) fail_msg("%s", error.message);
+  if (clt_online_ask(&config, exploring, online, &error)) fail_msg("%s", error.message);
   return config;
 }
 
@@ -86,7 +86,7 @@ static void another_objective_has_another_best(void **state) {
     assert_int_equal(clt_online_tell(online, config, time_of(space, config), NULL), 0);
   assert_int_equal(clt_space_value(space, config, 0).integer, 1); /* 1.8 ms x 1 is less than 1 ms x 16 */
   assert_int_equal(clt_space_value(space, config, 1).integer, 8);
-  assert_true(clt_online_best(online, &config, &time_s));
+  assert_true(clt_online_best(&config, &time_s, online));
   assert_true(fabs(time_s - 1.8e-3) < 1e-9);
   clt_online_free(online);
   settings.objective = "energy";
@@ -109,7 +109,7 @@ static void until_something_ran_the_default_is_the_answer(void **state) {
     assert_true(exploring);
     assert_int_equal(clt_online_fail(online, config, CLT_REASON_WRONG_OUTPUT, NULL), 0);
   }
-  assert_false(clt_online_best(online, &best, &time_s));
+  assert_false(clt_online_best(&best, &time_s, online));
   config = ask(online, &exploring);
   assert_false(exploring);
   assert_true(config == clt_space_at(space, 0));
@@ -152,7 +152,7 @@ static void *work(void *data) {
   for (int call = 0; call < 100; call++) {
     clt_config config;
     bool exploring;
-    if (clt_online_ask(c->online, &config, &exploring, NULL)) break;
+    if (clt_online_ask(&config, &exploring, c->online, NULL)) break;
     if (exploring && clt_online_tell(c->online, config, time_of(c->space, config), NULL) == 0) c->n_explored++;
   }
   return NULL;
@@ -188,7 +188,7 @@ static void what_the_store_knows_is_not_asked_again(void **state) {
   clt_online *online = NULL;
   bool exploring;
   assert_int_equal(clt_instance_new(&instance, problem, NULL, 0, &device, NULL), 0);
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   const clt_online_settings settings = {
       .struct_size = sizeof settings, .instance = instance, .store = store, .searcher = "exhaustive", .seed = 1};
   for (int session = 0; session < 2; session++) {
@@ -200,7 +200,7 @@ static void what_the_store_knows_is_not_asked_again(void **state) {
     assert_true(ask(online, &exploring) == 1);
     clt_online_free(online);
   }
-  clt_store_close(store);
+  clt_store_free(store);
   clt_instance_free(instance);
   clt_problem_free(problem);
   remove_folder(folder);

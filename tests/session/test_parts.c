@@ -71,7 +71,7 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   clt_config a = clt_space_at(space, 3), b = clt_space_at(space, 4), c = clt_space_at(space, 5);
   clt_known known = {0};
   clt_measurement m;
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   add_record(store, &key, space, a, CLT_RECORD_SEARCH, 2);
   add_record(store, &key, space, a, CLT_RECORD_SEARCH, 1.5);
   add_record(store, &key, space, a, CLT_RECORD_FINALIST, 9);
@@ -89,7 +89,7 @@ static void the_newest_search_record_is_used_failures_too(void **state) {
   clt_measurement_release(&m);
   assert_int_equal(clt_known_take(&known, c, &m), CLT_NOT_KNOWN);
   clt_known_release(&known);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -106,7 +106,7 @@ static void what_failed_as_a_finalist_has_failed(void **state) {
   clt_store_key key = {.problem = "p", .device = "d", .driver = "1"};
   clt_config failed = clt_space_at(space, 3), crowded = clt_space_at(space, 4), fresh = clt_space_at(space, 5);
   clt_known known = {0};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   for (uint64_t rank = 3; rank <= 5; rank++)
     add_record(store, &key, space, clt_space_at(space, rank), CLT_RECORD_SEARCH, 1);
   add_failure(store, &key, space, failed, CLT_RECORD_FINALIST, CLT_REASON_WRONG_OUTPUT);
@@ -124,7 +124,7 @@ static void what_failed_as_a_finalist_has_failed(void **state) {
   assert_true(clt_measurement_correct(&m) && m.time_s == 2);
   clt_measurement_release(&m);
   clt_known_release(&known);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 

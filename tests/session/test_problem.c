@@ -32,7 +32,7 @@ static a_problem load(int default_a, const char *budget) {
       "\"WriteOnly\", \"Size\": 1024}]}%s}",
       default_a, budget);
   fclose(out);
-  int rc = clt_problem_load(&p.problem, path, &error);
+  int rc = clt_problem_new(&p.problem, path, &error);
   if (rc == 0) rc = clt_instance_new(&p.instance, p.problem, NULL, 0, NULL, &error);
   if (rc) print_message("%s: %s\n", error.key, error.message);
   unlink(path);
@@ -213,7 +213,7 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
   clt_tune_result *result;
   clt_instance_free(p.instance);
   assert_int_equal(clt_instance_new(&p.instance, p.problem, NULL, 0, &device, NULL), 0);
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   clt_tune_settings settings = settings_for(&p);
   settings.store = store;
   for (int64_t reused = 0; reused <= 25; reused += 25) {
@@ -223,7 +223,7 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
   }
   assert_int_equal(clt_store_each_key(store, true, keep_key, &kept, NULL), 0);
   assert_string_equal(kept.device, "synthetic");
-  clt_store_close(store);
+  clt_store_free(store);
   unload(&p);
 }
 

@@ -30,7 +30,7 @@ static int tune(clt_tune_result **result, const clt_tune_settings *settings) {
 
 static clt_store *memory_store(void) {
   clt_store *store;
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   return store;
 }
 
@@ -52,7 +52,7 @@ static void the_budget_is_used_up_exactly(void **state) {
       assert_int_equal(result->evaluations, 37);
       assert_int_equal(result->measured, 37);
       int64_t by_reason = result->n_correct, by_invalidity = 0;
-      for (int r = 0; r < CLT_N_REASONS; r++) by_reason += clt_tune_n_failed(result, (clt_reason)r, NULL);
+      for (int r = 0; r < CLT_N_REASONS; r++) by_reason += clt_tune_n_failed(NULL, result, (clt_reason)r);
       for (int v = 0; v < CLT_N_INVALIDITIES; v++) by_invalidity += clt_tune_n_invalid(result, (clt_invalidity)v);
       assert_int_equal(by_reason, 37);
       assert_int_equal(by_invalidity, 37);
@@ -149,12 +149,12 @@ static void a_second_run_measures_nothing(void **state) {
     assert_true(first->best.config == second->best.config && first->best.time_s == second->best.time_s);
     assert_int_equal(first->best.n_runs, second->best.n_runs);
     for (int r = 0; r < CLT_N_REASONS; r++)
-      assert_int_equal(clt_tune_n_failed(first, (clt_reason)r, NULL), clt_tune_n_failed(second, (clt_reason)r, NULL));
+      assert_int_equal(clt_tune_n_failed(NULL, first, (clt_reason)r), clt_tune_n_failed(NULL, second, (clt_reason)r));
     assert_true(first->median_s == second->median_s);
     clt_tune_result_free(first);
     clt_tune_result_free(second);
   }
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -171,7 +171,7 @@ static void what_is_known_is_measured_again_on_request(void **state) {
     assert_int_equal(result->measured, 20);
     clt_tune_result_free(result);
   }
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -264,8 +264,8 @@ static void a_resumed_search_equals_an_uninterrupted_one(void **state) {
   for (size_t i = 0; i < sizeof a.times; i++) assert_true(a.times[i] <= 1);
   clt_tune_result_free(whole);
   clt_tune_result_free(part);
-  clt_store_close(store);
-  clt_store_close(resumed);
+  clt_store_free(store);
+  clt_store_free(resumed);
   clt_space_free(space);
 }
 
@@ -314,7 +314,7 @@ static void aliases_are_not_measured_twice(void **state) {
   assert_int_equal(result->measured, n);
   assert_true(n < (int64_t)result->valid);
   clt_tune_result_free(result);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -369,7 +369,7 @@ static void finalists_are_timed_again_and_kept(void **state) {
   assert_int_equal(clt_store_each(store, &key, space, count_finalists, &n, NULL, NULL), 0);
   assert_in_range(n, 1, 4);
   clt_tune_result_free(result);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -464,7 +464,7 @@ static clt_recording *a_recording(const clt_space *space, bool failing) {
   clt_recording *recording;
   clt_error error = {0};
   char *path = write_recording(space, failing);
-  int rc = clt_recording_load(&recording, path, &error);
+  int rc = clt_recording_new(&recording, path, &error);
   if (rc) print_message("%s\n", error.message);
   assert_int_equal(rc, 0);
   unlink(path);

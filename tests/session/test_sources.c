@@ -59,7 +59,7 @@ static void another_device_is_learnt_from(void **state) {
   clt_store *store;
   struct said said;
   clt_store_key there = {.problem = "p", .device = "there", .driver = "1"};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   fill(store, &own, "blur", space, 30);
   fill(store, &there, "blur", space, 20);
   clt_sources sources = read(store, space, &said);
@@ -78,7 +78,7 @@ static void another_device_is_learnt_from(void **state) {
   assert_non_null(strstr(said.last, "20 measurements on there"));
   assert_null(strstr(said.last, "differ"));
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -89,7 +89,7 @@ static void other_drivers_and_sizes_come_behind_and_are_said(void **state) {
   struct said said;
   clt_store_key size = {.problem = "q", .device = "here", .driver = "1"};
   clt_store_key driver = {.problem = "p", .device = "here", .driver = "2"};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   fill(store, &size, "blur", space, 40);
   fill(store, &driver, "blur", space, 20);
   clt_sources sources = read(store, space, &said);
@@ -99,7 +99,7 @@ static void other_drivers_and_sizes_come_behind_and_are_said(void **state) {
   assert_int_equal(said.n, 2);
   assert_non_null(strstr(said.last, "differ (width=7)"));
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -109,7 +109,7 @@ static void near_sizes_come_before_many_measurements(void **state) {
   clt_store *store;
   struct said said;
   const char *const sizes[] = {"width=1024", "width=17", "height=3", "width=8", "width=160", "width=0"};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   for (uint64_t i = 0; i < 6; i++) {
     clt_store_key key = {.device = "here", .driver = "1"};
     snprintf(key.problem, sizeof key.problem, "q%d", (int)i);
@@ -120,7 +120,7 @@ static void near_sizes_come_before_many_measurements(void **state) {
   assert_int_equal(sources.n, 6);
   for (size_t i = 0; i < 6; i++) assert_int_equal(sources.sources[i].n, expected[i]);
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -131,14 +131,14 @@ static void other_kernels_and_crumbs_are_left_out(void **state) {
   struct said said;
   clt_store_key few = {.problem = "p", .device = "few", .driver = "1"};
   clt_store_key name = {.problem = "q", .device = "there", .driver = "1"};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   fill(store, &few, "blur", space, 9);
   fill(store, &name, "sharpen", space, 30);
   clt_sources sources = read(store, space, &said);
   assert_int_equal(sources.n, 0);
   assert_int_equal(said.n, 0);
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -160,12 +160,12 @@ static void a_kernel_with_other_parameters_is_left_out(void **state) {
   clt_store *store;
   struct said said;
   clt_store_key there = {.problem = "q", .device = "there", .driver = "1"};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   fill(store, &there, "blur", other, 20);
   clt_sources sources = read(store, space, &said);
   assert_int_equal(sources.n, 0);
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
   clt_space_free(other);
 }
@@ -175,7 +175,7 @@ static void at_most_eight_are_read(void **state) {
   clt_space *space = bench_space(false);
   clt_store *store;
   struct said said;
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   for (uint64_t i = 0; i < 12; i++) {
     clt_store_key key = {.problem = "p", .device = "there"};
     snprintf(key.driver, sizeof key.driver, "%d", (int)i);
@@ -185,7 +185,7 @@ static void at_most_eight_are_read(void **state) {
   assert_int_equal(sources.n, 8);
   for (size_t i = 0; i < 8; i++) assert_int_equal(sources.sources[i].n, 31 - i);
   clt_sources_release(&sources);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 

@@ -70,7 +70,7 @@ static int set_up(void **state) {
   write_text(a->folder, "twice.cl", kernel);
   write_text(a->folder, "twice.json", problem_text);
   snprintf(path, sizeof path, "%s/twice.json", a->folder);
-  if (clt_device_describe(&info, a->device, &error) || clt_problem_load(&a->problem, path, &error) ||
+  if (clt_device_describe(&info, a->device, &error) || clt_problem_new(&a->problem, path, &error) ||
       clt_instance_new(&a->instance, a->problem, NULL, 0, &info, &error))
     fail_msg("%s", error.message);
   for (int i = 0; i < N; i++) x[i] = original(i);
@@ -140,14 +140,14 @@ static void what_the_store_knows_is_not_run_again(void **state) {
   clt_kernel_tuned first, second;
   clt_store *store = NULL;
   clt_error error = {0};
-  assert_int_equal(clt_store_open(&store, "memory", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "memory", NULL, NULL), 0);
   if (tune(a, &first, store, 3, is_doubled, &error) || tune(a, &second, store, 3, is_doubled, &error))
     fail_msg("%s", error.message);
   assert_int_equal(second.n_right + second.n_failed, 0);
   assert_true(second.config == first.config && second.time_s == first.time_s);
   clt_kernel_tuned_release(&first);
   clt_kernel_tuned_release(&second);
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 static bool never(void *user) { return (void)user, false; }

@@ -54,9 +54,9 @@ static void a_null_pointer_is_refused(void **state) {
   assert_refused(clt_lookup(&answer, NULL, &error), &error, "tuner is NULL");
   assert_refused(clt_tune(NULL, some_tuner, &error), &error, "out is NULL");
   assert_refused(clt_tune(&answer, NULL, &error), &error, "tuner is NULL");
-  assert_refused(clt_ask(NULL, some_tuner, &exploring, &error), &error, "out is NULL");
-  assert_refused(clt_ask(&answer, NULL, &exploring, &error), &error, "tuner is NULL");
-  assert_refused(clt_ask(&answer, some_tuner, NULL, &error), &error, "exploring is NULL");
+  assert_refused(clt_ask(NULL, &exploring, some_tuner, &error), &error, "out is NULL");
+  assert_refused(clt_ask(&answer, &exploring, NULL, &error), &error, "tuner is NULL");
+  assert_refused(clt_ask(&answer, NULL, some_tuner, &error), &error, "exploring is NULL");
   assert_refused(clt_tell(NULL, some_answer, 1, &error), &error, "tuner is NULL");
   assert_refused(clt_tell(some_tuner, NULL, 1, &error), &error, "answer is NULL");
   assert_refused(clt_answer_number(NULL, some_answer, "x", &error), &error, "out is NULL");

@@ -62,8 +62,8 @@ static void check_case(const char *text, clt_value expected, const clt_symbol *n
   if (rc) fail_msg("%s: %s", text, error.message);
   if (!same(value, expected)) {
     char got[100], wanted[100];
-    clt_value_print(value, got, sizeof got);
-    clt_value_print(expected, wanted, sizeof wanted);
+    clt_value_print(got, sizeof got, value);
+    clt_value_print(wanted, sizeof wanted, expected);
     fail_msg("%s gives %s (type %d), not %s (type %d)", text, got, value.type, wanted, expected.type);
   }
   clt_expr_free(expr);

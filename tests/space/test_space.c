@@ -91,7 +91,7 @@ static void check_ranks(const clt_space *space, const truth *t) {
   for (size_t i = 0; i < t->n; i++) {
     uint64_t rank = UINT64_MAX;
     assert_int_equal(clt_space_at(space, i), all[i]);
-    assert_true(clt_space_rank(space, all[i], &rank));
+    assert_true(clt_space_rank(&rank, space, all[i]));
     assert_int_equal(rank, i);
   }
   for (size_t first = 0; first < t->n; first += 1 + t->n / 7) {
@@ -111,7 +111,7 @@ static void check_membership(const clt_space *space, const truth *t) {
     uint32_t positions[CLT_MAX_PARAMETERS];
     assert_int_equal(clt_space_contains(space, c), t->valid[c]);
     assert_int_equal(clt_space_violation(space, c, NULL) == NULL, t->valid[c]);
-    clt_space_positions(space, c, positions);
+    clt_space_positions(positions, space, c);
     assert_int_equal(clt_space_from_positions(space, positions), c);
   }
   assert_false(clt_space_contains(space, clt_space_cartesian(space)));
@@ -121,8 +121,8 @@ static void check_membership(const clt_space *space, const truth *t) {
 static size_t distance(const clt_space *space, clt_config a, clt_config b) {
   uint32_t p[CLT_MAX_PARAMETERS], q[CLT_MAX_PARAMETERS];
   size_t n = 0;
-  clt_space_positions(space, a, p);
-  clt_space_positions(space, b, q);
+  clt_space_positions(p, space, a);
+  clt_space_positions(q, space, b);
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) n += p[i] != q[i];
   return n;
 }
@@ -131,7 +131,7 @@ static void check_neighbours(const clt_space *space, const truth *t) {
   clt_config found[512];
   uint64_t step = 1 + clt_space_cartesian(space) / 37;
   for (clt_config c = 0; c < clt_space_cartesian(space); c += step) {
-    size_t n = clt_space_neighbours(space, c, found, COUNT(found)), expected = 0;
+    size_t n = clt_space_neighbours(found, COUNT(found), space, c), expected = 0;
     assert_true(n <= COUNT(found));
     for (size_t i = 0; i < t->n; i++) {
       if (distance(space, c, t->configs[i]) != 1) continue;
@@ -140,7 +140,7 @@ static void check_neighbours(const clt_space *space, const truth *t) {
       expected++;
     }
     assert_int_equal(n, expected);
-    assert_int_equal(clt_space_neighbours(space, c, NULL, 0), n);
+    assert_int_equal(clt_space_neighbours(NULL, 0, space, c), n);
   }
 }
 
@@ -284,7 +284,7 @@ static void free_parameters_only_multiply(void **state) {
   assert_int_equal(clt_space_n_groups(space), 63);
   for (uint64_t rank = 1; rank < (uint64_t)1 << 62; rank = rank * 3 + 1) {
     uint64_t back;
-    assert_true(clt_space_rank(space, clt_space_at(space, rank), &back));
+    assert_true(clt_space_rank(&back, space, clt_space_at(space, rank)));
     assert_true(back == rank);
   }
   clt_space_free(space);
@@ -324,7 +324,7 @@ static void one_group_may_have_billions_of_configurations(void **state) {
     uint64_t back;
     clt_config config = clt_space_at(space, rank);
     assert_null(clt_space_violation(space, config, NULL));
-    assert_true(clt_space_rank(space, config, &back));
+    assert_true(clt_space_rank(&back, space, config));
     assert_true(back == rank);
   }
   clt_space_free(space);
@@ -453,8 +453,8 @@ static void no_valid_configuration_is_no_error(void **state) {
     assert_int_equal(clt_space_valid(space), 0);
     assert_false(clt_space_contains(space, 3));
     assert_int_equal(clt_space_enumerate(space, 0, 4, out), 0);
-    assert_int_equal(clt_space_neighbours(space, 3, out, 4), 0);
-    assert_int_equal(clt_space_sample(space, &rng, 4, out, NULL), 0);
+    assert_int_equal(clt_space_neighbours(out, 4, space, 3), 0);
+    assert_int_equal(clt_space_sample(out, space, &rng, 4, NULL), 0);
     assert_non_null(clt_space_violation(space, 3, NULL));
     clt_space_free(space);
   }

@@ -54,7 +54,7 @@ static void a_sample_has_no_configuration_twice(void **state) {
   for (size_t n = 0; n <= 120; n += 7) {
     clt_config sample[120];
     bool seen[8 * 8 * 3] = {false};
-    int64_t got = clt_space_sample(space, &rng, n, sample, NULL);
+    int64_t got = clt_space_sample(sample, space, &rng, n, NULL);
     assert_int_equal(got, n < 108 ? n : 108);
     for (int64_t i = 0; i < got; i++) {
       assert_true(clt_space_contains(space, sample[i]));
@@ -71,12 +71,12 @@ static void the_same_seed_gives_the_same_sample(void **state) {
   clt_config first[20], second[20];
   clt_rng rng;
   clt_rng_init(&rng, 11);
-  clt_space_sample(space, &rng, 20, first, NULL);
+  clt_space_sample(first, space, &rng, 20, NULL);
   clt_rng_init(&rng, 11);
-  clt_space_sample(space, &rng, 20, second, NULL);
+  clt_space_sample(second, space, &rng, 20, NULL);
   assert_memory_equal(first, second, sizeof first);
   clt_rng_init(&rng, 12);
-  clt_space_sample(space, &rng, 20, second, NULL);
+  clt_space_sample(second, space, &rng, 20, NULL);
   assert_memory_not_equal(first, second, sizeof first);
   clt_space_free(space);
 }
@@ -99,9 +99,9 @@ static void samples_are_uniform_in_every_place(void **state) {
   for (int round = 0; round < ROUNDS; round++) {
     clt_config sample[SIZE];
     uint64_t rank;
-    assert_int_equal(clt_space_sample(space, &rng, SIZE, sample, NULL), SIZE);
+    assert_int_equal(clt_space_sample(sample, space, &rng, SIZE, NULL), SIZE);
     for (int i = 0; i < SIZE; i++) {
-      assert_true(clt_space_rank(space, sample[i], &rank));
+      assert_true(clt_space_rank(&rank, space, sample[i]));
       all[rank]++;
       if (i == 0) first[rank]++;
       if (i == SIZE - 1) last[rank]++;
@@ -272,15 +272,15 @@ static void an_explicit_space_has_what_is_listed(void **state) {
     bool expected = c == 2 || c == 3 || c == 6 || c == 9 || c == 15;
     assert_int_equal(clt_space_contains(space, c), expected);
     assert_int_equal(clt_space_violation(space, c, NULL) == NULL, expected);
-    if (expected) assert_true(clt_space_rank(space, c, &rank) && clt_space_at(space, rank) == c);
+    if (expected) assert_true(clt_space_rank(&rank, space, c) && clt_space_at(space, rank) == c);
   }
-  assert_int_equal(clt_space_neighbours(space, 7, out, 8), 3);
+  assert_int_equal(clt_space_neighbours(out, 8, space, 7), 3);
   assert_int_equal(out[0], 3);
   assert_int_equal(out[1], 6);
   assert_int_equal(out[2], 15);
   clt_rng rng;
   clt_rng_init(&rng, 1);
-  assert_int_equal(clt_space_sample(space, &rng, 8, out, NULL), 5);
+  assert_int_equal(clt_space_sample(out, space, &rng, 8, NULL), 5);
   clt_space_free(space);
   space = NULL;
   listed[1] = 9;
@@ -313,9 +313,9 @@ static void texts_are_read_back(void **state) {
     char text[200];
     clt_error error = {0};
     clt_config back;
-    int length = clt_config_print(space, c, text, sizeof text);
+    int length = clt_config_print(text, sizeof text, space, c);
     assert_int_equal(length, strlen(text));
-    assert_int_equal(clt_config_print(space, c, NULL, 0), length);
+    assert_int_equal(clt_config_print(NULL, 0, space, c), length);
     if (clt_config_parse(&back, space, text, &error)) fail_msg("%s: %s", text, error.message);
     if (back != c) fail_msg("%s is read as %llu, not %llu", text, (unsigned long long)back, (unsigned long long)c);
   }
@@ -330,7 +330,7 @@ static void texts_may_be_written_otherwise(void **state) {
   assert_int_equal(clt_config_parse(&b, space, "  flag=True,kind=a b, ratio=2 size=0x10 ", NULL), 0);
   assert_int_equal(a, b);
   char cut[10];
-  assert_true(clt_config_print(space, a, cut, sizeof cut) > 10);
+  assert_true(clt_config_print(cut, sizeof cut, space, a) > 10);
   assert_string_equal(cut, "size=16 o");
   clt_space_free(space);
 }

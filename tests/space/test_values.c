@@ -25,7 +25,7 @@ static char *listed(const char *text, const char *type, clt_error *error) {
   if (clt_values_parse(&values, &n, text, type, constants, 3, error)) return NULL;
   FILE *stream = open_memstream(&out, &bytes);
   for (size_t i = 0; i < n; i++) {
-    clt_value_print(values[i], one, sizeof one);
+    clt_value_print(one, sizeof one, values[i]);
     fprintf(stream, "%s%s", i ? " " : "", one);
   }
   fclose(stream);

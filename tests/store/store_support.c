@@ -80,7 +80,7 @@ clt_problem *make_add_problem(const char *folder) {
              "\"Size\": \"n\"},"
              "{\"Name\": \"n\", \"Type\": \"int\", \"MemoryType\": \"Scalar\", \"FillValue\": \"n\"}]}}");
   snprintf(path, sizeof path, "%s/add.json", folder);
-  if (clt_problem_load(&problem, path, &error)) fail_msg("%s", error.message);
+  if (clt_problem_new(&problem, path, &error)) fail_msg("%s", error.message);
   return problem;
 }
 

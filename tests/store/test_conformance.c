@@ -23,14 +23,14 @@ static int open_fixture(void **state) {
   f->folder = make_folder();
   f->path = malloc(600);
   snprintf(f->path, 600, "%s/store", f->folder);
-  assert_int_equal(clt_store_open(&f->store, type->name, f->path, NULL), 0);
+  assert_int_equal(clt_store_new(&f->store, type->name, f->path, NULL), 0);
   *state = f;
   return 0;
 }
 
 static int close_fixture(void **state) {
   fixture *f = *state;
-  clt_store_close(f->store);
+  clt_store_free(f->store);
   remove_folder(f->folder);
   free(f->path);
   free(f);
@@ -320,8 +320,8 @@ static void a_store_with_a_file_says_where_and_keeps_it(void **state) {
   const char *path = clt_store_path(f->store);
   if (path[0]) {
     assert_string_equal(path, f->path);
-    clt_store_close(f->store);
-    assert_int_equal(clt_store_open(&f->store, NULL, f->path, NULL), 0);
+    clt_store_free(f->store);
+    assert_int_equal(clt_store_new(&f->store, NULL, f->path, NULL), 0);
   }
   collected *out = collect(f->store, &key, space, NULL);
   assert_int_equal(out->n, 1);
@@ -333,7 +333,7 @@ static void an_unknown_type_is_refused(void **state) {
   (void)state;
   clt_store *store = NULL;
   clt_error error = {0};
-  assert_int_equal(clt_store_open(&store, "redis", NULL, &error), CLT_E_ARGUMENT);
+  assert_int_equal(clt_store_new(&store, "redis", NULL, &error), CLT_E_ARGUMENT);
   assert_non_null(strstr(error.message, "'redis'"));
   assert_non_null(strstr(error.message, "'memory'"));
   assert_null(store);
@@ -441,13 +441,13 @@ static void another_s_additions_change_the_version(void **state) {
   clt_measurement m = make_measurement(0, 5);
   clt_store *other = NULL;
   uint64_t before = 0, same = 1, after = 0;
-  assert_int_equal(clt_store_open(&other, f->store->type->name, f->path, NULL), 0);
+  assert_int_equal(clt_store_new(&other, f->store->type->name, f->path, NULL), 0);
   assert_int_equal(clt_store_version(f->store, &before, NULL), 0);
   assert_int_equal(clt_store_version(f->store, &same, NULL), 0);
   add(other, &key, space, CLT_RECORD_SEARCH, &m);
   assert_int_equal(clt_store_version(f->store, &after, NULL), 0);
   assert_true(same == before && after != before);
-  clt_store_close(other);
+  clt_store_free(other);
   clt_space_free(space);
 }
 
@@ -472,9 +472,9 @@ static void a_program_may_add_a_type(void **state) {
   assert_int_equal(clt_store_register(&other, NULL), CLT_E_ARGUMENT);
   other.abi--;
   assert_int_equal(clt_store_register(&other, NULL), 0);
-  assert_int_equal(clt_store_open(&store, "other", NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&store, "other", NULL, NULL), 0);
   assert_string_equal(clt_store_path(store), "");
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 #define OVER_EACH(test) \

@@ -44,13 +44,13 @@ static int remove_scratch(void **state) {
 /* In a child: adds configurations first, first + 1, ... and says each through the pipe once it is added. */
 static int add_and_tell(const scratch *s, uint32_t first, uint32_t n, int pipe) {
   clt_store *store = NULL;
-  if (clt_store_open(&store, "sqlite", s->path, NULL)) return 2;
+  if (clt_store_new(&store, "sqlite", s->path, NULL)) return 2;
   for (uint32_t c = first; c < first + n; c++) {
     clt_measurement m = make_measurement(c, 1 + c);
     if (clt_store_add(store, &s->key, s->space, CLT_RECORD_SEARCH, &m, NULL)) return 3;
     if (write(pipe, &c, sizeof c) != sizeof c) return 4;
   }
-  clt_store_close(store);
+  clt_store_free(store);
   return 0;
 }
 
@@ -100,11 +100,11 @@ static int count(void *user, clt_record_kind kind, const clt_measurement *m) {
 static void look_into_the_store(tally *t, const scratch *s) {
   clt_store *store = NULL;
   clt_error error = {0};
-  if (clt_store_open(&store, "sqlite", s->path, &error)) fail_msg("%s", error.message);
+  if (clt_store_new(&store, "sqlite", s->path, &error)) fail_msg("%s", error.message);
   size_t n_foreign = 1;
   assert_int_equal(clt_store_each(store, &s->key, s->space, count, t, &n_foreign, NULL), 0);
   assert_int_equal(n_foreign, 0);
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 static void pause_for(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL); }
@@ -160,16 +160,16 @@ static void a_reader_sees_what_a_writer_adds(void **state) {
   const scratch *s = *state;
   static tally before, after;
   clt_store *reader = NULL, *writer = NULL;
-  assert_int_equal(clt_store_open(&reader, "sqlite", s->path, NULL), 0);
-  assert_int_equal(clt_store_open(&writer, "sqlite", s->path, NULL), 0);
+  assert_int_equal(clt_store_new(&reader, "sqlite", s->path, NULL), 0);
+  assert_int_equal(clt_store_new(&writer, "sqlite", s->path, NULL), 0);
   clt_measurement m = make_measurement(5, 6);
   assert_int_equal(clt_store_each(reader, &s->key, s->space, count, &before, NULL, NULL), 0);
   assert_int_equal(clt_store_add(writer, &s->key, s->space, CLT_RECORD_SEARCH, &m, NULL), 0);
   assert_int_equal(clt_store_each(reader, &s->key, s->space, count, &after, NULL, NULL), 0);
   assert_int_equal(before.n_records, 0);
   assert_int_equal(after.n_records, 1);
-  clt_store_close(writer);
-  clt_store_close(reader);
+  clt_store_free(writer);
+  clt_store_free(reader);
 }
 
 int main(void) {

@@ -41,7 +41,7 @@ static clt_store *open_store(fixture *f) {
   clt_store *store = NULL;
   clt_error error = {0};
   snprintf(path, sizeof path, "%s/%d.sqlite", f->folder, f->n_stores++);
-  if (clt_store_open(&store, f->type, path, &error)) fail_msg("%s", error.message);
+  if (clt_store_new(&store, f->type, path, &error)) fail_msg("%s", error.message);
   return store;
 }
 
@@ -105,10 +105,10 @@ static void merging_is_commutative_and_idempotent(void **state) {
   assert_int_equal(count(f, ab, "p"), 11); /* two measurements of one configuration are two */
   assert_int_equal(merge(ab, a, NULL) + merge(ab, b, NULL) + merge(ab, ba, NULL), 0);
   assert_int_equal(count(f, ab, "p"), 11);
-  clt_store_close(a);
-  clt_store_close(b);
-  clt_store_close(ab);
-  clt_store_close(ba);
+  clt_store_free(a);
+  clt_store_free(b);
+  clt_store_free(ab);
+  clt_store_free(ba);
 }
 
 static int note_name(void *user, const clt_store_description *d) {
@@ -124,8 +124,8 @@ static void descriptions_come_along(void **state) {
   merge(b, a, NULL);
   assert_int_equal(clt_store_each_key(b, true, note_name, name, NULL), 0);
   assert_string_equal(name, "p file.json n=1");
-  clt_store_close(a);
-  clt_store_close(b);
+  clt_store_free(a);
+  clt_store_free(b);
 }
 
 static void a_selection_is_kept_to(void **state) {
@@ -140,8 +140,8 @@ static void a_selection_is_kept_to(void **state) {
   assert_int_equal(merge(b, a, &p), 1);
   assert_int_equal(count(f, b, "q"), 0);
   assert_int_equal(merge(b, a, &cpu), 1);
-  clt_store_close(a);
-  clt_store_close(b);
+  clt_store_free(a);
+  clt_store_free(b);
 }
 
 static void pruning_removes_what_is_selected(void **state) {
@@ -163,7 +163,7 @@ static void pruning_removes_what_is_selected(void **state) {
   assert_int_equal(count(f, store, "q"), 3);
   add(f, store, "p", 0, 1); /* and can be measured again */
   assert_int_equal(count(f, store, "p"), 1);
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 typedef struct walk {
@@ -203,7 +203,7 @@ static void the_best_come_finalists_first_then_by_speed(void **state) {
     assert_int_equal(w.kinds[i], i < 2 ? CLT_RECORD_FINALIST : CLT_RECORD_SEARCH);
   }
   clt_measurement_release(&m);
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 int main(void) {

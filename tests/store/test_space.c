@@ -16,12 +16,12 @@ static clt_store_key key;
 static int open_memory(void **state) {
   (void)state;
   key = make_key("p");
-  return clt_store_open(&store, "memory", NULL, NULL);
+  return clt_store_new(&store, "memory", NULL, NULL);
 }
 
 static int close_memory(void **state) {
   (void)state;
-  clt_store_close(store);
+  clt_store_free(store);
   return 0;
 }
 

@@ -59,14 +59,14 @@ static void execute(const char *path, const char *sql) {
 static clt_store *open_store(const char *path) {
   clt_store *store = NULL;
   clt_error error = {0};
-  if (clt_store_open(&store, "sqlite", path, &error)) fail_msg("%s", error.message);
+  if (clt_store_new(&store, "sqlite", path, &error)) fail_msg("%s", error.message);
   return store;
 }
 
 static void assert_refused(const char *path, const char *because) {
   clt_store *store = NULL;
   clt_error error = {0};
-  assert_int_equal(clt_store_open(&store, "sqlite", path, &error), CLT_E_STORE);
+  assert_int_equal(clt_store_new(&store, "sqlite", path, &error), CLT_E_STORE);
   if (strstr(error.message, because) == NULL) fail_msg("'%s' does not say '%s'", error.message, because);
   assert_null(store);
 }
@@ -94,7 +94,7 @@ static void fill(const char *path, const clt_space *space) {
     clt_measurement m = make_measurement(c, 1.0 + (double)c);
     assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
   }
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 static clt_space *ten_values(void) { return make_space("a", "range(10)", NULL); }
@@ -112,7 +112,7 @@ static void files_and_folders_are_private(void **state) {
   assert_int_equal(mode_of(in_folder("new/deeper")), 0700);
   assert_int_equal(mode_of(in_folder("new/deeper/store.sqlite")), 0600);
   assert_int_equal(mode_of(in_folder("new/deeper/store.sqlite-wal")), 0600);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -122,11 +122,11 @@ static void the_standard_place_follows_the_environment(void **state) {
   setenv("HOME", in_folder("home"), 1);
   clt_store *store = open_store(NULL);
   assert_string_equal(clt_store_path(store), in_folder("data/clatune/store.sqlite"));
-  clt_store_close(store);
+  clt_store_free(store);
   setenv("XDG_DATA_HOME", "relative/is/ignored", 1);
   store = open_store(NULL);
   assert_string_equal(clt_store_path(store), in_folder("home/.local/share/clatune/store.sqlite"));
-  clt_store_close(store);
+  clt_store_free(store);
   unsetenv("XDG_DATA_HOME");
   unsetenv("HOME");
   assert_refused(NULL, "give a path");
@@ -135,9 +135,9 @@ static void the_standard_place_follows_the_environment(void **state) {
 static void a_name_is_a_file_whatever_it_looks_like(void **state) {
   (void)state;
   assert_int_equal(chdir(folder), 0);
-  clt_store_close(open_store(":memory:"));
+  clt_store_free(open_store(":memory:"));
   assert_int_equal(access(":memory:", F_OK), 0);
-  clt_store_close(open_store("file:x?mode=ro"));
+  clt_store_free(open_store("file:x?mode=ro"));
   assert_int_equal(access("file:x?mode=ro", F_OK), 0);
   assert_int_equal(chdir("/"), 0);
 }
@@ -152,7 +152,7 @@ static void an_empty_file_becomes_a_store(void **state) {
   collected *out = collect(store, &key, space, NULL);
   assert_int_equal(out->n, 10);
   free_collected(out);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -176,7 +176,7 @@ static void a_file_of_another_program_is_refused_and_left_alone(void **state) {
 
 static void a_newer_store_is_refused_and_left_alone(void **state) {
   (void)state;
-  clt_store_close(open_store(in_folder("newer")));
+  clt_store_free(open_store(in_folder("newer")));
   execute(in_folder("newer"), "PRAGMA user_version=7");
   assert_refused_untouched("newer", "newer clatune");
 }
@@ -192,7 +192,7 @@ static void a_place_that_cannot_be_used_is_named(void **state) {
 static void a_store_that_is_read_only_is_refused_at_once(void **state) {
   (void)state;
   if (geteuid() == 0) skip(); /* nothing is read-only for root */
-  clt_store_close(open_store(in_folder("fixed")));
+  clt_store_free(open_store(in_folder("fixed")));
   assert_int_equal(chmod(in_folder("fixed"), 0400), 0);
   assert_refused(in_folder("fixed"), "read-only");
 }
@@ -200,7 +200,7 @@ static void a_store_that_is_read_only_is_refused_at_once(void **state) {
 static void a_lock_is_said_to_be_one(void **state) {
   (void)state;
   const char *path = in_folder("locked");
-  clt_store_close(open_store(path));
+  clt_store_free(open_store(path));
   sqlite3 *holder = NULL, *other = NULL;
   clt_error error = {0};
   assert_int_equal(sqlite3_open(path, &holder), SQLITE_OK);
@@ -220,7 +220,7 @@ static int fill_the_disk(const char *path, const clt_space *space) {
   const struct rlimit limit = {256 << 10, 256 << 10};
   if (setrlimit(RLIMIT_FSIZE, &limit)) return 2;
   clt_store *store = NULL;
-  if (clt_store_open(&store, "sqlite", path, NULL)) return 3;
+  if (clt_store_new(&store, "sqlite", path, NULL)) return 3;
   clt_store_key key = make_key("p");
   clt_error error = {0};
   size_t n_added = 0;
@@ -234,7 +234,7 @@ static int fill_the_disk(const char *path, const clt_space *space) {
   collected *out = collect(store, &key, space, NULL);
   int rc = out->n == n_added ? 0 : 6;
   free_collected(out);
-  clt_store_close(store);
+  clt_store_free(store);
   return rc;
 }
 
@@ -254,7 +254,7 @@ static void a_full_disk_is_told_and_loses_nothing(void **state) {
   clt_store_key key = make_key("q");
   clt_measurement m = make_measurement(0, 1);
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -287,7 +287,7 @@ static void hostile_rows_are_foreign_and_never_wrong(void **state) {
   assert_int_equal(strlen(odd->log), 16384);
   assert_int_equal(out->measurements[1].config, 9);
   free_collected(out);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -309,7 +309,7 @@ static void hostile_configurations_are_foreign(void **state) {
     collected *out = collect(store, &key, space, &n_foreign);
     if (out->n || n_foreign != 10) fail_msg("'%s' was taken for a configuration", bad[i]);
     free_collected(out);
-    clt_store_close(store);
+    clt_store_free(store);
   }
   clt_space_free(space);
 }
@@ -325,11 +325,11 @@ static void use_damaged(const char *path, const clt_space *space) {
   clt_store_key key = make_key("p");
   clt_error error = {0};
   clt_measurement m = make_measurement(1, 1);
-  int rc = clt_store_open(&store, "sqlite", path, &error);
+  int rc = clt_store_new(&store, "sqlite", path, &error);
   if (rc == 0) rc = clt_store_each(store, &key, space, ignore, NULL, NULL, &error);
   if (rc == 0) rc = clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, &error);
   assert_true(rc == 0 || (rc == CLT_E_STORE && error.message[0]));
-  clt_store_close(store);
+  clt_store_free(store);
 }
 
 static void a_damaged_file_is_an_error_and_no_crash(void **state) {
@@ -369,7 +369,7 @@ static void a_file_without_energies_is_read_and_gets_them(void **state) {
   assert_int_equal(clt_store_open_to_read(&store, "sqlite", path, NULL), 0);
   collected *before = collect(store, &key, space, NULL);
   assert_true(before->n > 0 && isnan(before->measurements[0].energy_J));
-  clt_store_close(store);
+  clt_store_free(store);
   store = open_store(path);
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
   collected *after = collect(store, &key, space, NULL);
@@ -381,7 +381,7 @@ static void a_file_without_energies_is_read_and_gets_them(void **state) {
   assert_int_equal(n_removed, after->n);
   free_collected(before);
   free_collected(after);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
@@ -397,20 +397,20 @@ static void energies_that_cannot_be_right_are_foreign(void **state) {
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), 0);
   m.energy_J = -1;
   assert_int_equal(clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, NULL), CLT_E_ARGUMENT);
-  clt_store_close(store);
+  clt_store_free(store);
   execute(path, "UPDATE energy SET energy_J = -3.5");
   store = open_store(path);
   collected *out = collect(store, &key, space, &n_foreign);
   assert_int_equal(out->n, 0);
   assert_int_equal(n_foreign, 1);
   free_collected(out);
-  clt_store_close(store);
+  clt_store_free(store);
   clt_space_free(space);
 }
 
 static void a_missing_table_is_damage(void **state) {
   (void)state;
-  clt_store_close(open_store(in_folder("robbed")));
+  clt_store_free(open_store(in_folder("robbed")));
   execute(in_folder("robbed"), "DROP TABLE run");
   assert_refused(in_folder("robbed"), "damaged");
 }

@@ -30,7 +30,7 @@ static clt_sweep *load(const char *json) {
   char text[2000];
   scratch_write("plan.json", json);
   if (clt_sweep_load(&sweep, scratch_path("plan.json"), &error) == CLT_OK) return sweep;
-  clt_error_format(&error, text, sizeof text);
+  clt_error_format(text, sizeof text, &error);
   fail_msg("%s", text);
   return NULL;
 }

@@ -20,7 +20,7 @@ typedef struct clt_model_record clt_model_record;
 /* Adds a list of finite numbers. */
 int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error);
 /* Reads one back; *values is malloc'ed. CLT_E_FORMAT where there is none, or it is not one of finite numbers. */
-int clt_model_record_get(const clt_model_record *record, const char *name, double **values, size_t *n,
+int clt_model_record_get(double **values, size_t *n, const clt_model_record *record, const char *name,
                          clt_error *error);
 
 typedef struct clt_model_type {
@@ -50,8 +50,8 @@ typedef struct clt_model_type {
   void (*fini)(void *state);
 } clt_model_type;
 
-/* Adds a type, which must stay, to those that clt_model_fit and clt_model_load find by name. Not while another thread
- * uses models. CLT_E_ARGUMENT where its ABI is not CLT_MODEL_ABI, something is missing, or the name is taken;
+/* Adds a type, which must stay, to those that clt_model_new and clt_model_new_saved find by name. Not while another
+ * thread uses models. CLT_E_ARGUMENT where its ABI is not CLT_MODEL_ABI, something is missing, or the name is taken;
  * CLT_E_RANGE where there are too many. */
 int clt_model_register(const clt_model_type *type, clt_error *error);
 

@@ -65,7 +65,7 @@ typedef struct clt_store_type {
   void (*close)(void *state);
 } clt_store_type;
 
-/* Makes a type known to clt_store_open in this process; type is borrowed for good. Before other threads use the
+/* Makes a type known to clt_store_new in this process; type is borrowed for good. Before other threads use the
  * library. CLT_E_ARGUMENT where its ABI is another one or its name is taken. */
 int clt_store_register(const clt_store_type *type, clt_error *error);
 

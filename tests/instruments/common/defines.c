@@ -92,7 +92,7 @@ uint64_t defines_hash(const defines *d) {
   for (size_t i = 0; i < d->n; i++) {
     char value[64];
     const clt_symbol *s = &d->symbols[i];
-    int n = s->value.type == CLT_STRING ? 0 : clt_value_print(s->value, value, sizeof value);
+    int n = s->value.type == CLT_STRING ? 0 : clt_value_print(value, sizeof value, s->value);
     uint64_t parts[2] = {clt_hash64(s->name, strlen(s->name)),
                          s->value.type == CLT_STRING ? clt_hash64(s->value.text, strlen(s->value.text))
                                                      : clt_hash64(value, (size_t)n)};

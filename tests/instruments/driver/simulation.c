@@ -49,7 +49,7 @@ static clt_recording *load(const char *folder, const char *path) {
   clt_error error = {0};
   clt_recording *recording = NULL;
   char *whole = *path == '/' ? clt_format("%s", path) : clt_format("%s/%s", folder, path);
-  if (whole == NULL || clt_recording_load(&recording, whole, &error)) description_wrong("%s", error.message);
+  if (whole == NULL || clt_recording_new(&recording, whole, &error)) description_wrong("%s", error.message);
   free(whole);
   return recording;
 }

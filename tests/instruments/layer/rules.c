@@ -142,7 +142,7 @@ static void note(const rule *r, const defines *d) {
   for (size_t i = 0; i < d->n && n > 0 && (size_t)n < sizeof line - 128; i++) {
     char value[64];
     const clt_symbol *s = &d->symbols[i];
-    if (s->value.type != CLT_STRING) clt_value_print(s->value, value, sizeof value);
+    if (s->value.type != CLT_STRING) clt_value_print(value, sizeof value, s->value);
     n += snprintf(line + n, sizeof line - (size_t)n, " %.40s=%.60s", s->name,
                   s->value.type == CLT_STRING ? s->value.text : value);
   }
