@@ -59,7 +59,7 @@ const char *clt_error_text(int code);
 
 /* Writes "file:line: key: message" with the parts that are known into out (capacity bytes, always terminated).
  * Returns the length it would have needed, as snprintf does. */
-int clt_error_format(const clt_error *error, char *out, size_t capacity);
+int clt_error_format(char *out, size_t capacity, const clt_error *error);
 
 #ifdef __cplusplus
 }
