@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct {
   int code;
   const char *name, *text;
@@ -46,7 +48,7 @@ static int set(clt_error *error, int code, const char *file, int line, const cha
   error->line = line;
   if (file) snprintf(error->file, sizeof error->file, "%s", file);
   if (key) snprintf(error->key, sizeof error->key, "%s", key);
-  vsnprintf(error->message, sizeof error->message, format, arguments);
+  clt_vsnprintf(error->message, sizeof error->message, format, arguments);
   return code;
 }
 

@@ -17,7 +17,8 @@
 #include "base/memory.h"
 
 #define CHUNK_BYTES (64 << 10)
-#define MOST_DEPTH 32 /* of folders that are removed */
+#define MOST_PACKED 100 /* times its size that a packed file may have: recordings have 10 to 20, bombs 1,000 */
+#define MOST_DEPTH 32   /* of folders that are removed; what lies deeper is first moved up */
 
 /* As many bytes as there are, or fewer at the end of the file; -1 on failure. */
 static ssize_t read_all(int fd, char *bytes, size_t n) {
@@ -32,21 +33,32 @@ static ssize_t read_all(int fd, char *bytes, size_t n) {
   return (ssize_t)done;
 }
 
-int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error) {
+/* Opens a regular file of at most max_bytes. Without blocking: a FIFO would wait for somebody to write. */
+static int open_regular(int *out, size_t *bytes, const char *path, size_t max_bytes, clt_error *error) {
   struct stat status;
-  char *bytes = NULL;
-  ssize_t length;
-  int rc = CLT_OK, fd = open(path, O_RDONLY | O_CLOEXEC);
+  int rc = CLT_OK, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return clt_fail_errno(error, CLT_E_IO, "open", path);
-  if (fstat(fd, &status) != 0) {
+  if (fstat(fd, &status) != 0)
     rc = clt_fail_errno(error, CLT_E_IO, "read", path);
-  } else if (!S_ISREG(status.st_mode)) {
+  else if (!S_ISREG(status.st_mode))
     rc = clt_fail(error, CLT_E_IO, "cannot read '%s': not a regular file", path);
-  } else if ((unsigned long long)status.st_size > max_bytes) {
+  else if ((unsigned long long)status.st_size > max_bytes)
     rc = clt_fail(error, CLT_E_RANGE, "cannot read '%s': larger than %zu bytes", path, max_bytes);
-  } else if ((bytes = malloc((size_t)status.st_size + 1)) == NULL) {
+  if (rc) return close(fd), rc;
+  *bytes = (size_t)status.st_size;
+  *out = fd;
+  return CLT_OK;
+}
+
+int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error) {
+  char *bytes = NULL;
+  size_t size;
+  ssize_t length;
+  int fd, rc = open_regular(&fd, &size, path, max_bytes, error);
+  if (rc) return rc;
+  if ((bytes = malloc(size + 1)) == NULL) {
     rc = clt_fail_memory(error);
-  } else if ((length = read_all(fd, bytes, (size_t)status.st_size)) < 0) {
+  } else if ((length = read_all(fd, bytes, size)) < 0) {
     rc = clt_fail_errno(error, CLT_E_IO, "read", path);
   } else {
     bytes[length] = 0;
@@ -60,12 +72,14 @@ int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt
 
 int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_error *error) {
   clt_text text = {0};
-  errno = 0;
-  gzFile file = gzopen(path, "rbe");
-  if (file == NULL) return errno ? clt_fail_errno(error, CLT_E_IO, "open", path) : clt_fail_memory(error);
+  size_t size;
+  int fd, rc = open_regular(&fd, &size, path, max_bytes, error);
+  if (rc) return rc;
+  gzFile file = gzdopen(fd, "rb");
+  if (file == NULL) return close(fd), clt_fail_memory(error);
   gzbuffer(file, CHUNK_BYTES);
   char *chunk = malloc(CHUNK_BYTES);
-  int rc = chunk ? CLT_OK : clt_fail_memory(error);
+  if (chunk == NULL) rc = clt_fail_memory(error);
   for (int n = 1; rc == CLT_OK && n > 0;) {
     int code = Z_OK;
     n = gzread(file, chunk, CHUNK_BYTES);
@@ -77,6 +91,9 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
       clt_text_add_bytes(&text, chunk, (size_t)n);
       if (text.rc) rc = clt_fail_memory(error);
       if (text.n > max_bytes) rc = clt_fail(error, CLT_E_RANGE, "'%s' is larger than %zu bytes", path, max_bytes);
+      if (text.n > CHUNK_BYTES && text.n / MOST_PACKED > size)
+        rc = clt_fail(error, CLT_E_RANGE, "'%s' unpacks to more than %d times its size; unpack it first", path,
+                      MOST_PACKED);
     }
   }
   free(chunk);
@@ -109,42 +126,59 @@ int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *err
 
 /* --- replacing --- */
 
-/* mkstemp's files are for their owner alone, and only umask itself tells what it is; so the name is made here. */
+/* Of a link it is the file behind it that is replaced. A device, a pipe or a socket cannot be: it is written to.
+ * mkstemp's files are for their owner alone, and only umask itself tells what it is; so the name is made here. */
 int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *error) {
   static atomic_uint n_made;
-  for (int attempt = 0; attempt < 100; attempt++) {
-    char *beside = clt_format("%s.%lx-%x", path, (unsigned long)getpid(), atomic_fetch_add(&n_made, 1));
-    if (beside == NULL) return clt_fail_memory(error);
-    int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd >= 0) {
-      *out = (clt_replacement){.path = path, .beside = beside, .fd = fd};
-      return CLT_OK;
+  struct stat status;
+  bool exists = stat(path, &status) == 0;
+  /* /dev/stdout may be a regular file, which others write to as well. */
+  bool direct = exists && (!S_ISREG(status.st_mode) || clt_starts_with(path, "/dev/"));
+  *out = (clt_replacement){.fd = -1};
+  if ((out->path = exists && !direct ? realpath(path, NULL) : strdup(path)) == NULL)
+    return errno == ENOMEM ? clt_fail_memory(error) : clt_fail_errno(error, CLT_E_IO, "create", path);
+  if (exists && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+  } else if (direct) {
+    out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  } else {
+    for (int attempt = 0; attempt < 100; attempt++) {
+      out->beside = clt_format("%s.%lx-%x", out->path, (unsigned long)getpid(), atomic_fetch_add(&n_made, 1));
+      if (out->beside == NULL) break;
+      out->fd = open(out->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+      if (out->fd >= 0 || errno != EEXIST) break;
+      free(out->beside);
+      out->beside = NULL;
     }
-    const int why = errno;
-    free(beside);
-    errno = why;
-    if (errno != EEXIST) break;
   }
-  return clt_fail_errno(error, CLT_E_IO, "create", path);
+  if (out->fd >= 0) return CLT_OK;
+  int rc = clt_fail_errno(error, CLT_E_IO, "create", path);
+  free(out->beside);
+  out->beside = NULL;
+  clt_file_replace_abort(out);
+  return rc;
 }
 
 int clt_file_replace_commit(clt_replacement *r, clt_error *error) {
   int rc = CLT_OK;
   if (r->fd >= 0 && close(r->fd)) rc = clt_fail_errno(error, CLT_E_IO, "write", r->path);
   r->fd = -1;
-  if (rc == CLT_OK && rename(r->beside, r->path)) rc = clt_fail_errno(error, CLT_E_IO, "replace", r->path);
-  if (rc) return clt_file_replace_abort(r), rc;
-  free(r->beside);
-  r->beside = NULL;
-  return CLT_OK;
+  if (rc == CLT_OK && r->beside && rename(r->beside, r->path)) {
+    rc = clt_fail_errno(error, CLT_E_IO, "replace", r->path);
+  } else if (rc == CLT_OK) {
+    free(r->beside);
+    r->beside = NULL;
+  }
+  clt_file_replace_abort(r);
+  return rc;
 }
 
 void clt_file_replace_abort(clt_replacement *r) {
-  if (r->beside == NULL) return;
   if (r->fd >= 0) close(r->fd);
-  unlink(r->beside);
+  if (r->beside) unlink(r->beside);
   free(r->beside);
-  *r = (clt_replacement){.path = r->path, .fd = -1};
+  free(r->path);
+  *r = (clt_replacement){.fd = -1};
 }
 
 int clt_file_replace(const char *path, const void *bytes, size_t n, clt_error *error) {
@@ -194,29 +228,39 @@ const char *clt_temporary_folder(void) {
   return folder && *folder ? folder : "/tmp";
 }
 
-/* Removes what is in a folder; takes its descriptor over. */
-static void remove_entries(int folder_fd, int depth) {
+/* Removes what is in a folder, whose descriptor it takes over. What lies too deep to be held open is moved to the top;
+ * the result says whether that has happened, so that the top is gone through again. */
+static bool remove_entries(int top_fd, int folder_fd, int depth) {
+  static atomic_uint n_moved;
+  bool moved = false;
   DIR *listing = fdopendir(folder_fd);
-  if (listing == NULL) {
-    close(folder_fd);
-    return;
-  }
+  if (listing == NULL) return close(folder_fd), false;
   for (struct dirent *entry; (entry = readdir(listing));) {
     const char *name = entry->d_name;
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-    if (unlinkat(folder_fd, name, 0) == 0 || depth <= 0) continue;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(folder_fd, name, 0) == 0) continue;
+    if (depth == 0) {
+      char up[32];
+      snprintf(up, sizeof up, ".moved-%x", atomic_fetch_add(&n_moved, 1));
+      if (renameat(folder_fd, name, top_fd, up) == 0) moved = true;
+      continue;
+    }
     int fd = openat(folder_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) continue;
-    remove_entries(fd, depth - 1);
+    if (remove_entries(top_fd, fd, depth - 1)) moved = true;
     unlinkat(folder_fd, name, AT_REMOVEDIR);
   }
   closedir(listing);
+  return moved;
 }
 
 void clt_remove_tree(const char *path, bool keep_top) {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return;
-  remove_entries(fd, MOST_DEPTH);
+  int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (top < 0) return;
+  for (bool again = true; again;) {
+    int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    again = fd >= 0 && remove_entries(top, fd, MOST_DEPTH);
+  }
+  close(top);
   if (!keep_top) rmdir(path);
 }
 

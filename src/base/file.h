@@ -17,11 +17,12 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
 /* Writes a file (0600) in place of what is there. */
 int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *error);
 
-/* A file that is seen whole or not at all: written beside its place, then renamed. */
+/* A file that is seen whole or not at all: written beside its place, then renamed. A link stays one; what is no regular
+ * file (/dev/null, a pipe) is written to and stays what it is. */
 typedef struct clt_replacement {
-  const char *path; /* borrowed */
-  char *beside;     /* owned */
-  int fd;           /* of the file beside it, for writing. Whoever takes it over (fdopen, gzdopen) sets -1 */
+  char *path;   /* owned: without links */
+  char *beside; /* owned; NULL: written to directly */
+  int fd;       /* of the file beside it, for writing. Whoever takes it over (fdopen, gzdopen) sets -1 */
 } clt_replacement;
 
 /* Creates the file beside path, under a name that nobody can have prepared, with the mode that a shell would give it.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 bool clt_size_multiply(size_t *out, size_t a, size_t b) { return !__builtin_mul_overflow(a, b, out); }
 
 void *clt_new_array(size_t n, size_t element_bytes) { return calloc(n ? n : 1, element_bytes ? element_bytes : 1); }
@@ -26,10 +28,13 @@ int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes) {
 }
 
 char *clt_format(const char *format, ...) {
-  char *out = NULL;
-  va_list arguments;
+  va_list arguments, again;
   va_start(arguments, format);
-  if (vasprintf(&out, format, arguments) < 0) out = NULL;
+  va_copy(again, arguments);
+  int n = clt_vsnprintf(NULL, 0, format, arguments);
+  char *out = n < 0 ? NULL : malloc((size_t)n + 1);
+  if (out) clt_vsnprintf(out, (size_t)n + 1, format, again);
+  va_end(again);
   va_end(arguments);
   return out;
 }

@@ -41,7 +41,7 @@ static int assign_option(void *options, const clt_option *option, const char *te
       integer = strtoll(text, &end, 10);
       real = errno ? NAN : (double)integer;
       break;
-    case CLT_OPTION_REAL: real = strtod(text, &end); break;
+    case CLT_OPTION_REAL: real = clt_strtod(text, &end); break;
     default: return clt_fail(error, CLT_E_ARGUMENT, "option '%s' has an unknown type", option->name);
   }
   if (end == text || *end || isnan(real))

@@ -164,7 +164,7 @@ static int fail_at_key(const clt_source *source, const char *key, int code, clt_
                        va_list arguments) {
   char message[sizeof error->message];
   if (error == NULL) return code;
-  vsnprintf(message, sizeof message, format, arguments);
+  clt_vsnprintf(message, sizeof message, format, arguments);
   return clt_fail_at(error, code, source->path, line_of_key(source, key), key, "%s", message);
 }
 

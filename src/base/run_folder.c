@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,31 +19,51 @@
 #define PREFIX "clatune-"
 #define UNFINISHED_PREFIX "clatune.new-"
 #define UNFINISHED_AGE_S 3600
+#define ALPHANUMERIC "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define RANDOM_CHARACTERS 6 /* mkdtemp's */
 
 /* --- what dead runs left behind --- */
 
-/* A run holds the lock from before its folder has its final name until the folder is gone. */
-static bool is_dead(const char *path) {
-  char *lock = clt_format("%s/lock", path);
-  if (lock == NULL) return false;
-  int fd = open(lock, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  free(lock);
-  bool dead = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-  if (fd >= 0) close(fd);
+/* What the lock of a run on this host holds. Where locks are not shared between hosts, a folder of another host looks
+ * as if its owner were dead; and a folder without it is nobody's run, whatever its name is. */
+static char *make_marker(void) {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  return clt_format("clatune run on %s\n", host);
+}
+
+/* Whether a folder carries this host's marker and nobody holds its lock. A run holds the lock from before its folder
+ * has its final name until the folder is gone. */
+static bool is_dead(const char *lock, const char *marker) {
+  char content[HOST_NAME_MAX + 32];
+  int fd = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t n = read(fd, content, sizeof content);
+  bool dead =
+      n == (ssize_t)strlen(marker) && memcmp(content, marker, (size_t)n) == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+  close(fd);
   return dead;
 }
 
-static void remove_dead_runs(const char *parent) {
+/* Names of exactly our form. Of an unfinished folder, which has no marker yet, only what it can hold is removed. */
+static void remove_dead_runs(const char *parent, const char *marker) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;
   for (struct dirent *entry; (entry = readdir(listing));) {
     bool finished = clt_starts_with(entry->d_name, PREFIX);
-    if (!finished && !clt_starts_with(entry->d_name, UNFINISHED_PREFIX)) continue;
-    char *path = clt_format("%s/%s", parent, entry->d_name);
+    const char *prefix = finished ? PREFIX : UNFINISHED_PREFIX, *random = entry->d_name + strlen(prefix);
+    if (!clt_starts_with(entry->d_name, prefix) || strspn(random, ALPHANUMERIC) != RANDOM_CHARACTERS ||
+        random[RANDOM_CHARACTERS])
+      continue;
+    char *path = clt_format("%s/%s", parent, entry->d_name), *lock = clt_format("%s/lock", path ? path : "");
     struct stat info;
-    if (path && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-        (finished ? is_dead(path) : time(NULL) - info.st_mtime > UNFINISHED_AGE_S))
-      clt_remove_tree(path, false);
+    bool ours = path && lock && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+    if (ours && finished && is_dead(lock, marker)) clt_remove_tree(path, false);
+    if (ours && !finished && time(NULL) - info.st_mtime > UNFINISHED_AGE_S) {
+      if (is_dead(lock, marker)) unlink(lock);
+      rmdir(path);
+    }
+    free(lock);
     free(path);
   }
   closedir(listing);
@@ -50,11 +71,12 @@ static void remove_dead_runs(const char *parent) {
 
 /* --- the folder of this run --- */
 
-static int lock_new(int *out, const char *folder, clt_error *error) {
+static int lock_new(int *out, const char *folder, const char *marker, clt_error *error) {
   char *path = clt_format("%s/lock", folder);
   if (path == NULL) return clt_fail_memory(error);
   int rc = CLT_OK, fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
+  size_t n = strlen(marker);
+  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || write(fd, marker, n) != (ssize_t)n) {
     rc = clt_fail_errno(error, CLT_E_IO, "lock", path);
     if (fd >= 0) close(fd);
   } else {
@@ -66,16 +88,19 @@ static int lock_new(int *out, const char *folder, clt_error *error) {
 
 int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   const char *parent = clt_temporary_folder();
-  remove_dead_runs(parent);
   int rc = CLT_OK, lock_fd = -1;
-  char *unfinished = clt_format("%s/" UNFINISHED_PREFIX "XXXXXX", parent), *final = NULL;
-  if (unfinished == NULL) return clt_fail_memory(error);
+  char *unfinished = clt_format("%s/" UNFINISHED_PREFIX "XXXXXX", parent), *marker = make_marker(), *final = NULL;
+  if (unfinished == NULL || marker == NULL) {
+    rc = clt_fail_memory(error);
+    goto done;
+  }
+  remove_dead_runs(parent, marker);
   if (mkdtemp(unfinished) == NULL) {
     rc = clt_fail_errno(error, CLT_E_IO, "make the folder", unfinished);
     goto done;
   }
-  final = clt_format("%s/" PREFIX "%s", parent, unfinished + strlen(unfinished) - 6);
-  rc = final ? lock_new(&lock_fd, unfinished, error) : clt_fail_memory(error);
+  final = clt_format("%s/" PREFIX "%s", parent, unfinished + strlen(unfinished) - RANDOM_CHARACTERS);
+  rc = final ? lock_new(&lock_fd, unfinished, marker, error) : clt_fail_memory(error);
   if (rc == 0 && rename(unfinished, final)) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", final);
   if (rc) {
     clt_remove_tree(unfinished, false);
@@ -85,6 +110,7 @@ int clt_run_folder_new(clt_run_folder *out, clt_error *error) {
   *out = (clt_run_folder){.path = final, .lock_fd = lock_fd};
   final = NULL;
 done:
+  free(marker);
   free(unfinished);
   free(final);
   return rc;

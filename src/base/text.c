@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +12,47 @@
 #include "base/memory.h"
 
 #define SPARE_BYTES 16
+
+/* --- numbers --- */
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+/* NULL, where there is no memory for it: the locale stays as it is. */
+static locale_t enter_c_locale(void) {
+  pthread_once(&c_locale_once, make_c_locale);
+  return c_locale ? uselocale(c_locale) : (locale_t)0;
+}
+
+static void leave_c_locale(locale_t before) {
+  if (before) uselocale(before);
+}
+
+double clt_strtod(const char *text, char **end) {
+  locale_t before = enter_c_locale();
+  double number = strtod(text, end);
+  leave_c_locale(before);
+  return number;
+}
+
+int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments) {
+  locale_t before = enter_c_locale();
+  int n = vsnprintf(out, capacity, format, arguments);
+  leave_c_locale(before);
+  return n;
+}
+
+int clt_snprintf(char *out, size_t capacity, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int n = clt_vsnprintf(out, capacity, format, arguments);
+  va_end(arguments);
+  return n;
+}
+
+/* --- growing --- */
 
 void clt_text_add_bytes(clt_text *text, const void *bytes, size_t n) {
   if (text->rc == CLT_OK && n > SIZE_MAX - text->n - SPARE_BYTES) text->rc = CLT_E_MEMORY;
@@ -27,11 +70,11 @@ void clt_text_printf(clt_text *text, const char *format, ...) {
   va_start(arguments, format);
   va_copy(again, arguments);
   size_t room = text->rc ? 0 : text->capacity - text->n;
-  int n = vsnprintf(room ? text->bytes + text->n : NULL, room, format, arguments);
+  int n = clt_vsnprintf(room ? text->bytes + text->n : NULL, room, format, arguments);
   if (text->rc == CLT_OK && n < 0) text->rc = CLT_E_MEMORY;
   if (text->rc == CLT_OK && (size_t)n + SPARE_BYTES > room) {
     text->rc = clt_grow(&text->bytes, &text->capacity, text->n + (size_t)n + SPARE_BYTES, 1);
-    if (text->rc == CLT_OK && (size_t)n >= room) vsnprintf(text->bytes + text->n, (size_t)n + 1, format, again);
+    if (text->rc == CLT_OK && (size_t)n >= room) clt_vsnprintf(text->bytes + text->n, (size_t)n + 1, format, again);
   }
   if (text->rc == CLT_OK) text->n += (size_t)n;
   va_end(again);

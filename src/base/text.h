@@ -3,6 +3,7 @@
 #define CLT_BASE_TEXT_H
 
 #include <clatune/error.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,6 +24,13 @@ void clt_text_printf(clt_text *text, const char *format, ...) __attribute__((for
  */
 int clt_text_take(char **out, clt_text *text, clt_error *error);
 void clt_text_release(clt_text *text);
+
+/* Numbers are written and read with a point whatever the locale of the program that links the library: strtod, snprintf
+ * and vsnprintf, for all texts that hold numbers. */
+double clt_strtod(const char *text, char **end);
+int clt_snprintf(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 bool clt_starts_with(const char *text, const char *beginning);
 bool clt_ends_with(const char *text, const char *end);

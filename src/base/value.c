@@ -1,11 +1,11 @@
 #include <clatune/value.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 double clt_value_number(clt_value v) {
   switch (v.type) {
@@ -29,19 +29,12 @@ int clt_value_compare(clt_value a, clt_value b) {
   return (x > y) - (x < y);
 }
 
-/* snprintf and strtod follow the host program's locale; an option's text must not. */
-static void point_for_comma(char *text) {
-  char *decimal = text + strspn(text, "-+0123456789");
-  if (*decimal && !isalpha((unsigned char)*decimal)) *decimal = '.';
-}
-
 static int print_real(double x, char *out, size_t capacity) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, x);
-    if (strtod(text, NULL) == x) break;
+    clt_snprintf(text, sizeof text, "%.*g", digits, x);
+    if (clt_strtod(text, NULL) == x) break;
   }
-  point_for_comma(text);
   const char *point = strpbrk(text, ".en") ? "" : ".0";
   return snprintf(out, capacity, "%s%s", text, point);
 }

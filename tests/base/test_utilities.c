@@ -5,6 +5,7 @@
 #include <cmocka.h>
 #include <clatune/rng.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/spawn.h"
 #include "base/text.h"
@@ -143,6 +146,82 @@ static void files_are_replaced_whole(void **state) {
   assert_int_equal(clt_file_replace(nowhere, "x", 1, NULL), CLT_E_IO);
 }
 
+static void what_is_no_regular_file_stays_what_it_is(void **state) {
+  const char *folder = *state;
+  char file[256], link[256], pipe[256], *bytes;
+  struct stat status;
+  snprintf(file, sizeof file, "%s/behind", folder);
+  snprintf(link, sizeof link, "%s/link", folder);
+  snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+  assert_int_equal(clt_file_replace("/dev/null", "one", 3, NULL), 0);
+  assert_int_equal(stat("/dev/null", &status), 0);
+  assert_true(S_ISCHR(status.st_mode));
+  assert_int_equal(clt_file_replace(file, "one", 3, NULL), 0);
+  assert_int_equal(symlink(file, link), 0);
+  assert_int_equal(clt_file_replace(link, "two", 3, NULL), 0);
+  assert_int_equal(lstat(link, &status), 0);
+  assert_true(S_ISLNK(status.st_mode));
+  assert_int_equal(clt_file_read(&bytes, NULL, file, 10, NULL), 0);
+  assert_string_equal(bytes, "two");
+  free(bytes);
+  assert_int_equal(mkfifo(pipe, 0600), 0);
+  assert_int_equal(clt_file_read(&bytes, NULL, pipe, 10, NULL), CLT_E_IO); /* and does not wait */
+  clt_text text = {0};
+  assert_int_equal(clt_file_read_packed(&text, pipe, 10, NULL), CLT_E_IO);
+  assert_int_equal(clt_file_replace(folder, "x", 1, NULL), CLT_E_IO);
+}
+
+static void bombs_are_not_unpacked(void **state) {
+  char path[256];
+  static const char zeros[1 << 16];
+  clt_text text = {0};
+  clt_error error = {0};
+  snprintf(path, sizeof path, "%s/bomb.gz", (const char *)*state);
+  gzFile file = gzopen(path, "wb9");
+  for (int i = 0; i < 64; i++) assert_int_equal(gzwrite(file, zeros, sizeof zeros), sizeof zeros);
+  gzclose(file);
+  assert_int_equal(clt_file_read_packed(&text, path, 1 << 30, &error), CLT_E_RANGE);
+  assert_non_null(strstr(error.message, "unpacks to"));
+}
+
+static void deep_trees_are_removed(void **state) {
+  char path[256], name[] = "d";
+  snprintf(path, sizeof path, "%s/deep", (const char *)*state);
+  assert_int_equal(mkdir(path, 0700), 0);
+  int fd = open(path, O_RDONLY | O_DIRECTORY);
+  for (int i = 0; i < 200; i++) {
+    assert_int_equal(mkdirat(fd, name, 0700), 0);
+    int inner = openat(fd, name, O_RDONLY | O_DIRECTORY);
+    close(fd);
+    fd = inner;
+    close(openat(fd, "file", O_CREAT | O_WRONLY, 0600));
+  }
+  close(fd);
+  clt_remove_tree(path, false);
+  assert_int_equal(access(path, F_OK), -1);
+}
+
+/* In a program whose locale has a decimal comma. */
+static void numbers_have_a_point_in_every_locale(void **state) {
+  char text[32], *joined, *end;
+  (void)state;
+  if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL && setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL) skip();
+  assert_true(clt_strtod("0.25", &end) == 0.25);
+  assert_int_equal(*end, 0);
+  clt_snprintf(text, sizeof text, "%g", 0.25);
+  assert_string_equal(text, "0.25");
+  joined = clt_format("%.3f", 0.25);
+  assert_string_equal(joined, "0.250");
+  free(joined);
+  clt_text grown = {0};
+  clt_text_printf(&grown, "%g", 2.5);
+  assert_string_equal(grown.bytes, "2.5");
+  clt_text_release(&grown);
+  clt_value_print((clt_value){CLT_REAL, .real = 0.5}, text, sizeof text);
+  assert_string_equal(text, "0.5");
+  setlocale(LC_NUMERIC, "C");
+}
+
 static void replaced_files_have_the_mode_of_others(void **state) {
   const char *folder = *state;
   char path[256];
@@ -239,6 +318,10 @@ int main(void) {
       cmocka_unit_test(words_are_told_apart),
       cmocka_unit_test(files_are_replaced_whole),
       cmocka_unit_test(replaced_files_have_the_mode_of_others),
+      cmocka_unit_test(what_is_no_regular_file_stays_what_it_is),
+      cmocka_unit_test(bombs_are_not_unpacked),
+      cmocka_unit_test(deep_trees_are_removed),
+      cmocka_unit_test(numbers_have_a_point_in_every_locale),
       cmocka_unit_test(programs_run_and_are_read),
       cmocka_unit_test(work_is_shared),
       cmocka_unit_test(values_go_to_json_and_back),

@@ -49,6 +49,32 @@ static void what_is_not_a_run_folder_stays(void **state) {
   clt_run_folder_remove(&folder);
 }
 
+/* Names that only look like ours, folders without our marker, and runs of another host, whose locks we may not see. */
+static void what_others_made_stays(void **state) {
+  fixture *f = *state;
+  static const char *const names[] = {"clatune-project", "clatune-backup1", "clatune-abcdef", "clatune-ABCDEF",
+                                      "clatune.new-things", "clatune.new-abcdef"};
+  static const char *const locks[] = {"", "", "", "clatune run on another.host\n", "", ""};
+  const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+  char path[300], file[330];
+  clt_run_folder folder;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    snprintf(path, sizeof path, "%s/%s", f->folder, names[i]);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(file, sizeof file, "%s/lock", path);
+    assert_int_equal(clt_file_replace(file, locks[i], strlen(locks[i]), NULL), 0);
+    snprintf(file, sizeof file, "%s/results.txt", path);
+    assert_int_equal(clt_file_replace(file, "x", 1, NULL), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+  }
+  assert_int_equal(clt_run_folder_new(&folder, NULL), 0);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    snprintf(file, sizeof file, "%s/%s/results.txt", f->folder, names[i]);
+    assert_int_equal(access(file, F_OK), 0);
+  }
+  clt_run_folder_remove(&folder);
+}
+
 static void links_are_removed_and_not_followed(void **state) {
   fixture *f = *state;
   char kept[200], link[5000];
@@ -115,6 +141,7 @@ int main(void) {
       TEST(a_folder_is_private_and_goes_with_its_run),
       TEST(folders_of_living_runs_stay),
       TEST(what_is_not_a_run_folder_stays),
+      TEST(what_others_made_stays),
       TEST(links_are_removed_and_not_followed),
       TEST(exclusive_use_excludes_and_is_not_starved),
       TEST(locks_of_different_devices_are_independent),
