@@ -217,7 +217,7 @@ static void numbers_have_a_point_in_every_locale(void **state) {
   clt_text_printf(&grown, "%g", 2.5);
   assert_string_equal(grown.bytes, "2.5");
   clt_text_release(&grown);
-  clt_value_print((clt_value){CLT_REAL, .real = 0.5}, text, sizeof text);
+  clt_value_print(text, sizeof text, (clt_value){CLT_REAL, .real = 0.5});
   assert_string_equal(text, "0.5");
   setlocale(LC_NUMERIC, "C");
 }
