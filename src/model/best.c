@@ -14,12 +14,13 @@
 
 /* --- the best few of many candidates --- */
 
-int clt_candidate_compare(const void *a, const void *b) {
-  const clt_candidate *p = a, *q = b;
-  if (p->likely != q->likely) return p->likely ? -1 : 1;
-  if (p->prediction.log_cost != q->prediction.log_cost) return p->prediction.log_cost < q->prediction.log_cost ? -1 : 1;
-  return (p->config > q->config) - (p->config < q->config);
+static inline bool is_before(const clt_candidate *p, const clt_candidate *q) {
+  if (p->likely != q->likely) return p->likely;
+  if (p->prediction.log_cost != q->prediction.log_cost) return p->prediction.log_cost < q->prediction.log_cost;
+  return p->config < q->config;
 }
+
+int clt_candidate_compare(const void *a, const void *b) { return is_before(b, a) - is_before(a, b); }
 
 int clt_heap_init(clt_heap *h, size_t capacity, clt_error *error) {
   *h = (clt_heap){clt_new_array(capacity, sizeof *h->items), 0, capacity};
@@ -28,28 +29,22 @@ int clt_heap_init(clt_heap *h, size_t capacity, clt_error *error) {
 
 void clt_heap_release(clt_heap *h) { free(h->items); }
 
-static void swap_candidates(clt_candidate *a, clt_candidate *b) {
-  clt_candidate c = *a;
-  *a = *b;
-  *b = c;
-}
-
+/* A hole rises or sinks to where the candidate belongs. */
 void clt_heap_add(clt_heap *h, const clt_candidate *c) {
   clt_candidate *items = h->items;
+  size_t hole = 0;
   if (h->n < h->capacity) {
-    size_t i = h->n++;
-    items[i] = *c;
-    for (; i && clt_candidate_compare(&items[(i - 1) / 2], &items[i]) < 0; i = (i - 1) / 2)
-      swap_candidates(&items[i], &items[(i - 1) / 2]);
-    return;
+    for (hole = h->n++; hole && is_before(&items[(hole - 1) / 2], c); hole = (hole - 1) / 2)
+      items[hole] = items[(hole - 1) / 2];
+  } else {
+    if (h->n == 0 || !is_before(c, &items[0])) return;
+    for (size_t child; (child = 2 * hole + 1) < h->n; hole = child) {
+      if (child + 1 < h->n && is_before(&items[child], &items[child + 1])) child++;
+      if (!is_before(c, &items[child])) break;
+      items[hole] = items[child];
+    }
   }
-  if (h->n == 0 || clt_candidate_compare(c, &items[0]) >= 0) return;
-  items[0] = *c;
-  for (size_t i = 0, child; (child = 2 * i + 1) < h->n; i = child) {
-    if (child + 1 < h->n && clt_candidate_compare(&items[child], &items[child + 1]) < 0) child++;
-    if (clt_candidate_compare(&items[i], &items[child]) >= 0) return;
-    swap_candidates(&items[i], &items[child]);
-  }
+  items[hole] = *c;
 }
 
 float clt_heap_worst(const clt_heap *h) {

@@ -132,8 +132,8 @@ int clt_layout_group(clt_layout *l, const clt_split *split, const clt_config *co
   l->row = clt_new_array(n, sizeof *l->row);
   l->first = clt_new_array(n, sizeof *l->first);
   uint32_t *rest = clt_new_array(n, sizeof *rest), *row = clt_new_array(n, sizeof *row); /* by configuration */
-  uint32_t *slot_rest = clt_new_array(n_slots, sizeof *slot_rest); /* a hash from rests to their numbers */
-  uint64_t *slot_key = clt_new_array(n_slots, sizeof *slot_key);
+  uint32_t *slot_rest = malloc(n_slots * sizeof *slot_rest); /* a hash from rests to their numbers */
+  uint64_t *slot_key = malloc(n_slots * sizeof *slot_key);   /* of those that are taken */
   bool enough = l->order && l->start && l->row && l->first && rest && row && slot_rest && slot_key;
   int rc = enough ? CLT_OK : clt_fail_memory(error);
   if (rc) goto done;
