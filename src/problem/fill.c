@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,18 +45,15 @@ static const char *compiler_command(void) {
   return chosen && chosen[0] ? chosen : "cc";
 }
 
-/* What a compiled module depends on: its text with what it includes, the interface, the compiler and the flags. */
+/* What a compiled module depends on: its text with what it includes, the interface too, the compiler and the flags. */
 static int hash_module(char out[33], const char *path, const char *include, clt_error *error) {
-  char *header = clt_format("%s/" HEADER, include);
   clt_hasher *hasher = clt_hasher_new();
-  int rc = header && hasher ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK) clt_hasher_add_text(hasher, compiler_command());
-  for (size_t i = 0; rc == CLT_OK && i < N_FLAGS; i++) clt_hasher_add_text(hasher, flags[i]);
-  if (rc == CLT_OK && access(header, R_OK) == 0) rc = clt_hash_with_includes(hasher, header, NULL, 0, error);
-  if (rc == CLT_OK) rc = clt_hash_with_includes(hasher, path, &include, 1, error);
+  if (hasher == NULL) return clt_fail_memory(error);
+  clt_hasher_add_text(hasher, compiler_command());
+  for (size_t i = 0; i < N_FLAGS; i++) clt_hasher_add_text(hasher, flags[i]);
+  int rc = clt_hash_with_includes(hasher, path, include, error);
   if (rc == CLT_OK) clt_hasher_hex(hasher, out);
   clt_hasher_free(hasher);
-  free(header);
   return rc;
 }
 
@@ -85,7 +83,7 @@ static int compile_module(const char *path, const char *library, const char *inc
       said.bytes[i] == '\n' ? clt_text_add(&reason, "; ") : clt_text_add_bytes(&reason, &said.bytes[i], 1);
     rc = clt_fail(error, CLT_E_FORMAT, "cannot compile module '%s': %s", path,
                   reason.n ? reason.bytes : "the compiler failed");
-  } else if (rename(partial, library) != 0) {
+  } else if (chmod(partial, 0700) != 0 || rename(partial, library) != 0) {
     rc = clt_fail_errno(error, CLT_E_IO, "create", library);
   }
   if (rc) unlink(partial);
@@ -97,10 +95,17 @@ static int compile_module(const char *path, const char *library, const char *inc
   return rc;
 }
 
-/* The shared object of a module; compiled if it is C and not in the cache. */
+/* Whether a folder or a file is the user's, and only the user may write to it. */
+static bool is_own(const struct stat *status) {
+  return status->st_uid == geteuid() && !(status->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The shared object of a module; compiled if it is C and not in the cache. Loading one runs it, so only what the user
+ * has compiled counts: from a folder that others may write to nothing is loaded, and a file of theirs is replaced. */
 static int find_library(char **out, const char *path, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char hash[33], *folder = NULL, *library = NULL, *include = NULL;
+  struct stat status;
   if (!clt_ends_with(path, ".c")) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
   if (cache && cache[0] == '/')
     folder = clt_format("%s/clatune/modules", cache);
@@ -111,10 +116,14 @@ static int find_library(char **out, const char *path, clt_error *error) {
   int rc = folder && (include = include_folder()) ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = hash_module(hash, path, include, error);
   if (rc == CLT_OK && (library = clt_format("%s/%s.so", folder, hash)) == NULL) rc = clt_fail_memory(error);
-  if (rc == CLT_OK && access(library, R_OK) != 0) {
-    rc = clt_folder_make(folder, error);
-    if (rc == CLT_OK) rc = compile_module(path, library, include, error);
-  }
+  if (rc == CLT_OK && stat(folder, &status) != 0) rc = clt_folder_make(folder, error);
+  if (rc == CLT_OK && stat(folder, &status) != 0) rc = clt_fail_errno(error, CLT_E_IO, "open the folder", folder);
+  if (rc == CLT_OK && !is_own(&status))
+    rc = clt_fail(error, CLT_E_IO,
+                  "compiled modules are not loaded from '%s': %s; set XDG_CACHE_HOME to a folder of your own", folder,
+                  status.st_uid == geteuid() ? "others may write to it" : "it belongs to another user");
+  if (rc == CLT_OK && !(lstat(library, &status) == 0 && S_ISREG(status.st_mode) && is_own(&status)))
+    rc = compile_module(path, library, include, error);
   free(folder);
   free(include);
   if (rc == CLT_OK)

@@ -1,15 +1,15 @@
 /* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "problem/command.h"
-
-#define MAX_INCLUDED 256 /* files in one hash */
 
 /* --- the kernel's text --- */
 
@@ -49,64 +49,115 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
   return rc;
 }
 
-/* The included files on the way: paths that were seen, so that none is read twice. */
+/* --- the kernel's files ---
+ *
+ * What a preprocessor would read depends on the configuration and on the driver's compiler, and looking up a result may
+ * need neither; a key has to be the same everywhere. So this looks for more: every file that a line of the preprocessor
+ * names in quotes or angle brackets (an #include, a macro that one uses, a __has_include), in every folder where one
+ * could look, whichever branch it stands in. Files of the system are found by none of the folders and are left out. */
+
+typedef struct paths {
+  char **items;
+  size_t n, capacity;
+} paths;
+
+static int add_path(paths *list, char *path, clt_error *error) {
+  if (path == NULL || clt_grow(&list->items, &list->capacity, list->n + 1, sizeof *list->items) != CLT_OK) {
+    free(path);
+    return clt_fail_memory(error);
+  }
+  list->items[list->n++] = path;
+  return CLT_OK;
+}
+
+static void release_paths(paths *list) {
+  for (size_t i = 0; i < list->n; i++) free(list->items[i]);
+  free(list->items);
+}
+
 typedef struct includes {
-  clt_hasher *hasher;
-  const char *const *folders;
-  size_t n_folders;
-  char *seen[MAX_INCLUDED];
-  size_t n_seen;
+  paths folders, pending; /* pending: files that are still to be hashed, the next one last */
+  clt_map seen;           /* hashes of paths */
 } includes;
 
-/* What a file includes lies in its folder, or in one of the others. A file of bytes includes nothing. */
-static int hash_file_and_includes(includes *state, const char *path, clt_error *error) {
-  char *text = NULL, *folder = clt_path_folder(path);
-  size_t n_bytes = 0;
-  int rc = folder ? clt_file_read(&text, &n_bytes, path, CLT_MAX_TEXT_BYTES, error) : clt_fail_memory(error);
-  const bool binary = rc == CLT_OK && memchr(text, 0, n_bytes);
-  if (binary)
-    clt_hasher_add(state->hasher, text, n_bytes);
-  else if (rc == CLT_OK)
-    clt_hasher_add_text(state->hasher, text);
-  for (const char *line = text; rc == CLT_OK && !binary && line; line = strchr(line, '\n')) {
-    line += *line == '\n';
-    const char *at = line + strspn(line, " \t");
-    if (*at++ != '#') continue;
-    at += strspn(at, " \t");
-    if (!clt_starts_with(at, "include")) continue;
-    at += 7 + strspn(at + 7, " \t");
-    if (*at++ != '"') continue;
-    size_t n = strcspn(at, "\"\n");
-    if (n == 0 || at[n] != '"') continue;
-    char *name = strndup(at, n), *found = NULL;
-    for (size_t i = 0; name && found == NULL && i <= state->n_folders; i++) {
-      char *joined = clt_path_join(i == 0 ? folder : state->folders[i - 1], name);
-      found = joined ? realpath(joined, NULL) : NULL;
-      free(joined);
-    }
-    free(name);
-    bool skip = found == NULL || state->n_seen == MAX_INCLUDED;
-    for (size_t i = 0; !skip && i < state->n_seen; i++) skip = strcmp(state->seen[i], found) == 0;
-    if (skip) {
-      free(found);
-      continue;
-    }
-    state->seen[state->n_seen++] = found;
-    rc = hash_file_and_includes(state, found, error);
+/* A name of n bytes: where it means a file, from a folder (NULL: none) or from one of the others, that is pending. */
+static int find_files(includes *state, const char *folder, const char *text, size_t n, clt_error *error) {
+  char name[1024];
+  struct stat status;
+  int rc = CLT_OK;
+  if (n == 0 || n >= sizeof name) return CLT_OK;
+  memcpy(name, text, n);
+  name[n] = '\0';
+  for (size_t i = folder ? 0 : 1; rc == CLT_OK && i <= state->folders.n; i++) {
+    char *path = clt_path_join(i == 0 ? folder : state->folders.items[i - 1], name);
+    if (path == NULL) return clt_fail_memory(error);
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, R_OK) != 0)
+      free(path);
+    else
+      rc = add_path(&state->pending, path, error);
   }
-  free(text);
-  free(folder);
   return rc;
 }
 
-int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *const *folders, size_t n_folders,
-                           clt_error *error) {
-  includes *state = clt_new_array(1, sizeof *state);
-  if (state == NULL) return clt_fail_memory(error);
-  *state = (includes){.hasher = hasher, .folders = folders, .n_folders = n_folders};
-  int rc = hash_file_and_includes(state, path, error);
-  for (size_t i = 0; i < state->n_seen; i++) free(state->seen[i]);
-  free(state);
+/* A file of bytes names no others. */
+static int hash_text(clt_hasher *hasher, includes *state, const char *path, const char *folder, clt_error *error) {
+  const size_t n_before = state->pending.n;
+  char *text = NULL;
+  size_t n_bytes = 0;
+  int rc = clt_file_read(&text, &n_bytes, path, CLT_MAX_TEXT_BYTES, error);
+  if (rc) return rc;
+  const bool binary = memchr(text, 0, n_bytes);
+  binary ? clt_hasher_add(hasher, text, n_bytes) : clt_hasher_add_text(hasher, text);
+  bool continues = false; /* the line before ends with a backslash */
+  for (const char *line = text, *end; rc == CLT_OK && !binary && *line; line = end + (*end == '\n')) {
+    end = line + strcspn(line, "\n");
+    const size_t length = (size_t)(end - line);
+    const bool names = continues || line[strspn(line, " \t")] == '#' || memmem(line, length, "include", 7);
+    for (const char *at = line; names && rc == CLT_OK && at < end; at++) {
+      if (*at != '"' && *at != '<') continue;
+      const size_t n = strcspn(at + 1, "\"<>\n");
+      if (at[1 + n] == (*at == '<' ? '>' : '"')) rc = find_files(state, folder, at + 1, n, error);
+    }
+    continues = names && length > 0 && end[-1] == '\\';
+  }
+  for (size_t i = n_before, j = state->pending.n; i + 1 < j; i++) { /* the first of them is the next */
+    char *first = state->pending.items[i];
+    state->pending.items[i] = state->pending.items[--j];
+    state->pending.items[j] = first;
+  }
+  free(text);
+  return rc;
+}
+
+static int hash_pending(clt_hasher *hasher, includes *state, clt_error *error) {
+  int rc = CLT_OK;
+  while (rc == CLT_OK && state->pending.n > 0) {
+    char *path = state->pending.items[--state->pending.n], *folder = clt_path_folder(path);
+    char *slash = strrchr(path, '/'), *known = folder ? clt_path_join(folder, slash ? slash + 1 : path) : NULL;
+    bool is_new = false;
+    if (known == NULL || clt_map_add(&state->seen, clt_hash64(known, strlen(known)) >> 1, &is_new) == NULL)
+      rc = clt_fail_memory(error);
+    else if (is_new)
+      rc = hash_text(hasher, state, path, folder, error);
+    free(known);
+    free(folder);
+    free(path);
+  }
+  return rc;
+}
+
+static void release_includes(includes *state) {
+  release_paths(&state->folders);
+  release_paths(&state->pending);
+  clt_map_release(&state->seen);
+}
+
+int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error) {
+  includes state = {0};
+  int rc = folder ? add_path(&state.folders, strdup(folder), error) : CLT_OK;
+  if (rc == CLT_OK) rc = add_path(&state.pending, strdup(path), error);
+  if (rc == CLT_OK) rc = hash_pending(hasher, &state, error);
+  release_includes(&state);
   return rc;
 }
 
@@ -115,6 +166,7 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *con
 /* After the first failure (rc is no longer 0) the hash is of no use. The order of what is added, and the types of
  * numbers, are those of the keys in stores. */
 typedef struct key {
+  const clt_instance *instance;
   const clt_problem *problem;
   clt_hasher *hasher;
   clt_error *error;
@@ -132,19 +184,65 @@ static void add_extent(key *k, const clt_extent *extent) {
   for (size_t d = 0; d < extent->n; d++) add_expression(k, extent->id[d]);
 }
 
-static void add_kernel(key *k, const char *file) {
+/* Each word of the options that may name a folder ("-Ifolder") or a file ("-include file"). */
+static int add_words(paths *words, const clt_compiler_option *options, size_t n, clt_error *error) {
+  static const char around[] = " \t\"'\\=<>";
+  int rc = CLT_OK;
+  for (size_t i = 0; i < n; i++) {
+    for (const char *at = options[i].text + strspn(options[i].text, around); rc == CLT_OK && *at;) {
+      if (clt_starts_with(at, "-I")) at += 2 + strspn(at + 2, around);
+      const size_t length = strcspn(at, around);
+      if (length > 0) rc = add_path(words, strndup(at, length), error);
+      at += length + strspn(at + length, around);
+    }
+  }
+  return rc;
+}
+
+/* The kernel's text, and what it includes from where clt_plan lets the driver look, relative paths in options from
+ * where the tuner runs; a name may be an option's, or a value of a tuning parameter. */
+static void add_kernel(key *k, const char *file, const clt_compiler_option *more, size_t n_more) {
   const clt_problem *problem = k->problem;
-  char *path = k->rc ? NULL : clt_kernel_path(problem, file);
-  if (path)
-    k->rc = clt_hash_with_includes(k->hasher, path, problem->include_paths, problem->n_include_paths, k->error);
-  else if (k->rc == CLT_OK)
-    k->rc = clt_fail_memory(k->error);
+  const char *const bases[] = {".", problem->folder};
+  struct stat status;
+  includes state = {0};
+  paths words = {0};
+  if (k->rc) return;
+  char *path = clt_kernel_path(problem, file), *folder = path ? clt_path_folder(path) : NULL;
+  int rc = folder ? CLT_OK : clt_fail_memory(k->error);
+  if (rc == CLT_OK) rc = add_path(&state.folders, strdup(folder), k->error);
+  for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)
+    rc = add_path(&state.folders, strdup(problem->include_paths[i]), k->error);
+  if (rc == CLT_OK) rc = add_words(&words, problem->options, problem->n_options, k->error);
+  if (rc == CLT_OK) rc = add_words(&words, more, n_more, k->error);
+  for (size_t i = 0; rc == CLT_OK && i < 2 * words.n; i++) {
+    char *at = clt_path_join(bases[i % 2], words.items[i / 2]);
+    const bool is_folder = at && stat(at, &status) == 0 && S_ISDIR(status.st_mode);
+    if (is_folder || at == NULL)
+      rc = add_path(&state.folders, at, k->error);
+    else
+      free(at);
+  }
+  for (size_t i = 0; rc == CLT_OK && i < words.n; i++)
+    rc = find_files(&state, NULL, words.items[i], strlen(words.items[i]), k->error);
+  for (size_t i = 0; i < problem->n_parameters; i++) {
+    for (size_t v = 0; rc == CLT_OK && v < k->instance->n_values[i]; v++) {
+      const clt_value value = k->instance->values[i][v];
+      if (value.type == CLT_STRING) rc = find_files(&state, NULL, value.text, strlen(value.text), k->error);
+    }
+  }
+  if (rc == CLT_OK) rc = add_path(&state.pending, strdup(path), k->error);
+  if (rc == CLT_OK) rc = hash_pending(k->hasher, &state, k->error);
+  k->rc = rc;
+  release_includes(&state);
+  release_paths(&words);
+  free(folder);
   free(path);
 }
 
 /* path NULL: none. */
 static void add_module(key *k, const char *path) {
-  if (k->rc == CLT_OK && path) k->rc = clt_hash_with_includes(k->hasher, path, NULL, 0, k->error);
+  if (k->rc == CLT_OK && path) k->rc = clt_hash_with_includes(k->hasher, path, NULL, k->error);
 }
 
 static int hash_bytes(clt_hasher *hasher, const char *path, size_t max_bytes, clt_error *error) {
@@ -206,6 +304,10 @@ static void add_data(key *k, const clt_instance *instance) {
     if (a->output) { /* what was judged by other tolerances is another judgement */
       clt_hasher_add(k->hasher, &a->absolute_tolerance, sizeof a->absolute_tolerance);
       clt_hasher_add(k->hasher, &a->relative_tolerance, sizeof a->relative_tolerance);
+      /* Not the default, which is scaled to the reference. */
+      if (a->absolute_is_stated && a->absolute_tolerance > 0 &&
+          a->absolute_tolerance == clt_default_tolerance(a->element.base))
+        add_text(k, "stated");
     }
     add_fill(k, &a->fill);
   }
@@ -222,7 +324,7 @@ static void add_data(key *k, const clt_instance *instance) {
   if (reference->kind == CLT_REFERENCE_KERNEL) {
     add_launch(k, &reference->launch);
     add_options(k, reference->options, reference->n_options);
-    add_kernel(k, reference->kernel_file);
+    add_kernel(k, reference->kernel_file, reference->options, reference->n_options);
   }
   for (size_t i = 0; k->rc == CLT_OK && i < reference->n_arrays; i++) {
     add_text(k, reference->arrays[i].target);
@@ -267,11 +369,11 @@ static void add_command(key *k, const clt_instance *instance) {
 
 static int make_key(const clt_instance *instance, bool with_sizes, char out[33], clt_error *error) {
   const clt_problem *problem = instance->problem;
-  key k = {problem, clt_hasher_new(), error, CLT_OK};
+  key k = {instance, problem, clt_hasher_new(), error, CLT_OK};
   if (k.hasher == NULL) return clt_fail_memory(error);
   if (problem->command == NULL) {
     add_text(&k, "clatune instance 2");
-    add_kernel(&k, problem->kernel_file);
+    add_kernel(&k, problem->kernel_file, NULL, 0);
     for (size_t i = 0; i < problem->n_launches; i++) add_launch(&k, &problem->launches[i]);
     add_options(&k, problem->options, problem->n_options);
     add_text(&k, problem->opencl_standard);

@@ -124,6 +124,10 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
     clt_node_fail(&channel, "only integers of 8 or 16 bits can be normalised");
 }
 
+double clt_default_tolerance(clt_element_base base) {
+  return base < CLT_ELEMENT_HALF ? 0 : base == CLT_ELEMENT_HALF ? 1e-3 : 1e-6;
+}
+
 static void load_argument(clt_problem *problem, clt_argument *argument, const clt_node *node) {
   argument->name = clt_read_text(node, "Name");
   if (argument->name == NULL) argument->name = clt_node_keep(node, clt_format("argument%zu", problem->n_arguments - 1));
@@ -141,7 +145,8 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   argument->output = clt_read_flag(node, "Output", argument->access != CLT_READ_ONLY) && clt_holds_data(argument);
   bool whole = argument->element.base < CLT_ELEMENT_HALF, half = argument->element.base == CLT_ELEMENT_HALF;
   argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
-  argument->absolute_tolerance = clt_read_number(node, "AbsoluteTolerance", whole ? 0 : half ? 1e-3 : 1e-6);
+  argument->absolute_tolerance =
+      clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(argument->element.base));
   argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", whole ? 0 : half ? 1e-2 : 1e-4);
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
     clt_node_fail(node, "has a tolerance below 0");
@@ -237,6 +242,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
       if (!(threshold >= 0)) continue;
       argument->relative_tolerance = relative ? threshold : 0;
       if (!relative || !argument->absolute_is_stated) argument->absolute_tolerance = relative ? 0 : threshold;
+      argument->absolute_is_stated = true;
     }
   }
 }

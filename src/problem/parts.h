@@ -194,6 +194,7 @@ clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits);
 /* load_arguments.c */
 void clt_load_arguments(clt_problem *problem, const clt_node *kernel);
 void clt_load_reference(clt_problem *problem, const clt_node *root);
+double clt_default_tolerance(clt_element_base base); /* absolute, for results around 1 */
 
 /* load_command.c: leaves problem->command NULL where there is no section "Command". */
 void clt_load_command(clt_problem *problem, const clt_node *root);
@@ -312,10 +313,9 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
  * NULL when out of memory. */
 char *clt_kernel_path(const clt_problem *problem, const char *file);
 
-/* Adds a file to a hash, and the files that it includes in quotes and that lie in its folder or in one of the others,
- * each once. */
-int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *const *folders, size_t n_folders,
-                           clt_error *error);
+/* Adds a file to a hash, and each once the files that it may include from its own folder and from another (NULL: none).
+ */
+int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error);
 
 /* --- data (array.c, fill.c) --- */
 

@@ -100,6 +100,75 @@ static void the_files_behind_it_are_part_of_it(void **state) {
   expect_change_of_file("m.c", "int f(void) { return 1; }\n");
 }
 
+static void every_file_that_the_preprocessor_may_read_is_part_of_it(void **state) {
+  (void)state;
+  static const struct {
+    const char *kernel, *file, *from, *to; /* from, to: in the problem file */
+  } cases[] = {{"#include <near.h>\n", "near.h", "", ""},
+               {"#include <far.h>\n", "inc/deep.h", "", ""},
+               {"  #\tinclude\t<far.h>\n", "inc/far.h", "", ""},
+               {"/* first */ #include <far.h>\n", "inc/far.h", "", ""},
+               {"#include \\\n  \"near.h\"\n", "near.h", "", ""},
+               {"%:include \"near.h\"\n", "near.h", "", ""},
+               {"#define WHICH <far.h>\n#include WHICH\n", "inc/far.h", "", ""},
+               {"#if __has_include(\"inc/far.h\")\n#endif\n", "inc/far.h", "", ""},
+               {"#include \"inc/../inc/far.h\"", "inc/far.h", "", ""},
+               {"#include \"nested.h\"\n", "near.h", "", ""},
+               {"#include \"same.h\"\n", "inc/same.h", "", ""}, /* drivers differ in which they take */
+               {"#include \"same.h\"\n", "same.h", "", ""},
+               {"#include <other.h>\n", "more/other.h", "\"-DX=1\"", "\"-Imore\""},
+               {"#include <other.h>\n", "more/other.h", "\"-DX=1\"", "\"-I\", \"more\""},
+               {"#include <other.h>\n", "more/other.h", "\"-DX=1\"", "\"-DX=1 -I more -DY\""},
+               {"#include <other.h>\n", "more/other.h", "\"Module\": \"m.c\", \"Function\": \"f\"",
+                "\"KernelName\": \"k\", \"GlobalSize\": 1, \"CompilerOptions\": [\"-Imore\"]"},
+               {"", "near.h", "\"-DX=1\"", "\"-include near.h\""},
+               {"#include X\n", "near.h", "\"-DX=1\"", "\"-DX=\\\\\\\"near.h\\\\\\\"\""},
+               {"#include STR(a)\n", "near.h", "[1, 2]", "[\"near.h\", \"none.h\"]"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char before[33], after[33];
+    write_all();
+    mkdir(scratch_path("more"), 0700);
+    scratch_write("more/other.h", "#define C 1\n");
+    scratch_write("inc/nested.h", "#include \"near.h\"\n");
+    scratch_write("same.h", "#define C 1\n");
+    scratch_write("inc/same.h", "#define C 1\n");
+    scratch_write("k.cl", cases[i].kernel);
+    key_of(before, cases[i].from, cases[i].to, NULL);
+    scratch_write(cases[i].file, "#define C 2\n");
+    key_of(after, cases[i].from, cases[i].to, NULL);
+    if (strcmp(before, after) == 0) fail_msg("case %zu: the key does not notice a change of %s", i, cases[i].file);
+  }
+}
+
+/* However many, and whatever they include: themselves, too. */
+static void hundreds_of_files_are_part_of_it(void **state) {
+  (void)state;
+  enum { N = 600 };
+  char before[33], after[33], name[40], content[80];
+  write_all();
+  scratch_write("k.cl", "#include \"part0.h\"\n#include <part1.h>\n");
+  for (int i = 0; i < N; i++) {
+    snprintf(name, sizeof name, "part%d.h", i);
+    snprintf(content, sizeof content, "#include \"part%d.h\"\n#include \"part%d.h\"\n", i + 1, i);
+    scratch_write(name, content);
+  }
+  key_of(before, "n", "n", NULL);
+  scratch_write(name, "/* the last one */\n");
+  key_of(after, "n", "n", NULL);
+  assert_string_not_equal(before, after);
+}
+
+/* The default tolerance is scaled to the reference, a stated one is not. */
+static void a_tolerance_that_is_stated_is_not_the_default(void **state) {
+  (void)state;
+  char before[33], after[33];
+  write_all();
+  static const char type[] = "{\"Name\": \"out\", \"Type\": \"int\"";
+  key_of(before, type, "{\"Name\": \"out\", \"Type\": \"float\"", NULL);
+  key_of(after, type, "{\"Name\": \"out\", \"Type\": \"float\", \"AbsoluteTolerance\": 1e-6", NULL);
+  assert_string_not_equal(before, after);
+}
+
 static void a_missing_kernel_is_an_error(void **state) {
   (void)state;
   char key[33] = "untouched";
@@ -123,15 +192,20 @@ static size_t count_modules(void) {
   return n;
 }
 
-static void generate(void) {
+static int try_to_generate(clt_error *error) {
   clt_data *data = NULL;
-  clt_error error = {0};
   clt_problem *problem = scratch_problem(text);
   clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
-  if (clt_data_new(&data, instance, 1, &error) != CLT_OK) fail_msg("%s", error.message);
+  int rc = clt_data_new(&data, instance, 1, error);
   clt_data_free(data);
   clt_instance_free(instance);
   clt_problem_free(problem);
+  return rc;
+}
+
+static void generate(void) {
+  clt_error error = {0};
+  if (try_to_generate(&error) != CLT_OK) fail_msg("%s", error.message);
 }
 
 static void a_module_is_compiled_once_until_it_changes(void **state) {
@@ -147,13 +221,66 @@ static void a_module_is_compiled_once_until_it_changes(void **state) {
   assert_int_equal(count_modules(), 2);
 }
 
+static void only_modules_of_the_user_are_loaded(void **state) {
+  (void)state;
+  static const char planted[] = "a shared object of somebody else";
+  static const struct {
+    mode_t mode;
+    uid_t owner;
+    const char *why;
+  } bad[] = {{0770, 0, "others may write to it"}, {0702, 0, "others may write to it"}, {0700, 1, "another user"}};
+  char own[512], folder[600], library[900] = "";
+  struct stat status;
+  snprintf(own, sizeof own, "%s", scratch_path("own"));
+  snprintf(folder, sizeof folder, "%s/clatune/modules", own);
+  setenv("XDG_CACHE_HOME", own, 1);
+  write_all();
+  generate();
+  assert_int_equal(stat(folder, &status), 0);
+  assert_int_equal(status.st_mode & 0777, 0700);
+  DIR *listing = opendir(folder);
+  for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+    if (entry->d_name[0] != '.') snprintf(library, sizeof library, "%s/%s", folder, entry->d_name);
+  closedir(listing);
+  for (int kind = 0; kind < 3; kind++) { /* writable to others; a link; of another user */
+    if (kind == 2 && geteuid() != 0) continue;
+    assert_int_equal(unlink(library), 0);
+    if (kind == 1) {
+      assert_int_equal(symlink(scratch_path("m.c"), library), 0);
+    } else {
+      FILE *file = fopen(library, "w");
+      assert_true(file && fputs(planted, file) >= 0 && fclose(file) == 0);
+      assert_int_equal(chmod(library, kind == 0 ? 0660 : 0700), 0);
+      if (kind == 2) assert_int_equal(chown(library, 1, 1), 0);
+    }
+    generate(); /* what is there is no shared object */
+    assert_int_equal(lstat(library, &status), 0);
+    assert_true(S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    clt_error error = {0};
+    if (bad[i].owner && geteuid() != 0) continue;
+    assert_int_equal(chmod(folder, bad[i].mode), 0);
+    if (bad[i].owner) assert_int_equal(chown(folder, bad[i].owner, 1), 0);
+    assert_int_equal(try_to_generate(&error), CLT_E_IO);
+    if (!strstr(error.message, bad[i].why) || !strstr(error.message, "set XDG_CACHE_HOME"))
+      fail_msg("%s", error.message);
+  }
+  setenv("XDG_CACHE_HOME", scratch, 1);
+  generate();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_values_and_conditions_are_no_part_of_it),
       cmocka_unit_test(what_is_measured_is_part_of_it),
       cmocka_unit_test(the_files_behind_it_are_part_of_it),
+      cmocka_unit_test(every_file_that_the_preprocessor_may_read_is_part_of_it),
+      cmocka_unit_test(hundreds_of_files_are_part_of_it),
+      cmocka_unit_test(a_tolerance_that_is_stated_is_not_the_default),
       cmocka_unit_test(a_missing_kernel_is_an_error),
       cmocka_unit_test(a_module_is_compiled_once_until_it_changes),
+      cmocka_unit_test(only_modules_of_the_user_are_loaded),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }
