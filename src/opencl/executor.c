@@ -300,6 +300,7 @@ int clt_reference_data(clt_data **out, clt_executor *executor, const clt_instanc
   else if (kind == CLT_REFERENCE_DEFAULT)
     rc = clt_plan_new(&plan, instance, clt_instance_reference_configuration(instance), error);
   if (rc == 0 && plan) rc = clt_executor_reference(executor, plan, data, error);
+  for (size_t i = 0; rc == 0 && i < data->n_arrays; i++) clt_array_scale_tolerance(&data->arrays[i]);
   clt_plan_free(plan);
   if (rc) {
     clt_executor_forget(executor, data);

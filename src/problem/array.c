@@ -169,17 +169,29 @@ CONVERTER(from_short, int16_t, SAME)
 CONVERTER(from_ushort, uint16_t, SAME)
 CONVERTER(from_int, int32_t, SAME)
 CONVERTER(from_uint, uint32_t, SAME)
+CONVERTER(from_long, int64_t, (double))
+CONVERTER(from_ulong, uint64_t, (double))
 CONVERTER(from_half, uint16_t, half_to_double)
 CONVERTER(from_float, float, SAME)
 CONVERTER(from_double, double, SAME)
 static void (*const convert_block[])(double *, const void *) = {from_char, from_uchar, from_short, from_ushort,
-                                                                from_int,  from_uint,  NULL,       NULL,
+                                                                from_int,  from_uint,  from_long,  from_ulong,
                                                                 from_half, from_float, from_double};
 
-/* Equal infinities differ by 0; a NaN on either side, and an infinity against a number, by infinity. */
+/* A block of an array's numbers from the i-th on; padding, and what lies behind the last of n, is 0. */
+static void load_block(double *out, const clt_element *element, const void *array, size_t i, size_t n) {
+  double rest[BLOCK];
+  const size_t width = clt_element_base_bytes(element->base);
+  const void *from = (const unsigned char *)array + i * width;
+  if (n - i < BLOCK) from = memcpy(memset(rest, 0, sizeof rest), from, (n - i) * width);
+  convert_block[element->base](out, from);
+  for (size_t k = 3; element->components == 3 && k < BLOCK; k += 4) out[k] = 0;
+}
+
+/* Equal infinities, and two NaNs, differ by 0; a NaN and a number, and an infinity and a number, by infinity. */
 static inline double difference(double result, double reference) {
   double d = fabs(result - reference);
-  d = result == reference ? 0 : d;
+  d = result == reference || (result != result && reference != reference) ? 0 : d;
   return d <= DBL_MAX ? d : (double)INFINITY;
 }
 
@@ -209,20 +221,13 @@ static bool block_matches(comparison *c, const double *result, const double *ref
 }
 
 /* The index of the first wrong one of n numbers, or n. */
-static size_t compare_doubles(comparison *c, const clt_element *element, const unsigned char *result,
-                              const unsigned char *reference, size_t n) {
-  double got[BLOCK], expected[BLOCK], rest[2][BLOCK] = {{0}};
-  size_t width = clt_element_base_bytes(element->base), first = n;
-  for (size_t i = 0; i < n; i += BLOCK, result += BLOCK * width, reference += BLOCK * width) {
-    const void *from[] = {result, reference};
-    if (n - i < BLOCK) { /* filled up with zeros */
-      memcpy(rest[0], result, (n - i) * width);
-      memcpy(rest[1], reference, (n - i) * width);
-      from[0] = rest[0], from[1] = rest[1];
-    }
-    convert_block[element->base](got, from[0]);
-    convert_block[element->base](expected, from[1]);
-    for (size_t k = 3; element->components == 3 && k < BLOCK; k += 4) got[k] = expected[k] = 0; /* padding */
+static size_t compare_doubles(comparison *c, const clt_element *element, const void *result, const void *reference,
+                              size_t n) {
+  double got[BLOCK], expected[BLOCK];
+  size_t first = n;
+  for (size_t i = 0; i < n; i += BLOCK) {
+    load_block(got, element, result, i, n);
+    load_block(expected, element, reference, i, n);
     if (block_matches(c, got, expected)) continue;
     for (size_t k = 0; first == n && k < BLOCK; k++)
       if (difference(got[k], expected[k]) > allowed(c, expected[k])) first = i + k;
@@ -260,4 +265,70 @@ bool clt_array_matches(const clt_array *array, const void *result, double *max_a
   if (max_abs_error) *max_abs_error = c.worst;
   if (where && first < n) *where = first / (element->bytes / clt_element_base_bytes(element->base));
   return first == n;
+}
+
+/* --- what a reference is worth --- */
+
+/* The root mean square of an array's finite numbers other than 0, or 0 where there is none. They are scaled by the
+ * largest, so that no square leaves the range of a double. */
+static double root_mean_square(const clt_array *array) {
+  const size_t n = array->bytes / clt_element_base_bytes(array->element.base);
+  double block[BLOCK], largest = 0, sum = 0, count = 0;
+  for (int summing = 0; summing < 2; summing++) {
+    for (size_t i = 0; i < n; i += BLOCK) {
+      load_block(block, &array->element, array->reference, i, n);
+      for (size_t k = 0; k < BLOCK; k++) {
+        const double x = fabs(block[k]);
+        if (!(x > 0 && x <= DBL_MAX)) continue;
+        if (summing)
+          sum += x / largest * (x / largest), count++;
+        else if (x > largest)
+          largest = x;
+      }
+    }
+  }
+  return count > 0 ? largest * sqrt(sum / count) : 0;
+}
+
+void clt_array_scale_tolerance(clt_array *array) {
+  if (!array->scales_tolerance || array->reference == NULL) return;
+  const double scale = array->absolute_tolerance > 0 ? root_mean_square(array) : 0;
+  if (scale > 0 && scale < 1) array->absolute_tolerance *= scale;
+  array->scales_tolerance = false;
+}
+
+void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
+  const comparison c = {array->absolute_tolerance, array->relative_tolerance, 0};
+  double block[BLOCK];
+  size_t n = array->bytes / clt_element_base_bytes(array->element.base), n_nan = 0, n_not_zero = 0, n_weak = 0;
+  char text[400] = "";
+  if (!array->verified || array->reference == NULL) return;
+  for (size_t i = 0; i < n; i += BLOCK) {
+    load_block(block, &array->element, array->reference, i, n);
+    for (size_t k = 0; k < BLOCK; k++) {
+      n_nan += isnan(block[k]) != 0;
+      n_not_zero += block[k] != 0;
+      n_weak += block[k] != 0 && fabs(block[k]) <= allowed(&c, block[k]);
+    }
+  }
+  n_not_zero -= n_nan;
+  if (array->element.components == 3) n -= n / 4;
+  if (n_nan > 0) {
+    snprintf(text, sizeof text,
+             "the reference of argument '%.100s' is NaN in %zu of %zu numbers: there, only NaN counts as right",
+             array->name, n_nan, n);
+    log(log_user, CLT_LOG_WARNING, text);
+  }
+  if (n_not_zero == 0 && n_nan < n) {
+    snprintf(text, sizeof text,
+             "the reference of argument '%.100s' is 0 everywhere%s: a kernel that writes only zeros passes",
+             array->name, n_nan ? " else" : "");
+    log(log_user, CLT_LOG_WARNING, text);
+  } else if (n_weak > n_not_zero / 2) {
+    snprintf(text, sizeof text,
+             "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
+             "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
+             array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
+    log(log_user, CLT_LOG_WARNING, text);
+  }
 }

@@ -39,7 +39,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
                     .input = filled,
                     .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
                     .absolute_tolerance = argument->absolute_tolerance,
-                    .relative_tolerance = argument->relative_tolerance};
+                    .relative_tolerance = argument->relative_tolerance,
+                    .scales_tolerance = !argument->absolute_is_stated};
     clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;
@@ -140,6 +141,7 @@ int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, cl
     rc = clt_fill_array(instance, &reference->arrays[i].fill, array, array->reference, call, error);
   }
   view_release(&view);
+  for (size_t i = 0; rc == CLT_OK && i < data->n_arrays; i++) clt_array_scale_tolerance(&data->arrays[i]);
   if (rc == CLT_OK)
     *out = data;
   else
@@ -240,6 +242,7 @@ int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, co
     free(path);
     if (rc == CLT_OK && array->input && array->data == NULL)
       rc = clt_fail(error, CLT_E_IO, "the content of argument '%s' is missing in '%s'", array->name, folder);
+    if (rc == CLT_OK && i % 2) clt_array_scale_tolerance(array);
   }
   if (rc == CLT_OK)
     *out = data;

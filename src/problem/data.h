@@ -3,6 +3,8 @@
 #ifndef CLT_PROBLEM_DATA_H
 #define CLT_PROBLEM_DATA_H
 
+#include <clatune/log.h>
+
 #include "problem/plan.h"
 
 /* One logical array. data is NULL until it is generated or mapped. */
@@ -17,7 +19,8 @@ typedef struct clt_array {
   void *data;      /* input content; owned unless mapped */
   void *reference; /* right result; owned unless mapped */
   bool mapped;
-  double absolute_tolerance, relative_tolerance; /* |r - ref| <= absolute + relative * |ref|, NaN never passes */
+  double absolute_tolerance, relative_tolerance; /* |r - ref| <= absolute + relative * |ref|; NaN only where ref is */
+  bool scales_tolerance; /* the absolute one is the default, and not scaled to the reference yet */
 } clt_array;
 
 typedef struct clt_data {
@@ -72,7 +75,16 @@ void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical)
 void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *stored);
 
 /* Compares a logical result with the reference. Returns true if every element is within tolerance; *max_abs_error is
- * the largest difference (NaN counted as infinite) and *where the index of the first wrong element. */
+ * the largest difference (of NaN and a number infinite) and *where the index of the first wrong element. */
 bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where);
+
+/* Makes a default absolute tolerance that of results around 1: it is multiplied by the root mean square of the
+ * reference's finite numbers other than 0, where that is below 1. Does nothing without a reference, and the second
+ * time. */
+void clt_array_scale_tolerance(clt_array *array);
+
+/* Tells `log` where comparing with the reference says little: it is NaN, or 0 everywhere, or most of what is not 0 is
+ * so small that the tolerances let 0 pass. */
+void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user);
 
 #endif

@@ -273,6 +273,11 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
       clt_pool_replace(pool, worker); /* who answers nonsense is not to be trusted with the rest */
       return clt_pool_setback(pool, "making the input and the reference", why.message, error);
     }
+    const json_t *warnings = json_object_get(reply, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+      const char *text = json_string_value(json_array_get(warnings, i));
+      if (text) clt_pool_log(pool, CLT_LOG_WARNING, "%s", text);
+    }
     if (pool->setup.evaluator.quality) *pool->setup.evaluator.quality = quality;
     pool->data_made = true;
   }

@@ -35,6 +35,26 @@ class Tune(CliTest):
         answer = self.clatune_json("tune", "faults.json", *FAST, "--budget", "1", "--no-store")
         self.assertIsNone(answer["quality"])
 
+    def test_a_reference_that_says_little_is_warned_of_once(self):
+        self.edit("scale.c", "out->data)[i] = 2 *", "out->data)[i] = i % 8 == 0 ? 0.0f / 0 : 1e-9f *")
+        self.edit("scale.cl", "out[i] = 2 *", "out[i] = i % 8 == 0 ? NAN : 1e-9f *")
+        for arguments in (("tune", "--budget", "3", "--no-store"), ("verify",),
+                          ("tune", "--budget", "2", "--no-store", "--evaluator", "in-process")):
+            text = self.clatune(arguments[0], "scale.json", *FAST, *arguments[1:]).stderr
+            self.assertEqual(text.count("the reference of argument 'out' is NaN in 512 of 4096 numbers"), 1, text)
+            self.assertNotIn("0 would pass", text)
+        self.edit("scale.json", '"WriteOnly", "Size": "n"', '"WriteOnly", "Size": "n", "AbsoluteTolerance": 1e-6')
+        text = self.clatune("verify", "scale.json", *FAST).stderr
+        self.assertEqual(text.count("0 would pass for 3584 of 3584 numbers"), 1, text)
+
+    def test_zeros_are_wrong_where_results_are_small(self):
+        self.edit("scale.c", "out->data)[i] = 2 *", "out->data)[i] = 1e-9f *")
+        self.edit("scale.cl", "out[i] = 2 *", "out[i] = per_item > 1 ? 0 : 1e-9f *")
+        answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive", "--no-store")
+        self.assertEqual(answer["best"]["configuration"]["per_item"], 1)
+        self.assertEqual(answer["evaluations"]["correct"], 6)
+        self.assertEqual(answer["reasons"], {"wrong-output": 17})
+
     def test_exhaustive_measures_every_valid_configuration_once(self):
         answer = self.clatune_json("tune", "scale.json", *FAST, "--searcher", "exhaustive")
         self.assertEqual(answer["evaluations"]["correct"], 23)

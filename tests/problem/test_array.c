@@ -133,7 +133,7 @@ static void the_first_of_several_is_reported_with_the_largest_error(void **state
   assert_true(worst == 8);
 }
 
-static void nan_never_passes_and_infinity_equals_itself(void **state) {
+static void nan_and_infinity_equal_themselves_alone(void **state) {
   (void)state;
   for (size_t n = 1; n <= 1024; n += 1023) { /* the loop for the rest, and the one for whole blocks */
     double *reference = calloc(n, sizeof *reference), *result = calloc(n, sizeof *result), worst;
@@ -143,8 +143,10 @@ static void nan_never_passes_and_infinity_equals_itself(void **state) {
       double result, reference;
       bool matches;
     } cases[] = {{NAN, 0, false},
-                 {NAN, NAN, false},
+                 {NAN, NAN, true},
+                 {-NAN, NAN, true},
                  {0, NAN, false},
+                 {INFINITY, NAN, false},
                  {INFINITY, INFINITY, true},
                  {INFINITY, -INFINITY, false},
                  {1, INFINITY, false},
@@ -155,6 +157,7 @@ static void nan_never_passes_and_infinity_equals_itself(void **state) {
       reference[n - 1] = cases[i].reference;
       assert_int_equal(clt_array_matches(&array, result, &worst, NULL), cases[i].matches);
       if (!cases[i].matches) assert_true(isinf(worst));
+      if (isnan(cases[i].reference) && cases[i].matches) assert_true(worst == 0);
     }
     free(reference);
     free(result);
@@ -207,16 +210,91 @@ static void the_padding_of_vectors_of_three_is_not_compared(void **state) {
   assert_true(clt_array_matches(&wide, got, NULL, NULL));
 }
 
+/* --- what a reference is worth --- */
+
+static void default_tolerances_follow_the_reference(void **state) {
+  (void)state;
+  enum { N = 3000 };
+  static float reference[N], zeros[N];
+  static const double scales[] = {1e-30, 1e-9, 1e-3, 1, 1e3, 1e30};
+  for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+    for (size_t i = 0; i < N; i++) reference[i] = (float)(i % 2 ? scales[s] : -scales[s]);
+    reference[5] = NAN, reference[6] = INFINITY; /* no part of the mean */
+    clt_array array = reference_of("float", reference, sizeof reference, 1e-6, 1e-4);
+    array.scales_tolerance = true;
+    for (int twice = 0; twice < 2; twice++) {
+      clt_array_scale_tolerance(&array);
+      assert_true(fabs(array.absolute_tolerance / (1e-6 * fmin(1, scales[s])) - 1) < 1e-6);
+    }
+    reference[5] = reference[6] = 0;
+    assert_false(clt_array_matches(&array, zeros, NULL, NULL));
+    clt_array stated = reference_of("float", reference, sizeof reference, 1e-6, 1e-4);
+    clt_array_scale_tolerance(&stated);
+    assert_true(stated.absolute_tolerance == 1e-6);
+  }
+  double extremes[] = {1e-300, -1e-300};
+  clt_array array = reference_of("double", extremes, sizeof extremes, 1e-6, 0);
+  array.scales_tolerance = true;
+  clt_array_scale_tolerance(&array); /* the squares are no doubles */
+  assert_true(array.absolute_tolerance > 0.99e-306 && array.absolute_tolerance < 1.01e-306);
+  double nothing[2] = {0};
+  array = reference_of("double", nothing, sizeof nothing, 1e-6, 0);
+  array.scales_tolerance = true;
+  clt_array_scale_tolerance(&array); /* there is nothing to go by */
+  assert_true(array.absolute_tolerance == 1e-6);
+}
+
+static void append_warning(void *user, clt_log_level level, const char *text) {
+  assert_int_equal(level, CLT_LOG_WARNING);
+  strcat(strcat(user, text), "\n");
+}
+
+/* The warnings of an array named "out"; each ends a line. */
+static void expect_warning(clt_array array, const char *expected) {
+  char said[2000] = "", name[] = "out";
+  array.name = name;
+  array.verified = true;
+  clt_array_warn(&array, append_warning, said);
+  if (expected == NULL)
+    assert_string_equal(said, "");
+  else if (strstr(said, expected) == NULL)
+    fail_msg("'%s' is not in '%s'", expected, said);
+}
+
+static void weak_references_are_told(void **state) {
+  (void)state;
+  float nan[] = {1, NAN, 2, NAN}, padded[] = {NAN, 1, 2, NAN}, none[] = {0, 0, 0, -0.0f}, sparse[] = {0, 0, 0, 1};
+  float small[] = {1e-7f, -1e-8f, 0, 1}, all_nan[] = {NAN, NAN};
+  uint8_t bytes[] = {0, 1, 2, 9};
+  int64_t longs[] = {0, 0}, counts[] = {5, INT64_MIN};
+  uint16_t halves[] = {0x7e00, 0x3c00};
+  expect_warning(reference_of("float", sparse, sizeof sparse, 1e-6, 1e-4), NULL);
+  expect_warning(reference_of("float", nan, sizeof nan, 1e-6, 1e-4), "argument 'out' is NaN in 2 of 4 numbers");
+  expect_warning(reference_of("float3", padded, sizeof padded, 1e-6, 1e-4), "is NaN in 1 of 3 numbers");
+  expect_warning(reference_of("half", halves, sizeof halves, 1e-3, 1e-2), "is NaN in 1 of 2 numbers");
+  expect_warning(reference_of("float", all_nan, sizeof all_nan, 1e-6, 1e-4), "is NaN in 2 of 2 numbers");
+  expect_warning(reference_of("float", none, sizeof none, 1e-6, 1e-4), "argument 'out' is 0 everywhere:");
+  expect_warning(reference_of("long", longs, sizeof longs, 0, 0), "argument 'out' is 0 everywhere:");
+  expect_warning(reference_of("long", counts, sizeof counts, 0, 0), NULL);
+  expect_warning(reference_of("float", small, sizeof small, 1e-6, 1e-4), "0 would pass for 2 of 3 numbers");
+  expect_warning(reference_of("float", small, sizeof small, 1e-9, 1e-4), NULL);
+  expect_warning(reference_of("float", small, sizeof small, 0, 1), "0 would pass for 3 of 3 numbers");
+  expect_warning(reference_of("uchar", bytes, sizeof bytes, 0, 0), NULL);
+  expect_warning(reference_of("uchar", bytes, sizeof bytes, 2, 0), "0 would pass for 2 of 3 numbers");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(element_types_are_parsed),
       cmocka_unit_test(borders_are_stored_around_the_logical_array),
       cmocka_unit_test(floats_match_within_tolerance),
       cmocka_unit_test(the_first_of_several_is_reported_with_the_largest_error),
-      cmocka_unit_test(nan_never_passes_and_infinity_equals_itself),
+      cmocka_unit_test(nan_and_infinity_equal_themselves_alone),
       cmocka_unit_test(integers_are_compared_exactly),
       cmocka_unit_test(halves_are_numbers),
       cmocka_unit_test(the_padding_of_vectors_of_three_is_not_compared),
+      cmocka_unit_test(default_tolerances_follow_the_reference),
+      cmocka_unit_test(weak_references_are_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,6 +411,40 @@ static void without_a_reference_the_default_configuration_is_it(void **state) {
   clt_problem_free(problem);
 }
 
+/* A module's reference, around 1e-9, as it is made and as workers map it. */
+static void only_default_tolerances_follow_the_reference(void **state) {
+  (void)state;
+  static const struct {
+    const char *stated;
+    double expected;
+  } cases[] = {{"", 1e-15}, {", \"AbsoluteTolerance\": 1e-6", 1e-6}};
+  scratch_write("m.c",
+                "#include <clatune/module.h>\n"
+                "int small(const clt_module_call *call) {\n"
+                "  const clt_module_array *out = clt_module_find(call, \"out\");\n"
+                "  for (size_t i = 0; i < out->extent[0]; i++) ((float *)out->data)[i] = i % 2 ? 1e-9f : -1e-9f;\n"
+                "  return 0;\n}\n");
+  for (size_t i = 0; i < 2; i++) {
+    char arguments[300];
+    snprintf(arguments, sizeof arguments,
+             "{\"Name\": \"out\", \"Type\": \"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"WriteOnly\", "
+             "\"Size\": 50%s}",
+             cases[i].stated);
+    clt_problem *problem = with_arguments(arguments, "\"Reference\": {\"Module\": \"m.c\", \"Function\": \"small\"},");
+    clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+    clt_data *data = data_of(instance, 1), *mapped = NULL;
+    assert_true(fabs(data->arrays[0].absolute_tolerance / cases[i].expected - 1) < 1e-6);
+    assert_int_equal(clt_data_save(data, scratch, NULL), 0);
+    assert_int_equal(clt_data_map(&mapped, instance, 1, scratch, NULL), 0);
+    assert_true(mapped->arrays[0].absolute_tolerance == data->arrays[0].absolute_tolerance);
+    unlink(scratch_path("array0.reference"));
+    clt_data_free(mapped);
+    clt_data_free(data);
+    clt_instance_free(instance);
+    clt_problem_free(problem);
+  }
+}
+
 static void saved_data_is_mapped_as_it_was(void **state) {
   (void)state;
   struct stat status;
@@ -470,6 +504,7 @@ int main(void) {
       cmocka_unit_test(failing_and_missing_functions_are_named),
       cmocka_unit_test(reference_files_hold_for_the_usual_input_only),
       cmocka_unit_test(without_a_reference_the_default_configuration_is_it),
+      cmocka_unit_test(only_default_tolerances_follow_the_reference),
       cmocka_unit_test(saved_data_is_mapped_as_it_was),
       cmocka_unit_test(sizes_that_overflow_are_refused),
   };

@@ -188,6 +188,8 @@ static void serve(const json_t *request) {
   if (start && strcmp(start, "crash-reference") == 0 && strcmp(what, "data") == 0) crash_reference();
   json_t *reply = json_pack("{s:s}", "reply", "ok");
   if (start && strcmp(start, "quality") == 0) json_object_set_new(reply, "quality", json_real(0.375));
+  if (start && strcmp(start, "warnings") == 0 && strcmp(what, "data") == 0)
+    json_object_set_new(reply, "warnings", json_pack("[s, i, s]", "the reference is odd", 7, "so is the tolerance %s"));
   if (start && strcmp(start, "bad-quality") == 0) json_object_set_new(reply, "quality", json_string("good"));
   say(reply);
 }

@@ -180,6 +180,25 @@ static void the_figure_of_quality_comes_from_who_made_the_data(void **state) {
   close_pool(pool);
 }
 
+static void append_warning(void *user, clt_log_level level, const char *text) {
+  if (level == CLT_LOG_WARNING) strcat(strcat(user, text), "\n");
+}
+
+static void warnings_come_once_from_who_made_the_data(void **state) {
+  fixture *f = *state;
+  char said[1000] = "";
+  clt_measurement m[4];
+  clt_pool_setup setup = pool_setup(f);
+  setup.evaluator.log = append_warning;
+  setup.evaluator.log_user = said;
+  setenv("FAKE_START", "warnings", 1);
+  clt_pool *pool = open_pool(&setup);
+  measure_all(pool, (clt_config[]){100, 200, 300, 400 + CRASH_BUILD}, 4, m);
+  assert_string_equal(said, "the reference is odd\nso is the tolerance %s\n");
+  release_all(m, 4);
+  close_pool(pool);
+}
+
 static void a_missing_worker_is_named(void **state) {
   fixture *f = *state;
   clt_error error = {0};
@@ -399,6 +418,7 @@ int main(void) {
       TEST(a_workers_own_error_is_tried_again_then_reported),
       TEST(a_reference_kernel_that_crashes_is_named),
       TEST(the_figure_of_quality_comes_from_who_made_the_data),
+      TEST(warnings_come_once_from_who_made_the_data),
       TEST(a_missing_worker_is_named),
       TEST(waiting_has_a_limit_and_needs_something_submitted),
       TEST(more_than_the_capacity_is_refused),

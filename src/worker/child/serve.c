@@ -102,6 +102,11 @@ static int serve_open(server *s, const json_t *request, json_t **out, clt_error 
   return CLT_OK;
 }
 
+static void add_warning(void *list, clt_log_level level, const char *text) {
+  (void)level;
+  json_array_append_new(list, clt_json_text(text));
+}
+
 static int serve_data(server *s, const json_t *request, json_t **out, clt_error *error) {
   int64_t seed;
   double quality = NAN;
@@ -110,6 +115,7 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   int rc = clt_message_integer(&seed, request, "seed", 1, DATA_SETS, error);
   if (rc) return rc;
   clt_data **slot = &s->data[seed - 1], *made = NULL;
+  json_t *warnings = NULL;
   if (*slot) clt_executor_forget(s->executor, *slot);
   clt_data_free(*slot);
   *slot = NULL;
@@ -125,7 +131,12 @@ static int serve_data(server *s, const json_t *request, json_t **out, clt_error 
   }
   if (rc == 0) rc = clt_data_map(slot, s->instance, (uint64_t)seed, folder, error);
   if (rc) return rc;
-  *out = json_pack("{s:s}", "reply", "ok");
+  if (seed == 1 && json_is_true(json_object_get(request, "make"))) {
+    warnings = json_array();
+    for (size_t i = 0; warnings && i < (*slot)->n_arrays; i++)
+      clt_array_warn(&(*slot)->arrays[i], add_warning, warnings);
+  }
+  *out = json_pack("{s:s, s:o*}", "reply", "ok", "warnings", warnings);
   return !isnan(quality) && clt_message_add_quality(*out, quality) ? clt_fail_memory(error) : CLT_OK;
 }
 
