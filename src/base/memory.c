@@ -27,14 +27,20 @@ int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes) {
   return CLT_OK;
 }
 
-char *clt_format(const char *format, ...) {
-  va_list arguments, again;
-  va_start(arguments, format);
+char *clt_vformat(const char *format, va_list arguments) {
+  va_list again;
   va_copy(again, arguments);
   int n = clt_vsnprintf(NULL, 0, format, arguments);
   char *out = n < 0 ? NULL : malloc((size_t)n + 1);
   if (out) clt_vsnprintf(out, (size_t)n + 1, format, again);
   va_end(again);
+  return out;
+}
+
+char *clt_format(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *out = clt_vformat(format, arguments);
   va_end(arguments);
   return out;
 }

@@ -2,6 +2,7 @@
 #ifndef CLT_BASE_MEMORY_H
 #define CLT_BASE_MEMORY_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,7 +16,8 @@ void *clt_new_array(size_t n, size_t element_bytes);
  * CLT_E_MEMORY, leaving *array as it was. */
 int clt_grow(void *array, size_t *capacity, size_t need, size_t element_bytes);
 
-/* printf into a malloc'ed string; NULL when out of memory. */
+/* printf into a malloc'ed string, in every locale with points in numbers; NULL when out of memory. */
 char *clt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *clt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -20,27 +20,26 @@ static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 
 static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
 
-/* NULL, where there is no memory for it: the locale stays as it is. */
-static locale_t enter_c_locale(void) {
+locale_t clt_c_locale_enter(void) {
   pthread_once(&c_locale_once, make_c_locale);
   return c_locale ? uselocale(c_locale) : (locale_t)0;
 }
 
-static void leave_c_locale(locale_t before) {
+void clt_c_locale_leave(locale_t before) {
   if (before) uselocale(before);
 }
 
 double clt_strtod(const char *text, char **end) {
-  locale_t before = enter_c_locale();
+  locale_t before = clt_c_locale_enter();
   double number = strtod(text, end);
-  leave_c_locale(before);
+  clt_c_locale_leave(before);
   return number;
 }
 
 int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments) {
-  locale_t before = enter_c_locale();
+  locale_t before = clt_c_locale_enter();
   int n = vsnprintf(out, capacity, format, arguments);
-  leave_c_locale(before);
+  clt_c_locale_leave(before);
   return n;
 }
 
@@ -79,6 +78,45 @@ void clt_text_printf(clt_text *text, const char *format, ...) {
   if (text->rc == CLT_OK) text->n += (size_t)n;
   va_end(again);
   va_end(arguments);
+}
+
+/* The bytes of the first of n bytes' characters, its number in *character; 0: no UTF-8, n + 1: it is cut off. */
+static size_t character_bytes(const unsigned char *text, size_t n, uint32_t *character) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+  if (length == 0) return 0;
+  uint32_t c = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) {
+    if (i == n) return n + 1;
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    c = c << 6 | (text[i] & 0x3f);
+  }
+  if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
+  *character = c;
+  return length;
+}
+
+/* Controls, which a terminal would obey, and what would turn the direction of the text behind it. */
+static bool is_control(uint32_t c) {
+  return c < 32 || (c >= 127 && c < 160) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+size_t clt_text_add_shown(clt_text *text, const char *bytes, size_t n, const char *allowed) {
+  size_t from = 0, i = 0;
+  while (i < n) {
+    uint32_t c = 0;
+    size_t length = character_bytes((const unsigned char *)bytes + i, n - i, &c);
+    if (length > n - i) break;
+    if (length == 0 || (is_control(c) && !(c && c < 128 && strchr(allowed, (int)c)))) {
+      clt_text_add_bytes(text, bytes + from, i - from);
+      clt_text_add(text, "?");
+      from = i + (length ? length : 1);
+    }
+    i += length ? length : 1;
+  }
+  clt_text_add_bytes(text, bytes + from, i - from);
+  return i;
 }
 
 int clt_text_take(char **out, clt_text *text, clt_error *error) {

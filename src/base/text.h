@@ -3,6 +3,7 @@
 #define CLT_BASE_TEXT_H
 
 #include <clatune/error.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,11 @@ void clt_text_add(clt_text *text, const char *more);
 void clt_text_add_bytes(clt_text *text, const void *bytes, size_t n);
 void clt_text_printf(clt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds n bytes of a text that others wrote as it may be shown: what is no UTF-8, and characters that a terminal or a
+ * page would obey (controls but for those in `allowed`, what turns the direction of writing), become "?". Returns how
+ * many bytes were used: all, but for a last character that is cut off. */
+size_t clt_text_add_shown(clt_text *text, const char *bytes, size_t n, const char *allowed);
+
 /* Hands the text over ("" where nothing was added), malloc'ed; CLT_E_MEMORY where adding failed. Empties it in any
  * case.
  */
@@ -31,6 +37,11 @@ double clt_strtod(const char *text, char **end);
 int clt_snprintf(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
+
+/* The same for libraries that print numbers themselves: between the two, the calling thread has C's locale. enter's
+ * result is for leave; it is 0 where there is no memory, and the locale then stays as it is. */
+locale_t clt_c_locale_enter(void);
+void clt_c_locale_leave(locale_t before);
 
 bool clt_starts_with(const char *text, const char *beginning);
 bool clt_ends_with(const char *text, const char *end);

@@ -148,7 +148,7 @@ int cli_real_number(double *out, const cli_arguments *arguments, const char *fla
   *out = otherwise;
   if (text == NULL) return 0;
   char *end;
-  double x = strtod(text, &end);
+  double x = clt_strtod(text, &end);
   if (end == text || *end || !(x >= min && x <= max))
     return cli_usage("option '--%s' needs a number from %g to %g, not '%s'", flag, min, max, text);
   *out = x;

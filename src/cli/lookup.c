@@ -174,6 +174,7 @@ static int run_lookup(const cli_arguments *arguments) {
   if (clt_catalog_new(&catalog, store ? &store : NULL, store != NULL, &error) ||
       clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &error))
     rc = cli_report(&error);
+  if (strcmp(format, "text") != 0) cli_exact_output();
   if (rc == 0) rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
   if (rc == 0) {
     rc = portable ? look_up_portable(catalog, arguments, format)

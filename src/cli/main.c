@@ -157,6 +157,8 @@ static int choose_command(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of a file's size (ulimit -f) fails with a message instead */
+  cli_streams_open();
   int rc = choose_command(argc, argv);
   if (fflush(stdout) || ferror(stdout)) {
     int failure = cli_failure("cannot write to standard output");

@@ -8,11 +8,75 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "device/device.h"
 #include "measurement/objective.h"
 #include "problem/command.h"
+
+/* --- what stands between the commands and standard output and error --- */
+
+typedef struct shown_stream {
+  int fd;
+  bool exact;   /* nothing is looked at */
+  char rest[4]; /* a character whose end has not come yet */
+  size_t n_rest;
+} shown_stream;
+
+static shown_stream shown_out = {.fd = STDOUT_FILENO}, shown_err = {.fd = STDERR_FILENO};
+
+/* As fopencookie wants it: 0 is a failure, for which errno stands. Terminals ignore DEL, which JSON has as it is. */
+static ssize_t write_shown(void *cookie, const char *bytes, size_t n) {
+  shown_stream *s = cookie;
+  clt_text in = {0}, out = {0};
+  if (!s->exact) {
+    clt_text_add_bytes(&in, s->rest, s->n_rest);
+    clt_text_add_bytes(&in, bytes, n);
+    size_t used = in.rc ? 0 : clt_text_add_shown(&out, in.bytes, in.n, "\n\t\177");
+    s->n_rest = in.rc ? 0 : in.n - used;
+    memcpy(s->rest, in.bytes + used, s->n_rest);
+  }
+  bool failed = in.rc || out.rc;
+  const char *at = s->exact ? bytes : out.bytes;
+  for (size_t left = s->exact ? n : out.n; !failed && left > 0;) {
+    ssize_t written = write(s->fd, at, left);
+    failed = written < 0 && errno != EINTR;
+    if (written > 0) at += written, left -= (size_t)written;
+  }
+  int why = errno;
+  clt_text_release(&in);
+  clt_text_release(&out);
+  errno = why;
+  return failed ? 0 : (ssize_t)n;
+}
+
+void cli_streams_open(void) {
+  const cookie_io_functions_t functions = {.write = write_shown};
+  FILE *out = fopencookie(&shown_out, "w", functions), *err = fopencookie(&shown_err, "w", functions);
+  if (out == NULL || err == NULL) exit(cli_failure("out of memory"));
+  setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
+  setvbuf(err, NULL, _IOLBF, BUFSIZ);
+  stdout = out;
+  stderr = err;
+}
+
+void cli_exact_output(void) { shown_out.exact = !isatty(STDOUT_FILENO); }
+
+/* To the terminal itself, which is to obey. */
+static void __attribute__((format(printf, 1, 2))) command_terminal(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fflush(stderr);
+  shown_err.exact = true;
+  vfprintf(stderr, format, arguments);
+  fflush(stderr);
+  shown_err.exact = false;
+  va_end(arguments);
+}
+
+/* --- messages --- */
 
 int cli_message(int code, const char *format, ...) {
   va_list arguments;
@@ -58,6 +122,7 @@ int cli_outfile_begin(clt_replacement *out, const char *path) {
   if (clt_file_replace_open(out, path, &error)) return cli_report(&error);
   fflush(stdout);
   bool moved = dup2(out->fd, STDOUT_FILENO) >= 0;
+  cli_exact_output();
   return moved ? 0 : cli_outfile_end(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
 }
 
@@ -75,7 +140,7 @@ int cli_outfile_end(clt_replacement *out, int rc) {
 
 int cli_print_json(json_t *json) {
   if (json == NULL) return cli_failure("out of memory");
-  int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+  int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
   json_decref(json);
   putchar('\n');
   return rc ? cli_failure("cannot write to standard output") : 0;
@@ -258,9 +323,10 @@ void cli_progress_bar(double share, bool colour, const char *text) {
   struct winsize size;
   int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
   int filled = share >= 1 ? BAR_CELLS : (int)(BAR_CELLS * share), room = columns - BAR_CELLS - 4;
-  fprintf(stderr, "\r%s[%.*s%*s]%s %.*s\033[K", colour ? "\033[36m" : "", filled, "####################",
-          BAR_CELLS - filled, "", colour ? "\033[0m" : "", room, text);
-  fflush(stderr);
+  command_terminal("\r%s[%.*s%*s]%s ", colour ? "\033[36m" : "", filled, "####################", BAR_CELLS - filled, "",
+                   colour ? "\033[0m" : "");
+  fprintf(stderr, "%.*s", room, text);
+  command_terminal("\033[K");
 }
 
 void cli_progress_update(cli_progress *progress, const clt_progress *now) {
@@ -293,7 +359,7 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
 }
 
 void cli_progress_end(cli_progress *progress) {
-  if (progress->bar_shown) fputs("\r\033[K", stderr);
+  if (progress->bar_shown) command_terminal("\r\033[K");
   progress->bar_shown = false;
 }
 

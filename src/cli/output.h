@@ -11,6 +11,13 @@
 #include "cli/command.h"
 #include "measurement/objective.h"
 
+/* From here on all that is printed to standard output and standard error is shown as clt_text_add_shown says, with
+ * newlines and tabs: names, stores, drivers and measured programs cannot steer the terminal. */
+void cli_streams_open(void);
+
+/* Where standard output is no terminal, what is printed from here on goes out as it is: other programs read it. */
+void cli_exact_output(void);
+
 /* --- messages --- */
 
 /* "clatune: ..." on standard error; returns the exit code. */

@@ -29,8 +29,10 @@ static int run_where(const cli_arguments *arguments) {
   if (clt_store_place(&path, cli_text(arguments, "store"), &error)) return cli_report(&error);
   if (cli_given(arguments, "json"))
     rc = cli_print_json(json_pack("{s:s, s:s}", "store", path, "system", clt_catalog_system_path()));
-  else
+  else {
+    cli_exact_output();
     puts(path);
+  }
   free(path);
   return rc;
 }

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 typedef struct zone {
   char name[64];              /* of its folder */
@@ -46,7 +47,7 @@ __attribute__((format(printf, 3, 4))) static int refuse_device(clt_error *error,
   char why[400];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(why, sizeof why, format, arguments);
+  clt_vsnprintf(why, sizeof why, format, arguments);
   va_end(arguments);
   return clt_fail(error, CLT_E_UNSUPPORTED, "the energy of '%.100s' cannot be measured: %s", device->name, why);
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "eval/command.h"
 
 #define MAX_ANSWER_FILE_BYTES ((size_t)64 << 20)
@@ -57,7 +58,7 @@ static size_t split_line(token *out, const char *line, size_t length) {
       copy[bytes] = 0;
       t.is_position = copy[strspn(copy, "0123456789")] == 0 && bytes < 10;
       if (t.is_position) t.position = (uint32_t)strtoul(copy, NULL, 10);
-      double x = strtod(copy, &end);
+      double x = clt_strtod(copy, &end);
       t.is_number = end != copy && *end == 0;
       if (t.is_number) t.number = x;
     }

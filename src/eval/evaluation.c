@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "eval/command.h"
 #include "measurement/statistics.h"
 
@@ -95,7 +96,7 @@ void clt_scratch_remove(char *path) {
 /* A number that nothing but space, or a unit without digits, follows closely: "1.5", "1.5 ms", not "1.5.2". */
 static clt_reason parse_number(double *out, const char *text, char *why, size_t capacity) {
   char *end;
-  double x = strtod(text, &end);
+  double x = clt_strtod(text, &end);
   if (end != text && (*end == 0 || isspace((unsigned char)*end))) return *out = x, CLT_REASON_NONE;
   snprintf(why, capacity, "not a number: '%.*s'", (int)fmin(60, (double)strcspn(text, "\n")), text);
   return CLT_REASON_BAD_FIGURE;
@@ -225,7 +226,7 @@ static clt_reason take_figure(double *out, const clt_evaluation *e, const clt_pr
     case CLT_FIGURE_OUTPUT: reason = clt_figure_read(&number, figure, printed, why, capacity); break;
   }
   if (reason != CLT_REASON_NONE || clt_figure_scale(out, figure, number)) return reason;
-  snprintf(why, capacity, "%g is not a positive number", number);
+  clt_snprintf(why, capacity, "%g is not a positive number", number);
   return CLT_REASON_BAD_FIGURE;
 }
 

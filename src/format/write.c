@@ -45,8 +45,8 @@ static size_t digits_of(const clt_space *space) {
     for (size_t k = 0; k < parameter->n_values; k++) {
       char text[40];
       if (parameter->values[k].type != CLT_REAL) continue;
-      snprintf(text, sizeof text, "%.15g", parameter->values[k].real);
-      if (strtod(text, NULL) != parameter->values[k].real) return JSON_REAL_PRECISION(17);
+      clt_snprintf(text, sizeof text, "%.15g", parameter->values[k].real);
+      if (clt_strtod(text, NULL) != parameter->values[k].real) return JSON_REAL_PRECISION(17);
     }
   }
   return JSON_REAL_PRECISION(15);
@@ -308,14 +308,12 @@ static void add_python(clt_text *out, clt_value value) {
                                                : "False");
     return;
   }
-  do snprintf(text, sizeof text, "%.*e", digits, value.real);
-  while (strtod(text, NULL) != value.real && digits++ < 17);
+  do clt_snprintf(text, sizeof text, "%.*e", digits, value.real);
+  while (clt_strtod(text, NULL) != value.real && digits++ < 17);
   const char *e = strchr(text, 'e');
   int exponent = e ? (int)strtol(e + 1, NULL, 10) : 0;
   if (exponent >= -4 && exponent < 16)
-    snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - exponent : 1, value.real);
-  char *comma = strchr(text, ','); /* printf follows the host program's locale */
-  if (comma) *comma = '.';
+    clt_snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - exponent : 1, value.real);
   clt_text_add(out, text);
 }
 

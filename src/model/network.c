@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model.h"
 
 /* --- rows --- */
@@ -246,7 +247,9 @@ int clt_model_save_networks(const clt_model *model, const char *folder, clt_erro
     char *path = clt_format("%s/network-%02zu.net", folder, i);
     rc = path ? clt_fann_new(&fann, &e->shape, e->weights + i * clt_shape_n_weights(&e->shape), error)
               : clt_fail_memory(error);
+    locale_t before = clt_c_locale_enter(); /* FANN prints by the locale */
     if (rc == CLT_OK && fann_save(fann, path) != 0) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    clt_c_locale_leave(before);
     if (fann) fann_destroy(fann);
     free(path);
   }

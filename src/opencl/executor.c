@@ -72,10 +72,9 @@ int clt_fail_cl(clt_error *error, cl_int status, const char *what) {
 }
 
 int clt_reject(clt_measurement *m, clt_reason reason, const char *format, ...) {
-  char *log = NULL;
   va_list arguments;
   va_start(arguments, format);
-  if (vasprintf(&log, format, arguments) < 0) log = NULL;
+  char *log = clt_vformat(format, arguments);
   va_end(arguments);
   clt_measurement_fail(m, reason, log);
   free(log);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "opencl/internal.h"
 
 static const size_t origin[3] = {0, 0, 0};
@@ -285,8 +286,8 @@ static void print_element(char *out, size_t capacity, const clt_element *element
       case CLT_ELEMENT_INT: snprintf(number, sizeof number, "%d", (int32_t)value.whole); break;
       case CLT_ELEMENT_LONG: snprintf(number, sizeof number, "%lld", (long long)value.whole); break;
       case CLT_ELEMENT_HALF: snprintf(number, sizeof number, "half 0x%04x", (unsigned)value.whole); break;
-      case CLT_ELEMENT_FLOAT: snprintf(number, sizeof number, "%.9g", (double)value.single); break;
-      case CLT_ELEMENT_DOUBLE: snprintf(number, sizeof number, "%.17g", value.real); break;
+      case CLT_ELEMENT_FLOAT: clt_snprintf(number, sizeof number, "%.9g", (double)value.single); break;
+      case CLT_ELEMENT_DOUBLE: clt_snprintf(number, sizeof number, "%.17g", value.real); break;
       default: snprintf(number, sizeof number, "%llu", (unsigned long long)value.whole);
     }
     used += (size_t)snprintf(out + used, capacity - used, "%s%s", i ? ", " : vector ? "{" : "", number);

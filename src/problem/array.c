@@ -330,10 +330,11 @@ void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
              array->name, n_nan ? " else" : "");
     log(log_user, CLT_LOG_WARNING, text);
   } else if (n_weak > n_not_zero / 2) {
-    snprintf(text, sizeof text,
-             "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
-             "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
-             array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
+    clt_snprintf(
+        text, sizeof text,
+        "the tolerance of argument '%.100s' is too large for its reference: 0 would pass for %zu of %zu numbers "
+        "that are not 0; state a smaller \"AbsoluteTolerance\" (now %g) or \"RelativeTolerance\" (now %g)",
+        array->name, n_weak, n_not_zero, array->absolute_tolerance, array->relative_tolerance);
     log(log_user, CLT_LOG_WARNING, text);
   }
 }

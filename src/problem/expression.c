@@ -172,7 +172,7 @@ void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, co
   va_list arguments;
   if (c->rc) return;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  clt_vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   c->rc =
       clt_key_fail(&c->instance->problem->source, expression->key, code, c->error, "%s: %s", message, expression->text);

@@ -206,7 +206,7 @@ static json_t *piece_json(const char *text, size_t n, bool as_value) {
     if (*end == 0) {
       json = json_integer(whole);
     } else {
-      double real = strtod(copy, &end);
+      double real = clt_strtod(copy, &end);
       if (*end == 0 && copy[strspn(copy, "+-.0123456789eE")] == 0) json = json_real(real);
     }
   }

@@ -47,38 +47,9 @@ static void append(draft *d, json_t *list, json_t *value) {
   if (json_array_append_new(list, value)) d->failed = true;
 }
 
-/* The bytes of the character at the start of a text, its number in *character; 0: no UTF-8. */
-static int character_bytes(const unsigned char *text, uint32_t *character) {
-  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  int n = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
-  if (n == 0) return 0;
-  uint32_t c = n == 1 ? text[0] : text[0] & (0xffu >> (n + 1));
-  for (int i = 1; i < n; i++) {
-    if ((text[i] & 0xc0) != 0x80) return 0;
-    c = c << 6 | (text[i] & 0x3f);
-  }
-  if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0;
-  *character = c;
-  return n;
-}
-
-/* Controls, which a terminal would obey, and what would turn the direction of the text behind it. */
-static bool is_control(uint32_t c) {
-  return c < 32 || (c >= 127 && c < 160) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
-}
-
 json_t *clt_report_string(const char *text) {
   clt_text clean = {0};
-  while (*text) {
-    uint32_t c = 0;
-    int n = character_bytes((const unsigned char *)text, &c);
-    if (n == 0 || is_control(c))
-      clt_text_add(&clean, "?");
-    else
-      clt_text_add_bytes(&clean, text, (size_t)n);
-    text += n ? n : 1;
-  }
+  for (size_t i = clt_text_add_shown(&clean, text, strlen(text), ""); i < strlen(text); i++) clt_text_add(&clean, "?");
   json_t *json = clean.rc ? NULL : json_stringn(clean.n ? clean.bytes : "", clean.n);
   clt_text_release(&clean);
   return json;

@@ -43,7 +43,7 @@ static const char *label_of(const json_t *value, char out[64]) {
   if (json_is_string(value))
     snprintf(out, 64, "%s", json_string_value(value));
   else if (json_is_real(value))
-    snprintf(out, 64, "%.6g", json_real_value(value));
+    clt_snprintf(out, 64, "%.6g", json_real_value(value));
   else if (json_is_boolean(value))
     snprintf(out, 64, "%s", json_is_true(value) ? "true" : "false");
   else

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "model/model.h"
 #include "model/rows.h"
 #include "search/search.h"
@@ -138,7 +139,7 @@ static void log_text(const two_stage_state *s, clt_log_level level, const char *
   char text[200];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  clt_vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
 }

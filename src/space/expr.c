@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/reader.h"
+#include "base/text.h"
 #include "space/code.h"
 
 #define FEW 256 /* nodes whose results fit on the stack */
@@ -100,7 +101,7 @@ int clt_expr_mistake(const clt_expr *expr, int code, clt_error *error, const cha
   va_list arguments;
   if (error == NULL || error->code) return code;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  clt_vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   if (expr->place.source == NULL) return clt_fail(error, code, "%s", message);
   return clt_key_fail(expr->place.source, expr->place.key, code, error, "%s", message);

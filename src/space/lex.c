@@ -1,9 +1,10 @@
 #include "space/code.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -56,11 +57,8 @@ bool clt_number_parse(clt_value *out, const char *text, size_t length) {
     if (!is_digit(digits[0]) && digits[0] != '.') return false;
     if (strspn(digits, "0123456789.eE+-") != n) return false; /* strtod would take "0x1p3" and "infinity" as well */
     if (strpbrk(digits, ".eE")) {
-      locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-      if (c == (locale_t)0) return false;
       char *end;
-      double x = strtod_l(digits, &end, c);
-      freelocale(c);
+      double x = clt_strtod(digits, &end);
       if (*end != '\0' || end == digits || !isfinite(x)) return false;
       *out = clt_real(x);
       return true;

@@ -47,7 +47,7 @@ static void __attribute__((format(printf, 3, 4))) report_mistake(parser *p, size
   va_list arguments;
   if (p->code) return;
   va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
+  clt_vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
   p->code = clt_expr_mistake(p->expr, CLT_E_EXPRESSION, p->error, "cannot read '%.300s': %s at column %zu", p->text,
                              what, at + 1);

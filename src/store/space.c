@@ -85,7 +85,7 @@ static clt_value read_value(const char *text) {
   errno = 0;
   clt_value value = {CLT_INT, .integer = strtoll(text, NULL, 10)};
   if (errno == 0 && prints_as(value, text)) return value;
-  value = (clt_value){CLT_REAL, .real = strtod(text, NULL)};
+  value = (clt_value){CLT_REAL, .real = clt_strtod(text, NULL)};
   return isfinite(value.real) && prints_as(value, text) ? value : (clt_value){CLT_STRING, .text = text};
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #define MAX_SETBACKS 3
 #define MOST_SAID 300 /* bytes of each end: more would not fit into a message */
@@ -19,7 +20,7 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
   va_list arguments;
   if (pool->setup.evaluator.log == NULL) return;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  clt_vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
   pool->setup.evaluator.log(pool->setup.evaluator.log_user, level, text);
 }

@@ -222,6 +222,17 @@ static void numbers_have_a_point_in_every_locale(void **state) {
   setlocale(LC_NUMERIC, "C");
 }
 
+static void what_is_shown_does_not_steer(void **state) {
+  static const char evil[] = "a\033[2J\xc2\x9b \xff\xe2\x80\xae\xc3\xa9\n\xe4\xb8";
+  clt_text shown = {0};
+  (void)state;
+  assert_int_equal(clt_text_add_shown(&shown, evil, sizeof evil - 1, "\n"), sizeof evil - 3); /* the last is cut off */
+  assert_string_equal(shown.bytes, "a?[2J? ??\xc3\xa9\n");
+  assert_int_equal(clt_text_add_shown(&shown, "\xe4\xb8\x96\0\n", 5, ""), 5);
+  assert_string_equal(shown.bytes, "a?[2J? ??\xc3\xa9\n\xe4\xb8\x96??");
+  clt_text_release(&shown);
+}
+
 static void replaced_files_have_the_mode_of_others(void **state) {
   const char *folder = *state;
   char path[256];
@@ -322,6 +333,7 @@ int main(void) {
       cmocka_unit_test(bombs_are_not_unpacked),
       cmocka_unit_test(deep_trees_are_removed),
       cmocka_unit_test(numbers_have_a_point_in_every_locale),
+      cmocka_unit_test(what_is_shown_does_not_steer),
       cmocka_unit_test(programs_run_and_are_read),
       cmocka_unit_test(work_is_shared),
       cmocka_unit_test(values_go_to_json_and_back),

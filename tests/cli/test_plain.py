@@ -1,8 +1,11 @@
 """The command line without a device: help, space, usage mistakes, broken problem files."""
+import json
 import pathlib
 import re
+import resource
+import subprocess
 
-from harness import CliTest, main
+from harness import CLATUNE, CliTest, main
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 
@@ -138,6 +141,38 @@ class Mistakes(CliTest):
 
     def test_no_such_device(self):
         self.assertIn("no-such-device", self.message("tune", "scale.json", "--device", "no-such-device", expect=3))
+
+
+class Terminal(CliTest):
+    """What others wrote does not steer the terminal: controls, and marks that turn the direction of writing."""
+    EVIL = "a\033[2J\u009b1m\u202e\x7fz \u00e9\u4e16"
+
+    def test_names(self):
+        self.edit("scale.json", '"BenchmarkName": "scale"', f'"BenchmarkName": {json.dumps(self.EVIL)}')
+        self.assertIn("a?[2J?1m?\x7fz \u00e9\u4e16\n", self.clatune("space", "scale.json").stdout)
+        self.assertEqual(self.clatune_json("space", "scale.json")["problem"], self.EVIL)
+
+    def test_messages(self):
+        self.assertIn("'a?[2J?1m?\x7fz \u00e9\u4e16'", self.clatune(self.EVIL, expect=2).stderr)
+        run = subprocess.run([CLATUNE, b"\xff\xe4\xb8"], capture_output=True)
+        self.assertTrue(run.stderr.startswith(b"clatune: there is no command '???'"), run.stderr)
+
+    def test_long_output_is_whole(self):
+        """Characters of several bytes fall on the ends of the buffers that output goes through."""
+        values = ["\u4e16\u00e9\U0001f600" * 7 + str(i) for i in range(400)]
+        (self.folder / "long.json").write_text(json.dumps(
+            {"General": {"BenchmarkName": "".join(values)}, "ConfigurationSpace": {"TuningParameters": [
+                {"Name": "a", "Type": "int", "Values": [1]}]}, "KernelSpecification": {
+                    "KernelFile": "scale.cl", "KernelName": "scale", "GlobalSize": {"X": 1}, "Arguments": []}}))
+        self.assertIn("".join(values), self.clatune("space", "long.json").stdout)
+
+
+class FullFiles(CliTest):
+    def test_a_limit_of_files_sizes_is_a_message(self):
+        with open(self.folder / "out", "wb") as out:
+            run = subprocess.run([CLATUNE, "completion", "bash"], stdout=out, stderr=subprocess.PIPE, text=True,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+        self.assertEqual((run.returncode, run.stderr), (1, "clatune: cannot write to standard output\n"))
 
 
 main()

@@ -1,5 +1,7 @@
 """clatune store: what is in it, what passes between two, what is taken out."""
+import contextlib
 import pathlib
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
@@ -35,6 +37,16 @@ class Store(SimulatedTest):
         self.assertIn(f"a={best['configuration']['a']} b={best['configuration']['b']}", self.store("show", "copy.json").stdout)
         self.assertEqual(self.store_json("list", store="none.sqlite"), [])
         self.assertFalse((self.folder / "none.sqlite").exists())
+
+    def test_texts_of_a_store_do_not_steer_the_terminal(self):
+        with contextlib.closing(sqlite3.connect(self.folder / "a.sqlite")) as database, database:
+            for table, column in (("problem", "name"), ("problem", "path"), ("device", "key"), ("device", "driver"),
+                                  ("measurement", "log"), ("device", "description")):
+                database.execute(f"UPDATE {table} SET {column} = {column} || ?", ("\033[2J\u009b\u202e",))
+        for action in (["list"], ["show", "copy.json"]):
+            run = self.store(*action)
+            self.assertNotRegex(run.stdout + run.stderr, "[\0-\x08\x0b-\x1f\x80-\x9f\u202e]", action)
+        self.assertIn("?[2J??", self.store("list").stdout)
 
     def test_merge_again_and_in_both_directions(self):
         added = self.store_json("merge", "b.sqlite")["added"]

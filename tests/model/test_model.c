@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "fann_run.h"
 #include "fitting.h"
 #include "landscape.h"
@@ -147,7 +148,9 @@ static void networks_are_saved_by_fann(void **state) {
   assert_int_equal(clt_model_save_networks(model, folder, NULL), 0);
   for (size_t i = 0; i < e->n_members; i++) {
     snprintf(path, sizeof path, "%s/network-%02zu.net", folder, i);
+    locale_t before = clt_c_locale_enter();
     struct fann *ours = fann_member(e, i), *saved = fann_create_from_file(path);
+    clt_c_locale_leave(before);
     assert_non_null(saved);
     for (size_t k = 0; k < 20; k++) {
       clt_encode(e->encoding, s->rows[k].config, x);

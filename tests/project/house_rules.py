@@ -7,6 +7,24 @@ MAX_FILE_LINES, MAX_FUNCTION_LINES = 500, 80
 BANNED = re.compile(r"(?<![\w.>])(strtok|gets|sprintf|vsprintf|strcat|system|popen|tmpnam|mktemp|rand|srand|alloca|atoi|atof)\s*\(")
 PRINTING = re.compile(r"(?<![\w.>])(printf|puts|putchar|exit|abort)\s*\(")
 MAY_PRINT = ("cli", "worker")
+BY_LOCALE = re.compile(r"(?<![\w.>])(strto[df]|strtold|atof|v\w*printf|asprintf)\s*\(|\bsetlocale\b")
+FORMATTED = re.compile(r"(?<![\w.>])\w*(printf|scanf)\s*\(")
+REAL = re.compile(r"%[-+ #0-9.*]*(l|L)?[aefgAEFG]")
+
+
+def by_locale(text, prints):
+    """Lines that read or write numbers as the locale says. Our programs have C's, and may print; the library has its host's."""
+    bare = re.sub(r'"(\\.|[^"\\\n])*"', lambda m: '"' + " " * (len(m[0]) - 2) + '"', text)
+    bare = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), bare, flags=re.S)
+    found = [m.start() for m in BY_LOCALE.finditer(bare) if not (prints and "printf" in m[0])]
+    for m in FORMATTED.finditer(bare):
+        end, depth = m.end(), 1
+        while depth and end < len(bare):
+            depth += {"(": 1, ")": -1}.get(bare[end], 0)
+            end += 1
+        if not m[0].startswith("clt_") and not prints and REAL.search(text[m.end():end]):
+            found.append(m.start())
+    return [text.count("\n", 0, at) + 1 for at in found]
 
 
 def functions(lines):
@@ -38,9 +56,16 @@ def check(path, room):
             yield f"{path}:{number}: the library prints nothing and never exits: {line.strip()}"
 
 
+def check_numbers(path, room):
+    text = path.read_text()
+    prints = room == "cli" or path.parent.name == "child"
+    for number in [] if path.match("src/base/text.c") else by_locale(text, prints):
+        yield f"{path}:{number}: follows the locale; use clt_strtod, clt_snprintf or clt_vsnprintf (base/text.h)"
+
+
 def main(root):
     files = sorted((root / "src").rglob("*.[ch]"))
-    problems = [p for f in files for p in check(f, f.relative_to(root / "src").parts[0])]
+    problems = [p for f in files for rule in (check, check_numbers) for p in rule(f, f.relative_to(root / "src").parts[0])]
     print(*problems, sep="\n")
     print(f"{len(files)} files, {len(problems)} problems")
     return 1 if problems or len(files) < 20 else 0

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../store/store_support.h"
+#include "base/text.h"
 #include "report/rows.h"
 
 /* A recording of a x b with 4 x 3 configurations: time 1 ms * a, whatever b; a=8 with b=3 fails. */
@@ -232,7 +233,7 @@ static void a_model_is_judged_by_rows_that_it_has_not_seen(void **state) {
   clt_tuning t;
   for (int i = 0; i < 64; i++) {
     size_t n = strlen(text);
-    snprintf(text + n, sizeof text - n, "\"%d\": {\"a\": %d, \"b\": %d, \"time\": %.3f}%s", i, i / 8 + 1, i % 8 + 1,
+    clt_snprintf(text + n, sizeof text - n, "\"%d\": {\"a\": %d, \"b\": %d, \"time\": %.3f}%s", i, i / 8 + 1, i % 8 + 1,
              (i / 8 + 1) * (1 + (i % 8 + 1) / 10.0), i == 63 ? "}}" : ", ");
   }
   clt_recording *recording = load(folder, "m.json", text);

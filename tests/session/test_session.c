@@ -4,6 +4,7 @@
 
 #include "../search/bench.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "clatune/tune.h"
 #include "measurement/statistics.h"
 #include "format/recording.h"
@@ -452,7 +453,9 @@ static char *write_recording(const clt_space *space, bool failing) {
     if (failing || isnan(time_ms)) {
       fprintf(out, "\"time\": \"RuntimeFailedConfig\"}");
     } else {
-      fprintf(out, "\"time\": %.17g, \"times\": [%.17g]}", time_ms, time_ms);
+      char number[40];
+      clt_snprintf(number, sizeof number, "%.17g", time_ms);
+      fprintf(out, "\"time\": %s, \"times\": [%s]}", number, number);
     }
   }
   fprintf(out, "}}\n");

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "clatune/sys/evaluator.h"
 #include "worker/pool.h"
 #include "fake_worker.h"
@@ -136,14 +137,13 @@ static inline bool exists(pid_t pid) {
 /* Whether all processes that the log names are gone; killed ones may need a moment. */
 static inline bool all_gone(const fixture *f) {
   int pid, child;
-  double at;
-  char rest[100];
+  char at[40], rest[100];
   double until_s = clt_now_s() + 10;
   for (bool alive = true; alive && clt_now_s() < until_s;) {
     alive = false;
     FILE *file = fopen(f->log, "r");
     if (file == NULL) return false;
-    while (fscanf(file, "%d %lf %99[^\n]", &pid, &at, rest) == LAST_COLUMN) {
+    while (fscanf(file, "%d %39s %99[^\n]", &pid, at, rest) == LAST_COLUMN) {
       alive = alive || exists(pid);
       if (sscanf(rest, "child %d", &child) == 1) alive = alive || exists(child);
     }

@@ -243,21 +243,21 @@ typedef struct span {
 /* The spans that a kind of work took, of all workers. */
 static size_t read_spans(const fixture *f, const char *kind, span *out, size_t capacity) {
   int pid, open_pid[8];
-  double at, open_s[8];
-  char what[100];
+  double open_s[8];
+  char at[40], what[100];
   size_t n = 0, n_open = 0;
   FILE *file = fopen(f->log, "r");
-  while (fscanf(file, "%d %lf %99[^\n]", &pid, &at, what) == LAST_COLUMN) {
+  while (fscanf(file, "%d %39s %99[^\n]", &pid, at, what) == LAST_COLUMN) {
     if (strncmp(what, kind, strlen(kind)) != 0) continue;
     if (strstr(what, "begins")) {
       open_pid[n_open] = pid;
-      open_s[n_open++] = at;
+      open_s[n_open++] = clt_strtod(at, NULL);
       continue;
     }
     for (size_t i = 0; i < n_open; i++) {
       if (open_pid[i] != pid) continue;
       assert_true(n < capacity);
-      out[n++] = (span){open_s[i], at};
+      out[n++] = (span){open_s[i], clt_strtod(at, NULL)};
       open_pid[i] = open_pid[n_open - 1];
       open_s[i] = open_s[--n_open];
       break;

@@ -1,6 +1,7 @@
 /* clatune-worker: builds, runs and verifies configurations for a tuner, in a process that may crash or hang, and keeps
  * some of them prepared. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,7 @@ int main(int n, char **arguments) {
     fprintf(stderr, "clatune-worker: started by clatune, not by hand; only --version is for people\n");
     return 2;
   }
+  signal(SIGXFSZ, SIG_IGN); /* writing beyond the limit of a file's size fails with EFBIG */
   clt_worker_limit(memory_bytes);
   if (strcmp(arguments[n - 1], CLT_COMMAND_TRADE) == 0) _Exit(clt_worker_run_commands(CLT_WORKER_FD, (pid_t)parent));
   if (!clt_worker_follow((pid_t)parent)) return 1;
