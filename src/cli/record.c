@@ -136,7 +136,8 @@ static int write_recording(const cli_tuning *tuning, bool as_t4, const char *pat
   clt_t4_result *results = NULL;
   int rc = clt_store_key_init(&key, instance, &error);
   if (rc == 0)
-    rc = clt_store_newest(tuning->store, &key, clt_instance_space(instance), false, collect_answer, &s, NULL, &error);
+    rc = clt_store_newest(tuning->store, &key, clt_instance_space(instance), false, NULL, collect_answer, &s, NULL,
+                          &error);
   if (rc == 0 && (results = calloc(s.n + 1, sizeof *results)) == NULL) rc = clt_fail_memory(&error);
   for (size_t i = 0; rc == 0 && i < s.n; i++)
     results[i] = (clt_t4_result){.measurement = &s.measurements[i], .objective = tuning->objective};

@@ -154,7 +154,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   clt_config standard = clt_instance_default(instance);
   bool valid = clt_space_contains(space, standard), energy = clt_objective_needs_energy(t.objective);
   if (t.store && (clt_store_key_init(&key, instance, &error) ||
-                  clt_store_newest(t.store, &key, space, energy, count_answer, &known, NULL, &error)))
+                  clt_store_newest(t.store, &key, space, energy, NULL, count_answer, &known, NULL, &error)))
     rc = cli_report(&error);
   if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem",

@@ -34,17 +34,17 @@ int clt_catalog_refresh(clt_catalog *catalog, clt_error *error) {
     if (changed.tv_sec != s->models_changed.tv_sec || changed.tv_nsec != s->models_changed.tv_nsec)
       forget_answers(catalog);
     s->models_changed = changed;
-    if (s->store == NULL) {
-      clt_error why = {0};
-      int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
-      if (rc == CLT_E_NOT_FOUND) continue;
-      if (rc) return clt_fail(error, rc, "%s", why.message);
-      forget_answers(catalog);
-    }
-    int rc = clt_store_version(s->store, &version, error);
-    if (rc) return rc;
-    if (version != s->version) forget_answers(catalog);
-    s->version = version;
+    /* Opened anew where it has changed: another file may stand there now, and one that cannot be written was taken to
+     * stay as it is. */
+    if (s->store && clt_store_version(s->store, &version, NULL) == CLT_OK && version == s->version) continue;
+    clt_error why = {0};
+    if (s->store) forget_answers(catalog);
+    clt_store_free(s->store);
+    s->store = NULL;
+    int rc = clt_store_open_to_read(&s->store, NULL, s->path, &why);
+    if (rc == CLT_OK) forget_answers(catalog);
+    if (rc == CLT_OK) rc = clt_store_version(s->store, &s->version, &why);
+    if (rc && rc != CLT_E_NOT_FOUND) return clt_fail(error, rc, "%s", why.message);
   }
   return CLT_OK;
 }

@@ -118,7 +118,8 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
     rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
   }
   if (rc) return rc;
-  return clt_store_newest(found->store, &p->key, clt_instance_space(p->instance), false, collect_cost, p, NULL, error);
+  return clt_store_newest(found->store, &p->key, clt_instance_space(p->instance), false, NULL, collect_cost, p, NULL,
+                          error);
 }
 
 /* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or

@@ -42,7 +42,7 @@ static int read_rows(clt_rows *rows, clt_store *store, const clt_store_key *key,
   row_reader reader = {rows, instance, NULL, rows->n_instances};
   int rc = clt_objective_new(&reader.standard, instance, "", error);
   if (rc == CLT_OK)
-    rc = clt_store_newest(store, key, clt_instance_space(instance), false, collect_row, &reader, NULL, error);
+    rc = clt_store_newest(store, key, clt_instance_space(instance), false, NULL, collect_row, &reader, NULL, error);
   clt_objective_free(reader.standard);
   return rc;
 }

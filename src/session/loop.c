@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/option.h"
 #include "base/text.h"
@@ -74,11 +75,13 @@ unsigned clt_known_attempts(const clt_known *known, clt_config config) {
 
 static int keep_answer(void *user, const clt_store_answer *answer) {
   clt_known *known = user;
-  if (answer->newest && add_known(known, answer->newest, NULL)) return CLT_E_MEMORY;
-  struct clt_known_entry *entry = find_or_add(known, answer->config);
+  struct clt_known_entry *entry = find_entry(known, answer->config);
+  bool is_answered = entry && entry->answered;
+  if (answer->newest && !is_answered && add_known(known, answer->newest, NULL)) return CLT_E_MEMORY;
+  entry = find_or_add(known, answer->config);
   if (entry == NULL) return CLT_E_MEMORY;
-  entry->attempts = answer->n_attempts;
-  if (answer->newest == NULL) return 0;
+  if (known->newest == 0) entry->attempts = answer->n_attempts; /* later ones may be this session's own */
+  if (answer->newest == NULL || is_answered) return 0;
   entry->stored = malloc(sizeof *entry->stored);
   if (entry->stored == NULL) return CLT_E_MEMORY;
   *entry->stored = *answer->newest;
@@ -88,7 +91,9 @@ static int keep_answer(void *user, const clt_store_answer *answer) {
 
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    bool needs_energy, clt_error *error) {
-  int rc = clt_store_newest(store, key, space, needs_energy, keep_answer, known, NULL, error);
+  int64_t newest = known->newest;
+  int rc = clt_store_newest(store, key, space, needs_energy, &newest, keep_answer, known, NULL, error);
+  if (rc == CLT_OK) known->newest = newest;
   return rc == CLT_E_MEMORY ? clt_fail_memory(error) : rc;
 }
 
@@ -197,6 +202,7 @@ int clt_loop_start(clt_search_loop *l, clt_search_setup setup, clt_error *error)
 }
 
 void clt_loop_release(clt_search_loop *l) {
+  if (l->reuses) clt_lock_close(&l->claims);
   if (l->state) l->searcher->fini(l->state);
   free(l->state);
   free(l->options);
@@ -207,6 +213,57 @@ void clt_loop_release(clt_search_loop *l) {
   free(l->initial_answers);
   free(l->queue);
   free(l->pending);
+}
+
+/* --- several tuners --- */
+
+#define PATIENCE_S 60 /* with another tuner, which may be frozen: then the configuration is measured here */
+
+/* Reads what others have added, if anybody has. */
+static int read_news(clt_search_loop *l, clt_error *error) {
+  uint64_t version;
+  int rc = clt_store_version(l->store, &version, error);
+  if (rc || version == l->version) return rc;
+  rc = clt_known_load(&l->known, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), error);
+  if (rc == CLT_OK) l->version = version;
+  return rc;
+}
+
+int clt_loop_reuse(clt_search_loop *l, bool wait, clt_error *error) {
+  char *path = wait ? realpath(clt_store_path(l->store), NULL) : NULL;
+  l->reuses = true;
+  l->version = UINT64_MAX; /* which no store begins with */
+  l->claims = (clt_device_lock){.fd = -1};
+  /* Without a place for locks, both measure. */
+  if (path) clt_lock_open(&l->claims, "claims", NULL);
+  if (path) l->claims_hash = clt_hash64(path, strlen(path));
+  const char *texts[] = {l->key.problem, l->key.device, l->key.driver};
+  for (size_t i = 0; i < 3; i++) l->claims_hash = l->claims_hash * 31 + clt_hash64(texts[i], strlen(texts[i]));
+  free(path);
+  return read_news(l, error);
+}
+
+static uint64_t claim_of(const clt_search_loop *l, clt_config config) {
+  char *text = NULL;
+  if (l->claims.fd < 0 || clt_config_text(&text, l->space, config, NULL)) return 0;
+  uint64_t hash = clt_hash64(text, strlen(text)) ^ l->claims_hash;
+  free(text);
+  return hash;
+}
+
+/* Whether the configuration is known by now, as *origin says; if not, whether this tuner is to measure it. Its holder
+ * gives a claim up once the answer is stored: so it is claimed first, and then looked for. */
+static int claim_or_take(clt_search_loop *l, clt_config config, clt_origin *origin, clt_measurement *known,
+                         bool *claimed, clt_error *error) {
+  *origin = clt_known_take(&l->known, config, known);
+  *claimed = true;
+  if (*origin != CLT_NOT_KNOWN || !l->reuses) return CLT_OK;
+  uint64_t claim = claim_of(l, config);
+  *claimed = clt_lock_claim(&l->claims, claim);
+  int rc = read_news(l, error);
+  if (rc == CLT_OK) *origin = clt_known_take(&l->known, config, known);
+  if (*claimed && *origin != CLT_NOT_KNOWN) clt_lock_disclaim(&l->claims, claim);
+  return rc;
 }
 
 /* --- telling --- */
@@ -273,46 +330,10 @@ static bool is_pending(const clt_search_loop *l, clt_config canonical) {
   return false;
 }
 
-int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *error) {
-  *out = CLT_CONFIG_NONE;
-  while (l->n_begun < l->budget && l->may_begin(l->user)) {
-    clt_config asked;
-    clt_measurement known;
-    size_t initial;
-    int rc = next_asked(l, batch, &asked, &initial, error);
-    if (rc || asked == CLT_CONFIG_NONE) return rc;
-    if (!clt_space_contains(l->space, asked))
-      return clt_fail(error, CLT_E_ARGUMENT, "%s asked for a configuration that is not in the space",
-                      l->list ? "the list" : l->searcher->name);
-    clt_config canonical = clt_space_canonical(l->space, asked);
-    clt_origin origin = clt_known_take(&l->known, canonical, &known);
-    l->n_begun++;
-    if (origin != CLT_NOT_KNOWN) {
-      rc = answer_one(l, asked, initial, &known, origin, error);
-      clt_measurement_release(&known);
-      if (rc) return rc;
-      continue;
-    }
-    bool waits = is_pending(l, canonical);
-    if (clt_grow(&l->pending, &l->pending_capacity, l->n_pending + 1, sizeof *l->pending))
-      return clt_fail_memory(error);
-    l->pending[l->n_pending++] = (clt_pending){asked, canonical, initial, !waits};
-    if (waits) continue;
-    l->n_measuring++;
-    return *out = canonical, CLT_OK;
-  }
-  return CLT_OK;
-}
-
-/* What was asked for first counts as measured, what waited for it as known. */
-int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *error) {
-  clt_origin origin = CLT_NOT_KNOWN;
+/* Answers everything that waited for the configuration: what was asked for first as `origin` says, then as known. */
+static int answer_pending(clt_search_loop *l, const clt_measurement *m, clt_origin origin, clt_error *error) {
   size_t kept = 0, n = l->n_pending;
   int rc = CLT_OK;
-  if (!is_pending(l, m->config))
-    return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
-  if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
-  if (rc == CLT_OK) rc = add_known(&l->known, m, error);
   for (size_t i = 0; i < n; i++) {
     clt_pending pending = l->pending[i];
     if (rc || pending.canonical != m->config) {
@@ -320,9 +341,90 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
       continue;
     }
     l->n_measuring -= pending.measuring;
+    l->n_elsewhere -= pending.elsewhere_s > 0;
     rc = answer_one(l, pending.asked, pending.initial, m, origin, error);
     origin = CLT_FROM_SESSION;
   }
   l->n_pending = kept;
+  return rc;
+}
+
+/* Of what other tuners measure: what is answered by now, and what is this one's after all. */
+static int look_elsewhere(clt_search_loop *l, clt_config *out, clt_error *error) {
+  for (size_t i = 0; i < l->n_pending && l->n_elsewhere > 0; i++) {
+    clt_pending *pending = &l->pending[i];
+    clt_measurement known;
+    clt_origin origin;
+    bool claimed;
+    if (pending->elsewhere_s == 0) continue;
+    int rc = claim_or_take(l, pending->canonical, &origin, &known, &claimed, error);
+    if (rc) return rc;
+    if (origin != CLT_NOT_KNOWN) {
+      rc = answer_pending(l, &known, origin, error);
+      clt_measurement_release(&known);
+      if (rc) return rc;
+      i = SIZE_MAX; /* they have moved */
+    } else if (claimed || clt_now_s() - pending->elsewhere_s > PATIENCE_S) {
+      pending->elsewhere_s = 0;
+      l->n_elsewhere--;
+      return *out = pending->canonical, CLT_OK;
+    }
+  }
+  return CLT_OK;
+}
+
+int clt_loop_next(clt_search_loop *l, size_t batch, clt_config *out, clt_error *error) {
+  *out = CLT_CONFIG_NONE;
+  int rc = look_elsewhere(l, out, error);
+  if (rc || *out != CLT_CONFIG_NONE) return rc;
+  if (batch == 0) batch = 1; /* all places were taken, and one became free just now */
+  while (l->n_begun < l->budget && l->may_begin(l->user)) {
+    clt_config asked;
+    clt_measurement known;
+    clt_origin origin = CLT_NOT_KNOWN;
+    size_t initial;
+    bool claimed = true;
+    rc = next_asked(l, batch, &asked, &initial, error);
+    if (rc || asked == CLT_CONFIG_NONE) return rc;
+    if (!clt_space_contains(l->space, asked))
+      return clt_fail(error, CLT_E_ARGUMENT, "%s asked for a configuration that is not in the space",
+                      l->list ? "the list" : l->searcher->name);
+    clt_config canonical = clt_space_canonical(l->space, asked);
+    bool waits = is_pending(l, canonical);
+    if (!waits) rc = claim_or_take(l, canonical, &origin, &known, &claimed, error);
+    if (rc) return rc;
+    l->n_begun++;
+    if (origin != CLT_NOT_KNOWN) {
+      rc = answer_one(l, asked, initial, &known, origin, error);
+      clt_measurement_release(&known);
+      if (rc) return rc;
+      continue;
+    }
+    if (clt_grow(&l->pending, &l->pending_capacity, l->n_pending + 1, sizeof *l->pending))
+      return clt_fail_memory(error);
+    l->pending[l->n_pending++] = (clt_pending){asked, canonical, initial, !waits, claimed ? 0 : clt_now_s()};
+    if (waits) continue;
+    l->n_measuring++;
+    l->n_elsewhere += !claimed;
+    if (claimed) return *out = canonical, CLT_OK;
+  }
+  return CLT_OK;
+}
+
+int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *error) {
+  clt_measurement theirs;
+  clt_origin origin = CLT_NOT_KNOWN;
+  if (!is_pending(l, m->config))
+    return clt_fail(error, CLT_E_ARGUMENT, "this configuration was not asked for, or is answered already");
+  /* Another tuner may have been faster, where it was not waited for. */
+  int rc = l->reuses ? read_news(l, error) : CLT_OK;
+  if (rc == CLT_OK) origin = clt_known_take(&l->known, m->config, &theirs);
+  if (rc == CLT_OK && origin == CLT_NOT_KNOWN) {
+    if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
+    if (rc == CLT_OK) rc = add_known(&l->known, m, error);
+  }
+  if (l->reuses) clt_lock_disclaim(&l->claims, claim_of(l, m->config));
+  if (rc == CLT_OK) rc = answer_pending(l, origin == CLT_NOT_KNOWN ? m : &theirs, origin, error);
+  if (origin != CLT_NOT_KNOWN) clt_measurement_release(&theirs);
   return rc;
 }

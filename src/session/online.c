@@ -68,7 +68,7 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
         clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",
                  clt_objective_name(l->objective));
   if (rc == CLT_OK && s.store) rc = clt_store_key_init(&l->key, s.instance, error);
-  if (rc == CLT_OK && s.store) rc = clt_known_load(&l->known, s.store, &l->key, space, false, error);
+  if (rc == CLT_OK && s.store) rc = clt_loop_reuse(l, false, error);
   const clt_search_setup setup = {.instance = s.instance,
                                   .seed = s.seed,
                                   .threads = s.threads,

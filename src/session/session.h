@@ -9,6 +9,7 @@
 #include "measurement/objective.h"
 #include "problem/guidance.h"
 #include "store/store.h"
+#include "worker/lock.h"
 
 /* --- what is known of configurations (loop.c) --- */
 
@@ -17,11 +18,13 @@ typedef struct clt_known {
   clt_map index; /* by configuration, in entries */
   struct clt_known_entry *entries;
   size_t n, capacity;
+  int64_t newest; /* number of the newest record that was read; 0: none was */
 } clt_known;
 
 void clt_known_release(clt_known *known);
 
-/* Reads a store's newest answers (clt_store_newest). */
+/* Reads a store's newest answers (clt_store_newest); again: what others have added since. What is answered already
+ * stays as it is. */
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    bool needs_energy, clt_error *error);
 
@@ -41,8 +44,9 @@ clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *
 /* A configuration that was asked for and is not answered yet. */
 typedef struct clt_pending {
   clt_config asked, canonical;
-  size_t initial; /* its number among the initial ones; CLT_NOT_INITIAL */
-  bool measuring; /* false: waits for the result of another one with the same canonical form */
+  size_t initial;     /* its number among the initial ones; CLT_NOT_INITIAL */
+  bool measuring;     /* false: waits for the result of another one with the same canonical form */
+  double elsewhere_s; /* since when another tuner is known to measure it; 0: it is measured here */
 } clt_pending;
 
 #define CLT_NOT_INITIAL SIZE_MAX
@@ -74,7 +78,11 @@ typedef struct clt_search_loop {
   double search_s;       /* wall seconds that the searcher took */
 
   clt_known known;
-  int64_t n_begun; /* evaluations, answered ones included */
+  bool reuses;            /* the store's answers: see clt_loop_reuse */
+  uint64_t version;       /* of the store, when it was last read */
+  clt_device_lock claims; /* where it reuses */
+  uint64_t claims_hash;   /* of the store and the key */
+  int64_t n_begun;        /* evaluations, answered ones included */
   size_t n_initial_begun, n_initial_answered;
   bool told_initial;
   clt_measurement *initial_answers; /* without logs */
@@ -82,12 +90,17 @@ typedef struct clt_search_loop {
   clt_config *queue;                /* asked for by the searcher, or taken from the list, and not begun */
   size_t queue_capacity, n_queue, queue_next;
   clt_pending *pending;
-  size_t pending_capacity, n_pending, n_measuring;
+  size_t pending_capacity, n_pending, n_measuring, n_elsewhere; /* n_elsewhere of n_measuring: by other tuners */
 } clt_search_loop;
 
 /* Finds the searcher and parses its options: defaults, those of the problem's (nullable) Strategy, then settings. */
 int clt_loop_choose_searcher(clt_search_loop *loop, const char *name, const clt_problem *problem,
                              const clt_setting *settings, size_t n, clt_error *error);
+/* What the store knows is not measured again, nor is what other processes add to it while the loop runs. wait: while
+ * another tuner that uses the same store measures a configuration, its answer is waited for (claims, by a lock that no
+ * crash leaves behind); otherwise both measure it, and the first one is kept. Once store, key, space and objective are
+ * set. */
+int clt_loop_reuse(clt_search_loop *loop, bool wait, clt_error *error);
 /* Starts the searcher; of the setup, space, budget and what is evaluated first are filled in here. */
 int clt_loop_start(clt_search_loop *loop, clt_search_setup setup, clt_error *error);
 void clt_loop_release(clt_search_loop *loop);

@@ -125,7 +125,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
     size_t n_foreign = 0;
     if (c->n_records < LEAST_CORRECT) continue;
     n_read++;
-    rc = clt_store_newest(store, &c->key, space, false, read_answer, &reading, &n_foreign, error);
+    rc = clt_store_newest(store, &c->key, space, false, NULL, read_answer, &reading, &n_foreign, error);
     /* A key most of whose records the space cannot read is of a kernel with other parameters. */
     if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
       rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);

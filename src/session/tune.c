@@ -1,5 +1,6 @@
 /* clt_tune_run: what a session works with, how it is driven, and what ends it. */
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 #include "space/space.h"
 #include "store/store.h"
 
-#define WAIT_S 0.1 /* how long a request to stop may go unseen */
+#define WAIT_S 0.1           /* how long a request to stop may go unseen */
+#define WAIT_ELSEWHERE_MS 20 /* until another tuner's answer is looked for again */
 #define TICK_S 0.4 /* between reports of progress at most, so that with waits of 0.1 s they come every 0.5 s */
 
 void clt_tune_settings_init(clt_tune_settings *settings) {
@@ -209,7 +211,7 @@ static int open_store(clt_session *s, clt_error *error) {
   free(device_json);
   free(sizes);
   if (rc || settings->no_reuse) return rc;
-  return clt_known_load(&l->known, l->store, &l->key, l->space, clt_objective_needs_energy(l->objective), error);
+  return clt_loop_reuse(l, true, error);
 }
 
 /* Recordings; and what the store knows, unless a model has learnt from that already. */
@@ -401,7 +403,10 @@ int clt_session_search(clt_session *s, clt_error *error) {
       return clt_fail(error, CLT_E_STOPPED, "stopped after %lld evaluations", (long long)s->result->evaluations);
     if (s->loop.n_pending == 0) break;
     int rc = s->evaluator->wait(s->evaluator_state, &m, WAIT_S, &failure);
-    if (rc == CLT_E_AGAIN) continue;
+    if (rc == CLT_E_AGAIN) {
+      if (s->loop.n_measuring == s->loop.n_elsewhere) poll(NULL, 0, WAIT_ELSEWHERE_MS); /* nothing is submitted */
+      continue;
+    }
     if (rc) {
       if (error && error->code == 0) *error = failure;
       return rc;

@@ -124,7 +124,8 @@ static int check_or_create(sqlite3 *db, const char *path, bool create, bool *emp
                   (long long)version);
   if (rc == CLT_OK && *empty && create) rc = execute(db, path, schema, error);
   if (rc == CLT_OK && create) rc = execute(db, path, "COMMIT", error);
-  if (rc || !create) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  /* Where reading failed the connection is closed next, and what SQLite says of it is asked for before. */
+  if (create ? rc != CLT_OK : rc == CLT_OK) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
   return rc;
 }
 

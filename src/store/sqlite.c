@@ -2,8 +2,15 @@
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "measurement/statistics.h"
 #include "store/database.h"
 #include "store/store.h"
@@ -24,6 +31,7 @@ enum {
   ADD_MEASUREMENT,
   ADD_RUN,
   OLDEST_FIRST,
+  NEWEST_FIRST,
   FINALISTS,
   FASTEST,
   RUNS,
@@ -61,6 +69,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [ADD_ENERGY] = "INSERT INTO energy(measurement, energy_J) VALUES(?1, ?2)",
     [ADD_FIGURE] = "INSERT INTO figure(measurement, position, figure) VALUES(?1, ?2, ?3)",
     [OLDEST_FIRST] = RECORDS_OF_KEY " ORDER BY id",
+    [NEWEST_FIRST] = RECORDS_OF_KEY " ORDER BY id DESC",
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
@@ -68,10 +77,16 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
     [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
+    /* From each key to the next one by the index: with the number of keys that have records, neither with that of
+     * records nor with problems times devices. UNION: a damaged index cannot lead in a circle. */
     [KEYS] =
-        "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0,"
-        " (SELECT min(id) FROM measurement WHERE problem=p.id AND device=d.id) AS first"
-        " FROM problem AS p CROSS JOIN device AS d WHERE first IS NOT NULL ORDER BY first",
+        "WITH RECURSIVE k(first, problem, device) AS (SELECT * FROM"
+        " (SELECT id, problem, device FROM measurement ORDER BY problem, device, id LIMIT 1) UNION"
+        " SELECT m.id, m.problem, m.device FROM k CROSS JOIN measurement AS m ON m.id="
+        "(SELECT id FROM measurement WHERE (problem, device)>(k.problem, k.device) ORDER BY problem, device, id LIMIT "
+        "1))"
+        " SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, 0 FROM k"
+        " CROSS JOIN problem AS p ON p.id=k.problem CROSS JOIN device AS d ON d.id=k.device ORDER BY k.first",
     [KEYS_COUNTED] =
         "SELECT p.hash, d.key, d.driver, p.name, p.path, p.sizes, d.description, m.n FROM"
         " (SELECT problem, device, min(id) AS first, count(*) AS n FROM measurement GROUP BY problem, device) AS m"
@@ -89,6 +104,7 @@ typedef struct sqlite_store {
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS];
   bool in_transaction;         /* of the caller's */
+  bool to_read, left_place;    /* left: the file was deleted, or another one stands in its place */
   bool any_energy, any_figure; /* whether any record has one, for the walk that is under way */
 } sqlite_store;
 
@@ -107,7 +123,7 @@ static int fail_sqlite(const sqlite_store *store, clt_error *error) {
 static int open_sqlite(void *state, const char *path, bool to_read, clt_error *error) {
   sqlite_store *store = state;
   store->path = path;
-  to_read = to_read && path[0]; /* "": in memory */
+  store->to_read = to_read = to_read && path[0]; /* "": in memory */
   int rc = to_read ? clt_database_open_to_read(&store->db, path, error) : clt_database_open(&store->db, path, error);
   for (int i = 0; rc == CLT_OK && i < N_STATEMENTS; i++)
     if (sqlite3_prepare_v3(store->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &store->statements[i], NULL) &&
@@ -168,8 +184,33 @@ static int run_text(sqlite_store *store, const char *sql, clt_error *error) {
   return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? CLT_OK : fail_sqlite(store, error);
 }
 
+/* What is committed to a file that has left its place is lost with it, but can be read until it is closed: a copy of
+ * all that it holds is made beside the place. */
+static int check_place(sqlite_store *store, clt_error *error) {
+  int moved = store->left_place;
+  if (!moved && store->path[0]) sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (!moved) return CLT_OK;
+  sqlite3_stmt *statement = NULL;
+  char *copy = store->left_place ? NULL : clt_format("%s.saved-XXXXXX", store->path);
+  char *folder = copy ? clt_path_folder(copy) : NULL;
+  int fd = folder && clt_folder_make(folder, NULL) == CLT_OK ? mkstemp(copy) : -1;
+  bool saved = fd >= 0 && sqlite3_prepare_v2(store->db, "VACUUM INTO ?1", -1, &statement, NULL) == SQLITE_OK &&
+               bind_text(statement, 1, copy) && sqlite3_step(statement) == SQLITE_DONE;
+  sqlite3_finalize(statement);
+  if (fd >= 0) close(fd);
+  if (fd >= 0 && !saved) unlink(copy);
+  int rc = clt_fail(error, CLT_E_STORE, "the store '%s' was deleted or replaced while it was in use%s%s%s", store->path,
+                    saved ? "; what it held, with all that was measured since, is in '" : "", saved ? copy : "",
+                    saved ? "': 'clatune store import' adds it to a store" : "");
+  store->left_place = true;
+  free(folder);
+  free(copy);
+  return rc;
+}
+
 /* Takes the write lock at once, so that waiting for another process happens here and never in the middle. */
 static int begin_writing(sqlite_store *store, clt_error *error) {
+  if (store->left_place) return check_place(store, error);
   return store->in_transaction ? CLT_OK : run_text(store, "BEGIN IMMEDIATE", error);
 }
 
@@ -177,7 +218,7 @@ static int end_writing(sqlite_store *store, int rc, clt_error *error) {
   if (store->in_transaction) return rc;
   if (rc == CLT_OK) rc = run_text(store, "COMMIT", error);
   if (rc != CLT_OK && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-  return rc;
+  return rc ? rc : check_place(store, error);
 }
 
 static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, clt_error *error) {
@@ -191,7 +232,15 @@ static int step_in_sqlite(void *state, clt_store_step step, uint64_t *version, c
     rc = end_writing(store, step == CLT_STORE_UNDO ? CLT_E_STOPPED : CLT_OK, error);
     if (step == CLT_STORE_UNDO) rc = CLT_OK;
   }
-  return rc || version == NULL ? rc : run_statement(store, VERSION, version, error, "");
+  if (rc == CLT_OK && version) rc = run_statement(store, VERSION, version, error, "");
+  /* For a reader, SQLite counts neither changes of a file that cannot be written nor another file in its place. */
+  if (rc == CLT_OK && version && store->to_read) {
+    struct stat now = {0};
+    if (stat(store->path, &now)) now = (struct stat){0};
+    const int64_t file[] = {now.st_dev, now.st_ino, now.st_size, now.st_mtim.tv_sec, now.st_mtim.tv_nsec};
+    *version ^= clt_hash64(file, sizeof file);
+  }
+  return rc;
 }
 
 /* --- writing --- */
@@ -294,7 +343,7 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   if (rc) return rc;
   if (n > 0) m.figure = figures[0];
   for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
-  clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .measurement = &m};
+  clt_store_record record = {.created_s = sqlite3_column_int64(s, 13), .measurement = &m, .number = id};
   for (size_t i = 0; i < sizeof kind_names / sizeof *kind_names; i++) {
     if (strcmp(kind_names[i], column_text(s, 1)) != 0) continue;
     record.kind = (clt_record_kind)i;
@@ -343,6 +392,7 @@ static int walk_sqlite(void *state, clt_store_order order, const clt_store_key *
     case CLT_STORE_KEYS: return walk_rows(state, KEYS, NULL, visit, user, error);
     case CLT_STORE_KEYS_COUNTED: return walk_rows(state, KEYS_COUNTED, NULL, visit, user, error);
     case CLT_STORE_OLDEST_FIRST: return walk_rows(state, OLDEST_FIRST, key, visit, user, error);
+    case CLT_STORE_NEWEST_FIRST: return walk_rows(state, NEWEST_FIRST, key, visit, user, error);
     default: break;
   }
   int rc = walk_rows(state, FINALISTS, key, visit, user, error);

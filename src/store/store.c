@@ -196,12 +196,16 @@ typedef struct record_walk {
   clt_store_visit visit;
   void *user;
   size_t n_foreign;
+  const int64_t *since;           /* nullable: the walk ends at a record whose number is not larger */
+  int64_t newest;                 /* the largest number */
   char text[CLT_MAX_CONFIG_TEXT]; /* scratch: reading changes it */
 } record_walk;
 
 static int visit_record(void *user, const clt_store_description *none, const clt_store_record *record) {
   record_walk *w = user;
   (void)none;
+  if (w->since && record->number <= *w->since) return 1;
+  if (record->number > w->newest) w->newest = record->number;
   clt_measurement m = *record->measurement;
   size_t bytes = clt_record_plausible(record) ? strnlen(record->configuration, sizeof w->text) : sizeof w->text;
   if (bytes < sizeof w->text) memcpy(w->text, record->configuration, bytes + 1);
@@ -221,25 +225,26 @@ static int end_walk(int rc, clt_error *error) {
 }
 
 static int walk_records(clt_store *store, clt_store_order order, const clt_store_key *key, const clt_space *space,
-                        clt_store_visit visit, void *user, size_t *n_foreign, clt_error *error) {
+                        int64_t *since, clt_store_visit visit, void *user, size_t *n_foreign, clt_error *error) {
   clt_config_reader *reader = NULL;
   int rc = clt_config_reader_new(&reader, space, error);
   if (rc) return rc;
-  record_walk w = {.reader = reader, .visit = visit, .user = user};
+  record_walk w = {.reader = reader, .visit = visit, .user = user, .since = since, .newest = since ? *since : 0};
   rc = store->type->walk(store->state, order, key, visit_record, &w, error);
   clt_config_reader_free(reader);
   if (rc >= 0 && n_foreign) *n_foreign = w.n_foreign;
+  if (rc >= 0 && since) *since = w.newest;
   return end_walk(rc, error);
 }
 
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error) {
-  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, visit, user, n_foreign, error);
+  return walk_records(store, CLT_STORE_OLDEST_FIRST, key, space, NULL, visit, user, n_foreign, error);
 }
 
 int clt_store_best(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, clt_error *error) {
-  return walk_records(store, CLT_STORE_BEST_FIRST, key, space, visit, user, NULL, error);
+  return walk_records(store, CLT_STORE_BEST_FIRST, key, space, NULL, visit, user, NULL, error);
 }
 
 typedef struct key_walk {
@@ -301,6 +306,7 @@ typedef struct kept_answer {
   clt_store_answer answer; /* its newest is set at the end, when this moves no more */
   clt_measurement newest;
   bool has_newest;
+  bool decided; /* an answer came, one that lacks its energy too */
 } kept_answer;
 
 typedef struct answer_walk {
@@ -324,6 +330,8 @@ static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *
   }
   kept_answer *k = &w->kept[*place];
   if (is_attempt) return k->answer.n_attempts++, 0;
+  if (k->decided) return 0; /* by a newer one */
+  k->decided = true;
   k->has_newest = !(w->with_energy && correct && !(m->energy_J > 0));
   k->newest = *m;
   k->newest.log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
@@ -331,9 +339,9 @@ static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *
 }
 
 int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
-                     clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error) {
+                     int64_t *since, clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error) {
   answer_walk w = {.space = space, .with_energy = with_energy};
-  int rc = clt_store_each(store, key, space, keep_newest, &w, n_foreign, error);
+  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, keep_newest, &w, n_foreign, error);
   clt_config *configs = rc ? NULL : clt_new_array(w.places.n, sizeof *configs);
   if (rc == CLT_OK && configs == NULL) rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < w.places.n; i++) configs[i] = w.kept[i].answer.config;

@@ -119,8 +119,9 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
  * configuration: an order that does not depend on when they came. An answer is a record of a search, or a finalist's
  * failure; finalists' times were interleaved with others' and are no answers, and that they ran out of memory beside
  * others is none either. The newest one counts. with_energy: a correct one without its energy is none, and those before
- * it no longer hold. visit as above, but it may use the store. *n_foreign (nullable) as above. */
+ * it no longer hold. visit as above, but it may use the store. *n_foreign (nullable) as above. since (nullable): only
+ * records with larger numbers are looked at, and the largest number is put there. */
 int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
-                     clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error);
+                     int64_t *since, clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error);
 
 #endif

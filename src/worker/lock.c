@@ -95,3 +95,11 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
   }
   return granted;
 }
+
+bool clt_lock_claim(const clt_device_lock *lock, uint64_t hash) {
+  return lock->fd < 0 || set_byte(lock, F_WRLCK, (off_t)(hash >> 2)) || (errno != EAGAIN && errno != EACCES);
+}
+
+void clt_lock_disclaim(const clt_device_lock *lock, uint64_t hash) {
+  if (lock->fd >= 0) set_byte(lock, F_UNLCK, (off_t)(hash >> 2));
+}

@@ -8,6 +8,7 @@
 #include <clatune/error.h>
 #include <clatune/log.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum clt_lock_state { CLT_UNLOCKED, CLT_LOCK_SHARED, CLT_LOCK_EXCLUSIVE } clt_lock_state;
 
@@ -27,5 +28,10 @@ void clt_lock_close(clt_device_lock *lock);
  * exclusive. Who waits for long is told why (log is nullable). */
 bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, void *log_user);
 #define CLT_LOCK_RETRY_S 0.01
+
+/* Of a lock of its own: one of 2^62 things that one tuner has at a time, told apart by the upper bits of a hash. It is
+ * free again when its holder ends, however it does. */
+bool clt_lock_claim(const clt_device_lock *lock, uint64_t hash);
+void clt_lock_disclaim(const clt_device_lock *lock, uint64_t hash);
 
 #endif

@@ -391,6 +391,37 @@ class Parallel(CommandTest):
         self.assertEqual(json.loads(run.stdout)["evaluations"]["correct"], 12)
 
 
+class Store(CommandTest):
+    def counted(self, more=""):
+        self.program("run.sh", f"#!/bin/sh\necho $a $b >> '{self.folder}/ran'\n{more}\nexpr $a \\* 10 + $b\n")
+        self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)"})
+
+    def ran(self):
+        return sorted((self.folder / "ran").read_text().split("\n")[:-1])
+
+    def test_two_tuners_measure_each_configuration_once(self):
+        self.counted()
+        once = ["--searcher", "exhaustive", "--finalists", "0", "--min-runs", "1", "--max-runs", "1"]
+        command = [CLATUNE, "tune", "p.json", "--store", "s.sqlite", "--quiet", "--json", *once]
+        self.environment.pop("LC_ALL", None)
+        both = [subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True) for _ in "ab"]
+        answers = [json.loads(process.communicate()[0]) for process in both]
+        self.assertEqual([answer["evaluations"]["correct"] for answer in answers], [12, 12])
+        self.assertEqual(sum(answer["evaluations"]["measured"] for answer in answers), 12)
+        self.assertEqual(self.ran(), [f"{a} {b}" for a in (1, 2, 3, 4) for b in (0, 1, 2)])
+        records = sqlite3.connect(self.folder / "s.sqlite").execute("SELECT count(*) FROM measurement").fetchone()
+        self.assertEqual(records, (12,))
+
+    def test_a_store_that_is_deleted_while_tuning_is_an_error_and_loses_nothing(self):
+        self.counted(f"[ $a$b != 31 ] || rm -f '{self.folder}'/s.sqlite*")
+        run = self.clatune("tune", "p.json", "--store", "s.sqlite", "--quiet", "--searcher", "exhaustive", "--finalists", "0",
+                           expect=6)
+        self.assertIn("deleted or replaced", run.stderr)
+        saved, = self.folder.glob("s.sqlite.saved-*")
+        n = self.clatune_json("store", "import", str(saved), "--store", "s.sqlite")["added"]
+        self.assertEqual(n, len(set(self.ran())))
+
+
 class Strategies(CommandTest):
     def setUp(self):
         super().setUp()

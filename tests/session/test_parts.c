@@ -1,4 +1,6 @@
-/* Parts of a session: aliases, and the reuse of records. */
+/* Parts of a session: aliases, the reuse of records, and several tuners of one store. */
+#include <unistd.h>
+
 #include "stage.h"
 
 static void an_alias_gets_the_result_of_what_it_stands_for(void **state) {
@@ -128,12 +130,121 @@ static void what_failed_as_a_finalist_has_failed(void **state) {
   clt_space_free(space);
 }
 
+/* A loop beside others, with what it was answered. */
+struct tuner {
+  clt_search_loop loop;
+  struct scripted searcher;
+  size_t n_by_origin[3];
+};
+
+static int note_origin(void *user, clt_config asked, double cost, const clt_measurement *m, clt_origin origin,
+                       clt_error *error) {
+  (void)asked, (void)cost, (void)m, (void)error;
+  return ((struct tuner *)user)->n_by_origin[origin]++, 0;
+}
+
+static bool two_at_once(void *user) { return ((struct tuner *)user)->loop.n_measuring < 2; }
+
+static void begin_tuner(struct tuner *t, const clt_space *space, const char *path, bool wait) {
+  *t = (struct tuner){.loop = {.space = space,
+                               .budget = INT64_MAX,
+                               .searcher = &scripted,
+                               .on_answer = note_origin,
+                               .may_begin = two_at_once,
+                               .key = {.problem = "p", .device = "d", .driver = "1"}}};
+  t->loop.user = t;
+  next_scripted = &t->searcher;
+  assert_int_equal(clt_objective_new_for(&t->loop.objective, space, NULL, 0, NULL, NULL), 0);
+  assert_int_equal(clt_store_new(&t->loop.store, NULL, path, NULL), 0);
+  assert_int_equal(clt_loop_reuse(&t->loop, wait, NULL), 0);
+  assert_int_equal(clt_loop_start(&t->loop, (clt_search_setup){.seed = 1}, NULL), 0);
+}
+
+static void end_tuner(struct tuner *t) {
+  clt_loop_release(&t->loop);
+  clt_store_free(t->loop.store);
+}
+
+static clt_config next(struct tuner *t) {
+  clt_config config;
+  assert_int_equal(clt_loop_next(&t->loop, 1, &config, NULL), 0);
+  return config;
+}
+
+static void answer(struct tuner *t, clt_config config) {
+  clt_measurement m;
+  clt_measurement_init(&m, config);
+  m.time_s = m.runs_s[0] = 1;
+  m.n_runs = 1;
+  assert_int_equal(clt_loop_answer(&t->loop, &m, NULL), 0);
+}
+
+static int count_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+  (void)kind, (void)m;
+  return ++*(size_t *)user, 0;
+}
+
+static size_t count_records(struct tuner *t) {
+  size_t n = 0;
+  assert_int_equal(clt_store_each(t->loop.store, &t->loop.key, t->loop.space, count_record, &n, NULL, NULL), 0);
+  return n;
+}
+
+static void tuners_of_one_store_share_the_work(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct tuner *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+  char folder[] = "/tmp/clatune-session-XXXXXX", path[64], command[64];
+  assert_true(a && b && mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/store.sqlite", folder);
+  setenv("XDG_RUNTIME_DIR", folder, 1);
+  for (n_script = 0; n_script < 4; n_script++) script[n_script] = clt_space_at(space, n_script);
+  begin_tuner(a, space, path, true);
+  begin_tuner(b, space, path, true);
+  assert_true(next(a) == script[0] && next(a) == script[1] && next(a) == CLT_CONFIG_NONE);
+  assert_true(next(b) == CLT_CONFIG_NONE); /* waits for both */
+  assert_int_equal(b->loop.n_elsewhere, 2);
+  answer(a, script[0]);
+  assert_true(next(b) == script[2]); /* the first is known by now */
+  assert_int_equal(b->n_by_origin[CLT_FROM_STORE], 1);
+  assert_true(next(a) == CLT_CONFIG_NONE); /* waits for the third */
+  end_tuner(a);                            /* before it has answered the second */
+  assert_true(next(b) == script[1]);
+  answer(b, script[2]);
+  answer(b, script[1]);
+  assert_true(next(b) == script[3]);
+  answer(b, script[3]);
+  assert_true(next(b) == CLT_CONFIG_NONE);
+  assert_int_equal(b->loop.n_pending + b->loop.n_measuring + b->loop.n_elsewhere, 0);
+  assert_int_equal(b->n_by_origin[CLT_NOT_KNOWN], 3);
+  assert_int_equal(b->searcher.n_told, 4);
+  assert_int_equal(count_records(b), 4);
+  end_tuner(b);
+  /* Where nobody can wait, both measure, and the first answer is kept. */
+  unlink(path);
+  begin_tuner(a, space, path, false);
+  begin_tuner(b, space, path, false);
+  assert_true(next(a) == script[0] && next(b) == script[0]);
+  answer(a, script[0]);
+  answer(b, script[0]);
+  assert_int_equal(b->n_by_origin[CLT_FROM_STORE], 1);
+  assert_int_equal(count_records(b), 1);
+  end_tuner(a);
+  end_tuner(b);
+  free(a);
+  free(b);
+  snprintf(command, sizeof command, "rm -r '%s'", folder);
+  assert_int_equal(system(command), 0);
+  clt_space_free(space);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_alias_gets_the_result_of_what_it_stands_for),
       cmocka_unit_test(a_searcher_that_leaves_the_space_is_an_error),
       cmocka_unit_test(the_newest_search_record_is_used_failures_too),
       cmocka_unit_test(what_failed_as_a_finalist_has_failed),
+      cmocka_unit_test(tuners_of_one_store_share_the_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ typedef struct a_problem {
 static a_problem load(int default_a, const char *budget) {
   a_problem p;
   clt_error error = {0};
-  char path[] = "clatune-problem-XXXXXX";
+  char path[] = "/tmp/clatune-problem-XXXXXX";
   int fd = mkstemp(path);
   FILE *out = fdopen(fd, "w");
   assert_non_null(out);

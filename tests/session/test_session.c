@@ -425,7 +425,7 @@ static void unknown_names_are_refused(void **state) {
 /* Writes the bench space as a cache file; with `failing` nothing is correct. Returns the path, to be freed and removed.
  */
 static char *write_recording(const clt_space *space, bool failing) {
-  char *path = strdup("clatune-session-XXXXXX");
+  char *path = strdup("/tmp/clatune-session-XXXXXX");
   int fd = mkstemp(path);
   assert_true(fd >= 0);
   FILE *out = fdopen(fd, "w");

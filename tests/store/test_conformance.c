@@ -354,7 +354,7 @@ static int note_answer(void *user, const clt_store_answer *answer) {
 
 static answers newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy) {
   answers a = {.n = 0};
-  assert_int_equal(clt_store_newest(store, key, space, with_energy, note_answer, &a, NULL, NULL), 0);
+  assert_int_equal(clt_store_newest(store, key, space, with_energy, NULL, note_answer, &a, NULL, NULL), 0);
   return a;
 }
 
@@ -392,6 +392,24 @@ static void the_newest_answer_of_each_configuration_counts(void **state) {
     assert_int_equal(a.all[i].newest == NULL, i == 2);
     assert_true(same_number(a.time_s[i], expected[i]));
   }
+  clt_space_free(space);
+}
+
+static void only_what_came_since_is_asked_for(void **state) {
+  fixture *f = *state;
+  clt_space *space = make_space("a", "[1, 2, 4]", NULL);
+  clt_store_key key = make_key("p");
+  int64_t since = 0;
+  for (clt_config c = 0; c < 3; c++) {
+    answers a = {.n = 0};
+    clt_measurement m = make_measurement(c, 1);
+    add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
+    assert_int_equal(clt_store_newest(f->store, &key, space, false, &since, note_answer, &a, NULL, NULL), 0);
+    assert_true(a.n == 1 && a.all[0].config == c);
+  }
+  answers none = {.n = 0};
+  assert_int_equal(clt_store_newest(f->store, &key, space, false, &since, note_answer, &none, NULL, NULL), 0);
+  assert_int_equal(none.n, 0);
   clt_space_free(space);
 }
 
@@ -495,6 +513,7 @@ int main(void) {
         OVER_EACH(keys_are_listed_with_their_newest_description),
         OVER_EACH(a_store_with_a_file_says_where_and_keeps_it),
         OVER_EACH(the_newest_answer_of_each_configuration_counts),
+        OVER_EACH(only_what_came_since_is_asked_for),
         OVER_EACH(an_answer_without_the_energy_asked_for_is_none),
         OVER_EACH(a_transaction_that_is_undone_leaves_nothing),
         OVER_EACH(another_s_additions_change_the_version),

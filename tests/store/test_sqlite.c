@@ -197,6 +197,133 @@ static void a_store_that_is_read_only_is_refused_at_once(void **state) {
   assert_refused(in_folder("fixed"), "read-only");
 }
 
+/* In a child that is no root: status 0 where the ten records can be read and nothing can be added. */
+static int use_as_ordinary_user(const char *path, const clt_space *space) {
+  if (geteuid() == 0 && (setgid(65534) || setuid(65534))) return 2;
+  clt_store *store = NULL;
+  clt_store_key key = make_key("p");
+  clt_error error = {0};
+  if (clt_store_open_to_read(&store, NULL, path, &error)) return fprintf(stderr, "%s\n", error.message), 3;
+  collected *out = collect(store, &key, space, NULL);
+  size_t n = out->n;
+  free_collected(out);
+  clt_store_free(store);
+  if (n != 10) return 4;
+  if (clt_store_new(&store, NULL, path, &error) != CLT_E_STORE) return 5;
+  return strstr(error.message, "read-only") ? 0 : 6;
+}
+
+static void a_store_of_the_system_is_read_by_everybody(void **state) {
+  (void)state;
+  clt_space *space = ten_values();
+  const char *path = in_folder("system.sqlite");
+  fill(path, space);
+  assert_int_equal(chmod(path, 0444), 0);
+  assert_int_equal(chmod(folder, 0555), 0);
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) _exit(use_as_ordinary_user(path, space));
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(chmod(folder, 0700), 0);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+  clt_space_free(space);
+}
+
+static int add_one(clt_store *store, const clt_space *space, clt_config config, clt_error *error) {
+  clt_store_key key = make_key("p");
+  clt_measurement m = make_measurement(config, 1);
+  return clt_store_add(store, &key, space, CLT_RECORD_SEARCH, &m, error);
+}
+
+/* The name of the copy that a message speaks of, or NULL. */
+static char *saved_copy(const char *message) {
+  const char *begin = strstr(message, "is in '");
+  return begin ? strndup(begin + 7, strcspn(begin + 7, "'")) : NULL;
+}
+
+static void a_store_that_leaves_its_place_is_told_and_saved(void **state) {
+  (void)state;
+  clt_space *space = ten_values();
+  clt_store_key key = make_key("p");
+  for (int way = 0; way < 3; way++) {
+    const char *path = in_folder("in/place.sqlite"), *other = in_folder("other.sqlite");
+    clt_error error = {0};
+    clt_store *store = open_store(path);
+    assert_int_equal(add_one(store, space, 1, &error), 0);
+    if (way == 0) {
+      assert_int_equal(unlink(path), 0);
+    } else if (way == 1) { /* another one comes */
+      fill(other, space);
+      assert_int_equal(rename(other, path), 0);
+    } else {
+      remove_folder(strdup(in_folder("in")));
+    }
+    assert_int_equal(add_one(store, space, 2, &error), CLT_E_STORE);
+    assert_non_null(strstr(error.message, "deleted or replaced"));
+    char *copy = saved_copy(error.message);
+    assert_non_null(copy);
+    assert_int_equal(mode_of(copy), 0600);
+    assert_int_equal(access(path, F_OK), way == 1 ? 0 : -1); /* nothing stands where the user took it away */
+    error = (clt_error){0};
+    assert_int_equal(add_one(store, space, 3, &error), CLT_E_STORE);
+    assert_null(saved_copy(error.message)); /* once */
+    clt_store_free(store);
+    store = open_store(copy);
+    collected *out = collect(store, &key, space, NULL);
+    assert_int_equal(out->n, 2);
+    assert_true(out->measurements[0].config == 1 && out->measurements[1].config == 2);
+    free_collected(out);
+    clt_store_free(store);
+    unlink(copy);
+    free(copy);
+    remove_folder(strdup(in_folder("in")));
+  }
+  clt_space_free(space);
+}
+
+/* --- many keys --- */
+
+static uint64_t n_steps;
+
+static int count_steps(void *user) { return (void)user, n_steps++, 0; }
+
+static int watch_connection(sqlite3 *db, char **message, const struct sqlite3_api_routines *api) {
+  (void)message, (void)api;
+  return sqlite3_progress_handler(db, 100, count_steps, NULL), SQLITE_OK;
+}
+
+static int count_key(void *user, const clt_store_description *d) {
+  clt_store_key *last = user;
+  assert_true(strcmp(d->key.problem, last->problem) > 0); /* the one whose first record is oldest first */
+  return *last = d->key, 0;
+}
+
+/* By what SQLite does and not by the time that it takes: 300 problems and 300 devices, each problem on one of them. */
+static void keys_take_no_time_with_problems_times_devices(void **state) {
+  (void)state;
+  const char *path = in_folder("wide");
+  clt_store_key last = {.problem = ""};
+  clt_store_free(open_store(path));
+  execute(path,
+          "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
+          " INSERT INTO problem(id, hash) SELECT i, printf('%04d', i) FROM n;"
+          "INSERT INTO device(id, key, driver) SELECT id, 'd'||id, '1' FROM problem;"
+          "INSERT INTO measurement(problem, device, kind, configuration, reason, clock, created_s)"
+          " SELECT id, 1+id*7%300, 'search', 'a=1', 'timeout', 'host', 0 FROM problem ORDER BY id");
+  sqlite3_auto_extension((void (*)(void))watch_connection);
+  clt_store *store = NULL;
+  assert_int_equal(clt_store_open_to_read(&store, NULL, path, NULL), 0);
+  n_steps = 0;
+  assert_int_equal(clt_store_each_key(store, false, count_key, &last, NULL), 0);
+  sqlite3_cancel_auto_extension((void (*)(void))watch_connection);
+  assert_string_equal(last.problem, "0300");
+  assert_true(n_steps > 0 && n_steps < 1000); /* of 100 instructions each: 90,000 pairs would take more */
+  clt_store_free(store);
+}
+
 static void a_lock_is_said_to_be_one(void **state) {
   (void)state;
   const char *path = in_folder("locked");
@@ -425,6 +552,9 @@ int main(void) {
       cmocka_unit_test(a_newer_store_is_refused_and_left_alone),
       cmocka_unit_test(a_place_that_cannot_be_used_is_named),
       cmocka_unit_test(a_store_that_is_read_only_is_refused_at_once),
+      cmocka_unit_test(a_store_of_the_system_is_read_by_everybody),
+      cmocka_unit_test(a_store_that_leaves_its_place_is_told_and_saved),
+      cmocka_unit_test(keys_take_no_time_with_problems_times_devices),
       cmocka_unit_test(a_lock_is_said_to_be_one),
       cmocka_unit_test(a_full_disk_is_told_and_loses_nothing),
       cmocka_unit_test(hostile_rows_are_foreign_and_never_wrong),

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define CLT_STORE_ABI 1 /* grows when clt_store_type changes */
+#define CLT_STORE_ABI 2 /* grows when what stands here changes */
 
 /* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
  * caller refuses: a NULL configuration. */
@@ -21,6 +21,8 @@ typedef struct clt_store_record {
   const char *configuration;          /* "a=1 b=2", sorted by name, values percent-encoded */
   int64_t created_s;                  /* Unix time */
   const clt_measurement *measurement; /* its config is not used */
+  int64_t number;                     /* above 0 and larger than those of records that were added before; not set by
+                                         who adds */
 } clt_store_record;
 
 /* What a walk visits, and in which order. */
@@ -28,6 +30,7 @@ typedef enum clt_store_order {
   CLT_STORE_KEYS,         /* every key that has records, the one whose first record is oldest first; n_records 0 */
   CLT_STORE_KEYS_COUNTED, /* the same with n_records, which takes time with the number of records */
   CLT_STORE_OLDEST_FIRST, /* a key's records */
+  CLT_STORE_NEWEST_FIRST, /* the same; ending the walk early is cheap */
   CLT_STORE_BEST_FIRST    /* a key's finalists, newest first, failed ones too; then its correct records of searches,
                              fastest    first. By an index, so that ending the walk early is cheap */
 } clt_store_order;
