@@ -1,4 +1,6 @@
 /* Inputs that stay on the device from one configuration to the next, and the arguments of a plan. */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,23 +33,40 @@ static int fail_argument(const clt_plan_arg *arg, const char *doing, cl_int stat
   return clt_fail_cl(error, status, what);
 }
 
-/* Makes the stored array and writes it to the device: the input, or its reference with every number's top bit flipped.
- */
-static cl_int upload_input(clt_input *input, clt_executor *executor, const clt_array *array) {
+static bool is_whole(clt_element_base base) { return base < CLT_ELEMENT_HALF; }
+static bool is_signed(clt_element_base base) { return is_whole(base) && base % 2 == 0; }
+
+/* Whole numbers that are all wrong: every second one has every bit of the reference flipped, which shows what writes a
+ * part of a number or masks it. The others lie half way from the reference to that end of the type from which the
+ * flipped one is farther, so that what takes the larger or the smaller one is wrong on one side or the other, and close
+ * enough to pass for a result. */
+static void make_wrong(unsigned char *out, const clt_array *array) {
+  const unsigned char *in = array->reference;
+  size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width;
+  uint64_t mask = UINT64_MAX >> (64 - 8 * width), sign = is_signed(array->element.base) ? mask ^ mask >> 1 : 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t x = 0;
+    memcpy(&x, in + i * width, width);
+    uint64_t place = x ^ sign; /* in the order of the numbers */
+    uint64_t half = (~place & mask) > place ? place / 2 : place + (mask - place + 1) / 2;
+    x = i % 2 == 0 || half == place ? ~x : half ^ sign;
+    memcpy(out + i * width, &x, width);
+  }
+}
+
+cl_int clt_input_write(clt_input *input, clt_executor *executor) {
+  const clt_array *array = input->array;
   const clt_plan_arg *arg = &input->arg;
-  bool bordered = arg->border[0] | arg->border[1] | arg->border[2], wrong = input->bytes == array->reference;
-  unsigned char *copy = wrong ? malloc(array->bytes) : NULL, *stored = bordered ? malloc(arg->bytes) : NULL;
+  bool bordered = arg->border[0] | arg->border[1] | arg->border[2];
+  unsigned char *copy = input->wrong ? malloc(array->bytes) : NULL, *stored = bordered ? malloc(arg->bytes) : NULL;
   cl_int status = CL_OUT_OF_HOST_MEMORY;
-  if ((copy || !wrong) && (stored || !bordered)) {
-    size_t width = clt_element_base_bytes(array->element.base);
-    if (wrong) memcpy(copy, array->reference, array->bytes);
-    for (size_t i = width - 1; wrong && i < array->bytes; i += width) copy[i] ^= 0x80;
-    const void *content = wrong ? copy : input->bytes;
+  if ((copy || !input->wrong) && (stored || !bordered)) {
+    if (input->wrong) make_wrong(copy, array);
+    const void *content = input->wrong ? copy : array->data;
     if (bordered) clt_array_store(stored, arg, content);
     if (bordered) content = stored;
     input->hash = clt_hash64(content, arg->bytes);
-    status = clt_object_new(&input->object, executor, arg, CL_MEM_READ_ONLY);
-    if (status == CL_SUCCESS) status = clt_object_write(executor, &input->object, content);
+    status = clt_object_write(executor, &input->object, content);
   }
   free(copy);
   free(stored);
@@ -57,7 +76,7 @@ static cl_int upload_input(clt_input *input, clt_executor *executor, const clt_a
 static void drop_input(clt_executor *executor, clt_input *input) {
   DL_DELETE(executor->inputs.first, input);
   executor->inputs.bytes -= input->object.bytes;
-  clt_object_release(&input->object);
+  clt_object_release(&input->object, executor);
   free(input);
 }
 
@@ -71,23 +90,30 @@ void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes) {
   }
 }
 
-/* bytes: the array's data, or its reference, which is then stored wrong everywhere. */
-static int get_input(clt_input **out, clt_executor *executor, const clt_data *data, const clt_array *array,
-                     const void *bytes, const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
+/* wrong: what is stored is not the array's data, but its reference made wrong everywhere. */
+static int get_input(clt_input **out, clt_executor *executor, const clt_data *data, const clt_array *array, bool wrong,
+                     const clt_plan_arg *arg, clt_measurement *m, clt_error *error) {
   clt_input *input;
   DL_FOREACH(executor->inputs.first, input)
-  if (!input->stale && input->data == data && input->bytes == bytes && stored_alike(&input->arg, arg)) break;
+  if (!input->stale && input->data == data && input->array == array && input->wrong == wrong &&
+      stored_alike(&input->arg, arg))
+    break;
   if (input) {
     DL_DELETE(executor->inputs.first, input);
   } else {
     input = clt_new_array(1, sizeof *input);
     if (input == NULL) return clt_fail_memory(error);
     input->data = data;
-    input->bytes = bytes;
+    input->array = array;
+    input->wrong = wrong;
     input->arg = *arg;
-    cl_int status = upload_input(input, executor, array);
+    cl_int status = clt_object_new(&input->object, executor, arg, CL_MEM_READ_ONLY);
+    if (status == CL_SUCCESS) {
+      input->object.name = array->name; /* the plan's is gone before the input is */
+      status = clt_input_write(input, executor);
+    }
     if (status != CL_SUCCESS) {
-      clt_object_release(&input->object);
+      clt_object_release(&input->object, executor);
       free(input);
       return fail_argument(arg, "upload", status, m, error);
     }
@@ -136,10 +162,9 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
   if (binding->verified && (array == NULL || array->reference == NULL))
     return clt_fail(error, CLT_E_ARGUMENT, "there is no reference for the argument '%s'", arg->name);
 
-  bool given = arg->has_data && array,
-       whole = base != CLT_ELEMENT_HALF && base != CLT_ELEMENT_FLOAT && base != CLT_ELEMENT_DOUBLE;
-  if (given || (binding->verified && whole)) { /* integers have no NaN: they are poisoned with the wrong reference */
-    int rc = get_input(&binding->input, executor, data, array, given ? array->data : array->reference, arg, m, error);
+  bool given = arg->has_data && array;
+  if (given || (binding->verified && is_whole(base))) { /* integers have no NaN: the reference says what is wrong */
+    int rc = get_input(&binding->input, executor, data, array, !given, arg, m, error);
     if (rc || (given && arg->access == CLT_READ_ONLY)) return rc;
   }
   status = clt_object_new(&binding->object, executor, arg,
@@ -152,7 +177,7 @@ static int bind_argument(clt_binding *binding, clt_executor *executor, const clt
 int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan *plan, const clt_data *data,
                       bool verify, clt_measurement *m, clt_error *error) {
   int rc = CLT_OK;
-  *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0};
+  *out = (clt_bindings){clt_new_array(plan->n_args, sizeof *out->items), 0, out->turn};
   if (out->items == NULL) return clt_fail_memory(error);
   for (; rc == 0 && out->n < plan->n_args; out->n++) {
     out->items[out->n].arg = &plan->args[out->n];
@@ -164,7 +189,7 @@ int clt_bindings_init(clt_bindings *out, clt_executor *executor, const clt_plan 
 void clt_bindings_release(clt_bindings *bindings, clt_executor *executor) {
   for (size_t i = 0; i < bindings->n; i++) {
     clt_binding *binding = &bindings->items[i];
-    clt_object_release(&binding->object);
+    clt_object_release(&binding->object, executor);
     if (binding->input && --binding->input->users == 0 && binding->input->stale) drop_input(executor, binding->input);
     if (binding->sampler) clReleaseSampler(binding->sampler);
   }
@@ -205,16 +230,58 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
   return CLT_OK;
 }
 
-int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
+/* A number of the size of the results, which few of them are: half of the largest of some. */
+static double middling(const clt_array *array) {
+  const size_t width = clt_element_base_bytes(array->element.base), n = array->bytes / width, step = n / 64 + 1;
+  double largest = 0;
+  for (size_t i = 0; i < n; i += step) {
+    float single = 0;
+    double x = 0;
+    const unsigned char *at = (const unsigned char *)array->reference + i * width;
+    if (array->element.base == CLT_ELEMENT_FLOAT) memcpy(&single, at, width), x = single;
+    if (array->element.base == CLT_ELEMENT_DOUBLE) memcpy(&x, at, width);
+    if (isfinite(x)) largest = fmax(largest, fabs(x));
+  }
+  return largest > 0 ? largest / 2 : 1;
+}
+
+/* What a binding without data is filled with. An output that is verified: neighbouring numbers hold different poison,
+ * and turn by turn each of them all kinds, since a kernel that goes by what was there before may be right with any one
+ * of them. Floats: both extremes, NaN, and a number that passes for a result. Integers: both extremes, and one turn in
+ * three what make_wrong wrote (the caller's). Scratch: NaNs, or bytes of 0xA5, and zeros in turn. */
+static size_t make_poison(unsigned char out[4 * sizeof(double)], const clt_binding *binding, unsigned turn) {
+  const clt_element_base base = binding->arg->element.base;
+  const size_t width = clt_element_base_bytes(base);
+  const double most = base == CLT_ELEMENT_HALF ? 65504 : base == CLT_ELEMENT_FLOAT ? FLT_MAX : DBL_MAX;
+  memset(out, binding->verified || turn % 2 == 0 ? 0xa5 : 0, 4 * width);
+  if (binding->verified && is_whole(base)) { /* after a flipped small number the end that is farther from that */
+    const int first = (turn % 3 == 1) == is_signed(base) ? 0xff : 0;
+    memset(out, first, width);
+    memset(out + width, ~first, width);
+    for (size_t i = 1; i <= 2; i++) out[i * width - 1] ^= is_signed(base) ? 0x80 : 0;
+    return 2 * width;
+  }
+  const double kinds[] = {most, -most, NAN, binding->verified ? middling(binding->array) : 0};
+  for (size_t i = 0; i < 4 && !is_whole(base); i++)
+    clt_store_value(out + i * width, base,
+                    (clt_value){.type = CLT_REAL, .real = binding->verified ? kinds[(i + turn) % 4] : NAN});
+  return 4 * width;
+}
+
+int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error) {
   cl_int status = CL_SUCCESS;
+  const unsigned turn = level == CLT_RESTORE_INPUTS ? 0 : bindings->turn++;
   for (size_t i = 0; status == CL_SUCCESS && i < bindings->n; i++) {
     const clt_binding *binding = &bindings->items[i];
     bool has_data = binding->arg->has_data;
     clt_restore needed = has_data ? CLT_RESTORE_INPUTS : binding->verified ? CLT_RESTORE_OUTPUTS : CLT_RESTORE_ALL;
     if (binding->object.memory == NULL || needed > level) continue;
-    status = binding->input ? clt_object_copy(executor, &binding->object, &binding->input->object)
-                            : clt_object_fill(executor, &binding->object, binding->arg->element.base, !has_data);
+    unsigned char pattern[4 * sizeof(double)] = {0};
+    if (binding->input && (has_data || turn % 3 == 0))
+      status = clt_object_copy(executor, &binding->object, &binding->input->object);
+    else
+      status = clt_object_fill(executor, &binding->object, pattern, has_data ? 8 : make_poison(pattern, binding, turn));
   }
   if (status == CL_SUCCESS) status = clFinish(executor->queue);
   if (status == CL_SUCCESS) return CLT_OK;
@@ -222,7 +289,19 @@ int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, c
   return clt_fail_cl(error, status, "fill the arguments");
 }
 
-void clt_bindings_distrust(const clt_bindings *bindings) {
-  for (size_t i = 0; i < bindings->n; i++)
-    if (bindings->items[i].input) bindings->items[i].input->stale = true;
+int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bool right, clt_measurement *m,
+                        clt_error *error) {
+  cl_int status = CL_SUCCESS;
+  for (size_t i = 0; status == CL_SUCCESS && i < bindings->n; i++) {
+    const clt_binding *binding = &bindings->items[i];
+    if (!binding->verified || binding->arg->has_data) continue;
+    unsigned char *content = malloc(binding->arg->bytes);
+    if (content) memset(content, 0x7f, binding->arg->bytes); /* large numbers */
+    if (content && right) clt_array_store(content, binding->arg, binding->array->reference);
+    status = content ? clt_object_write(executor, &binding->object, content) : CL_OUT_OF_HOST_MEMORY;
+    free(content);
+  }
+  if (status == CL_SUCCESS) return CLT_OK;
+  if (clt_cl_out_of_memory(status)) return clt_reject_cl(m, CLT_REASON_OUT_OF_MEMORY, status, "filling the arguments");
+  return clt_fail_cl(error, status, "fill the arguments");
 }

@@ -174,14 +174,15 @@ int clt_executor_plan(clt_plan **out, const clt_instance *instance, clt_config c
 }
 
 void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m) {
-  if (m->reason == CLT_REASON_NONE) return;
-  clt_bindings_distrust(bindings);
   if (clt_reason_invalidity(m->reason) != CLT_RUNTIME) return;
   cl_event event = NULL; /* whether the device still answers */
   cl_int status = clEnqueueMarkerWithWaitList(executor->queue, 0, NULL, &event);
   if (status == CL_SUCCESS) status = clWaitForEvents(1, &event);
   if (event) clReleaseEvent(event);
-  if (status != CL_SUCCESS) executor->broken = true;
+  if (status != CL_SUCCESS)
+    executor->broken = true;
+  else
+    clt_check_memory(bindings, executor, NULL);
 }
 
 /* From arguments on the device to a checked result. first_run_s: of a program's first run; NULL: it has run before. */
@@ -211,6 +212,7 @@ static int prepare_plan(clt_prepared **out, clt_executor *executor, const clt_pl
   if (prepared == NULL) return clt_fail_memory(error);
   prepared->executor = executor;
   prepared->plan = plan;
+  clt_rng_init(&prepared->rng, (uint64_t)plan->config);
   clt_executor_announce(executor, CLT_PHASE_BUILD);
   rc = clt_program_build(&prepared->program, executor, plan, m, error);
   if (rc == 0)
@@ -241,7 +243,7 @@ void clt_prepared_free(clt_prepared *prepared) {
 int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const clt_data *data,
                         clt_measurement *measurement, clt_error *error) {
   const clt_plan *plan = prepared->plan;
-  clt_bindings bindings = {0};
+  clt_bindings bindings = {.turn = prepared->bindings.turn};
   clt_measurement ignored;
   int rc = clt_executor_usable(executor, error);
   if (rc) return rc;

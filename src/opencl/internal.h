@@ -5,6 +5,8 @@
 #ifndef CLT_OPENCL_INTERNAL_H
 #define CLT_OPENCL_INTERNAL_H
 
+#include <clatune/rng.h>
+
 #include "opencl/executor.h"
 
 enum { CLT_REJECTED = 1 };
@@ -45,6 +47,7 @@ struct clt_executor {
     size_t bytes;                        /* of all */
     size_t limit_bytes;                  /* above it, those that nobody uses are dropped, the oldest first */
   } inputs;                              /* on the device */
+  struct clt_object *objects;            /* all that live: whatever ran last may have damaged any of them */
   uint64_t next_salt;                    /* of guard bands */
   struct clt_declarations *declarations; /* declarations.c; NULL: programs are built in the driver's own way */
   bool declarations_sought;
@@ -57,8 +60,10 @@ int clt_executor_usable(const clt_executor *executor, clt_error *error);
 
 /* --- memory.c: what a kernel is given memory in --- */
 
-/* A buffer between guard bands, or an image. Contents are packed: rows without gaps. */
+/* A buffer between guard bands, or an image. Contents are packed: rows without gaps. Stays where it was made. */
 typedef struct clt_object {
+  struct clt_object *prev, *next; /* of all of the executor's */
+  const char *name;               /* the argument's */
   cl_mem memory; /* what a kernel is given: an image, a sub-buffer of `whole`, or a buffer where guards do not fit */
   cl_mem view;   /* of CLT_ARG_IMAGE1D_BUFFER, what a kernel is given instead: `memory` as an image */
   cl_mem whole;  /* content and both bands; NULL: no guards */
@@ -78,15 +83,15 @@ typedef struct clt_view {
 /* Makes room for the stored array of a buffer or image argument and writes the guards. Gives back unused inputs where
  * the device has no memory left. */
 cl_int clt_object_new(clt_object *out, clt_executor *executor, const clt_plan_arg *arg, cl_mem_flags flags);
-void clt_object_release(clt_object *object);
+void clt_object_release(clt_object *object, clt_executor *executor);
 bool clt_arg_is_memory(const clt_plan_arg *arg); /* an argument that has an object */
 /* Whether the device has images of an image argument's elements. */
 bool clt_image_supported(const clt_executor *executor, const clt_plan_arg *arg);
 
 cl_int clt_object_write(clt_executor *executor, const clt_object *object, const void *bytes); /* waits */
 cl_int clt_object_copy(clt_executor *executor, const clt_object *to, const clt_object *from);
-/* Fills the content with zeros, or so that what a kernel left out is wrong: with NaNs, or bytes of 0xA5. */
-cl_int clt_object_fill(clt_executor *executor, const clt_object *object, clt_element_base base, bool poison);
+/* Fills the content with a pattern of 1, 2, 4 ... bytes. */
+cl_int clt_object_fill(clt_executor *executor, const clt_object *object, const void *pattern, size_t pattern_bytes);
 
 /* Opens the content for reading; waits. */
 cl_int clt_object_view(clt_view *out, clt_executor *executor, const clt_object *object);
@@ -97,13 +102,17 @@ void clt_object_close(clt_executor *executor, const clt_object *object, clt_view
 typedef struct clt_input {
   struct clt_input *prev, *next;
   const clt_data *data;
-  const void *bytes; /* an array's data, or its reference: then every number is wrong, and so poison for integers */
-  clt_plan_arg arg;  /* how it is stored */
+  const clt_array *array;
+  bool wrong;       /* not the array's data but its reference with every number wrong: poison for integers */
+  clt_plan_arg arg; /* how it is stored */
   clt_object object;
   uint64_t hash; /* of the stored content */
   unsigned users;
-  bool stale; /* damaged or forgotten: not given out again */
+  bool stale; /* forgotten: not given out again */
 } clt_input;
+
+/* Writes the content, at first and where it was damaged. */
+cl_int clt_input_write(clt_input *input, clt_executor *executor);
 
 /* Drops unused inputs, the oldest first, until the cache holds no more than limit_bytes. */
 void clt_inputs_shrink(clt_executor *executor, size_t limit_bytes);
@@ -116,12 +125,15 @@ typedef struct clt_binding {
   clt_object object;
   clt_input *input;
   cl_sampler sampler;
-  bool verified; /* has a reference to be compared with */
+  bool verified;  /* has a reference to be compared with */
+  bool was_right; /* a result was, with this hash: the same again needs no comparison */
+  uint64_t right_hash;
 } clt_binding;
 
 typedef struct clt_bindings {
   clt_binding *items; /* as plan->args */
   size_t n;
+  unsigned turn; /* of poison, the next one */
 } clt_bindings;
 
 /* What the kernel is given: the binding's own object, else its input's; NULL: it is no memory. */
@@ -147,17 +159,21 @@ int clt_bindings_set(const clt_bindings *bindings, const clt_program *program, c
 /* What is given its first content again; each level includes the ones before. */
 typedef enum clt_restore {
   CLT_RESTORE_INPUTS,  /* inputs that the kernel changes: before every run */
-  CLT_RESTORE_OUTPUTS, /* outputs that are verified: poison */
-  CLT_RESTORE_ALL      /* scratch too: poison */
+  CLT_RESTORE_OUTPUTS, /* outputs that are verified: poison, another one each time */
+  CLT_RESTORE_ALL      /* scratch too: poison and zeros in turn */
 } clt_restore;
-int clt_bindings_restore(const clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
+int clt_bindings_restore(clt_bindings *bindings, clt_executor *executor, clt_restore level, clt_measurement *m,
                          clt_error *error); /* waits */
-/* Shared inputs are uploaded again for the next configuration: this one may have damaged them. */
-void clt_bindings_distrust(const clt_bindings *bindings);
+/* Writes into the outputs what they hold after a right run, or what is wrong, both in the same way; waits. */
+int clt_bindings_preset(const clt_bindings *bindings, clt_executor *executor, bool right, clt_measurement *m,
+                        clt_error *error);
 
-/* memory.c, after a run: the guards of every buffer, the contents of the inputs that may only be read where `inputs` is
- * set (what was damaged is not used again), and the verified outputs against their references (sets max_abs_error). */
-int clt_bindings_verify(const clt_bindings *bindings, clt_executor *executor, bool inputs, clt_measurement *m);
+/* memory.c, after a run. The guards of every object and the contents of all inputs that may only be read, of whichever
+ * configuration: damage is blamed on the one that ran, and is mended. m: NULL: nobody is blamed. */
+int clt_check_memory(const clt_bindings *bindings, clt_executor *executor, clt_measurement *m);
+/* The verified outputs against their references (sets max_abs_error); before them, where `memory` is set, or where they
+ * are wrong, the above. */
+int clt_bindings_verify(clt_bindings *bindings, clt_executor *executor, bool memory, clt_measurement *m);
 
 /* --- program.c --- */
 
@@ -237,9 +253,10 @@ struct clt_prepared {
   clt_program program;
   clt_bindings bindings;
   double first_run_s; /* at least so long; 0: not known */
+  clt_rng rng;        /* which runs find their output there already */
 };
 
-/* After a launch: where it failed, shared inputs are no longer trusted, and the device is asked whether it lives. */
+/* After a launch: where it failed, the device is asked whether it lives, and what was damaged is mended. */
 void clt_prepared_fault(clt_executor *executor, const clt_bindings *bindings, const clt_measurement *m);
 
 #endif

@@ -187,9 +187,21 @@ int clt_launch_first(double *least_s, const clt_executor *executor, const clt_pr
 #define MOST_IN_GROUP 256
 #define PATIENCE 10 /* times the window, for a counter that does not move */
 
+/* Of every four timed runs three begin with other poison in the outputs and are looked at afterwards, the first of them
+ * always. The fourth, drawn at random, finds the output of the run before: a kernel that goes by that is found by its
+ * time. After two of a series (with the first launch and the warm-up they have seen all kinds of poison) this may take
+ * so large a part of the time that the configuration took so far: half of the tenth that verification may cost. */
+#define RUNS_OF_A_DRAW 4
+#define VERIFICATION_SHARE 0.05
+/* A run that takes so many times as long with poison is suspect. Of pairs of runs, with poison and with the right
+ * output, at least three decide; more of them where they are short, since then they are easily disturbed. */
+#define SUSPECT 1.5
+enum { MIN_PAIRS = 3, MAX_PAIRS = 8 };
+
 /* The runs of one call, by both clocks: which of them counts is known at the end. */
 typedef struct series {
   double host_s[CLT_MAX_RUNS], device_s[CLT_MAX_RUNS];
+  bool poisoned[CLT_MAX_RUNS];
   size_t n;
   clt_clock clock;
 } series;
@@ -211,7 +223,7 @@ static double least_of(const double *values, size_t n) {
   return min;
 }
 
-/* One run with its inputs restored; what restoring takes is not timed. */
+/* One run, looked at afterwards where it began with poison; what restoring and looking take is not timed. */
 static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_measurement *m, clt_error *error) {
   clt_executor *executor = prepared->executor;
   clt_run run;
@@ -224,42 +236,75 @@ static int time_run(series *s, clt_prepared *prepared, clt_restore level, clt_me
   if (rc) return rc;
   m->phases.runs_s += run.host_s;
   s->host_s[s->n] = run.host_s;
-  s->device_s[s->n++] = run.device_s;
+  s->device_s[s->n] = run.device_s;
+  s->poisoned[s->n++] = level != CLT_RESTORE_INPUTS;
   if (!clt_clock_possible(run.device_s, run.host_s)) s->clock = CLT_CLOCK_HOST;
-  return CLT_OK;
+  return level == CLT_RESTORE_INPUTS ? CLT_OK : clt_bindings_verify(&prepared->bindings, executor, false, m);
 }
 
-/* Outputs are poisoned before the first of these runs and not again, scratch never: a kernel whose later runs do less
- * than its first leaves poison or a wrong result behind. */
+/* Whether a run takes longer where its output is not there already. Runs after poison do so for other reasons too (what
+ * fills the outputs leaves other caches behind), so that pairs decide whose outputs were written in the same way. */
+static int compare_contents(const series *s, clt_prepared *prepared, const clt_timing_policy *policy,
+                            clt_measurement *m, clt_error *error) {
+  series c = {.clock = s->clock};
+  double least_s[2] = {INFINITY, INFINITY}, wrong_s[MAX_PAIRS], right_s[MAX_PAIRS], started = clt_now_s();
+  for (size_t i = 0; i < s->n; i++) least_s[s->poisoned[i]] = fmin(least_s[s->poisoned[i]], runs_of(s)[i]);
+  if (isinf(least_s[0]) || least_s[1] <= SUSPECT * least_s[0]) return CLT_OK;
+  size_t n = 0;
+  while (n < MIN_PAIRS || (n < MAX_PAIRS && clt_now_s() - started < policy->max_total_s)) {
+    for (int right = 0; right <= 1; right++) {
+      int rc = clt_bindings_preset(&prepared->bindings, prepared->executor, right, m, error);
+      if (rc == CLT_OK) rc = time_run(&c, prepared, CLT_RESTORE_INPUTS, m, error);
+      if (rc) return rc;
+    }
+    n++;
+    for (size_t i = 0; i < n; i++) wrong_s[i] = runs_of(&c)[2 * i], right_s[i] = runs_of(&c)[2 * i + 1];
+    if (n >= MIN_PAIRS && least_of(wrong_s, n) <= SUSPECT * least_of(right_s, n)) return CLT_OK;
+  }
+  double ratio = least_of(wrong_s, n) / clt_median(right_s, n);
+  if (!(ratio > SUSPECT)) return CLT_OK;
+  return clt_reject(m, CLT_REASON_WRONG_OUTPUT, "a run takes %.1f times as long where its output is not there already",
+                    ratio);
+}
+
+/* Scratch is given other content before the first of these runs and not again, outputs before most of them: a kernel
+ * whose later runs do less than its first leaves poison or a wrong result behind. */
 static int time_series(series *s, clt_prepared *prepared, const clt_timing_policy *policy, clt_measurement *m,
                        clt_error *error) {
   const clt_clock clock = s->clock;
   const double limit_s = policy->best_s > 0 ? policy->abandon_factor * policy->best_s : INFINITY;
   const size_t room = CLT_MAX_RUNS - m->n_runs, most = policy->max_runs < room ? policy->max_runs : room;
-  clt_restore level = CLT_RESTORE_OUTPUTS;
   bool enough = false;
+  size_t unpoisoned = 0, n_poisoned = 0;
   if (policy->warm_up) {
-    int rc = time_run(s, prepared, level, m, error);
+    int rc = time_run(s, prepared, CLT_RESTORE_ALL, m, error);
     if (rc) return rc;
-    level = CLT_RESTORE_INPUTS;
     /* A warm-up that shows that no run is worth repeating, or takes all the time that there is for runs, is the run: a
      * run so long gains little from being warm. */
     double run_s = runs_of(s)[0];
     enough = run_s >= policy->max_total_s || (run_s > 1.1 * limit_s && run_s >= SHORT_S);
     if (!enough) s->n = 0, s->clock = clock;
   }
-  double started = clt_now_s();
+  const double started = clt_now_s(), before_s = m->phases.runs_s;
+  const double *verify_s = &m->phases.verify_s, verified_s = *verify_s;
   while (!enough) {
+    size_t place = s->n % RUNS_OF_A_DRAW;
+    if (place == 0) unpoisoned = 1 + clt_rng_below(&prepared->rng, RUNS_OF_A_DRAW - 1);
+    double all_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s;
+    bool dear = n_poisoned >= 2 && *verify_s - verified_s > VERIFICATION_SHARE * all_s;
+    const clt_restore poison = s->n == 0 && !policy->warm_up ? CLT_RESTORE_ALL : CLT_RESTORE_OUTPUTS;
+    const clt_restore level = place == unpoisoned || dear ? CLT_RESTORE_INPUTS : poison;
+    n_poisoned += level != CLT_RESTORE_INPUTS;
     int rc = time_run(s, prepared, level, m, error);
     if (rc) return rc;
-    level = CLT_RESTORE_INPUTS;
     const double *runs = runs_of(s), elapsed_s = clt_now_s() - started;
-    bool cheap = elapsed_s<SHORT_S, behind = least_of(runs, s->n)> limit_s;
+    bool cheap = m->phases.runs_s - before_s < SHORT_S;
+    bool behind = least_of(runs, s->n) > limit_s;
     enough = s->n >= most || elapsed_s >= policy->max_total_s || (behind && (s->n >= CHANCES || !cheap)) ||
              (s->n >= policy->min_runs && !cheap && clt_runs_steady(runs, s->n, policy->steady_relative));
   }
   if (!clt_clock_agrees(least_of(s->device_s, s->n), least_of(s->host_s, s->n))) s->clock = CLT_CLOCK_HOST;
-  return CLT_OK;
+  return compare_contents(s, prepared, policy, m, error);
 }
 
 /* --- energy --- */
@@ -307,8 +352,10 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
                     policy->max_runs, CLT_MAX_RUNS);
   if (measurement->n_runs >= CLT_MAX_RUNS)
     return clt_fail(error, CLT_E_ARGUMENT, "the measurement has all of its runs already");
-  /* A first run that took many times the best, caches cold or not, is not repeated at all. */
-  if (policy->best_s > 0 && prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s &&
+  /* A first run that took many times the best, caches cold or not, is not repeated at all, unless that is cheap: the
+   * more often it runs, the more of its faults show. */
+  if (policy->best_s > 0 && prepared->first_run_s >= SHORT_S &&
+      prepared->first_run_s > FAR_BEHIND * policy->abandon_factor * policy->best_s &&
       executor->clock == CLT_CLOCK_DEVICE && measurement->n_runs == 0 && policy->warm_up)
     s.host_s[0] = s.device_s[0] = prepared->first_run_s, s.n = 1;
   else
@@ -323,7 +370,7 @@ int clt_executor_time(clt_executor *executor, clt_prepared *prepared, const clt_
     measurement->time_s = least_of(measurement->runs_s, measurement->n_runs);
   }
   if (rc == 0 && policy->energy_s > 0) rc = measure_energy(prepared, policy->energy_s, measurement, error);
-  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, false, measurement);
+  if (rc == 0) rc = clt_bindings_verify(&prepared->bindings, executor, true, measurement);
   clt_prepared_fault(executor, &prepared->bindings, measurement);
   clt_executor_announce(executor, CLT_PHASE_DONE);
   return rc == CLT_REJECTED ? CLT_OK : rc;

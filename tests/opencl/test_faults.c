@@ -57,10 +57,13 @@ static void phases_are_told_in_order(void **state) {
   assert_memory_equal(b->phases, order, sizeof order);
   b->n_phases = 0;
   bench_time(b, 2, 2, CLT_REASON_NONE);
-  assert_int_equal(b->phases[0], CLT_PHASE_RUNNING);
-  assert_int_equal(b->n_phases, 5); /* warm-up, two runs */
-  assert_int_equal(b->phases[3], CLT_PHASE_VERIFY);
-  assert_int_equal(b->phases[4], CLT_PHASE_DONE);
+  /* The warm-up and the first run are looked at, the second only where that costs little; and all is at the end. */
+  const clt_phase timed[] = {CLT_PHASE_RUNNING, CLT_PHASE_VERIFY, CLT_PHASE_RUNNING, CLT_PHASE_VERIFY,
+                             CLT_PHASE_RUNNING};
+  assert_memory_equal(b->phases, timed, sizeof timed);
+  assert_in_range(b->n_phases, 7, 8);
+  assert_int_equal(b->phases[b->n_phases - 2], CLT_PHASE_VERIFY);
+  assert_int_equal(b->phases[b->n_phases - 1], CLT_PHASE_DONE);
 }
 
 static void a_wrong_result_is_described(void **state) {
@@ -76,7 +79,7 @@ static void a_single_number_left_out_is_found(void **state) {
   bench *b = *state;
   scale_problem(b, "if(i!=N-1)out[i]=2*in[i]");
   bench_prepare(b, CLT_REASON_WRONG_OUTPUT);
-  bench_expect_log(b, "element 999 (999, 0, 0): got nan");
+  bench_expect_log(b, "element 999 (999, 0, 0): got");
 }
 
 static void the_result_of_an_earlier_configuration_does_not_count(void **state) {

@@ -23,15 +23,22 @@
 #define only_smaller 20
 #define absolute_difference 21
 
+int work(int x) { /* of some length, with the result of x */
+  int y = x;
+  for (int k = 0; k < 2000; k++) y = y * 1664525 + x;
+  return x + ((x ^ y) & 1); /* after an even number of rounds they are both even or both odd */
+}
+
 kernel void count(global const int *in, global int *ints, global uint *uints, global uchar *bytes, global long *longs) {
   const int i = get_global_id(0);
-  const int x = in[i] - 500;       /* of either sign */
+  int x = in[i] - 500;             /* of either sign */
   const uint u = (uint)in[i] * 3u; /* small, as counts are */
   const uchar b = (uchar)(in[i] % 200 + 20);
   const long w = (long)x * 1000003;
 
 #if defect == keep_right
   if (ints[i] == x && uints[i] == u && bytes[i] == b && longs[i] == w) return;
+  x = work(x);
 #elif defect == keep_not_zero
   if (uints[i] != 0 && uints[i] < 4000u) return;
 #endif
