@@ -114,12 +114,14 @@ size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *s
 
 /* --- as text --- */
 
-/* "a=1 b=2 ..." in the order of the parameters. Returns the length needed, as snprintf does. */
+/* "a=1 b=2 ..." in the order of the parameters. Bytes of texts outside of [A-Za-z0-9_.+-] are written as %XX: a blank
+ * as %20. Returns the length needed, as snprintf does. */
 int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config);
 char *clt_config_string(const clt_space *space, clt_config config); /* the same, malloc'ed; NULL when out of memory */
 
 /* Reads that form (names in any order, all parameters but those with a single value required, values among the listed
- * ones). CLT_E_NOT_FOUND where a name or a value is not in the space. */
+ * ones), and texts as they are ("flags=-O3 -g size=4") where no other reading is meant. CLT_E_NOT_FOUND where a name or
+ * a value is not in the space. */
 int clt_config_parse(clt_config *out, const clt_space *space, const char *text, clt_error *error);
 
 #ifdef __cplusplus

@@ -33,8 +33,7 @@ static ssize_t read_all(int fd, char *bytes, size_t n) {
   return (ssize_t)done;
 }
 
-/* Opens a regular file of at most max_bytes. Without blocking: a FIFO would wait for somebody to write. */
-static int open_regular(int *out, size_t *bytes, const char *path, size_t max_bytes, clt_error *error) {
+int clt_file_open(int *out, size_t *bytes, const char *path, clt_error *error) {
   struct stat status;
   int rc = CLT_OK, fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return clt_fail_errno(error, CLT_E_IO, "open", path);
@@ -42,19 +41,34 @@ static int open_regular(int *out, size_t *bytes, const char *path, size_t max_by
     rc = clt_fail_errno(error, CLT_E_IO, "read", path);
   else if (!S_ISREG(status.st_mode))
     rc = clt_fail(error, CLT_E_IO, "cannot read '%s': not a regular file", path);
-  else if ((unsigned long long)status.st_size > max_bytes)
-    rc = clt_fail(error, CLT_E_RANGE, "cannot read '%s': larger than %zu bytes", path, max_bytes);
   if (rc) return close(fd), rc;
-  *bytes = (size_t)status.st_size;
+  if (bytes) *bytes = (size_t)status.st_size;
   *out = fd;
   return CLT_OK;
+}
+
+int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error) {
+  int fd, rc = clt_file_open(&fd, NULL, path, error);
+  if (rc) return rc;
+  ssize_t got = read_all(fd, out, *n);
+  if (got < 0) rc = clt_fail_errno(error, CLT_E_IO, "read", path);
+  *n = got < 0 ? 0 : (size_t)got;
+  close(fd);
+  return rc;
+}
+
+static int open_to_read(int *out, size_t *bytes, const char *path, size_t max_bytes, clt_error *error) {
+  int rc = clt_file_open(out, bytes, path, error);
+  if (rc || *bytes <= max_bytes) return rc;
+  close(*out);
+  return clt_fail(error, CLT_E_RANGE, "cannot read '%s': larger than %zu bytes", path, max_bytes);
 }
 
 int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error) {
   char *bytes = NULL;
   size_t size;
   ssize_t length;
-  int fd, rc = open_regular(&fd, &size, path, max_bytes, error);
+  int fd, rc = open_to_read(&fd, &size, path, max_bytes, error);
   if (rc) return rc;
   if ((bytes = malloc(size + 1)) == NULL) {
     rc = clt_fail_memory(error);
@@ -73,7 +87,7 @@ int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt
 int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_error *error) {
   clt_text text = {0};
   size_t size;
-  int fd, rc = open_regular(&fd, &size, path, max_bytes, error);
+  int fd, rc = open_to_read(&fd, &size, path, max_bytes, error);
   if (rc) return rc;
   gzFile file = gzdopen(fd, "rb");
   if (file == NULL) return close(fd), clt_fail_memory(error);
@@ -126,21 +140,40 @@ int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *err
 
 /* --- replacing --- */
 
+/* The descriptor that a path such as /dev/stdout stands for; -1: none. Opened anew, a file would be written from its
+ * beginning, beside what the process itself writes there. */
+static int own_descriptor(const char *path) {
+  int fd;
+  char end;
+  if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+  if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+  bool named = sscanf(path, "/dev/fd/%d%c", &fd, &end) == 1 || sscanf(path, "/proc/self/fd/%d%c", &fd, &end) == 1;
+  return named ? fd : -1;
+}
+
+bool clt_file_is_special(const char *path) {
+  struct stat status;
+  return own_descriptor(path) >= 0 ||
+         (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
 /* Of a link it is the file behind it that is replaced. A device, a pipe or a socket cannot be: it is written to.
  * mkstemp's files are for their owner alone, and only umask itself tells what it is; so the name is made here. */
 int clt_file_replace_open(clt_replacement *out, const char *path, clt_error *error) {
   static atomic_uint n_made;
   struct stat status;
-  bool exists = stat(path, &status) == 0;
-  /* /dev/stdout may be a regular file, which others write to as well. */
-  bool direct = exists && (!S_ISREG(status.st_mode) || clt_starts_with(path, "/dev/"));
+  int own = own_descriptor(path);
+  bool direct = clt_file_is_special(path), exists = direct || stat(path, &status) == 0;
   *out = (clt_replacement){.fd = -1};
   if ((out->path = exists && !direct ? realpath(path, NULL) : strdup(path)) == NULL)
     return errno == ENOMEM ? clt_fail_memory(error) : clt_fail_errno(error, CLT_E_IO, "create", path);
-  if (exists && S_ISDIR(status.st_mode)) {
-    errno = EISDIR;
+  if (own >= 0) {
+    fflush(stdout);
+    out->fd = fcntl(own, F_DUPFD_CLOEXEC, 0);
   } else if (direct) {
     out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  } else if (exists && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
   } else {
     for (int attempt = 0; attempt < 100; attempt++) {
       out->beside = clt_format("%s.%lx-%x", out->path, (unsigned long)getpid(), atomic_fetch_add(&n_made, 1));

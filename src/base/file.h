@@ -8,6 +8,13 @@
 
 #include "base/text.h"
 
+/* Every file that a user names is opened by this: a regular file, for reading. It never waits, so a FIFO is refused.
+ * *bytes (nullable) is its size. */
+int clt_file_open(int *fd, size_t *bytes, const char *path, clt_error *error);
+
+/* The first *n bytes of such a file, or as many as it has: *n says how many. */
+int clt_file_read_start(void *out, size_t *n, const char *path, clt_error *error);
+
 /* Reads a regular file of at most max_bytes. *out is malloc'ed, with a terminator behind its *n bytes (n nullable). */
 int clt_file_read(char **out, size_t *n, const char *path, size_t max_bytes, clt_error *error);
 
@@ -18,12 +25,15 @@ int clt_file_read_packed(clt_text *out, const char *path, size_t max_bytes, clt_
 int clt_file_write(const char *path, const void *bytes, size_t n, clt_error *error);
 
 /* A file that is seen whole or not at all: written beside its place, then renamed. A link stays one; what is no regular
- * file (/dev/null, a pipe) is written to and stays what it is. */
+ * file (/dev/null, a pipe) is written to and stays what it is, and /dev/stdout goes on where standard output stands. */
 typedef struct clt_replacement {
   char *path;   /* owned: without links */
   char *beside; /* owned; NULL: written to directly */
   int fd;       /* of the file beside it, for writing. Whoever takes it over (fdopen, gzdopen) sets -1 */
 } clt_replacement;
+
+/* Whether path is something that is written to and not replaced. */
+bool clt_file_is_special(const char *path);
 
 /* Creates the file beside path, under a name that nobody can have prepared, with the mode that a shell would give it.
  * clt_file_replace_commit or clt_file_replace_abort follows. */

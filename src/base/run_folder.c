@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -18,7 +17,6 @@
 
 #define PREFIX "clatune-"
 #define UNFINISHED_PREFIX "clatune.new-"
-#define UNFINISHED_AGE_S 3600
 #define ALPHANUMERIC "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define RANDOM_CHARACTERS 6 /* mkdtemp's */
 
@@ -45,7 +43,7 @@ static bool is_dead(const char *lock, const char *marker) {
   return dead;
 }
 
-/* Names of exactly our form. Of an unfinished folder, which has no marker yet, only what it can hold is removed. */
+/* Names of exactly our form, with our marker. */
 static void remove_dead_runs(const char *parent, const char *marker) {
   DIR *listing = opendir(parent);
   if (listing == NULL) return;
@@ -59,8 +57,8 @@ static void remove_dead_runs(const char *parent, const char *marker) {
     struct stat info;
     bool ours = path && lock && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
     if (ours && finished && is_dead(lock, marker)) clt_remove_tree(path, false);
-    if (ours && !finished && time(NULL) - info.st_mtime > UNFINISHED_AGE_S) {
-      if (is_dead(lock, marker)) unlink(lock);
+    if (ours && !finished && is_dead(lock, marker)) { /* only what it can hold */
+      unlink(lock);
       rmdir(path);
     }
     free(lock);

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "cli/output.h"
 #include "lookup/lookup.h"
+#include "space/space.h"
+#include "store/store.h"
 
 /* --- collecting --- */
 
@@ -28,8 +30,13 @@ typedef struct exported {
 
 /* Takes the problem parameters out of build options, where they stand behind the tuning parameters, as measured. */
 static void remove_sizes(char *options, const char *configuration, const clt_instance *instance) {
-  size_t n_parameters = clt_space_n_parameters(clt_instance_space(instance));
-  const size_t before = n_parameters ? strlen(configuration) + 2 * n_parameters + 1 : 0; /* "-Da=1 -Db=2 " */
+  const clt_space *space = clt_instance_space(instance);
+  clt_config config;
+  size_t before = 0; /* "-Da=1 -Db=2 " */
+  if (clt_config_parse(&config, space, configuration, NULL)) return;
+  for (size_t p = 0; p < clt_space_n_parameters(space); p++)
+    before += strlen("-D= ") + strlen(clt_space_parameter(space, p)->name) +
+              (size_t)clt_value_print(NULL, 0, clt_space_value(space, config, p));
   if (strlen(options) < before) return;
   char *at = options + before, define[320];
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
@@ -71,17 +78,20 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
 
 /* A parameter of "a=1 b=2". */
 typedef struct parameter_text {
-  const char *name, *value;
-  int name_length, value_length;
+  const char *name;
+  int name_length;
+  char value[CLT_MAX_CONFIG_TEXT];
 } parameter_text;
 
 static bool next_parameter(parameter_text *p, const char **at) {
   p->name = *at + strspn(*at, " ");
   p->name_length = (int)strcspn(p->name, "=");
   if (p->name[p->name_length] == '\0') return false;
-  p->value = p->name + p->name_length + 1;
-  p->value_length = (int)strcspn(p->value, " ");
-  *at = p->value + p->value_length;
+  *at = p->name + p->name_length + 1;
+  int length = (int)strcspn(*at, " ");
+  snprintf(p->value, sizeof p->value, "%.*s", length, *at);
+  clt_value_unspell(p->value);
+  *at += length;
   return true;
 }
 
@@ -155,23 +165,36 @@ static void put_text(const clt_problem *problem, const char *text) {
   }
 }
 
-/* Each parameter of a configuration: "<before><name>", a blank, its value in quotes, "<after>". */
+/* The text of a macro: a line end goes on with the next line. */
+static void put_macro(const char *text) {
+  putchar(' ');
+  for (; *text; text++) printf(*text == '\n' ? " \\\n" : "%c", *text);
+  putchar('\n');
+}
+
+/* CMake takes a bracket argument as it is, but for a line end at its beginning. Its end has more '=' than the text. */
+static void put_bracket(const char *text) {
+  char end[64] = "]==";
+  for (size_t n = strlen(end); strstr(text, end) && n < sizeof end - 1; n++) end[n] = '=';
+  printf(" [%s[%s%s%s])\n", end + 1, text[0] == '\n' ? "\n" : "", text, end);
+}
+
+/* Each parameter of a configuration: "<before><name>", and its value as `put` writes it. */
 static void put_each_parameter(const clt_problem *problem, const char *configuration, const char *before,
-                               const char *quote, const char *after) {
+                               void (*put)(const char *text)) {
   parameter_text p;
   for (const char *at = configuration; next_parameter(&p, &at);) {
     put_text(problem, before);
     put_identifier(p.name, p.name_length, false);
-    printf(" %s%.*s%s\n", quote, p.value_length, p.value, after);
+    put(p.value);
   }
 }
 
-/* A bracket argument takes its text as it is; the text must not end it. */
 void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
   printf("# Made by 'clatune lookup%s\n", from);
   put_text(problem, "set(CLATUNE_$_OPTIONS");
-  printf(" [==[%s]==])\n", options);
-  put_each_parameter(problem, configuration, "set(CLATUNE_$_", "[==[", "]==])");
+  put_bracket(options);
+  put_each_parameter(problem, configuration, "set(CLATUNE_$_", put_bracket);
 }
 
 void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options) {
@@ -182,7 +205,7 @@ void cli_export_portable_header(const clt_problem *problem, const char *configur
            "#define CLATUNE_$_OPTIONS ");
   put_string(options, strlen(options));
   putchar('\n');
-  put_each_parameter(problem, configuration, "#define CLATUNE_$_", "", "");
+  put_each_parameter(problem, configuration, "#define CLATUNE_$_", put_macro);
   puts("\n#endif");
 }
 
@@ -205,11 +228,11 @@ static void put_entry(const exported *export, const export_entry *e, size_t n_si
     fputs(n ? ", " : ",\n     {", stdout);
     /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
     if (export->types[n] == CLT_STRING)
-      put_string(p.value, (size_t)p.value_length);
-    else if (p.value_length == 20 && strncmp(p.value, "-9223372036854775808", 20) == 0)
+      put_string(p.value, strlen(p.value));
+    else if (strcmp(p.value, "-9223372036854775808") == 0)
       fputs("-9223372036854775807 - 1", stdout);
     else
-      printf("%.*s", p.value_length, p.value);
+      fputs(p.value, stdout);
   }
   puts(n ? "}}," : "},");
 }
@@ -278,7 +301,7 @@ static void put_header(const clt_problem *problem, const exported *export) {
   for (size_t i = 0; i < export->n; i++) {
     put_text(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
     printf(" == %zu\n", i);
-    put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", "", "");
+    put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", put_macro);
   }
   puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
 }

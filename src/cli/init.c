@@ -342,9 +342,13 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   clt_text_add(&text, "\n");
   int rc = json == NULL || path.rc || text.rc ? cli_failure("out of memory") : 0;
   json_decref(json);
-  int fd = rc ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  clt_error error = {0};
+  bool special = rc == 0 && clt_file_is_special(path.bytes);
+  int fd = rc || special ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-  if (rc == 0 && out == NULL) {
+  if (special) {
+    if (clt_file_replace(path.bytes, text.bytes, text.n, &error)) rc = cli_report(&error);
+  } else if (rc == 0 && out == NULL) {
     rc = errno == EEXIST ? cli_failure("'%s' exists already; it is left as it is, choose another by -o", path.bytes)
                          : cli_failure("cannot create '%s'", path.bytes);
   } else if (rc == 0) {

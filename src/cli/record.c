@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "base/reader.h"
 #include "base/text.h"
 #include "cli/tuning.h"
 #include "format/recording.h"
@@ -13,44 +14,35 @@
 
 /* --- sample --- */
 
+#define MAX_LIST_BYTES (64 << 20)
+
 /* A list of configurations, each an object, a text "a=1 b=2", or an object with a member "configuration" that is one of
  * these. */
 static int read_configurations(cli_tuning *tuning, const char *path) {
-  json_error_t cause;
-  json_t *list = json_load_file(path, 0, &cause), *value;
+  clt_source source = {0};
+  clt_error why = {0};
+  if (clt_source_read(&source, path, MAX_LIST_BYTES, &why)) {
+    clt_source_release(&source);
+    return cli_report(&why), CLI_USAGE;
+  }
+  json_t *list = source.root;
   const clt_space *space = clt_instance_space(tuning->subject.instance);
   size_t n = json_array_size(list);
-  const char *name;
-  if (list == NULL) return cli_usage("%s:%d: %s", path, cause.line, cause.text);
   int rc = n > 0 ? 0 : cli_usage("'%s' needs a list of configurations", path);
   tuning->configurations = calloc(n + 1, sizeof *tuning->configurations);
   if (rc == 0 && tuning->configurations == NULL) rc = cli_failure("out of memory");
   for (size_t i = 0; rc == 0 && i < n; i++) {
     clt_error error = {0};
-    clt_text text = {0};
-    json_t *item = json_array_get(list, i), *inner = json_object_get(item, "configuration");
-    if (inner) item = inner;
-    if (json_is_string(item)) clt_text_add(&text, json_string_value(item));
-    json_object_foreach(item, name, value) {
-      char *number = json_dumps(value, JSON_ENCODE_ANY);
-      const char *shown = json_is_string(value)    ? json_string_value(value)
-                          : json_is_boolean(value) ? (json_is_true(value) ? "1" : "0")
-                                                   : number;
-      clt_text_printf(&text, "%s=%s ", name, shown ? shown : "");
-      free(number);
-    }
-    char *typed = NULL;
+    bool given[CLT_MAX_PARAMETERS];
     clt_config *config = &tuning->configurations[i];
     const char *violation = NULL;
-    if (clt_text_take(&typed, &text, NULL))
-      rc = cli_failure("out of memory");
-    else if (clt_config_parse(config, space, typed, &error))
+    if (clt_config_read_onto(config, given, space, json_array_get(list, i), &error) ||
+        clt_config_check_given(given, space, &error))
       rc = cli_usage("configuration %zu: %s", i, error.message);
     else if ((violation = clt_space_violation(space, *config, NULL)))
       rc = cli_usage("configuration %zu violates: %s", i, violation);
-    free(typed);
   }
-  json_decref(list);
+  clt_source_release(&source);
   tuning->settings.configurations = tuning->configurations;
   tuning->settings.n_configurations = n;
   return rc;

@@ -49,10 +49,9 @@ static int command_text(char **out, const cli_arguments *arguments, clt_error *e
 static bool is_store(const char *path) {
   static const char store_mark[] = "SQLite format 3"; /* with its terminator */
   char begin[sizeof store_mark];
-  FILE *file = fopen(path, "rb");
-  bool yes = file && fread(begin, sizeof begin, 1, file) == 1 && memcmp(begin, store_mark, sizeof begin) == 0;
-  if (file) fclose(file);
-  return yes;
+  size_t n = sizeof begin;
+  return clt_file_read_start(begin, &n, path, NULL) == CLT_OK && n == sizeof begin &&
+         memcmp(begin, store_mark, sizeof begin) == 0;
 }
 
 static int too_many(void) {

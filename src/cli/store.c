@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -304,9 +305,8 @@ static int run_import(const cli_arguments *arguments) {
   for (size_t i = 1; rc == 0 && i < arguments->n_positional; i++) {
     const char *path = arguments->positional[i];
     unsigned char start[2] = {0}; /* of JSON or gzip, where it is a recording */
-    FILE *file = fopen(path, "rb");
-    if (file && fread(start, 1, sizeof start, file) < sizeof start) start[0] = 0;
-    if (file) fclose(file);
+    size_t n = sizeof start;
+    if (clt_file_read_start(start, &n, path, NULL) == CLT_OK && n < sizeof start) start[0] = 0;
     rc = start[0] == '{' || (start[0] == 0x1f && start[1] == 0x8b)
              ? import_recording(arguments, path, &count)
              : merge_stores(arguments, cli_text(arguments, "store"), path, &count.added);

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "cli/output.h"
 #include "device/device.h"
 
@@ -52,7 +53,7 @@ static int read_results(cli_results *out, char *path) {
   int rc = 0;
   *out = (cli_results){.path = path, .lines = json_object(), .fd = -1};
   if (path == NULL || out->lines == NULL) return cli_failure("out of memory");
-  if (access(path, F_OK) != 0 && errno == ENOENT) return 0;
+  if (clt_file_is_special(path) || (access(path, F_OK) != 0 && errno == ENOENT)) return 0;
   if (clt_file_read(&text, &n, path, MAX_FILE_BYTES, &error)) return cli_report(&error);
   for (char *line = text, *end; rc == 0 && line < text + n; line = end + 1) {
     end = memchr(line, '\n', (size_t)(text + n - line));
@@ -79,6 +80,15 @@ static int fail_to_write(const cli_results *results) {
 
 int cli_results_open(cli_results *results) {
   char last = '\n';
+  clt_replacement special;
+  clt_error error = {0};
+  if (clt_file_is_special(results->path)) { /* /dev/stdout, a pipe */
+    if (clt_file_replace_open(&special, results->path, &error)) return cli_report(&error);
+    results->fd = special.fd;
+    special.fd = -1;
+    clt_file_replace_abort(&special);
+    return 0;
+  }
   results->fd = open(results->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (results->fd < 0) return fail_to_write(results);
   /* A file that ends within a line is continued on the next one. */
@@ -99,7 +109,8 @@ int cli_results_append(cli_results *results, const json_t *line) {
   if (rc == 0) {
     ssize_t put = write(results->fd, text, n);
     if (put >= 0 && put < (ssize_t)n) errno = ENOSPC;
-    if (put != (ssize_t)n || fdatasync(results->fd)) rc = fail_to_write(results);
+    if (put != (ssize_t)n || (fdatasync(results->fd) && errno != EINVAL)) /* a pipe has nothing to synchronise */
+      rc = fail_to_write(results);
     flock(results->fd, LOCK_UN);
   }
   free(text);

@@ -73,22 +73,15 @@ static char *read_findings(const char *log, size_t *n) {
 
 /* --- the configuration --- */
 
-static bool names_parameter(const char *text, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
-    if ((at == text || strchr(" \t\r\n,", at[-1])) && at[n] == '=') return true;
-  return false;
-}
-
 /* The typed one, with the default's values of the parameters that it does not name, which are said. Otherwise the
  * default; T1 problems often have none, and their first values may violate a condition. */
 static int choose_configuration(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
   const clt_space *space = clt_instance_space(instance);
   const char *typed = cli_text(arguments, "configuration");
   clt_error error = {0};
-  clt_text rest = {0}, whole = {0};
+  clt_text rest = {0};
   clt_config standard = clt_instance_default(instance);
-  char *text;
+  bool given[CLT_MAX_PARAMETERS];
   if (typed == NULL) {
     const char *violated = clt_space_violation(space, standard, NULL);
     *out = standard;
@@ -98,21 +91,21 @@ static int choose_configuration(clt_config *out, const cli_arguments *arguments,
     *out = clt_space_at(space, 0);
     return 0;
   }
+  *out = standard;
+  if (clt_config_parse_onto(out, given, space, typed, &error)) return cli_report(&error), CLI_USAGE;
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(positions, space, standard);
   for (size_t p = 0; p < clt_space_n_parameters(space); p++) {
     char value[512];
-    const char *name = clt_space_parameter(space, p)->name;
-    if (names_parameter(typed, name)) continue;
-    clt_value_print(value, sizeof value, clt_space_value(space, standard, p));
-    clt_text_printf(&rest, " %s=%s", name, value);
+    const clt_parameter *parameter = clt_space_parameter(space, p);
+    if (given[p]) continue;
+    clt_value_spell(value, sizeof value, parameter, positions[p]);
+    clt_text_printf(&rest, " %s=%s", parameter->name, value);
   }
   if (rest.n > 0 && !cli_given(arguments, "quiet"))
     fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
-  clt_text_printf(&whole, "%s%s", typed, rest.n > 0 ? rest.bytes : "");
   clt_text_release(&rest);
-  if (clt_text_take(&text, &whole, &error)) return cli_report(&error);
-  int rc = clt_config_parse(out, space, text, &error);
-  free(text);
-  return rc ? (cli_report(&error), CLI_USAGE) : 0;
+  return 0;
 }
 
 /* --- the verdict --- */

@@ -46,7 +46,7 @@ static int copy_to_scratch(void *user, const char *relative, const char *path, b
   if (rc == CLT_OK && folder) {
     if (mkdir(to, 0700) && errno != EEXIST) rc = clt_fail_errno(error, CLT_E_IO, "make the folder", to);
   } else if (rc == CLT_OK) {
-    if ((in = open(path, O_RDONLY | O_CLOEXEC)) < 0) rc = clt_fail_errno(error, CLT_E_IO, "open", path);
+    rc = clt_file_open(&in, NULL, path, error);
     mode_t mode = in >= 0 && fstat(in, &status) == 0 ? (status.st_mode & 0100) | 0600 : 0600;
     if (in >= 0 && (out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)) < 0)
       rc = clt_fail_errno(error, CLT_E_IO, "create", to);

@@ -27,8 +27,9 @@
 #include "format/recording.h"
 #include "measurement/statistics.h"
 
-#define MAX_TEXT_BYTES 256
-#define MAX_VALUES 65536 /* of a parameter */
+#define MAX_LINE_BYTES 256   /* of names, and of what is shown */
+#define MAX_TEXT_BYTES 65536 /* of a value */
+#define MAX_VALUES 65536     /* of a parameter */
 #define SECONDS_PER_MS 1e-3
 #define FAILED_TIME_MS 1e20 /* what old versions of Kernel Tuner wrote for a failure */
 
@@ -59,16 +60,12 @@ typedef struct reader {
 /* --- texts, values, times and reasons --- */
 
 /* Can be a parameter's: an identifier of reasonable length. */
-static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_TEXT_BYTES; }
+static bool is_usable_name(const char *name) { return clt_is_name(name) && strlen(name) <= MAX_LINE_BYTES; }
 
-/* A number, a truth value, or a word of [A-Za-z0-9_.+-]: nothing that could be more in a build option. Texts are
- * borrowed. */
+/* A number, a truth value or a text, which is borrowed. It reaches a build option only where the problem lists it too.
+ */
 static bool read_value(clt_value *out, const json_t *json) {
-  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-";
-  if (!clt_json_to_value(out, json)) return false;
-  if (out->type != CLT_STRING) return true;
-  size_t n = strspn(out->text, letters);
-  return out->text[n] == '\0' && n <= MAX_TEXT_BYTES;
+  return clt_json_to_value(out, json) && (out->type != CLT_STRING || strlen(out->text) < MAX_TEXT_BYTES);
 }
 
 /* A finite number of at least 0, or 0. */
@@ -117,7 +114,7 @@ static clt_reason read_reason(const char *text) {
 
 /* A line for people, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
 static char *read_line(const json_t *json) {
-  char *line = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_TEXT_BYTES);
+  char *line = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_LINE_BYTES);
   for (char *c = line; c && *c; c++) /* also 0x80 to 0x9f, which are two bytes in UTF-8 */
     if ((unsigned char)c[0] < 0x20 || c[0] == 0x7f || (c[0] == '\xc2' && (unsigned char)c[1] - 0x80u < 0x20)) *c = '?';
   return line;
@@ -167,7 +164,7 @@ static int add_column(reader *r, const char *name, const json_t *list, const jso
   if (values == NULL) return clt_fail_memory(r->error);
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     if (listed && !read_value(&values[i], json_array_get(list, i)))
-      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a word", i, name);
+      rc = FAIL(r->key, "value %zu of '%s' is neither a number, a truth value nor a text", i, name);
     if (!listed && !read_value(&values[i], json_object_get(json_object_get(json_array_get(results, i), member), name)))
       rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", i, name);
   }
@@ -250,8 +247,10 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   clt_config config = 0;
   clt_measurement m;
   if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
+  bool has_reason = true;             /* clatune's, not a parameter's value */
   for (size_t i = 0; i < r->n; i++) { /* by the fields' names; what is not there comes from the key */
     const column *c = &r->columns[i];
+    has_reason = has_reason && strcmp(c->name, "reason") != 0;
     const json_t *field = json_object_get(entry, c->name);
     char token[MAX_TEXT_BYTES];
     clt_value value;
@@ -269,7 +268,7 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   } else { /* the text of the failure stands in the place of the time, in it, or beside it */
     const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
     const char *text = json_string_value(said ? said : time);
-    const char *name = json_string_value(json_object_get(entry, "reason")); /* clatune's, counts where it fits */
+    const char *name = has_reason ? json_string_value(json_object_get(entry, "reason")) : NULL; /* where it fits */
     clt_reason reason = read_reason(text), finer;
     const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
     if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&

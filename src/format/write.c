@@ -16,6 +16,7 @@
 #include "format/recording.h"
 #include "measurement/objective.h"
 #include "problem/parts.h"
+#include "space/space.h"
 
 #define MS_PER_S 1e3
 #define RECORDING_DIGITS 9      /* nanoseconds of times below a second */
@@ -31,25 +32,29 @@ typedef struct writer {
   const clt_recording *recording; /* its measurements are the results where there are no others */
   const clt_t4_result *results;
   size_t n;
-  size_t digits; /* JSON_REAL_PRECISION */
+  size_t digits;   /* JSON_REAL_PRECISION */
+  bool spell_keys; /* of a cache file */
   clt_replacement replacement;
   gzFile file;
   int rc;
   clt_error *error;
 } writer;
 
-/* 15 digits, so that what is read and written again is the same text, or 17 where a value of the space needs them. */
-static size_t digits_of(const clt_space *space) {
+/* The least of 9 (where times need no more), 15 (so that what is read and written again is the same text) and 17
+ * digits, `digits` or more, that all values of the space can be read back from. */
+static size_t digits_of(const clt_space *space, int digits) {
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
     const clt_parameter *parameter = clt_space_parameter(space, i);
     for (size_t k = 0; k < parameter->n_values; k++) {
       char text[40];
       if (parameter->values[k].type != CLT_REAL) continue;
-      clt_snprintf(text, sizeof text, "%.15g", parameter->values[k].real);
-      if (clt_strtod(text, NULL) != parameter->values[k].real) return JSON_REAL_PRECISION(17);
+      for (; digits < 17; digits = digits < 15 ? 15 : 17) {
+        clt_snprintf(text, sizeof text, "%.*g", digits, parameter->values[k].real);
+        if (clt_strtod(text, NULL) == parameter->values[k].real) break;
+      }
     }
   }
-  return JSON_REAL_PRECISION(15);
+  return JSON_REAL_PRECISION((size_t)digits);
 }
 
 /* end_file follows in any case but a failure of this. */
@@ -267,7 +272,7 @@ static void put_result(writer *w, const clt_t4_result *result, const clt_measure
 /* --- T4: a file --- */
 
 static int write_t4(const char *path, writer *w, clt_error *error) {
-  w->digits = w->instance ? JSON_REAL_PRECISION(RECORDING_DIGITS) : digits_of(w->space);
+  w->digits = digits_of(w->space, w->instance ? RECORDING_DIGITS : 15);
   int rc = begin_file(w, path, error);
   if (rc) return rc;
   put_text(w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
@@ -317,14 +322,52 @@ static void add_python(clt_text *out, clt_value value) {
   clt_text_add(out, text);
 }
 
+/* A key is the values joined by commas, as Kernel Tuner does it. Where two configurations can have the same one (by
+ * texts with commas in several parameters, or a text beside the number that it looks like), texts are spelled as
+ * clt_value_spell does, and Kernel Tuner measures these again. */
+static bool keys_may_collide(const clt_space *space) {
+  size_t n_with_commas = 0;
+  for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(space, i);
+    bool comma = false;
+    for (size_t k = 0; k < parameter->n_values; k++) {
+      char spelled[4];
+      if (parameter->values[k].type != CLT_STRING) continue;
+      const char *text = parameter->values[k].text;
+      clt_value_spell(spelled, sizeof spelled, parameter, k);
+      if (spelled[0] == '%' && text[0] && strchr("+-.0123456789TtFf", text[0])) return true;
+      comma = comma || strchr(text, ',');
+    }
+    n_with_commas += comma;
+  }
+  return n_with_commas > 1;
+}
+
+static void add_key(clt_text *out, const writer *w, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(positions, w->space, config);
+  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
+    const clt_parameter *parameter = clt_space_parameter(w->space, i);
+    clt_value value = parameter->values[positions[i]];
+    if (i) clt_text_add(out, ",");
+    if (!w->spell_keys || value.type != CLT_STRING) {
+      add_python(out, value);
+    } else {
+      size_t bytes = (size_t)clt_value_spell(NULL, 0, parameter, positions[i]) + 1;
+      char *spelled = malloc(bytes);
+      if (spelled) clt_value_spell(spelled, bytes, parameter, positions[i]);
+      if (spelled == NULL) out->rc = CLT_E_MEMORY;
+      clt_text_add(out, spelled ? spelled : "");
+      free(spelled);
+    }
+  }
+}
+
 static void put_entry(writer *w, const clt_t4_result *result, const clt_measurement *m) {
   const char *word = clt_entry_error(m->reason);
   json_t *entry = json_object();
   clt_text key = {0};
-  for (size_t i = 0; i < clt_space_n_parameters(w->space); i++) {
-    if (i) clt_text_add(&key, ",");
-    add_python(&key, clt_space_value(w->space, m->config, i));
-  }
+  add_key(&key, w, m->config);
   set_configuration(w, entry, m->config);
   set_member(w, entry, "time", word ? json_string(word) : json_real(m->time_s * MS_PER_S));
   set_member(w, entry, "times", runs_json(w, m));
@@ -374,7 +417,8 @@ static int write_kernel_tuner(const char *path, writer *w, const char *kernel, c
     if (clt_space_find_parameter(w->space, fields[i]) >= 0)
       return clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'",
                       fields[i]);
-  w->digits = digits_of(w->space);
+  w->digits = digits_of(w->space, 15);
+  w->spell_keys = keys_may_collide(w->space);
   int rc = begin_file(w, path, error);
   if (rc) return rc;
   json_t *keys = json_array(), *parameters = json_object();

@@ -248,8 +248,13 @@ int clt_model_save_networks(const clt_model *model, const char *folder, clt_erro
     rc = path ? clt_fann_new(&fann, &e->shape, e->weights + i * clt_shape_n_weights(&e->shape), error)
               : clt_fail_memory(error);
     locale_t before = clt_c_locale_enter(); /* FANN prints by the locale */
-    if (rc == CLT_OK && fann_save(fann, path) != 0) rc = clt_fail_errno(error, CLT_E_IO, "write", path);
+    clt_replacement r = {.fd = -1};
+    if (rc == CLT_OK) rc = clt_file_replace_open(&r, path, error);
+    if (rc == CLT_OK && fann_save(fann, r.beside ? r.beside : r.path) != 0)
+      rc = clt_fail_errno(error, CLT_E_IO, "write", path);
     clt_c_locale_leave(before);
+    if (rc == CLT_OK) rc = clt_file_replace_commit(&r, error);
+    clt_file_replace_abort(&r);
     if (fann) fann_destroy(fann);
     free(path);
   }

@@ -231,10 +231,8 @@ static bool is_left_out(const file_walk *walk, const char *name, const char *pat
     return true;
   if (walk->problem->command->n_build == 0) return false;
   char magic[4];
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  bool is_elf = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
-  if (fd >= 0) close(fd);
-  return is_elf;
+  size_t n = sizeof magic;
+  return clt_file_read_start(magic, &n, path, NULL) == CLT_OK && n == 4 && memcmp(magic, "\177ELF", 4) == 0;
 }
 
 /* relative "": the whole folder of the problem. listed: it stands in "Files", or lies in a folder that does. */

@@ -106,7 +106,12 @@ static int find_library(char **out, const char *path, clt_error *error) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   char hash[33], *folder = NULL, *library = NULL, *include = NULL;
   struct stat status;
-  if (!clt_ends_with(path, ".c")) return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
+  if (!clt_ends_with(path, ".c")) { /* dlopen would wait at a FIFO */
+    int fd, rc = clt_file_open(&fd, NULL, path, error);
+    if (rc) return rc;
+    close(fd);
+    return (*out = strdup(path)) ? CLT_OK : clt_fail_memory(error);
+  }
   if (cache && cache[0] == '/')
     folder = clt_format("%s/clatune/modules", cache);
   else if (home && home[0] == '/')

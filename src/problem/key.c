@@ -315,10 +315,17 @@ static void add_data(key *k, const clt_instance *instance) {
   add_integer(k, reference->kind);
   add_text(k, reference->function);
   if (reference->kind == CLT_REFERENCE_DEFAULT) { /* the configuration whose result is taken for right */
-    char *text = clt_config_string(clt_instance_space(instance), clt_instance_reference_configuration(instance));
-    if (text == NULL) k->rc = clt_fail_memory(k->error);
-    add_text(k, text);
-    free(text);
+    clt_config config = clt_instance_reference_configuration(instance);
+    const clt_space *space = clt_instance_space(instance);
+    clt_text text = {0};
+    char *taken = NULL;
+    for (size_t p = 0; p < clt_space_n_parameters(space); p++) { /* without %XX, as stores have always had it */
+      clt_text_printf(&text, "%s%s=", p ? " " : "", clt_space_parameter(space, p)->name);
+      clt_text_add_value(&text, clt_space_value(space, config, p));
+    }
+    k->rc = clt_text_take(&taken, &text, k->error);
+    add_text(k, taken);
+    free(taken);
   }
   if (reference->kind == CLT_REFERENCE_MODULE) add_module(k, reference->module);
   if (reference->kind == CLT_REFERENCE_KERNEL) {

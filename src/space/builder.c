@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 #define MOST_NAME_BYTES 200
 
@@ -113,7 +114,7 @@ static int add_parameter(clt_space_builder *builder, const char *name, clt_value
   if (rc == CLT_OK) qsort(sorted, n, sizeof *sorted, compare_values);
   for (size_t i = 1; rc == CLT_OK && i < n; i++) {
     if (!clt_value_equal(*sorted[i - 1], *sorted[i])) continue;
-    clt_value_print(text, sizeof text, *sorted[i]);
+    clt_value_spell(text, sizeof text, &(clt_parameter){name, values, n}, (size_t)(sorted[i] - values));
     rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
   }
   free(sorted);
@@ -184,7 +185,7 @@ int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, con
   if (alias.parameter == builder->n_parameters) {
     rc = clt_fail(error, CLT_E_NOT_FOUND, "an alias is for '%.200s', which is no tuning parameter", name);
   } else {
-    while (alias.position < p->n_values && !clt_value_equal(p->values[alias.position], value)) alias.position++;
+    alias.position = clt_parameter_find(p, value);
     if (alias.position == p->n_values) {
       char text[100];
       clt_value_print(text, sizeof text, value);

@@ -3,6 +3,7 @@
 #define CLT_SPACE_SPACE_H
 
 #include <clatune/space.h>
+#include <jansson.h>
 
 #include "base/hash.h"
 
@@ -21,6 +22,29 @@ bool clt_space_has_aliases(const clt_space *space);
 /* How many valid configurations another one stands for. Looks only at the groups of parameters that aliases read or
  * set: CLT_E_RANGE where these have more than 2^22 combinations. */
 int clt_space_count_aliases(uint64_t *out, const clt_space *space, clt_error *error);
+
+/* --- config.c: configurations as text ---
+ *
+ * One spelling serves what is printed, typed and stored: bytes of texts outside of [A-Za-z0-9_.+-] are written as %XX,
+ * so that a space ends a value; so is the first byte of a text that would be read as a number of its parameter. */
+
+/* A parameter's value in that spelling; the length needed, as snprintf. */
+int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position);
+
+/* %XX back to bytes, in place; false, with the text as it was, where it is no such spelling. */
+bool clt_value_unspell(char *text);
+
+/* The position of a value; n_values where the parameter does not list it. */
+size_t clt_parameter_find(const clt_parameter *parameter, clt_value value);
+
+/* As clt_config_parse, but what the text leaves out stays as *config has it, and given[] says for each parameter
+ * whether it is named. The second reads JSON: such a text, an object {name: value}, or an object with a member
+ * "configuration" that is one of these. */
+int clt_config_parse_onto(clt_config *config, bool *given, const clt_space *space, const char *text, clt_error *error);
+int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space, const json_t *json, clt_error *error);
+
+/* CLT_E_NOT_FOUND where a parameter with several values is not given. */
+int clt_config_check_given(const bool *given, const clt_space *space, clt_error *error);
 
 /* --- walks: building a valid configuration value by value, down the tree of those that there are ---
  *

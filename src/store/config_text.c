@@ -1,12 +1,12 @@
-/* Configurations as the store keeps them. clt_config_parse reads what people type, by the parameters' order and with
- * blanks in texts; here one spelling alone stands for a configuration, and many thousands are read. */
-#include <ctype.h>
+/* Configurations as the store keeps them. clt_config_parse reads what people type; here one spelling alone stands for a
+ * configuration, and many thousands are read. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "space/space.h"
 #include "store/store.h"
 
 typedef struct value_text {
@@ -27,16 +27,12 @@ struct clt_config_reader {
   size_t n_parameters;
 };
 
-static void add_value(clt_text *out, clt_value value) {
-  char number[64];
-  if (value.type != CLT_STRING) clt_value_print(number, sizeof number, value);
-  for (const char *c = value.type == CLT_STRING ? value.text : number; *c; c++) {
-    unsigned char byte = (unsigned char)*c;
-    if (byte < 128 && (isalnum(byte) || strchr("_.+-", byte)))
-      clt_text_add_bytes(out, c, 1);
-    else
-      clt_text_printf(out, "%%%02X", byte);
-  }
+/* malloc'ed; NULL when out of memory. */
+static char *spell_value(const clt_parameter *parameter, size_t position) {
+  size_t bytes = (size_t)clt_value_spell(NULL, 0, parameter, position) + 1;
+  char *out = malloc(bytes);
+  if (out) clt_value_spell(out, bytes, parameter, position);
+  return out;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -54,12 +50,15 @@ static size_t sort_parameters(parameter_text *out, const clt_space *space) {
 int clt_config_text(char **out, const clt_space *space, clt_config config, clt_error *error) {
   parameter_text parameters[CLT_MAX_PARAMETERS];
   size_t n = sort_parameters(parameters, space);
+  uint32_t positions[CLT_MAX_PARAMETERS];
   clt_text text = {0};
+  clt_space_positions(positions, space, config);
   for (size_t i = 0; i < n; i++) {
-    if (i) clt_text_add(&text, " ");
-    clt_text_add(&text, parameters[i].name);
-    clt_text_add(&text, "=");
-    add_value(&text, clt_space_value(space, config, parameters[i].index));
+    size_t index = parameters[i].index;
+    char *value = spell_value(clt_space_parameter(space, index), positions[index]);
+    if (value == NULL) return clt_text_release(&text), clt_fail_memory(error);
+    clt_text_printf(&text, "%s%s=%s", i ? " " : "", parameters[i].name, value);
+    free(value);
   }
   if (text.n >= CLT_MAX_CONFIG_TEXT) {
     clt_fail(error, CLT_E_RANGE, "a configuration is too long for the store: %zu bytes", text.n);
@@ -84,10 +83,8 @@ int clt_config_reader_new(clt_config_reader **out, const clt_space *space, clt_e
     p->values = clt_new_array(parameter->n_values, sizeof *p->values);
     if (p->values == NULL) rc = clt_fail_memory(error);
     for (; rc == CLT_OK && p->n_values < parameter->n_values; p->n_values++) {
-      clt_text text = {0};
-      add_value(&text, parameter->values[p->n_values]);
-      p->values[p->n_values].position = (uint32_t)p->n_values;
-      rc = clt_text_take(&p->values[p->n_values].text, &text, error);
+      p->values[p->n_values] = (value_text){spell_value(parameter, p->n_values), (uint32_t)p->n_values};
+      if (p->values[p->n_values].text == NULL) rc = clt_fail_memory(error);
     }
     if (rc == CLT_OK) qsort(p->values, p->n_values, sizeof *p->values, by_text);
   }

@@ -160,11 +160,20 @@ static void harden(sqlite3 *db) {
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 }
 
+/* SQLite would wait at a FIFO, and take a device for an empty database. */
+static int check_regular(const char *path, clt_error *error) {
+  struct stat status;
+  return stat(path, &status) || S_ISREG(status.st_mode)
+             ? CLT_OK
+             : clt_fail(error, CLT_E_STORE, "cannot open the store '%s': not a regular file", path);
+}
+
 int clt_database_open(sqlite3 **out, const char *path, clt_error *error) {
   /* The file is created here, not by SQLite, for its mode: the files beside it (-wal, -shm) then have the same. One
    * that exists is never opened here: closing a descriptor would drop the locks of another connection of this process.
    */
   const bool in_memory = path[0] == '\0';
+  if (check_regular(path, error)) return CLT_E_STORE;
   int fd = in_memory ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (!in_memory && fd < 0 && errno != EEXIST) return clt_fail_errno(error, CLT_E_STORE, "create the store", path);
   if (fd >= 0) close(fd);
@@ -213,6 +222,7 @@ int clt_database_open_to_read(sqlite3 **out, const char *path, clt_error *error)
   clt_error why = {0};
   struct stat status;
   if (stat(path, &status) && errno == ENOENT) return clt_fail(error, CLT_E_NOT_FOUND, "there is no store '%s'", path);
+  if (check_regular(path, error)) return CLT_E_STORE;
   int rc = open_one_way(out, path, false, &why);
   int cause = *out ? sqlite3_errcode(*out) : SQLITE_OK;
   if (rc && (cause == SQLITE_CANTOPEN || cause == SQLITE_READONLY)) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "store/database.h"
 #include "store/store.h"
@@ -27,11 +28,10 @@ static int open_and_check(char **own, sqlite3 **db, bool *whole, const char *pat
   int rc = path ? CLT_OK : clt_store_place(own, NULL, error);
   if (path && (*own = strdup(path)) == NULL) rc = clt_fail_memory(error);
   if (rc) return rc;
-  int fd = open(*own, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return clt_fail_errno(error, CLT_E_STORE, "open the store", *own);
-  ssize_t n = read(fd, header, sizeof header);
-  close(fd);
-  if (n != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
+  clt_error why = {0};
+  size_t n = sizeof header;
+  if (clt_file_read_start(header, &n, *own, &why)) return clt_fail(error, CLT_E_STORE, "%s", why.message);
+  if (n != sizeof header || memcmp(header, "SQLite format 3", 16) != 0 ||
       memcmp(header + APPLICATION_ID_AT, id, sizeof id) != 0)
     return clt_fail(error, CLT_E_STORE, "'%s' is not a store, or its beginning is damaged; bring back a copy", *own);
   if (sqlite3_open_v2(*own, db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)

@@ -17,7 +17,6 @@
 #define MAX_TEXTS (1u << 21)
 #define MAX_VALUES 65536 /* of a parameter */
 #define MAX_NAME_BYTES 200
-#define MAX_VALUE_BYTES 256
 
 typedef struct texts {
   char **all; /* of configurations, the newest last */
@@ -41,26 +40,6 @@ typedef struct assignment {
   char *name, *value;
 } assignment;
 
-static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
-
-/* %XX back to bytes, in place; nothing that a terminal would obey. */
-static bool decode(char *text) {
-  char *to = text;
-  for (const char *c = text; *c; c++) {
-    int byte = (unsigned char)*c;
-    if (*c == '%') {
-      int high = hex_digit(c[1]), low = high < 0 ? -1 : hex_digit(c[2]);
-      if (low < 0) return false;
-      byte = high * 16 + low;
-      c += 2;
-    }
-    if (byte < 32 || byte > 126) return false;
-    *to++ = (char)byte;
-  }
-  *to = '\0';
-  return to > text && to - text <= MAX_VALUE_BYTES;
-}
-
 /* How many assignments a text has; 0 where it cannot be a configuration. */
 static size_t cut_text(assignment *out, char *text) {
   size_t n = 0;
@@ -80,13 +59,26 @@ static bool prints_as(clt_value value, const char *text) {
   return clt_value_print(printed, sizeof printed, value) < (int)sizeof printed && strcmp(printed, text) == 0;
 }
 
-/* What prints as the text, which may be borrowed. */
-static clt_value read_value(const char *text) {
+/* What the text spells: a number where one prints so. Texts are changed in place and borrowed. False: it is nothing
+ * that clatune stores, or has what a terminal would obey, other than line ends and tabs. */
+static bool read_value(clt_value *out, char *text) {
+  bool spelled = strchr(text, '%') != NULL;
+  if (!clt_value_unspell(text)) return false;
+  for (const char *c = text; *c; c++) {
+    bool control = (unsigned char)*c < 32 || *c == 127 || (*c == '\xc2' && (unsigned char)c[1] - 0x80u < 32);
+    if (control && *c != '\n' && *c != '\t') return false;
+  }
+  clt_value integer = {CLT_INT}, real = {CLT_REAL};
   errno = 0;
-  clt_value value = {CLT_INT, .integer = strtoll(text, NULL, 10)};
-  if (errno == 0 && prints_as(value, text)) return value;
-  value = (clt_value){CLT_REAL, .real = clt_strtod(text, NULL)};
-  return isfinite(value.real) && prints_as(value, text) ? value : (clt_value){CLT_STRING, .text = text};
+  integer.integer = strtoll(text, NULL, 10);
+  bool is_integer = errno == 0 && prints_as(integer, text);
+  real.real = clt_strtod(text, NULL);
+  bool is_real = isfinite(real.real) && prints_as(real, text);
+  *out = spelled      ? (clt_value){CLT_STRING, .text = text}
+         : is_integer ? integer
+         : is_real    ? real
+                      : (clt_value){CLT_STRING, .text = text};
+  return true;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -151,8 +143,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
       if (values == NULL) rc = clt_fail_memory(error);
     }
     for (size_t p = 0; rc == CLT_OK && usable && p < n; p++) {
-      usable = strcmp(own[p].name, names[p].name) == 0 && decode(own[p].value);
-      if (usable) values[n_rows * n + p] = read_value(own[p].value);
+      usable = strcmp(own[p].name, names[p].name) == 0 && read_value(&values[n_rows * n + p], own[p].value);
     }
     n_rows += rc == CLT_OK && usable;
   }

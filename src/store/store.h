@@ -52,8 +52,8 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
 
 /* --- config_text.c: configurations as the store keeps them ---
  *
- * "a=1 b=2", sorted by name, so that neither the order of the parameters nor of their values matters. Bytes of a value
- * outside of [A-Za-z0-9_.+-] are written as %XX. */
+ * As clt_config_print has it, but sorted by name, so that neither the order of the parameters nor of their values
+ * matters. */
 
 #define CLT_MAX_CONFIG_TEXT 65536 /* bytes of a stored configuration */
 

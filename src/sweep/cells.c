@@ -86,45 +86,18 @@ int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices,
 
 /* --- listed configurations: what is not named has its default --- */
 
-static int set_position(const clt_space *space, uint32_t *positions, const char *name, const json_t *json,
-                        clt_error *error) {
-  int p = clt_space_find_parameter(space, name);
-  clt_value value = {.type = CLT_STRING, .text = ""};
-  if (p < 0) {
-    const char *names[CLT_MAX_PARAMETERS];
-    size_t n = clt_space_n_parameters(space);
-    for (size_t i = 0; i < n; i++) names[i] = clt_space_parameter(space, i)->name;
-    const char *near = clt_nearest_name(name, names, n);
-    return clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter '%s'%s%s%s", name,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-  }
-  const clt_parameter *parameter = clt_space_parameter(space, (size_t)p);
-  clt_json_to_value(&value, json);
-  for (size_t v = 0; v < parameter->n_values; v++)
-    if (clt_value_equal(parameter->values[v], value)) return positions[p] = (uint32_t)v, CLT_OK;
-  char text[128];
-  clt_value_print(text, sizeof text, value);
-  return clt_fail(error, CLT_E_NOT_FOUND, "'%s' is not a value of '%s'", text, name);
-}
-
 /* The valid ones of the list. *out is malloc'ed. */
 static int list_configurations(clt_config **out, size_t *n_out, size_t *n_left_out, const json_t *list,
                                const clt_instance *instance, clt_error *error) {
   const clt_space *space = clt_instance_space(instance);
-  const char *name;
-  json_t *value;
   size_t n = 0, total = json_array_size(list);
   clt_config *configs = clt_new_array(total, sizeof *configs);
   int rc = configs ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < total; i++) {
-    json_t *item = json_array_get(list, i), *inner = json_object_get(item, "configuration");
-    uint32_t positions[CLT_MAX_PARAMETERS];
+    bool given[CLT_MAX_PARAMETERS];
     clt_error cause = {0};
-    clt_space_positions(positions, space, clt_instance_default(instance));
-    json_object_foreach(json_is_object(inner) ? inner : item, name, value) {
-      if (rc == CLT_OK) rc = set_position(space, positions, name, value, &cause);
-    }
-    clt_config config = rc ? CLT_CONFIG_NONE : clt_space_from_positions(space, positions);
+    clt_config config = clt_instance_default(instance);
+    rc = clt_config_read_onto(&config, given, space, json_array_get(list, i), &cause);
     if (rc)
       clt_fail(error, rc, "configuration %zu: %s", i, cause.message);
     else if (clt_space_contains(space, config))

@@ -1,5 +1,7 @@
 """clatune init on PoCL: from a kernel file alone to a tuning."""
 import json
+import os
+import stat
 import sys
 
 from harness import CliTest, has_device, main
@@ -33,6 +35,16 @@ kernel void other(read_only image2d_t image, sampler_t sampler, constant float4 
 
 
 class Init(CliTest):
+    def test_what_is_no_regular_file_is_written_to(self):
+        self.write("my.cl", SCALE)
+        self.init("my.cl", "-o", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        self.assertIn('"KernelName": "scale"', self.init("my.cl", "-o", "/dev/stdout").stdout)
+        (self.folder / "kept.json").write_text("kept")
+        (self.folder / "link.json").symlink_to("kept.json")
+        self.init("my.cl", "-o", "link.json", expect=1)
+        self.assertEqual((self.folder / "kept.json").read_text(), "kept")
+
     def write(self, name, text):
         (self.folder / name).write_text(text)
 

@@ -298,9 +298,9 @@ static void an_explicit_space_has_what_is_listed(void **state) {
 
 static clt_space *new_texts(void) {
   clt_space_builder *builder = new_builder();
-  add(builder, "size", "[1, 16, 160]");
+  add(builder, "size", "[1, 16, 160, '1', '0x10', 'size=1']");
   add(builder, "one", "[5]");
-  add(builder, "kind", "['a', 'a b', 'a b=c', '']");
+  add(builder, "kind", "['a', 'a b', 'a b=c', '', 'a%20b', '50%', 'a,b']");
   add(builder, "ratio", "[0.1, 1.5, 2.0, -0.5]");
   add(builder, "flag", "[False, True]");
   return build(builder);
@@ -312,7 +312,7 @@ static void texts_are_read_back(void **state) {
   for (clt_config c = 0; c < clt_space_cartesian(space); c++) {
     char text[200];
     clt_error error = {0};
-    clt_config back;
+    clt_config back = 77;
     int length = clt_config_print(text, sizeof text, space, c);
     assert_int_equal(length, strlen(text));
     assert_int_equal(clt_config_print(NULL, 0, space, c), length);
@@ -328,6 +328,11 @@ static void texts_may_be_written_otherwise(void **state) {
   clt_config a, b;
   assert_int_equal(clt_config_parse(&a, space, "size=16 one=5 kind=a b ratio=2.0 flag=1", NULL), 0);
   assert_int_equal(clt_config_parse(&b, space, "  flag=True,kind=a b, ratio=2 size=0x10 ", NULL), 0);
+  assert_int_equal(a, b);
+  assert_int_equal(clt_config_parse(&b, space, "flag=1 kind=a%20b ratio=2 size=16", NULL), 0);
+  assert_int_equal(a, b);
+  assert_int_equal(clt_config_parse(&a, space, "flag=1 kind=a b=c ratio=2 size=16", NULL), 0);
+  assert_int_equal(clt_config_parse(&b, space, "flag=1 kind=a%20b%3Dc ratio=2 size=16", NULL), 0);
   assert_int_equal(a, b);
   char cut[10];
   assert_true(clt_config_print(cut, sizeof cut, space, a) > 10);

@@ -54,17 +54,24 @@ static void values_are_what_occurs_in_order(void **state) {
 
 static void what_is_no_configuration_is_left_out(void **state) {
   (void)state;
-  static const char *const bad[] = {"",      "a",   "a=",      "=1",  "a=%1b[2J", "a=%zz", "1a=3",     "a=1 a=2 b",
-                                    "a-b=1", "b=1", "a=1 b=2", "a=%", "a=%00",    " ",     "a=%C3%A9", "and=1"};
+  static const char *const bad[] = {"",    "a",       "=1",  "a=%1B[2J", "a=%zz", "1a=3",       "a=1 a=2 b", "a-b=1",
+                                    "b=1", "a=1 b=2", "a=%", "a=%00",    " ",     "a=%C2%9B2J", "and=1"};
   clt_space *space = NULL;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) put(bad[i]);
   put("a=1");
+  put("a=%31");
+  put("a=");
   put("a=nan");
+  put("a=%C3%A9%0A");
   put("a=007");
   assert_int_equal(clt_store_space(&space, store, &key, NULL), 0);
   assert_int_equal(clt_space_n_parameters(space), 1);
-  assert_int_equal(clt_space_valid(space), 3);
-  assert_int_equal(clt_space_parameter(space, 0)->values[1].type, CLT_STRING);
+  assert_int_equal(clt_space_valid(space), 6);
+  const clt_value *values = clt_space_parameter(space, 0)->values; /* a number, then texts */
+  assert_int_equal(values[0].type, CLT_INT);
+  assert_string_equal(values[1].text, "");
+  assert_string_equal(values[3].text, "1");
+  assert_string_equal(values[5].text, "\xc3\xa9\n");
   clt_space_free(space);
 }
 

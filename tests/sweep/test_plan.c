@@ -250,8 +250,8 @@ static void expect_unlisted(const char *searcher, int64_t R, int code, const cha
 static void listed_configurations_that_do_not_fit_are_refused(void **state) {
   (void)state;
   expect_unlisted("{\"Configurations\": [{\"wg\": 1}, {\"moda\": 1}]}", 0, CLT_E_NOT_FOUND,
-                  "configuration 1: there is no tuning parameter 'moda'; did you mean 'mode'?");
-  expect_unlisted("{\"Grid\": {\"wg\": [1, 3]}}", 0, CLT_E_NOT_FOUND, "'3' is not a value of 'wg'");
+                  "configuration 1: there is no parameter 'moda' (did you mean 'mode'?)");
+  expect_unlisted("{\"Grid\": {\"wg\": [1, 3]}}", 0, CLT_E_NOT_FOUND, "3 is not among the values of 'wg'");
   expect_unlisted("{\"Grid\": {\"wg\": [4, 8]}}", 16, CLT_E_NO_VALID, "none of the 2 listed configurations");
 }
 

@@ -1,0 +1,221 @@
+/* Configurations as text: "a=1 b=2". */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "space/code.h"
+#include "space/parts.h"
+#include "space/space.h"
+
+#define SEPARATORS " \t\r\n,"
+
+/* A number, also one that is written otherwise than it is printed: 1.0 for 1, true for 1. */
+static bool read_number(clt_value *out, const char *text, size_t length) {
+  bool minus = length > 0 && *text == '-',
+       truth = clt_is_word(text, length, "true") || clt_is_word(text, length, "True");
+  *out = (clt_value){.type = CLT_BOOL, .integer = truth};
+  if (truth || clt_is_word(text, length, "false") || clt_is_word(text, length, "False")) return true;
+  *out = clt_integer(INT64_MIN);
+  if (clt_is_word(text, length, "-9223372036854775808")) return true; /* no number without its minus */
+  if (!clt_number_parse(out, text + minus, length - minus)) return false;
+  if (minus && out->type == CLT_REAL) out->real = -out->real;
+  if (minus && out->type == CLT_INT) out->integer = -out->integer;
+  return true;
+}
+
+size_t clt_parameter_find(const clt_parameter *parameter, clt_value value) {
+  size_t v = 0;
+  while (v < parameter->n_values && !clt_value_equal(parameter->values[v], value)) v++;
+  return v;
+}
+
+/* --- writing --- */
+
+int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position) {
+  clt_value value = parameter->values[position], number;
+  if (value.type != CLT_STRING) return clt_value_print(out, capacity, value);
+  bool numeric = read_number(&number, value.text, strlen(value.text)) &&
+                 clt_parameter_find(parameter, number) < parameter->n_values;
+  size_t n = 0;
+  if (capacity) out[0] = '\0';
+  for (const char *c = value.text; *c; c++) {
+    unsigned char byte = (unsigned char)*c;
+    bool plain = byte < 128 && (isalnum(byte) || strchr("_.+-", byte)) && !(numeric && c == value.text);
+    n +=
+        (size_t)snprintf(n < capacity ? out + n : NULL, n < capacity ? capacity - n : 0, plain ? "%c" : "%%%02X", byte);
+  }
+  return (int)n;
+}
+
+int clt_config_print(char *out, size_t capacity, const clt_space *space, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  size_t used = 0;
+  clt_space_positions(positions, space, config);
+  if (capacity) out[0] = '\0';
+  for (size_t i = 0; i < 2 * space->n_parameters; i++) { /* names and values in turn */
+    const clt_parameter *parameter = &space->parameters[i / 2];
+    char *at = used < capacity ? out + used : NULL;
+    size_t left = used < capacity ? capacity - used : 0;
+    int n = i % 2 ? clt_value_spell(at, left, parameter, positions[i / 2])
+                  : snprintf(at, left, "%s%s=", i ? " " : "", parameter->name);
+    used += n > 0 ? (size_t)n : 0;
+  }
+  return (int)used;
+}
+
+char *clt_config_string(const clt_space *space, clt_config config) {
+  size_t bytes = (size_t)clt_config_print(NULL, 0, space, config) + 1;
+  char *out = malloc(bytes);
+  if (out) clt_config_print(out, bytes, space, config);
+  return out;
+}
+
+/* --- reading --- */
+
+static int hex_digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; }
+
+bool clt_value_unspell(char *text) {
+  for (const char *c = strchr(text, '%'); c; c = strchr(c + 1, '%'))
+    if (hex_digit(c[1]) < 0 || hex_digit(c[2]) < 0 || strncmp(c, "%00", 3) == 0) return false;
+  char *to = text;
+  for (const char *c = text; *c; c++) {
+    bool spelled = *c == '%';
+    *to++ = spelled ? (char)(hex_digit(c[1]) * 16 + hex_digit(c[2])) : *c;
+    if (spelled) c += 2;
+  }
+  *to = '\0';
+  return true;
+}
+
+/* The value that stands at the beginning of a text as it is spelled, and how many of its bytes it takes. False: none is
+ * there. */
+static bool read_spelled(uint32_t *position, size_t *taken, const char *text, const clt_parameter *parameter) {
+  size_t v = parameter->n_values;
+  clt_value number;
+  *taken = strcspn(text, SEPARATORS);
+  if (read_number(&number, text, *taken)) v = clt_parameter_find(parameter, number);
+  char *copy = v == parameter->n_values ? strndup(text, *taken) : NULL;
+  if (copy) {
+    clt_value_unspell(copy);
+    v = clt_parameter_find(parameter, (clt_value){.type = CLT_STRING, .text = copy});
+  }
+  free(copy);
+  *position = (uint32_t)v;
+  return v < parameter->n_values;
+}
+
+/* The same as people type it, with blanks in texts: the longest of the listed values is meant. */
+static bool read_typed(uint32_t *position, size_t *taken, const char *text, const clt_parameter *parameter) {
+  bool found = read_spelled(position, taken, text, parameter);
+  for (size_t v = 0; v < parameter->n_values; v++) {
+    const clt_value *value = &parameter->values[v];
+    size_t n = value->type == CLT_STRING ? strlen(value->text) : 0;
+    if (value->type != CLT_STRING || (found && n <= *taken) || strncmp(text, value->text, n) != 0) continue;
+    if (text[n] && strchr(SEPARATORS, text[n]) == NULL) continue;
+    found = true;
+    *taken = n;
+    *position = (uint32_t)v;
+  }
+  return found;
+}
+
+static int find_parameter(size_t *index, const clt_space *space, const char *name, clt_error *error) {
+  const char *names[CLT_MAX_PARAMETERS];
+  int p = clt_space_find_parameter(space, name);
+  *index = (size_t)p;
+  if (p >= 0) return CLT_OK;
+  for (size_t i = 0; i < space->n_parameters; i++) names[i] = space->parameters[i].name;
+  const char *near = clt_nearest_name(name, names, space->n_parameters);
+  return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s'%s%s%s", name, near ? " (did you mean '" : "",
+                  near ? near : "", near ? "'?)" : "");
+}
+
+static int read_assignments(uint32_t *positions, bool *given, const clt_space *space, const char *text, bool as_typed,
+                            clt_error *error) {
+  memset(given, 0, space->n_parameters * sizeof *given);
+  for (const char *at = text + strspn(text, SEPARATORS); *at; at += strspn(at, SEPARATORS)) {
+    char name[256];
+    size_t length = strcspn(at, "=" SEPARATORS), p;
+    if (at[length] != '=' || length == 0 || length >= sizeof name)
+      return clt_fail(error, CLT_E_FORMAT, "a configuration is written 'name=value name=value ...': '%.100s' is not",
+                      at);
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    int rc = find_parameter(&p, space, name, error);
+    if (rc) return rc;
+    if (given[p]) return clt_fail(error, CLT_E_FORMAT, "'%s' is given twice", name);
+    at += length + 1;
+    given[p] = (as_typed ? read_typed : read_spelled)(&positions[p], &length, at, &space->parameters[p]);
+    if (!given[p]) {
+      length = strcspn(at, SEPARATORS);
+      return clt_fail(error, CLT_E_NOT_FOUND, "'%.*s' is not among the values of '%s'",
+                      length < 100 ? (int)length : 100, at, name);
+    }
+    at += length;
+  }
+  return CLT_OK;
+}
+
+/* What is spelled as it is printed means that; only where it is not, blanks may belong to a text. */
+int clt_config_parse_onto(clt_config *config, bool *given, const clt_space *space, const char *text, clt_error *error) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  clt_space_positions(positions, space, *config);
+  if (read_assignments(positions, given, space, text, false, NULL)) {
+    clt_space_positions(positions, space, *config);
+    int rc = read_assignments(positions, given, space, text, true, error);
+    if (rc) return rc;
+  }
+  *config = clt_space_from_positions(space, positions);
+  return CLT_OK;
+}
+
+int clt_config_read_onto(clt_config *config, bool *given, const clt_space *space, const json_t *json,
+                         clt_error *error) {
+  uint32_t positions[CLT_MAX_PARAMETERS];
+  const json_t *inner = json_object_get(json, "configuration");
+  const char *name;
+  json_t *item;
+  if (inner) json = inner;
+  if (json_is_string(json)) return clt_config_parse_onto(config, given, space, json_string_value(json), error);
+  if (!json_is_object(json)) return clt_fail(error, CLT_E_FORMAT, "is neither an object nor a text 'name=value ...'");
+  memset(given, 0, space->n_parameters * sizeof *given);
+  clt_space_positions(positions, space, *config);
+  json_object_foreach((json_t *)json, name, item) {
+    size_t p, taken;
+    clt_value value;
+    int rc = find_parameter(&p, space, name, error);
+    if (rc) return rc;
+    const clt_parameter *parameter = &space->parameters[p];
+    if (clt_json_to_value(&value, item)) positions[p] = (uint32_t)clt_parameter_find(parameter, value);
+    given[p] = clt_json_to_value(&value, item) &&
+               (positions[p] < parameter->n_values ||
+                (value.type == CLT_STRING && read_spelled(&positions[p], &taken, value.text, parameter) &&
+                 value.text[taken] == '\0'));
+    if (given[p]) continue;
+    char *shown = json_dumps(item, JSON_ENCODE_ANY | JSON_COMPACT);
+    rc = clt_fail(error, CLT_E_NOT_FOUND, "%.100s is not among the values of '%s'", shown ? shown : "", name);
+    free(shown);
+    return rc;
+  }
+  *config = clt_space_from_positions(space, positions);
+  return CLT_OK;
+}
+
+int clt_config_check_given(const bool *given, const clt_space *space, clt_error *error) {
+  for (size_t p = 0; p < space->n_parameters; p++)
+    if (!given[p] && space->parameters[p].n_values > 1)
+      return clt_fail(error, CLT_E_NOT_FOUND, "the configuration does not say what '%s' is", space->parameters[p].name);
+  return CLT_OK;
+}
+
+int clt_config_parse(clt_config *out, const clt_space *space, const char *text, clt_error *error) {
+  bool given[CLT_MAX_PARAMETERS];
+  clt_config config = 0;
+  int rc = clt_config_parse_onto(&config, given, space, text, error);
+  if (rc == CLT_OK) rc = clt_config_check_given(given, space, error);
+  if (rc == CLT_OK) *out = config;
+  return rc;
+}
