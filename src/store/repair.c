@@ -173,10 +173,13 @@ static void remove_fresh(const char *fresh) {
 }
 
 static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite3 **damaged, clt_error *error) {
-  char *fresh = clt_format("%s.repaired", path);
+  char *fresh = clt_format("%s.repaired-%ld", path, (long)getpid());
   sqlite3 *db = NULL;
   if (fresh == NULL) return clt_fail_memory(error);
-  remove_fresh(fresh); /* of a repair that was killed */
+  if (access(fresh, F_OK) == 0) { /* not ours, or of a repair that was killed: nobody can say */
+    clt_fail(error, CLT_E_STORE, "'%s' is in the way; move it elsewhere", fresh);
+    return free(fresh), CLT_E_STORE;
+  }
   int rc = clt_database_open(&db, fresh, error);
   if (rc == CLT_OK) rc = salvage(out, db, fresh, *damaged, error);
   if (sqlite3_close(db) != SQLITE_OK && rc == CLT_OK) /* folds its write-ahead log into it */

@@ -171,6 +171,18 @@ class LeftAlone(SimulatedTest):
         after = sorted(str(f) for pattern in ("clatune*", "clatune*/*") for f in self.folder.glob(pattern))
         self.assertEqual(after, before)
 
+    def test_a_file_beside_a_damaged_store(self):
+        self.write_problem(40, 25)
+        self.clatune("sample", "copy.json", "--device", "Simulated", "--store", "s.sqlite", "--quiet", "--samples", "60")
+        store = self.folder / "s.sqlite"
+        with open(store, "r+b") as file:
+            file.seek(2 * 4096)
+            file.write(b"\xaa" * 4096)
+        (self.folder / "s.sqlite.repaired").write_text("mine")
+        self.clatune("store", "repair", "--store", "s.sqlite")
+        self.assertTrue((self.folder / "s.sqlite.damaged").exists())
+        self.assertEqual((self.folder / "s.sqlite.repaired").read_text(), "mine")
+
     def test_what_a_killed_tuner_left_is_removed(self):
         self.write_problem(40, 25)
         self.simulate(time_s="0.05")
