@@ -2,7 +2,9 @@
  * calculates everything that is known from there on. Values stand in registers, one for each node of the flow; a
  * level's registers stay as they are while deeper levels run. Then the tree of the levels is searched depth first, with
  * a memory for subtrees by the intermediate values they depend on, and one for nodes by their edges, so that equal
- * subtrees are one even if they come from different values. */
+ * subtrees are one even if they come from different values. Where all that is left to check concerns one parameter at a
+ * time, the values do not matter, only what they leave of those parameters: of permutations, which numbers are taken.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +28,21 @@ typedef struct step {
   uint32_t operands[4];
 } step;
 
-typedef struct level {
+typedef struct level level;
+struct level {
   const clt_domain *domain;
   step *steps;
   size_t n_steps, n_loads, steps_capacity; /* those from tables come first */
   uint32_t *live;                          /* registers that deeper levels read */
   size_t n_live, live_capacity;
+  level *filters; /* in place of the live registers: what deeper levels check of their own parameter alone */
+  size_t n_filters, filter_bytes; /* a byte for each of their positions */
   /* The subtrees behind the level by its live registers: hash of a key -> number of the key, and in the low half of the
    * value the node. */
   clt_map subtrees;
   unsigned char *keys;
   size_t n_keys, keys_capacity;
-} level;
+};
 
 typedef struct maker {
   const clt_group *group;
@@ -65,6 +70,54 @@ typedef struct planned {
   size_t last_used; /* the deepest level that reads it, plus one */
   int32_t root;     /* that it is; -1: none */
 } planned;
+
+#define LEAST_FILTERED 3 /* live registers, and parameters; of fewer the values themselves are the cheaper key */
+#define MOST_FILTERED 64 /* positions for each of them */
+
+/* Level k by what it leaves of the parameters behind it, where the roots that read its live registers depend on one
+ * more parameter each, and on several in all. */
+static int plan_filters(maker *m, const planned *nodes, size_t k) {
+  enum { READ = 1, FILTERS = 2 }; /* by roots that need further parameters, by those that filter one */
+  const clt_flow *flow = m->group->flow;
+  level *l = &m->levels[k];
+  if (l->n_live < LEAST_FILTERED || k + LEAST_FILTERED >= m->n_levels) return CLT_OK;
+  unsigned char *uses = clt_new_array(flow->n_nodes, sizeof *uses);
+  l->filters = clt_new_array(m->n_levels - k, sizeof *l->filters);
+  int rc = uses && l->filters ? CLT_OK : CLT_E_MEMORY;
+  clt_mask set = {{0}};
+  for (size_t j = 0; j <= k; j++) clt_mask_add(&set, m->levels[j].domain->parameter);
+  for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;) {
+    if (nodes[i].root >= 0 && nodes[i].level > k) {
+      clt_mask with = set;
+      clt_mask_add(&with, m->levels[nodes[i].level].domain->parameter);
+      uses[i] |= clt_mask_within(flow->nodes[i].support, with) ? FILTERS : READ;
+    }
+    for (unsigned o = 0; flow->nodes[i].n_support == 2 && o < clt_op_arity(flow->nodes[i].op); o++)
+      uses[flow->nodes[i].operands[o]] |= uses[i];
+  }
+  size_t read = 0;
+  for (size_t i = 0; rc == CLT_OK && i < l->n_live; i++) read += (uses[l->live[i]] & READ) != 0;
+  for (size_t j = k + 1; rc == CLT_OK && read == 0 && j < m->n_levels; j++) {
+    const level *from = &m->levels[j];
+    level *filter = &l->filters[l->n_filters];
+    for (size_t s = 0; rc == CLT_OK && s < from->n_steps; s++) {
+      if (!(uses[from->steps[s].target] & FILTERS)) continue;
+      rc = clt_grow(&filter->steps, &filter->steps_capacity, filter->n_steps + 1, sizeof *filter->steps);
+      if (rc) break;
+      filter->steps[filter->n_steps++] = from->steps[s];
+      filter->n_loads += s < from->n_loads;
+    }
+    if (filter->n_steps == 0) continue;
+    filter->domain = from->domain;
+    l->filter_bytes += from->domain->n_positions;
+    l->n_filters++;
+  }
+  if (rc == CLT_OK && (l->n_filters < LEAST_FILTERED || l->filter_bytes > MOST_FILTERED * l->n_live)) {
+    while (l->n_filters > 0) free(l->filters[--l->n_filters].steps);
+  }
+  free(uses);
+  return rc;
+}
 
 static int plan_levels(maker *m) {
   const clt_group *group = m->group;
@@ -118,12 +171,15 @@ static int plan_levels(maker *m) {
       if (rc == CLT_OK) l->live[l->n_live++] = i;
     }
   }
+  for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) rc = plan_filters(m, nodes, k);
   free(nodes);
   return rc;
 }
 
-/* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none. */
-static const step *run_level(const level *l, clt_value *registers, uint32_t position) {
+/* Sets a level to a position and runs it. The check that failed; its register says how. NULL: none.
+ * (Called instead of inlined, it costs 6 % of a construction.) */
+__attribute__((always_inline)) static inline const step *run_level(const level *l, clt_value *registers,
+                                                                   uint32_t position) {
   const step *s = l->steps, *end = s + l->n_steps;
   for (const step *loads_end = s + l->n_loads; s < loads_end; s++) registers[s->target] = s->table[position];
   for (; s < end; s++) {
@@ -188,7 +244,7 @@ static int expand_level(maker *m, size_t k, uint32_t *out);
 /* The subtree behind level k as it is set. */
 static int find_child(maker *m, size_t k, uint32_t *out) {
   level *l = &m->levels[k];
-  size_t bytes = l->n_live * KEY_BYTES;
+  size_t bytes = l->n_filters ? l->filter_bytes : l->n_live * KEY_BYTES;
   uint64_t *entry;
   bool is_new = false;
   *out = END;
@@ -197,7 +253,16 @@ static int find_child(maker *m, size_t k, uint32_t *out) {
       clt_grow(&l->keys, &l->keys_capacity, (l->n_keys + 1) * bytes + 1, 1))
     return CLT_E_MEMORY;
   unsigned char *key = l->keys + l->n_keys * bytes; /* it stays there if it is new */
-  for (size_t i = 0; i < l->n_live; i++) {
+  unsigned char *left = key; /* of each position: whether it is possible still, 2: it cannot be evaluated */
+  for (size_t f = 0; f < l->n_filters; f++) {
+    const clt_domain *domain = l->filters[f].domain;
+    for (size_t i = 0; i < domain->n_positions; i++) {
+      const step *failed = run_level(&l->filters[f], m->registers, domain->positions[i]);
+      *left++ = failed ? clt_failed_fatally(m->registers[failed->target]) ? 2 : 0 : 1;
+    }
+    m->tried += domain->n_positions;
+  }
+  for (size_t i = 0; l->n_filters == 0 && i < l->n_live; i++) {
     const clt_value *v = &m->registers[l->live[i]];
     memcpy(key + i * KEY_BYTES, &v->integer, 8);
     key[i * KEY_BYTES + 8] = (unsigned char)v->type;
@@ -283,6 +348,8 @@ done:
     level *l = &m.levels[k];
     free(l->steps);
     free(l->live);
+    while (l->n_filters > 0) free(l->filters[--l->n_filters].steps);
+    free(l->filters);
     free(l->keys);
     clt_map_release(&l->subtrees);
   }

@@ -95,6 +95,20 @@ static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uin
   return intern_flow_node(flow, node, out);
 }
 
+/* The nodes "not a" and "not b" for a node "not (a or b)", such as "not in" a list makes; false: it is none. */
+static bool split_negated(clt_flow *flow, uint32_t i, uint32_t sides[2], int *rc) {
+  uint32_t inner = flow->nodes[i].operands[0];
+  if (flow->nodes[i].op != CLT_OP_NOT || flow->nodes[i].n_support < 2) return false;
+  while (flow->nodes[inner].op == CLT_OP_BOOL) inner = flow->nodes[inner].operands[0];
+  if (flow->nodes[inner].op != CLT_OP_OR) return false;
+  for (int side = 0; *rc == CLT_OK && side < 2; side++) {
+    uint32_t operand = flow->nodes[inner].operands[side];
+    const clt_expr_node negation = {.op = CLT_OP_NOT};
+    *rc = import_expr_node(flow, &negation, &operand, &sides[side]);
+  }
+  return true;
+}
+
 /* The sides of the "and"s at the top are roots of their own, in the order of evaluation, unless it is to be whole. */
 static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, uint32_t constraint) {
   uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL;
@@ -104,14 +118,20 @@ static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, u
     rc = import_expr_node(flow, &expr->nodes[i], numbers, &numbers[i]);
   if (rc == CLT_OK) stack[n++] = numbers[expr->n_nodes - 1];
   while (rc == CLT_OK && n > 0) {
-    uint32_t i = stack[--n];
+    uint32_t i = stack[--n], sides[2];
     while (!whole && flow->nodes[i].op == CLT_OP_BOOL) i = flow->nodes[i].operands[0]; /* true where its operand is */
-    if (whole || flow->nodes[i].op != CLT_OP_AND) {
+    bool split = !whole && split_negated(flow, i, sides, &rc);
+    if (!whole && flow->nodes[i].op == CLT_OP_AND) {
+      memcpy(sides, flow->nodes[i].operands, sizeof sides);
+      split = true;
+    }
+    if (rc) break;
+    if (!split) {
       rc = clt_grow(&flow->roots, &flow->roots_capacity, flow->n_roots + 1, sizeof *flow->roots);
       if (rc == CLT_OK) flow->roots[flow->n_roots++] = (clt_flow_root){i, constraint};
     } else if ((rc = clt_grow(&stack, &capacity, n + 2, sizeof *stack)) == CLT_OK) {
-      stack[n++] = flow->nodes[i].operands[1];
-      stack[n++] = flow->nodes[i].operands[0];
+      stack[n++] = sides[1];
+      stack[n++] = sides[0];
     }
   }
   free(numbers);

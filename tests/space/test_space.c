@@ -178,6 +178,8 @@ static void random_condition(clt_rng *rng, size_t n, char *out, size_t capacity)
       "p%d and p%d or p%d",
       "(p%d * p%d) %% 4 == (p%d * p%d) %% 2",
       "p%d << p%d <= 64",
+      "p%d != p%d and p%d != p%d",
+      "p%d not in [p%d, p%d, p%d + 1]",
   };
   int who[4];
   for (int i = 0; i < 4; i++) who[i] = (int)clt_rng_below(rng, n);
@@ -255,6 +257,49 @@ static void a_stencil_has_its_configurations(void **state) {
   assert_int_equal(clt_space_n_groups(space), 1);
   check_against_brute_force(space, conditions, COUNT(conditions));
   clt_space_free(space);
+}
+
+/* All different, said in pairs or by lists, where other conditions stand beside or in between. */
+static void permutations_are_small(void **state) {
+  (void)state;
+  static const char *const others[] = {"True", "p0 < p3 or p1 % 2 == p4 % 2", "p4 == 0 or p1 // p4 != 1",
+                                       "p0 == 2 or p2 == 2 or p3 < p4"};
+  parameter_text parameters[10];
+  char names[10][8], texts[10][200], pairs[2000];
+  for (size_t i = 0; i < 10; i++) {
+    snprintf(names[i], sizeof names[i], "p%zu", i);
+    snprintf(texts[i], sizeof texts[i], "p%zu not in [", i);
+    for (size_t k = 0, n = strlen(texts[i]); k < i; k++)
+      n += (size_t)snprintf(texts[i] + n, sizeof texts[i] - n, "p%zu%s", k, k + 1 < i ? ", " : "]");
+  }
+  for (size_t size = 4; size <= 10; size += size < 6 ? 1 : 4) {
+    const char *conditions[11];
+    size_t used = 0, n = 0;
+    uint64_t factorial = 1;
+    char range[20];
+    snprintf(range, sizeof range, "range(%zu)", size);
+    for (size_t i = 0; i < size; i++) {
+      parameters[i] = (parameter_text){names[i], range};
+      factorial *= i + 1;
+      if (i > 0) conditions[n++] = texts[i];
+      for (size_t k = 0; k < i; k++)
+        used += (size_t)snprintf(pairs + used, sizeof pairs - used, "%sp%zu != p%zu", used ? " and " : "", i, k);
+    }
+    clt_space *space = new_space(parameters, size, conditions, n);
+    assert_int_equal(clt_space_valid(space), factorial);
+    clt_space_free(space);
+    for (size_t o = 0; o < COUNT(others) && size > 4 && size < 10; o++) {
+      conditions[n] = others[o];
+      space = new_space(parameters, size, conditions, n + 1);
+      check_against_brute_force(space, conditions, n + 1);
+      clt_space_free(space);
+    }
+    conditions[0] = pairs;
+    space = new_space(parameters, size, conditions, 1);
+    assert_int_equal(clt_space_valid(space), factorial);
+    assert_true(space->groups[0]->n_nodes <= (size_t)1 << size); /* which numbers are taken */
+    clt_space_free(space);
+  }
 }
 
 static void strings_take_part(void **state) {
@@ -465,6 +510,7 @@ int main(void) {
       cmocka_unit_test(random_spaces_are_as_brute_force_says),
       cmocka_unit_test(a_matrix_product_has_its_configurations),
       cmocka_unit_test(a_stencil_has_its_configurations),
+      cmocka_unit_test(permutations_are_small),
       cmocka_unit_test(strings_take_part),
       cmocka_unit_test(free_parameters_only_multiply),
       cmocka_unit_test(one_group_may_have_billions_of_configurations),
