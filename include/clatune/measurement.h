@@ -85,6 +85,7 @@ typedef struct clt_measurement {
   double energy_J;      /* of one run of all launches, the mean over many (docs/objectives.md); NaN: not measured */
   double max_abs_error; /* largest |result - reference| over the verified outputs; NaN where not verified */
   char *log;            /* owned, nullable: compiler log or captured output of a failing configuration, capped */
+  bool confirmed_alone; /* it failed in a process that had run no other configuration, so nobody else is to blame */
 } clt_measurement;
 
 /* Correct until told otherwise, without a time and without runs. */

@@ -59,6 +59,8 @@ typedef struct clt_tune_result {
       n_sources;   /* prior data that the searcher was given: recordings, what the store knows, a model's predictions */
   bool comparable; /* with the recorded searches of clatune/certainty.h: the searcher's default options (the problem
                       sets none either), no prior data, no warm start, and not cut short */
+  int64_t n_confirmed_alone; /* of the evaluations that failed: in a process that had run no other configuration */
+  int64_t n_machine_busy;    /* steps that were given more time than their limit because the machine was busy */
 } clt_tune_result;
 
 /* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.

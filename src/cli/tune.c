@@ -104,6 +104,9 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
            example ? example : "?");
     free(example);
   }
+  if (r->n_machine_busy)
+    printf("machine was busy    %lld times a configuration was given more time than its limit\n",
+           (long long)r->n_machine_busy);
   if (r->evaluations > r->n_correct)
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
@@ -201,6 +204,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   for (int i = 0; i < CLT_N_INVALIDITIES; i++)
     json_object_set_new(evaluations, clt_invalidity_name((clt_invalidity)i),
                         json_integer((json_int_t)clt_tune_n_invalid(r, (clt_invalidity)i)));
+  json_object_set_new(evaluations, "confirmed_alone", json_integer((json_int_t)r->n_confirmed_alone));
   json_t *reasons = json_object();
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     json_int_t n = clt_tune_n_failed(NULL, r, (clt_reason)i);
@@ -244,6 +248,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "certainty", has_certainty(o) ? cli_certainty_json(&tuning->settings, r) : json_null());
   json_object_set_new(out, "phases", phases);
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
+  json_object_set_new(out, "machine_busy", json_integer((json_int_t)r->n_machine_busy));
   json_object_set_new(out, "stopped", json_boolean(r->stopped));
   json_object_set_new(out, "ended_by", json_string(clt_ending_name(r->ending)));
   if (tuning->results) json_object_set(out, "results", tuning->results);

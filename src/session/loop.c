@@ -22,6 +22,7 @@ struct clt_known_entry {
   bool answered;
   unsigned attempts;
   clt_reason reason;
+  bool confirmed_alone;
   double time_s, figure, energy_J;
   clt_measurement *stored; /* until it is taken */
 };
@@ -55,6 +56,7 @@ static int add_known(clt_known *known, const clt_measurement *m, clt_error *erro
   entry->stored = NULL;
   entry->answered = true;
   entry->reason = m->reason;
+  entry->confirmed_alone = m->confirmed_alone;
   entry->time_s = m->time_s;
   entry->figure = m->figure;
   entry->energy_J = m->energy_J;
@@ -113,6 +115,7 @@ clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *
     out->energy_J = entry->energy_J;
   } else {
     clt_measurement_fail(out, entry->reason, NULL);
+    out->confirmed_alone = entry->confirmed_alone;
   }
   return CLT_FROM_SESSION;
 }

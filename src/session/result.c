@@ -98,6 +98,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   int rc = CLT_OK;
   result->evaluations++;
   result->n_correct += correct;
+  result->n_confirmed_alone += m->confirmed_alone;
   if (counts->by_reason[m->reason]++ == 0) counts->example[m->reason] = asked;
   *(origin == CLT_NOT_KNOWN ? &result->measured : origin == CLT_FROM_STORE ? &result->reused : &result->aliased) += 1;
   if (origin == CLT_NOT_KNOWN) {

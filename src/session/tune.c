@@ -259,7 +259,8 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .log_user = settings->user,
                                .lost = note_lost,
                                .attempts = attempts_of,
-                               .attempts_user = s};
+                               .attempts_user = s,
+                               .n_machine_busy = &s->result->n_machine_busy};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);

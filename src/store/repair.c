@@ -58,8 +58,8 @@ int clt_store_check(bool *whole, const char *path, clt_error *error) {
 
 /* --- copying what can still be read --- */
 
-/* The tables, each with the column that its rows are found by. Rows of the last three follow their measurement. */
-enum { PROBLEM, DEVICE, MEASUREMENT, RUN, ENERGY, FIGURE, N_TABLES };
+/* The tables, each with the column that its rows are found by. Rows of the last four follow their measurement. */
+enum { PROBLEM, DEVICE, MEASUREMENT, RUN, ENERGY, FIGURE, CONFIRMED, N_TABLES };
 static const struct {
   const char *name, *number, *columns;
 } tables[N_TABLES] = {
@@ -71,6 +71,7 @@ static const struct {
     [RUN] = {"run", "measurement", "measurement, position, time_s"},
     [ENERGY] = {"energy", "measurement", "measurement, energy_J"},
     [FIGURE] = {"figure", "measurement", "measurement, position, figure"},
+    [CONFIRMED] = {"confirmed", "measurement", "measurement, alone"},
 };
 
 /* The statements of a table; write is NULL where they cannot be made: the table is missing altogether. */

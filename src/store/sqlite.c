@@ -48,8 +48,11 @@ enum {
   ANY_FIGURE,
   ENERGY,
   FIGURE,
+  ADD_CONFIRMED,
+  CONFIRMED,
   REMOVE_ENERGY,
   REMOVE_FIGURE,
+  REMOVE_CONFIRMED,
   N_STATEMENTS
 };
 
@@ -73,6 +76,8 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [FINALISTS] = RECORDS_OF_KEY " AND kind='finalist' ORDER BY id DESC",
     [FASTEST] = RECORDS_OF_KEY " AND kind='search' AND reason='none' ORDER BY time_s, id",
     [RUNS] = "SELECT time_s FROM run WHERE measurement=?1 ORDER BY position",
+    [ADD_CONFIRMED] = "INSERT INTO confirmed(measurement, alone) VALUES(?1, ?2)",
+    [CONFIRMED] = "SELECT alone FROM confirmed WHERE measurement=?1",
     [ANY_ENERGY] = "SELECT EXISTS(SELECT 1 FROM energy)",
     [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
@@ -95,6 +100,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [COUNT] = "SELECT count(*) FROM measurement WHERE " SELECTED,
     [REMOVE_RUNS] = "DELETE FROM run WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE_ENERGY] = "DELETE FROM energy WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
+    [REMOVE_CONFIRMED] = "DELETE FROM confirmed WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE_FIGURE] = "DELETE FROM figure WHERE measurement IN (SELECT id FROM measurement WHERE " SELECTED ")",
     [REMOVE] = "DELETE FROM measurement WHERE " SELECTED,
 };
@@ -256,6 +262,7 @@ static int add_record(sqlite_store *store, const clt_store_key *key, const clt_s
   for (size_t i = 0; rc == CLT_OK && i < m->n_runs; i++)
     rc = run_statement(store, ADD_RUN, NULL, error, "wwn", id, (int64_t)i, m->runs_s[i]);
   if (rc == CLT_OK && m->energy_J > 0) rc = run_statement(store, ADD_ENERGY, NULL, error, "wn", id, m->energy_J);
+  if (rc == CLT_OK && m->confirmed_alone) rc = run_statement(store, ADD_CONFIRMED, NULL, error, "ww", id, (int64_t)1);
   for (size_t i = 0; rc == CLT_OK && !isnan(m->figure) && i <= m->n_runs; i++)
     rc = run_statement(store, ADD_FIGURE, NULL, error, "wwn", id, (int64_t)i, i ? m->figures[i - 1] : m->figure);
   return rc;
@@ -280,7 +287,7 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
 
 static int remove_from_sqlite(void *state, const clt_store_key *key, int64_t before_s, bool count_only, uint64_t *n,
                               clt_error *error) {
-  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE};
+  static const int removals[] = {REMOVE_RUNS, REMOVE_ENERGY, REMOVE_FIGURE, REMOVE_CONFIRMED, REMOVE};
   sqlite_store *store = state;
   int rc = count_only ? CLT_OK : begin_writing(store, error);
   if (rc) return rc;
@@ -337,6 +344,10 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   int rc = read_numbers(store, RUNS, id, m.runs_s, CLT_MAX_RUNS, &m.n_runs, error);
   bool correct = rc == CLT_OK && m.reason == CLT_REASON_NONE;
   if (correct && store->any_energy) rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n, error);
+  double alone = 0;
+  if (rc == CLT_OK && m.reason != CLT_REASON_NONE && store->statements[CONFIRMED])
+    rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n, error);
+  m.confirmed_alone = alone > 0;
   n = 0;
   if (correct && rc == CLT_OK && store->any_figure)
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);

@@ -1,4 +1,5 @@
-/* Finalists: prepared in all workers, verified on other data, kept there, and timed when the caller says so. */
+/* Finalists: each prepared in a process of its own under glibc's checks of the heap, verified on other data, kept
+ * there, and timed when the caller says so. Whoever damages its process's memory ends it, and nobody else's. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,8 @@
 
 struct clt_kept {
   clt_config config;
-  clt_pool_worker *worker;
-  size_t slot;
-  uint64_t generation; /* of the process that it is prepared in; 0: none, or it is being prepared */
+  clt_pool_worker *worker; /* its own */
+  uint64_t generation;     /* of the process that it is prepared in; 0: none, or it is being prepared */
   size_t n_preparations;
   bool wanted;                 /* by the call under way: made ready again where its worker is lost */
   bool verified;               /* on the other data, or that is impossible */
@@ -28,13 +28,6 @@ struct clt_kept {
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
   return clt_pool_pump(pool, PUMP_S, error);
-}
-
-static int await_requests(clt_pool *pool, clt_error *error) {
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
-    while (rc == 0 && pool->workers[i].done) rc = pump_or_stop(pool, error);
-  return rc;
 }
 
 static int await_lock(clt_pool *pool, clt_lock_state wanted, clt_error *error) {
@@ -56,7 +49,8 @@ static bool is_unfinished(const clt_kept *k) { return k->wanted && !has_failed(k
 
 static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_kept *k = worker->done_data;
-  if (outcome->unheard) return CLT_OK; /* lost with its worker, to be prepared again */
+  /* Lost with its worker, or the machine was busy: prepared again. */
+  if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
   if (rc == 0 && outcome->reply) pool->setbacks = 0;
   return rc;
@@ -103,66 +97,70 @@ static int note_further(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   return CLT_OK;
 }
 
-/* Prepares and verifies what is wanted, in waves: one request of each worker side by side, until nothing is left to be
- * done. */
+static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
+  clt_pool_worker *worker = k->worker;
+  bool loaded = worker->further_generation == worker->generation, making = false;
+  json_t *request;
+  if (is_ready(k) && pool->further_failed) return k->verified = true, CLT_OK;
+  if (is_ready(k) && loaded) {
+    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed", FURTHER_SEED);
+    return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
+  }
+  if (is_ready(k)) {
+    for (size_t i = 0; i < pool->n_workers; i++) making = making || pool->workers[i].done == note_further;
+    if (making && !pool->further_made) return CLT_OK;
+    return clt_pool_request(pool, worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
+                            CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
+  }
+  if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
+    clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
+    return CLT_OK;
+  }
+  if (worker->n_prepared > 0) return clt_pool_replace(pool, worker), CLT_OK;
+  k->generation = 0;
+  worker->n_prepared++;
+  request =
+      json_pack("{s:s, s:i, s:I, s:b}", "request", "prepare", "slot", 0, "config", (json_int_t)k->config, "gate", 0);
+  return send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
+}
+
+/* Takes the answer to a request of make_wanted_ready, if there is one. */
+static void note_progress(clt_pool *pool, clt_kept *k) {
+  clt_measurement answer;
+  bool preparing = k->generation == 0;
+  clt_measurement_init(&answer, k->config);
+  if (!take_answer(pool, k, &answer)) return;
+  if (preparing) {
+    clt_measurement_release(&k->measurement);
+    k->measurement = answer;
+    k->generation = k->worker->generation;
+  } else {
+    k->verified = true;
+    k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
+    k->measurement.phases.verify_s += answer.phases.verify_s;
+    clt_measurement_release(&answer);
+  }
+}
+
+/* Prepares and verifies what is wanted, as many side by side as the search has workers. */
 static int make_wanted_ready(clt_pool *pool, clt_error *error) {
   for (;;) {
-    bool any = false, making = false;
-    int rc = CLT_OK;
+    size_t n_under_way = 0;
+    bool any = false;
     for (size_t i = 0; i < pool->n_kept; i++) any = any || is_unfinished(&pool->kept[i]);
     if (!any) return CLT_OK;
-    rc = await_lock(pool, CLT_LOCK_SHARED, error);
-    for (size_t i = 0; rc == 0 && i < pool->setup.n_workers;) {
-      if (clt_pool_idle(&pool->workers[i])) {
-        i++;
-        continue;
-      }
-      rc = clt_pool_start_workers(pool, error);
-      if (rc == 0) rc = pump_or_stop(pool, error);
-      i = 0;
-    }
+    int rc = await_lock(pool, CLT_LOCK_SHARED, error);
     for (size_t i = 0; rc == 0 && i < pool->n_kept; i++) {
       clt_kept *k = &pool->kept[i];
-      if (!is_unfinished(k) || !clt_pool_idle(k->worker)) continue;
-      if (is_ready(k) && pool->further_failed) {
-        k->verified = true;
-      } else if (is_ready(k) && k->worker->further_generation == k->worker->generation) {
-        json_t *request =
-            json_pack("{s:s, s:I, s:i}", "request", "verify", "slot", (json_int_t)k->slot, "seed", FURTHER_SEED);
-        rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
-      } else if (is_ready(k) && (pool->further_made || !making)) {
-        making = true;
-        rc = clt_pool_request(pool, k->worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
-                              CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
-      } else if (!is_ready(k) && k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
-        clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH,
-                             "workers that had prepared it ended again and again");
-      } else if (!is_ready(k)) {
-        k->generation = 0;
-        json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)k->slot, "config",
-                                    (json_int_t)k->config, "gate", 0);
-        rc = send_request(pool, k, request, CLT_PHASE_BUILD, CLT_LOAD_NOISE, error);
-      }
+      if (!is_unfinished(k)) continue;
+      if (n_under_way++ == pool->setup.n_workers) break;
+      if (k->worker->process.busy) continue;
+      rc = clt_pool_idle(k->worker) ? ask_next(pool, k, error) : clt_pool_start_worker(pool, k->worker, error);
     }
-    if (rc == 0) rc = await_requests(pool, error);
+    if (rc == 0) rc = pump_or_stop(pool, error);
     if (rc) return rc;
-    for (size_t i = 0; i < pool->n_kept; i++) {
-      clt_kept *k = &pool->kept[i];
-      clt_measurement answer;
-      bool preparing = k->generation == 0;
-      clt_measurement_init(&answer, k->config);
-      if (!take_answer(pool, k, &answer)) continue;
-      if (preparing) {
-        clt_measurement_release(&k->measurement);
-        k->measurement = answer;
-        k->generation = k->worker->generation;
-      } else {
-        k->verified = true;
-        k->measurement.max_abs_error = fmax(k->measurement.max_abs_error, answer.max_abs_error);
-        k->measurement.phases.verify_s += answer.phases.verify_s;
-        clt_measurement_release(&answer);
-      }
-    }
+    for (size_t i = 0; i < pool->n_kept; i++)
+      if (!pool->kept[i].worker->done) note_progress(pool, &pool->kept[i]);
   }
 }
 
@@ -180,25 +178,28 @@ void clt_pool_give_up_kept(clt_pool *pool) {
   if (pool->n_kept == 0) return;
   for (size_t i = 0; i < pool->n_kept; i++) {
     clt_kept *k = &pool->kept[i];
-    bool in_flight = k->worker->process.busy && (k->worker->done == note_answer || k->worker->done == note_further);
-    if (in_flight || is_ready(k)) clt_pool_replace(pool, k->worker);
+    clt_pool_replace(pool, k->worker);
+    k->worker->heap_checks = false;
   }
   free_kept(pool->kept, pool->n_kept);
   pool->kept = NULL;
   pool->n_kept = 0;
+  pool->n_workers = pool->setup.n_workers;
   clt_pool_lock(pool, CLT_UNLOCKED);
 }
 
-/* The new list takes over what is kept already; the others get the places that are left, spread over the workers. */
+/* The new list takes over what is kept already; the others get workers that nobody has. */
 int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_pool *pool = state;
-  size_t n_workers = pool->setup.n_workers, most = n_workers * CLT_WORKER_SLOTS, place = 0, n_copied = 0;
+  bool taken[CLT_POOL_MAX_WORKERS] = {false};
+  size_t place = 0, n_copied = 0;
   if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
-  if (n > most) return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %zu that can be kept", n, most);
+  if (n > CLT_POOL_MAX_WORKERS)
+    return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %d that can be kept", n,
+                    CLT_POOL_MAX_WORKERS);
   if (n == 0) return clt_pool_give_up_kept(pool), CLT_OK;
   clt_kept *list = clt_new_array(n, sizeof *list);
-  bool *taken = clt_new_array(most, sizeof *taken);
-  if (list == NULL || taken == NULL) return free(list), free(taken), clt_fail_memory(error);
+  if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
     list[i] = (clt_kept){.config = configs[i]};
     clt_measurement_init(&list[i].measurement, configs[i]);
@@ -207,7 +208,7 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
       clt_kept *old = &pool->kept[k], none = list[i];
       if (old->config != configs[i] || has_failed(old)) continue;
       list[i] = *old;
-      taken[old->slot * n_workers + (size_t)(old->worker - pool->workers)] = true;
+      taken[old->worker - pool->workers] = true;
       *old = none;
       old->config = CLT_CONFIG_NONE;
     }
@@ -217,15 +218,37 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
   for (size_t i = 0; i < n; i++) {
     if (list[i].worker) continue;
     while (taken[place]) place++;
-    list[i].worker = &pool->workers[place % n_workers];
-    list[i].slot = place++ / n_workers;
+    list[i].worker = &pool->workers[place++];
   }
-  free(taken);
+  /* Whatever else has a process gives it up, and the memory that it holds. */
+  for (size_t i = 0; i < CLT_POOL_MAX_WORKERS; i++) {
+    if (taken[i]) continue;
+    clt_pool_replace(pool, &pool->workers[i]);
+    pool->workers[i].heap_checks = false;
+  }
+  for (size_t i = 0; i < n; i++) list[i].worker->heap_checks = true;
+  if (pool->n_workers < place) pool->n_workers = place;
   free_kept(pool->kept, pool->n_kept);
   pool->kept = list;
   pool->n_kept = n;
   pool->further_failed = false;
   int rc = make_wanted_ready(pool, error);
+  size_t n_crashed = 0;
+  for (size_t i = 0; i < n; i++)
+    n_crashed +=
+        list[i].measurement.reason == CLT_REASON_RUN_CRASH || list[i].measurement.reason == CLT_REASON_COMPILE_CRASH;
+  if (rc == 0 && n > 1 && n_crashed == n && !pool->no_heap_checks) {
+    clt_pool_log(pool, CLT_LOG_WARNING,
+                 "all finalists crash under glibc's checks of the heap: they go on without these");
+    pool->no_heap_checks = true;
+    for (size_t i = 0; i < n; i++) {
+      clt_measurement_release(&list[i].measurement);
+      list[i] = (clt_kept){.config = configs[i], .worker = list[i].worker, .wanted = true};
+      clt_measurement_init(&list[i].measurement, configs[i]);
+      clt_measurement_init(&list[i].answer, CLT_CONFIG_NONE);
+    }
+    rc = make_wanted_ready(pool, error);
+  }
   for (; rc == 0 && n_copied < n; n_copied += rc == 0)
     rc = clt_measurement_copy(&out[n_copied], &list[n_copied].measurement, error);
   while (rc && n_copied > 0) clt_measurement_release(&out[--n_copied]);
@@ -255,10 +278,10 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
       rc = make_wanted_ready(pool, error);
       if (rc == 0) rc = await_lock(pool, CLT_LOCK_EXCLUSIVE, error);
       if (rc || has_failed(k) || !is_ready(k)) continue;
-      json_t *request = json_pack("{s:s, s:I, s:b, s:o}", "request", "time", "slot", (json_int_t)k->slot, "keep", 1,
-                                  "timing", clt_message_from_timing(&turn));
+      json_t *request = json_pack("{s:s, s:i, s:b, s:o}", "request", "time", "slot", 0, "keep", 1, "timing",
+                                  clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
-      if (rc == 0) rc = await_requests(pool, error);
+      while (rc == 0 && k->worker->done) rc = pump_or_stop(pool, error);
       if (rc) break;
       clt_measurement *m = &k->answer;
       if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)

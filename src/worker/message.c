@@ -174,10 +174,11 @@ json_t *clt_message_from_measurement(const clt_measurement *m) {
   json_t *runs = json_array();
   for (size_t i = 0; runs && i < m->n_runs; i++)
     if (json_array_append_new(runs, clt_json_real(m->runs_s[i]))) return json_decref(runs), NULL;
-  json_t *out = json_pack(
-      "{s:I, s:s, s:o, s:s, s:o, s:o}", "config", (json_int_t)m->config, "reason", clt_reason_name(m->reason), "runs_s",
-      runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "phases",
-      add_numbers(json_object(), &m->phases, phase_numbers), "log", m->log ? clt_json_text(m->log) : json_null());
+  json_t *out =
+      json_pack("{s:I, s:s, s:o, s:s, s:o, s:o, s:b}", "config", (json_int_t)m->config, "reason",
+                clt_reason_name(m->reason), "runs_s", runs, "clock", m->clock == CLT_CLOCK_DEVICE ? "device" : "host",
+                "phases", add_numbers(json_object(), &m->phases, phase_numbers), "log",
+                m->log ? clt_json_text(m->log) : json_null(), "confirmed_alone", m->confirmed_alone);
   return add_numbers(out, m, measurement_numbers);
 }
 
@@ -205,6 +206,7 @@ int clt_message_to_measurement(clt_measurement *out, const json_t *message, clt_
   if (rc) return rc;
   m.clock = strcmp(clt_json_string(message, "clock"), "device") == 0 ? CLT_CLOCK_DEVICE : CLT_CLOCK_HOST;
   if (reason != CLT_REASON_NONE) clt_measurement_fail(&m, reason, log);
+  m.confirmed_alone = reason != CLT_REASON_NONE && json_is_true(json_object_get(message, "confirmed_alone"));
   *out = m;
   return CLT_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -13,7 +14,9 @@
 #include "base/text.h"
 
 #define MAX_SETBACKS 3
-#define MOST_SAID 300 /* bytes of each end: more would not fit into a message */
+#define MOST_SAID 300   /* bytes of each end: more would not fit into a message */
+#define LOOK_S 0.1      /* how often workers are looked at, so that it is noticed when we are kept from it */
+#define LATENESS_S 0.05 /* what a machine that is not busy may take longer than asked to wake us */
 
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...) {
   char text[1024];
@@ -25,21 +28,28 @@ void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format,
   pool->setup.evaluator.log(pool->setup.evaluator.log_user, level, text);
 }
 
+static double thread_time_s(void) {
+  struct timespec t = {0};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error) {
   clt_error why = {0};
   size_t n_workers = setup->n_workers, capacity = n_workers * setup->n_slots;
-  *pool = (clt_pool){.setup = *setup, .n_slots = setup->n_slots, .capacity = capacity, .lock = {.fd = -1}};
+  *pool = (clt_pool){.setup = *setup,
+                     .n_slots = setup->n_slots,
+                     .n_workers = n_workers,
+                     .looked_s = clt_now_s(),
+                     .computed_s = thread_time_s(),
+                     .capacity = capacity,
+                     .lock = {.fd = -1}};
   json_incref(setup->open);
-  pool->workers = clt_new_array(n_workers, sizeof *pool->workers);
+  pool->workers = clt_new_array(CLT_POOL_MAX_WORKERS, sizeof *pool->workers);
   pool->jobs = clt_new_array(capacity, sizeof *pool->jobs);
   int rc = pool->workers && pool->jobs ? CLT_OK : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&pool->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
-  for (size_t i = 0; rc == 0 && i < n_workers; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "worker-%zu", i);
-    rc = clt_run_folder_make(&pool->workers[i].folder, &pool->folder, name, error);
-  }
   /* A lock that cannot be made must not keep anybody from tuning. */
   if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key, &why))
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
@@ -52,7 +62,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
 void clt_pool_close(void *state) {
   clt_pool *pool = state;
   clt_pool_give_up_kept(pool);
-  for (size_t i = 0; pool->workers && i < pool->setup.n_workers; i++) {
+  for (size_t i = 0; pool->workers && i < CLT_POOL_MAX_WORKERS; i++) {
     clt_process_stop(&pool->workers[i].process, false, NULL);
     free(pool->workers[i].folder);
   }
@@ -98,6 +108,8 @@ static int finish_request(clt_pool *pool, clt_pool_worker *worker, const clt_out
   clt_outcome_fn done = worker->done;
   worker->done = NULL;
   worker->load = CLT_LOAD_NONE;
+  if (worker->process.starved && pool->setup.evaluator.n_machine_busy) ++*pool->setup.evaluator.n_machine_busy;
+  worker->process.starved = false;
   return done ? done(pool, worker, outcome, error) : CLT_OK;
 }
 
@@ -122,7 +134,7 @@ int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_erro
 static char *stop_process(clt_pool *pool, clt_pool_worker *worker, bool by_itself, bool suspect) {
   char *why = NULL;
   clt_process_stop(&worker->process, by_itself, &why);
-  clt_remove_tree(worker->folder, true);
+  if (worker->folder) clt_remove_tree(worker->folder, true);
   clt_pool_requeue_ready(pool, worker, suspect);
   return why;
 }
@@ -140,18 +152,24 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   clt_process *process = &worker->process;
   clt_phase phase = process->phase;
   bool compiling = phase == CLT_PHASE_BUILD || phase == CLT_PHASE_LAUNCH, busy = process->busy || worker->done;
-  clt_outcome outcome = {.unheard = !expired && !process->heard};
+  clt_outcome outcome = {.unheard = !expired && !process->heard,
+                         .late = expired && process->starved,
+                         .asleep = expired && process->asleep};
   if (expired)
     outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
   else
     outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
   worker->process.phase = phase;
+  outcome.killed = worker->process.killed;
   char *text =
       clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_phase_name(phase), why ? why : "");
   outcome.text = text ? text : "out of memory";
-  int rc = busy ? finish_request(pool, worker, &outcome, error)
-                : clt_pool_setback(pool, "a worker that had nothing to do", outcome.text, error);
+  int rc = CLT_OK;
+  if (busy)
+    rc = finish_request(pool, worker, &outcome, error);
+  else if (!outcome.killed)
+    rc = clt_pool_setback(pool, "a worker that had nothing to do", outcome.text, error);
   worker->stage = CLT_STAGE_DOWN;
   free(why);
   free(text);
@@ -161,8 +179,8 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
 /* What has arrived is looked at before the clock is: the caller may have been away for long. */
 int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
   struct pollfd watched[CLT_PROCESS_WATCHED * CLT_POOL_MAX_WORKERS];
-  size_t n = 0, n_workers = pool->setup.n_workers;
-  double now_s = clt_now_s(), wait_s = pool->lock.wait_s > 0 ? fmin(timeout_s, CLT_LOCK_RETRY_S) : timeout_s;
+  size_t n = 0, n_workers = pool->n_workers;
+  double now_s = clt_now_s(), wait_s = fmin(timeout_s, pool->lock.wait_s > 0 ? CLT_LOCK_RETRY_S : LOOK_S);
   for (size_t i = 0; i < n_workers; i++) {
     const clt_process *process = &pool->workers[i].process;
     if (!process->alive) continue;
@@ -170,7 +188,15 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
     n += CLT_PROCESS_WATCHED;
     if (process->busy && process->paused_s == 0) wait_s = fmin(wait_s, process->deadline_s - now_s);
   }
-  poll(watched, n, (int)ceil(fmin(fmax(wait_s, 0), 3600) * 1e3));
+  wait_s = fmax(wait_s, 0);
+  poll(watched, n, (int)ceil(wait_s * 1e3));
+  now_s = clt_now_s();
+  /* Not what we asked for and not what our caller computed: we were stopped, or others had the processors. */
+  double computed_s = thread_time_s(), late_s = now_s - pool->looked_s - wait_s - (computed_s - pool->computed_s);
+  for (size_t i = 0; late_s > LATENESS_S && i < n_workers; i++)
+    clt_process_add_lateness(&pool->workers[i].process, now_s, late_s);
+  pool->looked_s = now_s;
+  pool->computed_s = computed_s;
   int rc = CLT_OK;
   for (size_t i = 0; rc == 0 && i < n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
@@ -192,9 +218,13 @@ int clt_pool_pump(clt_pool *pool, double timeout_s, clt_error *error) {
     }
   }
   now_s = clt_now_s();
-  for (size_t i = 0; rc == 0 && i < n_workers; i++)
-    if (pool->workers[i].process.alive && clt_process_expired(&pool->workers[i].process, now_s))
+  for (size_t i = 0; rc == 0 && i < n_workers; i++) {
+    clt_process *process = &pool->workers[i].process;
+    /* Compiling is done on the processor, and so is everything where that is the device. */
+    bool computes = pool->setup.quiet_builds || process->phase != CLT_PHASE_RUNNING;
+    if (process->alive && clt_process_expired(process, now_s) && !clt_process_excuse(process, computes, now_s))
       rc = lose_process(pool, &pool->workers[i], true, error);
+  }
   return rc;
 }
 
@@ -226,6 +256,7 @@ int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, cl
     if (log) clt_measurement_fail(out, out->reason, log);
     free(log);
   }
+  out->confirmed_alone = out->reason != CLT_REASON_NONE && worker->n_prepared == 1;
   return CLT_OK;
 }
 
@@ -254,6 +285,7 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   if (made && phase != CLT_PHASE_VERIFY && phase != CLT_PHASE_DONE)
     what = "running the kernel that makes the reference";
   worker->makes_data = false;
+  if (reply == NULL && worker->heap_checks) pool->no_heap_checks = true; /* tried again without */
   if (reply == NULL) return clt_pool_setback(pool, what, outcome->text, error);
   if (worker->stage == CLT_STAGE_GREETING) {
     int rc = clt_process_check_greeting(reply, error);
@@ -287,30 +319,40 @@ static int note_started(clt_pool *pool, clt_pool_worker *worker, const clt_outco
   return CLT_OK;
 }
 
-int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
+int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error) {
   const clt_deadlines limits = clt_pool_deadlines(pool, 0); /* a greeting has the host's */
-  int rc = CLT_OK;
-  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
-    clt_pool_worker *worker = &pool->workers[i];
-    if (worker->stage == CLT_STAGE_DOWN) {
-      const clt_process_setup setup = {
-          .path = pool->worker_path, .folder = worker->folder, .memory_limit_bytes = pool->setup.memory_limit_bytes};
-      clt_remove_tree(worker->folder, true);
-      rc = clt_process_start(&worker->process, &setup, &limits, error);
-      if (rc) return rc;
-      worker->generation++;
-      worker->stage = CLT_STAGE_GREETING;
-      worker->done = note_started;
-      worker->load = start_load(pool);
-    } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
-      bool being_made = false;
-      for (size_t k = 0; k < pool->setup.n_workers; k++) being_made = being_made || pool->workers[k].makes_data;
-      if (!pool->data_made && being_made) continue;
-      worker->makes_data = !pool->data_made;
-      worker->stage = CLT_STAGE_LOADING;
-      rc = clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,
+  if (worker->stage == CLT_STAGE_DOWN) {
+    char name[32];
+    snprintf(name, sizeof name, "worker-%zu", (size_t)(worker - pool->workers));
+    int rc = worker->folder ? CLT_OK : clt_run_folder_make(&worker->folder, &pool->folder, name, error);
+    if (rc) return rc;
+    const clt_process_setup setup = {.path = pool->worker_path,
+                                     .folder = worker->folder,
+                                     .memory_limit_bytes = pool->setup.memory_limit_bytes,
+                                     .heap_checks = worker->heap_checks && !pool->no_heap_checks};
+    clt_remove_tree(worker->folder, true);
+    rc = clt_process_start(&worker->process, &setup, &limits, error);
+    if (rc) return rc;
+    worker->generation++;
+    worker->n_prepared = 0;
+    worker->stage = CLT_STAGE_GREETING;
+    worker->done = note_started;
+    worker->load = start_load(pool);
+  } else if (worker->stage == CLT_STAGE_AWAITING_DATA) {
+    bool being_made = false;
+    for (size_t k = 0; k < pool->n_workers; k++) being_made = being_made || pool->workers[k].makes_data;
+    if (!pool->data_made && being_made) return CLT_OK;
+    worker->makes_data = !pool->data_made;
+    worker->stage = CLT_STAGE_LOADING;
+    return clt_pool_request(pool, worker, clt_pool_data_request(pool, 1, worker->makes_data), CLT_PHASE_VERIFY, NULL,
                             start_load(pool), note_started, error);
-    }
   }
+  return CLT_OK;
+}
+
+int clt_pool_start_workers(clt_pool *pool, clt_error *error) {
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++)
+    rc = clt_pool_start_worker(pool, &pool->workers[i], error);
   return rc;
 }

@@ -1,7 +1,10 @@
 /* worker/pool.h - several workers on one device: configurations are prepared in parallel and timed one at a time.
  *
  * Files: pool.c (starting workers, requests and how they end), schedule.c (who does what next, and what becomes of a
- * configuration), kept.c (finalists). */
+ * configuration), kept.c (finalists).
+ *
+ * Blame: what fails in a process that has run other configurations may be their doing, so it is prepared once more by a
+ * process of its own, and only what fails there is believed. */
 #ifndef CLT_WORKER_POOL_H
 #define CLT_WORKER_POOL_H
 
@@ -32,8 +35,9 @@ typedef struct clt_pool clt_pool;
 /* Makes a pool of what is zeroed, and starts its workers in the background. */
 int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error);
 
-/* clt_evaluator_type's, with a pool as the state; at most n_workers * n_slots may be submitted. Kept ones are also
- * verified on the data of seed 2. */
+/* clt_evaluator_type's, with a pool as the state; at most n_workers * n_slots may be submitted, and at most
+ * CLT_POOL_MAX_WORKERS kept: each in a process of its own under glibc's checks of the heap, and also verified on the
+ * data of seed 2. */
 int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *error);
 int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error);
 int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
@@ -45,13 +49,21 @@ void clt_pool_close(void *state); /* again does nothing */
 
 typedef struct clt_pool_worker clt_pool_worker;
 
+/* In what company a configuration is prepared and timed. */
+typedef enum clt_company {
+  CLT_AMONG_OTHERS,
+  CLT_ALONE,      /* in a process that has run no other one, and runs none until it is measured */
+  CLT_UNDISTURBED /* and nothing else runs meanwhile: somebody killed its process */
+} clt_company;
+
 /* A configuration on its way: one of `capacity` places. */
 typedef struct clt_job {
   enum { CLT_JOB_NONE, CLT_JOB_QUEUED, CLT_JOB_BUSY, CLT_JOB_READY, CLT_JOB_DONE } state;
   int64_t turn; /* of those that are queued, or done, the least comes first */
   clt_config config;
   double best_s;
-  unsigned attempts;           /* times that it was lost with a worker that it may have ended */
+  clt_company company;
+  bool was_late;               /* its time was up once while the machine was busy */
   unsigned retries;            /* times that it was tried again for another reason */
   clt_pool_worker *worker;     /* of one that is BUSY or READY */
   size_t slot;                 /* in that */
@@ -78,10 +90,11 @@ typedef enum clt_load {
 } clt_load;
 
 /* How a request ended: with a reply, or without (NULL), then reason and text say why. All borrowed. A worker that ended
- * before it reported anything of a request (unheard) may have ended of something else. */
+ * before it reported anything of a request (unheard) may have ended of something else. killed: by somebody. Of one
+ * whose time was up, late says that the machine was busy, asleep that it did not compute where it should have. */
 typedef struct clt_outcome {
   const json_t *reply;
-  bool unheard;
+  bool unheard, killed, late, asleep;
   clt_reason reason;
   const char *text;
 } clt_outcome;
@@ -92,6 +105,8 @@ struct clt_pool_worker {
   char *folder;
   clt_stage stage;
   bool makes_data;
+  bool heap_checks;            /* for its next process */
+  size_t n_prepared;           /* configurations that its process was asked to prepare */
   uint64_t generation;         /* counts its processes */
   uint64_t further_generation; /* of the process that has loaded the finalists' data; 0: none */
   clt_outcome_fn done;         /* of the request in flight */
@@ -108,10 +123,14 @@ struct clt_pool {
   clt_device_lock lock;
   bool data_made, further_made; /* of the search and of the finalists */
   bool further_failed;
-  int setbacks;   /* workers that ended through no configuration's fault, in a row */
-  bool timing;    /* everything that is ready is timed before more is prepared */
-  size_t n_slots; /* at present: fewer where memory is short */
-  clt_pool_worker *workers;
+  bool no_heap_checks; /* the driver cannot stand them */
+  int setbacks;        /* workers that ended through no configuration's fault, in a row */
+  bool timing;         /* everything that is ready is timed before more is prepared */
+  size_t n_slots;      /* at present: fewer where memory is short */
+  clt_pool_worker
+      *workers; /* CLT_POOL_MAX_WORKERS; n_workers: those of the search, or more where finalists need them */
+  size_t n_workers;
+  double looked_s, computed_s; /* when the workers were last looked at, and our own processor time by then */
   clt_job *jobs;
   size_t n_submitted, capacity;
   int64_t first_turn, last_turn; /* that were given to jobs */
@@ -124,7 +143,9 @@ struct clt_pool {
 /* pool.c */
 void clt_pool_log(const clt_pool *pool, clt_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int clt_pool_start_workers(clt_pool *pool, clt_error *error); /* all that are down; does not wait for them */
+/* The next step of starting a worker, where one is due, and of all that the search has; does not wait for them. */
+int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *error);
+int clt_pool_start_workers(clt_pool *pool, clt_error *error);
 json_t *clt_pool_data_request(const clt_pool *pool, uint64_t seed, bool make);
 /* Sends a request; done is called when it has ended, however it ended. The request is taken over. limits NULL: those of
  * what the host does. */
@@ -139,13 +160,15 @@ int clt_pool_setback(clt_pool *pool, const char *what, const char *why, clt_erro
 void clt_pool_replace(clt_pool *pool, clt_pool_worker *worker);
 bool clt_pool_idle(const clt_pool_worker *worker); /* up, and no request in flight */
 bool clt_pool_lock(clt_pool *pool, clt_lock_state wanted);
-/* Turns an outcome into a measurement of config, with what a failing one printed. A worker's own error is returned. */
+/* Turns an outcome into a measurement of config, with what a failing one printed; confirmed_alone where it fails and
+ * its process has run no other. A worker's own error is returned. */
 int clt_pool_measurement(clt_measurement *out, const clt_pool_worker *worker, clt_config config,
                          const clt_outcome *outcome, clt_error *error);
 bool clt_pool_taints(clt_reason reason); /* whether a process that did this is not to be trusted with more */
 
 /* schedule.c */
-/* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone. */
+/* What a worker had prepared goes back to the front of the queue; suspect: it may be why the worker is gone, unless
+ * that was killed by somebody. */
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect);
 
 /* kept.c */

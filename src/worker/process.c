@@ -1,7 +1,10 @@
 #include "worker/process.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gnu/libc-version.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +15,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -33,6 +37,10 @@
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
+#define MOST_EXTENSIONS 10 /* of a deadline: so many times the limit in all */
+#define NEXT_TO_NOTHING 0.01
+#define FAULT_PATIENCE_MS 100 /* until a process that closed its end is gone */
+#define MALLOC_DEBUG "libc_malloc_debug.so.0"
 
 extern char **environ;
 
@@ -64,6 +72,32 @@ int clt_worker_path(char **out, clt_error *error) {
   if (path == NULL) return clt_fail_memory(error);
   *out = path;
   return CLT_OK;
+}
+
+/* --- phases --- */
+
+static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
+  switch (phase) {
+    case CLT_PHASE_BUILD:
+    case CLT_PHASE_LAUNCH: return limits->compile_s;
+    case CLT_PHASE_RUNNING: return limits->run_s;
+    default: return limits->host_s;
+  }
+}
+
+/* The processor time of all its threads; 0 where nobody can tell. */
+static double cpu_time_s(pid_t pid) {
+  clockid_t clock;
+  struct timespec t = {0};
+  if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return 0;
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void begin_phase(clt_process *process) {
+  process->begun_s = process->checked_s = clt_now_s();
+  process->cpu_s = process->got_s = cpu_time_s(process->pid);
+  process->deadline_s = process->begun_s + allowed_s(&process->limits, process->phase);
+  process->late_s = 0;
 }
 
 /* --- starting --- */
@@ -105,11 +139,37 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
   return rc;
 }
 
+/* A variable with an item added to the list that it has here; malloc'ed, NULL when out of memory. */
+static char *extend_variable(const char *name, const char *item) {
+  const char *old = getenv(name);
+  return clt_format("%s=%s%s%s", name, old ? old : "", old && *old ? ":" : "", item);
+}
+
+/* glibc's checks of the heap lie in a library beside it; *out NULL: not there (or a sanitizer has its own). */
+static int find_malloc_debug(char **out, clt_error *error) {
+  *out = NULL;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  Dl_info libc;
+  const char *slash =
+      dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc) && libc.dli_fname ? strrchr(libc.dli_fname, '/') : NULL;
+  if (slash == NULL) return CLT_OK;
+  char *path = clt_format("%.*s/" MALLOC_DEBUG, (int)(slash - libc.dli_fname), libc.dli_fname);
+  if (path == NULL) return clt_fail_memory(error);
+  if (access(path, R_OK) == 0)
+    *out = path;
+  else
+    free(path);
+#else
+  (void)error;
+#endif
+  return CLT_OK;
+}
+
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
                       clt_error *error) {
   int sockets[2] = {-1, -1}, output[2] = {-1, -1}, answers[2] = {-1, -1};
-  char parent[32], memory[32], *ours[3];
-  size_t n = 0, kept = 0;
+  char parent[32], memory[32], *ours[5] = {NULL}, *malloc_debug = NULL;
+  size_t n = 0, n_ours = 3, kept = 0;
   pid_t pid;
   *process = (clt_process){.alive = false};
   int rc = open_channel(sockets, CHANNEL_SOCKET, error);
@@ -118,17 +178,25 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
     rc = open_channel(answers, setup->answers == CLT_ANSWERS_IN_PIPE ? CHANNEL_PIPE : CHANNEL_TERMINAL, error);
   /* The caller's environment but for what every worker has of its own. */
   while (environ && environ[n]) n++;
-  char **environment = clt_new_array(n + 4, sizeof *environment);
+  char **environment = clt_new_array(n + 6, sizeof *environment);
   ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", setup->folder);
   ours[1] = clt_format("TMPDIR=%s", setup->folder);
   ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
-  if (rc == 0 && !(environment && ours[0] && ours[1] && ours[2])) rc = clt_fail_memory(error);
+  if (rc == 0 && setup->heap_checks) rc = find_malloc_debug(&malloc_debug, error);
+  if (malloc_debug) {
+    ours[n_ours++] = extend_variable("LD_PRELOAD", malloc_debug);
+    ours[n_ours++] = extend_variable("GLIBC_TUNABLES", "glibc.malloc.check=3");
+  }
+  for (size_t i = 0; rc == 0 && i < n_ours; i++)
+    if (environment == NULL || ours[i] == NULL) rc = clt_fail_memory(error);
   if (rc == 0) {
-    for (size_t i = 0; i < n; i++)
-      if (!clt_starts_with(environ[i], "POCL_CACHE_DIR=") && !clt_starts_with(environ[i], "TMPDIR=") &&
-          !clt_starts_with(environ[i], "POCL_SIGFPE_HANDLER="))
-        environment[kept++] = environ[i];
-    memcpy(environment + kept, ours, sizeof ours);
+    for (size_t i = 0; i < n; i++) {
+      bool replaced = false;
+      for (size_t k = 0; k < n_ours; k++)
+        replaced = replaced || strncmp(environ[i], ours[k], strcspn(ours[k], "=") + 1) == 0;
+      if (!replaced) environment[kept++] = environ[i];
+    }
+    memcpy(environment + kept, ours, n_ours * sizeof *ours);
     snprintf(parent, sizeof parent, "--parent=%lld", (long long)getpid());
     snprintf(memory, sizeof memory, "--memory=%lld", (long long)setup->memory_limit_bytes);
     char *arguments[] = {(char *)setup->path, parent, memory, (char *)setup->trade, NULL};
@@ -143,7 +211,8 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
     int failure = clt_spawn_start(&pid, &spawn);
     if (failure) rc = clt_fail(error, CLT_E_WORKER, "cannot start the worker '%s': %s", setup->path, strerror(failure));
   }
-  for (int i = 0; i < 3; i++) free(ours[i]);
+  for (size_t i = 0; i < n_ours; i++) free(ours[i]);
+  free(malloc_debug);
   free(environment);
   close_fd(&sockets[1]);
   close_fd(&output[1]);
@@ -161,8 +230,9 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
                            .output = output[0],
                            .answers = answers[0],
                            .busy = true,
-                           .limits = *limits,
-                           .deadline_s = clt_now_s() + limits->host_s};
+                           .phase = CLT_PHASE_VERIFY,
+                           .limits = *limits};
+  begin_phase(process);
   return CLT_OK;
 }
 
@@ -203,15 +273,6 @@ int clt_process_tell(clt_process *process, json_t *message, clt_error *error) {
   return rc;
 }
 
-static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
-  switch (phase) {
-    case CLT_PHASE_BUILD:
-    case CLT_PHASE_LAUNCH: return limits->compile_s;
-    case CLT_PHASE_RUNNING: return limits->run_s;
-    default: return limits->host_s;
-  }
-}
-
 int clt_process_request(clt_process *process, json_t *request, clt_phase phase, const clt_deadlines *limits,
                         clt_error *error) {
   process->busy = true;
@@ -219,7 +280,8 @@ int clt_process_request(clt_process *process, json_t *request, clt_phase phase, 
   process->phase = phase;
   process->limits = *limits;
   process->paused_s = 0;
-  process->deadline_s = clt_now_s() + allowed_s(limits, phase);
+  process->starved = process->asleep = false;
+  begin_phase(process);
   return clt_process_tell(process, request, error);
 }
 
@@ -246,10 +308,10 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   json_decref(message);
   if (rc) return process->garbled = true, CLT_PROCESS_ENDED;
   /* Compiling goes on in the first launch, so LAUNCH after BUILD has no new deadline. */
-  if (phase != CLT_PHASE_LAUNCH || process->phase != CLT_PHASE_BUILD)
-    process->deadline_s = clt_now_s() + allowed_s(&process->limits, phase);
+  bool goes_on = phase == CLT_PHASE_LAUNCH && process->phase == CLT_PHASE_BUILD;
   process->phase = phase;
   process->heard = true;
+  if (!goes_on) begin_phase(process);
   return CLT_PROCESS_PHASE;
 }
 
@@ -264,7 +326,9 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error) {
     }
     if (event == CLT_PROCESS_REPLY) return *reply = message, CLT_OK;
     double left_s = process->deadline_s - clt_now_s();
-    if (event == CLT_PROCESS_ENDED || (event == CLT_PROCESS_NOTHING && left_s <= 0)) {
+    bool expired = event == CLT_PROCESS_NOTHING && left_s <= 0;
+    if (expired && clt_process_excuse(process, true, clt_now_s())) continue;
+    if (event == CLT_PROCESS_ENDED || expired) {
       bool ended = event == CLT_PROCESS_ENDED;
       char *why = NULL;
       clt_process_stop(process, ended, &why);
@@ -313,14 +377,60 @@ void clt_process_pause(clt_process *process) {
 }
 
 void clt_process_resume(clt_process *process, double grace_s) {
-  double now_s = clt_now_s();
-  if (process->paused_s != 0) process->deadline_s += now_s - process->paused_s;
+  double now_s = clt_now_s(), away_s = process->paused_s != 0 ? now_s - process->paused_s : 0;
+  process->deadline_s += away_s;
+  process->begun_s += away_s;
+  process->checked_s += away_s;
   process->deadline_s = fmax(process->deadline_s, now_s + grace_s);
   process->paused_s = 0;
 }
 
 bool clt_process_expired(const clt_process *process, double now_s) {
   return process->busy && process->paused_s == 0 && now_s >= process->deadline_s;
+}
+
+void clt_process_add_lateness(clt_process *process, double now_s, double late_s) {
+  if (process->busy && process->paused_s == 0) process->late_s += fmin(late_s, now_s - process->begun_s);
+}
+
+/* How many of its threads run, would run if there were a processor, or wait for the disk. */
+static size_t count_eager_threads(pid_t pid) {
+  char path[300], line[600];
+  size_t n = 0;
+  snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
+  DIR *folder = opendir(path);
+  for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+    if (entry->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "/proc/%lld/task/%.20s/stat", (long long)pid, entry->d_name);
+    FILE *file = fopen(path, "re");
+    const char *state = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    n += state && state[1] && (state[2] == 'R' || state[2] == 'D');
+    if (file) fclose(file);
+  }
+  if (folder) closedir(folder);
+  return n;
+}
+
+bool clt_process_excuse(clt_process *process, bool computes, double now_s) {
+  double limit_s = allowed_s(&process->limits, process->phase), most_s = process->begun_s + MOST_EXTENSIONS * limit_s;
+  double late_s = process->late_s, until_s = process->deadline_s + late_s;
+  process->late_s = 0;
+  if (computes && until_s <= now_s) {
+    double got_s = cpu_time_s(process->pid), since_s = now_s - process->checked_s;
+    size_t n_eager = count_eager_threads(process->pid);
+    double n_threads = n_eager > 0 ? (double)n_eager : 1, used_s = (got_s - process->cpu_s) / n_threads;
+    process->asleep = n_eager == 0 && got_s - process->got_s < NEXT_TO_NOTHING * since_s;
+    process->checked_s = now_s;
+    process->got_s = got_s;
+    /* What it lacks goes to 0 as it gets its time: then it has had what it would have had on a machine of its own. */
+    if (!process->asleep && used_s < (now_s - process->begun_s) / 2 && limit_s - used_s > NEXT_TO_NOTHING * limit_s)
+      until_s = now_s + limit_s - used_s;
+  }
+  until_s = fmin(until_s, most_s);
+  if (until_s <= now_s) return false;
+  process->deadline_s = until_s;
+  process->starved = true;
+  return true;
 }
 
 void clt_process_watch(const clt_process *process, struct pollfd *out) {
@@ -356,10 +466,12 @@ static void print_status(int status, char *out, size_t capacity) {
 }
 
 void clt_process_stop(clt_process *process, bool by_itself, char **why) {
+  static const int sent[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT}; /* by others */
   char ending[64];
   int status = 0;
   if (why) *why = NULL;
   if (!process->alive) return;
+  bool gone = by_itself && !process->garbled && await_end(process, FAULT_PATIENCE_MS), killed = false;
   kill(-process->pid, SIGKILL); /* before reaping: until then nobody else can have the group's number */
   /* A process that hangs in a driver cannot be waited for without a limit. Without pidfds there is no such limit. */
   bool ended = (process->pid_fd < 0 || await_end(process, END_PATIENCE_MS)) && clt_spawn_wait(&status, process->pid);
@@ -379,7 +491,9 @@ void clt_process_stop(clt_process *process, bool by_itself, char **why) {
   clt_frame_reader_release(&process->reader);
   clt_text_release(&process->printed);
   clt_text_release(&process->answered);
-  *process = (clt_process){.alive = false};
+  for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+    killed = killed || (gone && WIFSIGNALED(status) && WTERMSIG(status) == sent[i]);
+  *process = (clt_process){.alive = false, .starved = process->starved, .asleep = process->asleep, .killed = killed};
 }
 
 /* --- programs --- */

@@ -32,6 +32,13 @@ typedef struct clt_process {
   clt_deadlines limits;
   double deadline_s; /* on clt_now_s's clock */
   double paused_s;   /* since when the deadline stands still; 0: it runs */
+  /* What excuses a deadline that has passed: of the phase since begun_s, pauses left out. */
+  double begun_s, cpu_s;   /* its start, and the processor time that the process had had by then */
+  double late_s;           /* how long we were kept from looking */
+  double checked_s, got_s; /* when it was last asked for an excuse, and the processor time by then */
+  bool starved;            /* in this request a deadline was moved: the machine was busy */
+  bool asleep;             /* its time was up, and it had not computed */
+  bool killed;             /* ended by a signal that others send, not by a fault of its own; set by stop */
 } clt_process;
 
 /* Where standard output goes: with errors into `output`, into a pipe of its own, or into a terminal of its own, in
@@ -44,6 +51,7 @@ typedef struct clt_process_setup {
   int64_t memory_limit_bytes; /* 0: none */
   const char *trade;          /* a further argument; NULL: none */
   clt_answers answers;
+  bool heap_checks; /* glibc's, where they are there: whoever damages the heap is ended by them */
 } clt_process_setup;
 
 /* Where the worker program is: $CLATUNE_WORKER, beside the executable or in the build tree or in libexec next to it,
@@ -83,6 +91,14 @@ int clt_process_check_greeting(const json_t *greeting, clt_error *error);
 void clt_process_pause(clt_process *process);
 void clt_process_resume(clt_process *process, double grace_s);
 bool clt_process_expired(const clt_process *process, double now_s);
+
+/* We were kept from looking at it for so long: not asked for, and not spent on computing. */
+void clt_process_add_lateness(clt_process *process, double now_s, double late_s);
+
+/* Moves a deadline that has passed, and says whether it did: by our own lateness; and where the phase computes on the
+ * processor, by what the process lacks of its time while it would run and gets less than half of what its threads could
+ * use. Up to ten times the limit in all. */
+bool clt_process_excuse(clt_process *process, bool computes, double now_s);
 
 /* Whether it has ended by itself; false where the kernel cannot tell. */
 bool clt_process_gone(const clt_process *process);

@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "worker/pool.h"
 
-#define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker */
+#define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker, over all sessions */
 #define MAX_RETRIES 2      /* for other reasons */
 #define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
 
@@ -16,22 +16,22 @@ static void finish_job(clt_pool *pool, clt_job *job) {
   job->turn = ++pool->last_turn;
 }
 
+/* What the workers die of: it was alone in the last of them. */
 static void give_up_job(clt_pool *pool, clt_job *job) {
+  clt_measurement_release(&job->measurement);
   clt_measurement_init(&job->measurement, job->config);
   clt_measurement_fail(&job->measurement, CLT_REASON_RUN_CRASH, "both workers that had prepared it ended");
+  job->measurement.confirmed_alone = true;
   finish_job(pool, job);
 }
 
-/* To the front: it has waited longest. A suspect that is lost again is what the workers die of. */
-static void requeue_job(clt_pool *pool, clt_job *job, bool suspect) {
+/* To the front: it has waited longest. From now on it is measured in such company at most. */
+static void requeue_job(clt_pool *pool, clt_job *job, clt_company company, bool lost) {
   clt_measurement_release(&job->measurement);
-  if (suspect && ++job->attempts >= MAX_ATTEMPTS) {
-    give_up_job(pool, job);
-    return;
-  }
+  if (company > job->company) job->company = company;
   /* Put on record before it is tried again, so that a tuner that ends meanwhile does not begin to count anew. */
   const clt_evaluator_setup *caller = &pool->setup.evaluator;
-  if (suspect && caller->lost) {
+  if (lost && caller->lost) {
     clt_error why = {0};
     int rc = caller->lost(caller->attempts_user, job->config, &why);
     if (rc && !pool->broken) pool->broken = rc, pool->broken_error = why;
@@ -42,8 +42,14 @@ static void requeue_job(clt_pool *pool, clt_job *job, bool suspect) {
 }
 
 void clt_pool_requeue_ready(clt_pool *pool, clt_pool_worker *worker, bool suspect) {
-  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
-    if (job->state == CLT_JOB_READY && job->worker == worker) requeue_job(pool, job, suspect);
+  clt_company proof = worker->process.killed ? CLT_UNDISTURBED : CLT_ALONE;
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
+    if (job->state != CLT_JOB_READY || job->worker != worker) continue;
+    if (suspect && job->company >= proof)
+      give_up_job(pool, job);
+    else
+      requeue_job(pool, job, suspect ? proof : CLT_AMONG_OTHERS, suspect && !worker->process.killed);
+  }
 }
 
 /* The first one in a state (and in a worker); NULL: none. */
@@ -55,13 +61,35 @@ static clt_job *first_job(const clt_pool *pool, int state, const clt_pool_worker
   return first;
 }
 
+/* What other configurations in the same process can bring about: they write where they should not. */
+static bool is_doubtful(clt_reason reason) {
+  return clt_pool_taints(reason) || reason == CLT_REASON_COMPILE_CRASH || reason == CLT_REASON_OUT_OF_MEMORY ||
+         reason == CLT_REASON_WRONG_OUTPUT;
+}
+
+/* In what company a failure has to be seen to be believed. */
+static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const clt_outcome *outcome,
+                              const clt_measurement *m) {
+  bool among_others = worker->n_prepared > 1;
+  if (outcome->killed) return CLT_UNDISTURBED;
+  if (outcome->late && !job->was_late) { /* the machine was busy: once more */
+    job->was_late = true;
+    return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
+  }
+  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself. */
+  bool doubtful = outcome->unheard || outcome->asleep || is_doubtful(m->reason);
+  return doubtful && (among_others || outcome->unheard) ? CLT_ALONE : CLT_AMONG_OTHERS;
+}
+
 /* The end of a preparation, and of a timing. */
 static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outcome *outcome, clt_error *error) {
   clt_job *job = worker->done_data;
   clt_measurement m;
   clt_error why = {0};
   bool timed = job->ready_s > 0;
-  if (outcome->unheard && job->attempts + 1 < MAX_ATTEMPTS) return requeue_job(pool, job, true), CLT_OK;
+  /* Killed before it began: that may have been meant for what its process did before. */
+  if (outcome->killed && outcome->unheard && job->retries++ < MAX_RETRIES)
+    return requeue_job(pool, job, CLT_UNDISTURBED, false), CLT_OK;
   if (clt_pool_measurement(&m, worker, job->config, outcome, &why)) {
     /* The worker could not do its own work: once more with another process, then give up. */
     int rc = clt_pool_setback(pool, "a worker", why.message, NULL);
@@ -69,10 +97,11 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
       if (error && error->code == 0) *error = why;
       return why.code;
     }
-    requeue_job(pool, job, false);
+    requeue_job(pool, job, CLT_AMONG_OTHERS, false);
     clt_pool_replace(pool, worker);
     return CLT_OK;
   }
+  clt_company proof = m.reason == CLT_REASON_NONE ? CLT_AMONG_OTHERS : find_proof(job, worker, outcome, &m);
   if (timed) {
     const clt_phases *before = &job->measurement.phases;
     if (outcome->reply == NULL) m.phases = *before; /* the worker can no longer tell */
@@ -92,9 +121,17 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
         clt_pool_log(pool, CLT_LOG_INFO, "out of memory: from now on a worker prepares one at a time");
       pool->n_slots = 1;
       clt_measurement_release(&m);
-      requeue_job(pool, job, false);
+      requeue_job(pool, job, CLT_AMONG_OTHERS, false);
       return CLT_OK;
     }
+  }
+  if (proof > job->company) {
+    bool lost = outcome->reply == NULL && !outcome->late && !outcome->killed;
+    bool tainted = outcome->reply && clt_pool_taints(m.reason);
+    clt_measurement_release(&m);
+    requeue_job(pool, job, proof, lost);
+    if (tainted) clt_pool_replace(pool, worker);
+    return CLT_OK;
   }
   clt_measurement_release(&job->measurement);
   job->measurement = m;
@@ -106,33 +143,65 @@ static int note_measured(clt_pool *pool, clt_pool_worker *worker, const clt_outc
 /* --- who does what next --- */
 
 static bool any_load(const clt_pool *pool, clt_load load) {
-  for (size_t i = 0; i < pool->setup.n_workers; i++)
+  for (size_t i = 0; i < pool->n_workers; i++)
     if (pool->workers[i].process.busy && pool->workers[i].load == load) return true;
   return false;
 }
 
+/* The first one in the queue that a worker may prepare now: what has to be alone in its process needs one that has run
+ * nothing, and what must not be disturbed begins and is measured while nothing else is under way. NULL: none. */
+static clt_job *next_queued(const clt_pool *pool, bool fresh) {
+  clt_job *first = NULL, *undisturbed = NULL;
+  size_t n_under_way = 0;
+  for (clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++) {
+    bool under_way = job->state == CLT_JOB_BUSY || job->state == CLT_JOB_READY;
+    n_under_way += under_way;
+    if ((under_way || job->state == CLT_JOB_QUEUED) && job->company == CLT_UNDISTURBED) undisturbed = job;
+    if (job->state != CLT_JOB_QUEUED || (job->company && !fresh)) continue;
+    if (first == NULL || job->turn < first->turn) first = job;
+  }
+  if (undisturbed) return fresh && n_under_way == 0 ? undisturbed : NULL;
+  return first;
+}
+
 static int prepare_queued(clt_pool *pool, clt_error *error) {
   bool quiet = pool->setup.quiet_builds, wanted = first_job(pool, CLT_JOB_QUEUED, NULL) != NULL;
+  size_t n_alone = 0, n_fresh = 0;
   for (size_t i = 0; i < pool->setup.n_workers; i++) wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
+  for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
+    n_alone += job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS;
+  for (size_t i = 0; i < pool->setup.n_workers; i++)
+    n_fresh += pool->workers[i].stage != CLT_STAGE_UP || pool->workers[i].n_prepared == 0;
+  for (size_t i = 0; i < pool->setup.n_workers && n_fresh < n_alone; i++) {
+    clt_pool_worker *worker = &pool->workers[i];
+    if (!clt_pool_idle(worker) || worker->n_prepared == 0 || first_job(pool, CLT_JOB_READY, worker)) continue;
+    clt_pool_replace(pool, worker);
+    n_fresh++;
+  }
+  size_t n_emptied = n_alone > n_fresh ? n_alone - n_fresh : 0; /* get no more until what they hold is measured */
   int rc = clt_pool_start_workers(pool, error);
   for (size_t i = 0; rc == 0 && i < pool->setup.n_workers; i++) {
     clt_pool_worker *worker = &pool->workers[i];
-    clt_job *job = first_job(pool, CLT_JOB_QUEUED, NULL);
-    if (job == NULL) break;
-    /* What was lost before, with nothing else to blame, is prepared alone: then it is known whose fault it is. */
-    bool joins = true, taken[CLT_POOL_MAX_SLOTS] = {false};
+    bool shared = true, taken[CLT_POOL_MAX_SLOTS] = {false};
     for (const clt_job *other = pool->jobs; other < pool->jobs + pool->capacity; other++) {
       if (other->state != CLT_JOB_READY || other->worker != worker) continue;
       taken[other->slot] = true;
-      joins = joins && job->attempts == 0 && other->attempts == 0;
+      shared = shared && other->company == CLT_AMONG_OTHERS;
     }
     size_t slot = 0;
     while (slot < pool->n_slots && taken[slot]) slot++;
-    if (!clt_pool_idle(worker) || slot == pool->n_slots || !joins) continue;
+    if (worker->n_prepared > 0 && n_emptied > 0) {
+      n_emptied--;
+      continue;
+    }
+    if (!clt_pool_idle(worker) || slot == pool->n_slots || !shared) continue;
+    clt_job *job = next_queued(pool, worker->n_prepared == 0);
+    if (job == NULL) continue;
     job->state = CLT_JOB_BUSY;
     job->worker = worker;
     job->slot = slot;
+    worker->n_prepared++;
     clt_measurement_init(&job->measurement, job->config);
     worker->done_data = job;
     clt_process_forget_output(&worker->process);
@@ -205,7 +274,8 @@ int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *er
   pool->n_submitted++;
   unsigned attempts = caller->attempts ? caller->attempts(caller->attempts_user, config) : 0;
   clt_job *job = first_job(pool, CLT_JOB_NONE, NULL);
-  *job = (clt_job){.state = CLT_JOB_QUEUED, .config = config, .best_s = best_s, .attempts = attempts};
+  *job = (clt_job){
+      .state = CLT_JOB_QUEUED, .config = config, .best_s = best_s, .company = attempts ? CLT_ALONE : CLT_AMONG_OTHERS};
   job->turn = ++pool->last_turn;
   if (attempts >= MAX_ATTEMPTS) give_up_job(pool, job);
   return CLT_OK;

@@ -21,7 +21,9 @@ class Hangs(SimulatedTest):
         self.assertEqual(answer["evaluations"]["correct"], 180)
         self.assertEqual(processes_of(process.pid), [])
         hung = {pid for _, pid, *_ in self.deeds()}
-        self.assertEqual(len(hung), 20)
+        # One that sleeps where it should compile is tried once more, alone: others may have damaged its process.
+        self.assertLessEqual(20, len(hung))
+        self.assertLessEqual(len(hung), 30)
         self.assertEqual([pid for pid in hung if os.path.exists(f"/proc/{pid}")], [])
 
 

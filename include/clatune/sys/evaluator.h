@@ -36,6 +36,8 @@ typedef struct clt_evaluator_setup {
   int (*lost)(void *user, clt_config config, clt_error *error);
   unsigned (*attempts)(void *user, clt_config config);
   void *attempts_user;
+  int64_t *n_machine_busy; /* nullable: counts the steps of configurations that were given more time than their limit
+                              because the machine was busy */
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */

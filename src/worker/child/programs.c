@@ -43,7 +43,7 @@ static void end_descendants(pid_t group) {
   }
 }
 
-/* A program leads a process group of its own; end_fd is readable once it has ended. 0, or errno: it could not be
+/* A program leads a session of its own; end_fd is readable once it has ended. 0, or errno: it could not be
  * started. */
 static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   const json_t *list = json_object_get(request, "words"), *environment = json_object_get(request, "environment");
@@ -63,7 +63,7 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   *child = fork();
   if (*child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* whoever kills the worker itself ends at least the program */
-    setpgid(0, 0);
+    setsid(); /* it is not to read from our terminal, or to be stopped with us */
     int fd = input[0] ? open(input, O_RDONLY) : -1;
     bool ready = chdir(clt_json_string(request, "folder")) == 0 && (input[0] == 0 || fd >= 0);
     if (ready && fd >= 0) dup2(fd, STDIN_FILENO), close(fd);
@@ -83,7 +83,6 @@ static int start_program(pid_t *child, int *end_fd, const json_t *request) {
   close(ends[0]);
   if (failure && *child > 0) waitpid(*child, NULL, 0);
   if (failure) return failure;
-  setpgid(*child, *child);
   *end_fd = (int)syscall(SYS_pidfd_open, *child, 0);
   if (*end_fd >= 0) return 0;
   failure = errno;

@@ -4,5 +4,6 @@
 
 void wait_until(double s); /* by clt_now_s */
 void wait_s(double s);
+void compute_s(double s); /* until the thread has had so much processor time */
 
 #endif

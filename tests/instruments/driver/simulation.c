@@ -37,6 +37,7 @@ static const char *const device_keys[] = {"name",
                                           "wrong",
                                           "scale",
                                           "build_s",
+                                          "build_cpu_s",
                                           "waits",
                                           "noise",
                                           "energy",
@@ -102,6 +103,7 @@ static void describe_device(sim_device *d, const json_t *json, size_t index, con
   d->wrong = description_formula(json, "wrong", NULL);
   d->scale = description_number(json, "scale", 1);
   d->build_s = description_number(json, "build_s", 0);
+  d->build_cpu_s = description_number(json, "build_cpu_s", 0);
   d->waits = json_is_true(json_object_get(json, "waits"));
   describe_noise(d, json_object_get(json, "noise"));
   describe_failures(d, json_object_get(json, "fails"));
@@ -191,6 +193,7 @@ bool sim_build(const sim_device *device, const char *options, sim_configuration 
   if (good) good = use_formulas(device, &d, out, log);
   defines_release(&d);
   wait_s(device->build_s);
+  compute_s(device->build_cpu_s);
   return good;
 }
 

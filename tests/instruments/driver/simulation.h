@@ -14,7 +14,7 @@ typedef struct sim_device {
   /* Where times and failures come from: a recording, or formulas (NULL: never, no time of its own). */
   clt_recording *recording;
   const char *time_s, *build_fails, *launch_fails, *run_fails, *wrong;
-  double scale, build_s;
+  double scale, build_s, build_cpu_s;
   bool waits; /* as long as it says that a run takes */
   double noise, slowed_share, slowed_by;
   uint64_t noise_seed;

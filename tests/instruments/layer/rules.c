@@ -22,7 +22,9 @@
 typedef struct rule {
   fault_point point;
   fault what;
-  const char *when; /* NULL: always */
+  const char *when;  /* NULL: always */
+  const char *after; /* NULL: from the first on */
+  bool came;         /* what it comes after was launched in this process */
   double share;
   uint64_t seed;
   uint64_t from, every, times; /* occasions, from 1 */
@@ -35,8 +37,8 @@ static atomic_ullong *counters; /* one a rule: occasions so far */
 static pthread_once_t described = PTHREAD_ONCE_INIT;
 
 static const char *const point_names[FAULT_POINTS] = {"build", "launch", "run", "output", "time"};
-static const char *const deed_names[] = {"none", "error", "sleep", "hang", "abort", "segv", "exit", "corrupt", "zero",
-                                         "shift", "kill", "note"};
+static const char *const deed_names[] = {"none",    "error", "sleep", "hang", "abort",  "segv", "exit",
+                                         "corrupt", "zero",  "shift", "kill", "others", "heap", "note"};
 enum { N_DEEDS = sizeof deed_names / sizeof *deed_names };
 
 /* --- the description --- */
@@ -50,17 +52,17 @@ static int find_name(const char *const *names, int n, const char *name, const ch
 /* Where a deed belongs: what happens to outputs and timestamps has a point of its own. */
 static void check_point(const rule *r) {
   fault_deed deed = r->what.deed;
-  bool fits = deed == FAULT_NOTE                         ? true
-              : deed == FAULT_CORRUPT                    ? r->point == FAULT_OUTPUT
+  bool fits = deed == FAULT_NOTE                          ? true
+              : deed == FAULT_CORRUPT                     ? r->point == FAULT_OUTPUT
               : deed == FAULT_ZERO || deed == FAULT_SHIFT ? r->point == FAULT_TIME
-                                                         : r->point <= FAULT_RUN;
+                                                          : r->point <= FAULT_RUN;
   if (!fits)
     description_wrong("CLATUNE_FAULTS: '%s' cannot be done at '%s'", deed_names[r->what.deed], point_names[r->point]);
 }
 
 static void read_rule(rule *out, const json_t *json) {
-  static const char *const keys[] = {"at", "do", "code", "seconds", "when", "share", "seed", "from", "every", "times",
-                                     NULL};
+  static const char *const keys[] = {"at",    "do",   "code", "seconds", "when",  "after",
+                                     "share", "seed", "from", "every",   "times", NULL};
   description_keys(json, keys, "a rule of CLATUNE_FAULTS");
   out->point = (fault_point)find_name(point_names, FAULT_POINTS, description_text(json, "at", NULL), "at");
   out->what.deed = (fault_deed)find_name(deed_names, N_DEEDS, description_text(json, "do", NULL), "do");
@@ -69,6 +71,7 @@ static void read_rule(rule *out, const json_t *json) {
   out->what.code = (int)description_number(json, "code", out->what.deed == FAULT_EXIT ? 0 : codes[out->point]);
   out->what.seconds = description_number(json, "seconds", 1);
   out->when = description_text(json, "when", NULL);
+  out->after = description_text(json, "after", NULL);
   out->share = description_number(json, "share", 1);
   out->seed = (uint64_t)description_number(json, "seed", 1);
   out->from = (uint64_t)description_number(json, "from", 1);
@@ -123,6 +126,7 @@ static bool is_drawn(const rule *r, const defines *d) {
 
 static bool concerns(const rule *r, const defines *d) {
   bool holds = true;
+  if (r->after && !r->came) return false;
   if (r->when && defines_truth(d, r->when, &holds, NULL)) return false;
   return holds && is_drawn(r, d);
 }
@@ -160,6 +164,11 @@ fault faults_at(fault_point point, const defines *configuration) {
     found = r->what;
     note(r, configuration);
   }
+  for (size_t i = 0; i < n_rules && point == FAULT_LAUNCH; i++) {
+    bool holds = false;
+    if (rules[i].after && defines_truth(configuration, rules[i].after, &holds, NULL) == 0 && holds)
+      rules[i].came = true;
+  }
   return found;
 }
 
@@ -168,6 +177,24 @@ fault faults_at(fault_point point, const defines *configuration) {
 static void crash(void) {
   static int *volatile nowhere; /* not known to be NULL */
   *nowhere = 1;
+}
+
+static void kill_others(void) {
+  int child;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)getppid(), (int)getppid());
+  FILE *file = fopen(path, "re");
+  while (file && fscanf(file, "%d", &child) == 1)
+    if (child != getpid()) kill(child, SIGKILL);
+  if (file) fclose(file);
+}
+
+static void damage_heap(void) {
+  enum { BYTES = 20 }; /* blocks are multiples of 16, and 8: what is behind belongs to nobody */
+  volatile char *volatile block = malloc(BYTES);
+  volatile int behind = BYTES;
+  if (block) block[behind] ^= 0x5a;
+  free((void *)(uintptr_t)block);
 }
 
 void fault_commit(fault f) {
@@ -182,6 +209,8 @@ void fault_commit(fault f) {
       kill(getppid(), SIGKILL);
       raise(SIGKILL);
       return;
+    case FAULT_OTHERS: kill_others(); return;
+    case FAULT_HEAP: damage_heap(); return;
     default: return;
   }
 }

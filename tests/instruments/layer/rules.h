@@ -1,9 +1,10 @@
 /* instruments/layer/rules.h - which faults are injected where.
  *
  * The description in CLATUNE_FAULTS: {"rules": [...], "log": PATH, "counters": PATH}. A rule says at which point (`at`)
- * which deed is done (`do`), for which configurations (`when`, an expression over the -D options; `share` of them, drawn
- * by a hash with `seed`), and for which of the occasions that remain (`from`, `every`, `times`; counted across processes
- * where "counters" names a file). */
+ * which deed is done (`do`), for which configurations (`when`, an expression over the -D options; `share` of them,
+ * drawn by a hash with `seed`), and for which of the occasions that remain (`from`, `every`, `times`; counted across
+ * processes where "counters" names a file); with `after`, another expression, only in processes that have launched a
+ * configuration for which that holds. */
 #ifndef INSTRUMENTS_LAYER_RULES_H
 #define INSTRUMENTS_LAYER_RULES_H
 
@@ -23,6 +24,8 @@ typedef enum fault_deed {
   FAULT_ZERO,    /* both timestamps are 0 */
   FAULT_SHIFT,   /* the end comes `seconds` later */
   FAULT_KILL,    /* SIGKILL for the process and its parent */
+  FAULT_OTHERS,  /* SIGKILL for its parent's other children */
+  FAULT_HEAP,    /* a byte behind a block of the heap is changed: only checks of the heap notice */
   FAULT_NOTE     /* a line in the log, nothing else */
 } fault_deed;
 

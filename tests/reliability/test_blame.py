@@ -1,0 +1,159 @@
+"""One guilty configuration among 24, the fastest of all: whatever it does to others, no innocent one is blamed for it, and it
+is never the best. And time: nobody is blamed for a machine that is stopped or busy."""
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+from simulation import SimulatedTest, main, processes_of
+
+GUILTY = "a == 3 and b == 1"
+INNOCENT = f"not ({GUILTY})"
+N_A, N_B = 6, 4
+TIME_S = f"1e-6 if {GUILTY} else 1e-5 * (1 + 0.02 * abs(a - 4) + 0.03 * abs(b - 2))"
+
+
+class Blame(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.write_problem(N_A, N_B)
+        self.simulate(time_s=TIME_S)
+
+    def search(self, *options):
+        return self.tune("--searcher", "exhaustive", "--budget", str(N_A * N_B), "--store", "s.sqlite", "--lock=no", *options)
+
+    def check(self, answer, guilty=None, wins=False):
+        """guilty: its reason where it fails in the search itself. wins: nothing tells that it is guilty, if it is alone."""
+        reasons = {tuple(configuration.split()): reason for configuration, reason, _ in self.rows("s.sqlite")}
+        self.assertEqual(len(reasons), N_A * N_B)
+        blamed = {c: r for c, r in reasons.items() if c != ("a=3", "b=1") and r != "none"}
+        self.assertEqual(blamed, {})
+        if guilty:
+            self.assertEqual(reasons[("a=3", "b=1")], guilty)
+        if not wins:
+            self.assertEqual(answer["best"]["configuration"], {"a": 4, "b": 2})
+
+    def damage(self, at, do, *options, **more):
+        """The guilty one damages the heap; what comes after it in the same process suffers."""
+        self.inject({"at": "launch", "do": "heap", "when": GUILTY},
+                    {"at": at, "do": do, "when": INNOCENT, "after": GUILTY, **more})
+        answer = self.search(*options)
+        self.assertTrue([d for d in self.deeds() if d[3] == do], "nobody was struck")
+        self.check(answer)
+
+    def test_others_crash_when_launched(self):
+        self.damage("launch", "segv")
+
+    def test_others_crash_while_running(self):
+        self.damage("run", "abort")
+
+    def test_others_end_while_running(self):
+        self.damage("run", "exit")
+
+    def test_others_crash_the_compiler(self):
+        self.damage("build", "segv")
+
+    def test_others_abort_in_the_compiler(self):
+        self.damage("build", "abort", every=2)
+
+    def test_others_come_out_wrong(self):
+        self.damage("output", "corrupt")
+
+    def test_others_cannot_be_launched(self):
+        self.damage("launch", "error")
+
+    def test_others_have_errors_while_running(self):
+        self.damage("run", "error")
+
+    def test_others_lack_memory(self):
+        self.damage("launch", "error", code=-4)
+
+    def test_others_hang(self):
+        self.damage("launch", "hang", "--compile-timeout", "1")
+
+    def test_others_crash_now_and_then(self):
+        self.damage("run", "segv", every=3)
+
+    def test_one_worker(self):
+        self.damage("run", "segv", "--workers", "1")
+
+    def test_on_a_cpu(self):
+        self.simulate(time_s=TIME_S, type="cpu")
+        self.damage("run", "segv")
+
+    def test_wrong_on_a_cpu(self):
+        self.simulate(time_s=TIME_S, type="cpu")
+        self.damage("output", "corrupt")
+
+    def test_it_ends_other_workers(self):
+        self.inject({"at": "launch", "do": "others", "when": GUILTY})
+        self.check(self.search(), wins=True)
+
+    def test_it_ends_other_workers_on_a_cpu(self):
+        self.simulate(time_s=TIME_S, type="cpu")
+        self.inject({"at": "run", "do": "others", "when": GUILTY})
+        self.check(self.search(), wins=True)
+
+    def test_it_crashes_late(self):
+        self.inject({"at": "run", "do": "segv", "when": GUILTY, "from": 3})
+        answer = self.search()
+        self.check(answer, "run-crash")
+        self.assertEqual((answer["reasons"], answer["evaluations"]["confirmed_alone"]), ({"run-crash": 1}, 1))
+
+    def test_a_confirmation_is_on_record_and_known_again(self):
+        self.inject({"at": "output", "do": "corrupt", "when": GUILTY})
+        self.check(self.search(), "wrong-output")
+        connection = sqlite3.connect(self.folder / "s.sqlite")
+        reasons = connection.execute("select reason from measurement join confirmed on measurement.id = measurement"
+                                     " where alone").fetchall()
+        connection.execute("drop table confirmed")  # a store of before
+        connection.close()
+        self.assertEqual(reasons, [("wrong-output",)])
+        self.stop_injecting()
+        answer = self.search()
+        self.assertEqual((answer["evaluations"]["measured"], answer["evaluations"]["confirmed_alone"]), (0, 0))
+
+    def struck_while(self, disturb, *options):
+        """A search while a thread disturbs it."""
+        process = self.start("--searcher", "exhaustive", "--budget", str(N_A * N_B), "--store", "s.sqlite", "--lock=no",
+                             "--finalists", "0", *options)
+        thread = threading.Thread(target=disturb, args=(process,))
+        thread.start()
+        out, errors = process.communicate()
+        thread.join()
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual([row for row in self.rows("s.sqlite") if row[1] != "none"], [])
+
+    def pause_all(self, process):
+        for _ in range(4):
+            here = [pid for pid, _ in processes_of(process.pid)]
+            for number in (signal.SIGSTOP, signal.SIGCONT):
+                for pid in here:
+                    try:
+                        os.kill(pid, number)
+                    except ProcessLookupError:
+                        pass
+                time.sleep(0.6 if number == signal.SIGSTOP else 0.3)
+
+    def test_pauses_of_everything(self):
+        self.simulate(time_s=0.02, waits=True, build_s=0.02)
+        self.struck_while(self.pause_all, "--run-timeout", "0.3", "--compile-timeout", "0.3")
+
+    def test_a_busy_machine(self):
+        """Compilations that take the processor nearly as long as they may, beside eight others that want it."""
+        self.write_problem(4, 2)
+        self.simulate(time_s=1e-5, type="cpu", build_cpu_s=0.3)
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
+        try:
+            self.struck_while(lambda process: None, "--compile-timeout", "0.4")
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+
+
+if __name__ == "__main__":
+    main()
