@@ -1,6 +1,5 @@
 #include "worker/process.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,8 +35,6 @@
 #define FIRST_FREE_FD 10 /* above every descriptor that the worker is given */
 #define MOST_PRINTED ((size_t)1 << 14)
 #define MOST_ANSWERED ((size_t)1 << 20)
-#define MOST_EXTENSIONS 10 /* of a deadline: so many times the limit in all */
-#define NEXT_TO_NOTHING 0.01
 #define FAULT_PATIENCE_MS 100 /* until a process that closed its end is gone */
 #define MALLOC_DEBUG "libc_malloc_debug.so.0"
 
@@ -72,32 +68,6 @@ int clt_worker_path(char **out, clt_error *error) {
   if (path == NULL) return clt_fail_memory(error);
   *out = path;
   return CLT_OK;
-}
-
-/* --- phases --- */
-
-static double allowed_s(const clt_deadlines *limits, clt_phase phase) {
-  switch (phase) {
-    case CLT_PHASE_BUILD:
-    case CLT_PHASE_LAUNCH: return limits->compile_s;
-    case CLT_PHASE_RUNNING: return limits->run_s;
-    default: return limits->host_s;
-  }
-}
-
-/* The processor time of all its threads; 0 where nobody can tell. */
-static double cpu_time_s(pid_t pid) {
-  clockid_t clock;
-  struct timespec t = {0};
-  if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return 0;
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void begin_phase(clt_process *process) {
-  process->begun_s = process->checked_s = clt_now_s();
-  process->cpu_s = process->got_s = cpu_time_s(process->pid);
-  process->deadline_s = process->begun_s + allowed_s(&process->limits, process->phase);
-  process->late_s = 0;
 }
 
 /* --- starting --- */
@@ -139,30 +109,22 @@ static int open_channel(int ends[2], channel_kind kind, clt_error *error) {
   return rc;
 }
 
-/* A variable with an item added to the list that it has here; malloc'ed, NULL when out of memory. */
-static char *extend_variable(const char *name, const char *item) {
-  const char *old = getenv(name);
-  return clt_format("%s=%s%s%s", name, old ? old : "", old && *old ? ":" : "", item);
+/* "NAME=" with an item added to the list that the variable has here; malloc'ed, NULL when out of memory. */
+static char *extend_list(const char *name, const char *old, const char *item) {
+  return clt_format("%s%s%s%s", name, old ? old : "", old && *old ? ":" : "", item);
 }
 
-/* glibc's checks of the heap lie in a library beside it; *out NULL: not there (or a sanitizer has its own). */
-static int find_malloc_debug(char **out, clt_error *error) {
-  *out = NULL;
+/* glibc's checks of the heap lie in a library beside it. malloc'ed; NULL: not there, or a sanitizer has its own. */
+static char *find_malloc_debug(void) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   Dl_info libc;
-  const char *slash =
-      dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc) && libc.dli_fname ? strrchr(libc.dli_fname, '/') : NULL;
-  if (slash == NULL) return CLT_OK;
-  char *path = clt_format("%.*s/" MALLOC_DEBUG, (int)(slash - libc.dli_fname), libc.dli_fname);
-  if (path == NULL) return clt_fail_memory(error);
-  if (access(path, R_OK) == 0)
-    *out = path;
-  else
-    free(path);
-#else
-  (void)error;
+  bool known = dladdr((void *)(uintptr_t)gnu_get_libc_version, &libc) && libc.dli_fname;
+  const char *slash = known ? strrchr(libc.dli_fname, '/') : NULL;
+  char *path = slash ? clt_format("%.*s/" MALLOC_DEBUG, (int)(slash - libc.dli_fname), libc.dli_fname) : NULL;
+  if (path && access(path, R_OK) == 0) return path;
+  free(path);
 #endif
-  return CLT_OK;
+  return NULL;
 }
 
 int clt_process_start(clt_process *process, const clt_process_setup *setup, const clt_deadlines *limits,
@@ -182,10 +144,9 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", setup->folder);
   ours[1] = clt_format("TMPDIR=%s", setup->folder);
   ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
-  if (rc == 0 && setup->heap_checks) rc = find_malloc_debug(&malloc_debug, error);
-  if (malloc_debug) {
-    ours[n_ours++] = extend_variable("LD_PRELOAD", malloc_debug);
-    ours[n_ours++] = extend_variable("GLIBC_TUNABLES", "glibc.malloc.check=3");
+  if (setup->heap_checks && (malloc_debug = find_malloc_debug())) {
+    ours[n_ours++] = extend_list("LD_PRELOAD=", getenv("LD_PRELOAD"), malloc_debug);
+    ours[n_ours++] = extend_list("GLIBC_TUNABLES=", getenv("GLIBC_TUNABLES"), "glibc.malloc.check=3");
   }
   for (size_t i = 0; rc == 0 && i < n_ours; i++)
     if (environment == NULL || ours[i] == NULL) rc = clt_fail_memory(error);
@@ -232,7 +193,7 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
                            .busy = true,
                            .phase = CLT_PHASE_VERIFY,
                            .limits = *limits};
-  begin_phase(process);
+  clt_process_begin_phase(process);
   return CLT_OK;
 }
 
@@ -281,7 +242,7 @@ int clt_process_request(clt_process *process, json_t *request, clt_phase phase, 
   process->limits = *limits;
   process->paused_s = 0;
   process->starved = process->asleep = false;
-  begin_phase(process);
+  clt_process_begin_phase(process);
   return clt_process_tell(process, request, error);
 }
 
@@ -311,7 +272,7 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   bool goes_on = phase == CLT_PHASE_LAUNCH && process->phase == CLT_PHASE_BUILD;
   process->phase = phase;
   process->heard = true;
-  if (!goes_on) begin_phase(process);
+  if (!goes_on) clt_process_begin_phase(process);
   return CLT_PROCESS_PHASE;
 }
 
@@ -368,69 +329,6 @@ int clt_process_begin(clt_process *process, const clt_process_setup *setup, cons
   if (rc) clt_process_stop(process, false, NULL);
   json_decref(greeting);
   return rc;
-}
-
-/* --- time --- */
-
-void clt_process_pause(clt_process *process) {
-  if (process->paused_s == 0) process->paused_s = clt_now_s();
-}
-
-void clt_process_resume(clt_process *process, double grace_s) {
-  double now_s = clt_now_s(), away_s = process->paused_s != 0 ? now_s - process->paused_s : 0;
-  process->deadline_s += away_s;
-  process->begun_s += away_s;
-  process->checked_s += away_s;
-  process->deadline_s = fmax(process->deadline_s, now_s + grace_s);
-  process->paused_s = 0;
-}
-
-bool clt_process_expired(const clt_process *process, double now_s) {
-  return process->busy && process->paused_s == 0 && now_s >= process->deadline_s;
-}
-
-void clt_process_add_lateness(clt_process *process, double now_s, double late_s) {
-  if (process->busy && process->paused_s == 0) process->late_s += fmin(late_s, now_s - process->begun_s);
-}
-
-/* How many of its threads run, would run if there were a processor, or wait for the disk. */
-static size_t count_eager_threads(pid_t pid) {
-  char path[300], line[600];
-  size_t n = 0;
-  snprintf(path, sizeof path, "/proc/%lld/task", (long long)pid);
-  DIR *folder = opendir(path);
-  for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-    if (entry->d_name[0] == '.') continue;
-    snprintf(path, sizeof path, "/proc/%lld/task/%.20s/stat", (long long)pid, entry->d_name);
-    FILE *file = fopen(path, "re");
-    const char *state = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    n += state && state[1] && (state[2] == 'R' || state[2] == 'D');
-    if (file) fclose(file);
-  }
-  if (folder) closedir(folder);
-  return n;
-}
-
-bool clt_process_excuse(clt_process *process, bool computes, double now_s) {
-  double limit_s = allowed_s(&process->limits, process->phase), most_s = process->begun_s + MOST_EXTENSIONS * limit_s;
-  double late_s = process->late_s, until_s = process->deadline_s + late_s;
-  process->late_s = 0;
-  if (computes && until_s <= now_s) {
-    double got_s = cpu_time_s(process->pid), since_s = now_s - process->checked_s;
-    size_t n_eager = count_eager_threads(process->pid);
-    double n_threads = n_eager > 0 ? (double)n_eager : 1, used_s = (got_s - process->cpu_s) / n_threads;
-    process->asleep = n_eager == 0 && got_s - process->got_s < NEXT_TO_NOTHING * since_s;
-    process->checked_s = now_s;
-    process->got_s = got_s;
-    /* What it lacks goes to 0 as it gets its time: then it has had what it would have had on a machine of its own. */
-    if (!process->asleep && used_s < (now_s - process->begun_s) / 2 && limit_s - used_s > NEXT_TO_NOTHING * limit_s)
-      until_s = now_s + limit_s - used_s;
-  }
-  until_s = fmin(until_s, most_s);
-  if (until_s <= now_s) return false;
-  process->deadline_s = until_s;
-  process->starved = true;
-  return true;
 }
 
 void clt_process_watch(const clt_process *process, struct pollfd *out) {

@@ -1,5 +1,5 @@
 /* worker/process.h - one worker process: started in a process group of its own, with a socket for messages and pipes
- * for what it prints; the request that it is at and when its time is up; and its certain end. */
+ * for what it prints; the request that it is at and when its time is up (deadline.c); and its certain end. */
 #ifndef CLT_WORKER_PROCESS_H
 #define CLT_WORKER_PROCESS_H
 
@@ -86,6 +86,9 @@ int clt_process_await(clt_process *process, json_t **reply, clt_error *error);
 
 /* Whether a greeting is one of this version; CLT_E_WORKER says what to do. */
 int clt_process_check_greeting(const json_t *greeting, clt_error *error);
+
+/* The deadline of process->phase, from now on. */
+void clt_process_begin_phase(clt_process *process);
 
 /* The deadline stands still while a worker waits for the device. After it at least grace_s are left. */
 void clt_process_pause(clt_process *process);

@@ -56,6 +56,11 @@ class Sweep(CommandTest):
         self.assertEqual(line["configuration"], {"a": 4, "b": 2})
         self.assertEqual(self.sweep(Searchers=["exhaustive", "random"], Seeds=[1, 2], Budgets=12)["tunings"]["before"], 4)
 
+    def test_a_program_has_a_session_of_its_own(self):
+        self.program("run.sh", "#!/bin/sh\nset -- $(cat /proc/$$/stat)\n[ \"$6\" = $$ ] && echo 1\n")
+        self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)"})
+        self.assertEqual(self.all()["reasons"], {})
+
     def test_kernels_and_programs_do_not_go_together(self):
         self.program("run.sh", "#!/bin/sh\necho 1\n")
         self.problem(Files=["run.sh"], Run=["./run.sh"], Figure={"From": "output", "Pattern": "([0-9]+)"})
