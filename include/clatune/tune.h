@@ -61,6 +61,7 @@ typedef struct clt_tune_result {
                       sets none either), no prior data, no warm start, and not cut short */
   int64_t n_confirmed_alone; /* of the evaluations that failed: in a process that had run no other configuration */
   int64_t n_machine_busy;    /* steps that were given more time than their limit because the machine was busy */
+  char *second_size; /* "width=512 height=512": sizes at which the best was verified as well; NULL: none */
 } clt_tune_result;
 
 /* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
@@ -126,10 +127,13 @@ typedef struct clt_tune_settings {
   unsigned threads;
   clt_progress_fn progress;
   clt_log_fn log;
-  void *user;               /* for progress and log */
+  void *user;               /* for progress, log and check */
   const volatile int *stop; /* polled; not 0: end as soon as possible with CLT_E_STOPPED, result filled. Set by a signal
                           handler through a volatile sig_atomic_t, or by another thread with an atomic store;
                           nullable */
+  /* Nullable: has the last word on a winner, whose measurement it may fail (clt_measurement_fail): then the next
+   * fastest finalist is asked for. Not 0: the session fails. */
+  int (*check)(void *user, clt_measurement *winner, clt_error *error);
 } clt_tune_settings;
 void clt_tune_settings_init(clt_tune_settings *settings);
 

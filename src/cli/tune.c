@@ -45,6 +45,17 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   free(options);
 }
 
+/* What the winner has stood up to. */
+static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
+  const bool measured = clt_evaluator_find(tuning->settings.evaluator)->measures_device;
+  if (r->best.config == CLT_CONFIG_NONE || !measured || clt_problem_is_command(tuning->subject.problem)) return;
+  printf("verified            %s%s%s; %s\n", r->best_is_finalist ? "on further data" : "on one input only",
+         r->second_size ? " and at " : "", r->second_size ? r->second_size : "",
+         tuning->race_check == NULL || strcmp(tuning->race_check, "not checked") == 0 ? "not checked for races"
+         : strcmp(tuning->race_check, "passed") == 0                                  ? "Oclgrind finds no race"
+                                                                                      : "Oclgrind finds something");
+}
+
 /* How many times better the best is, by an objective other than time. */
 static void print_improvement(const clt_objective *o, const clt_tune_result *r) {
   char name[160], value[96];
@@ -136,6 +147,7 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
     else
       print_improvement(tuning->objective, r);
   }
+  print_checks(tuning, r);
   cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_evaluations(tuning, r);
   if (s->has_model)
@@ -243,6 +255,9 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
+  json_object_set_new(out, "verified_on_one_input", json_boolean(!r->best_is_finalist));
+  json_object_set_new(out, "second_size", r->second_size ? clt_json_text(r->second_size) : json_null());
+  json_object_set_new(out, "race_check", json_string(tuning->race_check ? tuning->race_check : "not checked"));
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);
   json_object_set_new(out, "certainty", has_certainty(o) ? cli_certainty_json(&tuning->settings, r) : json_null());
@@ -275,6 +290,7 @@ static int run_tune(const cli_arguments *arguments) {
   else if (cli_given(arguments, "warm-start"))
     rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
   tuning.settings.model = tuning.model;
+  if (rc == 0) rc = cli_race_check(&tuning, arguments);
   if (rc == 0) rc = cli_tuning_run(&tuning, answer_tune, cli_given(arguments, "json"));
   cli_tuning_release(&tuning);
   return rc;
@@ -284,7 +300,12 @@ static const cli_flag flags[] = {
     {"searcher", "NAME",
      "what decides what is measured, see below (default: what the problem asks for, or " CLT_DEFAULT_SEARCHER ")"},
     {"budget", "N", "evaluations in all (default: what the searcher's own options say, the problem's Budget, or 200)"},
-    {"finalists", "N", "how many of the best are compared in interleaved runs at the end"},
+    {"finalists", "N",
+     "how many of the best are compared in interleaved runs at the end, and verified on other data and at another size "
+     "(default 5; 0: none, and the winner was verified on one input only)"},
+    {"oclgrind", "WHEN",
+     "auto (where Oclgrind is installed, the default), no or yes: the winner is checked for races under it, at a small "
+     "size"},
     {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
     {"target", "X", "ends with the first evaluation whose objective is as good as X (seconds, where that is time)"},
     {"stagnation", "N", "ends after N evaluations without anything better by more than the tolerance"},

@@ -20,7 +20,9 @@ typedef struct cli_tuning {
   clt_config *configurations; /* owned; NULL: none */
   clt_model *model;           /* owned; settings.model */
   bool quiet;
-  json_t *results; /* NULL, or a list that every evaluation is appended to */
+  bool needs_race_check;  /* --oclgrind yes */
+  const char *race_check; /* what came of it: "passed", "failed" (the default configuration, too) or "not checked" */
+  json_t *results;        /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one that the problem asks
@@ -54,6 +56,27 @@ json_t *cli_certainty_json(const clt_tune_settings *settings, const clt_tune_res
 
 /* "about 1 in 5", "about 4 in 10", with no more digits than the table is good for. Returns out or a constant. */
 const char *cli_share(char out[32], double share);
+
+/* --- Oclgrind (oclgrind.c) --- */
+
+#define CLI_NO_OCLGRIND "--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS"
+#define CLI_OCLGRIND_VARIABLES 7
+
+typedef struct cli_oclgrind {
+  char *log; /* the path of a temporary file: Oclgrind ends with status 0 whatever it finds. NULL: not begun */
+  char *before[CLI_OCLGRIND_VARIABLES]; /* of the environment */
+} cli_oclgrind;
+
+/* Makes workers that are started from now on find Oclgrind, until cli_oclgrind_end, which also deletes its log; with
+ * the limits of a device (nullable). uninitialised: it looks for values that nobody wrote, too. Returns 0, or an exit
+ * code after a message. */
+int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised);
+void cli_oclgrind_end(cli_oclgrind *oclgrind);
+/* What it has found so far, malloc'ed; "" nothing; NULL where the log cannot be read. *n: how many findings. */
+char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
+
+/* Has the winner checked as --oclgrind says. Returns 0, or an exit code after a message. */
+int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
   CLI_FLAG_DEVICE, CLI_FLAG_SIZE, CLI_FLAG_OBJECTIVE, CLI_FLAG_STORE,                                          \

@@ -1,14 +1,11 @@
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/tuning.h"
 #include "device/device.h"
 #include "measurement/objective.h"
 #include "problem/data.h"
@@ -16,60 +13,6 @@
 #include "problem/plan.h"
 #include "session/session.h"
 #include "space/space.h"
-
-/* --- Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote --- */
-
-#define MOST_BYTES (1 << 20) /* of its log; a loop out of bounds says so for each element */
-
-/* Sets the environment that workers inherit, and Oclgrind as the device unless one is chosen. *log is the path of a
- * temporary file: Oclgrind ends with status 0 whatever it finds, so its log is read. Returns 0, or an exit code after a
- * message. */
-static int prepare_oclgrind(char **log) {
-  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
-  const char *named = getenv("OCL_ICD_VENDORS");
-  clt_text path = {0};
-  clt_text_printf(&path, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
-  if (clt_text_take(log, &path, NULL)) return cli_failure("out of memory");
-  int fd = mkstemp(*log);
-  if (fd < 0) {
-    cli_failure("cannot make '%s': %s", *log, strerror(errno));
-    free(*log);
-    *log = NULL;
-    return CLI_FAILURE;
-  }
-  close(fd);
-  setenv("OCLGRIND_LOG", *log, 1);
-  setenv("OCLGRIND_DATA_RACES", "1", 1);
-  setenv("OCLGRIND_UNINITIALIZED", "1", 1);
-  setenv("CLATUNE_DEVICE", "oclgrind", 0);
-  /* Its driver is often not registered with the loader, but lies in a library folder beside the program. */
-  if (named && strstr(named, "oclgrind")) return 0;
-  for (const char *folder = getenv("PATH"); folder && *folder;
-       folder += strcspn(folder, ":"), folder += *folder == ':') {
-    char program[4096], driver[4200];
-    int length = (int)strcspn(folder, ":"), n = snprintf(program, sizeof program, "%.*s/oclgrind", length, folder);
-    if (n < 0 || (size_t)n >= sizeof program || access(program, X_OK) != 0) continue;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-      snprintf(driver, sizeof driver, "%.*s/../%s/liboclgrind-rt-icd.so", length, folder, places[i]);
-      if (access(driver, R_OK) == 0) return setenv("OCL_ICD_VENDORS", driver, 1), 0;
-    }
-  }
-  return 0;
-}
-
-/* What it has found, malloc'ed; "" nothing; NULL where the log cannot be read. */
-static char *read_findings(const char *log, size_t *n) {
-  char *text = calloc(MOST_BYTES + 1, 1);
-  FILE *file = fopen(log, "r");
-  bool read = text && file && (fread(text, 1, MOST_BYTES, file), !ferror(file));
-  if (file) fclose(file);
-  if (!read) return free(text), NULL;
-  /* A finding begins at the first column; what follows of it is indented. */
-  *n = 0;
-  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-    *n += *line != '\n' && *line != ' ' && *line != '\t';
-  return text;
-}
 
 /* --- the configuration --- */
 
@@ -146,9 +89,6 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   free(configuration);
 }
 
-/* Oclgrind interprets every instruction. */
-static const clt_setting patience[] = {{"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
-
 /* What may be why a kernel's result is wrong, and builds and runs: the first argument that stands where the kernel has
  * another one of those that it is given. Builds the configuration once more; says nothing where that fails. */
 static void warn_of_order(const clt_instance *instance, clt_config config, bool *quiet) {
@@ -187,24 +127,35 @@ static int run_verify(const cli_arguments *arguments) {
   clt_constraint_origin origin = CLT_CONDITION;
   bool quiet = cli_given(arguments, "quiet");
   verdict v = {.quality = NAN};
-  char *log = NULL; /* Oclgrind's; NULL where it is not asked */
   clt_config config = CLT_CONFIG_NONE;
-  int rc = cli_given(arguments, "oclgrind") ? prepare_oclgrind(&log) : 0;
+  /* Oclgrind interprets every instruction. */
+  static const clt_setting patience[] = {
+      {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
+  cli_oclgrind oclgrind = {0};
+  clt_tune_settings settings;
+  clt_tune_settings_init(&settings);
+  settings.log = cli_log;
+  settings.user = &quiet;
+  int rc = cli_given(arguments, "oclgrind") ? cli_oclgrind_begin(&oclgrind, NULL, true) : 0;
+  if (oclgrind.log) setenv("CLATUNE_DEVICE", "oclgrind", 0);
   if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
-  if (rc == CLI_NO_DEVICE && log)
-    cli_failure("--oclgrind needs Oclgrind: 'oclgrind' in PATH, or its driver in OCL_ICD_VENDORS");
+  if (rc == CLI_NO_DEVICE && oclgrind.log) cli_failure(CLI_NO_OCLGRIND);
   const clt_instance *instance = subject.instance;
   if (rc == 0) rc = choose_configuration(&config, arguments, instance);
   clt_measurement_init(&v.m, config);
+  if (rc == 0 && oclgrind.log && !clt_problem_is_command(subject.problem)) {
+    settings.evaluator_settings = patience;
+    settings.n_evaluator_settings = sizeof patience / sizeof *patience;
+  }
   if (rc == 0) v.violation = clt_space_violation(clt_instance_space(instance), config, &origin);
   if (v.violation)
     clt_measurement_fail(&v.m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-  else if (rc == 0 &&
-           clt_verify_config(instance, config, patience, log ? 3 : 0, &v.m, &v.quality, cli_log, &quiet, &error))
+  else if (rc == 0 && clt_verify_config(&v.m, &v.quality, instance, config, &settings, &error))
     rc = cli_report(&error);
   else if (rc == 0 && !clt_measurement_correct(&v.m) && !clt_problem_is_command(subject.problem))
     warn_of_order(instance, config, &quiet);
-  if (rc == 0 && v.violation == NULL && log && (v.findings = read_findings(log, &v.n_findings)) == NULL)
+  if (rc == 0 && v.violation == NULL && oclgrind.log &&
+      (v.findings = cli_oclgrind_findings(&v.n_findings, &oclgrind)) == NULL)
     rc = cli_failure("cannot read what Oclgrind has found");
   if (rc == 0 && cli_given(arguments, "json"))
     rc = cli_print_json(json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
@@ -220,8 +171,7 @@ static int run_verify(const cli_arguments *arguments) {
   clt_measurement_release(&v.m);
   free(v.findings);
   cli_subject_release(&subject);
-  if (log) unlink(log);
-  free(log);
+  cli_oclgrind_end(&oclgrind);
   return rc;
 }
 
@@ -241,7 +191,8 @@ const cli_command cli_verify = {
     .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--oclgrind] [--json]",
     .description =
         "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
-        "the result with the reference, on two sets of input. Exit code 5 if it differs or fails, or Oclgrind finds "
+        "the result with the reference, on usual and on hostile input. Exit code 5 if it differs or fails, or Oclgrind "
+        "finds "
         "something.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},

@@ -21,7 +21,6 @@ static const clt_option options[] = {
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 
-#define FURTHER_SEED 2
 #define LONG_RUN_S 1.0 /* gains nothing from a warm-up */
 
 typedef struct kept_kernel {
@@ -123,7 +122,8 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
   clt_error why = {0};
   int rc = prepare_kernel(s, k, error);
   if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
-  if (s->further == NULL && clt_reference_data(&s->further, s->executor, s->setup.instance, FURTHER_SEED, &why)) {
+  if (s->further == NULL &&
+      clt_reference_data(&s->further, s->executor, s->setup.instance, s->setup.hostile ? CLT_HOSTILE_SEED : 2, &why)) {
     char text[sizeof why.message + 60];
     snprintf(text, sizeof text, "finalists cannot be verified on other data: %s", why.message);
     if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);

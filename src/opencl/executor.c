@@ -253,7 +253,12 @@ int clt_executor_verify(clt_executor *executor, clt_prepared *prepared, const cl
   clt_measurement_release(&ignored);
   clt_bindings_release(&bindings, executor);
   clt_executor_announce(executor, CLT_PHASE_DONE);
-  return rc == CLT_REJECTED ? CLT_OK : rc;
+  if (rc != CLT_REJECTED) return rc;
+  char *log = clt_format("on %s data: %s", data->seed == CLT_HOSTILE_SEED ? "hostile" : "other",
+                         measurement->log ? measurement->log : clt_reason_text(measurement->reason));
+  clt_measurement_fail(measurement, measurement->reason, log);
+  free(log);
+  return CLT_OK;
 }
 
 /* --- references --- */

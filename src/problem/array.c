@@ -296,10 +296,11 @@ static double root_mean_square(const clt_array *array) {
 }
 
 void clt_array_scale_tolerance(clt_array *array) {
-  if (!array->scales_tolerance || array->reference == NULL) return;
-  const double scale = array->absolute_tolerance > 0 ? root_mean_square(array) : 0;
-  if (scale > 0 && scale < 1) array->absolute_tolerance *= scale;
-  array->scales_tolerance = false;
+  if (!(array->scales_tolerance || array->hostile) || array->reference == NULL) return;
+  const double scale = array->absolute_tolerance > 0 || array->hostile ? root_mean_square(array) : 0;
+  if (array->scales_tolerance && scale > 0 && scale < 1) array->absolute_tolerance *= scale;
+  if (array->hostile) array->absolute_tolerance = fmax(array->absolute_tolerance, array->relative_tolerance * scale);
+  array->scales_tolerance = array->hostile = false;
 }
 
 void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {

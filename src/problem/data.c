@@ -40,7 +40,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
                     .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
                     .absolute_tolerance = argument->absolute_tolerance,
                     .relative_tolerance = argument->relative_tolerance,
-                    .scales_tolerance = !argument->absolute_is_stated};
+                    .scales_tolerance = !argument->absolute_is_stated,
+                    .hostile = seed == CLT_HOSTILE_SEED};
     clt_element_print(array->type, array->element);
     clt_evaluate_extent(&c, &argument->size, 1, 1, array->extent);
     rc = c.rc;

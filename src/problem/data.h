@@ -21,6 +21,7 @@ typedef struct clt_array {
   bool mapped;
   double absolute_tolerance, relative_tolerance; /* |r - ref| <= absolute + relative * |ref|; NaN only where ref is */
   bool scales_tolerance; /* the absolute one is the default, and not scaled to the reference yet */
+  bool hostile;          /* of hostile data, and the tolerance does not allow for cancellation yet */
 } clt_array;
 
 typedef struct clt_data {
@@ -46,10 +47,11 @@ bool clt_problem_has_reference(const clt_problem *problem);
  * one where the default violates a constraint. */
 clt_config clt_instance_reference_configuration(const clt_instance *instance);
 
-/* Generates the inputs (seed 1: the usual ones; other seeds: further data for the finalists' second verification;
- * inputs from files are the same for all seeds). References are filled for kinds MODULE and FILE; for KERNEL and
- * DEFAULT the caller runs the reference plan and fills clt_array.reference (malloc'ed) itself. A file reference holds
- * for seed 1 only: for others `verified` is cleared. */
+/* Generates the inputs (seed 1: the usual ones; CLT_HOSTILE_SEED: "Random" ones are hostile, docs/problem-format.md;
+ * other seeds: further data for the finalists' second verification; inputs from files are the same for all seeds).
+ * References are filled for kinds MODULE and FILE; for KERNEL and DEFAULT the caller runs the reference plan and fills
+ * clt_array.reference (malloc'ed) itself. A file reference holds for seed 1 only: for others `verified` is cleared. */
+#define CLT_HOSTILE_SEED 3
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */
@@ -79,7 +81,8 @@ void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *store
 bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where);
 
 /* Makes a default absolute tolerance that of results around 1: it is multiplied by the root mean square of the
- * reference's finite numbers other than 0, where that is below 1. Does nothing without a reference, and the second
+ * reference's finite numbers other than 0, where that is below 1. With hostile data, where numbers of both signs
+ * cancel, it is at least the relative one of that root mean square. Does nothing without a reference, and the second
  * time. */
 void clt_array_scale_tolerance(clt_array *array);
 

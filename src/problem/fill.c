@@ -181,6 +181,28 @@ static void fill_uniform(const filling *f, clt_rng *rng, double bound) {
   }
 }
 
+/* What inputs may hold and usual ones do not, an eighth of the array each, so that there are rows of one kind: negative
+ * numbers, both signs, zeros, both ends of the range, denormals; then all of them mixed. Integers stay in their range.
+ */
+static void fill_hostile(const filling *f, clt_rng *rng, double bound) {
+  static const double denormals[] = {0x1p-20, 0x1p-140, 0x1p-1060}, ends[] = {1 - 0x1p-11, 1 - 0x1p-24, 1 - 0x1p-53};
+  enum { NEGATIVE, NEGATIVE_TOO, SIGNED, SIGNED_TOO, ZERO, END, DENORMAL, MIXED };
+  const size_t n = f->n_elements * f->n_stored, share = (n + 7) / 8, place = (size_t)(f->base - CLT_ELEMENT_HALF);
+  for (size_t i = 0; i < n; i++) {
+    const double unit = clt_rng_unit(rng), sign = clt_rng_below(rng, 2) ? 1 : -1;
+    const size_t drawn = clt_rng_below(rng, MIXED), kind = i / share < MIXED ? i / share : drawn;
+    if (!f->is_real)
+      store_at(f, i, kind == ZERO ? 0 : kind == END ? floor(bound) : floor(unit * (bound + 1)));
+    else
+      store_at(f, i,
+               kind <= NEGATIVE_TOO ? -unit * bound
+               : kind <= SIGNED_TOO ? sign * unit * bound
+               : kind == ZERO       ? 0
+               : kind == END        ? sign * bound * ends[place]
+                                    : sign * denormals[place]);
+  }
+}
+
 /* A shaded background, discs, bars and a little noise: smooth regions and edges, 0 to 1. */
 static void fill_picture(const filling *f, clt_rng *rng) {
   const size_t *n = f->array->extent;
@@ -281,7 +303,8 @@ int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt
       break;
     case CLT_FILL_RANDOM:
       if (fill->value) bound = clt_evaluate_number(&c, fill->value);
-      if (c.rc == CLT_OK) fill_uniform(&f, &rng, bound);
+      if (c.rc == CLT_OK)
+        (call->seed == CLT_HOSTILE_SEED && !fill->never_hostile ? fill_hostile : fill_uniform)(&f, &rng, bound);
       break;
     case CLT_FILL_BUILT_IN:
       if (strcmp(fill->function, "ramp") == 0) /* 0, 1, 2 ... in integers (wrapping around), 0 to 1 in reals */

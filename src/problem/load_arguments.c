@@ -18,7 +18,9 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   int type = clt_read_choice(
       node, "FillType",
       CLT_NAMES("Constant", "Random", "Generator", "BinaryRaw", "PGM", "Repetition", "Script", "BinaryHDF"), usual);
-  clt_fill fill = {.kind = kinds[type], .seed = clt_read_integer(node, "RandomSeed", 0)};
+  clt_fill fill = {.kind = kinds[type],
+                   .seed = clt_read_integer(node, "RandomSeed", 0),
+                   .never_hostile = !clt_read_flag(node, "HostileData", true)};
   if (!clt_node_ok(node)) return fill;
   if (type == CONSTANT || type == RANDOM) {
     fill.value = clt_load_expression(problem, node, "FillValue");
@@ -190,7 +192,7 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
                          CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
-                                   "FillType", "FillValue", "DataSource", "RandomSeed", "Generator", "Module", "When",
+                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Generator", "Module", "When",
                                    "Border", "BorderMode", "ChannelType", "Output", "Normalised", "Addressing",
                                    "Filter", "AbsoluteTolerance", "RelativeTolerance"),
                          false))

@@ -72,6 +72,7 @@ typedef struct clt_fill {
   const char *file;        /* absolute */
   const char *module, *function;
   int64_t seed;
+  bool never_hostile; /* "HostileData" is false */
 } clt_fill;
 
 typedef struct clt_argument {

@@ -103,6 +103,13 @@ int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
 void clt_plan_free(clt_plan *plan);
 
+/* The problem at smaller sizes (smaller.c), on a device, for checks of a configuration: each size is halved, as long as
+ * the configuration is valid and can be launched, once and until it has at most most_items work-items (INFINITY: once).
+ * Where none can be halved the sizes are the same. *out is owned by the caller; *out_config is the configuration there,
+ * canonical. CLT_E_NO_VALID where it is not valid on that device. */
+int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
+                             clt_config config, const clt_device_info *device, double most_items, clt_error *error);
+
 /* Whether the kernel's file lets the parameters be what -D says: CLT_E_FORMAT with file and line where it defines a
  * tuning parameter or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS").
  * What it includes is not looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */

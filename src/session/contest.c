@@ -10,6 +10,7 @@
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
+#include "problem/plan.h"
 #include "session/session.h"
 
 /* --- statistics --- */
@@ -204,40 +205,6 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
   return rc;
 }
 
-int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
-                      clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error) {
-  static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
-  bool command = clt_problem_is_command(clt_instance_problem(instance));
-  const clt_evaluator_type *evaluator = clt_evaluator_find(command ? "command" : "opencl");
-  const clt_contest_policy once = {.min_rounds = 1, .max_rounds = 1};
-  size_t n_all = command ? 1 : n_settings + 2;
-  clt_setting *all = clt_new_array(n_all, sizeof *all);
-  void *options = clt_new_array(1, evaluator->options_size), *state = clt_new_array(1, evaluator->state_size);
-  clt_evaluator_setup setup = {.instance = instance,
-                               .space = clt_instance_space(instance),
-                               .quality = quality,
-                               .log = log,
-                               .log_user = log_user};
-  clt_evaluator_limits limits;
-  if (quality) *quality = NAN;
-  int rc = all && options && state ? CLT_OK : clt_fail_memory(error);
-  if (rc == CLT_OK && command) all[0] = one_build[0];
-  for (size_t i = 0; rc == CLT_OK && !command && i < n_all; i++)
-    all[i] = i < n_settings ? settings[i] : one_worker[i - n_settings];
-  if (rc == CLT_OK)
-    rc = clt_options_parse(options, evaluator->options_size, evaluator->options, evaluator->n_options, all, n_all,
-                           error);
-  if (rc == CLT_OK) rc = evaluator->open(state, &setup, options, &limits, error);
-  if (rc == CLT_OK) {
-    rc = clt_contest_run(evaluator, state, &config, 1, &once, out, error);
-    evaluator->close(state);
-  }
-  free(all);
-  free(options);
-  free(state);
-  return rc;
-}
-
 /* --- who takes part, and who wins --- */
 
 #define WINDOW \
@@ -266,6 +233,7 @@ typedef struct finals {
   size_t n_rejected;      /* of the field, in this attempt */
   size_t n_out_of_memory; /* of the field, in all attempts: beside the others, so nothing is known of them */
   clt_config beside;      /* what the searcher wants timed beside the winner; CLT_CONFIG_NONE: nothing */
+  clt_config checked;     /* what stood up to check_fastest last; CLT_CONFIG_NONE: nothing yet */
   clt_measurement leader; /* config CLT_CONFIG_NONE: none yet */
 } finals;
 
@@ -282,10 +250,13 @@ static const clt_ranked *best_left(const clt_session *s) {
   return NULL;
 }
 
-static void warn_of(const clt_session *s, clt_config config, const char *what) {
+/* log: nullable; its first line is quoted. */
+static void warn_of(const clt_session *s, clt_config config, const char *what, const char *log) {
   char name[512];
+  int n = log ? (int)strcspn(log, "\n") : 0;
   clt_config_print(name, sizeof name, s->loop.space, config);
-  clt_session_log(s, CLT_LOG_WARNING, clt_format("finalist %s: %s", name, what));
+  clt_session_log(s, CLT_LOG_WARNING,
+                  clt_format("finalist %s: %s%s%.*s", name, what, n ? ": " : "", n < 300 ? n : 300, log ? log : ""));
 }
 
 /* Out of memory because others were prepared as well is not the configuration's fault. */
@@ -302,7 +273,7 @@ static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error)
   int rc = CLT_OK;
   if (lacks_memory(f, i)) {
     f->n_out_of_memory += i < f->n_field;
-    warn_of(s, m->config, "the memory does not suffice for all finalists at once; it is left out");
+    warn_of(s, m->config, "the memory does not suffice for all finalists at once; it is left out", NULL);
     return CLT_OK;
   }
   /* A failure is one whatever it was compared for. */
@@ -327,7 +298,7 @@ static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error)
     for (size_t k = 0; k < s->n_ranked; k++)
       if (s->ranked[k].config == m->config) s->ranked[k].rejected = true;
     f->n_rejected += i < f->n_field;
-    warn_of(s, m->config, clt_reason_text(m->reason));
+    warn_of(s, m->config, clt_reason_text(m->reason), m->log);
     return CLT_OK;
   }
   if (i < f->n_field) f->configs[f->n_standing++] = m->config;
@@ -338,6 +309,25 @@ static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error)
   f->leader = *m;
   m->log = NULL;
   return CLT_OK;
+}
+
+/* What would win has to stand up to more than it was searched by; one that does not makes way for the next fastest. */
+static int check_fastest(finals *f, clt_session *s, clt_error *error) {
+  for (;;) {
+    clt_measurement *fastest = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < f->n; i++) {
+      clt_measurement *m = &f->measurements[i];
+      const double cost = clt_measurement_correct(m) ? clt_objective_cost(s->loop.objective, m) : NAN;
+      if (cost < least) fastest = m, least = cost;
+    }
+    if (fastest == NULL || fastest->config == f->checked) return CLT_OK;
+    int rc = clt_session_verify(s, fastest, error);
+    if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
+      rc = s->settings->check(s->settings->user, fastest, error);
+    if (rc) return rc;
+    if (clt_measurement_correct(fastest)) f->checked = fastest->config;
+  }
 }
 
 static int compare_field(finals *f, clt_session *s, clt_error *error) {
@@ -352,6 +342,7 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   clt_measurement old = f->leader;
   clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
   f->n_rejected = f->n_standing = 0;
+  rc = check_fastest(f, s, error);
   for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = judge_finalist(f, s, i, error);
   /* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
   bool stands = old.config != CLT_CONFIG_NONE && f->leader.config == CLT_CONFIG_NONE;
@@ -417,7 +408,8 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   clt_session_report(s, &report);
   finals f = {.configs = clt_new_array(most + 2, sizeof *f.configs), /* the default and the one beside, too */
               .measurements = clt_new_array(most + 2, sizeof *f.measurements),
-              .beside = report.timed_beside};
+              .beside = report.timed_beside,
+              .checked = CLT_CONFIG_NONE};
   clt_measurement *best = &s->result->best;
   clt_measurement_init(&f.leader, CLT_CONFIG_NONE);
   s->in_contest = true;
@@ -445,6 +437,6 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   *best = f.leader;
   s->result->best_is_finalist = found;
   if (found) return rc;
-  return clt_fail(error, CLT_E_VERIFY, "all of the %zu fastest configurations fail when run again on other data",
-                  f.next);
+  return clt_fail(error, CLT_E_VERIFY,
+                  "all of the %zu fastest configurations fail when run again on other data or at another size", f.next);
 }

@@ -28,6 +28,7 @@ void clt_tune_result_free(clt_tune_result *result) {
   clt_measurement_release(&result->best);
   clt_measurement_release(&result->default_measurement);
   clt_measurement_release(&result->timed_beside);
+  free(result->second_size);
   free(result);
 }
 

@@ -170,11 +170,11 @@ typedef struct clt_contest_policy {
 int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_config *configs, size_t n,
                     const clt_contest_policy *policy, clt_measurement *out, clt_error *error);
 
-/* What `clatune verify` does with one configuration: prepare, verify on the usual data and on further data, run once.
- * *out is the caller's; *quality (nullable) is the problem's figure of quality, NaN where it has none. Settings
- * (nullable) are the evaluator's options. */
-int clt_verify_config(const clt_instance *instance, clt_config config, const clt_setting *settings, size_t n_settings,
-                      clt_measurement *out, double *quality, clt_log_fn log, void *log_user, clt_error *error);
+/* What `clatune verify` does with one configuration: prepare, verify on the usual data and on hostile data, run once
+ * more (not where settings->finalists is 0). Of the settings evaluator, its settings, log, user and stop are used, too.
+ * *out is the caller's; *quality (nullable) is the problem's figure of quality, NaN where it has none. */
+int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
+                      const clt_tune_settings *settings, clt_error *error);
 
 /* The probability that the one with the more wins in paired rounds would win as often by chance (one-sided sign test;
  * ties are left out). 1 for no rounds. */
@@ -248,7 +248,11 @@ bool clt_session_stopping(const clt_session *session);     /* on request */
 clt_ending clt_session_ending(const clt_session *session); /* CLT_NOT_ENDED: more may begin */
 /* Searches until a limit or the searcher ends it; CLT_E_STOPPED on request. */
 int clt_session_search(clt_session *session, clt_error *error);
-/* Compares the fastest side by side and verifies them on other data. CLT_E_VERIFY if none stands. */
+/* Verifies what would win on hostile data and at smaller sizes, or where nothing can be said there, at the same ones
+ * (verify.c). It fails where it is wrong and the default configuration is not. */
+int clt_session_verify(clt_session *session, clt_measurement *winner, clt_error *error);
+/* Compares the fastest side by side and verifies them on other data; the winner also on hostile data and at a second
+ * size. CLT_E_VERIFY if none stands. */
 int clt_session_finalists(clt_session *session, clt_error *error);
 
 /* result.c */

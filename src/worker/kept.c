@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
+#include "problem/data.h"
 #include "worker/pool.h"
 
-#define FURTHER_SEED 2
 #define PUMP_S 0.1           /* how long a request to stop may go unseen */
 #define LONG_RUN_S 1.0       /* gains nothing from a warm-up */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
@@ -23,6 +23,9 @@ struct clt_kept {
   clt_measurement measurement; /* of the preparation, or why it failed: then it is out */
   clt_measurement answer;      /* to the last request; config CLT_CONFIG_NONE: none */
 };
+
+/* Of the data that kept ones are verified on. */
+static int further_seed(const clt_pool *pool) { return pool->setup.evaluator.hostile ? CLT_HOSTILE_SEED : 2; }
 
 /* Everything that waits does so here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
@@ -103,13 +106,14 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   json_t *request;
   if (is_ready(k) && pool->further_failed) return k->verified = true, CLT_OK;
   if (is_ready(k) && loaded) {
-    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed", FURTHER_SEED);
+    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed", further_seed(pool));
     return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
   }
   if (is_ready(k)) {
     for (size_t i = 0; i < pool->n_workers; i++) making = making || pool->workers[i].done == note_further;
     if (making && !pool->further_made) return CLT_OK;
-    return clt_pool_request(pool, worker, clt_pool_data_request(pool, FURTHER_SEED, !pool->further_made),
+    return clt_pool_request(pool, worker,
+                            clt_pool_data_request(pool, (uint64_t)further_seed(pool), !pool->further_made),
                             CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
   }
   if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {

@@ -252,13 +252,17 @@ static void one_configuration_is_verified(void **state) {
   clt_measurement m;
   clt_error error = {0};
   double quality = 7;
+  clt_tune_settings settings;
+  clt_tune_settings_init(&settings);
+  settings.log = count_warnings;
+  settings.user = b;
   load(&r, b, &b->devices[0], "faults.json");
-  if (clt_verify_config(r.instance, config_of(&r, 0, 16), NULL, 0, &m, &quality, count_warnings, b, &error))
+  if (clt_verify_config(&m, &quality, r.instance, config_of(&r, 0, 16), &settings, &error))
     fail_msg("%s", error.message);
   assert_true(m.reason == CLT_REASON_NONE && m.n_runs == 1);
   assert_true(isnan(quality)); /* the problem has none */
   clt_measurement_release(&m);
-  if (clt_verify_config(r.instance, config_of(&r, 6, 16), NULL, 0, &m, NULL, count_warnings, b, &error))
+  if (clt_verify_config(&m, NULL, r.instance, config_of(&r, 6, 16), &settings, &error))
     fail_msg("%s", error.message);
   assert_true(m.reason == CLT_REASON_WRONG_OUTPUT);
   clt_measurement_release(&m);

@@ -103,6 +103,54 @@ static void the_same_seed_gives_the_same_data_and_another_does_not(void **state)
   clt_problem_free(problem);
 }
 
+/* Counts what kinds of numbers there are; all lie within the bound. */
+typedef struct kinds {
+  size_t negative, zero, denormal, end;
+} kinds;
+
+static kinds kinds_of(const clt_data *data, const char *name, float bound) {
+  const clt_array *array = clt_data_find(data, name);
+  kinds n = {0};
+  for (size_t i = 0; i < array->bytes / sizeof(float); i++) {
+    const float x = ((const float *)array->data)[i];
+    assert_true(fabsf(x) <= bound);
+    n.negative += x < 0;
+    n.zero += x == 0;
+    n.denormal += fpclassify(x) == FP_SUBNORMAL;
+    n.end += fabsf(x) > bound * 0.999999f;
+  }
+  return n;
+}
+
+static void hostile_numbers_have_signs_zeros_denormals_and_ends(void **state) {
+  (void)state;
+  clt_problem *problem =
+      with_arguments("{\"Name\": \"x\", \"Type\": \"float\", " VECTOR
+                     "\"Size\": 1000, \"FillType\": \"Random\", \"FillValue\": 4},"
+                     "{\"Name\": \"y\", \"Type\": \"float\", " VECTOR
+                     "\"Size\": 1000, \"FillType\": \"Random\", \"HostileData\": false},"
+                     "{\"Name\": \"i\", \"Type\": \"int\", " VECTOR
+                     "\"Size\": 1000, \"FillType\": \"Random\", \"FillValue\": 100000},"
+                     "{\"Name\": \"h\", \"Type\": \"half\", " VECTOR "\"Size\": 3, \"FillType\": \"Random\"}",
+                     "");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_data *data = data_of(instance, CLT_HOSTILE_SEED);
+  const kinds x = kinds_of(data, "x", 4), y = kinds_of(data, "y", 1);
+  assert_true(x.negative > 400 && x.negative < 700 && x.zero > 100 && x.denormal > 100 && x.end > 100);
+  assert_true(y.negative == 0 && y.denormal == 0 && y.end < 10);
+  const int32_t *i = clt_data_find(data, "i")->data;
+  size_t n_zero = 0, n_end = 0;
+  for (size_t k = 0; k < 1000; k++) {
+    assert_in_range(i[k], 0, 100000);
+    n_zero += i[k] == 0;
+    n_end += i[k] == 100000;
+  }
+  assert_true(n_zero > 100 && n_end > 100);
+  clt_data_free(data);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void random_numbers_lie_between_0_and_the_bound(void **state) {
   (void)state;
   clt_problem *problem = with_arguments(random_arguments, "");
@@ -492,6 +540,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_formulas_and_ramps),
       cmocka_unit_test(the_same_seed_gives_the_same_data_and_another_does_not),
+      cmocka_unit_test(hostile_numbers_have_signs_zeros_denormals_and_ends),
       cmocka_unit_test(random_numbers_lie_between_0_and_the_bound),
       cmocka_unit_test(a_built_in_image_has_structure),
       cmocka_unit_test(values_are_stored_saturated_and_rounded),

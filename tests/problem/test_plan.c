@@ -1,6 +1,9 @@
 /* Plans: everything evaluated for one configuration. */
 #include "scratch.h"
 
+#include <math.h>
+
+#include "problem/guidance.h"
 #include "problem/plan.h"
 
 static clt_plan *plan_of(const clt_instance *instance, const char *config) {
@@ -398,8 +401,46 @@ static void groups_of_launches_are_repeated_together(void **state) {
   clt_problem_free(problem);
 }
 
+/* Two sizes, one of which a constraint binds to the configuration. */
+static void a_problem_is_made_smaller_as_long_as_the_configuration_is_valid(void **state) {
+  (void)state;
+  static const char json[] =
+      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 4096}, {\"Name\": \"m\", \"Default\": 6, \"Min\": 3}],"
+      "\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"wg\", \"Values\": [16, 64]}, {\"Name\": \"t\", "
+      "\"Values\": \"[0, n]\"}], \"Conditions\": [{\"Parameters\": [\"wg\"], \"Expression\": \"n % (wg * 32) == "
+      "0\"}]}, \"KernelSpecification\": {\"KernelName\": \"k\", \"KernelFile\": \"k.cl\", \"GlobalSize\": [\"n\", "
+      "\"m\"], \"LocalSize\": [\"wg\", 1], \"Arguments\": []}}";
+  scratch_write("k.cl", "kernel void k() {}\n");
+  clt_problem *problem = scratch_problem(json);
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  static const struct {
+    const char *config;
+    double most_items;
+    const char *sizes; /* NULL: the configuration is not valid there */
+  } cases[] = {{"wg=64 t=0", INFINITY, "n=2048 m=3"}, {"wg=64 t=0", 6000, "n=2048 m=3"},
+               {"wg=16 t=0", 6000, "n=1024 m=3"},     {"wg=64 t=0", 0, "n=2048 m=3"},
+               {"wg=16 t=0", 0, "n=512 m=3"},         {"wg=16 t=4096", 0, "n=4096 m=3"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_instance *smaller = NULL;
+    clt_config config;
+    clt_error error = {0};
+    if (clt_instance_new_smaller(&smaller, &config, instance, scratch_config(instance, cases[i].config), NULL,
+                                 cases[i].most_items, &error))
+      fail_msg("%s", error.message);
+    char *sizes = clt_instance_sizes_text(smaller), text[100];
+    assert_string_equal(sizes, cases[i].sizes);
+    clt_config_print(text, sizeof text, clt_instance_space(smaller), config);
+    assert_string_equal(text, cases[i].config);
+    free(sizes);
+    clt_instance_free(smaller);
+  }
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_problem_is_made_smaller_as_long_as_the_configuration_is_valid),
       cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
       cmocka_unit_test(a_plan_outlives_its_instance),
       cmocka_unit_test(arguments_are_buffers_or_images_with_borders),

@@ -5,7 +5,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from harness import CliTest, main  # noqa: E402
+from harness import CliTest, has_device, main  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 CORPUS = ROOT / "tests" / "instruments" / "bad_kernels" / "defects.json"
@@ -50,6 +50,50 @@ class Oclgrind(CliTest):
                 self.assertTrue(answer["oclgrind"] or not answer["correct"])
         answer = self.verify(CORPUS, "defect=none block=16", ["n=256"], 0)
         self.assertEqual(answer["oclgrind"], "")
+
+    def test_a_winner_with_a_race_is_out(self):
+        """The race is right on PoCL, where a work-group's items run one after the other, and does less."""
+        if not has_device("pocl"):
+            self.skipTest("no PoCL")
+        (self.folder / "race.cl").write_text("""
+kernel void twice(global const float *in, global float *out) {
+  volatile local int first;
+  float result = 0;
+  if (get_local_id(0) == 0) first = get_global_id(0);
+  if (!race) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 300; k++) result = fma(result, 0.5f, in[(first + k) % n]);
+  }
+  out[get_global_id(0)] = 2 * in[first + get_local_id(0)] + 1e-30f * result;
+}
+""")
+        (self.folder / "race.c").write_text("""#include <clatune/module.h>
+
+int twice(const clt_module_call *call) {
+  const clt_module_array *in = clt_module_find(call, "in"), *out = clt_module_find(call, "out");
+  if (in == NULL || out == NULL) return 1;
+  for (size_t i = 0; i < in->extent[0]; i++) ((float *)out->data)[i] = 2 * ((const float *)in->data)[i];
+  return 0;
+}
+""")
+        argument = {"Type": "float", "MemoryType": "Vector", "Size": "n"}
+        problem = {
+            "General": {"BenchmarkName": "race"}, "ProblemParameters": [{"Name": "n", "Default": 4096, "Min": 64}],
+            "ConfigurationSpace": {"TuningParameters": [{"Name": "race", "Values": [0, 1], "Default": 0}]},
+            "KernelSpecification": {
+                "KernelName": "twice", "KernelFile": "race.cl", "GlobalSize": ["n"], "LocalSize": [16], "Arguments": [
+                    {"Name": "in", "AccessType": "ReadOnly", "FillType": "Random", **argument},
+                    {"Name": "out", "AccessType": "WriteOnly", **argument}]},
+            "Reference": {"Module": "race.c", "Function": "twice"}}
+        (self.folder / "race.json").write_text(json.dumps(problem))
+        run = ("tune", "race.json", "--device", "pocl", "--no-store", "--compile-timeout", "200")
+        got = {choice: self.clatune_json(*run, "--oclgrind", choice) for choice in ("no", "auto", "yes")}
+        self.assertEqual({c: (a["best"]["configuration"]["race"], a["race_check"]) for c, a in got.items()},
+                         {"no": (1, "not checked"), "auto": (0, "passed"), "yes": (0, "passed")})
+        # What has no other configuration is held against nobody, unless that is asked for.
+        self.edit("race.json", '"Values": [0, 1], "Default": 0', '"Values": [1]')
+        self.assertEqual(self.clatune_json(*run)["race_check"], "failed")
+        self.clatune(*run, "--oclgrind", "yes", expect=5)
 
 
 if shutil.which("oclgrind") is None:

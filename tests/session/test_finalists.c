@@ -244,6 +244,46 @@ static void the_default_is_timed_side_by_side(void **state) {
   clt_space_free(space);
 }
 
+/* A check that the given configurations do not pass. */
+struct gate {
+  clt_config fail[3];
+  size_t n_asked;
+};
+
+static int check_at_gate(void *user, clt_measurement *winner, clt_error *error) {
+  struct gate *gate = user;
+  (void)error;
+  gate->n_asked++;
+  for (size_t i = 0; i < 3; i++)
+    if (winner->config == gate->fail[i]) clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, "it has a race");
+  return 0;
+}
+
+static void a_winner_that_does_not_pass_the_check_makes_way_for_the_next(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  for (int n_fail = 0; n_fail <= 3; n_fail++) { /* 7, 6 and 8 are the fastest; with three all of the field are out */
+    struct gate gate = {.fail = {CLT_CONFIG_NONE, CLT_CONFIG_NONE, CLT_CONFIG_NONE}};
+    const int order[] = {7, 6, 8, 5};
+    for (int i = 0; i < n_fail; i++) gate.fail[i] = of_e(space, order[i]);
+    evaluate_many(&stage, space);
+    open_memory_store(&stage);
+    stage.settings.finalists = 3;
+    stage.settings.check = check_at_gate;
+    stage.settings.user = &gate;
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    clt_config best = stage.result->best.config;
+    assert_true(stage.result->best_is_finalist);
+    for (int i = 0; i < n_fail; i++) assert_true(best != gate.fail[i]);
+    assert_true(n_fail > 0 || best == of_e(space, 7));
+    assert_int_equal(gate.n_asked, n_fail + 1); /* nobody twice */
+    clt_store_free(stage.session.loop.store);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fastest_few_are_compared),
@@ -257,6 +297,7 @@ int main(void) {
       cmocka_unit_test(stopped_among_the_finalists_the_search_is_believed),
       cmocka_unit_test(a_rejected_finalist_is_named_with_the_reason),
       cmocka_unit_test(the_default_is_timed_side_by_side),
+      cmocka_unit_test(a_winner_that_does_not_pass_the_check_makes_way_for_the_next),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ typedef struct clt_evaluator_setup {
   const struct clt_recording *recording; /* replay: what is replayed; otherwise NULL */
   uint64_t seed;
   bool energy;     /* energy_J is wanted too; CLT_E_UNSUPPORTED where the device's is not counted */
+  bool hostile;    /* the other data that keep verifies on are hostile (docs/problem-format.md, "HostileData") */
   double *quality; /* nullable: the problem's figure of quality (clatune/problem.h) is put here once it is known */
   const volatile int *stop; /* nullable: polled at least every 0.1 s in keep and time_again; not 0: CLT_E_STOPPED */
   clt_log_fn log;           /* nullable */

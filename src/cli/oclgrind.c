@@ -1,0 +1,222 @@
+/* Oclgrind, which sees what no guard band does: reads out of bounds, races, values that nobody wrote. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/tuning.h"
+#include "problem/plan.h"
+#include "session/session.h"
+
+#define MOST_BYTES (1 << 20) /* of its log; a loop out of bounds says so for each element */
+
+enum { LOG, RACES, UNINITIALISED, VENDORS, GROUP, LOCAL, CONSTANT };
+static const char *const variables[CLI_OCLGRIND_VARIABLES] = {
+    "OCLGRIND_LOG",        "OCLGRIND_DATA_RACES",     "OCLGRIND_UNINITIALIZED",    "OCL_ICD_VENDORS",
+    "OCLGRIND_MAX_WGSIZE", "OCLGRIND_LOCAL_MEM_SIZE", "OCLGRIND_CONSTANT_MEM_SIZE"};
+
+/* Its driver is often not registered with the loader, but lies in a library folder beside the program. false: it is
+ * neither in PATH nor named by OCL_ICD_VENDORS. */
+static bool find_driver(char driver[4200]) {
+  static const char *const places[] = {"lib/oclgrind", "lib", "lib64/oclgrind", "lib64"};
+  const char *named = getenv("OCL_ICD_VENDORS");
+  if (named && strstr(named, "oclgrind")) return snprintf(driver, 4200, "%s", named) < 4200;
+  for (const char *folder = getenv("PATH"); folder && *folder;
+       folder += strcspn(folder, ":"), folder += *folder == ':') {
+    char program[4096];
+    int length = (int)strcspn(folder, ":"), n = snprintf(program, sizeof program, "%.*s/oclgrind", length, folder);
+    if (n < 0 || (size_t)n >= sizeof program || access(program, X_OK) != 0) continue;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+      snprintf(driver, 4200, "%.*s/../%s/liboclgrind-rt-icd.so", length, folder, places[i]);
+      if (access(driver, R_OK) == 0) return true;
+    }
+  }
+  return false;
+}
+
+int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised) {
+  char driver[4200];
+  clt_text path = {0};
+  *out = (cli_oclgrind){0};
+  clt_text_printf(&path, "%s/clatune-oclgrind-XXXXXX", clt_temporary_folder());
+  if (clt_text_take(&out->log, &path, NULL)) return cli_failure("out of memory");
+  int fd = mkstemp(out->log);
+  if (fd < 0) {
+    cli_failure("cannot make '%s': %s", out->log, strerror(errno));
+    free(out->log);
+    out->log = NULL;
+    return CLI_FAILURE;
+  }
+  close(fd);
+  for (size_t i = 0; i < CLI_OCLGRIND_VARIABLES; i++) {
+    const size_t length = strlen(variables[i]);
+    for (char **entry = environ; *entry; entry++)
+      if (strncmp(*entry, variables[i], length) == 0 && (*entry)[length] == '=')
+        out->before[i] = strdup(*entry + length + 1);
+  }
+  setenv(variables[LOG], out->log, 1);
+  setenv(variables[RACES], "1", 1);
+  if (uninitialised) setenv(variables[UNINITIALISED], "1", 1);
+  if (find_driver(driver)) setenv(variables[VENDORS], driver, 1);
+  if (device) {
+    const uint64_t limits[] = {device->max_work_group_size, device->local_memory_bytes, device->max_constant_bytes};
+    for (size_t i = 0; i < 3; i++) {
+      char text[32];
+      snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i]);
+      if (limits[i]) setenv(variables[GROUP + i], text, 1);
+    }
+  }
+  return 0;
+}
+
+void cli_oclgrind_end(cli_oclgrind *oclgrind) {
+  if (oclgrind->log == NULL) return;
+  for (size_t i = 0; i < CLI_OCLGRIND_VARIABLES; i++) {
+    oclgrind->before[i] ? setenv(variables[i], oclgrind->before[i], 1) : unsetenv(variables[i]);
+    free(oclgrind->before[i]);
+  }
+  unlink(oclgrind->log);
+  free(oclgrind->log);
+  *oclgrind = (cli_oclgrind){0};
+}
+
+char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind) {
+  char *text = calloc(MOST_BYTES + 1, 1);
+  FILE *file = fopen(oclgrind->log, "r");
+  bool read = text && file && (fread(text, 1, MOST_BYTES, file), !ferror(file));
+  if (file) fclose(file);
+  if (!read) return free(text), NULL;
+  /* A finding begins at the first column; what follows of it is indented. */
+  *n = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    *n += *line != '\n' && *line != ' ' && *line != '\t';
+  return text;
+}
+
+/* --- the winner of a tuning --- */
+
+/* About a million instructions a second are interpreted. */
+#define FEW_ITEMS 1024
+#define FEW_GROUPS 4 /* so that there are groups beside each other */
+
+/* What kinds of findings there are; other messages say that Oclgrind cannot do something. */
+static const char *find_fault(const char *findings) {
+  static const char *const kinds[] = {"Read-write data race", "Write-write data race", "Invalid read",
+                                      "Invalid write",        "Uninitialized value",   "Work-group divergence"};
+  for (const char *line = findings; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+      if (strncmp(line, kinds[i], strlen(kinds[i])) == 0) return line;
+  return NULL;
+}
+
+/* Runs a configuration under Oclgrind, at small sizes. *fault is what it finds first, malloc'ed, NULL: nothing; why
+ * says why it could not be run. */
+static int run_under_oclgrind(char **fault, const cli_tuning *t, clt_config config, clt_error *why) {
+  static const clt_setting patience[] = {{"run-timeout", "30"}, {"compile-timeout", "60"}, {"host-timeout", "60"}};
+  const clt_instance *instance = t->subject.instance;
+  clt_device_info *devices = NULL, device = *t->subject.device;
+  clt_instance *small = NULL;
+  clt_plan *plan = NULL;
+  clt_measurement m;
+  cli_oclgrind oclgrind;
+  clt_tune_settings settings = t->settings;
+  size_t n = 0, place = 0;
+  double few = FEW_ITEMS;
+  bool images = false;
+  *fault = NULL;
+  /* What is read of an image counts as never written. */
+  if (clt_plan_new(&plan, instance, config, NULL)) plan = NULL;
+  for (size_t i = 0; plan && i < plan->n_args; i++) images = images || clt_arg_is_image(plan->args[i].kind);
+  for (size_t i = 0; plan && i < plan->n_launches; i++) {
+    const size_t *local = plan->launches[i].local;
+    if (plan->launches[i].has_local)
+      few = fmax(few, FEW_GROUPS * (double)local[0] * (double)local[1] * (double)local[2]);
+  }
+  clt_plan_free(plan);
+  if (cli_oclgrind_begin(&oclgrind, &device, !images)) return clt_fail(why, CLT_E_IO, "its log cannot be made");
+  clt_measurement_init(&m, config);
+  int rc = clt_devices(&devices, &n, why);
+  while (rc == 0 && place < n && strcmp(devices[place].platform_name, "Oclgrind") != 0) place++;
+  if (rc == 0 && place == n) rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind is not among the OpenCL devices");
+  if (rc == 0) { /* the device that is tuned for, so that its conditions hold, in Oclgrind's place */
+    device.platform_index = devices[place].platform_index;
+    device.device_index = devices[place].device_index;
+    memcpy(device.name, devices[place].name, sizeof device.name);
+    memcpy(device.driver_version, devices[place].driver_version, sizeof device.driver_version);
+    rc = clt_instance_new_smaller(&small, &config, instance, config, &device, few, why);
+  }
+  settings.evaluator = "opencl";
+  settings.evaluator_settings = patience;
+  settings.n_evaluator_settings = sizeof patience / sizeof *patience;
+  settings.log = NULL;
+  settings.finalists = 0;
+  if (rc == 0) rc = clt_verify_config(&m, NULL, small, config, &settings, why);
+  char *findings = rc == 0 ? cli_oclgrind_findings(&n, &oclgrind) : NULL;
+  const char *first = find_fault(findings);
+  char *sizes = small ? clt_instance_sizes_text(small) : NULL;
+  if (first)
+    *fault = clt_format("Oclgrind%s%s: %.*s", sizes && *sizes ? " at " : "", sizes ? sizes : "",
+                        (int)strcspn(first, "\n"), first);
+  else if (rc == 0 && !clt_measurement_correct(&m))
+    rc = clt_fail(why, CLT_E_DEVICE, "Oclgrind cannot run it, %s: %.200s", clt_reason_text(m.reason),
+                  m.log ? m.log : "it gives no reason");
+  free(findings);
+  free(sizes);
+  free(devices);
+  clt_measurement_release(&m);
+  clt_instance_free(small);
+  cli_oclgrind_end(&oclgrind);
+  return rc;
+}
+
+/* A winner with a fault that the default configuration does not have is out. With --oclgrind yes any fault counts. */
+static int check_races(void *user, clt_measurement *winner, clt_error *error) {
+  cli_tuning *t = user;
+  const clt_space *space = clt_instance_space(t->subject.instance);
+  const clt_config standard = clt_instance_default(t->subject.instance);
+  char *fault = NULL, *other = NULL;
+  clt_error why = {0};
+  bool shared = false;
+  int rc = run_under_oclgrind(&fault, t, winner->config, &why);
+  if (rc && fault == NULL && (t->needs_race_check || rc == CLT_E_STOPPED))
+    return clt_fail(error, rc, "the best cannot be checked for races: %s", why.message);
+  if (fault && !t->needs_race_check && clt_space_contains(space, standard)) {
+    shared = clt_space_canonical(space, standard) == winner->config;
+    if (!shared) run_under_oclgrind(&other, t, standard, &why);
+    shared = shared || other;
+  }
+  t->race_check = shared ? "failed" : rc ? "not checked" : "passed";
+  char *text = shared         ? clt_format("%s; so has the default configuration, and it is held against nobody", fault)
+               : !fault && rc ? clt_format("the best is not checked for races: %s", why.message)
+                              : NULL;
+  if (text) t->settings.log(t, shared ? CLT_LOG_WARNING : CLT_LOG_INFO, text);
+  if (fault && !shared) clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, fault);
+  free(text);
+  free(fault);
+  free(other);
+  return CLT_OK;
+}
+
+int cli_race_check(cli_tuning *t, const cli_arguments *arguments) {
+  const char *choice = cli_text(arguments, "oclgrind"), *vendors = getenv("OCL_ICD_VENDORS");
+  char driver[4200];
+  bool yes = choice && strcmp(choice, "yes") == 0, no = choice && strcmp(choice, "no") == 0;
+  if (choice && !yes && !no && strcmp(choice, "auto") != 0)
+    return cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
+  t->race_check = "not checked";
+  bool there = find_driver(driver), suits = strcmp(t->settings.evaluator, "opencl") == 0;
+  if (yes && !suits) return cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
+  if (yes && !there) return cli_failure(CLI_NO_OCLGRIND), CLI_NO_DEVICE;
+  t->needs_race_check = yes;
+  /* A choice of drivers that leaves Oclgrind out is obeyed. */
+  if (yes || (!no && there && suits && (vendors == NULL || strstr(vendors, "oclgrind"))))
+    t->settings.check = check_races;
+  return 0;
+}

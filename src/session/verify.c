@@ -1,0 +1,120 @@
+/* One configuration verified by itself: for `clatune verify`, and what would win. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "base/option.h"
+#include "problem/guidance.h"
+#include "problem/plan.h"
+#include "session/session.h"
+
+int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
+                      const clt_tune_settings *settings, clt_error *error) {
+  static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
+  const clt_contest_policy once = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
+  const clt_problem *problem = clt_instance_problem(instance);
+  const char *name = clt_tune_evaluator(settings->evaluator, problem);
+  const clt_evaluator_type *evaluator = clt_evaluator_find(name);
+  const clt_setting *one = strcmp(name, "opencl") == 0 ? one_worker : strcmp(name, "command") == 0 ? one_build : NULL;
+  const size_t n = settings->n_evaluator_settings, n_one = one == one_worker ? 2 : one != NULL;
+  if (evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", name);
+  clt_setting *all = clt_new_array(n + n_one, sizeof *all);
+  void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
+  clt_evaluator_setup setup = {.instance = instance,
+                               .space = clt_instance_space(instance),
+                               .hostile = true,
+                               .quality = quality,
+                               .stop = settings->stop,
+                               .log = settings->log,
+                               .log_user = settings->user};
+  clt_evaluator_limits limits;
+  if (quality) *quality = NAN;
+  int rc = all && state ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n + n_one; i++) all[i] = i < n ? settings->evaluator_settings[i] : one[i - n];
+  if (rc == CLT_OK)
+    rc = clt_plugin_options(&options, NULL, evaluator->options, evaluator->n_options, evaluator->options_size, problem,
+                            all, n + n_one, error);
+  if (rc == CLT_OK) rc = evaluator->open(state, &setup, options, &limits, error);
+  if (rc == CLT_OK) {
+    rc = clt_contest_run(evaluator, state, &config, 1, &once, out, error);
+    evaluator->close(state);
+  }
+  free(all);
+  free(options);
+  free(state);
+  return rc;
+}
+
+/* Whether a result is wrong. What cannot be built or launched at another size was never promised to be. */
+static bool is_wrong(const clt_measurement *m) {
+  return m->reason == CLT_REASON_WRONG_OUTPUT || m->reason == CLT_REASON_OUT_OF_BOUNDS ||
+         m->reason == CLT_REASON_RUN_CRASH;
+}
+
+/* Verifies the configuration of *m, which is `config` in this instance, on hostile data too. *m fails where it is wrong
+ * and the default configuration is not. sizes: NULL where they are its own. *known: whether it is right or wrong. */
+static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_instance *instance, clt_config config,
+                     const char *sizes, clt_error *error) {
+  const char *at = sizes ? " at " : "", *where = sizes ? sizes : "";
+  clt_tune_settings settings = *s->settings;
+  clt_config standard = clt_instance_default(instance);
+  clt_measurement seen, beside;
+  clt_error why = {0};
+  bool shared = false;
+  settings.evaluator = s->evaluator->name;
+  settings.finalists = 0;
+  settings.log = NULL; /* said before */
+  clt_measurement_init(&seen, config);
+  clt_measurement_init(&beside, standard);
+  int rc = clt_verify_config(&seen, NULL, instance, config, &settings, &why);
+  const bool right = rc == CLT_OK && clt_measurement_correct(&seen), wrong = rc == CLT_OK && is_wrong(&seen);
+  const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
+  if (wrong && clt_space_contains(clt_instance_space(instance), standard)) {
+    shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
+    if (!shared) rc = clt_verify_config(&beside, NULL, instance, standard, &settings, &why);
+    shared = shared || !clt_measurement_correct(&beside);
+  }
+  *known = right || wrong;
+  if (rc == CLT_E_STOPPED || rc == CLT_E_MEMORY) {
+    if (error && error->code == 0) *error = why;
+  } else if (wrong && shared) {
+    clt_session_log(s, CLT_LOG_WARNING,
+                    clt_format("with hostile data%s%s the default configuration is wrong as well, so that this is held "
+                               "against nobody: %.300s",
+                               at, where, text));
+  } else if (wrong) {
+    char *log = sizes ? clt_format("at %s: %s", sizes, text) : strdup(text);
+    clt_measurement_fail(m, CLT_REASON_WRONG_OUTPUT, log);
+    free(log);
+  } else if (!right) {
+    clt_session_log(s, CLT_LOG_INFO,
+                    clt_format("the best cannot be verified with hostile data%s%s: %.300s", at, where, text));
+  } else if (sizes) {
+    s->result->second_size = strdup(sizes);
+  }
+  clt_measurement_release(&seen);
+  clt_measurement_release(&beside);
+  return rc == CLT_E_STOPPED || rc == CLT_E_MEMORY ? rc : CLT_OK;
+}
+
+int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
+  const clt_instance *instance = s->settings->instance;
+  clt_instance *smaller = NULL;
+  clt_config config;
+  bool known = false;
+  if (instance == NULL || !s->evaluator->measures_device || clt_problem_is_command(clt_instance_problem(instance)))
+    return CLT_OK;
+  free(s->result->second_size);
+  s->result->second_size = NULL;
+  int rc =
+      clt_instance_new_smaller(&smaller, &config, instance, m->config, clt_instance_device(instance), INFINITY, NULL);
+  char *own = clt_instance_sizes_text(instance), *others = smaller ? clt_instance_sizes_text(smaller) : NULL;
+  if (own && others && strcmp(own, others) != 0) rc = verify_in(s, &known, m, smaller, config, others, error);
+  if (!known && (rc == CLT_OK || rc == CLT_E_NO_VALID)) rc = verify_in(s, &known, m, instance, m->config, NULL, error);
+  clt_instance_free(smaller);
+  free(own);
+  free(others);
+  return rc;
+}

@@ -1,0 +1,52 @@
+"""What a winner has to stand up to besides the search: another size, and --oclgrind (docs/session.md)."""
+from simulation import TIME_S, SimulatedTest, main
+
+
+class Winner(SimulatedTest):
+    def setUp(self):
+        super().setUp()
+        self.write_problem(3, 1)
+
+    def tune(self, *options, expect=0, **more):
+        return super().tune("--searcher", "exhaustive", "--no-store", *options, expect=expect, **more)
+
+    def test_a_winner_that_is_wrong_at_another_size_is_out(self):
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024 and a == 2")
+        answer = self.tune()
+        self.assertEqual(answer["best"]["configuration"]["a"], 1)
+        self.assertEqual(answer["second_size"], "n=512")
+        said = self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite").stderr
+        self.assertIn("finalist a=2 b=0: the result differs from the reference: at n=512: ", said)
+
+    def test_what_the_default_gets_wrong_too_is_held_against_nobody(self):
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024")
+        answer = self.tune()
+        self.assertEqual(answer["best"]["configuration"]["a"], 2)
+        self.assertIsNone(answer["second_size"])
+
+    def test_sizes_that_cannot_be_are_left_out(self):
+        self.edit("copy.json", '"Min": 1', '"Min": 1000')
+        self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024")
+        answer = self.tune()
+        self.assertEqual((answer["best"]["configuration"]["a"], answer["second_size"]), (2, None))
+
+    def test_what_was_not_checked_is_said(self):
+        self.simulate(time_s=TIME_S)
+        answer = self.tune()
+        self.assertEqual((answer["verified_on_one_input"], answer["race_check"]), (False, "not checked"))
+        answer = self.tune("--finalists", "0")
+        self.assertEqual((answer["verified_on_one_input"], answer["second_size"]), (True, None))
+        arguments = ("tune", "copy.json", "--device", "Simulated", "--no-store")
+        text = self.clatune(*arguments, "--finalists", "0").stdout
+        self.assertIn("on one input only; not checked for races", text)
+        text = self.clatune(*arguments).stdout
+        self.assertIn("on further data and at n=512; not checked for races", text)
+
+    def test_oclgrind_that_is_asked_for_is_needed(self):
+        for choice, code in (("yes", 3), ("perhaps", 2)):
+            run = self.clatune("tune", "copy.json", "--device", "Simulated", "--oclgrind", choice, expect=code, PATH="/nowhere")
+            self.assertIn("--oclgrind", run.stderr)
+        self.tune("--oclgrind", "no")
+
+
+main()
