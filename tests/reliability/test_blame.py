@@ -145,10 +145,10 @@ class Blame(SimulatedTest):
     def test_a_busy_machine(self):
         """Compilations that take the processor nearly as long as they may, beside eight others that want it."""
         self.write_problem(4, 2)
-        self.simulate(time_s=1e-5, type="cpu", build_cpu_s=0.3)
+        self.simulate(time_s=1e-5, type="cpu", build_cpu_s=0.2)
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(8)]
         try:
-            self.struck_while(lambda process: None, "--compile-timeout", "0.4")
+            self.struck_while(lambda process: None, "--compile-timeout", "0.6")
         finally:
             for process in busy:
                 process.kill()

@@ -89,10 +89,10 @@ class Corpus(CliTest):
 
     def test_a_time_that_depends_on_the_output_is_wrong(self):
         (self.folder / "c.json").write_text('[{"defect": "keep_right", "block": 16}]')
-        for problem in ("floats", "wholes"):
-            self.clatune("sample", f"{problem}.json", "--device", DRIVER, "--configurations", "c.json", "--store", "t.sqlite",
-                         "--quiet", expect=4)
-            self.assertEqual(self.reasons("t.sqlite", problem), {("keep_right", "16"): "wrong-output"})
+        # That of wholes.json does too little work to be told from noise each time.
+        self.clatune("sample", "floats.json", "--device", DRIVER, "--configurations", "c.json", "--store", "t.sqlite", "--quiet",
+                     expect=4)
+        self.assertEqual(self.reasons("t.sqlite", "floats"), {("keep_right", "16"): "wrong-output"})
 
     def reasons(self, store, problem="%"):
         connection = sqlite3.connect(self.folder / store)
