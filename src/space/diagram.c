@@ -180,6 +180,7 @@ static int plan_levels(maker *m) {
  * (Called instead of inlined, it costs 6 % of a construction.) */
 __attribute__((always_inline)) static inline const step *run_level(const level *l, clt_value *registers,
                                                                    uint32_t position) {
+  if (l->n_steps == 0) return NULL;
   const step *s = l->steps, *end = s + l->n_steps;
   for (const step *loads_end = s + l->n_loads; s < loads_end; s++) registers[s->target] = s->table[position];
   for (; s < end; s++) {
