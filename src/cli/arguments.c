@@ -39,16 +39,16 @@ static void add_long(struct option *longs, size_t *n, const char *name, int has_
 static void make_longs(struct option *longs, cli_arguments *a) {
   const cli_command *command = a->command;
   size_t n = 0;
-  for (size_t i = 0; command->searcher_options && i < clt_n_searchers(); i++) {
-    const clt_searcher_type *t = clt_searcher_at(i);
+  for (size_t i = 0; command->searcher_options && clt_searchers.types[i]; i++) {
+    const clt_searcher_type *t = clt_searchers.types[i];
     add_group(a, "searcher", t->name, t->options, t->n_options);
   }
-  for (size_t i = 0; command->evaluator_options && i < clt_n_evaluators(); i++) {
-    const clt_evaluator_type *t = clt_evaluator_at(i);
+  for (size_t i = 0; command->evaluator_options && clt_evaluators.types[i]; i++) {
+    const clt_evaluator_type *t = clt_evaluators.types[i];
     add_group(a, "evaluator", t->name, t->options, t->n_options);
   }
-  for (size_t i = 0; command->model_options && i < clt_n_models(); i++) {
-    const clt_model_type *t = clt_model_type_at(i);
+  for (size_t i = 0; command->model_options && clt_models.types[i]; i++) {
+    const clt_model_type *t = clt_models.types[i];
     add_group(a, "model", t->name, t->options, t->n_options);
   }
   add_long(longs, &n, "help", no_argument);

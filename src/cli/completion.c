@@ -40,19 +40,15 @@ static const char *const with_words[] = {"searcher", "evaluator", "model", "form
 static const char *words_of(const char *option) {
   static char words[1024];
   size_t used = 0;
-  bool searcher = strcmp(option, "searcher") == 0, evaluator = strcmp(option, "evaluator") == 0;
-  size_t n = searcher                       ? clt_n_searchers()
-             : evaluator                    ? clt_n_evaluators()
-             : strcmp(option, "model") == 0 ? clt_n_models()
-                                            : 0;
+  const clt_plugins *plugins = strcmp(option, "searcher") == 0    ? &clt_searchers
+                               : strcmp(option, "evaluator") == 0 ? &clt_evaluators
+                               : strcmp(option, "model") == 0     ? &clt_models
+                                                                  : NULL;
   if (strcmp(option, "format") == 0) return "text json options header cmake";
   if (strcmp(option, "device") == 0) return "cpu gpu accelerator pocl intel mesa nv amd";
-  for (size_t i = 0; i < n && used < sizeof words; i++)
-    used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "",
-                             searcher    ? clt_searcher_at(i)->name
-                             : evaluator ? clt_evaluator_at(i)->name
-                                         : clt_model_type_at(i)->name);
-  return n ? words : NULL;
+  for (size_t i = 0; plugins && plugins->types[i] && used < sizeof words; i++)
+    used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", clt_plugin_name(plugins, i));
+  return plugins ? words : NULL;
 }
 
 /* Prints text with a backslash before the bytes of `special`; in single quotes of a Bourne shell, one is written so. */

@@ -67,8 +67,10 @@ static void print_help_of(const cli_arguments *arguments) {
   }
   print_help_line("-h, --help", "prints this");
   if (command->searcher_options) puts("\nsearchers:");
-  for (size_t i = 0; command->searcher_options && i < clt_n_searchers(); i++)
-    print_help_line(clt_searcher_at(i)->name, clt_searcher_at(i)->summary);
+  for (size_t i = 0; command->searcher_options && clt_searchers.types[i]; i++) {
+    const clt_searcher_type *searcher = clt_searchers.types[i];
+    print_help_line(searcher->name, searcher->summary);
+  }
   for (size_t g = 0; g < arguments->n_groups; g++) {
     printf("\n%s:\n", arguments->groups[g].title);
     for (size_t i = 0; i < arguments->groups[g].n_options; i++) print_option_help(&arguments->groups[g].options[i]);
@@ -79,8 +81,8 @@ static void print_help_of(const cli_arguments *arguments) {
 
 static int run_version(const cli_arguments *arguments) {
   json_t *searchers = json_array();
-  for (size_t i = 0; i < clt_n_searchers(); i++)
-    json_array_append_new(searchers, json_string(clt_searcher_at(i)->name));
+  for (size_t i = 0; clt_searchers.types[i]; i++)
+    json_array_append_new(searchers, json_string(clt_plugin_name(&clt_searchers, i)));
   if (cli_given(arguments, "json"))
     return cli_print_json(json_pack("{s:s, s:o}", "version", CLATUNE_VERSION, "searchers", searchers));
   json_decref(searchers);

@@ -4,6 +4,7 @@
 
 #include <clatune/sys/evaluator.h>
 
+#include "base/plugin.h"
 #include "opencl/timing.h"
 
 extern const clt_evaluator_type clt_evaluator_opencl;
@@ -35,8 +36,6 @@ typedef struct clt_run_options {
 /* What they say, with a warm-up. CLT_E_ARGUMENT where they do not fit together. */
 int clt_run_options_policy(clt_timing_policy *out, const clt_run_options *options, clt_error *error);
 
-/* All evaluators, built-in ones first; index < clt_n_evaluators(). */
-size_t clt_n_evaluators(void);
-const clt_evaluator_type *clt_evaluator_at(size_t index);
+extern clt_plugins clt_evaluators; /* of clt_evaluator_type */
 
 #endif

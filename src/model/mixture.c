@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "model/model.h"
 
 #define N_PARTS 2

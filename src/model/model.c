@@ -7,51 +7,19 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "base/text.h"
 #include "model/model.h"
 #include "space/space.h"
 
-/* --- the table --- */
+clt_plugins clt_models = {
+    "a model", CLT_MODEL_ABI, {&clt_model_ensemble, &clt_model_trees, &clt_model_average, &clt_model_auto}};
 
-#define MOST_TYPES 32
-
-static const clt_model_type *types[MOST_TYPES] = {&clt_model_ensemble, &clt_model_trees, &clt_model_average,
-                                                  &clt_model_auto};
-static size_t n_types = 4;
-
-size_t clt_n_models(void) { return n_types; }
-
-const clt_model_type *clt_model_type_at(size_t index) { return index < n_types ? types[index] : NULL; }
-
-const clt_model_type *clt_model_type_find(const char *name) {
-  for (size_t i = 0; i < n_types; i++)
-    if (strcmp(types[i]->name, name) == 0) return types[i];
-  return NULL;
-}
+const clt_model_type *clt_model_type_find(const char *name) { return clt_plugin_find(&clt_models, name); }
 
 int clt_model_register(const clt_model_type *type, clt_error *error) {
-  if (type->abi != CLT_MODEL_ABI)
-    return clt_fail(error, CLT_E_ARGUMENT, "a model is made for interface %u, this clatune has %d", (unsigned)type->abi,
-                    CLT_MODEL_ABI);
-  if (!type->name || !type->summary || !type->fit || !type->predict || !type->save || !type->load || !type->bind ||
-      !type->fini)
-    return clt_fail(error, CLT_E_ARGUMENT, "a model lacks its name, its summary or a function");
-  if (clt_model_type_find(type->name))
-    return clt_fail(error, CLT_E_ARGUMENT, "there is a model '%s' already", type->name);
-  if (n_types == MOST_TYPES) return clt_fail(error, CLT_E_RANGE, "there are %d models already", MOST_TYPES);
-  types[n_types++] = type;
-  return CLT_OK;
-}
-
-int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error) {
-  *out = clt_model_type_find(name);
-  if (*out) return CLT_OK;
-  const char *names[MOST_TYPES];
-  for (size_t i = 0; i < n_types; i++) names[i] = types[i]->name;
-  const char *near = clt_nearest_name(name, names, n_types);
-  if (near) return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; did you mean '%s'?", name, near);
-  return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; the first of %zu is '%s'", name, n_types, names[0]);
+  bool whole = type->summary && type->fit && type->predict && type->save && type->load && type->bind && type->fini;
+  return clt_plugin_register(&clt_models, type, whole, error);
 }
 
 /* --- fitting --- */
@@ -123,14 +91,19 @@ static int measure_calibrated_error(clt_model *model, const clt_rows *correct, c
 int clt_model_new(clt_model **out, const char *type_name, const clt_setting *settings, size_t n_settings,
                   const clt_rows *rows, uint64_t seed, unsigned threads, clt_error *error) {
   double start_s = clt_now_s();
-  const clt_model_type *type;
+  const clt_model_type *type = clt_model_type_find(type_name);
   clt_model *model = NULL;
   clt_rows correct = {0};
-  int rc = clt_model_type_named(&type, type_name, error);
-  if (rc) return rc;
+  if (type == NULL) {
+    const char *names[CLT_MOST_PLUGINS], *near;
+    size_t n = clt_plugin_names(names, &clt_models);
+    if ((near = clt_nearest_name(type_name, names, n)))
+      return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; did you mean '%s'?", type_name, near);
+    return clt_fail(error, CLT_E_NOT_FOUND, "there is no model '%s'; the first of %zu is '%s'", type_name, n, names[0]);
+  }
   void *options = clt_new_array(1, type->options_size + 1);
   if (options == NULL) return clt_fail_memory(error);
-  rc = clt_options_parse(options, type->options_size, type->options, type->n_options, settings, n_settings, error);
+  int rc = clt_options_parse(options, type->options_size, type->options, type->n_options, settings, n_settings, error);
   if (!rc) rc = check_rows(rows, error);
   if (!rc) rc = clt_model_allocate(&model, type, rows->space, error);
   if (rc) goto done;

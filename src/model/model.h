@@ -7,6 +7,7 @@
 #include <clatune/sys/model.h>
 
 #include "base/json.h"
+#include "base/plugin.h"
 #include "model/rows.h"
 #include "model/trees.h"
 
@@ -26,11 +27,7 @@ struct clt_model {
 };
 
 extern const clt_model_type clt_model_ensemble, clt_model_trees, clt_model_average, clt_model_auto;
-size_t clt_n_models(void);
-const clt_model_type *clt_model_type_at(size_t index); /* NULL: no more */
-
-/* The type of this name; CLT_E_NOT_FOUND with the nearest name. */
-int clt_model_type_named(const clt_model_type **out, const char *name, clt_error *error);
+extern clt_plugins clt_models; /* of clt_model_type */
 
 /* A model without a state: to be fitted or loaded. */
 int clt_model_allocate(clt_model **out, const clt_model_type *type, const clt_space *space, clt_error *error);

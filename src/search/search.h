@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/map.h"
+#include "base/plugin.h"
 #include "space/space.h"
 
 extern const clt_searcher_type clt_searcher_random;
@@ -178,9 +179,7 @@ void clt_pheromones_deposit(clt_pheromones *pheromones, clt_config config, doubl
  * 1, and so does everything where the instance is NULL, has no Desirability, or is 0 everywhere. */
 int clt_pheromones_guess(clt_pheromones *pheromones, const clt_instance *instance, uint64_t seed, clt_error *error);
 
-/* The searchers there are, by number; NULL beyond the last. */
-size_t clt_n_searchers(void);
-const clt_searcher_type *clt_searcher_at(size_t index);
+extern clt_plugins clt_searchers; /* of clt_searcher_type */
 
 /* --- how sure a search may be of its result: what recorded searches of the same length missed (searchers.c) ---
  *

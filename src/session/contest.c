@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "base/text.h"
 #include "eval/evaluators.h"
 #include "measurement/objective.h"
@@ -128,9 +128,10 @@ clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *
 static int check_strategy(const clt_problem *problem, clt_error *error) {
   const char *names[MAX_OPTION_NAMES];
   size_t n = 0;
-  for (size_t i = 0; i < clt_n_searchers() + clt_n_evaluators(); i++) {
-    const clt_searcher_type *searcher = clt_searcher_at(i);
-    const clt_evaluator_type *evaluator = searcher ? NULL : clt_evaluator_at(i - clt_n_searchers());
+  const size_t n_searchers = clt_n_plugins(&clt_searchers);
+  for (size_t i = 0; i < n_searchers + clt_n_plugins(&clt_evaluators); i++) {
+    const clt_searcher_type *searcher = i < n_searchers ? clt_searchers.types[i] : NULL;
+    const clt_evaluator_type *evaluator = searcher ? NULL : clt_evaluators.types[i - n_searchers];
     const clt_option *table = searcher ? searcher->options : evaluator->options;
     size_t n_table = searcher ? searcher->n_options : evaluator->n_options;
     for (size_t k = 0; k < n_table && n < MAX_OPTION_NAMES; k++) names[n++] = table[k].name;

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/memory.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
 #include "session/session.h"

@@ -13,30 +13,10 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-#define MAX_REGISTERED 16
-
-/* --- types --- */
-
-static const clt_store_type *types[2 + MAX_REGISTERED + 1] = {&clt_store_sqlite, &clt_store_memory};
-
-const clt_store_type *clt_store_type_at(size_t index) { return types[index]; }
-
-const clt_store_type *clt_store_type_find(const char *name) {
-  for (size_t i = 0; types[i]; i++)
-    if (strcmp(types[i]->name, name) == 0) return types[i];
-  return NULL;
-}
+clt_plugins clt_stores = {"a type of store", CLT_STORE_ABI, {&clt_store_sqlite, &clt_store_memory}};
 
 int clt_store_register(const clt_store_type *type, clt_error *error) {
-  size_t n = 0;
-  if (type->abi != CLT_STORE_ABI)
-    return clt_fail(error, CLT_E_ARGUMENT, "a type of store has ABI %u; this library has %d", type->abi, CLT_STORE_ABI);
-  if (clt_store_type_find(type->name))
-    return clt_fail(error, CLT_E_ARGUMENT, "there is a type of store '%.64s' already", type->name);
-  while (types[n]) n++;
-  if (n == 2 + MAX_REGISTERED) return clt_fail(error, CLT_E_RANGE, "too many types of stores are registered");
-  types[n] = type;
-  return CLT_OK;
+  return clt_plugin_register(&clt_stores, type, true, error);
 }
 
 /* --- where a file lies --- */
@@ -65,11 +45,11 @@ int clt_store_place(char **out, const char *path, clt_error *error) {
 /* --- opening --- */
 
 static int open_store(clt_store **out, const char *name, const char *path, bool to_read, clt_error *error) {
-  const clt_store_type *type = clt_store_type_find(name ? name : "sqlite");
+  const clt_store_type *type = clt_plugin_find(&clt_stores, name ? name : "sqlite");
   if (type == NULL) {
     char names[512] = "";
-    for (size_t i = 0, length = 0; types[i] && length < sizeof names; i++)
-      length += (size_t)snprintf(names + length, sizeof names - length, " '%s'", types[i]->name);
+    for (size_t i = 0, length = 0; clt_stores.types[i] && length < sizeof names; i++)
+      length += (size_t)snprintf(names + length, sizeof names - length, " '%s'", clt_plugin_name(&clt_stores, i));
     return clt_fail(error, CLT_E_ARGUMENT, "there is no store of type '%.64s'; there are%s", name, names);
   }
   clt_store *store = calloc(1, sizeof *store);

@@ -7,6 +7,8 @@
 
 #include <clatune/sys/store.h>
 
+#include "base/plugin.h"
+
 #define CLT_STORE_FILE "store.sqlite"
 
 struct clt_store {
@@ -18,9 +20,7 @@ struct clt_store {
 extern const clt_store_type clt_store_sqlite; /* one file, shared by processes, survives kill -9 */
 extern const clt_store_type clt_store_memory; /* as long as it is open */
 
-/* The types that are known: the two above, then those that were registered. */
-const clt_store_type *clt_store_type_at(size_t index); /* NULL: no more */
-const clt_store_type *clt_store_type_find(const char *name);
+extern clt_plugins clt_stores; /* of clt_store_type */
 
 /* Device and driver alone, without a look at the kernel; the problem is "". Needs a device. */
 int clt_store_key_device(clt_store_key *key, const clt_instance *instance, clt_error *error);

@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "eval/evaluators.h"
 #include "problem/guidance.h"
 #include "problem/parts.h"
@@ -18,7 +18,6 @@
 #define MAX_SEARCHERS 64
 #define MAX_NUMBERS 10000 /* seeds, budgets */
 #define MAX_CELLS 1000000
-#define MAX_PLUG_INS 64
 
 /* One thing or a list of them: their number, and each by its index. */
 static size_t count_items(const clt_node *node, size_t most, const char *what) {
@@ -151,10 +150,8 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
   if (type) {
     out->settings = read_options(&out->n_settings, &options, type->options, type->n_options, type->options_size);
   } else if (out->searcher) {
-    const char *names[MAX_PLUG_INS];
-    size_t n = clt_n_searchers() < MAX_PLUG_INS ? clt_n_searchers() : MAX_PLUG_INS;
-    for (size_t i = 0; i < n; i++) names[i] = clt_searcher_at(i)->name;
-    clt_node_fail_name(&place, "searcher", out->searcher, names, n);
+    const char *names[CLT_MOST_PLUGINS];
+    clt_node_fail_name(&place, "searcher", out->searcher, names, clt_plugin_names(names, &clt_searchers));
   } else if (list.json) {
     out->configurations = read_configurations(sweep, &list);
   } else {
@@ -238,10 +235,8 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
   if (sweep->evaluator == NULL) sweep->evaluator = "opencl";
   const clt_evaluator_type *type = clt_evaluator_find(sweep->evaluator);
   if (type == NULL) {
-    const char *names[MAX_PLUG_INS];
-    size_t n = clt_n_evaluators() < MAX_PLUG_INS ? clt_n_evaluators() : MAX_PLUG_INS;
-    for (size_t i = 0; i < n; i++) names[i] = clt_evaluator_at(i)->name;
-    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, n);
+    const char *names[CLT_MOST_PLUGINS];
+    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, clt_plugin_names(names, &clt_evaluators));
   } else {
     sweep->evaluator_settings =
         read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);

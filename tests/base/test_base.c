@@ -15,7 +15,7 @@
 #include "clatune/rng.h"
 #include "clatune/sys/option.h"
 #include "clatune/value.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "base/json.h"
 
 static void the_first_error_wins(void **state) {

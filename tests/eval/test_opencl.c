@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "clatune/sys/evaluator.h"
 #include "session/session.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 #define SKIPPED 77
 

@@ -12,7 +12,7 @@
 
 #include "clatune/sys/evaluator.h"
 #include "eval/evaluators.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 typedef struct bench {
   clt_space *space;
@@ -172,21 +172,21 @@ static void evaluators_can_be_registered(void **state) {
   (void)state;
   static clt_evaluator_type mine = {.name = "mine"};
   clt_error error = {0};
-  size_t n = clt_n_evaluators();
+  size_t n = clt_n_plugins(&clt_evaluators);
   assert_int_equal(clt_evaluator_register(&mine, &error), CLT_E_ARGUMENT); /* of another ABI */
   mine.abi = CLT_EVALUATOR_ABI;
   assert_int_equal(clt_evaluator_register(&mine, NULL), 0);
   assert_ptr_equal(clt_evaluator_find("mine"), &mine);
-  assert_ptr_equal(clt_evaluator_at(n), &mine);
-  assert_int_equal(clt_n_evaluators(), n + 1);
+  assert_ptr_equal(clt_evaluators.types[n], &mine);
+  assert_int_equal(clt_n_plugins(&clt_evaluators), n + 1);
   assert_int_equal(clt_evaluator_register(&mine, NULL), CLT_E_ARGUMENT); /* there is one of that name */
 }
 
 static void every_evaluator_of_the_table_is_complete(void **state) {
   (void)state;
   assert_null(clt_evaluator_find("oracle"));
-  for (size_t i = 0; i < clt_n_evaluators(); i++) {
-    const clt_evaluator_type *type = clt_evaluator_at(i);
+  for (size_t i = 0; i < clt_n_plugins(&clt_evaluators); i++) {
+    const clt_evaluator_type *type = clt_evaluators.types[i];
     void *options = calloc(1, type->options_size + 1), *memory = calloc(1, type->state_size);
     clt_evaluator_setup setup = {.space = *state};
     assert_ptr_equal(clt_evaluator_find(type->name), type);

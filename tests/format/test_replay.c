@@ -12,7 +12,7 @@
 
 #include "clatune/recording.h"
 #include "eval/evaluators.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 static const char cache[] =
     "{\"tune_params\": {\"a\": [1, 2, 3, 4]}, \"cache\": {"

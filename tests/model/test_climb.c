@@ -8,8 +8,8 @@ static clt_model *fit_well(const struct setting *s, const char *type) {
 
 static void climbing_comes_near_what_a_sweep_finds(void **state) {
   const struct setting *s = *state;
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    clt_model *model = fit_well(s, clt_model_type_at(t)->name);
+  for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
+    clt_model *model = fit_well(s, clt_plugin_name(&clt_models, t));
     clt_config swept, climbed;
     clt_prediction best, p;
     size_t n;
@@ -71,8 +71,8 @@ static double importance_of(const clt_space *space, const double *importance, co
 /* The work-group's sides make most of the landscape, padding next to nothing, and a constant nothing at all. */
 static void what_matters_is_known_to_all_models(void **state) {
   const struct setting *s = *state;
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    clt_model *model = fit_well(s, clt_model_type_at(t)->name);
+  for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
+    clt_model *model = fit_well(s, clt_plugin_name(&clt_models, t));
     double importance[16], sum = 0;
     assert_int_equal(clt_model_importance(model, importance, NULL), 0);
     for (size_t p = 0; p < clt_space_n_parameters(s->space); p++) {

@@ -114,7 +114,7 @@ static void folds_are_even_and_follow_the_seed(void **state) {
 static void only_whole_types_of_this_interface_are_taken(void **state) {
   (void)state;
   clt_model_type type = *clt_model_type_find("trees");
-  size_t n = clt_n_models();
+  size_t n = clt_n_plugins(&clt_models);
   assert_int_equal(clt_model_register(&type, NULL), CLT_E_ARGUMENT);
   type.name = "other";
   type.abi = CLT_MODEL_ABI + 1;
@@ -122,7 +122,7 @@ static void only_whole_types_of_this_interface_are_taken(void **state) {
   type.abi = CLT_MODEL_ABI;
   type.bind = NULL;
   assert_int_equal(clt_model_register(&type, NULL), CLT_E_ARGUMENT);
-  assert_int_equal(clt_n_models(), n);
+  assert_int_equal(clt_n_plugins(&clt_models), n);
   static clt_model_type whole;
   whole = *clt_model_type_find("trees");
   whole.name = "other";

@@ -35,13 +35,13 @@ static double error_on_unseen(const struct setting *s, const clt_model *model) {
 }
 
 static void every_model_learns_the_landscape(void **state) {
-  for (size_t i = 0; i < clt_n_models(); i++) {
-    clt_model *model = fit_named(*state, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
+    clt_model *model = fit_named(*state, clt_plugin_name(&clt_models, i), N, 1, 0, NULL, NULL);
     clt_model_accuracy a;
     clt_model_accuracy_get(&a, model);
-    bool steps = strcmp(clt_model_type_at(i)->name, "trees") == 0; /* shallow ones round a smooth landscape off */
+    bool steps = strcmp(clt_plugin_name(&clt_models, i), "trees") == 0; /* shallow ones round a smooth landscape off */
     double error = error_on_unseen(*state, model), sd = 1.5 * a.mean_relative_error + 0.1;
-    if (error > (steps ? 0.3 : 0.15)) fail_msg("%s: %g", clt_model_type_at(i)->name, error);
+    if (error > (steps ? 0.3 : 0.15)) fail_msg("%s: %g", clt_plugin_name(&clt_models, i), error);
     assert_true(a.mean_relative_error > 0.01 && a.mean_relative_error < (steps ? 0.4 : 0.2));
     assert_true(a.log_error_sd > 0.01 && a.log_error_sd < sd);
     assert_int_equal(a.n_rows, N);
@@ -60,8 +60,8 @@ static void both_trainers_and_two_layers_learn_it(void **state) {
 
 static void the_same_seed_gives_the_same_model_on_any_number_of_threads(void **state) {
   clt_prediction a[100], b[100];
-  for (size_t i = 0; i < clt_n_models(); i++) {
-    const char *name = clt_model_type_at(i)->name;
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
+    const char *name = clt_plugin_name(&clt_models, i);
     clt_model *one = fit_named(*state, name, 200, 5, 1, NULL, NULL),
               *four = fit_named(*state, name, 200, 5, 4, NULL, NULL);
     clt_model *other = fit_named(*state, name, 200, 6, 1, NULL, NULL);
@@ -82,8 +82,8 @@ static void the_same_seed_gives_the_same_model_on_any_number_of_threads(void **s
 
 static void a_residual_stands_for_every_correct_row(void **state) {
   struct setting *s = *state;
-  for (size_t i = 0; i < clt_n_models(); i++) {
-    clt_model *model = fit_named(s, clt_model_type_at(i)->name, 300, 1, 0, NULL, NULL);
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
+    clt_model *model = fit_named(s, clt_plugin_name(&clt_models, i), 300, 1, 0, NULL, NULL);
     size_t n, n_correct = 0;
     clt_model_accuracy a;
     clt_model_residuals(model, &n);
@@ -102,8 +102,8 @@ static void residuals_on_noise_are_not_flattered(void **state) {
   clt_rng rng;
   clt_rng_init(&rng, 8);
   for (size_t i = 0; i < N; i++) noise.rows[i] = (row){s->rows[i].config, exp(clt_rng_normal(&rng)), false};
-  for (size_t i = 0; i < clt_n_models(); i++) {
-    clt_model *model = fit_named(&noise, clt_model_type_at(i)->name, N, 1, 0, NULL, NULL);
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
+    clt_model *model = fit_named(&noise, clt_plugin_name(&clt_models, i), N, 1, 0, NULL, NULL);
     clt_model_accuracy a;
     clt_model_accuracy_get(&a, model);
     assert_true(a.log_error_sd > 0.97 && a.log_error_sd < 1.4);
@@ -267,9 +267,9 @@ static void five_rows_are_enough(void **state) {
   size_t n = 0;
   for (size_t i = 0; n < 5; i++)
     if (!s->rows[i].failed) five[n++] = s->rows[i];
-  for (size_t i = 0; i < clt_n_models(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
     struct setting few = {s->space, five};
-    clt_model *model = fit_named(&few, clt_model_type_at(i)->name, 5, 1, 0, NULL, NULL);
+    clt_model *model = fit_named(&few, clt_plugin_name(&clt_models, i), 5, 1, 0, NULL, NULL);
     clt_prediction p[5];
     predictions_of(model, &few, p, 5);
     for (size_t k = 0; k < 5; k++) assert_true(isfinite(p[k].log_cost) && isfinite(p[k].spread));

@@ -99,8 +99,8 @@ static void check_same(const struct setting *s, const clt_model *a, const clt_mo
 
 static void every_model_comes_back_as_it_was(void **state) {
   struct setting *s = *state;
-  for (size_t i = 0; i < clt_n_models(); i++) {
-    clt_model *model = fit(s, clt_model_type_at(i)->name, 0), *back = NULL;
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
+    clt_model *model = fit(s, clt_plugin_name(&clt_models, i), 0), *back = NULL;
     clt_error error = {0};
     assert_int_equal(clt_model_save(model, s->path, &error), 0);
     if (clt_model_new_saved(&back, s->space, NULL, s->path, &error)) fail_msg("%s", error.message);

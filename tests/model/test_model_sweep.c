@@ -37,10 +37,10 @@ static struct all sweep_all(const clt_model *model, const clt_space *space) {
 
 static void the_sweep_goes_through_all_ranks_in_order(void **state) {
   (void)state;
-  for (size_t i = 0; i < clt_n_models(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_models); i++) {
     struct setting s = {landscape_space(true)};
     s.rows = landscape_rows(s.space, 200, 0.02, 3);
-    clt_model *model = fit_named(&s, clt_model_type_at(i)->name, 200, 1, 3, NULL, NULL);
+    clt_model *model = fit_named(&s, clt_plugin_name(&clt_models, i), 200, 1, 3, NULL, NULL);
     struct all all = sweep_all(model, s.space);
     for (uint64_t rank = 0; rank < all.n; rank += 97) {
       clt_config config = clt_space_at(s.space, rank);

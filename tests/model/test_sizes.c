@@ -132,8 +132,8 @@ static clt_prediction predicted_best(const clt_model *model, clt_config *config)
 
 static void a_size_never_seen_is_predicted(void **state) {
   struct setting *s = *state;
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    clt_model *model = fit(s, clt_model_type_at(t)->name, N_SIZES);
+  for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
+    clt_model *model = fit(s, clt_plugin_name(&clt_models, t), N_SIZES);
     clt_config config;
     assert_int_equal(clt_model_bind(model, s->unseen, NULL), 0);
     clt_prediction p = predicted_best(model, &config);
@@ -160,8 +160,8 @@ static void binding_changes_space_and_level(void **state) {
 
 static void accuracy_is_that_on_sizes_left_out(void **state) {
   struct setting *s = *state;
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    clt_model *model = fit(s, clt_model_type_at(t)->name, N_SIZES);
+  for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
+    clt_model *model = fit(s, clt_plugin_name(&clt_models, t), N_SIZES);
     clt_model_accuracy accuracy;
     size_t n, n_rows = 0;
     clt_model_accuracy_get(&accuracy, model);
@@ -207,8 +207,8 @@ static void a_file_keeps_it_to_the_bit(void **state) {
   struct setting *s = *state;
   char path[128];
   snprintf(path, sizeof path, "%s/model", s->folder);
-  for (size_t t = 0; t < clt_n_models(); t++) {
-    clt_model *model = fit(s, clt_model_type_at(t)->name, N_SIZES), *back = NULL;
+  for (size_t t = 0; t < clt_n_plugins(&clt_models); t++) {
+    clt_model *model = fit(s, clt_plugin_name(&clt_models, t), N_SIZES), *back = NULL;
     clt_error error = {0};
     clt_config configs[2];
     clt_prediction a[2], b[2];

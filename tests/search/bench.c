@@ -1,5 +1,5 @@
 #include "bench.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 static void add_parameter(clt_space_builder *builder, const char *name, int n, int first, int factor, int step) {
   clt_value values[16];

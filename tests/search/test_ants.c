@@ -4,7 +4,7 @@
 #include "problem/guidance.h"
 #include "search/search.h"
 #include "space/space.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 /* "pad" has a choice only where "local" is 1. */
 static clt_space *conditional_space(void) {

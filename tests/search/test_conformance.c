@@ -2,7 +2,7 @@
  * evaluated before the searcher is asked. */
 #include "bench.h"
 #include "search/search.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 static bench on_bench(const clt_searcher_type *type, const clt_space *space, int64_t budget) {
   return (bench){
@@ -14,13 +14,13 @@ static bench on_bench(const clt_searcher_type *type, const clt_space *space, int
 
 static void the_table_names_each_searcher_once(void **state) {
   (void)state;
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    const clt_searcher_type *type = clt_searcher_at(i);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    const clt_searcher_type *type = clt_searchers.types[i];
     assert_ptr_equal(clt_searcher_find(type->name), type);
     assert_true(type->summary[0] != 0 && type->state_size > 0);
     assert_true(type->init && type->ask && type->tell && type->fini);
   }
-  assert_null(clt_searcher_at(clt_n_searchers()));
+  assert_null(clt_searchers.types[clt_n_plugins(&clt_searchers)]);
   assert_null(clt_searcher_find("no such searcher"));
 }
 
@@ -29,7 +29,7 @@ static void searchers_from_outside_are_registered_once(void **state) {
   clt_error error = {0};
   static clt_searcher_type mine;
   mine = *clt_searcher_find("random");
-  size_t n = clt_n_searchers();
+  size_t n = clt_n_plugins(&clt_searchers);
   assert_int_equal(clt_searcher_register(&mine, &error), CLT_E_ARGUMENT); /* the name is taken */
   mine.name = "mine";
   mine.abi++;
@@ -38,18 +38,18 @@ static void searchers_from_outside_are_registered_once(void **state) {
   mine.tell = NULL;
   assert_int_equal(clt_searcher_register(&mine, &error), CLT_E_ARGUMENT);
   mine.tell = clt_searcher_find("random")->tell;
-  assert_int_equal(clt_n_searchers(), n);
+  assert_int_equal(clt_n_plugins(&clt_searchers), n);
   assert_int_equal(clt_searcher_register(&mine, &error), CLT_OK);
   assert_ptr_equal(clt_searcher_find("mine"), &mine);
-  assert_int_equal(clt_n_searchers(), n + 1);
+  assert_int_equal(clt_n_plugins(&clt_searchers), n + 1);
 }
 
 static void budgets_are_used_up_and_not_exceeded(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     for (int64_t budget = 1; budget <= 60; budget = budget * 2 + 1) {
-      bench b = on_bench(clt_searcher_at(i), space, budget);
+      bench b = on_bench(clt_searchers.types[i], space, budget);
       bench_run(&b);
       assert_int_equal(b.n_asked, budget);
       bench_begin_at(&b, clt_space_at(space, 5));
@@ -65,9 +65,9 @@ static void what_is_begun_with_counts_and_is_not_asked_for(void **state) {
   clt_space *space = bench_space(true);
   const clt_config begun[] = {clt_space_canonical(space, clt_space_at(space, 700)), clt_space_at(space, 0),
                               clt_space_canonical(space, clt_space_at(space, 1400))};
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     for (int64_t budget = 2; budget <= 60; budget = budget * 2 + 1) {
-      bench b = on_bench(clt_searcher_at(i), space, budget);
+      bench b = on_bench(clt_searchers.types[i], space, budget);
       b.objective = bench_bowl_failing;
       bench_begin_at(&b, clt_space_at(space, 5));
       b.warm_start = begun;
@@ -94,8 +94,8 @@ static void the_end_of_the_space_ends_the_search(void **state) {
   clt_space *space = bench_space(true);
   size_t all = n_canonical(space);
   assert_true(all < clt_space_valid(space));
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    bench b = on_bench(clt_searcher_at(i), space, (int64_t)all + 100);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    bench b = on_bench(clt_searchers.types[i], space, (int64_t)all + 100);
     b.batch = 50;
     bench_run(&b);
     assert_int_equal(b.n_asked, all);
@@ -106,8 +106,8 @@ static void the_end_of_the_space_ends_the_search(void **state) {
 static void the_same_seed_asks_for_the_same(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    bench a = on_bench(clt_searcher_at(i), space, 60);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    bench a = on_bench(clt_searchers.types[i], space, 60);
     a.shuffled = true;
     a.batch = 4;
     bench b = a;
@@ -123,8 +123,8 @@ static void the_same_seed_asks_for_the_same(void **state) {
 static void a_dropped_search_begins_again_in_the_same_way(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    bench dropped = on_bench(clt_searcher_at(i), space, 60);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    bench dropped = on_bench(clt_searchers.types[i], space, 60);
     dropped.objective = bench_bowl_failing;
     bench_begin_at(&dropped, clt_space_at(space, 9));
     bench again = dropped;
@@ -142,9 +142,9 @@ static void any_batch_and_order_is_legal(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   const size_t batches[] = {1, 3, 64};
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     for (int k = 0; k < 6; k++) {
-      bench b = on_bench(clt_searcher_at(i), space, 80);
+      bench b = on_bench(clt_searchers.types[i], space, 80);
       b.batch = batches[k % 3];
       b.shuffled = k >= 3;
       b.objective = bench_bowl_failing;
@@ -163,8 +163,8 @@ static double always_fails(const clt_space *space, clt_config config) {
 static void a_search_where_all_fails_ends(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    bench b = on_bench(clt_searcher_at(i), space, 40);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    bench b = on_bench(clt_searchers.types[i], space, 40);
     b.objective = always_fails;
     bench_begin_at(&b, clt_space_at(space, 0));
     bench_run(&b);
@@ -176,8 +176,8 @@ static void a_search_where_all_fails_ends(void **state) {
 static void stopping_early_leaks_nothing(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    const clt_searcher_type *type = clt_searcher_at(i);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    const clt_searcher_type *type = clt_searchers.types[i];
     bench b = on_bench(type, space, 40);
     void *s = calloc(1, type->state_size), *options = calloc(1, type->options_size + 1);
     clt_config asked[3];

@@ -1,6 +1,6 @@
 /* The two-stage search: how it divides the budget, what it finds, how it copes with failures. */
 #include "bench.h"
-#include "base/option.h"
+#include "base/plugin.h"
 
 static bench two_stage(const clt_space *space, const clt_setting *settings, size_t n, uint64_t seed) {
   return (bench){.type = clt_searcher_find("two-stage"),

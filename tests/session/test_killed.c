@@ -81,7 +81,7 @@ static void expect_to_go_on(const char *searcher) {
 
 static void killed_sessions_go_on_where_they_were(void **state) {
   (void)state;
-  for (size_t i = 0; i < clt_n_searchers(); i++) expect_to_go_on(clt_searcher_at(i)->name);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) expect_to_go_on(clt_plugin_name(&clt_searchers, i));
 }
 
 int main(void) {

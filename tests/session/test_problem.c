@@ -83,11 +83,11 @@ static void note_first(void *user, const clt_progress *progress) {
 static void the_default_is_evaluated_first_and_once(void **state) {
   (void)state;
   a_problem p = load(16, "");
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     struct log log = {0};
     clt_tune_settings settings = settings_for(&p);
     clt_tune_result *result;
-    settings.searcher = clt_searcher_at(i)->name;
+    settings.searcher = clt_plugin_name(&clt_searchers, i);
     settings.progress = note_first;
     settings.user = &log;
     assert_int_equal(clt_tune_run(&result, &settings, NULL), 0);

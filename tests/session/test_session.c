@@ -43,9 +43,9 @@ static void the_budget_is_used_up_exactly(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   const clt_setting capacities[] = {{"capacity", "1"}, {"capacity", "5"}};
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     for (int k = 0; k < 2; k++) {
-      clt_tune_settings settings = settings_for(space, clt_searcher_at(i)->name, 37);
+      clt_tune_settings settings = settings_for(space, clt_plugin_name(&clt_searchers, i), 37);
       clt_tune_result *result;
       settings.evaluator_settings = &capacities[k];
       settings.n_evaluator_settings = 1;
@@ -136,8 +136,8 @@ static void a_second_run_measures_nothing(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   clt_store *store = memory_store();
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    clt_tune_settings settings = settings_for(space, clt_searcher_at(i)->name, 80);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    clt_tune_settings settings = settings_for(space, clt_plugin_name(&clt_searchers, i), 80);
     clt_tune_result *first, *second;
     settings.store = store;
     settings.seed = 10 + i;
@@ -502,8 +502,8 @@ static void where_all_fails_the_reasons_are_counted(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
   clt_recording *recording = a_recording(space, true);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
-    clt_tune_settings settings = settings_for(NULL, clt_searcher_at(i)->name, 50);
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
+    clt_tune_settings settings = settings_for(NULL, clt_plugin_name(&clt_searchers, i), 50);
     clt_tune_result *result;
     clt_error error = {0};
     settings.evaluator = "replay";

@@ -77,9 +77,9 @@ static void no_evaluation_is_wasted_whatever_the_searcher(void **state) {
   (void)state;
   clt_space *space = bench_space(true);
   clt_model *model = fit(space);
-  for (size_t i = 0; i < clt_n_searchers(); i++) {
+  for (size_t i = 0; i < clt_n_plugins(&clt_searchers); i++) {
     for (int64_t budget = 3; budget <= 24; budget *= 2) {
-      clt_tune_result *result = tune(space, model, clt_searcher_at(i)->name, budget);
+      clt_tune_result *result = tune(space, model, clt_plugin_name(&clt_searchers, i), budget);
       assert_int_equal(result->evaluations, budget);
       assert_int_equal(result->measured, budget);
       clt_tune_result_free(result);

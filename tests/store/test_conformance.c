@@ -500,7 +500,7 @@ static void a_program_may_add_a_type(void **state) {
 
 int main(void) {
   int failures = 0;
-  for (size_t i = 0; clt_store_type_at(i); i++) {
+  for (size_t i = 0; clt_stores.types[i]; i++) {
     struct CMUnitTest tests[] = {
         OVER_EACH(everything_of_a_measurement_comes_back_in_order),
         OVER_EACH(every_reason_comes_back),
@@ -518,9 +518,9 @@ int main(void) {
         OVER_EACH(a_transaction_that_is_undone_leaves_nothing),
         OVER_EACH(another_s_additions_change_the_version),
     };
-    for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) tests[t].initial_state = (void *)clt_store_type_at(i);
-    print_message("store '%s'\n", clt_store_type_at(i)->name);
-    failures += cmocka_run_group_tests_name(clt_store_type_at(i)->name, tests, NULL, NULL);
+    for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) tests[t].initial_state = (void *)clt_stores.types[i];
+    print_message("store '%s'\n", clt_plugin_name(&clt_stores, i));
+    failures += cmocka_run_group_tests_name(clt_plugin_name(&clt_stores, i), tests, NULL, NULL);
   }
   const struct CMUnitTest table[] = {cmocka_unit_test(an_unknown_type_is_refused),
                                      cmocka_unit_test(a_program_may_add_a_type)};

@@ -213,11 +213,11 @@ int main(void) {
   static const char *const names[] = {"merging", "descriptions", "selection", "pruning", "best"};
   enum { N = sizeof functions / sizeof *functions };
   int failed = 0;
-  for (size_t t = 0; clt_store_type_at(t); t++) {
+  for (size_t t = 0; clt_stores.types[t]; t++) {
     struct CMUnitTest tests[N];
     for (int i = 0; i < N; i++)
-      tests[i] = (struct CMUnitTest){names[i], functions[i], set_up, tear_down, (void *)clt_store_type_at(t)->name};
-    failed += cmocka_run_group_tests_name(clt_store_type_at(t)->name, tests, NULL, NULL);
+      tests[i] = (struct CMUnitTest){names[i], functions[i], set_up, tear_down, (void *)clt_plugin_name(&clt_stores, t)};
+    failed += cmocka_run_group_tests_name(clt_plugin_name(&clt_stores, t), tests, NULL, NULL);
   }
   return failed;
 }

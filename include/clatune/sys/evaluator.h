@@ -86,7 +86,7 @@ typedef struct clt_evaluator_type {
 
 /* For programs that use the library: adds an evaluator of their own, borrowed for good, before any other thread uses
  * clatune. Sessions then find it by its name (clt_tune_settings.evaluator). CLT_E_ARGUMENT where its ABI is another
- * one, its name is taken, or there are 32 already. */
+ * one or its name is taken; CLT_E_RANGE where there are too many. */
 int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error);
 
 const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */

@@ -7,10 +7,62 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/option.h"
+#include "base/plugin.h"
 #include "base/text.h"
 
 #define MAX_OPTIONS 64
+
+/* --- tables --- */
+
+/* What every type begins with. */
+typedef struct plugin_head {
+  unsigned abi;
+  const char *name, *summary;
+} plugin_head;
+
+static plugin_head head_of(const void *type) {
+  plugin_head head;
+  memcpy(&head, type, sizeof head);
+  return head;
+}
+
+size_t clt_n_plugins(const clt_plugins *plugins) {
+  size_t n = 0;
+  while (plugins->types[n]) n++;
+  return n;
+}
+
+const char *clt_plugin_name(const clt_plugins *plugins, size_t index) { return head_of(plugins->types[index]).name; }
+
+size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins) {
+  size_t n = clt_n_plugins(plugins);
+  for (size_t i = 0; i < n; i++) names[i] = clt_plugin_name(plugins, i);
+  return n;
+}
+
+const void *clt_plugin_find(const clt_plugins *plugins, const char *name) {
+  for (size_t i = 0; plugins->types[i]; i++)
+    if (strcmp(clt_plugin_name(plugins, i), name) == 0) return plugins->types[i];
+  return NULL;
+}
+
+int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_error *error) {
+  const plugin_head head = head_of(type);
+  const size_t n = clt_n_plugins(plugins);
+  if (head.abi != plugins->abi)
+    return clt_fail(error, CLT_E_ARGUMENT, "%s is made for version %u of the interface, this clatune has %u",
+                    plugins->kind, head.abi, plugins->abi);
+  if (!whole || !head.name)
+    return clt_fail(error, CLT_E_ARGUMENT, "%s lacks its name, its summary or a function", plugins->kind);
+  if (clt_plugin_find(plugins, head.name))
+    return clt_fail(error, CLT_E_ARGUMENT, "there is %s '%.64s' already", plugins->kind, head.name);
+  if (n == CLT_MOST_PLUGINS)
+    return clt_fail(error, CLT_E_RANGE, "there cannot be %s beside the %zu that there are", plugins->kind, n);
+  plugins->types[n] = type;
+  return CLT_OK;
+}
+
+/* --- options --- */
 
 static int out_of_table(const clt_option *table, size_t n, const char *name, clt_error *error) {
   const char *names[MAX_OPTIONS];
