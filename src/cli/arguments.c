@@ -1,15 +1,10 @@
-#include <clatune/sys/evaluator.h>
-#include <clatune/sys/model.h>
-#include <clatune/sys/searcher.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"
 #include "search/search.h"

@@ -1,23 +1,11 @@
 /* Completion for shells, from the same tables as the help. */
-#include <clatune/sys/evaluator.h>
-#include <clatune/sys/model.h>
-#include <clatune/sys/searcher.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "eval/evaluators.h"
 #include "model/model.h"
 #include "search/search.h"
-
-/* What is typed as "clatune COMMAND --help": it lists the options. Release it. */
-static cli_arguments list_options(const cli_command *command) {
-  char *argv[] = {(char *)command->name, "--help", NULL};
-  cli_arguments out;
-  cli_arguments_parse(&out, command, 2, argv);
-  return out;
-}
 
 /* Option number `index`: the command's own, its plug-ins', --help. argument NULL: a switch. False: no more. */
 static bool option_at(cli_flag *out, const cli_arguments *of, size_t index) {
@@ -51,104 +39,99 @@ static const char *words_of(const char *option) {
   return plugins ? words : NULL;
 }
 
-/* Prints text with a backslash before the bytes of `special`; in single quotes of a Bourne shell, one is written so. */
-static void print_escaped(const char *text, const char *special, bool bourne) {
-  for (; *text; text++) {
-    if (strchr(special, *text)) putchar('\\');
-    fputs(bourne && *text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
-  }
-}
+/* A script: fixed texts, and between them forms of what comes for each command, option and list of values. In a
+ * form '@' stands for the command, '~' for the option, '#' for the help and '^' for the values. */
+typedef struct shell {
+  const char *name;
+  const char *special; /* bytes of the help that get a backslash */
+  bool bourne;         /* how a quote stands in single quotes */
+  const char *begin, *summary, *before_values, *values, *before_commands, *command;
+  const char *option[3]; /* a switch; one with values; one with another value */
+  const char *end_of_command, *end;
+} shell;
 
-static void print_bash(const cli_command *const *commands, size_t n) {
-  fputs(
-      "_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    words='",
-      stdout);
-  for (size_t i = 0; i < n; i++) printf("%s ", commands[i]->name);
-  fputs(
-      "--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
-      "  case ${COMP_WORDS[COMP_CWORD-1]} in\n",
-      stdout);
-  for (size_t i = 0; i < N_WITH_WORDS; i++) printf("    --%s) words='%s' ;;\n", with_words[i], words_of(with_words[i]));
-  fputs(
-      "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n"
-      "  fi\n  case ${COMP_WORDS[1]} in\n",
-      stdout);
-  for (size_t i = 0; i < n; i++) {
-    cli_arguments options = list_options(commands[i]);
-    cli_flag option;
-    printf("    %s) words='", commands[i]->name);
-    for (size_t k = 0; option_at(&option, &options, k); k++) printf(" --%s", option.name);
-    fputs("' ;;\n", stdout);
-    cli_arguments_release(&options);
-  }
-  fputs(
-      "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n  else\n"
-      "    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\ncomplete -o filenames -F _clatune clatune\n",
-      stdout);
-}
+static const shell shells[] = {
+    {.name = "bash",
+     .begin = "_clatune() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words=''\n  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+              "    words='",
+     .summary = "@ ",
+     .before_values = "--help --version'\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n    return\n  fi\n"
+                      "  case ${COMP_WORDS[COMP_CWORD-1]} in\n",
+     .values = "    --~) words='^' ;;\n",
+     .before_commands = "  esac\n  if [ -n \"$words\" ]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+                        "    return\n  fi\n  case ${COMP_WORDS[1]} in\n",
+     .command = "    @) words='",
+     .option = {" --~", " --~", " --~"},
+     .end_of_command = "' ;;\n",
+     .end = "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n  else\n"
+            "    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}\ncomplete -o filenames -F _clatune clatune\n"},
+    {.name = "zsh",
+     .special = "[]:\\",
+     .bourne = true,
+     .begin = "#compdef clatune\n_clatune() {\n  local -a commands\n  commands=(\n",
+     .summary = "    '@:#'\n",
+     .before_values = "",
+     .values = "",
+     .before_commands = "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+                        "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n",
+     .command = "    @)\n      _arguments",
+     .option = {" \\\n        '--~[#]'", " \\\n        '--~=[#]:value:(^)'", " \\\n        '--~=[#]:value:_files'"},
+     .end_of_command = " \\\n        '*:file:_files' ;;\n",
+     .end = "  esac\n}\n_clatune \"$@\"\n"},
+    {.name = "fish",
+     .special = "'\\",
+     .begin = "",
+     .summary = "complete -c clatune -n __fish_use_subcommand -a @ -d '#'\n",
+     .before_values = "",
+     .values = "",
+     .before_commands = "",
+     .command = "",
+     .option = {"complete -c clatune -n '__fish_seen_subcommand_from @' -l ~ -d '#'\n",
+                "complete -c clatune -n '__fish_seen_subcommand_from @' -l ~ -x -a '^' -d '#'\n",
+                "complete -c clatune -n '__fish_seen_subcommand_from @' -l ~ -r -d '#'\n"},
+     .end_of_command = "",
+     .end = ""},
+};
 
-static void print_zsh(const cli_command *const *commands, size_t n) {
-  fputs("#compdef clatune\n_clatune() {\n  local -a commands\n  commands=(\n", stdout);
-  for (size_t i = 0; i < n; i++) {
-    printf("    '%s:", commands[i]->name);
-    print_escaped(commands[i]->summary, "[]:\\", true);
-    puts("'");
-  }
-  fputs(
-      "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
-      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n",
-      stdout);
-  for (size_t i = 0; i < n; i++) {
-    cli_arguments options = list_options(commands[i]);
-    cli_flag option;
-    printf("    %s)\n      _arguments", commands[i]->name);
-    for (size_t k = 0; option_at(&option, &options, k); k++) {
-      const char *words = option.argument ? words_of(option.name) : NULL;
-      printf(" \\\n        '--%s%s[", option.name, option.argument ? "=" : "");
-      print_escaped(option.help, "[]:\\", true);
-      if (words)
-        printf("]:value:(%s)'", words);
-      else
-        fputs(option.argument ? "]:value:_files'" : "]'", stdout);
+static void put_form(const shell *s, const char *form, const char *command, const cli_flag *option) {
+  for (; *form; form++) {
+    if (*form == '@') fputs(command, stdout);
+    if (*form == '~') fputs(option->name, stdout);
+    if (*form == '^') fputs(words_of(option->name), stdout);
+    for (const char *help = *form == '#' ? option->help : ""; *help; help++) {
+      if (strchr(s->special, *help)) putchar('\\');
+      fputs(s->bourne && *help == '\'' ? "'\\''" : (char[]){*help, '\0'}, stdout);
     }
-    fputs(" \\\n        '*:file:_files' ;;\n", stdout);
-    cli_arguments_release(&options);
-  }
-  fputs("  esac\n}\n_clatune \"$@\"\n", stdout);
-}
-
-static void print_fish(const cli_command *const *commands, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    printf("complete -c clatune -n __fish_use_subcommand -a %s -d '", commands[i]->name);
-    print_escaped(commands[i]->summary, "'\\", false);
-    puts("'");
-  }
-  for (size_t i = 0; i < n; i++) {
-    cli_arguments options = list_options(commands[i]);
-    cli_flag option;
-    for (size_t k = 0; option_at(&option, &options, k); k++) {
-      const char *words = option.argument ? words_of(option.name) : NULL;
-      printf("complete -c clatune -n '__fish_seen_subcommand_from %s' -l %s%s%s%s -d '", commands[i]->name, option.name,
-             words             ? " -x -a '"
-             : option.argument ? " -r"
-                               : "",
-             words ? words : "", words ? "'" : "");
-      print_escaped(option.help, "'\\", false);
-      puts("'");
-    }
-    cli_arguments_release(&options);
+    if (strchr("@~^#", *form) == NULL) putchar(*form);
   }
 }
 
 static int run_completion(const cli_arguments *arguments) {
-  size_t n;
+  size_t n, i = 0;
   const cli_command *const *commands = cli_commands(&n);
-  const char *shell = arguments->positional[0];
-  if (strcmp(shell, "bash") == 0) return print_bash(commands, n), CLI_FOUND;
-  if (strcmp(shell, "zsh") == 0) return print_zsh(commands, n), CLI_FOUND;
-  if (strcmp(shell, "fish") == 0) return print_fish(commands, n), CLI_FOUND;
-  return cli_usage("completion is for bash, zsh and fish, not for '%s'", shell);
+  const char *typed = arguments->positional[0];
+  while (i < sizeof shells / sizeof *shells && strcmp(typed, shells[i].name) != 0) i++;
+  if (i == sizeof shells / sizeof *shells)
+    return cli_usage("completion is for bash, zsh and fish, not for '%s'", typed);
+  const shell *s = &shells[i];
+  fputs(s->begin, stdout);
+  for (i = 0; i < n; i++) put_form(s, s->summary, commands[i]->name, &(cli_flag){.help = commands[i]->summary});
+  fputs(s->before_values, stdout);
+  for (i = 0; i < N_WITH_WORDS; i++) put_form(s, s->values, NULL, &(cli_flag){.name = with_words[i]});
+  fputs(s->before_commands, stdout);
+  for (i = 0; i < n; i++) {
+    char *argv[] = {(char *)commands[i]->name, "--help", NULL}; /* as if its options were asked for */
+    cli_arguments options;
+    cli_flag option;
+    cli_arguments_parse(&options, commands[i], 2, argv);
+    put_form(s, s->command, commands[i]->name, NULL);
+    for (size_t k = 0; option_at(&option, &options, k); k++)
+      put_form(s, s->option[!option.argument ? 0 : words_of(option.name) ? 1 : 2], commands[i]->name, &option);
+    fputs(s->end_of_command, stdout);
+    cli_arguments_release(&options);
+  }
+  fputs(s->end, stdout);
+  return CLI_FOUND;
 }
 
 const cli_command cli_completion = {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
+#include "cli/cli.h"
 
 static const char *format_bytes(char out[32], uint64_t n) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};

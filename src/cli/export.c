@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "lookup/lookup.h"
+#include "problem/plan.h"
 #include "space/space.h"
-#include "store/store.h"
 
 /* --- collecting --- */
 
@@ -28,45 +28,24 @@ typedef struct exported {
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
 } exported;
 
-/* Takes the problem parameters out of build options, where they stand behind the tuning parameters, as measured. */
-static void remove_sizes(char *options, const char *configuration, const clt_instance *instance) {
-  const clt_space *space = clt_instance_space(instance);
-  clt_config config;
-  size_t before = 0; /* "-Da=1 -Db=2 " */
-  if (clt_config_parse(&config, space, configuration, NULL)) return;
-  for (size_t p = 0; p < clt_space_n_parameters(space); p++)
-    before += strlen("-D= ") + strlen(clt_space_parameter(space, p)->name) +
-              (size_t)clt_value_print(NULL, 0, clt_space_value(space, config, p));
-  if (strlen(options) < before) return;
-  char *at = options + before, define[320];
-  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) {
-    clt_size size = clt_instance_size(instance, i);
-    int n = snprintf(define, sizeof define, "-D%s=%lld", size.name, (long long)size.value);
-    if (n < 0 || (size_t)n >= sizeof define || strncmp(at, define, (size_t)n) != 0) return;
-    at += n;
-    at += *at == ' ';
-  }
-  memmove(options + before, at, strlen(at) + 1);
-  size_t length = strlen(options);
-  if (length > 0 && options[length - 1] == ' ') options[length - 1] = '\0';
-}
-
 static int add_entry(void *user, const clt_instance *instance, const clt_lookup_result *found) {
   exported *export = user;
   const clt_space *space = clt_instance_space(instance);
   const clt_device_info *device = clt_instance_device(instance);
   size_t n_sizes = clt_instance_n_sizes(instance);
+  clt_config config;
   if (clt_grow(&export->entries, &export->capacity, export->n + 1, sizeof *export->entries)) return CLT_E_MEMORY;
   export_entry *e = &export->entries[export->n++];
   *e = (export_entry){.device = strdup(device->name),
                       .driver = strdup(device->driver_version),
                       .configuration = strdup(found->configuration),
-                      .options = strdup(found->options),
                       .sizes = calloc(n_sizes + 1, sizeof *e->sizes),
                       .time_s = isnan(found->expected_time_s) ? 0 : found->expected_time_s};
-  if (!e->device || !e->driver || !e->configuration || !e->options || !e->sizes) return CLT_E_MEMORY;
+  if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
+  int rc = clt_config_parse(&config, space, e->configuration, NULL);
+  if (rc == CLT_OK) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
+  if (rc) return rc;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
-  remove_sizes(e->options, e->configuration, instance);
   /* Values may depend on sizes, so what is whole at one may be a fraction at another. */
   for (size_t p = 0; p < clt_space_n_parameters(space); p++)
     for (size_t i = 0; i < clt_space_parameter(space, p)->n_values; i++) {
@@ -76,20 +55,14 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
   return CLT_OK;
 }
 
-/* A parameter of "a=1 b=2". */
-typedef struct parameter_text {
-  const char *name;
-  int name_length;
-  char value[CLT_MAX_CONFIG_TEXT];
-} parameter_text;
-
-static bool next_parameter(parameter_text *p, const char **at) {
+bool cli_next_parameter(cli_parameter *p, const char **at) {
   p->name = *at + strspn(*at, " ");
   p->name_length = (int)strcspn(p->name, "=");
   if (p->name[p->name_length] == '\0') return false;
   *at = p->name + p->name_length + 1;
   int length = (int)strcspn(*at, " ");
   snprintf(p->value, sizeof p->value, "%.*s", length, *at);
+  p->is_spelled = strchr(p->value, '%') != NULL;
   clt_value_unspell(p->value);
   *at += length;
   return true;
@@ -182,8 +155,8 @@ static void put_bracket(const char *text) {
 /* Each parameter of a configuration: "<before><name>", and its value as `put` writes it. */
 static void put_each_parameter(const clt_problem *problem, const char *configuration, const char *before,
                                void (*put)(const char *text)) {
-  parameter_text p;
-  for (const char *at = configuration; next_parameter(&p, &at);) {
+  cli_parameter p;
+  for (const char *at = configuration; cli_next_parameter(&p, &at);) {
     put_text(problem, before);
     put_identifier(p.name, p.name_length, false);
     put(p.value);
@@ -212,7 +185,7 @@ void cli_export_portable_header(const clt_problem *problem, const char *configur
 /* --- the header --- */
 
 static void put_entry(const exported *export, const export_entry *e, size_t n_sizes) {
-  parameter_text p;
+  cli_parameter p;
   size_t n = 0;
   fputs("    {", stdout);
   put_string(e->device, strlen(e->device));
@@ -224,7 +197,7 @@ static void put_entry(const exported *export, const export_entry *e, size_t n_si
   fputs(",\n     ", stdout);
   put_string(e->options, strlen(e->options));
   printf(", %.6g", e->time_s);
-  for (const char *at = e->configuration; next_parameter(&p, &at); n++) {
+  for (const char *at = e->configuration; cli_next_parameter(&p, &at); n++) {
     fputs(n ? ", " : ",\n     {", stdout);
     /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
     if (export->types[n] == CLT_STRING)
@@ -284,10 +257,10 @@ static const char functions[] =
     "#ifdef CLATUNE_$_ENTRY\n";
 
 static void put_header(const clt_problem *problem, const exported *export) {
-  parameter_text p;
+  cli_parameter p;
   size_t n = 0;
   put_text(problem, head);
-  for (const char *at = export->entries[0].configuration; next_parameter(&p, &at); n++) {
+  for (const char *at = export->entries[0].configuration; cli_next_parameter(&p, &at); n++) {
     if (n == 0) puts("  struct {");
     clt_value_type type = export->types[n];
     fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);

@@ -9,10 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "device/device.h"
 
 #define MAX_TEXT_BYTES (512 << 10)

@@ -1,14 +1,11 @@
-#include <clatune/lookup.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "lookup/lookup.h"
 #include "lookup/portable.h"
-#include "measurement/objective.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 
@@ -67,16 +64,15 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
 
 static int print_portable_json(const clt_portable *p) {
   json_t *places = json_array(), *configuration = json_object();
-  char *text = strdup(p->configuration), *rest = NULL; /* "a=1 b=x": numbers and texts */
-  for (char *part = text ? strtok_r(text, " ", &rest) : NULL; part; part = strtok_r(NULL, " ", &rest)) {
-    char *equals = strchr(part, '=');
-    if (equals == NULL) continue;
-    *equals++ = '\0';
-    json_t *number = json_loads(equals, JSON_DECODE_ANY, NULL);
-    json_object_set_new(configuration, part, json_is_number(number) ? json_incref(number) : json_string(equals));
+  cli_parameter parameter;
+  for (const char *at = p->configuration; cli_next_parameter(&parameter, &at);) {
+    json_t *number = parameter.is_spelled ? NULL : json_loads(parameter.value, JSON_DECODE_ANY, NULL);
+    char name[300];
+    snprintf(name, sizeof name, "%.*s", parameter.name_length, parameter.name);
+    json_object_set_new(configuration, name,
+                        json_is_number(number) ? json_incref(number) : json_string(parameter.value));
     json_decref(number);
   }
-  free(text);
   for (size_t i = 0; i < p->n_places; i++) {
     const clt_portable_place *at = &p->places[i];
     json_array_append_new(

@@ -1,11 +1,9 @@
 /* clatune: the command line. One file a subcommand; this one chooses among them, and explains them. */
-#include <clatune/sys/searcher.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "search/search.h"
 
 extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,

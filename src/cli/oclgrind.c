@@ -7,10 +7,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/text.h"
-#include "cli/output.h"
 #include "cli/tuning.h"
 #include "problem/plan.h"
 #include "session/session.h"

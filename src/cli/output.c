@@ -1,4 +1,4 @@
-#include "cli/output.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "device/device.h"
-#include "measurement/objective.h"
 #include "problem/command.h"
 
 /* --- what stands between the commands and standard output and error --- */

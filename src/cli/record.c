@@ -6,11 +6,9 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "base/reader.h"
-#include "base/text.h"
 #include "cli/tuning.h"
 #include "format/recording.h"
 #include "space/space.h"
-#include "store/store.h"
 
 /* --- sample --- */
 

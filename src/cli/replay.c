@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "format/recording.h"
 
 #define MOST_EVALUATIONS 10000000

@@ -6,13 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "problem/parts.h"
 #include "report/report.h"
-#include "store/store.h"
 
 #define DEFAULT_WIDTH 100
 #define MOST_WIDTH 160

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "space/space.h"
 
 static json_t *space_json(const cli_subject *subject, const char *path) {

@@ -1,22 +1,15 @@
-#include "store/store.h"
-
-#include <clatune/lookup.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/text.h"
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "device/device.h"
 #include "format/recording.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 #include "problem/guidance.h"
 
 #define SECONDS_A_DAY 86400

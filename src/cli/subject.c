@@ -1,19 +1,14 @@
-#include "cli/subject.h"
+#include "cli/cli.h"
 
-#include <clatune/lookup.h>
-#include <clatune/sys/evaluator.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "cli/output.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"
-#include "store/store.h"
 
 /* --- devices --- */
 
@@ -36,38 +31,32 @@ int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
 
 #define MOST_DEVICES 1000 /* that are taken from a store, which may be anybody's */
 
-typedef struct device_list {
-  clt_device_info *all;
-  size_t n, capacity;
-} device_list;
-
-/* Its place among the devices of the machine that it was measured on says nothing here. */
-static int note_stored_device(void *user, const clt_store_description *d) {
-  device_list *list = user;
-  clt_device_info device;
-  char key[512], other[512] = "";
-  size_t i = 0;
-  if (clt_device_from_json(&device, d->device_json, NULL)) return 0; /* nobody described it */
-  device.platform_index = device.device_index = -1;
-  clt_device_key(key, sizeof key, &device);
-  for (; i < list->n; i++) {
-    clt_device_key(other, sizeof other, &list->all[i]);
-    if (strcmp(key, other) == 0) break;
-  }
-  if (i == MOST_DEVICES) return 0;
-  if (clt_grow(&list->all, &list->capacity, i + 1, sizeof *list->all)) return CLT_E_MEMORY;
-  list->all[i] = device;
-  if (i == list->n) list->n++;
-  return 0;
-}
-
-static int list_stored_devices(device_list *list, const char *path, clt_error *error) {
+/* Adds the devices that a store describes to *n of `all`; where both know one, what this store says counts. */
+static int add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, const char *path, clt_error *error) {
   clt_store *store = NULL;
+  clt_store_description *keys = NULL;
   clt_error why = {0};
+  size_t n_keys = 0;
   int rc = clt_store_open_to_read(&store, NULL, path, &why);
   if (rc == CLT_E_NOT_FOUND) return CLT_OK;
   if (rc) return *error = why, rc;
-  rc = clt_store_each_key(store, false, note_stored_device, list, error);
+  rc = clt_store_keys(&keys, &n_keys, store, false, error);
+  for (size_t k = 0; k < n_keys; k++) {
+    clt_device_info device;
+    char key[512], other[512];
+    size_t i = 0;
+    if (clt_device_from_json(&device, keys[k].device_json, NULL)) continue; /* nobody described it */
+    device.platform_index = device.device_index = -1; /* its place on the machine that it was measured on */
+    clt_device_key(key, sizeof key, &device);
+    for (; i < *n; i++) {
+      clt_device_key(other, sizeof other, &all[i]);
+      if (strcmp(key, other) == 0) break;
+    }
+    if (i == MOST_DEVICES) continue;
+    all[i] = device;
+    if (i == *n) ++*n;
+  }
+  clt_store_keys_free(keys, n_keys);
   clt_store_free(store);
   return rc;
 }
@@ -75,25 +64,26 @@ static int list_stored_devices(device_list *list, const char *path, clt_error *e
 /* A device of this machine, and where none of them is meant, or there is no driver, one that the store describes. */
 static int choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
   clt_error not_here = {0}, error = {0};
-  device_list list = {0};
-  size_t index = 0;
+  size_t n = 0, index = 0;
   int rc = select_device_here(out, text, &not_here);
   if (rc == 0) return 0;
   if (rc == CLT_E_MEMORY || rc == CLT_E_AMBIGUOUS) return cli_report(&not_here);
+  clt_device_info *all = calloc(MOST_DEVICES, sizeof *all);
+  if (all == NULL) return cli_failure("out of memory");
   /* The user's store last: where both know a device, what it says counts. */
   const char *path = cli_text(arguments, "store");
-  rc = path ? CLT_OK : list_stored_devices(&list, clt_catalog_system_path(), &error);
-  if (rc == 0) rc = list_stored_devices(&list, path, &error);
-  if (rc == 0 && list.n == 0) {
+  rc = path ? CLT_OK : add_stored_devices(all, &n, clt_catalog_system_path(), &error);
+  if (rc == 0) rc = add_stored_devices(all, &n, path, &error);
+  if (rc == 0 && n == 0) {
     rc = cli_report(&not_here);
-  } else if (rc || (rc = clt_device_select(&index, list.all, list.n, text, &error))) {
+  } else if (rc || (rc = clt_device_select(&index, all, n, text, &error))) {
     if (error.code == CLT_E_DEVICE) cli_report(&not_here);
     if (error.code == CLT_E_DEVICE || error.code == CLT_E_AMBIGUOUS) cli_failure("what the store knows:");
     rc = cli_report(&error);
   } else {
-    *out = list.all[index];
+    *out = all[index];
   }
-  free(list.all);
+  free(all);
   return rc;
 }
 

@@ -10,8 +10,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "cli/output.h"
 #include "device/device.h"
 
 #define CELL_TEXT 1024

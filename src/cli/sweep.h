@@ -2,10 +2,7 @@
 #ifndef CLT_CLI_SWEEP_H
 #define CLT_CLI_SWEEP_H
 
-#include <clatune/store.h>
-#include <jansson.h>
-
-#include "cli/command.h"
+#include "cli/cli.h"
 #include "sweep/sweep.h"
 
 /* --- the file of finished tunings: JSON lines, only ever appended to --- */

@@ -9,10 +9,8 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "cli/output.h"
 #include "cli/sweep.h"
 #include "device/device.h"
-#include "measurement/objective.h"
 
 #define TERMINAL_PERIOD_S 0.1
 

@@ -1,12 +1,10 @@
 /* clatune train and predict: a model of what was measured, and what it thinks best. */
-#include <clatune/sys/model.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output.h"
-#include "cli/subject.h"
+#include "cli/cli.h"
 #include "lookup/lookup.h"
 #include "model/model.h"
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/tuning.h"
-#include "measurement/objective.h"
 #include "problem/command.h"
 #include "problem/guidance.h"
 

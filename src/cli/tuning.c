@@ -1,9 +1,6 @@
 #include "cli/tuning.h"
-#include "measurement/objective.h"
 #include "session/session.h"
-#include "store/store.h"
 
-#include <clatune/store.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,7 @@
 #ifndef CLT_CLI_TUNING_H
 #define CLT_CLI_TUNING_H
 
-#include <clatune/tune.h>
-
-#include "cli/output.h"
-#include "cli/subject.h"
-#include "measurement/objective.h"
+#include "cli/cli.h"
 #include "search/search.h"
 
 typedef struct cli_tuning {

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "cli/output.h"
 #include "cli/tuning.h"
 #include "device/device.h"
-#include "measurement/objective.h"
 #include "problem/data.h"
 #include "problem/guidance.h"
 #include "problem/plan.h"

@@ -75,14 +75,15 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
   }
 }
 
-/* -D of every parameter, what Kernel Tuner's kernels count on, the problem's options, `more`, and where to include
- * from; without a space at the end. */
-static void add_build_options(clt_text *out, clt_calculation *c, const clt_compiler_option *more, size_t n_more) {
+/* -D of the first n_defines parameters, what Kernel Tuner's kernels count on, the problem's options, `more`, and where
+ * to include from; without a space at the end. */
+static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
+                              size_t n_more) {
   static const char *const names[2][3] = {{"grid_size_x", "grid_size_y", "grid_size_z"},
                                           {"block_size_x", "block_size_y", "block_size_z"}};
   const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
-  for (size_t i = 0; i < clt_n_defines(instance); i++) {
+  for (size_t i = 0; i < n_defines; i++) {
     clt_add_define(out, c, i, "-D", "=");
     clt_text_add(out, " ");
   }
@@ -107,15 +108,24 @@ static void add_build_options(clt_text *out, clt_calculation *c, const clt_compi
   if (out->n > 0) out->bytes[--out->n] = 0;
 }
 
-int clt_instance_options(char **out, const clt_instance *instance, clt_config config, clt_error *error) {
+static int make_options(char **out, const clt_instance *instance, clt_config config, size_t n_defines,
+                        clt_error *error) {
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
   clt_text text = {0};
   clt_instance_slots(instance, config, slots);
-  add_build_options(&text, &c, NULL, 0);
+  add_build_options(&text, &c, n_defines, NULL, 0);
   if (c.rc == CLT_OK) return clt_text_take(out, &text, error);
   clt_text_release(&text);
   return c.rc;
+}
+
+int clt_instance_options(char **out, const clt_instance *instance, clt_config config, clt_error *error) {
+  return make_options(out, instance, config, clt_n_defines(instance), error);
+}
+
+int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error) {
+  return make_options(out, instance, config, clt_space_n_parameters(clt_instance_space(instance)), error);
 }
 
 /* The kernel's text and the options to build it with. Kernels that include files find those beside them. */
@@ -123,7 +133,7 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
                         size_t n_more) {
   clt_text options = {0};
   char *path = clt_kernel_path(c->instance->problem, file), *folder = path ? clt_path_folder(path) : NULL;
-  add_build_options(&options, c, more, n_more);
+  add_build_options(&options, c, clt_n_defines(c->instance), more, n_more);
   if (c->rc == CLT_OK && folder == NULL) c->rc = clt_fail_memory(c->error);
   if (c->rc == CLT_OK) c->rc = clt_file_read(&plan->source, NULL, path, CLT_MAX_TEXT_BYTES, c->error);
   plan->source_file = copy_text(c, file);

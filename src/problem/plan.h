@@ -95,6 +95,9 @@ typedef struct clt_plan {
   size_t n_launches;
 } clt_plan;
 
+/* As clt_instance_options, but without the -D of problem parameters. */
+int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error);
+
 /* Makes the plan of a configuration. Expressions that fail name the key in the error. */
 int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config, clt_error *error);
 

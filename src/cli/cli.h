@@ -1,0 +1,303 @@
+/* cli/cli.h - what the commands are made of. A file each, listed in main.c. Where nothing else is said, functions
+ * return 0, or an exit code after a message. */
+#ifndef CLT_CLI_CLI_H
+#define CLT_CLI_CLI_H
+
+#include <clatune/lookup.h>
+#include <clatune/model.h>
+#include <clatune/recording.h>
+#include <clatune/store.h>
+#include <clatune/sys/option.h>
+#include <clatune/tune.h>
+#include <jansson.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "measurement/objective.h"
+#include "store/store.h"
+
+/* --- a subcommand: its flags, its help, and what it does --- */
+
+/* Exit codes (docs/command-line.md). */
+enum {
+  CLI_FOUND = 0,
+  CLI_FAILURE = 1,
+  CLI_USAGE = 2,
+  CLI_NO_DEVICE = 3,
+  CLI_NO_VALID = 4,
+  CLI_VERIFY_FAILED = 5,
+  CLI_STORE_UNUSABLE = 6
+};
+
+/* A flag of a command itself. argument NULL: a switch; one that ends in "..." takes all that follows up to a flag. */
+typedef struct cli_flag {
+  const char *name, *argument, *help;
+} cli_flag;
+
+typedef struct cli_arguments cli_arguments;
+
+typedef struct cli_command {
+  const char *name, *summary, *synopsis, *description;
+  const cli_flag *flags;
+  size_t n_flags;
+  bool searcher_options, evaluator_options, model_options; /* which plug-ins' flags it takes */
+  size_t n_positional[2];                                  /* least and most */
+  int (*run)(const cli_arguments *arguments);              /* exit code */
+} cli_command;
+
+#define CLI_FLAGS(table) .flags = (table), .n_flags = sizeof(table) / sizeof *(table)
+
+/* All commands, in the order of the help. */
+const cli_command *const *cli_commands(size_t *n);
+
+/* Flags that many commands share, for their tables. */
+#define CLI_FLAG(...) \
+  { __VA_ARGS__ }
+#define CLI_FLAG_DEVICE                                                                                            \
+  CLI_FLAG("device", "NAME",                                                                                       \
+           "OpenCL device: P:D, UUID, cpu, gpu, accelerator, ICD suffix, or part of a platform, vendor or device " \
+           "name (default: CLATUNE_DEVICE, else the only device)")
+#define CLI_FLAG_SIZE CLI_FLAG("size", "NAME=N", "sets a problem parameter; may be repeated")
+#define CLI_FLAG_STORE \
+  CLI_FLAG("store", "FILE", "where measurements are kept (default: clatune/store.sqlite under XDG_DATA_HOME)")
+#define CLI_FLAG_OBJECTIVE                                                                                        \
+  CLI_FLAG("objective", "NAME",                                                                                   \
+           "what is best: time (the default), energy, a metric of the problem file, or 'maximise EXPRESSION' or " \
+           "'minimise EXPRESSION' over time_s, energy_J, sizes and parameters")
+#define CLI_FLAG_LEARN_FROM \
+  CLI_FLAG("learn-from", "FILE...", "recordings of the same kernel on other devices, from which the search starts")
+#define CLI_FLAG_NO_TRANSFER CLI_FLAG("no-transfer", NULL, "learns nothing from other devices, sizes or drivers")
+#define CLI_FLAG_SEED CLI_FLAG("seed", "N", "seed of all random choices (default 1)")
+#define CLI_FLAG_JSON CLI_FLAG("json", NULL, "prints the answer as JSON")
+#define CLI_FLAG_QUIET CLI_FLAG("quiet", NULL, "no progress and no notes on standard error")
+
+/* --- what was typed --- */
+
+/* Flags that come from a plug-in's option table. */
+typedef struct cli_option_group {
+  char title[64]; /* "searcher two-stage" */
+  const clt_option *options;
+  size_t n_options;
+} cli_option_group;
+
+#define CLI_MAX_GROUPS 32
+
+struct cli_arguments {
+  const cli_command *command;
+  clt_setting *typed; /* every flag in the order typed; a switch has the value "yes" */
+  size_t n_typed;
+  char **positional; /* owned; the texts are argv's */
+  size_t n_positional;
+  cli_option_group groups[CLI_MAX_GROUPS];
+  size_t n_groups;
+};
+
+/* Parses argv (argv[0] is the command's name) by getopt_long. Prints a message and returns CLI_USAGE on a mistake.
+ * --help is typed as any other switch. Release in either case. */
+int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc, char **argv);
+void cli_arguments_release(cli_arguments *arguments);
+
+/* The last value typed for a flag; NULL: not typed. */
+const char *cli_text(const cli_arguments *arguments, const char *flag);
+bool cli_given(const cli_arguments *arguments, const char *flag);
+
+/* All values typed for a flag, in order: *out is malloc'ed. Returns 0 or an exit code. */
+int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag);
+
+/* A number in min..max, or `otherwise` where the flag was not typed. Returns 0, or CLI_USAGE after a message. */
+int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, int64_t otherwise, int64_t min,
+                int64_t max);
+int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
+                    double max);
+
+/* The typed --format, one of n names; the first where none was typed, or "json" with --json, which no other one goes
+ * with. Returns 0, or CLI_USAGE after a message. */
+int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n);
+
+/* The typed --size NAME=N as sizes; *out is malloc'ed, their names with it. */
+int cli_sizes(clt_size **out, size_t *n, const cli_arguments *arguments);
+
+/* The typed flags that belong to the plug-in `name` of a kind ("searcher"): *out is malloc'ed. A typed flag that
+ * belongs to another plug-in of the same kind and not to this one is a usage mistake. */
+int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, const char *kind, const char *name);
+
+#define CLI_GUESS_BYTES 128
+
+/* "; did you mean '--budget'?" with `dashes` ("--" or "") before the one of n names that is nearest to what was typed;
+ * "" where none is near. Returns out. */
+const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char *typed, const char *const *names,
+                      size_t n);
+
+/* --- standard output and standard error (output.c) --- */
+
+/* From here on all that is printed to standard output and standard error is shown as clt_text_add_shown says, with
+ * newlines and tabs: names, stores, drivers and measured programs cannot steer the terminal. */
+void cli_streams_open(void);
+
+/* Where standard output is no terminal, what is printed from here on goes out as it is: other programs read it. */
+void cli_exact_output(void);
+
+/* --- messages --- */
+
+/* "clatune: ..." on standard error; returns the exit code. */
+int cli_message(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cli_usage(...) cli_message(CLI_USAGE, __VA_ARGS__)
+#define cli_failure(...) cli_message(CLI_FAILURE, __VA_ARGS__)
+
+/* Prints an error of the library and returns the exit code that stands for it. */
+int cli_report(const clt_error *error);
+int cli_exit_code(int code); /* of a result code of the library */
+
+/* Prints warnings and information of the library; user is a bool *: quiet (warnings only). */
+void cli_log(void *user, clt_log_level level, const char *text);
+
+/* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
+
+/* From here on, standard output goes to a file beside path (borrowed; NULL: nothing happens). Returns 0, or an exit
+ * code after a message. */
+int cli_outfile_begin(clt_replacement *out, const char *path);
+
+/* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
+ * be printed after it. */
+int cli_outfile_end(clt_replacement *out, int rc);
+
+/* --- JSON: all give new references --- */
+
+/* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE. NULL is out of memory. */
+int cli_print_json(json_t *json);
+
+json_t *cli_json_configuration(const clt_space *space, clt_config config);
+json_t *cli_json_configuration_text(const clt_instance *instance, const char *text); /* of "a=1 b=2"; null: unknown */
+json_t *cli_json_sizes(const clt_instance *instance);
+json_t *cli_json_device(const clt_device_info *device); /* null where there is none */
+json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
+
+/* --- figures --- */
+
+/* "1.234 ms" into out; "-" for NaN. Returns out. */
+const char *cli_time(char out[32], double seconds);
+
+/* A value of the standard metric, as cli_time or in the program's own unit; that of a measurement. Return out. */
+const char *cli_figure(char out[64], const clt_objective *objective, double value);
+const char *cli_figure_of(char out[64], const clt_objective *objective, const clt_measurement *m);
+
+/* The problem's figure of quality, {"name", "unit", "value"}: null where it has none, the value null where that is not
+ * known. As text: a line whose label is padded to `width`; nothing where the problem has none. */
+json_t *cli_json_quality(const clt_problem *problem, double value);
+void cli_print_quality(const clt_problem *problem, double value, int width);
+
+/* --objective, else the problem's, else time. Returns 0, or an exit code after a message. */
+int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance);
+
+/* {"name", "expression", "unit", "goal"}, "maximise GFLOP/s", "minimise energy_J * time_s" */
+json_t *cli_json_objective(const clt_objective *objective);
+const char *cli_objective_text(char out[160], const clt_objective *objective);
+
+/* "1.234 ms", "345 GFLOP/s" into out; "-" for NaN. Returns out. */
+const char *cli_value(char out[96], const clt_objective *objective, double value);
+
+/* What is computed of a measurement, energy included: [{"name", "value", "unit"}], those that have a value. As text: a
+ * line each, whose label is padded to `width`. Time is not among them, nor as text the objective. */
+json_t *cli_json_metrics(const clt_objective *objective, const clt_measurement *measurement);
+void cli_print_metrics(const clt_objective *objective, const clt_measurement *measurement, int width);
+
+/* Whether each of some words, which blanks part, is one of text. */
+bool cli_has_words(const char *text, const char *words);
+
+/* --- how a tuning gets on: a bar on a terminal, plain lines elsewhere --- */
+
+typedef struct cli_progress {
+  bool quiet, terminal, colour;
+  double next_s; /* when the next line is due */
+  char phase[32];
+  bool bar_shown;
+  const clt_objective *objective; /* borrowed */
+} cli_progress;
+
+/* objective: what the figures are of; NULL where the bar is drawn by cli_progress_bar alone. */
+void cli_progress_init(cli_progress *progress, bool quiet, const clt_objective *objective);
+void cli_progress_update(cli_progress *progress, const clt_progress *now);
+void cli_progress_end(cli_progress *progress); /* takes the bar away */
+
+/* What others draw with: a bar of which a share is filled, and "4m10s". Returns out. */
+void cli_progress_bar(double share, bool colour, const char *text);
+const char *cli_duration(char out[32], double seconds);
+
+/* While something is tuned, SIGINT, SIGTERM and SIGHUP ask for an orderly end; a second one ends at once. Other
+ * commands end by them as any program does. */
+void cli_signals_install(void);
+const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
+
+/* --- the best configurations as text for other people's builds, on standard output (export.c) --- */
+
+/* A parameter of "a=1 b=2". */
+typedef struct cli_parameter {
+  const char *name; /* name_length bytes of that text */
+  int name_length;
+  bool is_spelled; /* the value is a text that stands there in another form, never a number */
+  char value[CLT_MAX_CONFIG_TEXT];
+} cli_parameter;
+bool cli_next_parameter(cli_parameter *out, const char **at); /* goes on behind it; false: there is no other one */
+
+/* A C header of all that is known of a problem: a table to choose from at run time (clatune_<name>_find), the build
+ * options of an entry at any sizes (clatune_<name>_options), and macros for the entry that the compiler is told
+ * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. Returns 0, or an
+ * exit code after a message. */
+int cli_export_header(clt_catalog *catalog, const clt_problem *problem);
+
+/* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. */
+void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options);
+
+/* CMake variables: CLATUNE_<NAME>_OPTIONS and one a parameter. `from` is a comment. */
+void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options);
+
+/* --- what most commands begin with: the problem, the device, the instance, the store (subject.c) --- */
+
+typedef struct cli_subject {
+  clt_problem *problem;
+  clt_device_info *device; /* NULL: none */
+  clt_instance *instance;
+} cli_subject;
+
+/* CLI_DEVICE_KNOWN: a device that is not here will do as well, if the store (--store, or the user's and the system's)
+ * describes it; the newest driver counts. */
+typedef enum cli_device_need { CLI_DEVICE_IF_NAMED, CLI_DEVICE_REQUIRED, CLI_DEVICE_KNOWN } cli_device_need;
+
+/* Loads a problem file and instantiates it at the typed sizes on the typed device (--device, else CLATUNE_DEVICE, else
+ * the only device where one is required). */
+int cli_subject_init(cli_subject *out, const cli_arguments *arguments, const char *path, cli_device_need need);
+
+/* The same in two steps: the problem alone, then the rest; releases the subject on failure. A command's device is the
+ * machine itself, which --device may only confirm. */
+int cli_subject_load(cli_subject *out, const char *path);
+int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
+void cli_subject_release(cli_subject *subject);
+
+/* The device of this machine that was typed, else CLATUNE_DEVICE's, else the only one. */
+int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
+
+/* Opens the store that was typed, or the standard one; for reading alone, *out NULL: there is none yet. */
+int cli_open_store(clt_store **out, const cli_arguments *arguments);
+int cli_open_store_to_read(clt_store **out, const cli_arguments *arguments);
+bool cli_has_store(const cli_arguments *arguments);
+
+/* "there is no store ... yet"; CLI_FAILURE. To say it without failing: cli_note_no_store, nothing with --quiet. */
+int cli_no_store(const cli_arguments *arguments);
+void cli_note_no_store(const cli_arguments *arguments);
+
+/* Recordings from files. *out is malloc'ed; release in either case. */
+int cli_load_recordings(clt_recording ***out, const char *const *paths, size_t n);
+void cli_free_recordings(clt_recording **recordings, size_t n);
+
+/* Those of --learn-from; none with --no-transfer. */
+int cli_load_sources(clt_recording ***out, size_t *n, const cli_arguments *arguments);
+
+/* A model of the named type (NULL: auto) fitted on what the store holds of the subject, at all sizes or at its own
+ * (options of `clatune train`). It speaks of the subject's instance. */
+int cli_fit(clt_model **out, const cli_arguments *arguments, const cli_subject *subject, const char *type,
+            bool own_size, size_t *n_sizes);
+
+/* The model that `clatune train` has kept; where there is none, one that is fitted now. */
+int cli_trained_model(clt_model **out, const cli_arguments *arguments, const cli_subject *subject);
+
+#endif
