@@ -123,18 +123,16 @@ static int write_recording(const cli_tuning *tuning, bool as_t4, const char *pat
   clt_error error = {0};
   clt_store_key key;
   stored s = {.n = 0};
-  clt_t4_result *results = NULL;
   int rc = clt_store_key_init(&key, instance, &error);
   if (rc == 0)
     rc = clt_store_newest(tuning->store, &key, clt_instance_space(instance), false, NULL, collect_answer, &s, NULL,
                           &error);
-  if (rc == 0 && (results = calloc(s.n + 1, sizeof *results)) == NULL) rc = clt_fail_memory(&error);
-  for (size_t i = 0; rc == 0 && i < s.n; i++)
-    results[i] = (clt_t4_result){.measurement = &s.measurements[i], .objective = tuning->objective};
-  if (rc == 0 && s.n > 0)
-    rc = (as_t4 ? clt_t4_write_recording : clt_kernel_tuner_write)(path, instance, results, s.n, &error);
+  if (rc == 0 && s.n > 0) {
+    const clt_results results = {
+        .instance = instance, .measurements = s.measurements, .n = s.n, .objective = tuning->objective};
+    rc = (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &results, &error);
+  }
   *n = s.n;
-  free(results);
   free(s.measurements);
   if (rc) return cli_report(&error);
   return s.n ? 0
@@ -197,7 +195,7 @@ static int run_convert(const cli_arguments *arguments) {
   int rc = is_t4_wanted(&as_t4, arguments);
   if (rc) return rc;
   if (clt_recording_new(&recording, arguments->positional[0], &error) ||
-      (as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(path, recording, &error)) {
+      (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &(clt_results){.recording = recording}, &error)) {
     rc = cli_report(&error);
   } else if (cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:I, s:s, s:s}", "file", path, "configurations",

@@ -69,34 +69,24 @@ double clt_recording_optimum_s(const clt_recording *recording); /* least correct
  *
  * A file is replaced once all is written; on failure it stays as it was: CLT_E_IO. A path that ends in ".gz" is
  * compressed, which Kernel Tuner itself does not read. --- */
-/* One result. created_s is Unix time; 0: not known, the timestamp is then left out. */
-typedef struct clt_t4_result {
-  const clt_measurement *measurement;
-  int64_t created_s;
-  const clt_objective
-      *objective; /* nullable; else all its metrics are among the measurements, and "objectives" names it */
-} clt_t4_result;
+/* What is written. Where instance or recording is set, the space is theirs, and the file has their name, sizes, device
+ * and parameters too, so that reading it gives these in their order with all their values. Of a recording all its
+ * measurements are written, with all their digits; what its file did not say (types, conditions, sizes, the device's
+ * limits) is missing in the copy too. Of an instance times have nine digits in T4, and phases are rounded to 10 us. */
+typedef struct clt_results {
+  const clt_instance *instance;   /* at most one of these two */
+  const clt_recording *recording; /* where it is set, nothing else has to be */
+  const clt_space *space;
+  const clt_measurement *measurements;
+  size_t n;
+  const clt_objective *objective; /* nullable; else all its metrics are among T4's measurements, which names it */
+} clt_results;
 
-/* Writes n results of a space, alone. */
-int clt_t4_write(const char *path, const clt_space *space, const clt_t4_result *results, size_t n, clt_error *error);
+int clt_t4_write(const char *path, const clt_results *results, clt_error *error);
 
-/* The same as a recording: with the problem's name, sizes, device and ConfigurationSpace beside the results, so that
- * reading it gives the parameters in their order with all their values. Times have nine digits, phases are rounded to
- * 10 us. */
-int clt_t4_write_recording(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
-                           clt_error *error);
-
-/* Writes what was read from a file, in whatever form that was, as such a recording with all its digits. What the file
- * did not say (types, conditions, sizes, the device's limits) is missing in the copy too. */
-int clt_t4_copy_recording(const char *path, const clt_recording *recording, clt_error *error);
-
-/* Writes n results of an instance as a cache file. The names of kernel and device are OpenCL's, the problem size is the
- * file's ProblemSize where that is made of numbers, else the problem's sizes in their order. CLT_E_ARGUMENT where a
- * tuning parameter has the name of a field of the entries ("time", "times", ...). */
-int clt_kernel_tuner_write(const char *path, const clt_instance *instance, const clt_t4_result *results, size_t n,
-                           clt_error *error);
-
-/* The same of what was read from a file, in whatever form that was. */
-int clt_kernel_tuner_copy_recording(const char *path, const clt_recording *recording, clt_error *error);
+/* A cache file. The names of kernel and device are OpenCL's, the problem size is the file's ProblemSize where that is
+ * made of numbers, else the problem's sizes in their order. CLT_E_ARGUMENT where a tuning parameter has the name of a
+ * field of the entries ("time", "times", ...). */
+int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_error *error);
 
 #endif

@@ -319,7 +319,6 @@ int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
     rc = clt_giles_parse(&problem->source, error);
   else if (rc && error && error->code == 0)
     *error = mistake;
-  problem->root = problem->source.root;
   if (rc == CLT_OK) problem->folder = clt_source_keep(&problem->source, clt_path_folder(path), error);
   if (rc == CLT_OK && problem->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = load_sections(problem, error);

@@ -32,7 +32,7 @@ static clt_fill load_fill(clt_problem *problem, const clt_node *node) {
   } else if (type == GENERATOR) {
     fill.function = clt_read_required_text(node, "Generator");
     if (!clt_node_ok(node)) return fill;
-    const json_t *shared = json_object_get(json_object_get(problem->root, "Reference"), "Module");
+    const json_t *shared = json_object_get(json_object_get(problem->source.root, "Reference"), "Module");
     const char *module = json_string_value(own.json ? own.json : shared);
     bool built_in = strcmp(fill.function, "ramp") == 0 || strcmp(fill.function, "noise") == 0 ||
                     strcmp(fill.function, "image") == 0;
@@ -192,9 +192,9 @@ void clt_load_arguments(clt_problem *problem, const clt_node *kernel) {
     clt_node node = clt_node_item(&list, i);
     if (!clt_read_object(&node,
                          CLT_NAMES("Name", "Type", "MemoryType", "MemType", "AccessType", "Size", "TypeSize",
-                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Generator", "Module", "When",
-                                   "Border", "BorderMode", "ChannelType", "Output", "Normalised", "Addressing",
-                                   "Filter", "AbsoluteTolerance", "RelativeTolerance"),
+                                   "FillType", "FillValue", "DataSource", "RandomSeed", "HostileData", "Generator",
+                                   "Module", "When", "Border", "BorderMode", "ChannelType", "Output", "Normalised",
+                                   "Addressing", "Filter", "AbsoluteTolerance", "RelativeTolerance"),
                          false))
       return;
     problem->n_arguments++;

@@ -137,7 +137,6 @@ typedef struct clt_reference {
 /* Everything but the table of expressions belongs to the source. */
 struct clt_problem {
   clt_source source;
-  const json_t *root;
   const char *folder; /* absolute */
   const char *name;
 

@@ -271,14 +271,14 @@ static void every_form_survives_both_others(void **state) {
   clt_error error = {0};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     clt_recording *original = load_sample(all[i]);
-    if (clt_t4_copy_recording(path, original, &error)) fail_msg("%s", error.message);
+    if (clt_t4_write(path, &(clt_results){.recording = original}, &error)) fail_msg("%s", error.message);
     clt_recording *t4 = load(path);
     char *first = text_of(path);
     expect_same(original, t4);
-    if (clt_kernel_tuner_copy_recording(path, t4, &error)) fail_msg("%s", error.message);
+    if (clt_kernel_tuner_write(path, &(clt_results){.recording = t4}, &error)) fail_msg("%s", error.message);
     clt_recording *cache = load(path);
     expect_same(original, cache);
-    if (clt_t4_copy_recording(path, t4, &error)) fail_msg("%s", error.message);
+    if (clt_t4_write(path, &(clt_results){.recording = t4}, &error)) fail_msg("%s", error.message);
     char *second = text_of(path);
     assert_string_equal(first, second); /* once written, nothing drifts */
     free(first);
@@ -302,7 +302,6 @@ static clt_space *space_of(const char *name, const clt_value *values, size_t n) 
 /* Writes a measurement of every configuration and reads them back. */
 static clt_recording *recorded(const clt_space *space, clt_reason (*reason_of)(size_t)) {
   clt_measurement m[CLT_N_REASONS];
-  clt_t4_result results[CLT_N_REASONS];
   clt_error error = {0};
   size_t n = clt_space_valid(space);
   assert_true(n <= CLT_N_REASONS);
@@ -310,9 +309,9 @@ static clt_recording *recorded(const clt_space *space, clt_reason (*reason_of)(s
     clt_measurement_init(&m[i], i);
     m[i].time_s = m[i].runs_s[m[i].n_runs++] = 1e-3 * (double)(i + 1);
     if (reason_of(i)) clt_measurement_fail(&m[i], reason_of(i), "not written");
-    results[i] = (clt_t4_result){&m[i], 1700000000};
   }
-  if (clt_t4_write(path, space, results, n, &error)) fail_msg("%s", error.message);
+  const clt_results results = {.space = space, .measurements = m, .n = n};
+  if (clt_t4_write(path, &results, &error)) fail_msg("%s", error.message);
   for (size_t i = 0; i < n; i++) clt_measurement_release(&m[i]);
   return load(path);
 }
@@ -326,7 +325,7 @@ static void every_reason_survives_a_cache_file(void **state) {
   for (size_t i = 0; i < CLT_N_REASONS; i++) values[i] = (clt_value){CLT_INT, .integer = (int64_t)i};
   clt_space *space = space_of("a", values, CLT_N_REASONS);
   clt_recording *recording = recorded(space, each_reason);
-  assert_int_equal(clt_kernel_tuner_copy_recording(copy, recording, NULL), 0);
+  assert_int_equal(clt_kernel_tuner_write(copy, &(clt_results){.recording = recording}, NULL), 0);
   clt_recording *cache = load(copy);
   for (size_t i = 0; i < CLT_N_REASONS; i++) {
     assert_int_equal(clt_recording_at(recording, i)->reason, i);
@@ -349,7 +348,7 @@ static void keys_are_what_python_prints(void **state) {
                                      "1e+16", "-12345.678", "w",     "1048576"};
   clt_space *space = space_of("a", values, sizeof values / sizeof *values);
   clt_recording *recording = recorded(space, no_reason);
-  assert_int_equal(clt_kernel_tuner_copy_recording(copy, recording, NULL), 0);
+  assert_int_equal(clt_kernel_tuner_write(copy, &(clt_results){.recording = recording}, NULL), 0);
   json_t *root = json_load_file(copy, 0, NULL);
   assert_non_null(root);
   const json_t *cache = json_object_get(root, "cache");
@@ -362,7 +361,7 @@ static void keys_are_what_python_prints(void **state) {
   static const clt_value truth[] = {{CLT_BOOL, .integer = 0}, {CLT_BOOL, .integer = 1}};
   space = space_of("a", truth, 2);
   recording = recorded(space, no_reason);
-  assert_int_equal(clt_kernel_tuner_copy_recording(copy, recording, NULL), 0);
+  assert_int_equal(clt_kernel_tuner_write(copy, &(clt_results){.recording = recording}, NULL), 0);
   char *text = text_of(copy);
   assert_non_null(strstr(text, "\"True\": {\"a\":true,"));
   assert_non_null(strstr(text, "\"False\": {\"a\":false,"));
@@ -379,7 +378,7 @@ static void a_parameter_cannot_hide_a_field(void **state) {
   clt_space *space = space_of("times", values, 1);
   clt_recording *recording = recorded(space, no_reason);
   unlink(copy);
-  assert_int_equal(clt_kernel_tuner_copy_recording(copy, recording, &error), CLT_E_ARGUMENT);
+  assert_int_equal(clt_kernel_tuner_write(copy, &(clt_results){.recording = recording}, &error), CLT_E_ARGUMENT);
   assert_non_null(strstr(error.message, "'times'"));
   assert_int_not_equal(access(copy, F_OK), 0);
   clt_recording_free(recording);

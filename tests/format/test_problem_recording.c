@@ -25,7 +25,6 @@ static clt_config config_at(const clt_space *space, size_t i) { return clt_space
 
 static void write_recording(const clt_instance *instance) {
   clt_measurement measurements[N];
-  clt_t4_result results[N];
   clt_error error = {0};
   for (size_t i = 0; i < N; i++) {
     clt_measurement *m = &measurements[i];
@@ -34,9 +33,9 @@ static void write_recording(const clt_instance *instance) {
     m->time_s = m->runs_s[0];
     m->phases.build_s = 0.25;
     if (i == 1) clt_measurement_fail(m, CLT_REASON_LAUNCH, NULL);
-    results[i] = (clt_t4_result){m, 0};
   }
-  if (clt_t4_write_recording(path, instance, results, N, &error)) fail_msg("%s", error.message);
+  const clt_results results = {.instance = instance, .measurements = measurements, .n = N};
+  if (clt_t4_write(path, &results, &error)) fail_msg("%s", error.message);
   for (size_t i = 0; i < N; i++) clt_measurement_release(&measurements[i]);
 }
 

@@ -156,7 +156,6 @@ static void what_is_recorded_and_converted_is_read_back(void **state) {
     clt_error error = {0};
     clt_config configs[MOST];
     clt_measurement all[MOST];
-    clt_t4_result results[MOST];
     if (clt_instance_new(&instance, problem, NULL, 0, NULL, &error)) fail_msg("%s", error.message);
     const clt_space *space = clt_instance_space(instance);
     int64_t n = clt_space_sample(configs, space, &rng, MOST, &error);
@@ -165,19 +164,18 @@ static void what_is_recorded_and_converted_is_read_back(void **state) {
       clt_measurement_init(&all[i], configs[i]);
       all[i].time_s = 1e-3 * (double)(i + 1) / 7;
       if (i == 3) clt_measurement_fail(&all[i], CLT_REASON_LAUNCH, NULL);
-      results[i] = (clt_t4_result){.measurement = &all[i]};
     }
     for (int form = 0; form < 3; form++) {
       snprintf(path, sizeof path, "%s/written.json", folder);
       snprintf(copy, sizeof copy, "%s/copy.json", folder);
-      int rc = form == 0   ? clt_t4_write(path, space, results, (size_t)n, &error)
-               : form == 1 ? clt_t4_write_recording(path, instance, results, (size_t)n, &error)
-                           : clt_kernel_tuner_write(path, instance, results, (size_t)n, &error);
+      const clt_results results = {
+          .instance = form ? instance : NULL, .space = space, .measurements = all, .n = (size_t)n};
+      int rc = (form < 2 ? clt_t4_write : clt_kernel_tuner_write)(path, &results, &error);
       if (rc) fail_msg("%s", error.message);
       clt_recording *r = load(path);
       expect_recorded(r, space, all, (size_t)n, form > 0);
       for (int as_t4 = 0; as_t4 < 2; as_t4++) {
-        if ((as_t4 ? clt_t4_copy_recording : clt_kernel_tuner_copy_recording)(copy, r, &error))
+        if ((as_t4 ? clt_t4_write : clt_kernel_tuner_write)(copy, &(clt_results){.recording = r}, &error))
           fail_msg("%s", error.message);
         clt_recording *again = load(copy);
         expect_recorded(again, space, all, (size_t)n, form > 0);
