@@ -31,4 +31,7 @@ bool clt_value_equal(clt_value a, clt_value b);
 /* Numbers by size, then texts; 0 where clt_value_equal holds. */
 int clt_value_compare(clt_value a, clt_value b);
 
+/* Sorts values by that and leaves each once; returns how many are left. */
+size_t clt_values_sort(clt_value *values, size_t n);
+
 #endif

@@ -29,6 +29,18 @@ int clt_value_compare(clt_value a, clt_value b) {
   return (x > y) - (x < y);
 }
 
+static int compare_elements(const void *a, const void *b) {
+  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
+}
+
+size_t clt_values_sort(clt_value *values, size_t n) {
+  size_t n_left = 0;
+  qsort(values, n, sizeof *values, compare_elements);
+  for (size_t i = 0; i < n; i++)
+    if (n_left == 0 || clt_value_compare(values[n_left - 1], values[i])) values[n_left++] = values[i];
+  return n_left;
+}
+
 static int print_real(double x, char *out, size_t capacity) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {

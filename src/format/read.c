@@ -26,6 +26,7 @@
 #include "base/text.h"
 #include "format/recording.h"
 #include "measurement/statistics.h"
+#include "space/space.h"
 
 #define MAX_LINE_BYTES 256   /* of names, and of what is shown */
 #define MAX_TEXT_BYTES 65536 /* of a value */
@@ -35,24 +36,12 @@
 
 #define FAIL(key, ...) clt_fail_at(r->error, CLT_E_FORMAT, r->path, 0, key, __VA_ARGS__)
 
-/* A value's place in the list of a column. */
-typedef struct value_place {
-  clt_value value;
-  uint64_t position;
-} value_place;
-
-typedef struct column {
-  const char *name;   /* borrowed from the JSON, as the texts of values are */
-  value_place *index; /* owned, sorted by value */
-  size_t n_values;
-} column;
-
 typedef struct reader {
   clt_recording *recording;
   const char *path, *key; /* key: what mistakes in parameters are reported under */
   clt_space_builder *builder;
   clt_error *error;
-  column columns[CLT_MAX_PARAMETERS];
+  const char *names[CLT_MAX_PARAMETERS]; /* of the builder's parameters; borrowed from the JSON */
   size_t n;
   double unit_s; /* seconds in the file's unit of time */
 } reader;
@@ -112,18 +101,17 @@ static clt_reason read_reason(const char *text) {
   return CLT_REASON_UNKNOWN;
 }
 
-/* A line for people, malloc'ed: capped, and without what a terminal would obey; "" where json is no text. */
-static char *read_line(const json_t *json) {
-  char *line = strndup(json_is_string(json) ? json_string_value(json) : "", MAX_LINE_BYTES);
-  for (char *c = line; c && *c; c++) /* also 0x80 to 0x9f, which are two bytes in UTF-8 */
-    if ((unsigned char)c[0] < 0x20 || c[0] == 0x7f || (c[0] == '\xc2' && (unsigned char)c[1] - 0x80u < 0x20)) *c = '?';
-  return line;
+/* A line for people, malloc'ed and capped; "" where json is no text. */
+static int read_line(char **out, const json_t *json, clt_error *error) {
+  const char *text = json_is_string(json) ? json_string_value(json) : "";
+  clt_text line = {0};
+  clt_text_add_shown(&line, text, strnlen(text, MAX_LINE_BYTES), "");
+  return clt_text_take(out, &line, error);
 }
 
 static int read_names(reader *r, const json_t *kernel, const json_t *device) {
-  r->recording->kernel = read_line(kernel);
-  r->recording->device = read_line(device);
-  return r->recording->kernel && r->recording->device ? CLT_OK : clt_fail_memory(r->error);
+  int rc = read_line(&r->recording->kernel, kernel, r->error);
+  return rc ? rc : read_line(&r->recording->device, device, r->error);
 }
 
 /* A time that was measured, or a failure: a result that failed for no stated reason has no time. */
@@ -136,27 +124,13 @@ static void set_outcome(clt_measurement *m, clt_reason reason, double time_s) {
 
 /* --- parameters --- */
 
-/* Of values and of places, which begin with theirs. */
-static int compare_values(const void *a, const void *b) {
-  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
-}
-
-/* Goes on with a configuration by a column's value; false: the column does not list it. Numbers compare as numbers. */
-static bool append_value(clt_config *config, const column *c, clt_value value) {
-  const value_place *place = bsearch(&value, c->index, c->n_values, sizeof *c->index, compare_values);
-  if (place == NULL || !clt_value_equal(place->value, value)) return false;
-  *config = *config * c->n_values + place->position;
-  return true;
-}
-
-/* A new column, for the builder too: with the values of a list in its order or, where there are results, those that
- * occur in their configurations, ascending. */
-static int add_column(reader *r, const char *name, const json_t *list, const json_t *results, const char *member) {
+/* A parameter: with the values of a list in its order or, where there are results, those that occur in their
+ * configurations, ascending. */
+static int add_parameter(reader *r, const char *name, const json_t *list, const json_t *results, const char *member) {
   bool listed = results == NULL;
-  size_t n = json_array_size(listed ? list : results), n_values = 0;
+  size_t n = json_array_size(listed ? list : results);
   clt_error why = {0};
   int rc = CLT_OK;
-  column *c = &r->columns[r->n];
   if (r->n == CLT_MAX_PARAMETERS) return FAIL(r->key, "there are more than %d parameters", CLT_MAX_PARAMETERS);
   if (!is_usable_name(name)) return FAIL(r->key, "a parameter's name must be an identifier");
   if (n < 1 || (listed && n > MAX_VALUES)) return FAIL(r->key, "'%s' needs a list of 1 to %d values", name, MAX_VALUES);
@@ -168,19 +142,12 @@ static int add_column(reader *r, const char *name, const json_t *list, const jso
     if (!listed && !read_value(&values[i], json_object_get(json_object_get(json_array_get(results, i), member), name)))
       rc = FAIL(r->key, "the configuration of result %zu has no usable value of '%s'", i, name);
   }
-  if (rc == CLT_OK && !listed) qsort(values, n, sizeof *values, compare_values);
-  for (size_t i = 0; rc == CLT_OK && i < n; i++)
-    if (listed || i == 0 || clt_value_compare(values[n_values - 1], values[i])) values[n_values++] = values[i];
-  if (rc == CLT_OK && n_values > MAX_VALUES) rc = FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES);
-  if (rc == CLT_OK && (c->index = clt_new_array(n_values, sizeof *c->index)) == NULL) rc = clt_fail_memory(r->error);
+  if (rc == CLT_OK && !listed) n = clt_values_sort(values, n);
+  if (rc == CLT_OK && n > MAX_VALUES) rc = FAIL(r->key, "'%s' has more than %d values", name, MAX_VALUES);
   if (rc == CLT_OK) {
-    r->n++;
-    c->name = name;
-    c->n_values = n_values;
-    for (size_t i = 0; i < n_values; i++) c->index[i] = (value_place){values[i], i};
-    qsort(c->index, n_values, sizeof *c->index, compare_values);
-    rc = clt_space_builder_parameter(r->builder, name, values, n_values, &why);
+    rc = clt_space_builder_parameter(r->builder, name, values, n, &why);
     if (rc) rc = rc == CLT_E_MEMORY ? clt_fail_memory(r->error) : FAIL(r->key, "%s", why.message);
+    r->names[r->n++] = name;
   }
   free(values);
   return rc;
@@ -196,17 +163,16 @@ static int read_results(reader *r, const json_t *results, const char *member,
   if (r->n == 0 && json_object_size(first) == 0)
     return FAIL(r->key, "needs a list of results with a configuration each");
   for (void *i = r->n ? NULL : json_object_iter(first); rc == CLT_OK && i; i = json_object_iter_next(first, i))
-    rc = add_column(r, json_object_iter_key(i), NULL, results, member);
+    rc = add_parameter(r, json_object_iter_key(i), NULL, results, member);
   for (size_t i = 0; rc == CLT_OK && i < json_array_size(results); i++) {
     const json_t *result = json_array_get(results, i), *configuration = json_object_get(result, member);
     clt_config config = 0;
     clt_measurement m;
     for (size_t k = 0; k < r->n; k++) {
       clt_value value;
-      if (!read_value(&value, json_object_get(configuration, r->columns[k].name)) ||
-          !append_value(&config, &r->columns[k], value))
-        return FAIL(r->key, "the configuration of result %zu has a value of '%s' that is not listed", i,
-                    r->columns[k].name);
+      if (!read_value(&value, json_object_get(configuration, r->names[k])) ||
+          !clt_space_builder_extend(r->builder, &config, k, value))
+        return FAIL(r->key, "the configuration of result %zu has a value of '%s' that is not listed", i, r->names[k]);
     }
     if (json_object_size(configuration) != r->n)
       return FAIL(r->key, "all results need the same %zu parameters: result %zu has %zu", r->n, i,
@@ -249,15 +215,15 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   if (!json_is_object(entry)) return FAIL("cache", "the entry '%.64s' is not an object", key);
   bool has_reason = true;             /* clatune's, not a parameter's value */
   for (size_t i = 0; i < r->n; i++) { /* by the fields' names; what is not there comes from the key */
-    const column *c = &r->columns[i];
-    has_reason = has_reason && strcmp(c->name, "reason") != 0;
-    const json_t *field = json_object_get(entry, c->name);
+    const char *name = r->names[i];
+    has_reason = has_reason && strcmp(name, "reason") != 0;
+    const json_t *field = json_object_get(entry, name);
     char token[MAX_TEXT_BYTES];
     clt_value value;
     if (!(field ? read_value(&value, field) : read_key_value(&value, token, key, i, r->n)))
-      return FAIL("cache", "the entry '%.64s' has no usable value of '%s'", key, c->name);
-    if (!append_value(&config, c, value))
-      return FAIL("cache", "the entry '%.64s' has a value of '%s' that 'tune_params' does not list", key, c->name);
+      return FAIL("cache", "the entry '%.64s' has no usable value of '%s'", key, name);
+    if (!clt_space_builder_extend(r->builder, &config, i, value))
+      return FAIL("cache", "the entry '%.64s' has a value of '%s' that 'tune_params' does not list", key, name);
   }
   clt_measurement_init(&m, config);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
@@ -296,7 +262,7 @@ static int read_kernel_tuner(reader *r, const json_t *root) {
   for (size_t i = 0; i < json_object_size(parameters); i++, member = json_object_iter_next(parameters, member)) {
     const char *name = json_is_array(keys) ? json_string_value(json_array_get(keys, i)) : json_object_iter_key(member);
     if (name == NULL) return FAIL("tune_params_keys", "needs a list of names");
-    rc = add_column(r, name, json_object_get(parameters, name), NULL, NULL);
+    rc = add_parameter(r, name, json_object_get(parameters, name), NULL, NULL);
     if (rc) return rc;
   }
   if (!json_is_object(cache)) return FAIL("cache", "needs an object with the recorded configurations");
@@ -366,8 +332,8 @@ static int read_t4(reader *r, const json_t *root) {
     r->key = "ConfigurationSpace.TuningParameters";
     if (n < 1 || n > CLT_MAX_PARAMETERS) rc = FAIL(r->key, "needs a list of 1 to %d parameters", CLT_MAX_PARAMETERS);
     for (size_t i = 0; rc == CLT_OK && i < n; i++)
-      rc = add_column(r, clt_json_string(json_array_get(stated, i), "Name"),
-                      json_object_get(json_array_get(stated, i), "Values"), NULL, NULL);
+      rc = add_parameter(r, clt_json_string(json_array_get(stated, i), "Name"),
+                         json_object_get(json_array_get(stated, i), "Values"), NULL, NULL);
   }
   r->key = "results";
   return rc ? rc : read_results(r, results, "configuration", read_t4_outcome);
@@ -492,7 +458,6 @@ int clt_recording_read(clt_recording *recording, const char *path, json_t *root,
     rc = FAIL(NULL,
               "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
               "\"Results\" (KTT)");
-  for (size_t i = 0; i < r->n; i++) free(r->columns[i].index);
   free(r);
   return rc;
 }

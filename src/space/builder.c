@@ -43,6 +43,7 @@ void clt_space_builder_free(clt_space_builder *builder) {
     if (builder->constants[i].value.type == CLT_STRING) drop_text(builder->constants[i].value.text);
   }
   free(builder->constants);
+  for (size_t i = 0; i < builder->n_parameters; i++) free(builder->sorted[i]);
   clt_space_release_contents(builder->parameters, builder->n_parameters, builder->constraints, builder->n_constraints,
                              builder->aliases, builder->n_aliases);
   free(builder);
@@ -117,12 +118,13 @@ static int add_parameter(clt_space_builder *builder, const char *name, clt_value
     clt_value_spell(text, sizeof text, &(clt_parameter){name, values, n}, (size_t)(sorted[i] - values));
     rc = clt_fail(error, CLT_E_ARGUMENT, "the values of '%.200s' have %.200s twice", name, text);
   }
-  free(sorted);
   if (rc) {
+    free(sorted);
     free(copy);
     free(values);
     return rc;
   }
+  builder->sorted[builder->n_parameters] = sorted;
   builder->parameters[builder->n_parameters++] = (clt_parameter){.name = copy, .values = values, .n_values = n};
   return CLT_OK;
 }
@@ -131,6 +133,15 @@ int clt_space_builder_parameter(clt_space_builder *builder, const char *name, co
                                 clt_error *error) {
   int rc = check_name(builder, name, false, error);
   return rc ? rc : add_parameter(builder, name, clt_values_copy(values, n_values), n_values, error);
+}
+
+bool clt_space_builder_extend(const clt_space_builder *builder, clt_config *config, size_t parameter, clt_value value) {
+  const clt_parameter *p = &builder->parameters[parameter];
+  const clt_value *wanted = &value, **place;
+  place = bsearch(&wanted, builder->sorted[parameter], p->n_values, sizeof *place, compare_values);
+  if (place == NULL || !clt_value_equal(**place, value)) return false;
+  *config = *config * p->n_values + (clt_config)(*place - p->values);
+  return true;
 }
 
 int clt_space_builder_parameter_text(clt_space_builder *builder, const char *name, const char *type, const char *values,

@@ -165,7 +165,8 @@ typedef struct clt_alias {
 struct clt_space_builder {
   clt_parameter *parameters; /* names, and values in one block with their texts, owned */
   size_t n_parameters, parameters_capacity;
-  clt_symbol *constants; /* names and texts owned */
+  const clt_value **sorted[CLT_MAX_PARAMETERS]; /* the values of each, ascending */
+  clt_symbol *constants;                        /* names and texts owned */
   size_t n_constants, constants_capacity;
   clt_constraint *constraints;
   size_t n_constraints, constraints_capacity;

@@ -82,6 +82,10 @@ void clt_walk_take(clt_walk *walk, const clt_branch *branch);
 /* The largest n_values: the room that branches of any step need. */
 size_t clt_walk_most_branches(const clt_space *space);
 
+/* Goes on with a configuration, which begins at 0, by the value of the next of the builder's parameters. False: that
+ * does not list the value. */
+bool clt_space_builder_extend(const clt_space_builder *builder, clt_config *config, size_t parameter, clt_value value);
+
 /* A space whose valid configurations are exactly the n listed ones (any order, duplicates are refused): a recording.
  * The builder's constraints are not applied. */
 int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, const clt_config *configs, size_t n,

@@ -81,10 +81,6 @@ static bool read_value(clt_value *out, char *text) {
   return true;
 }
 
-static int by_value(const void *a, const void *b) {
-  return clt_value_compare(*(const clt_value *)a, *(const clt_value *)b);
-}
-
 /* --- all of them --- */
 
 /* values: n_rows configurations of n parameters each. */
@@ -97,20 +93,15 @@ static int make_space(clt_space **out, const assignment *names, size_t n, const 
   uint64_t cartesian = 1;
   int rc = configs && column ? clt_space_builder_new(&builder, error) : clt_fail_memory(error);
   for (size_t p = 0; rc == CLT_OK && p < n; p++) {
-    size_t kept = 0;
     for (size_t i = 0; i < n_rows; i++) column[i] = values[i * n + p];
-    qsort(column, n_rows, sizeof *column, by_value);
-    for (size_t i = 0; i < n_rows; i++)
-      if (kept == 0 || by_value(&column[kept - 1], &column[i])) column[kept++] = column[i];
+    const size_t kept = clt_values_sort(column, n_rows);
     if (kept > MAX_VALUES || __builtin_mul_overflow(cartesian, kept, &cartesian) || cartesian > (uint64_t)1 << 63) {
       rc = clt_fail(error, CLT_E_RANGE, "the store has too many values of '%s'", names[p].name);
       break;
     }
     rc = clt_space_builder_parameter(builder, names[p].name, column, kept, error);
-    for (size_t i = 0; i < n_rows; i++) {
-      const clt_value *place = bsearch(&values[i * n + p], column, kept, sizeof *column, by_value);
-      configs[i] = configs[i] * kept + (uint64_t)(place - column);
-    }
+    for (size_t i = 0; rc == CLT_OK && i < n_rows; i++)
+      clt_space_builder_extend(builder, &configs[i], p, values[i * n + p]); /* it is one of the column */
   }
   if (rc == CLT_OK) {
     clt_sort_u64(configs, n_rows);
