@@ -29,9 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 struct _cl_device_id; /* cl_device_id is a pointer to it */
 
@@ -99,7 +97,5 @@ const char *clt_answer_text(const clt_answer *answer, clt_answer_field field);
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error);
 void clt_answer_free(clt_answer *answer); /* NULL is allowed */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

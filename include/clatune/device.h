@@ -5,9 +5,7 @@
 #include <clatune/error.h>
 #include <clatune/value.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef enum clt_device_type {
   CLT_DEVICE_CPU,
@@ -76,7 +74,5 @@ int clt_device_describe(clt_device_info *out, struct _cl_device_id *device, clt_
  * candidates. */
 int clt_device_select(size_t *index, const clt_device_info *devices, size_t n, const char *text, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

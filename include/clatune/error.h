@@ -9,9 +9,16 @@
 
 #include <stddef.h>
 
+/* Around the declarations of every public header but clatune/module.h. */
 #ifdef __cplusplus
-extern "C" {
+#define CLT_BEGIN_C extern "C" {
+#define CLT_END_C }
+#else
+#define CLT_BEGIN_C
+#define CLT_END_C
 #endif
+
+CLT_BEGIN_C
 
 /* One line per result code: enumerator, value, name, text for people. */
 #define CLT_ERROR_TABLE(X)                                                          \
@@ -61,7 +68,5 @@ const char *clt_error_text(int code);
  * Returns the length it would have needed, as snprintf does. */
 int clt_error_format(char *out, size_t capacity, const clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -2,16 +2,14 @@
 #ifndef CLATUNE_LOG_H
 #define CLATUNE_LOG_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include <clatune/error.h>
+
+CLT_BEGIN_C
 
 typedef enum clt_log_level { CLT_LOG_WARNING, CLT_LOG_INFO, CLT_LOG_DETAIL } clt_log_level;
 
 /* Receives one line of text without a line end. Borrowed for the call. */
 typedef void (*clt_log_fn)(void *user, clt_log_level level, const char *text);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -13,9 +13,7 @@
 #include <clatune/problem.h>
 #include <clatune/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 /* What an answer rests on, the best first. */
 typedef enum clt_tier {
@@ -67,7 +65,5 @@ int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_e
 int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char *problem_path, const clt_size *sizes,
                        size_t n_sizes, const clt_device_info *device, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -4,9 +4,7 @@
 
 #include <clatune/space.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 /* The T4 format's invalidities (autotuning community's T4 schema): why a configuration does not count. */
 #define CLT_INVALIDITY_TABLE(X)      \
@@ -102,7 +100,5 @@ const char *clt_reason_name(clt_reason reason);
 const char *clt_reason_text(clt_reason reason);
 const char *clt_invalidity_name(clt_invalidity invalidity);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -12,9 +12,7 @@
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 /* Measurements to learn from: row i is configs[i]; log_cost[i] is the natural logarithm of its cost (seconds, where run
  * time is what is tuned), NaN where it failed. The arrays are the caller's. */
@@ -86,7 +84,5 @@ int clt_model_save(const clt_model *model, const char *path, clt_error *error);
 int clt_model_new_saved(clt_model **out, const clt_space *space, const clt_instance *instance, const char *path,
                         clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -15,9 +15,7 @@
 #include <clatune/store.h>
 #include <clatune/sys/option.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_online clt_online;
 
@@ -57,7 +55,5 @@ int clt_online_fail(clt_online *online, clt_config config, clt_reason reason, cl
 /* The best so far; false: nothing was told yet that ran. *time_s nullable. */
 bool clt_online_best(clt_config *config, double *time_s, clt_online *online);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

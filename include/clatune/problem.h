@@ -11,9 +11,7 @@
 #include <clatune/device.h>
 #include <clatune/space.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_problem clt_problem;
 typedef struct clt_instance clt_instance;
@@ -69,7 +67,5 @@ int clt_instance_key(char out[33], const clt_instance *instance, clt_error *erro
 
 /* --- problems that are evaluated by running programs (docs/commands.md) --- */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

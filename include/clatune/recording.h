@@ -9,9 +9,7 @@
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_recording clt_recording;
 
@@ -23,7 +21,5 @@ const clt_space *clt_recording_space(const clt_recording *recording);
 const clt_measurement *clt_recording_find(const clt_recording *recording, clt_config config);
 const clt_measurement *clt_recording_at(const clt_recording *recording, size_t index); /* in the order of rank */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

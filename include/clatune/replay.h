@@ -9,9 +9,7 @@
 
 #include <clatune/tune.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_replay_settings {
   size_t struct_size;                     /* sizeof(clt_replay_settings) */
@@ -65,7 +63,5 @@ typedef struct clt_replay_figures {
 int clt_replay_figures_at(clt_replay_figures *out, const clt_replay_result *result, size_t space, size_t evaluations,
                           clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

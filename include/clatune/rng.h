@@ -5,11 +5,10 @@
 #ifndef CLATUNE_RNG_H
 #define CLATUNE_RNG_H
 
+#include <clatune/error.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_rng {
   uint64_t state[4];
@@ -22,7 +21,5 @@ double clt_rng_unit(clt_rng *rng);                     /* uniform in [0, 1), 53 
 double clt_rng_normal(clt_rng *rng);                   /* standard normal (Box-Muller) */
 clt_rng clt_rng_split(clt_rng *rng); /* an independent generator, for a thread or a part of the work */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

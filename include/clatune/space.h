@@ -20,9 +20,7 @@
 #include <clatune/rng.h>
 #include <clatune/value.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef uint64_t clt_config;
 #define CLT_CONFIG_NONE UINT64_MAX
@@ -124,7 +122,5 @@ char *clt_config_string(const clt_space *space, clt_config config); /* the same,
  * a value is not in the space. */
 int clt_config_parse(clt_config *out, const clt_space *space, const char *text, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -8,9 +8,7 @@
 #include <clatune/measurement.h>
 #include <clatune/problem.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef struct clt_store clt_store;
 
@@ -73,7 +71,5 @@ typedef struct clt_store_description {
 typedef int (*clt_store_key_visit)(void *user, const clt_store_description *description);
 int clt_store_each_key(clt_store *store, bool counted, clt_store_key_visit visit, void *user, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -11,9 +11,7 @@
 #include <clatune/sys/evaluator.h>
 #include <clatune/sys/searcher.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 #define CLT_DEFAULT_SEARCHER "surrogate"
 #define CLT_DEFAULT_BUDGET 200     /* evaluations, where nothing else limits a search */
@@ -143,7 +141,5 @@ void clt_tune_settings_init(clt_tune_settings *settings);
 int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_error *error);
 void clt_tune_result_free(clt_tune_result *result); /* nullable */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -8,9 +8,7 @@
 #include <CL/cl.h>
 #include <clatune/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 /* An argument of the kernel, as clSetKernelArg takes it. */
 typedef struct clt_host_argument {
@@ -53,7 +51,5 @@ void clt_kernel_tuned_release(clt_kernel_tuned *tuned);
  * for a problem of another form. */
 int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

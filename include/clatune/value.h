@@ -2,13 +2,12 @@
 #ifndef CLATUNE_VALUE_H
 #define CLATUNE_VALUE_H
 
+#include <clatune/error.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 typedef enum clt_value_type { CLT_INT, CLT_REAL, CLT_BOOL, CLT_STRING } clt_value_type;
 
@@ -30,7 +29,5 @@ double clt_value_number(clt_value v);
  * that read back the same and always a point or an exponent, strings as they are. Returns the length needed. */
 int clt_value_print(char *out, size_t capacity, clt_value v);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -2,7 +2,6 @@
 #include "base/fail.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +39,8 @@ int clt_error_format(char *out, size_t capacity, const clt_error *error) {
   return snprintf(out, capacity, "%s%s%s%s", place, error->key, error->key[0] ? ": " : "", message);
 }
 
-static int set(clt_error *error, int code, const char *file, int line, const char *key, const char *format,
-               va_list arguments) {
+int clt_vfail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format,
+                 va_list arguments) {
   if (error == NULL || error->code != 0) return code;
   memset(error, 0, sizeof *error);
   error->code = code;
@@ -55,7 +54,7 @@ static int set(clt_error *error, int code, const char *file, int line, const cha
 int clt_fail(clt_error *error, int code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  set(error, code, NULL, 0, NULL, format, arguments);
+  clt_vfail_at(error, code, NULL, 0, NULL, format, arguments);
   va_end(arguments);
   return code;
 }
@@ -63,7 +62,7 @@ int clt_fail(clt_error *error, int code, const char *format, ...) {
 int clt_fail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  set(error, code, file, line, key, format, arguments);
+  clt_vfail_at(error, code, file, line, key, format, arguments);
   va_end(arguments);
   return code;
 }
@@ -72,8 +71,4 @@ int clt_fail_memory(clt_error *error) { return clt_fail(error, CLT_E_MEMORY, "ou
 
 int clt_fail_errno(clt_error *error, int code, const char *what, const char *path) {
   return clt_fail(error, code, "cannot %s '%s': %s", what, path, strerror(errno));
-}
-
-void clt_error_clear(clt_error *error) {
-  if (error) memset(error, 0, sizeof *error);
 }

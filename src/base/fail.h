@@ -3,6 +3,7 @@
 #define CLT_BASE_FAIL_H
 
 #include <clatune/error.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,6 +14,8 @@ int clt_fail(clt_error *error, int code, const char *format, ...) __attribute__(
 /* The same for a mistake in a text file. file, key may be NULL; line may be 0. */
 int clt_fail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
+int clt_vfail_at(clt_error *error, int code, const char *file, int line, const char *key, const char *format,
+                 va_list arguments) __attribute__((format(printf, 6, 0)));
 
 /* Out of memory. */
 int clt_fail_memory(clt_error *error);
@@ -28,9 +31,6 @@ int clt_fail_errno(clt_error *error, int code, const char *what, const char *pat
 #define clt_fail_errno(error, code, ...) CLT_NOT_ZERO((clt_fail_errno)(error, code, __VA_ARGS__), code)
 #define clt_fail_memory(error) CLT_NOT_ZERO((clt_fail_memory)(error), CLT_E_MEMORY)
 #endif
-
-/* Empties an error before it is used. NULL is fine. */
-void clt_error_clear(clt_error *error);
 
 /* Whether a signal handler or another thread has asked to end. NULL: nobody can ask. */
 static inline bool clt_stop_asked(const volatile int *stop) {

@@ -1,4 +1,5 @@
-/* base/json.h - values as JSON and back. (base/reader.h reads files that people write.) */
+/* base/json.h - values (clatune/value.h), and values as JSON and back. (base/reader.h reads files that people write.)
+ */
 #ifndef CLT_BASE_JSON_H
 #define CLT_BASE_JSON_H
 

@@ -89,8 +89,6 @@ bool clt_map_next(const clt_map *map, size_t *at, uint64_t *key, uint64_t **valu
   return true;
 }
 
-size_t clt_map_bytes(const clt_map *map) { return map->capacity * sizeof *map->slots; }
-
 static int compare_u64(const void *left, const void *right) {
   uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
   return (a > b) - (a < b);

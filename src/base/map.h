@@ -28,8 +28,6 @@ bool clt_map_remove(clt_map *map, uint64_t key);
  * key and value may be NULL. */
 bool clt_map_next(const clt_map *map, size_t *at, uint64_t *key, uint64_t **value);
 
-size_t clt_map_bytes(const clt_map *map); /* of the memory that it takes */
-
 /* Ascending order, and where `wanted` stands in it, or would stand (place may be NULL). */
 void clt_sort_u64(uint64_t *values, size_t n);
 bool clt_search_u64(const uint64_t *values, size_t n, uint64_t wanted, size_t *place);

@@ -162,10 +162,8 @@ static int line_of_key(const clt_source *source, const char *key) {
 
 static int fail_at_key(const clt_source *source, const char *key, int code, clt_error *error, const char *format,
                        va_list arguments) {
-  char message[sizeof error->message];
   if (error == NULL) return code;
-  clt_vsnprintf(message, sizeof message, format, arguments);
-  return clt_fail_at(error, code, source->path, line_of_key(source, key), key, "%s", message);
+  return clt_vfail_at(error, code, source->path, line_of_key(source, key), key, format, arguments);
 }
 
 int clt_key_fail(const clt_source *source, const char *key, int code, clt_error *error, const char *format, ...) {
@@ -186,16 +184,6 @@ int clt_key_wrap(const clt_source *source, const char *key, int code, clt_error 
 }
 
 bool clt_node_ok(const clt_node *node) { return node->reading->rc == CLT_OK; }
-
-int clt_node_fail(const clt_node *node, const char *format, ...) {
-  clt_reading *reading = node->reading;
-  va_list arguments;
-  if (reading->rc) return reading->rc;
-  va_start(arguments, format);
-  reading->rc = fail_at_key(reading->source, node->key, CLT_E_FORMAT, reading->error, format, arguments);
-  va_end(arguments);
-  return CLT_E_FORMAT;
-}
 
 int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) {
   clt_reading *reading = node->reading;

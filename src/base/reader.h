@@ -68,7 +68,7 @@ clt_node clt_node_item(const clt_node *parent, size_t index);
 bool clt_node_ok(const clt_node *node); /* no mistake so far */
 
 /* Notes a mistake at a node: CLT_E_FORMAT, another code, or what failed underneath. Return what is noted. */
-int clt_node_fail(const clt_node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define clt_node_fail(node, ...) clt_node_fail_as(node, CLT_E_FORMAT, __VA_ARGS__)
 int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int clt_node_wrap(const clt_node *node, int code, const clt_error *cause);
 

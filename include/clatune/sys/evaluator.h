@@ -11,9 +11,7 @@
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 #define CLT_EVALUATOR_ABI 1
 
@@ -91,7 +89,5 @@ int clt_evaluator_register(const clt_evaluator_type *type, clt_error *error);
 
 const clt_evaluator_type *clt_evaluator_find(const char *name); /* NULL: none */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

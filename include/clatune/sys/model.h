@@ -8,9 +8,7 @@
 
 #include <clatune/model.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 #define CLT_MODEL_ABI 1 /* grows with every change of this header that types have to follow */
 
@@ -57,7 +55,5 @@ int clt_model_register(const clt_model_type *type, clt_error *error);
 
 const clt_model_type *clt_model_type_find(const char *name); /* NULL: none */
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -9,9 +9,7 @@
 #include <clatune/error.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 /* The C type behind offset: bool, int64_t, double, const char * (borrowed from the caller of clt_options_parse). */
 typedef enum clt_option_type { CLT_OPTION_BOOL, CLT_OPTION_INT, CLT_OPTION_REAL, CLT_OPTION_TEXT } clt_option_type;
@@ -31,7 +29,5 @@ typedef struct clt_setting {
   const char *value;
 } clt_setting;
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

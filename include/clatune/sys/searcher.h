@@ -12,9 +12,7 @@
 #include <clatune/problem.h>
 #include <clatune/sys/option.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 #define CLT_SEARCHER_ABI 1 /* goes up when anything below changes */
 
@@ -99,7 +97,5 @@ int clt_searcher_register(const clt_searcher_type *type, clt_error *error);
 /* The value of the note of that name; NaN: there is none. */
 double clt_note_value(const clt_note *notes, size_t n, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif

@@ -8,9 +8,7 @@
 
 #include <clatune/store.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+CLT_BEGIN_C
 
 #define CLT_STORE_ABI 2 /* grows when what stands here changes */
 
@@ -72,7 +70,5 @@ typedef struct clt_store_type {
  * library. CLT_E_ARGUMENT where its ABI is another one or its name is taken. */
 int clt_store_register(const clt_store_type *type, clt_error *error);
 
-#ifdef __cplusplus
-}
-#endif
+CLT_END_C
 #endif
