@@ -2,12 +2,10 @@
 #include "cli/sweep.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -69,49 +67,6 @@ static int read_results(cli_results *out, char *path) {
   free(text);
   if (rc == 0 && n_unreadable)
     fprintf(stderr, "clatune: warning: %zu lines of '%s' cannot be read and are left out\n", n_unreadable, path);
-  return rc;
-}
-
-static int fail_to_write(const cli_results *results) {
-  return cli_failure("cannot write to '%s': %s; --output names another file", results->path, strerror(errno));
-}
-
-int cli_results_open(cli_results *results) {
-  char last = '\n';
-  clt_replacement special;
-  clt_error error = {0};
-  if (clt_file_is_special(results->path)) { /* /dev/stdout, a pipe */
-    if (clt_file_replace_open(&special, results->path, &error)) return cli_report(&error);
-    results->fd = special.fd;
-    special.fd = -1;
-    clt_file_replace_abort(&special);
-    return 0;
-  }
-  results->fd = open(results->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (results->fd < 0) return fail_to_write(results);
-  /* A file that ends within a line is continued on the next one. */
-  off_t bytes = lseek(results->fd, 0, SEEK_END);
-  bool cut = bytes > 0 && pread(results->fd, &last, 1, bytes - 1) == 1 && last != '\n';
-  return cut && write(results->fd, "\n", 1) != 1 ? fail_to_write(results) : 0;
-}
-
-/* In one piece, so that the lines of several sweeps that share the file do not run together. */
-int cli_results_append(cli_results *results, const json_t *line) {
-  char *json = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL, *text;
-  clt_text whole = {0};
-  clt_text_printf(&whole, "%s\n", json ? json : "");
-  free(json);
-  size_t n = whole.n;
-  if (clt_text_take(&text, &whole, NULL) || json == NULL) return cli_failure("out of memory");
-  int rc = flock(results->fd, LOCK_EX) ? fail_to_write(results) : 0;
-  if (rc == 0) {
-    ssize_t put = write(results->fd, text, n);
-    if (put >= 0 && put < (ssize_t)n) errno = ENOSPC;
-    if (put != (ssize_t)n || (fdatasync(results->fd) && errno != EINVAL)) /* a pipe has nothing to synchronise */
-      rc = fail_to_write(results);
-    flock(results->fd, LOCK_UN);
-  }
-  free(text);
   return rc;
 }
 
@@ -180,15 +135,14 @@ static int sweep_init(cli_sweep *out, const cli_arguments *arguments) {
   if (clt_sweep_load(&out->plan, plan, &error)) return cli_report(&error);
   const char **only = NULL;
   size_t n_only = 0;
-  out->cells = calloc(out->plan->n_cells, sizeof *out->cells);
-  int rc = out->cells ? cli_texts(&only, &n_only, arguments, "only") : cli_failure("out of memory");
+  out->cells = out->plan->cells;
+  int rc = cli_texts(&only, &n_only, arguments, "only");
   for (size_t i = 0; rc == 0 && i < out->plan->n_cells; i++) {
     char text[CELL_TEXT];
-    clt_sweep_cell_at(&out->cells[out->n_cells], out->plan, i);
-    clt_sweep_cell_print(&out->cells[out->n_cells], text, sizeof text);
+    clt_sweep_cell_print(&out->cells[i], text, sizeof text);
     bool chosen = n_only == 0;
     for (size_t k = 0; k < n_only && !chosen; k++) chosen = cli_has_words(text, only[k]);
-    out->n_cells += chosen;
+    if (chosen) out->cells[out->n_cells++] = out->cells[i];
   }
   free(only);
   if (rc == 0 && out->n_cells == 0)
@@ -213,7 +167,6 @@ static void sweep_release(cli_sweep *s) {
     json_decref(s->rows[i].line);
   }
   free(s->rows);
-  free(s->cells);
   free(s->devices);
   json_decref(s->missing);
   if (s->results.path && s->results.fd >= 0) close(s->results.fd);

@@ -13,12 +13,6 @@ typedef struct cli_results {
   int fd;        /* -1: not open for writing */
 } cli_results;   /* path NULL: nothing */
 
-/* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
-int cli_results_open(cli_results *results);
-
-/* Appends a line and synchronises. Returns 0, or an exit code after a message. One thread at a time. */
-int cli_results_append(cli_results *results, const json_t *line);
-
 /* --- the tunings --- */
 
 typedef enum cli_row_state { CLI_ROW_OPEN, CLI_ROW_FINISHED, CLI_ROW_FAILED } cli_row_state;
@@ -44,7 +38,7 @@ typedef struct cli_sweep {
   clt_device_info *devices; /* those chosen */
   size_t n_devices;
   json_t *missing;       /* texts of the plan that no device fits, with the reason */
-  clt_sweep_cell *cells; /* those chosen, ascending: n_cells */
+  clt_sweep_cell *cells; /* the plan's, of which only the n_cells chosen ones are left */
   size_t n_cells;
   cli_row *rows; /* [device][cell] */
   cli_results results;

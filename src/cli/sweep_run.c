@@ -1,11 +1,15 @@
 /* Runs what is open of a sweep, and says on standard error how that gets on: a bar on a terminal, a line a tuning
  * elsewhere. Tunings on one physical device come one after the other, in a thread of their own. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -36,6 +40,53 @@ typedef struct runner {
   size_t n_finished, n_failed; /* also those of runs before */
   double next_s;               /* when the bar is drawn again */
 } runner;
+
+/* --- the file of results --- */
+
+static int fail_to_write(const cli_results *results) {
+  return cli_failure("cannot write to '%s': %s; --output names another file", results->path, strerror(errno));
+}
+
+/* Opens the file for appending, making it. Returns 0, or an exit code after a message. */
+static int open_results(cli_results *results) {
+  char last = '\n';
+  clt_replacement special;
+  clt_error error = {0};
+  if (clt_file_is_special(results->path)) { /* /dev/stdout, a pipe */
+    if (clt_file_replace_open(&special, results->path, &error)) return cli_report(&error);
+    results->fd = special.fd;
+    special.fd = -1;
+    clt_file_replace_abort(&special);
+    return 0;
+  }
+  results->fd = open(results->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (results->fd < 0) return fail_to_write(results);
+  /* A file that ends within a line is continued on the next one. */
+  off_t bytes = lseek(results->fd, 0, SEEK_END);
+  bool cut = bytes > 0 && pread(results->fd, &last, 1, bytes - 1) == 1 && last != '\n';
+  return cut && write(results->fd, "\n", 1) != 1 ? fail_to_write(results) : 0;
+}
+
+/* Appends a line in one piece, so that those of several sweeps that share the file do not run together, and
+ * synchronises. */
+static int append_result(cli_results *results, const json_t *line) {
+  char *json = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL, *text;
+  clt_text whole = {0};
+  clt_text_printf(&whole, "%s\n", json ? json : "");
+  free(json);
+  size_t n = whole.n;
+  if (clt_text_take(&text, &whole, NULL) || json == NULL) return cli_failure("out of memory");
+  int rc = flock(results->fd, LOCK_EX) ? fail_to_write(results) : 0;
+  if (rc == 0) {
+    ssize_t put = write(results->fd, text, n);
+    if (put >= 0 && put < (ssize_t)n) errno = ENOSPC;
+    if (put != (ssize_t)n || (fdatasync(results->fd) && errno != EINVAL)) /* a pipe has nothing to synchronise */
+      rc = fail_to_write(results);
+    flock(results->fd, LOCK_UN);
+  }
+  free(text);
+  return rc;
+}
 
 /* --- progress; under the lock --- */
 
@@ -148,8 +199,8 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
       "{s:s, s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:o, s:o, s:s*, s:o*, s:o*, s:o*, s:o, s:o, s:{s:I, s:I, s:I, s:I},"
       " s:I, s:s, s:o, s:o, s:I, s:s}",
       "tuning", t->key, "device", device->name, "driver", device->driver_version, "problem",
-      clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell->label, "budget",
-      (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed, "best_s",
+      clt_problem_name(t->cell->problem), "sizes", cli_json_sizes(t->instance), "searcher", t->cell->by->label,
+      "budget", (json_int_t)t->cell->budget, "seed", (json_int_t)t->cell->seed, "best_s",
       clt_json_real(found ? r->best.time_s : NAN), "default_s",
       clt_json_real(r->has_default ? r->default_measurement.time_s : NAN), "objective", has_value ? name : NULL,
       "maximised", has_value ? json_boolean(goal == CLT_MAXIMISE) : NULL, "best_value",
@@ -184,7 +235,7 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
       row->reason = strdup(error.message);
     }
     pthread_mutex_lock(&run->lock);
-    rc = cli_results_append(&run->sweep->results, row->line);
+    rc = append_result(&run->sweep->results, row->line);
     if (run->rc == 0) run->rc = rc;
     pthread_mutex_unlock(&run->lock);
   } else if (rc != CLT_E_STOPPED) {
@@ -239,7 +290,7 @@ int cli_sweep_run(cli_sweep *sweep, int64_t jobs, bool quiet) {
   cli_progress_init(&run.progress, quiet, NULL);
   run.lanes = calloc(sweep->n_devices, sizeof *run.lanes);
   run.lane_of = calloc(sweep->n_devices, sizeof *run.lane_of);
-  int rc = run.lanes && run.lane_of ? cli_results_open(&sweep->results) : cli_failure("out of memory");
+  int rc = run.lanes && run.lane_of ? open_results(&sweep->results) : cli_failure("out of memory");
   for (size_t d = 0; rc == 0 && d < sweep->n_devices; d++) {
     char key[256];
     size_t i = 0;

@@ -12,7 +12,7 @@
 static const char *const figure_names[] = {
     "best_s",      "default_s",        "best_value", "default_value", "speedup_over_default",
     "evaluations", "fraction_of_best", "wall_s"};
-enum { FRACTION = 6, N_FIGURES = sizeof figure_names / sizeof *figure_names };
+enum { SPEEDUP = 4, EVALUATIONS, FRACTION, N_FIGURES = sizeof figure_names / sizeof *figure_names };
 
 /* The cells first .. first+n-1, which differ in their seeds alone. scratch has room for n numbers of each figure. */
 static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t n, double *scratch) {
@@ -29,15 +29,10 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
     if (failed && reason == NULL) reason = row->reason ? row->reason : "out of memory";
     if (!cli_row_found(row)) continue;
     double cost = cli_row_cost(row, false);
-    const double figures[N_FIGURES] = {cli_row_number(row, "best_s"),
-                                       cli_row_number(row, "default_s"),
-                                       cli_row_number(row, "best_value"),
-                                       cli_row_number(row, "default_value"),
-                                       cli_row_cost(row, true) / cost,
-                                       cli_row_number(row, "total"),
-                                       cost,
-                                       cli_row_number(row, "wall_s")};
-    for (size_t f = 0; f < N_FIGURES; f++) scratch[f * n + found] = figures[f];
+    for (size_t f = 0; f < N_FIGURES; f++)
+      scratch[f * n + found] = f == SPEEDUP    ? cli_row_cost(row, true) / cost
+                               : f == FRACTION ? cost
+                                               : cli_row_number(row, f == EVALUATIONS ? "total" : figure_names[f]);
     found++;
   }
   while (beside > 0 && cells[beside - 1].size_set == cell->size_set) beside--;
@@ -51,8 +46,8 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
   json_t *out =
       json_pack("{s:o, s:o, s:s, s:o, s:s, s:I, s:I, s:I, s:I}", "device", clt_json_text(s->devices[device].name),
                 "driver", clt_json_text(s->devices[device].driver_version), "problem", clt_problem_name(cell->problem),
-                "sizes", sizes, "searcher", cell->label, "budget", (json_int_t)cell->budget, "tunings", (json_int_t)n,
-                "found", n_found, "failed", n_failed);
+                "sizes", sizes, "searcher", cell->by->label, "budget", (json_int_t)cell->budget, "tunings",
+                (json_int_t)n, "found", n_found, "failed", n_failed);
   for (size_t f = 0; f < N_FIGURES; f++) {
     double median = clt_median(scratch + f * n, found);
     json_object_set_new(out, figure_names[f], clt_json_real(f == FRACTION ? least / median : median));
@@ -69,7 +64,8 @@ static json_t *make_table(const cli_sweep *s) {
     for (size_t first = 0, n; first < s->n_cells; first += n) {
       const clt_sweep_cell *a = &s->cells[first];
       for (n = 1; first + n < s->n_cells; n++)
-        if (a->size_set != a[n].size_set || a->budget != a[n].budget || strcmp(a->label, a[n].label) != 0) break;
+        if (a->size_set != a[n].size_set || a->budget != a[n].budget || strcmp(a->by->label, a[n].by->label) != 0)
+          break;
       json_array_append_new(table, make_line(s, d, first, n, scratch));
     }
   if (scratch == NULL) json_decref(table), table = NULL;
@@ -200,9 +196,8 @@ static void print_csv(const json_t *table) {
                                         "wall_s",        "best_value",
                                         "default_value", "reason"};
   const size_t n = sizeof columns / sizeof *columns;
-  puts(
-      "device,driver,problem,sizes,searcher,budget,tunings,found,failed,best_s,default_s,speedup,evaluations,"
-      "fraction_of_best,wall_s,best_value,default_value,reason");
+  for (size_t c = 0; c < n; c++)
+    printf("%s%c", strcmp(columns[c], figure_names[SPEEDUP]) ? columns[c] : "speedup", c + 1 < n ? ',' : '\n');
   for (size_t i = 0; i < json_array_size(table); i++) {
     const json_t *line = json_array_get(table, i);
     for (size_t c = 0; c < n; c++) {

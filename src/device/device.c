@@ -78,7 +78,7 @@ static const device_field fields[] = {
 
 static const char *json_key(const device_field *field) { return field->property + strlen("device."); }
 
-static const char *type_name(clt_device_type type) {
+const char *clt_device_type_name(clt_device_type type) {
   static const char *const names[] = {"cpu", "gpu", "accelerator", "other"};
   return (unsigned)type < 4 ? names[type] : "other";
 }
@@ -127,7 +127,7 @@ clt_value clt_device_property(const clt_device_info *device, size_t index) {
       break;
     case FIELD_BOOL: return (clt_value){.type = CLT_BOOL, .integer = *(const bool *)at};
     case FIELD_REAL: return (clt_value){.type = CLT_REAL, .real = *(const double *)at};
-    case FIELD_TYPE: return (clt_value){.type = CLT_STRING, .text = type_name(*(const clt_device_type *)at)};
+    case FIELD_TYPE: return (clt_value){.type = CLT_STRING, .text = clt_device_type_name(*(const clt_device_type *)at)};
   }
   return value;
 }
@@ -160,7 +160,7 @@ static const char *read_member(clt_device_info *device, const device_field *fiel
       return NULL;
     case FIELD_TYPE:
       for (clt_device_type type = CLT_DEVICE_CPU; text && type <= CLT_DEVICE_OTHER; type++)
-        if (strcmp(text, type_name(type)) == 0) return *(clt_device_type *)at = type, NULL;
+        if (strcmp(text, clt_device_type_name(type)) == 0) return *(clt_device_type *)at = type, NULL;
       return "\"cpu\", \"gpu\", \"accelerator\" or \"other\"";
     case FIELD_BOOL:
       if (!json_is_boolean(json)) return "true or false";
@@ -230,7 +230,7 @@ static bool device_matches(const clt_device_info *device, match_level level, con
       return is_place(text) && strtol(text, NULL, 10) == device->platform_index &&
              strtol(strchr(text, ':') + 1, NULL, 10) == device->device_index;
     case BY_UUID: return matches_uuid(device, text);
-    case BY_TYPE: return device->type != CLT_DEVICE_OTHER && strcasecmp(type_name(device->type), text) == 0;
+    case BY_TYPE: return device->type != CLT_DEVICE_OTHER && strcasecmp(clt_device_type_name(device->type), text) == 0;
     case BY_SUFFIX: return device->icd_suffix[0] && strcasecmp(device->icd_suffix, text) == 0;
     case BY_PLATFORM: return strcasestr(device->platform_name, text) != NULL;
     case BY_NAME:

@@ -4,6 +4,8 @@
 
 #include <clatune/device.h>
 
+const char *clt_device_type_name(clt_device_type type); /* "cpu", "gpu", "accelerator", "other" */
+
 /* The key of the physical device, for its lock: "cpu", "gpu-<uuid>", "gpu-<pci address>" or a form of the name. Returns
  * the length needed. */
 int clt_device_lock_key(const clt_device_info *device, char *out, size_t capacity);

@@ -1,5 +1,4 @@
-/* The cells of a plan by number: size outermost, then searcher, budget, seed; the devices that a text stands for; and
- * the settings of a cell's tuning. */
+/* A plan's cells: what they are called, the devices that a text stands for, and the settings of a tuning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
 #include "problem/guidance.h"
 #include "session/session.h"
 #include "space/expr.h"
@@ -24,45 +24,14 @@ bool clt_sweep_is_of_commands(const clt_sweep *sweep) {
   return sweep->n_problems > 0 && clt_problem_is_command(sweep->problems[0].problem);
 }
 
-void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index) {
-  size_t low = 0, high = sweep->n_problems; /* the last problem whose first cell is not behind the index */
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (sweep->problems[middle].first_cell <= index)
-      low = middle;
-    else
-      high = middle;
-  }
-  const clt_sweep_problem *p = &sweep->problems[low];
-  const clt_sweep_axes *axes = &p->axes;
-  size_t of_set = p->n_cells / p->n_sets, set = (index - p->first_cell) / of_set;
-  size_t rest = (index - p->first_cell) % of_set; /* in the end: the number among the searcher's cells */
-  const clt_sweep_searcher *searcher = axes->searchers;
-  for (;; searcher++) {
-    size_t of_searcher = searcher->searcher ? axes->n_budgets * axes->n_seeds : 1;
-    if (rest < of_searcher) break;
-    rest -= of_searcher;
-  }
-  *out = (clt_sweep_cell){.index = index,
-                          .problem = p->problem,
-                          .sizes = p->sizes + set * p->n_sizes,
-                          .n_sizes = p->n_sizes,
-                          .size_set = p->first_set + set,
-                          .label = searcher->label,
-                          .searcher = searcher->searcher,
-                          .entry = searcher,
-                          .budget = searcher->searcher ? axes->budgets[rest / axes->n_seeds] : 0,
-                          .seed = (uint64_t)axes->seeds[rest % axes->n_seeds]};
-}
-
 int clt_sweep_cell_print(const clt_sweep_cell *cell, char *out, size_t capacity) {
   clt_text text = {0};
   clt_text_add(&text, clt_problem_name(cell->problem));
   for (size_t i = 0; i < cell->n_sizes; i++)
     clt_text_printf(&text, " %s=%lld", cell->sizes[i].name, (long long)cell->sizes[i].value);
-  clt_text_printf(&text, " %s", cell->label);
+  clt_text_printf(&text, " %s", cell->by->label);
   if (cell->budget) clt_text_printf(&text, " budget=%lld", (long long)cell->budget);
-  if (cell->searcher) clt_text_printf(&text, " seed=%llu", (unsigned long long)cell->seed);
+  if (cell->by->searcher) clt_text_printf(&text, " seed=%llu", (unsigned long long)cell->seed);
   int n = snprintf(out, capacity, "%s", text.bytes ? text.bytes : "");
   clt_text_release(&text);
   return n;
@@ -74,11 +43,8 @@ int clt_sweep_select(size_t *out, size_t *n_out, const clt_device_info *devices,
                      clt_error *error) {
   size_t n_found = 0;
   for (size_t i = 0; i < n; i++) {
-    const char *kind = devices[i].type == CLT_DEVICE_CPU           ? "cpu"
-                       : devices[i].type == CLT_DEVICE_GPU         ? "gpu"
-                       : devices[i].type == CLT_DEVICE_ACCELERATOR ? "accelerator"
-                                                                   : "all";
-    if (strcasecmp(text, "all") == 0 || strcasecmp(text, kind) == 0) out[n_found++] = i;
+    bool is_kind = devices[i].type != CLT_DEVICE_OTHER && strcasecmp(text, clt_device_type_name(devices[i].type)) == 0;
+    if (is_kind || strcasecmp(text, "all") == 0) out[n_found++] = i;
   }
   *n_out = n_found ? n_found : 1;
   return n_found ? CLT_OK : clt_device_select(out, devices, n, text, error);
@@ -119,18 +85,19 @@ int clt_sweep_settings(clt_tune_settings *out, const clt_sweep *sweep, const clt
   clt_tune_settings s = sweep->tuning;
   clt_config *configurations = NULL;
   size_t left_out = 0;
+  const char *searcher = cell->by->searcher;
   s.instance = instance;
   s.evaluator = clt_tune_evaluator(sweep->evaluator, cell->problem);
   s.evaluator_settings = sweep->evaluator_settings;
   s.n_evaluator_settings = sweep->n_evaluator_settings;
-  s.searcher = cell->searcher ? cell->searcher : "exhaustive"; /* which is not asked where configurations are listed */
-  s.searcher_settings = cell->entry->settings;
-  s.n_searcher_settings = cell->entry->n_settings;
+  s.searcher = searcher ? searcher : "exhaustive"; /* which is not asked where configurations are listed */
+  s.searcher_settings = cell->by->settings;
+  s.n_searcher_settings = cell->by->n_settings;
   s.budget = cell->budget;
   s.seed = cell->seed;
-  int rc = cell->searcher ? CLT_OK
-                          : list_configurations(&configurations, &s.n_configurations, &left_out,
-                                                cell->entry->configurations, instance, error);
+  int rc = searcher ? CLT_OK
+                    : list_configurations(&configurations, &s.n_configurations, &left_out, cell->by->configurations,
+                                          instance, error);
   if (rc) return rc;
   s.configurations = configurations;
   if (n_left_out) *n_left_out = left_out;

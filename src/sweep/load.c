@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/plugin.h"
 #include "eval/evaluators.h"
 #include "problem/guidance.h"
@@ -169,10 +170,18 @@ static int64_t *read_distinct_numbers(size_t *n, const clt_node *parent, const c
   return numbers;
 }
 
-/* What a problem is tuned by. What is not stated is inherited. */
-static clt_sweep_axes read_axes(clt_sweep *sweep, const clt_node *parent, const clt_sweep_axes *usual) {
+/* What a problem is tuned by. */
+typedef struct tuning_axes {
+  clt_sweep_searcher *searchers;
+  size_t n_searchers;
+  int64_t *budgets, *seeds;
+  size_t n_budgets, n_seeds;
+} tuning_axes;
+
+/* What is not stated is inherited. */
+static tuning_axes read_axes(clt_sweep *sweep, const clt_node *parent, const tuning_axes *usual) {
   clt_node list = clt_node_member(parent, "Searchers");
-  clt_sweep_axes axes = {0};
+  tuning_axes axes = {0};
   size_t n = list.json && clt_node_ok(parent) ? count_items(&list, MAX_SEARCHERS, "searchers") : 0;
   axes.searchers = clt_node_new(&list, n, sizeof *axes.searchers);
   for (size_t i = 0; i < n && clt_node_ok(parent); i++) {
@@ -192,7 +201,8 @@ static clt_sweep_axes read_axes(clt_sweep *sweep, const clt_node *parent, const 
 
 /* --- problems --- */
 
-static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node *node) {
+/* A problem, and what it adds to the cells: sizes outermost, then searcher, budget, seed. */
+static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const tuning_axes *usual, const clt_node *node) {
   clt_node place = json_is_string(node->json) ? *node : clt_node_member(node, "Problem");
   const char *name = json_string_value(place.json);
   clt_error cause = {0};
@@ -207,15 +217,26 @@ static void read_problem(clt_sweep_problem *p, clt_sweep *sweep, const clt_node 
   if (!clt_node_ok(node)) return;
   p->n_sizes = clt_problem_n_sizes(p->problem);
   clt_sweep_read_sizes(p, node);
-  p->axes = read_axes(sweep, node, &sweep->axes);
-  for (size_t i = 0; i < p->axes.n_searchers; i++)
-    of_set += p->axes.searchers[i].searcher ? p->axes.n_budgets * p->axes.n_seeds : 1;
-  p->first_cell = sweep->n_cells;
-  p->first_set = p > sweep->problems ? p[-1].first_set + p[-1].n_sets : 0;
-  if (of_set > MAX_CELLS || p->n_sets * of_set > MAX_CELLS - sweep->n_cells)
+  const tuning_axes axes = read_axes(sweep, node, usual);
+  if (!clt_node_ok(node)) return;
+  for (size_t i = 0; i < axes.n_searchers; i++)
+    of_set += axes.searchers[i].searcher ? axes.n_budgets * axes.n_seeds : 1;
+  size_t n = of_set > MAX_CELLS ? MAX_CELLS + 1 : p->n_sets * of_set, first = sweep->n_cells;
+  if (n > MAX_CELLS - first)
     clt_node_fail(node, "the plan has more than %d tunings a device", MAX_CELLS);
-  p->n_cells = p->n_sets * of_set;
-  sweep->n_cells += p->n_cells;
+  else if (clt_grow(&sweep->cells, &sweep->cells_capacity, first + n, sizeof *sweep->cells))
+    clt_node_fail_as(node, CLT_E_MEMORY, "out of memory");
+  for (size_t set = 0; set < p->n_sets && clt_node_ok(node); set++)
+    for (const clt_sweep_searcher *by = axes.searchers; by < axes.searchers + axes.n_searchers; by++)
+      for (size_t i = 0; i < (by->searcher ? axes.n_budgets * axes.n_seeds : 1); i++)
+        sweep->cells[sweep->n_cells++] =
+            (clt_sweep_cell){.problem = p->problem,
+                             .sizes = p->sizes + set * p->n_sizes,
+                             .n_sizes = p->n_sizes,
+                             .size_set = set + (first ? sweep->cells[first - 1].size_set + 1 : 0),
+                             .by = by,
+                             .budget = by->searcher ? axes.budgets[i / axes.n_seeds] : 0,
+                             .seed = (uint64_t)axes.seeds[i % axes.n_seeds]};
   if (clt_problem_is_command(p->problem) != clt_sweep_is_of_commands(sweep))
     clt_node_fail(node, "a plan is of kernels or of programs, not of both; make it two");
 }
@@ -309,14 +330,14 @@ static int read_sections(clt_sweep *sweep, clt_error *error) {
   if (!clt_node_ok(&root)) return reading.rc;
   searcher->label = searcher->searcher = CLT_DEFAULT_SEARCHER;
   numbers[1] = 1;
-  const clt_sweep_axes usual = {searcher, 1, numbers, numbers + 1, 1, 1};
-  sweep->axes = read_axes(sweep, &root, &usual);
+  const tuning_axes usual = {searcher, 1, numbers, numbers + 1, 1, 1};
+  const tuning_axes axes = read_axes(sweep, &root, &usual);
   if (problems.json == NULL) clt_node_fail(&root, "needs \"Problems\"");
   n = count_items(&problems, MAX_PROBLEMS, "problems");
   sweep->problems = clt_node_new(&problems, n, sizeof *sweep->problems);
   for (size_t i = 0; i < n && clt_node_ok(&root); i++) {
     clt_node item = item_at(&problems, i);
-    read_problem(&sweep->problems[sweep->n_problems++], sweep, &item);
+    read_problem(&sweep->problems[sweep->n_problems++], sweep, &axes, &item);
   }
   return reading.rc;
 }
@@ -339,6 +360,7 @@ int clt_sweep_load(clt_sweep **out, const char *path, clt_error *error) {
 void clt_sweep_free(clt_sweep *sweep) {
   if (sweep == NULL) return;
   for (size_t i = 0; i < sweep->n_problems; i++) clt_problem_free(sweep->problems[i].problem);
+  free(sweep->cells);
   json_decref(sweep->kept);
   clt_source_release(&sweep->source);
   free(sweep);

@@ -2,18 +2,7 @@
  * seed.
  *
  * A *cell* is one tuning on one device. The plan lists the cells of a device; the caller has the devices, makes the
- * instance of a cell, and runs clt_tune with the settings that the cell gives:
- *
- *   clt_sweep_load(&sweep, "plan.json", &error);
- *   for (size_t i = 0; i < sweep->n_cells; i++) {
- *     clt_sweep_cell cell;
- *     clt_sweep_cell_at(&cell, sweep, i);
- *     clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, device, &error);
- *     clt_sweep_settings(&settings, sweep, &cell, instance, NULL, &error);
- *     settings.store = store;
- *     clt_tune(&result, &settings, &error);
- *     ...
- *   }
+ * instance of a cell, gets its settings from clt_sweep_settings, adds the store and runs clt_tune.
  *
  * A plan names problem files, so it is trusted as they are: as a Makefile. A clt_sweep is immutable once loaded and may
  * be read from several threads. */
@@ -28,30 +17,33 @@
 #define CLT_MAX_SWEEP_SIZES 100000  /* sets of sizes of a problem */
 #define CLT_MAX_SWEEP_LISTED 100000 /* listed configurations of a searcher */
 
+/* What decides what is measured. */
 typedef struct clt_sweep_searcher {
-  const char *label, *searcher; /* searcher NULL: listed */
+  const char *label;    /* what it is called in tables: the plan's "Name", else the searcher's own */
+  const char *searcher; /* NULL: the configurations are listed */
   clt_setting *settings;
   size_t n_settings;
   const json_t *configurations; /* where they are listed: a list of objects */
 } clt_sweep_searcher;
 
-/* What a problem is tuned by. */
-typedef struct clt_sweep_axes {
-  clt_sweep_searcher *searchers;
-  size_t n_searchers;
-  int64_t *budgets, *seeds;
-  size_t n_budgets, n_seeds;
-} clt_sweep_axes;
-
 typedef struct clt_sweep_problem {
   clt_problem *problem;
-  clt_size *sizes; /* n_sets x n_sizes; names are borrowed from the problem */
+  clt_size *sizes; /* n_sets x n_sizes, in the problem's order; names are borrowed from the problem */
   size_t n_sets, n_sizes;
-  clt_sweep_axes axes;
-  size_t first_cell, n_cells, first_set;
 } clt_sweep_problem;
 
-/* Everything but the problems, and what is kept, belongs to the source. */
+/* One tuning, but for the device. All of it is borrowed from the sweep. */
+typedef struct clt_sweep_cell {
+  const clt_problem *problem;
+  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order */
+  size_t n_sizes;
+  size_t size_set; /* cells of one device with the same number have the same problem and sizes; they stand together */
+  const clt_sweep_searcher *by;
+  int64_t budget; /* as in clt_tune_settings; 0 where the configurations are listed */
+  uint64_t seed;
+} clt_sweep_cell;
+
+/* Everything but the problems, the cells and what is kept belongs to the source. */
 typedef struct clt_sweep {
   clt_source source;
   const char *folder, *name;
@@ -59,27 +51,13 @@ typedef struct clt_sweep {
   const char **devices; /* the texts of "Devices"; none where the plan leaves the choice to its user */
   size_t n_devices;
   clt_sweep_problem *problems;
-  size_t n_problems, n_cells;
-  clt_sweep_axes axes;
+  clt_sweep_cell *cells; /* at most a million: size outermost, then searcher, budget, seed */
+  size_t n_problems, n_cells, cells_capacity;
   const char *evaluator; /* NULL: what the problems are for */
   clt_setting *evaluator_settings;
   size_t n_evaluator_settings;
   clt_tune_settings tuning; /* limits and the like */
 } clt_sweep;
-
-/* One tuning, but for the device. All of it is borrowed from the sweep. */
-typedef struct clt_sweep_cell {
-  size_t index;
-  const clt_problem *problem;
-  const clt_size *sizes; /* n_sizes: all problem parameters, in the problem's order */
-  size_t n_sizes;
-  size_t size_set;   /* cells of one device with the same number have the same problem and sizes; they stand together */
-  const char *label; /* what the searcher is called in tables: the plan's "Name", else the searcher's own */
-  const char *searcher;            /* NULL: the configurations are listed */
-  const clt_sweep_searcher *entry; /* the plan's, whose settings or configurations these are */
-  int64_t budget;                  /* as in clt_tune_settings; 0 where the configurations are listed */
-  uint64_t seed;
-} clt_sweep_cell;
 
 /* Reads a plan and the problem files that it names; random sizes are drawn. Mistakes are reported with file, line and
  * key (CLT_E_FORMAT, CLT_E_RANGE, CLT_E_NOT_FOUND, ...). No kernel is read and no device is asked for. */
@@ -91,9 +69,6 @@ const char *clt_sweep_name(const clt_sweep *sweep); /* the plan's "Name", else i
 /* Whether its problems are programs (docs/commands.md) and not kernels: then the only device is the machine itself
  * (clt_device_host). */
 bool clt_sweep_is_of_commands(const clt_sweep *sweep);
-
-/* A cell of a device: index < n_cells, which is at most a million. */
-void clt_sweep_cell_at(clt_sweep_cell *out, const clt_sweep *sweep, size_t index);
 
 /* "convolution width=512 height=512 surrogate budget=100 seed=1": a cell for people. Returns the length needed, as
  * snprintf does. */

@@ -37,11 +37,10 @@ static void set_up(void) {
 
 static void use_cell(const clt_sweep *sweep, size_t index) {
   static clt_device_info device = {.name = "d", .platform_name = "p", .driver_version = "1", .compute_units = 1};
-  clt_sweep_cell cell;
+  const clt_sweep_cell cell = sweep->cells[index];
   clt_instance *instance = NULL;
   clt_tune_settings settings;
   char text[64];
-  clt_sweep_cell_at(&cell, sweep, index);
   clt_sweep_cell_print(&cell, text, sizeof text);
   if (clt_instance_new(&instance, cell.problem, cell.sizes, cell.n_sizes, &device, NULL)) return;
   if (clt_sweep_settings(&settings, sweep, &cell, instance, NULL, NULL) == 0) clt_sweep_settings_release(&settings);

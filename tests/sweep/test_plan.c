@@ -36,10 +36,8 @@ static clt_sweep *load(const char *json) {
 }
 
 static void expect_cell(const clt_sweep *sweep, size_t index, const char *text) {
-  clt_sweep_cell cell;
+  const clt_sweep_cell cell = sweep->cells[index];
   char printed[256], short_one[8];
-  clt_sweep_cell_at(&cell, sweep, index);
-  assert_int_equal(cell.index, index);
   assert_int_equal(clt_sweep_cell_print(&cell, printed, sizeof printed), strlen(text));
   assert_string_equal(printed, text);
   assert_int_equal(clt_sweep_cell_print(&cell, short_one, sizeof short_one), strlen(text));
@@ -76,20 +74,14 @@ static void cells_are_all_combinations_with_seeds_fastest(void **state) {
   expect_cell(sweep, 6, "bank R=8 C=64 H=3 F=4 local budget=20 seed=1");
   expect_cell(sweep, 23, "bank R=16 C=64 H=3 F=1 local budget=100 seed=3");
   expect_cell(sweep, 24, "bank R=64 C=5 H=3 F=4 r budget=7 seed=9");
-  clt_sweep_cell first, last;
-  clt_sweep_cell_at(&first, sweep, 11);
-  clt_sweep_cell_at(&last, sweep, 12);
-  assert_int_equal(first.size_set, 0);
-  assert_int_equal(last.size_set, 1);
-  clt_sweep_cell_at(&last, sweep, 24);
-  assert_int_equal(last.size_set, 2);
+  assert_int_equal(sweep->cells[11].size_set, 0);
+  assert_int_equal(sweep->cells[12].size_set, 1);
+  assert_int_equal(sweep->cells[24].size_set, 2);
   clt_sweep_free(sweep);
 }
 
 static int64_t size_of(const clt_sweep *sweep, size_t index, size_t size) {
-  clt_sweep_cell cell;
-  clt_sweep_cell_at(&cell, sweep, index);
-  return cell.sizes[size].value;
+  return sweep->cells[index].sizes[size].value;
 }
 
 static void sizes_may_be_a_grid_with_conditions(void **state) {
@@ -163,7 +155,7 @@ static void the_examples_can_be_read(void **state) {
 static clt_instance *instance_of(const clt_sweep *sweep, size_t index, clt_sweep_cell *cell, int64_t R) {
   static clt_device_info device = {.name = "d", .platform_name = "p", .driver_version = "1", .compute_units = 2};
   clt_instance *instance = NULL;
-  clt_sweep_cell_at(cell, sweep, index);
+  *cell = sweep->cells[index];
   clt_size size = {"R", R};
   assert_int_equal(
       clt_instance_new(&instance, cell->problem, R ? &size : cell->sizes, R ? 1 : cell->n_sizes, &device, NULL),
@@ -215,7 +207,7 @@ static void expect_listed(const char *searcher, int64_t R, size_t expected_left_
   }
   assert_string_equal(text, expected);
   assert_int_equal(left_out, expected_left_out);
-  assert_string_equal(cell.label, "grid");
+  assert_string_equal(cell.by->label, "grid");
   clt_sweep_settings_release(&s);
   clt_instance_free(instance);
   clt_sweep_free(sweep);
