@@ -227,7 +227,7 @@ static int ants_propose(void *state, clt_config *out, clt_error *error) {
 
 static int ants_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   ants_state *s = state;
-  static const clt_steps_rules rules = {ants_propose, ants_learn};
+  static const clt_steps_rules rules = {.propose = ants_propose, .learn = ants_learn};
   const ants_options *o = options;
   s->options = *o;
   s->iteration = s->overall = CLT_NO_BEST;

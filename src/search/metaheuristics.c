@@ -31,13 +31,11 @@ typedef struct walk_state {
 } walk_state;
 
 static int walk_init(walk_state *s, const clt_search_setup *setup, const void *options, const clt_steps_rules *rules,
-                     const char *phase, clt_error *error) {
+                     clt_error *error) {
   s->options = *(const walk_options *)options;
   s->best = s->centre = CLT_NO_BEST;
   s->starts_left = s->options.starts;
-  int rc = clt_steps_init(&s->steps, setup, rules, error);
-  s->steps.phase = phase;
-  return rc;
+  return clt_steps_init(&s->steps, setup, rules, error);
 }
 
 static void walk_fini(void *state) {
@@ -78,8 +76,8 @@ static int hill_climb_learn(void *state, clt_config config, double cost, clt_err
 }
 
 static int hill_climb_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {.propose = hill_climb_propose, .learn = hill_climb_learn};
-  return walk_init(state, setup, options, &rules, "climbing", error);
+  static const clt_steps_rules rules = {.phase = "climbing", .propose = hill_climb_propose, .learn = hill_climb_learn};
+  return walk_init(state, setup, options, &rules, error);
 }
 
 static const clt_option hill_climb_table[] = {
@@ -148,8 +146,8 @@ static int local_learn(void *state, clt_config config, double cost, clt_error *e
 }
 
 static int local_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {.propose = local_propose, .learn = local_learn};
-  return walk_init(state, setup, options, &rules, "starting", error);
+  static const clt_steps_rules rules = {.phase = "starting", .propose = local_propose, .learn = local_learn};
+  return walk_init(state, setup, options, &rules, error);
 }
 
 static const clt_option local_table[] = {
@@ -197,9 +195,9 @@ static int annealing_learn(void *state, clt_config config, double cost, clt_erro
 }
 
 static int annealing_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {.propose = annealing_propose, .learn = annealing_learn};
+  static const clt_steps_rules rules = {.phase = "annealing", .propose = annealing_propose, .learn = annealing_learn};
   walk_state *s = state;
-  int rc = walk_init(s, setup, options, &rules, "annealing", error);
+  int rc = walk_init(s, setup, options, &rules, error);
   if (s->options.cooling == 0) s->options.cooling = setup->budget == INT64_MAX ? 200 : setup->budget;
   if (s->options.cooling == 0) s->options.cooling = 1;
   return rc;
@@ -261,9 +259,10 @@ static int genetic_learn(void *state, clt_config config, double cost, clt_error 
 }
 
 static int genetic_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
-  static const clt_steps_rules rules = {.propose = genetic_propose, .learn = genetic_learn};
+  static const clt_steps_rules rules = {
+      .phase = "first population", .propose = genetic_propose, .learn = genetic_learn};
   walk_state *s = state;
-  int rc = walk_init(s, setup, options, &rules, "first population", error);
+  int rc = walk_init(s, setup, options, &rules, error);
   s->members = clt_new_array((size_t)s->options.population, sizeof *s->members);
   return rc || s->members ? rc : clt_fail_memory(error);
 }

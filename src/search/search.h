@@ -22,20 +22,6 @@ extern const clt_searcher_type clt_searcher_ants;
 extern const clt_searcher_type clt_searcher_groups;
 extern const clt_searcher_type clt_searcher_surrogate;
 
-/* How many evaluations the searcher may ask for: the budget without what is evaluated before it is asked. */
-static inline int64_t clt_search_allowance(const clt_search_setup *setup) {
-  int64_t before = (int64_t)setup->n_evaluated;
-  if (setup->budget == INT64_MAX) return setup->budget;
-  return setup->budget > before ? setup->budget - before : 0;
-}
-
-/* Whether a canonical configuration is evaluated before the searcher is asked. */
-static inline bool clt_search_is_evaluated(const clt_search_setup *setup, clt_config config) {
-  for (size_t i = 0; i < setup->n_evaluated; i++)
-    if (setup->evaluated[i] == config) return true;
-  return false;
-}
-
 /* The budget of searchers that are over when they have gone through what there is (steps.c). */
 int64_t clt_search_without_end(const void *options);
 
@@ -84,10 +70,13 @@ int clt_draw_next(clt_draw *draw, const clt_map *skip, clt_config *out, clt_erro
 
 /* An algorithm, whose state begins with its clt_steps. The cost of a configuration that failed is INFINITY. */
 typedef struct clt_steps_rules {
+  const char *phase; /* the first one that is reported */
   /* A configuration that clt_steps_is_new. CLT_CONFIG_NONE: cannot tell before the next result is learnt; where none is
    * to come, a random configuration is taken, unless steps.left was set to 0: it is over. */
   int (*propose)(void *state, clt_config *out, clt_error *error);
-  /* The result of a proposal, of a random configuration taken in its place, or of what is evaluated first. Nullable. */
+  /* The result of a proposal, of a random configuration taken in its place, or of what is evaluated first. NULL: what
+   * is proposed depends on no result, or on all of those before (steps.n_learnt == steps.n_asked): nothing is held up.
+   */
   int (*learn)(void *state, clt_config config, double cost, clt_error *error);
   /* Not 0: proposals come in blocks of the size of the first batch, at most so many, and a block's depend on the
    * results of all blocks before: for algorithms whose learning is dear. */
@@ -99,7 +88,7 @@ typedef struct clt_steps {
   const clt_steps_rules *rules;
   clt_draw draw;
   clt_rng rng;            /* for the algorithm; not that of draw */
-  const char *phase;      /* for clt_steps_report */
+  const char *phase;      /* what is reported; the first one is the rules' */
   int64_t left;           /* may still be asked for */
   struct clt_step *steps; /* by order of asking */
   size_t n_asked, n_learnt, capacity, window;
@@ -129,8 +118,8 @@ double clt_steps_cost(const clt_steps *steps, clt_config config);
 /* Valid, canonical, and never asked for. */
 bool clt_steps_is_new(const clt_steps *steps, clt_config config);
 
-/* A random configuration that is new; CLT_CONFIG_NONE: there is none. */
-int clt_steps_random(clt_steps *steps, clt_config *out, clt_error *error);
+/* A random configuration that is new; CLT_CONFIG_NONE: there is none. state: as propose has it. */
+int clt_steps_random(void *state, clt_config *out, clt_error *error);
 
 /* The parents' values mixed: each parameter has that of a or of b with equal probability, and is drawn anew among its
  * values with probability `rate`. With a == b this is mutation alone. Where many tries give nothing valid, the tree is

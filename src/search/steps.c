@@ -67,9 +67,10 @@ static int set_cost(clt_steps *s, clt_config config, double cost, clt_error *err
 int clt_steps_init(clt_steps *s, const clt_search_setup *setup, const clt_steps_rules *rules, clt_error *error) {
   clt_rng rng;
   clt_rng_init(&rng, setup->seed);
-  *s = (clt_steps){.space = setup->space, .rules = rules, .window = 1, .phase = "search"};
+  *s = (clt_steps){.space = setup->space, .rules = rules, .window = 1, .phase = rules->phase};
   s->rng = clt_rng_split(&rng);
-  s->left = clt_search_allowance(setup);
+  s->left = setup->budget;
+  if (s->left != INT64_MAX) s->left = (int64_t)setup->n_evaluated < s->left ? s->left - (int64_t)setup->n_evaluated : 0;
   clt_draw_init(&s->draw, setup->space, setup->seed);
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < setup->n_evaluated; i++) rc = set_cost(s, setup->evaluated[i], NAN, error);
@@ -101,7 +102,8 @@ bool clt_steps_is_new(const clt_steps *s, clt_config config) {
          clt_map_find(&s->known, config) == NULL;
 }
 
-int clt_steps_random(clt_steps *s, clt_config *out, clt_error *error) {
+int clt_steps_random(void *state, clt_config *out, clt_error *error) {
+  clt_steps *s = state;
   return clt_draw_next(&s->draw, &s->known, out, error);
 }
 
@@ -118,11 +120,12 @@ int clt_steps_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_err
     clt_config config = CLT_CONFIG_NONE;
     int rc = CLT_OK;
     while (rc == CLT_OK) {
-      if (s->n_learnt >= due) rc = s->rules->propose(s, &config, error);
-      if (rc || config != CLT_CONFIG_NONE || s->n_learnt == s->n_asked || !s->steps[s->n_learnt].told) break;
+      bool learns = s->rules->learn != NULL, told = s->n_learnt < s->n_asked && s->steps[s->n_learnt].told;
+      if (learns ? s->n_learnt >= due : !told) rc = s->rules->propose(s, &config, error);
+      if (rc || config != CLT_CONFIG_NONE || !told) break;
       const struct clt_step *step = &s->steps[s->n_learnt++];
       rc = set_cost(s, step->config, step->cost, error);
-      if (rc == CLT_OK && s->rules->learn) rc = s->rules->learn(s, step->config, step->cost, error);
+      if (rc == CLT_OK && learns) rc = s->rules->learn(s, step->config, step->cost, error);
     }
     if (rc) return rc;
     if (config == CLT_CONFIG_NONE) {

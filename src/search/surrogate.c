@@ -345,7 +345,7 @@ static int surrogate_propose(void *state, clt_config *out, clt_error *error) {
 
 static int surrogate_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
   surrogate_state *s = state;
-  static const clt_steps_rules rules = {surrogate_propose, surrogate_learn, LARGEST_BLOCK};
+  static const clt_steps_rules rules = {"spreading", surrogate_propose, surrogate_learn, LARGEST_BLOCK};
   s->options = *(const surrogate_options *)options;
   s->spread_left = s->options.start;
   clt_rng_init(&s->rng, setup->seed);
@@ -354,7 +354,6 @@ static int surrogate_init(void *state, const clt_search_setup *setup, const void
   int rc = clt_steps_init(&s->steps, setup, &rules, error);
   if (!rc) rc = clt_encoding_new(&s->encoding, setup->space, NULL, error);
   if (rc) return rc;
-  s->steps.phase = "spreading";
   size_t n_inputs = s->encoding->n_inputs;
   s->candidate = clt_new_array(n_inputs, sizeof *s->candidate);
   if (s->candidate == NULL) return clt_fail_memory(error);

@@ -32,18 +32,16 @@ typedef struct two_stage_options {
 typedef enum stage { SAMPLING, SECOND, OVER } stage;
 
 typedef struct two_stage_state {
+  clt_steps steps; /* first: its ask is the searcher's */
   clt_search_setup setup;
   int64_t n_samples, most_second; /* how the budget is divided */
   bool chosen;                    /* the second stage ends where the confidence is reached */
   double min_p_valid;             /* less likely ones come after all others */
-  int64_t allowance;
-  clt_draw draw;
-  clt_map seen;  /* asked for, or evaluated before */
   clt_rows rows; /* told, by configuration, so that the order in which results arrived makes no difference */
   size_t n_correct;
-  double best_cost, best_sample_cost;
-  int64_t n_asked, n_told;
-  bool drawn_out; /* the whole space was sampled */
+  double best_cost;
+  clt_best sample; /* the best of the random ones, which the second stage has to beat */
+  bool drawn_out;  /* the whole space was sampled */
   stage stage;
 
   clt_model *model;
@@ -57,7 +55,6 @@ typedef struct two_stage_state {
   int64_t n_second_told, n_second_failed;
   double n_needed; /* what the confidence asks for; more than told: a limit came first. NaN: it was not chosen by it */
   double fit_s, predict_s;
-  clt_search_report report;
 } two_stage_state;
 
 /* --- dividing the budget --- */
@@ -76,7 +73,7 @@ static int parse_second_stage(int64_t *out, const char *text, clt_error *error) 
 }
 
 static int divide_budget(two_stage_state *s, const two_stage_options *options, clt_error *error) {
-  int64_t count, budget = s->allowance;
+  int64_t count, budget = s->steps.left;
   bool limited = budget != INT64_MAX;
   int rc = parse_second_stage(&count, options->second_stage, error);
   if (rc) return rc;
@@ -144,25 +141,16 @@ static void log_text(const two_stage_state *s, clt_log_level level, const char *
   if (s->setup.log) s->setup.log(s->setup.log_user, level, text);
 }
 
-static void enter_stage(two_stage_state *s, stage now, const char *phase) {
-  s->stage = now;
-  snprintf(s->report.phase, sizeof s->report.phase, "%s", phase);
-}
-
 static int fit_model(two_stage_state *s, clt_error *error) {
   clt_model *model;
   int rc = clt_model_new(&model, "ensemble", NULL, 0, &s->rows, s->setup.seed, s->setup.threads, error);
   if (rc) return rc;
   clt_model_free(s->model);
   s->model = model;
-  clt_model_accuracy_get(&s->report.model, model);
-  s->report.has_model = true;
-  s->fit_s += s->report.model.fit_s;
+  clt_model_accuracy accuracy;
+  clt_model_accuracy_get(&accuracy, model);
+  s->fit_s += accuracy.fit_s;
   return CLT_OK;
-}
-
-static bool is_open(const two_stage_state *s, clt_config config) {
-  return clt_space_canonical(s->setup.space, config) == config && !clt_map_find(&s->seen, config);
 }
 
 /* Replaces the candidates by the model's best of those not seen, canonical ones only; those less likely to be valid
@@ -171,9 +159,9 @@ static int refill(two_stage_state *s, clt_error *error) {
   double start_s = clt_now_s();
   size_t n_skip = 0;
   uint64_t config;
-  clt_config *skip = clt_new_array(s->seen.n, sizeof *skip);
+  clt_config *skip = clt_new_array(s->steps.known.n, sizeof *skip);
   int rc = skip ? CLT_OK : clt_fail_memory(error);
-  for (size_t at = 0; rc == CLT_OK && clt_map_next(&s->seen, &at, &config, NULL);) skip[n_skip++] = config;
+  for (size_t at = 0; rc == CLT_OK && clt_map_next(&s->steps.known, &at, &config, NULL);) skip[n_skip++] = config;
   if (rc == CLT_OK) clt_sort_u64(skip, n_skip);
   s->n_candidates = s->next = s->block_end = 0;
   s->exhausted = false;
@@ -189,7 +177,7 @@ static int refill(two_stage_state *s, clt_error *error) {
     if (rc) break;
     s->exhausted = n < want;
     for (size_t i = 0; i < n; i++) {
-      if (!is_open(s, s->candidates[i])) continue;
+      if (!clt_steps_is_new(&s->steps, s->candidates[i])) continue;
       s->candidates[s->n_candidates] = s->candidates[i];
       s->predictions[s->n_candidates++] = s->predictions[i];
     }
@@ -202,11 +190,12 @@ static int refill(two_stage_state *s, clt_error *error) {
 /* All samples are told. The margin is that of the random rows: those of the second stage are chosen by the model and
  * say too little of what it does not know. Where too few are correct for a model, takes more of them, or gives up. */
 static int end_sampling(two_stage_state *s, clt_error *error) {
-  int64_t more = s->allowance - s->n_asked;
+  int64_t more = s->steps.left;
   bool possible = !s->drawn_out && more > 0;
   size_t n;
   if (s->n_correct >= MIN_CORRECT) {
-    enter_stage(s, SECOND, "second stage");
+    s->stage = SECOND;
+    s->steps.phase = "second stage";
     int rc = fit_model(s, error);
     if (rc) return rc;
     const float *residuals = clt_model_residuals(s->model, &n);
@@ -216,8 +205,9 @@ static int end_sampling(two_stage_state *s, clt_error *error) {
   log_text(s, possible ? CLT_LOG_INFO : CLT_LOG_WARNING,
            "only %zu of the %zu configurations sampled are correct, a model needs %d: %s", s->n_correct, s->rows.n,
            MIN_CORRECT, possible ? "sampling goes on" : "there is no second stage");
-  enter_stage(s, possible ? SAMPLING : OVER, "sampling");
-  s->n_samples = s->n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
+  s->stage = possible ? SAMPLING : OVER;
+  s->steps.phase = "sampling";
+  s->n_samples = (int64_t)s->steps.n_asked + (more < MIN_CORRECT ? more : MIN_CORRECT);
   return CLT_OK;
 }
 
@@ -232,7 +222,8 @@ static bool is_promising(const two_stage_state *s, const clt_prediction *predict
 static int count_promising(void *user, uint64_t first_rank, size_t n, const clt_prediction *predictions) {
   two_stage_state *s = user;
   for (size_t i = 0; i < n; i++)
-    s->n_needed += is_promising(s, &predictions[i]) && is_open(s, clt_space_at(s->setup.space, first_rank + i));
+    s->n_needed +=
+        is_promising(s, &predictions[i]) && clt_steps_is_new(&s->steps, clt_space_at(s->setup.space, first_rank + i));
   return 0;
 }
 
@@ -266,7 +257,7 @@ static int next_block(two_stage_state *s, clt_error *error) {
   s->block_told = s->block_failed = 0;
   int64_t block = s->n_second / 4 > MIN_BLOCK ? s->n_second / 4 : MIN_BLOCK;
   if (block > s->most_second - s->n_second) block = s->most_second - s->n_second;
-  if (block > s->allowance - s->n_asked) block = s->allowance - s->n_asked;
+  if (block > s->steps.left) block = s->steps.left;
   size_t end = s->n_candidates - s->next < (size_t)block ? s->n_candidates : s->next + (size_t)block;
   s->block_end = s->chosen && !isnan(s->margin) ? s->next : end;
   s->beyond = log(s->best_cost) - log1p(s->setup.tolerance) + s->margin;
@@ -276,56 +267,45 @@ static int next_block(two_stage_state *s, clt_error *error) {
 
 /* --- the searcher --- */
 
+static int two_stage_propose(void *state, clt_config *out, clt_error *error) {
+  two_stage_state *s = state;
+  int rc = CLT_OK;
+  *out = CLT_CONFIG_NONE;
+  while (rc == CLT_OK && s->stage != OVER) {
+    if (s->stage == SECOND && s->next < s->block_end) return s->n_second++, *out = s->candidates[s->next++], CLT_OK;
+    if (s->stage == SAMPLING && (int64_t)s->steps.n_asked < s->n_samples && !s->drawn_out) {
+      rc = clt_steps_random(&s->steps, out, error);
+      if (rc || *out != CLT_CONFIG_NONE) return rc;
+      s->drawn_out = true;
+    }
+    if (s->steps.n_learnt < s->steps.n_asked) return CLT_OK;
+    rc = s->stage == SECOND ? next_block(s, error) : end_sampling(s, error);
+  }
+  s->steps.left = 0;
+  return rc;
+}
+
 static int two_stage_init(void *state, const clt_search_setup *setup, const void *options, clt_error *error) {
+  static const clt_steps_rules rules = {.phase = "sampling", .propose = two_stage_propose};
   two_stage_state *s = state;
   s->setup = *setup;
-  s->allowance = clt_search_allowance(setup);
-  int rc = divide_budget(s, options, error);
+  int rc = clt_steps_init(&s->steps, setup, &rules, error);
+  if (!rc) rc = divide_budget(s, options, error);
   if (rc) return rc;
   s->min_p_valid = ((const two_stage_options *)options)->validity ? MIN_P_VALID : 0;
-  clt_draw_init(&s->draw, setup->space, setup->seed);
-  s->best_cost = s->best_sample_cost = INFINITY;
-  s->report.timed_beside = CLT_CONFIG_NONE;
+  s->best_cost = INFINITY;
+  s->sample = CLT_NO_BEST;
   s->n_needed = NAN;
-  enter_stage(s, SAMPLING, "sampling");
-  for (size_t i = 0; i < setup->n_evaluated; i++)
-    if (clt_map_add(&s->seen, setup->evaluated[i], NULL) == NULL) return clt_fail_memory(error);
   s->rows.space = setup->space;
   return setup->instance ? clt_rows_add_instance(&s->rows, setup->instance, error) : CLT_OK;
 }
 
-static int two_stage_ask(void *state, size_t n, clt_config *out, size_t *n_out, clt_error *error) {
-  two_stage_state *s = state;
-  int rc = CLT_OK;
-  *n_out = 0;
-  while (rc == CLT_OK && n > 0 && s->stage != OVER) {
-    while (*n_out < n) {
-      clt_config config = CLT_CONFIG_NONE;
-      if (s->stage == SECOND && s->next < s->block_end) config = s->candidates[s->next];
-      if (s->stage == SAMPLING && s->n_asked < s->n_samples && !s->drawn_out) {
-        rc = clt_draw_next(&s->draw, &s->seen, &config, error);
-        s->drawn_out = config == CLT_CONFIG_NONE;
-      }
-      if (rc) return rc;
-      if (config == CLT_CONFIG_NONE) break;
-      if (clt_map_add(&s->seen, config, NULL) == NULL) return clt_fail_memory(error);
-      out[(*n_out)++] = config;
-      s->n_asked++;
-      s->next += s->stage == SECOND;
-      s->n_second += s->stage == SECOND;
-    }
-    if (*n_out > 0 || s->n_told < s->n_asked) break;
-    rc = s->stage == SECOND ? next_block(s, error) : end_sampling(s, error);
-  }
-  return rc;
-}
-
 static int two_stage_tell(void *state, clt_config config, double cost, const clt_measurement *measurement,
                           clt_error *error) {
-  (void)measurement;
   two_stage_state *s = state;
   bool correct = !isnan(cost);
-  int rc = clt_rows_add(&s->rows, config, log(cost), 0, error);
+  int rc = clt_steps_tell(state, config, cost, measurement, error);
+  if (!rc) rc = clt_rows_add(&s->rows, config, log(cost), 0, error);
   if (rc) return rc;
   for (size_t i = s->rows.n - 1; i > 0 && s->rows.configs[i - 1] > config; i--) {
     s->rows.configs[i] = s->rows.configs[i - 1];
@@ -335,8 +315,7 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
   }
   s->n_correct += correct;
   if (cost < s->best_cost) s->best_cost = cost;
-  if (clt_search_is_evaluated(&s->setup, config)) return CLT_OK;
-  s->n_told++;
+  if (s->rows.n <= s->setup.n_evaluated) return CLT_OK; /* evaluated first */
   if (s->stage == SECOND) {
     s->block_told++;
     s->block_failed += !correct;
@@ -344,20 +323,21 @@ static int two_stage_tell(void *state, clt_config config, double cost, const clt
     s->n_second_failed += !correct;
     return CLT_OK;
   }
-  /* The best of the random samples is what the second stage has to beat. Of equally good ones the lower configuration,
-   * so that the order of arrival makes no difference. */
-  if (cost < s->best_sample_cost || (cost == s->best_sample_cost && config < s->report.timed_beside)) {
-    s->best_sample_cost = cost;
-    s->report.timed_beside = config;
-  }
-  if (s->n_told == s->n_asked && s->n_asked >= s->n_samples)
-    enter_stage(s, SAMPLING, "training"); /* the next ask will */
+  /* Of equally good ones the lower configuration, so that the order of arrival makes no difference. */
+  if (cost < s->sample.cost || (cost == s->sample.cost && config < s->sample.config))
+    s->sample = (clt_best){config, cost};
+  size_t n_told = s->rows.n - s->setup.n_evaluated;
+  if (n_told == s->steps.n_asked && (int64_t)n_told >= s->n_samples)
+    s->steps.phase = "training"; /* the next ask will */
   return CLT_OK;
 }
 
 static void two_stage_report(const void *state, clt_search_report *out) {
   const two_stage_state *s = state;
-  *out = s->report;
+  clt_steps_report(state, out);
+  out->has_model = s->model != NULL;
+  if (s->model) clt_model_accuracy_get(&out->model, s->model);
+  out->timed_beside = s->sample.config;
   clt_search_note(out, "fit_s", s->fit_s);
   clt_search_note(out, "predict_s", s->predict_s);
   clt_search_note(out, "second_stage_measured", (double)s->n_second_told);
@@ -367,8 +347,7 @@ static void two_stage_report(const void *state, clt_search_report *out) {
 
 static void two_stage_fini(void *state) {
   two_stage_state *s = state;
-  clt_draw_release(&s->draw);
-  clt_map_release(&s->seen);
+  clt_steps_fini(state);
   free(s->candidates);
   free(s->predictions);
   clt_model_free(s->model);
@@ -397,7 +376,7 @@ const clt_searcher_type clt_searcher_two_stage = {
     .state_size = sizeof(two_stage_state),
     .budget = two_stage_budget,
     .init = two_stage_init,
-    .ask = two_stage_ask,
+    .ask = clt_steps_ask,
     .tell = two_stage_tell,
     .report = two_stage_report,
     .fini = two_stage_fini,
