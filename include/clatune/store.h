@@ -51,14 +51,6 @@ typedef int (*clt_store_visit)(void *user, clt_record_kind kind, const clt_measu
 int clt_store_each(clt_store *store, const clt_store_key *key, const clt_space *space, clt_store_visit visit,
                    void *user, size_t *n_foreign, clt_error *error);
 
-/* What is known of a canonical configuration. */
-typedef struct clt_store_answer {
-  clt_config config;
-  const clt_measurement *newest; /* borrowed, without its log; NULL: there is none, or it lacks what was asked for */
-  unsigned n_attempts;           /* that it did not survive */
-} clt_store_answer;
-typedef int (*clt_store_answer_visit)(void *user, const clt_store_answer *answer);
-
 /* What a store knows of a key; borrowed by visit. Texts are "" where nobody described it. */
 typedef struct clt_store_description {
   clt_store_key key;

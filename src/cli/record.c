@@ -103,41 +103,30 @@ static int is_t4_wanted(bool *out, const cli_arguments *arguments) {
   return rc;
 }
 
-/* What the store holds of the whole space. */
-typedef struct stored {
-  clt_measurement *measurements;
-  size_t n, capacity;
-} stored;
-
-static int collect_answer(void *user, const clt_store_answer *answer) {
-  stored *s = user;
-  if (answer->newest == NULL) return 0;
-  if (clt_grow(&s->measurements, &s->capacity, s->n + 1, sizeof *s->measurements)) return CLT_E_MEMORY;
-  s->measurements[s->n++] = *answer->newest;
-  return 0;
-}
-
 /* Writes what the store has. Returns 0, or an exit code after a message. */
 static int write_recording(const cli_tuning *tuning, bool as_t4, const char *path, size_t *n) {
   const clt_instance *instance = tuning->subject.instance;
   clt_error error = {0};
   clt_store_key key;
-  stored s = {.n = 0};
+  clt_store_answers answers = {0};
+  clt_measurement *measurements = NULL; /* without logs */
+  *n = 0;
   int rc = clt_store_key_init(&key, instance, &error);
-  if (rc == 0)
-    rc = clt_store_newest(tuning->store, &key, clt_instance_space(instance), false, NULL, collect_answer, &s, NULL,
-                          &error);
-  if (rc == 0 && s.n > 0) {
+  if (rc == 0) rc = clt_store_newest(&answers, tuning->store, &key, clt_instance_space(instance), false, NULL, &error);
+  if (rc == 0 && (measurements = clt_new_array(answers.n, sizeof *measurements)) == NULL) rc = clt_fail_memory(&error);
+  for (size_t i = 0; rc == 0 && i < answers.n; i++)
+    if (answers.all[i].newest) measurements[(*n)++] = *answers.all[i].newest;
+  if (rc == 0 && *n > 0) {
     const clt_results results = {
-        .instance = instance, .measurements = s.measurements, .n = s.n, .objective = tuning->objective};
+        .instance = instance, .measurements = measurements, .n = *n, .objective = tuning->objective};
     rc = (as_t4 ? clt_t4_write : clt_kernel_tuner_write)(path, &results, &error);
   }
-  *n = s.n;
-  free(s.measurements);
+  free(measurements);
+  clt_store_answers_release(&answers);
   if (rc) return cli_report(&error);
-  return s.n ? 0
-             : cli_failure("the store holds no measurement of '%s' at these sizes on this device",
-                           clt_problem_name(clt_instance_problem(instance)));
+  return *n ? 0
+            : cli_failure("the store holds no measurement of '%s' at these sizes on this device",
+                          clt_problem_name(clt_instance_problem(instance)));
 }
 
 static int run_record(const cli_arguments *arguments) {

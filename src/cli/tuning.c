@@ -132,16 +132,11 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
 
 /* --- a session that does not take place --- */
 
-static int count_answer(void *user, const clt_store_answer *answer) {
-  size_t *n = user;
-  if (answer->newest) ++*n;
-  return 0;
-}
-
 int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool default_first) {
   cli_tuning t;
   clt_store_key key;
   clt_error error = {0};
+  clt_store_answers answers = {0};
   size_t known = 0;
   int rc = cli_tuning_init(&t, arguments, searcher);
   if (rc) return rc;
@@ -151,8 +146,10 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
   clt_config standard = clt_instance_default(instance);
   bool valid = clt_space_contains(space, standard), energy = clt_objective_needs_energy(t.objective);
   if (t.store && (clt_store_key_init(&key, instance, &error) ||
-                  clt_store_newest(t.store, &key, space, energy, NULL, count_answer, &known, NULL, &error)))
+                  clt_store_newest(&answers, t.store, &key, space, energy, NULL, &error)))
     rc = cli_report(&error);
+  for (size_t i = 0; i < answers.n; i++) known += answers.all[i].newest != NULL;
+  clt_store_answers_release(&answers);
   if (rc == 0 && cli_given(arguments, "json")) {
     rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:s, s:o, s:{s:I, s:I}, s:I, s:o, s:o, s:b}", "problem",
                                   clt_problem_name(problem), "sizes", cli_json_sizes(instance), "device",

@@ -32,7 +32,6 @@ typedef struct place {
   clt_store *store; /* the one that it was found in first */
   clt_instance *instance;
   clt_objective *objective;
-  clt_texts *configurations; /* the table's */
   double *costs; /* by configuration: NaN where it was not measured, INFINITY where it fails or is not valid */
   size_t capacity;
   double best; /* the least cost; NaN: nothing succeeded */
@@ -58,20 +57,6 @@ static int reserve_costs(place *p, size_t n) {
   if (clt_grow(&p->costs, &p->capacity, n, sizeof *p->costs)) return CLT_E_MEMORY;
   for (size_t i = before; i < p->capacity; i++) p->costs[i] = NAN;
   return CLT_OK;
-}
-
-/* What another store knew before stands. */
-static int collect_cost(void *user, const clt_store_answer *answer) {
-  place *p = user;
-  if (answer->newest == NULL) return 0;
-  double cost = clt_measurement_correct(answer->newest) ? clt_objective_cost(p->objective, answer->newest) : INFINITY;
-  if (isnan(cost)) return 0;
-  char *text = clt_config_string(clt_instance_space(p->instance), answer->config);
-  size_t number = text ? clt_texts_add(p->configurations, text) : CLT_NO_TEXT;
-  free(text);
-  if (number == CLT_NO_TEXT || reserve_costs(p, number + 1)) return CLT_E_MEMORY;
-  if (isnan(p->costs[number])) p->costs[number] = cost;
-  return 0;
 }
 
 static bool passes_filter(const clt_portable_filter *f, const char *device, const clt_instance *instance) {
@@ -108,18 +93,28 @@ static int add_place(void *user, const clt_related *found, clt_instance **instan
       p = &t->places[t->n_places++];
     else
       release_place(p);
-    *p = (place){.key = found->key,
-                 .sizes = strdup(found->sizes),
-                 .store = found->store,
-                 .instance = *instance,
-                 .configurations = &t->configurations,
-                 .best = NAN};
+    *p = (place){
+        .key = found->key, .sizes = strdup(found->sizes), .store = found->store, .instance = *instance, .best = NAN};
     *instance = NULL;
     rc = p->sizes ? clt_objective_new(&p->objective, p->instance, t->objective, error) : clt_fail_memory(error);
   }
-  if (rc) return rc;
-  return clt_store_newest(found->store, &p->key, clt_instance_space(p->instance), false, NULL, collect_cost, p, NULL,
-                          error);
+  clt_store_answers answers = {0};
+  if (rc == CLT_OK)
+    rc = clt_store_newest(&answers, found->store, &p->key, clt_instance_space(p->instance), false, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
+    const clt_measurement *m = answers.all[i].newest;
+    double cost = m == NULL ? NAN : clt_measurement_correct(m) ? clt_objective_cost(p->objective, m) : INFINITY;
+    if (isnan(cost)) continue;
+    char *text = clt_config_string(clt_instance_space(p->instance), m->config);
+    size_t number = text ? clt_texts_add(&t->configurations, text) : CLT_NO_TEXT;
+    free(text);
+    if (number == CLT_NO_TEXT || reserve_costs(p, number + 1))
+      rc = clt_fail_memory(error);
+    else if (isnan(p->costs[number])) /* what another store knew before stands */
+      p->costs[number] = cost;
+  }
+  clt_store_answers_release(&answers);
+  return rc;
 }
 
 /* What a configuration that was not measured at a place costs there, as far as that is known: it is not valid there, or

@@ -22,28 +22,21 @@
 
 /* --- fitting --- */
 
-typedef struct row_reader {
-  clt_rows *rows;
-  const clt_instance *instance;
-  clt_objective *standard; /* time, or what a program reports of itself */
-  size_t index;            /* among the rows' instances, once there is a measurement */
-} row_reader;
-
-static int collect_row(void *user, const clt_store_answer *answer) {
-  row_reader *r = user;
-  const clt_measurement *m = answer->newest;
-  if (m == NULL) return 0;
-  if (r->index == r->rows->n_instances && clt_rows_add_instance(r->rows, r->instance, NULL)) return CLT_E_MEMORY;
-  return clt_rows_add(r->rows, answer->config, log(clt_objective_cost(r->standard, m)), r->index, NULL);
-}
-
+/* By time, or what a program reports of itself. An instance without measurements is not added. */
 static int read_rows(clt_rows *rows, clt_store *store, const clt_store_key *key, const clt_instance *instance,
                      clt_error *error) {
-  row_reader reader = {rows, instance, NULL, rows->n_instances};
-  int rc = clt_objective_new(&reader.standard, instance, "", error);
-  if (rc == CLT_OK)
-    rc = clt_store_newest(store, key, clt_instance_space(instance), false, NULL, collect_row, &reader, NULL, error);
-  clt_objective_free(reader.standard);
+  clt_objective *standard = NULL;
+  clt_store_answers answers = {0};
+  const size_t index = rows->n_instances;
+  int rc = clt_objective_new(&standard, instance, "", error);
+  if (rc == CLT_OK) rc = clt_store_newest(&answers, store, key, clt_instance_space(instance), false, NULL, error);
+  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
+    const clt_measurement *m = answers.all[i].newest;
+    if (m && rows->n_instances == index) rc = clt_rows_add_instance(rows, instance, error);
+    if (m && rc == CLT_OK) rc = clt_rows_add(rows, m->config, log(clt_objective_cost(standard, m)), index, error);
+  }
+  clt_store_answers_release(&answers);
+  clt_objective_free(standard);
   return rc;
 }
 

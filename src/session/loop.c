@@ -48,19 +48,13 @@ static struct clt_known_entry *find_or_add(clt_known *known, clt_config config) 
   return &known->entries[*at];
 }
 
-/* Remembers an answer of this session: its reason, time, figure and energy. */
-static int add_known(clt_known *known, const clt_measurement *m, clt_error *error) {
-  struct clt_known_entry *entry = find_or_add(known, m->config);
-  if (entry == NULL) return clt_fail_memory(error);
-  free(entry->stored);
-  entry->stored = NULL;
+static void set_answer(struct clt_known_entry *entry, const clt_measurement *m) {
   entry->answered = true;
   entry->reason = m->reason;
   entry->confirmed_alone = m->confirmed_alone;
   entry->time_s = m->time_s;
   entry->figure = m->figure;
   entry->energy_J = m->energy_J;
-  return CLT_OK;
 }
 
 int clt_known_add_attempt(clt_known *known, clt_config config, clt_error *error) {
@@ -75,28 +69,27 @@ unsigned clt_known_attempts(const clt_known *known, clt_config config) {
   return entry ? entry->attempts : 0;
 }
 
-static int keep_answer(void *user, const clt_store_answer *answer) {
-  clt_known *known = user;
-  struct clt_known_entry *entry = find_entry(known, answer->config);
-  bool is_answered = entry && entry->answered;
-  if (answer->newest && !is_answered && add_known(known, answer->newest, NULL)) return CLT_E_MEMORY;
-  entry = find_or_add(known, answer->config);
-  if (entry == NULL) return CLT_E_MEMORY;
-  if (known->newest == 0) entry->attempts = answer->n_attempts; /* later ones may be this session's own */
-  if (answer->newest == NULL || is_answered) return 0;
-  entry->stored = malloc(sizeof *entry->stored);
-  if (entry->stored == NULL) return CLT_E_MEMORY;
-  *entry->stored = *answer->newest;
-  entry->stored->log = NULL; /* up to 16 KiB each, and nobody asks for it again */
-  return 0;
-}
-
 int clt_known_load(clt_known *known, clt_store *store, const clt_store_key *key, const clt_space *space,
                    bool needs_energy, clt_error *error) {
+  clt_store_answers answers = {0};
   int64_t newest = known->newest;
-  int rc = clt_store_newest(store, key, space, needs_energy, &newest, keep_answer, known, NULL, error);
+  int rc = clt_store_newest(&answers, store, key, space, needs_energy, &newest, error);
+  for (size_t i = 0; rc == CLT_OK && i < answers.n; i++) {
+    clt_store_answer *answer = &answers.all[i];
+    struct clt_known_entry *entry = find_or_add(known, answer->config);
+    if (entry == NULL) {
+      rc = clt_fail_memory(error);
+      break;
+    }
+    if (known->newest == 0) entry->attempts = answer->n_attempts; /* later ones may be this session's own */
+    if (answer->newest == NULL || entry->answered) continue;
+    set_answer(entry, answer->newest);
+    entry->stored = answer->newest;
+    answer->newest = NULL;
+  }
+  clt_store_answers_release(&answers);
   if (rc == CLT_OK) known->newest = newest;
-  return rc == CLT_E_MEMORY ? clt_fail_memory(error) : rc;
+  return rc;
 }
 
 clt_origin clt_known_take(clt_known *known, clt_config config, clt_measurement *out) {
@@ -425,7 +418,11 @@ int clt_loop_answer(clt_search_loop *l, const clt_measurement *m, clt_error *err
   if (rc == CLT_OK) origin = clt_known_take(&l->known, m->config, &theirs);
   if (rc == CLT_OK && origin == CLT_NOT_KNOWN) {
     if (l->store) rc = clt_store_add(l->store, &l->key, l->space, CLT_RECORD_SEARCH, m, error);
-    if (rc == CLT_OK) rc = add_known(&l->known, m, error);
+    struct clt_known_entry *entry = rc ? NULL : find_or_add(&l->known, m->config);
+    if (entry)
+      set_answer(entry, m);
+    else if (rc == CLT_OK)
+      rc = clt_fail_memory(error);
   }
   if (l->reuses) clt_lock_disclaim(&l->claims, claim_of(l, m->config));
   if (rc == CLT_OK) rc = answer_pending(l, origin == CLT_NOT_KNOWN ? m : &theirs, origin, error);

@@ -66,10 +66,6 @@ static int read_measurement(struct reading *r, const clt_measurement *m) {
   return CLT_OK;
 }
 
-static int read_answer(void *user, const clt_store_answer *answer) {
-  return answer->newest ? read_measurement(user, answer->newest) : CLT_OK;
-}
-
 int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const clt_objective *objective,
                                const clt_recording *const *recordings, size_t n, clt_log_fn log_fn, void *log_user,
                                clt_error *error) {
@@ -122,12 +118,14 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
   for (size_t i = 0, n_read = 0; rc == CLT_OK && i < related.n && n_read < MOST; i++) {
     const clt_related *c = &related.all[i];
     struct reading reading = {.objective = objective};
-    size_t n_foreign = 0;
+    clt_store_answers answers = {0};
     if (c->n_records < LEAST_CORRECT) continue;
     n_read++;
-    rc = clt_store_newest(store, &c->key, space, false, NULL, read_answer, &reading, &n_foreign, error);
+    rc = clt_store_newest(&answers, store, &c->key, space, false, NULL, error);
+    for (size_t k = 0; rc == CLT_OK && k < answers.n; k++)
+      if (answers.all[k].newest && read_measurement(&reading, answers.all[k].newest)) rc = clt_fail_memory(error);
     /* A key most of whose records the space cannot read is of a kernel with other parameters. */
-    if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= n_foreign) {
+    if (rc == CLT_OK && reading.n_correct >= LEAST_CORRECT && reading.n >= answers.n_foreign) {
       rc = clt_sources_add(out, c->key.device, reading.known, reading.n, error);
       char *text = clt_format("learns from %zu measurements on %s, driver %s%s%s%s", reading.n, c->key.device,
                               c->key.driver, c->same_text ? "" : ", where text or sizes differ (",
@@ -135,6 +133,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
       if (rc == CLT_OK && log && text) log(log_user, CLT_LOG_INFO, text);
       free(text);
     }
+    clt_store_answers_release(&answers);
     free(reading.known);
   }
   clt_related_release(&related);

@@ -282,57 +282,52 @@ void clt_store_keys_free(clt_store_description *keys, size_t n) {
 
 /* --- the newest answer of each configuration --- */
 
-typedef struct kept_answer {
-  clt_store_answer answer; /* its newest is set at the end, when this moves no more */
-  clt_measurement newest;
-  bool has_newest;
-  bool decided; /* an answer came, one that lacks its energy too */
-} kept_answer;
-
 typedef struct answer_walk {
   const clt_space *space;
   bool with_energy;
-  clt_map places; /* of configurations in kept */
-  kept_answer *kept;
-  size_t capacity;
+  clt_map places; /* of configurations among the answers */
+  clt_store_answers found;
 } answer_walk;
 
 static int keep_newest(void *user, clt_record_kind kind, const clt_measurement *m) {
   answer_walk *w = user;
+  clt_store_answers *found = &w->found;
   bool correct = clt_measurement_correct(m), is_attempt = kind == CLT_RECORD_ATTEMPT, is_new = false;
   bool is_answer = kind == CLT_RECORD_SEARCH || (!correct && m->reason != CLT_REASON_OUT_OF_MEMORY);
   if ((!is_attempt && !is_answer) || clt_space_canonical(w->space, m->config) != m->config) return 0;
   uint64_t *place = clt_map_add(&w->places, m->config, &is_new);
-  if (place == NULL || clt_grow(&w->kept, &w->capacity, w->places.n, sizeof *w->kept)) return CLT_E_MEMORY;
-  if (is_new) {
-    *place = w->places.n - 1;
-    w->kept[*place] = (kept_answer){.answer = {.config = m->config}};
-  }
-  kept_answer *k = &w->kept[*place];
-  if (is_attempt) return k->answer.n_attempts++, 0;
-  if (k->decided) return 0; /* by a newer one */
-  k->decided = true;
-  k->has_newest = !(w->with_energy && correct && !(m->energy_J > 0));
-  k->newest = *m;
-  k->newest.log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
+  if (place == NULL || clt_grow(&found->all, &found->capacity, found->n + 1, sizeof *found->all)) return CLT_E_MEMORY;
+  if (is_new) found->all[ *place = found->n++] = (clt_store_answer){.config = m->config};
+  clt_store_answer *answer = &found->all[*place];
+  if (is_attempt) return answer->n_attempts++, 0;
+  if (answer->is_answered) return 0; /* by a newer one */
+  answer->is_answered = true;
+  if (w->with_energy && correct && !(m->energy_J > 0)) return 0;
+  answer->newest = malloc(sizeof *answer->newest);
+  if (answer->newest == NULL) return CLT_E_MEMORY;
+  *answer->newest = *m;
+  answer->newest->log = NULL; /* borrowed, up to 16 KiB each, and nobody asks for it */
   return 0;
 }
 
-int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
-                     int64_t *since, clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error) {
+static int by_config(const void *a, const void *b) {
+  clt_config x = ((const clt_store_answer *)a)->config, y = ((const clt_store_answer *)b)->config;
+  return (x > y) - (x < y);
+}
+
+int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                     bool with_energy, int64_t *since, clt_error *error) {
   answer_walk w = {.space = space, .with_energy = with_energy};
-  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, keep_newest, &w, n_foreign, error);
-  clt_config *configs = rc ? NULL : clt_new_array(w.places.n, sizeof *configs);
-  if (rc == CLT_OK && configs == NULL) rc = clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < w.places.n; i++) configs[i] = w.kept[i].answer.config;
-  if (rc == CLT_OK) clt_sort_u64(configs, w.places.n);
-  for (size_t i = 0; rc == CLT_OK && i < w.places.n; i++) {
-    kept_answer *k = &w.kept[*clt_map_find(&w.places, configs[i])];
-    k->answer.newest = k->has_newest ? &k->newest : NULL;
-    rc = visit(user, &k->answer);
-  }
-  free(configs);
-  free(w.kept);
+  int rc = walk_records(store, CLT_STORE_NEWEST_FIRST, key, space, since, keep_newest, &w, &w.found.n_foreign, error);
   clt_map_release(&w.places);
-  return end_walk(rc, error);
+  if (rc) return clt_store_answers_release(&w.found), rc;
+  if (w.found.n) qsort(w.found.all, w.found.n, sizeof *w.found.all, by_config);
+  *out = w.found;
+  return CLT_OK;
+}
+
+void clt_store_answers_release(clt_store_answers *answers) {
+  for (size_t i = 0; i < answers->n; i++) free(answers->all[i].newest);
+  free(answers->all);
+  *answers = (clt_store_answers){0};
 }

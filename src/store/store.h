@@ -115,13 +115,26 @@ int clt_store_open_to_read(clt_store **out, const char *type, const char *path, 
 int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
                        const char *sizes, const char *device_json, clt_error *error);
 
-/* Calls visit for every canonical configuration of which the key has an answer or an attempt, ascending by
- * configuration: an order that does not depend on when they came. An answer is a record of a search, or a finalist's
- * failure; finalists' times were interleaved with others' and are no answers, and that they ran out of memory beside
- * others is none either. The newest one counts. with_energy: a correct one without its energy is none, and those before
- * it no longer hold. visit as above, but it may use the store. *n_foreign (nullable) as above. since (nullable): only
- * records with larger numbers are looked at, and the largest number is put there. */
-int clt_store_newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy,
-                     int64_t *since, clt_store_answer_visit visit, void *user, size_t *n_foreign, clt_error *error);
+/* What is known of a canonical configuration. An answer is a record of a search, or a finalist's failure; finalists'
+ * times were interleaved with others' and are no answers, and that they ran out of memory beside others is none either.
+ * The newest one counts. */
+typedef struct clt_store_answer {
+  clt_config config;
+  clt_measurement *newest; /* without its log; NULL: there is none, or it lacks what was asked for */
+  unsigned n_attempts;     /* that it did not survive */
+  bool is_answered;        /* also by one that lacks what was asked for */
+} clt_store_answer;
+
+typedef struct clt_store_answers {
+  clt_store_answer *all;         /* ascending by configuration: an order that does not depend on when they came */
+  size_t n, capacity, n_foreign; /* n_foreign: as in clt_store_each */
+} clt_store_answers;             /* zeroed: none */
+void clt_store_answers_release(clt_store_answers *answers);
+
+/* Every canonical configuration of which the key has an answer or an attempt; none on an error. with_energy: a correct
+ * answer without its energy is none, and those before it no longer hold. since (nullable): only records with larger
+ * numbers are looked at, and the largest number is put there. */
+int clt_store_newest(clt_store_answers *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                     bool with_energy, int64_t *since, clt_error *error);
 
 #endif

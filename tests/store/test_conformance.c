@@ -339,23 +339,12 @@ static void an_unknown_type_is_refused(void **state) {
   assert_null(store);
 }
 
-typedef struct answers {
-  clt_store_answer all[8];
-  double time_s[8];
-  size_t n;
-} answers;
-
-static int note_answer(void *user, const clt_store_answer *answer) {
-  answers *a = user;
-  a->time_s[a->n] = answer->newest && clt_measurement_correct(answer->newest) ? answer->newest->time_s : NAN;
-  a->all[a->n++] = *answer;
-  return 0;
-}
-
-static answers newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy) {
-  answers a = {.n = 0};
-  assert_int_equal(clt_store_newest(store, key, space, with_energy, NULL, note_answer, &a, NULL, NULL), 0);
-  return a;
+/* They live until the next call. */
+static clt_store_answers newest(clt_store *store, const clt_store_key *key, const clt_space *space, bool with_energy) {
+  static clt_store_answers answers;
+  clt_store_answers_release(&answers);
+  assert_int_equal(clt_store_newest(&answers, store, key, space, with_energy, NULL, NULL), 0);
+  return answers;
 }
 
 static void add_failure(clt_store *store, const clt_store_key *key, const clt_space *space, clt_record_kind kind,
@@ -383,14 +372,15 @@ static void the_newest_answer_of_each_configuration_counts(void **state) {
   add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 1, CLT_REASON_WRONG_OUTPUT);
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m[5]);
   add_failure(f->store, &key, space, CLT_RECORD_FINALIST, 4, CLT_REASON_OUT_OF_MEMORY); /* beside others */
-  answers a = newest(f->store, &key, space, false);
+  clt_store_answers a = newest(f->store, &key, space, false);
   const double expected[] = {2, NAN, NAN, 4, 7};
   assert_int_equal(a.n, 5);
   for (size_t i = 0; i < 5; i++) {
     assert_int_equal(a.all[i].config, i);
     assert_int_equal(a.all[i].n_attempts, i == 2 ? 2 : 0);
     assert_int_equal(a.all[i].newest == NULL, i == 2);
-    assert_true(same_number(a.time_s[i], expected[i]));
+    bool has_time = a.all[i].newest && clt_measurement_correct(a.all[i].newest);
+    assert_true(same_number(has_time ? a.all[i].newest->time_s : NAN, expected[i]));
   }
   clt_space_free(space);
 }
@@ -401,14 +391,15 @@ static void only_what_came_since_is_asked_for(void **state) {
   clt_store_key key = make_key("p");
   int64_t since = 0;
   for (clt_config c = 0; c < 3; c++) {
-    answers a = {.n = 0};
+    clt_store_answers a = {0};
     clt_measurement m = make_measurement(c, 1);
     add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
-    assert_int_equal(clt_store_newest(f->store, &key, space, false, &since, note_answer, &a, NULL, NULL), 0);
+    assert_int_equal(clt_store_newest(&a, f->store, &key, space, false, &since, NULL), 0);
     assert_true(a.n == 1 && a.all[0].config == c);
+    clt_store_answers_release(&a);
   }
-  answers none = {.n = 0};
-  assert_int_equal(clt_store_newest(f->store, &key, space, false, &since, note_answer, &none, NULL, NULL), 0);
+  clt_store_answers none = {0};
+  assert_int_equal(clt_store_newest(&none, f->store, &key, space, false, &since, NULL), 0);
   assert_int_equal(none.n, 0);
   clt_space_free(space);
 }
@@ -425,7 +416,7 @@ static void an_answer_without_the_energy_asked_for_is_none(void **state) {
   m.energy_J = NAN; /* measured anew, without: what was known before no longer holds */
   add(f->store, &key, space, CLT_RECORD_SEARCH, &m);
   add_failure(f->store, &key, space, CLT_RECORD_SEARCH, 2, CLT_REASON_RUN_CRASH);
-  answers a = newest(f->store, &key, space, true);
+  clt_store_answers a = newest(f->store, &key, space, true);
   assert_int_equal(a.n, 3);
   assert_true(a.all[0].newest && !a.all[1].newest && a.all[2].newest);
   a = newest(f->store, &key, space, false);
