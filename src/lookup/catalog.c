@@ -4,11 +4,51 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "store/store.h"
+
+/* --- texts --- */
+
+/* The key that a text has, or would have, in the map: its hash, or the next one that is not another text's. */
+static uint64_t key_of(const clt_texts *texts, const char *text, size_t *number) {
+  uint64_t key = clt_hash64(text, strlen(text)) >> 1; /* never the one number that is no key */
+  for (const uint64_t *place; (place = clt_map_find(&texts->numbers, key)); key++) {
+    *number = (size_t)*place;
+    if (strcmp(texts->all[*place], text) == 0) return key;
+  }
+  *number = CLT_NO_TEXT;
+  return key;
+}
+
+size_t clt_texts_find(const clt_texts *texts, const char *text) {
+  size_t number;
+  key_of(texts, text, &number);
+  return number;
+}
+
+size_t clt_texts_add(clt_texts *texts, const char *text) {
+  size_t number;
+  uint64_t key = key_of(texts, text, &number);
+  if (number != CLT_NO_TEXT) return number;
+  if (clt_grow(&texts->all, &texts->capacity, texts->n + 1, sizeof *texts->all)) return CLT_NO_TEXT;
+  char *copy = strdup(text);
+  uint64_t *place = copy ? clt_map_add(&texts->numbers, key, NULL) : NULL;
+  if (place == NULL) return free(copy), CLT_NO_TEXT;
+  *place = texts->n;
+  texts->all[texts->n] = copy;
+  return texts->n++;
+}
+
+void clt_texts_release(clt_texts *texts) {
+  for (size_t i = 0; i < texts->n; i++) free(texts->all[i]);
+  free(texts->all);
+  clt_map_release(&texts->numbers);
+  *texts = (clt_texts){0};
+}
 
 /* --- stores --- */
 
@@ -24,7 +64,7 @@ static void forget_answers(clt_catalog *catalog) {
 
 /* A store that appears, or to which somebody has added, makes what is remembered worthless; so does a model that was
  * trained anew. */
-int clt_catalog_refresh(clt_catalog *catalog, clt_error *error) {
+static int refresh_stores(clt_catalog *catalog, clt_error *error) {
   for (size_t i = 0; i < catalog->n_stores; i++) {
     clt_catalog_store *s = &catalog->stores[i];
     struct stat folder;
@@ -62,7 +102,7 @@ int clt_catalog_new(clt_catalog **out, const char *const *stores, size_t n_store
     if (stores[i] && (s->path = strdup(stores[i])) == NULL) rc = clt_fail_memory(error);
     if (rc == CLT_OK) rc = clt_predictor_folder(&s->models, stores[i], error);
   }
-  if (rc == CLT_OK) rc = clt_catalog_refresh(catalog, error);
+  if (rc == CLT_OK) rc = refresh_stores(catalog, error);
   if (rc) return clt_catalog_free(catalog), rc;
   *out = catalog;
   return CLT_OK;
@@ -100,7 +140,7 @@ int clt_catalog_set_objective(clt_catalog *catalog, const char *objective, clt_e
 int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance,
                                 clt_error *error) {
   pthread_mutex_lock(&catalog->mutex);
-  int rc = clt_catalog_refresh(catalog, error);
+  int rc = refresh_stores(catalog, error);
   if (rc == CLT_OK) rc = clt_catalog_answer(catalog, out, instance, NULL, error);
   pthread_mutex_unlock(&catalog->mutex);
   return rc;
@@ -136,7 +176,7 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   int rc = clt_text_take(&question, &text, error);
   if (rc) return rc;
   pthread_mutex_lock(&catalog->mutex);
-  rc = clt_catalog_refresh(catalog, error);
+  rc = refresh_stores(catalog, error);
   size_t known = rc == CLT_OK ? clt_texts_find(&catalog->questions, question) : CLT_NO_TEXT;
   if (rc == CLT_OK && known == CLT_NO_TEXT) {
     clt_owned owned = {0};
@@ -163,13 +203,102 @@ int clt_catalog_lookup(clt_lookup_result *out, clt_catalog *catalog, const char 
   return rc;
 }
 
+/* --- related keys --- */
+
+/* By ratios, not differences; INFINITY where the others lack a size, or one of the two is not positive and they differ.
+ */
+static double sizes_distance(const char *sizes, const char *others) {
+  double distance = 0;
+  for (const char *at = sizes, *equals; (equals = strchr(at, '=')); at = equals + strcspn(equals, " ")) {
+    at += *at == ' ';
+    const size_t n = (size_t)(equals + 1 - at); /* of "name=" */
+    int64_t own = strtoll(equals + 1, NULL, 10), other = 0;
+    for (const char *with = others; with; with = strchr(with, ' ')) {
+      with += *with == ' ';
+      if (strncmp(with, at, n) != 0) continue;
+      other = strtoll(with + n, NULL, 10);
+      break;
+    }
+    if (own == other) continue;
+    if (own <= 0 || other <= 0) return INFINITY;
+    distance += fabs(log((double)other / (double)own));
+  }
+  return distance;
+}
+
+typedef struct related_walk {
+  clt_related_list *list;
+  clt_store *store;
+  const clt_related_query *query;
+} related_walk;
+
+static int collect_related(void *user, const clt_store_description *d) {
+  const related_walk *w = user;
+  const clt_related_query *q = w->query;
+  bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
+  bool same_name = q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0;
+  if ((!same_text && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) return 0;
+  if (clt_grow(&w->list->all, &w->list->capacity, w->list->n + 1, sizeof *w->list->all)) return CLT_E_MEMORY;
+  clt_related *r = &w->list->all[w->list->n++];
+  *r = (clt_related){.store = w->store,
+                     .key = d->key,
+                     .sizes = strdup(d->sizes),
+                     .device_json = strdup(d->device_json),
+                     .n_records = d->n_records,
+                     .same_text = same_text,
+                     .same_device = q->own && strcmp(d->key.device, q->own->device) == 0,
+                     .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
+                     .distance = sizes_distance(q->sizes, d->sizes)};
+  return r->sizes && r->device_json ? 0 : CLT_E_MEMORY;
+}
+
+int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error) {
+  related_walk w = {list, store, query};
+  return clt_store_each_key(store, query->counted, collect_related, &w, error);
+}
+
+void clt_related_release(clt_related_list *list) {
+  for (size_t i = 0; i < list->n; i++) {
+    free(list->all[i].sizes);
+    free(list->all[i].device_json);
+  }
+  free(list->all);
+  *list = (clt_related_list){0};
+}
+
+int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
+                         const clt_device_info *device, clt_error *error) {
+  size_t capacity = clt_problem_n_sizes(problem) + 1, n = 0;
+  clt_size *sizes = clt_new_array(capacity, sizeof *sizes);
+  char *text = strdup(related->sizes), *rest = NULL, today[33];
+  clt_error why = {0};
+  *out = NULL;
+  if (sizes && text) {
+    for (char *part = strtok_r(text, " ", &rest); part && n < capacity; part = strtok_r(NULL, " ", &rest)) {
+      char *equals = strchr(part, '=');
+      if (equals == NULL) continue;
+      *equals = '\0';
+      sizes[n++] = (clt_size){part, strtoll(equals + 1, NULL, 10)};
+    }
+    if (clt_instance_new(out, problem, sizes, n, device, &why)) *out = NULL;
+    if (*out && (clt_instance_key(today, *out, &why) || strcmp(today, related->key.problem) != 0)) {
+      clt_instance_free(*out);
+      *out = NULL;
+    }
+  }
+  bool no_memory = !sizes || !text || why.code == CLT_E_MEMORY;
+  free(sizes);
+  free(text);
+  return no_memory ? clt_fail_memory(error) : CLT_OK;
+}
+
 /* --- all that the stores hold of a problem --- */
 
 int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt_place_visit visit, void *user,
                            clt_error *error) {
   const clt_related_query query = {.problem_name = clt_problem_name(problem), .sizes = ""};
   clt_related_list places = {0};
-  int rc = clt_catalog_refresh(catalog, error);
+  int rc = refresh_stores(catalog, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
     if (catalog->stores[i].store) rc = clt_related_add(&places, catalog->stores[i].store, &query, error);
   clt_device_info *device = rc == CLT_OK ? malloc(sizeof *device) : NULL;
@@ -184,36 +313,4 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
   free(device);
   clt_related_release(&places);
   return rc;
-}
-
-typedef struct listing {
-  const char *objective;
-  clt_catalog_visit visit;
-  void *user;
-} listing;
-
-static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
-  listing *l = user;
-  clt_objective *objective = NULL;
-  clt_basis basis = {CLT_TIER_EXACT, false, CLT_NOTHING_BEST, place->key.device, place->sizes};
-  int rc = clt_objective_new(&objective, *instance, l->objective, error);
-  if (rc == CLT_OK)
-    rc = clt_best_of_key(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective, error);
-  if (rc == CLT_OK && basis.best.config != CLT_CONFIG_NONE) {
-    clt_lookup_result result;
-    rc = clt_lookup_result_fill(&result, &basis, *instance, objective, error);
-    if (rc == CLT_OK) rc = l->visit(l->user, *instance, &result);
-    clt_lookup_result_release(&result);
-  }
-  clt_objective_free(objective);
-  return rc;
-}
-
-int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
-                     clt_error *error) {
-  pthread_mutex_lock(&catalog->mutex);
-  listing l = {catalog->objective, visit, user};
-  int rc = clt_catalog_each_place(catalog, problem, visit_best, &l, error);
-  pthread_mutex_unlock(&catalog->mutex);
-  return rc < 0 ? rc : CLT_OK;
 }

@@ -23,7 +23,53 @@ typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const
 int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
                      clt_error *error);
 
-/* --- related.c: the same kernel under other keys, for other devices, drivers, sizes and texts --- */
+/* --- portable.c: one configuration for several devices or sizes: the one with the least summed relative cost, from
+ * what the stores hold. Nothing is measured.
+ *
+ * A place is a device at certain sizes. The relative cost of a configuration at a place is its cost there over that of
+ * the best configuration that was measured there: 1 at best; for the objective time a time over the best time. What a
+ * search saw counts, so that all configurations of a place stand on the same footing, and the newest record of each. A
+ * configuration that failed at one of the places, or is not valid there, is no answer. --- */
+
+/* Which places. Texts are parts of a device's key in the store ("platform|name|compute units") without regard to case,
+ * any of which may fit; none: all devices. Of sizes of one name any may fit; a name that is not listed may have any
+ * value. */
+typedef struct clt_portable_filter {
+  const char *const *devices;
+  size_t n_devices;
+  const clt_size *sizes;
+  size_t n_sizes;
+} clt_portable_filter;
+
+typedef struct clt_portable_place {
+  char *device, *driver, *sizes; /* of several drivers of a device, the one that was measured with last */
+  double relative;               /* of the answer; NaN: it was not measured here */
+  double value, best_value;      /* of the objective: the answer's (NaN), and the best one's */
+} clt_portable_place;
+
+/* An answer; texts are malloc'ed, release with clt_portable_release. */
+typedef struct clt_portable {
+  char *configuration; /* "block_x=16 block_y=4" */
+  char *options;       /* those build options that are the same at all places: without -D of sizes that differ */
+  clt_portable_place *places;
+  size_t n_places, n_missing; /* missing: where it was not measured. 0 unless nothing was measured at all places */
+  double sum_relative;        /* over the places where it was measured */
+  double worst_relative;
+  size_t n_configurations; /* measured somewhere, and failing nowhere as far as is known */
+  size_t n_complete;       /* of these, measured at all places */
+  /* Of these, how many would be better if they were as good as the best one at the places where they were not measured;
+   * and the most promising of them. NULL: none. */
+  size_t n_open;
+  char *open_configuration, *open_missing; /* open_missing: "DEVICE, n=64; DEVICE, n=128" */
+} clt_portable;
+void clt_portable_release(clt_portable *portable);
+
+/* By the catalog's objective. filter NULL: all places. CLT_E_NOT_FOUND where no place fits, CLT_E_NO_VALID where every
+ * configuration fails somewhere. */
+int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_problem *problem,
+                         const clt_portable_filter *filter, clt_error *error);
+
+/* --- catalog.c: related keys: the same kernel for other devices, drivers, sizes and texts --- */
 
 /* A key that is, or may be, of the same kernel. Texts are owned by the list. */
 typedef struct clt_related {
@@ -59,7 +105,7 @@ void clt_related_release(clt_related_list *list);
 int clt_related_instance(clt_instance **out, const clt_related *related, const clt_problem *problem,
                          const clt_device_info *device, clt_error *error);
 
-/* --- texts.c: different texts, numbered as they come --- */
+/* --- catalog.c: different texts, numbered as they come --- */
 
 typedef struct clt_texts {
   char **all; /* owned */
@@ -72,19 +118,6 @@ size_t clt_texts_find(const clt_texts *texts, const char *text); /* CLT_NO_TEXT:
 /* The number of a text, which is added where it is new. Copies it; CLT_NO_TEXT when out of memory. */
 size_t clt_texts_add(clt_texts *texts, const char *text);
 void clt_texts_release(clt_texts *texts);
-
-/* --- best.c --- */
-
-/* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
-typedef struct clt_best_record {
-  clt_config config;
-  double time_s, energy_J, figure;
-} clt_best_record;
-
-#define CLT_NOTHING_BEST ((clt_best_record){CLT_CONFIG_NONE, NAN, NAN, NAN})
-
-int clt_best_of_key(clt_best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                    const clt_objective *objective, clt_error *error);
 
 /* --- predictor.c: models of a kernel on a device, fitted on what a store holds of it at all sizes ---
  *
@@ -131,8 +164,8 @@ void clt_kept_models_release(clt_kept_models *models);
 /* The best for the instance by the model of a file; *best stays as it is where there is none, or none to be believed.
  * owned (nullable): whose instance it is. It is emptied where the model is kept, and lives as long as that speaks of
  * it. */
-int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const char *path, const clt_instance *instance,
-                         clt_owned *owned, clt_error *error);
+int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time_s, const char *path,
+                         const clt_instance *instance, clt_owned *owned, clt_error *error);
 
 /* --- catalog.c --- */
 
@@ -156,9 +189,6 @@ struct clt_catalog {
   clt_kept_models models;
 };
 
-/* Opens what has appeared, and forgets the answers where something was added. Under the mutex. */
-int clt_catalog_refresh(clt_catalog *catalog, clt_error *error);
-
 /* Calls visit for every key of the stores that is of the problem as it stands, with an instance made for it, which
  * visit may keep (and set to NULL). Under the mutex. */
 typedef int (*clt_place_visit)(void *user, const clt_related *place, clt_instance **instance, clt_error *error);
@@ -170,17 +200,5 @@ int clt_catalog_each_place(clt_catalog *catalog, const clt_problem *problem, clt
 /* Answers from what the stores hold now. owned (nullable): whose instance it is, see above. Under the mutex. */
 int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_instance *instance, clt_owned *owned,
                        clt_error *error);
-
-/* What an answer rests on; texts are borrowed. */
-typedef struct clt_basis {
-  clt_tier tier;
-  bool stale;
-  clt_best_record best;
-  const char *device, *sizes;
-} clt_basis;
-
-/* The answer, in the instance's words. */
-int clt_lookup_result_fill(clt_lookup_result *out, const clt_basis *basis, const clt_instance *instance,
-                           const clt_objective *objective, clt_error *error);
 
 #endif

@@ -1,6 +1,4 @@
 /* The configuration of the least summed relative cost over several places. */
-#include "lookup/portable.h"
-
 #include <stdlib.h>
 #include <string.h>
 

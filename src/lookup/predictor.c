@@ -172,8 +172,8 @@ void clt_kept_models_release(clt_kept_models *models) {
   *models = (clt_kept_models){0};
 }
 
-int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const char *path, const clt_instance *instance,
-                         clt_owned *owned, clt_error *error) {
+int clt_kept_models_best(clt_kept_models *models, clt_config *best, double *time_s, const char *path,
+                         const clt_instance *instance, clt_owned *owned, clt_error *error) {
   struct stat file;
   if (stat(path, &file)) return CLT_OK;
   clt_kept_model fresh = {.file = file}, *k = &fresh;
@@ -194,8 +194,8 @@ int clt_kept_models_best(clt_kept_models *models, clt_best_record *best, const c
   size_t n = 0;
   clt_model_accuracy_get(&accuracy, k->model);
   if (accuracy.calibrated_error <= LARGEST_ERROR)
-    rc = clt_model_climb(k->model, 1, 0.5, NULL, 0, N_PREDICTIONS, &best->config, &prediction, &n, error);
-  if (rc == CLT_OK && n > 0) best->time_s = exp((double)prediction.log_cost);
+    rc = clt_model_climb(k->model, 1, 0.5, NULL, 0, N_PREDICTIONS, best, &prediction, &n, error);
+  if (rc == CLT_OK && n > 0) *time_s = exp((double)prediction.log_cost);
   bool taken = owned && owned->instance; /* not by the model of a store before */
   if (k != &fresh && !taken) {
     clt_model_bind(k->model, k->owned.instance, NULL); /* as it was before, so it cannot fail */

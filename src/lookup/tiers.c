@@ -1,13 +1,15 @@
-/* An answer: the tiers, one after the other. */
+/* An answer: the best of a key's records, and the tiers, one after the other. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
 #include "space/expr.h"
+#include "store/store.h"
 
 static const char *const tier_names[CLT_N_TIERS] = {"exact",        "other-driver",      "prediction",
                                                     "nearest-size", "same-architecture", "default"};
@@ -36,8 +38,145 @@ int clt_lookup_result_number(double *out, const clt_lookup_result *result, const
   return CLT_OK;
 }
 
-int clt_lookup_result_fill(clt_lookup_result *out, const clt_basis *basis, const clt_instance *instance,
-                           const clt_objective *objective, clt_error *error) {
+/* The best that a store holds of a key, valid in the space. config CLT_CONFIG_NONE: nothing. */
+typedef struct best_record {
+  clt_config config;
+  double time_s, energy_J, figure;
+} best_record;
+
+#define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN})
+
+/* --- which of a key's records is its best: by time, or what ranks as time does ---
+ *
+ * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
+ * records of a finalist the newest counts. But where the best finalists are not valid here, those that are left may be
+ * slower than much that the search saw: the default, say, which is always among them. So a configuration that was
+ * clearly faster in the search than the best finalist was there goes before it; clearly, since a search picks its
+ * fastest by single measurements, whose noise makes the fastest of many look better than it is. */
+#define CLEARLY 0.8
+
+typedef struct time_choice {
+  const clt_objective *objective;
+  best_record best;    /* finalist */
+  best_record fastest; /* in the search */
+  clt_map finalists;   /* seen */
+} time_choice;
+
+static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
+  time_choice *c = user;
+  bool correct = clt_measurement_correct(m);
+  if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
+  if (kind == CLT_RECORD_FINALIST) {
+    bool is_new;
+    if (clt_map_add(&c->finalists, m->config, &is_new) == NULL) return CLT_E_MEMORY;
+    if (is_new && correct && m->time_s < c->best.time_s)
+      c->best = (best_record){m->config, m->time_s, m->energy_J, m->figure};
+    return 0;
+  }
+  bool is_best = m->config == c->best.config;
+  if (c->fastest.config == CLT_CONFIG_NONE) {
+    if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
+    c->fastest = (best_record){m->config, m->time_s, m->energy_J, m->figure};
+    return is_best || c->best.config == CLT_CONFIG_NONE;
+  }
+  if (c->fastest.time_s >= CLEARLY * m->time_s && !is_best) return 0;
+  if (c->fastest.time_s < CLEARLY * m->time_s) c->best = c->fastest;
+  return 1;
+}
+
+/* --- the same by an objective that no index knows: all records are read ---
+ *
+ * As for time, what was run side by side goes before what the search saw; but that may have been for another objective,
+ * so only where it has the search's best among it, or something as good: a cost within 2 %, which is noise. */
+#define AS_GOOD 0.98
+
+enum { SEARCHED, COMPARED }; /* the two kinds of records */
+
+/* A configuration: its newest record of either kind. */
+typedef struct candidate {
+  bool failed;    /* when it was last run */
+  double cost[2]; /* NaN: none */
+  best_record best[2];
+} candidate;
+
+typedef struct cost_choice {
+  const clt_objective *objective;
+  clt_map places; /* of configurations among the candidates */
+  candidate *all;
+  size_t n, capacity;
+} cost_choice;
+
+/* One that lacks the energy says nothing of what was known before. */
+static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement *m) {
+  cost_choice *c = user;
+  double cost = clt_objective_cost(c->objective, m);
+  bool correct = clt_measurement_correct(m), is_new;
+  if (kind == CLT_RECORD_ATTEMPT || (correct && isnan(cost))) return 0;
+  if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
+  uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
+  if (place == NULL) return CLT_E_MEMORY;
+  if (is_new) {
+    *place = c->n;
+    c->all[c->n++] = (candidate){.cost = {NAN, NAN}};
+  }
+  candidate *i = &c->all[*place];
+  i->failed = !correct;
+  if (correct) {
+    const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
+    i->cost[k] = cost;
+    i->best[k] = (best_record){m->config, m->time_s, m->energy_J, m->figure};
+  }
+  return 0;
+}
+
+static best_record choose_by_cost(const cost_choice *c) {
+  const candidate *least[2] = {NULL, NULL};
+  for (size_t n = 0; n < c->n; n++)
+    for (int k = 0; k < 2; k++) {
+      const candidate *i = &c->all[n];
+      if (i->failed || isnan(i->cost[k])) continue;
+      const candidate *l = least[k];
+      if (l == NULL || i->cost[k] < l->cost[k] || (i->cost[k] == l->cost[k] && i->best[k].config < l->best[k].config))
+        least[k] = i;
+    }
+  const candidate *searched = least[SEARCHED], *compared = least[COMPARED];
+  if (compared == NULL) return searched ? searched->best[SEARCHED] : NOTHING_BEST;
+  bool passed =
+      searched && isnan(searched->cost[COMPARED]) && !(AS_GOOD * compared->cost[COMPARED] <= searched->cost[SEARCHED]);
+  return passed ? searched->best[SEARCHED] : compared->best[COMPARED];
+}
+
+static int find_best(best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
+                     const clt_objective *objective, clt_error *error) {
+  int rc;
+  if (clt_objective_ranks_by_time(objective)) {
+    const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
+    time_choice c = {.objective = objective, .best = none, .fastest = none};
+    rc = clt_store_best(store, key, space, judge_by_time, &c, error);
+    if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
+    clt_map_release(&c.finalists);
+  } else {
+    cost_choice c = {.objective = objective};
+    rc = clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
+    if (rc == CLT_OK) *out = choose_by_cost(&c);
+    clt_map_release(&c.places);
+    free(c.all);
+  }
+  return rc;
+}
+
+/* --- an answer in the instance's words --- */
+
+/* What an answer rests on; texts are borrowed. */
+typedef struct answer_basis {
+  clt_tier tier;
+  bool stale;
+  best_record best;
+  const char *device, *sizes;
+} answer_basis;
+
+static int fill_result(clt_lookup_result *out, const answer_basis *basis, const clt_instance *instance,
+                       const clt_objective *objective, clt_error *error) {
   bool known_here =
       basis->tier == CLT_TIER_EXACT || basis->tier == CLT_TIER_OTHER_DRIVER || basis->tier == CLT_TIER_PREDICTION;
   clt_measurement m;
@@ -100,15 +239,15 @@ static int list_alternatives(alternative **out, const clt_related_list *related,
 
 /* The nearest of some tiers that holds something valid here. Of equally near ones, what was measured of the problem's
  * present text goes before what was measured of another. */
-static int find_alternative(clt_basis *out, const alternative *all, size_t n, clt_tier first, clt_tier last,
+static int find_alternative(answer_basis *out, const alternative *all, size_t n, clt_tier first, clt_tier last,
                             const clt_instance *instance, const clt_objective *objective, clt_error *error) {
   for (size_t i = 0; i < n; i++) {
     const clt_related *r = all[i].related;
     bool found = out->best.config != CLT_CONFIG_NONE, present = r->same_text;
-    clt_best_record best;
+    best_record best;
     if (all[i].tier < first || all[i].tier > last) continue;
     if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
-    int rc = clt_best_of_key(&best, r->store, &r->key, clt_instance_space(instance), objective, error);
+    int rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
     if (!present && r->distance > 0) { /* the text is that of now if it gives the same key at these other sizes */
@@ -118,7 +257,8 @@ static int find_alternative(clt_basis *out, const alternative *all, size_t n, cl
       present = there != NULL;
       clt_instance_free(there);
     }
-    if (!found || present) *out = (clt_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
+    if (!found || present)
+      *out = (answer_basis){all[i].tier, !present || !r->same_driver, best, r->key.device, r->sizes};
     if (present) break;
   }
   return CLT_OK;
@@ -136,15 +276,15 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   clt_related_list related = {0};
   alternative *others = NULL;
   clt_store_key key;
-  clt_basis basis = {.tier = CLT_TIER_EXACT, .best = CLT_NOTHING_BEST};
-  const clt_best_record *best = &basis.best;
+  answer_basis basis = {.tier = CLT_TIER_EXACT, .best = NOTHING_BEST};
+  const best_record *best = &basis.best;
   char *sizes = clt_instance_sizes_text(instance);
   const clt_related_query query = {&key, clt_problem_name(clt_instance_problem(instance)), sizes, false};
   int rc = sizes ? clt_store_key_init(&key, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
-      rc = clt_best_of_key(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, error);
+      rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, error);
   if (best->config != CLT_CONFIG_NONE) basis.device = key.device, basis.sizes = sizes;
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
@@ -157,10 +297,11 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE && suits_models(objective)) {
     char name[33];
     rc = clt_predictor_name(name, instance, error);
-    basis = (clt_basis){CLT_TIER_PREDICTION, false, CLT_NOTHING_BEST, key.device, ""};
+    basis = (answer_basis){CLT_TIER_PREDICTION, false, NOTHING_BEST, key.device, ""};
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++) {
       char *path = clt_format("%s/%s", catalog->stores[i].models, name);
-      rc = path ? clt_kept_models_best(&catalog->models, &basis.best, path, instance, owned, error)
+      rc = path ? clt_kept_models_best(&catalog->models, &basis.best.config, &basis.best.time_s, path, instance, owned,
+                                       error)
                 : clt_fail_memory(error);
       free(path);
     }
@@ -169,11 +310,45 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
     rc = find_alternative(&basis, others, related.n, CLT_TIER_NEAREST_SIZE, CLT_TIER_SAME_ARCHITECTURE, instance,
                           objective, error);
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE)
-    basis = (clt_basis){CLT_TIER_DEFAULT, false, {clt_instance_default(instance), NAN, NAN, NAN}, "", ""};
-  if (rc == CLT_OK) rc = clt_lookup_result_fill(out, &basis, instance, objective, error);
+    basis = (answer_basis){CLT_TIER_DEFAULT, false, {clt_instance_default(instance), NAN, NAN, NAN}, "", ""};
+  if (rc == CLT_OK) rc = fill_result(out, &basis, instance, objective, error);
   clt_related_release(&related);
   clt_objective_free(objective);
   free(others);
   free(sizes);
   return rc;
+}
+
+/* --- exact answers all --- */
+
+typedef struct listing {
+  const char *objective;
+  clt_catalog_visit visit;
+  void *user;
+} listing;
+
+static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
+  listing *l = user;
+  clt_objective *objective = NULL;
+  answer_basis basis = {CLT_TIER_EXACT, false, NOTHING_BEST, place->key.device, place->sizes};
+  int rc = clt_objective_new(&objective, *instance, l->objective, error);
+  if (rc == CLT_OK)
+    rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective, error);
+  if (rc == CLT_OK && basis.best.config != CLT_CONFIG_NONE) {
+    clt_lookup_result result;
+    rc = fill_result(&result, &basis, *instance, objective, error);
+    if (rc == CLT_OK) rc = l->visit(l->user, *instance, &result);
+    clt_lookup_result_release(&result);
+  }
+  clt_objective_free(objective);
+  return rc;
+}
+
+int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
+                     clt_error *error) {
+  pthread_mutex_lock(&catalog->mutex);
+  listing l = {catalog->objective, visit, user};
+  int rc = clt_catalog_each_place(catalog, problem, visit_best, &l, error);
+  pthread_mutex_unlock(&catalog->mutex);
+  return rc < 0 ? rc : CLT_OK;
 }

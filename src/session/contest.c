@@ -264,8 +264,8 @@ static bool lacks_memory(const finals *f, size_t i) {
   return f->n > 1 && f->measurements[i].reason == CLT_REASON_OUT_OF_MEMORY;
 }
 
-/* Records the i-th finalist; takes it over as leader if it is the best, rejects it if it failed. */
-static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error) {
+/* Records what the i-th finalist came to, and rejects it if it failed. */
+static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error) {
   clt_search_loop *l = &s->loop;
   clt_tune_result *result = s->result;
   clt_measurement *m = &f->measurements[i];
@@ -294,25 +294,20 @@ static int judge_finalist(finals *f, clt_session *s, size_t i, clt_error *error)
     }
   }
   if (rc) return rc;
-  if (!correct) {
-    for (size_t k = 0; k < s->n_ranked; k++)
-      if (s->ranked[k].config == m->config) s->ranked[k].rejected = true;
-    f->n_rejected += i < f->n_field;
-    warn_of(s, m->config, clt_reason_text(m->reason), m->log);
+  if (correct) {
+    if (i < f->n_field) f->configs[f->n_standing++] = m->config;
     return CLT_OK;
   }
-  if (i < f->n_field) f->configs[f->n_standing++] = m->config;
-  double cost = clt_objective_cost(l->objective, m);
-  if (isnan(cost)) return CLT_OK;
-  if (f->leader.config != CLT_CONFIG_NONE && clt_objective_cost(l->objective, &f->leader) <= cost) return CLT_OK;
-  clt_measurement_release(&f->leader);
-  f->leader = *m;
-  m->log = NULL;
+  for (size_t k = 0; k < s->n_ranked; k++)
+    if (s->ranked[k].config == m->config) s->ranked[k].rejected = true;
+  f->n_rejected += i < f->n_field;
+  warn_of(s, m->config, clt_reason_text(m->reason), m->log);
   return CLT_OK;
 }
 
-/* What would win has to stand up to more than it was searched by; one that does not makes way for the next fastest. */
-static int check_fastest(finals *f, clt_session *s, clt_error *error) {
+/* What would win has to stand up to more than it was searched by; one that does not makes way for the next fastest.
+ * *out stays NULL where none stands. */
+static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_error *error) {
   for (;;) {
     clt_measurement *fastest = NULL;
     double least = INFINITY;
@@ -321,7 +316,8 @@ static int check_fastest(finals *f, clt_session *s, clt_error *error) {
       const double cost = clt_measurement_correct(m) ? clt_objective_cost(s->loop.objective, m) : NAN;
       if (cost < least) fastest = m, least = cost;
     }
-    if (fastest == NULL || fastest->config == f->checked) return CLT_OK;
+    if (fastest == NULL) return CLT_OK;
+    if (fastest->config == f->checked) return *out = fastest, CLT_OK;
     int rc = clt_session_verify(s, fastest, error);
     if (rc == CLT_OK && clt_measurement_correct(fastest) && s->settings->check)
       rc = s->settings->check(s->settings->user, fastest, error);
@@ -339,19 +335,20 @@ static int compare_field(finals *f, clt_session *s, clt_error *error) {
   const clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->loop.objective};
   int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
   if (rc) return rc;
-  clt_measurement old = f->leader;
-  clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
+  clt_measurement *fastest = NULL;
   f->n_rejected = f->n_standing = 0;
-  rc = check_fastest(f, s, error);
-  for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = judge_finalist(f, s, i, error);
+  rc = check_fastest(f, s, &fastest, error);
+  for (size_t i = 0; rc == CLT_OK && i < f->n; i++) rc = record_finalist(f, s, i, error);
   /* The old leader's time belongs to other rounds, so it stands only if nobody does in these and it has not failed. */
-  bool stands = old.config != CLT_CONFIG_NONE && f->leader.config == CLT_CONFIG_NONE;
+  bool stands = fastest == NULL;
   for (size_t i = 0; i < f->n; i++) {
-    stands = stands && (f->measurements[i].config != old.config || lacks_memory(f, i));
-    clt_measurement_release(&f->measurements[i]);
+    stands = stands && (f->measurements[i].config != f->leader.config || lacks_memory(f, i));
+    if (&f->measurements[i] != fastest) clt_measurement_release(&f->measurements[i]);
   }
-  if (stands) f->leader = old;
-  if (!stands) clt_measurement_release(&old);
+  if (stands) return rc;
+  clt_measurement_release(&f->leader);
+  clt_measurement_init(&f->leader, CLT_CONFIG_NONE);
+  if (fastest) f->leader = *fastest;
   return rc;
 }
 
