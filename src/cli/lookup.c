@@ -5,7 +5,6 @@
 
 #include "cli/cli.h"
 #include "lookup/lookup.h"
-#include "measurement/objective.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 
