@@ -66,7 +66,7 @@ typedef struct maker {
 /* What is known of a node of the flow while the levels are planned. */
 typedef struct planned {
   size_t level;     /* the last one of its parameters */
-  size_t decides;   /* the first level with a check that needs it; SIZE_MAX: none does */
+  size_t decides;   /* the first level with a check that needs it */
   size_t last_used; /* the deepest level that reads it, plus one */
   int32_t root;     /* that it is; -1: none */
 } planned;
@@ -86,14 +86,14 @@ static int plan_filters(maker *m, const planned *nodes, size_t k) {
   int rc = uses && l->filters ? CLT_OK : CLT_E_MEMORY;
   clt_mask set = {{0}};
   for (size_t j = 0; j <= k; j++) clt_mask_add(&set, m->levels[j].domain->parameter);
-  for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;) {
+  for (size_t n = m->group->n_nodes; rc == CLT_OK && n-- > 0;) {
+    uint32_t i = m->group->nodes[n];
     if (nodes[i].root >= 0 && nodes[i].level > k) {
       clt_mask with = set;
       clt_mask_add(&with, m->levels[nodes[i].level].domain->parameter);
       uses[i] |= clt_mask_within(flow->nodes[i].support, with) ? FILTERS : READ;
     }
-    for (unsigned o = 0; flow->nodes[i].n_support == 2 && o < clt_op_arity(flow->nodes[i].op); o++)
-      uses[flow->nodes[i].operands[o]] |= uses[i];
+    for (unsigned o = 0; o < clt_flow_arity(&flow->nodes[i]); o++) uses[flow->nodes[i].operands[o]] |= uses[i];
   }
   size_t read = 0;
   for (size_t i = 0; rc == CLT_OK && i < l->n_live; i++) read += (uses[l->live[i]] & READ) != 0;
@@ -128,7 +128,8 @@ static int plan_levels(maker *m) {
   m->registers = clt_new_array(flow->n_nodes, sizeof *m->registers);
   int rc = nodes && m->levels && m->registers ? CLT_OK : CLT_E_MEMORY;
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) m->levels[k].domain = group->domains[k];
-  for (size_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
+  for (size_t n = 0; rc == CLT_OK && n < group->n_nodes; n++) {
+    uint32_t i = group->nodes[n];
     size_t k = m->n_levels;
     while (k > 1 && !clt_mask_has(&flow->nodes[i].support, m->levels[k - 1].domain->parameter)) k--;
     nodes[i] = (planned){.level = k - 1, .decides = SIZE_MAX, .root = -1};
@@ -139,10 +140,10 @@ static int plan_levels(maker *m) {
     root->root = (int32_t)group->roots[r];
     root->decides = root->level;
   }
-  for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;) { /* without the insides of tables */
-    const clt_flow_node *node = &flow->nodes[i];
-    for (unsigned o = 0; nodes[i].decides < SIZE_MAX && node->n_support == 2 && o < clt_op_arity(node->op); o++) {
-      planned *operand = &nodes[node->operands[o]];
+  for (size_t n = group->n_nodes; rc == CLT_OK && n-- > 0;) {
+    uint32_t i = group->nodes[n];
+    for (unsigned o = 0; o < clt_flow_arity(&flow->nodes[i]); o++) {
+      planned *operand = &nodes[flow->nodes[i].operands[o]];
       if (operand->decides > nodes[i].decides) operand->decides = nodes[i].decides;
       if (operand->last_used < nodes[i].level + 1) operand->last_used = nodes[i].level + 1;
     }
@@ -150,22 +151,24 @@ static int plan_levels(maker *m) {
   for (size_t k = 0; rc == CLT_OK && k < m->n_levels; k++) {
     level *l = &m->levels[k];
     /* Behind the tables first what decides on the level, so that it prunes early; then what deeper levels want. */
-    for (uint32_t i = 0; rc == CLT_OK && i < 3 * flow->n_nodes; i++) {
-      uint32_t target = i % (uint32_t)flow->n_nodes, turn = i / (uint32_t)flow->n_nodes;
+    for (size_t i = 0; rc == CLT_OK && i < 3 * group->n_nodes; i++) {
+      uint32_t target = group->nodes[i % group->n_nodes];
+      size_t turn = i / group->n_nodes;
       const clt_flow_node *node = &flow->nodes[target];
       const planned *plan = &nodes[target];
-      if (plan->decides == SIZE_MAX || node->n_support == 0 || plan->level != k) continue;
+      if (node->n_support == 0 || plan->level != k) continue;
       if (turn != (node->n_support == 1 ? 0 : plan->decides == k ? 1 : 2)) continue;
       rc = clt_grow(&l->steps, &l->steps_capacity, l->n_steps + 2, sizeof *l->steps);
       if (rc) break;
       step s = {.table = node->table, .op = node->op, .root = -1, .target = target};
-      if (node->n_support == 2) s.n_operands = (uint8_t)clt_op_arity(node->op);
+      s.n_operands = (uint8_t)clt_flow_arity(node);
       memcpy(s.operands, node->operands, sizeof s.operands);
       l->steps[l->n_steps++] = s;
       l->n_loads += turn == 0;
       if (plan->root >= 0) l->steps[l->n_steps++] = (step){.root = plan->root, .target = target};
     }
-    for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
+    for (size_t n = 0; rc == CLT_OK && n < group->n_nodes; n++) {
+      uint32_t i = group->nodes[n];
       if (flow->nodes[i].n_support == 0 || nodes[i].level > k || nodes[i].last_used <= k + 1) continue;
       rc = clt_grow(&l->live, &l->live_capacity, l->n_live + 1, sizeof *l->live);
       if (rc == CLT_OK) l->live[l->n_live++] = i;

@@ -1,31 +1,167 @@
-/* From constraints to groups of parameters and their diagrams. */
+/* From constraints to a flow, to groups of parameters and their diagrams. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "space/parts.h"
 
 #define FEW_TRIES 4096 /* with a quickly chosen order */
 #define AGAIN 3        /* (not one of the diagram's codes) a constraint must not be split: start again */
 
+/* --- the flow --- */
+
+static void release_flow(clt_flow *flow) {
+  for (size_t i = 0; i < flow->n_nodes; i++) free(flow->nodes[i].table);
+  free(flow->nodes);
+  free(flow->roots);
+  clt_map_release(&flow->index);
+  *flow = (clt_flow){0};
+}
+
+/* A node that does not depend on a parameter gets its value, one that depends on a single parameter its table. */
+static int evaluate_flow_node(const clt_flow *flow, clt_flow_node *node) {
+  unsigned arity = clt_op_arity(node->op);
+  const clt_parameter *parameter = node->n_support == 1 ? &flow->parameters[clt_mask_least(node->support)] : NULL;
+  const clt_value *operands[4];
+  if (node->n_support == 2) return CLT_OK;
+  if (parameter && (node->table = clt_new_array(parameter->n_values, sizeof *node->table)) == NULL) return CLT_E_MEMORY;
+  for (size_t v = 0; v < (parameter ? parameter->n_values : 1); v++) {
+    clt_value *out = parameter ? &node->table[v] : &node->value;
+    for (unsigned k = 0; k < arity; k++) {
+      const clt_flow_node *operand = &flow->nodes[node->operands[k]];
+      operands[k] = operand->table ? &operand->table[v] : &operand->value;
+    }
+    if (arity > 0)
+      *out = clt_op_apply((clt_op)node->op, operands);
+    else if (parameter)
+      *out = parameter->values[v];
+  }
+  return CLT_OK;
+}
+
+/* Each node is there once. */
+static int intern_flow_node(clt_flow *flow, clt_flow_node node, uint32_t *out) {
+  struct {
+    uint64_t op, type;
+    int64_t value;
+    uint32_t operands[4];
+  } id = {node.op, node.value.type, node.value.integer, {0}};
+  uint64_t *entry;
+  bool is_new = false;
+  memcpy(id.operands, node.operands, sizeof id.operands);
+  if (clt_grow(&flow->nodes, &flow->nodes_capacity, flow->n_nodes + 1, sizeof *flow->nodes)) return CLT_E_MEMORY;
+  for (uint64_t key = clt_hash64(&id, sizeof id) >> 1;; key++) {
+    if ((entry = clt_map_add(&flow->index, key, &is_new)) == NULL) return CLT_E_MEMORY;
+    if (is_new) break;
+    const clt_flow_node *known = &flow->nodes[*entry];
+    if (known->op == node.op && known->value.type == node.value.type && known->value.integer == node.value.integer &&
+        memcmp(known->operands, node.operands, sizeof node.operands) == 0)
+      return *out = (uint32_t)*entry, CLT_OK;
+  }
+  *entry = *out = (uint32_t)flow->n_nodes;
+  if (node.n_support == 1 && evaluate_flow_node(flow, &node)) return CLT_E_MEMORY;
+  flow->nodes[flow->n_nodes++] = node;
+  return CLT_OK;
+}
+
+/* numbers: in the flow, of the operations of the expression before this one. */
+static int import_expr_node(clt_flow *flow, const clt_expr_node *from, const uint32_t *numbers, uint32_t *out) {
+  unsigned arity = clt_op_arity(from->op);
+  clt_flow_node node = {.op = from->op};
+  if (from->op == CLT_OP_CONSTANT) node.value = from->value;
+  if (from->op == CLT_OP_SLOT) {
+    const clt_parameter *parameter = &flow->parameters[from->operands[0]];
+    if (parameter->n_values == 1) { /* as good as a constant */
+      node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = parameter->values[0]};
+    } else {
+      node.operands[0] = from->operands[0];
+      clt_mask_add(&node.support, from->operands[0]);
+    }
+  }
+  for (unsigned k = 0; k < arity; k++) {
+    node.operands[k] = numbers[from->operands[k]];
+    node.support = clt_mask_union(node.support, flow->nodes[node.operands[k]].support);
+  }
+  size_t n = clt_mask_count(node.support);
+  node.n_support = n > 2 ? 2 : (uint8_t)n;
+  if (arity > 0 && n == 0) {
+    evaluate_flow_node(flow, &node);
+    node = (clt_flow_node){.op = CLT_OP_CONSTANT, .value = node.value};
+  }
+  /* Where operands may change places they come in one order, so that a*b and b*a are one. */
+  bool free_order =
+      node.op == CLT_OP_ADD || node.op == CLT_OP_MULTIPLY || node.op == CLT_OP_EQUAL || node.op == CLT_OP_NOT_EQUAL;
+  if (free_order && node.operands[0] > node.operands[1]) {
+    uint32_t first = node.operands[1];
+    node.operands[1] = node.operands[0];
+    node.operands[0] = first;
+  }
+  return intern_flow_node(flow, node, out);
+}
+
+/* The nodes "not a" and "not b" for a node "not (a or b)", such as "not in" a list makes; false: it is none. */
+static bool split_negated(clt_flow *flow, uint32_t i, uint32_t sides[2], int *rc) {
+  uint32_t inner = flow->nodes[i].operands[0];
+  if (flow->nodes[i].op != CLT_OP_NOT || flow->nodes[i].n_support < 2) return false;
+  while (flow->nodes[inner].op == CLT_OP_BOOL) inner = flow->nodes[inner].operands[0];
+  if (flow->nodes[inner].op != CLT_OP_OR) return false;
+  for (int side = 0; *rc == CLT_OK && side < 2; side++) {
+    uint32_t operand = flow->nodes[inner].operands[side];
+    const clt_expr_node negation = {.op = CLT_OP_NOT};
+    *rc = import_expr_node(flow, &negation, &operand, &sides[side]);
+  }
+  return true;
+}
+
+/* The sides of the "and"s at the top are roots of their own, in the order of evaluation, unless it is to be whole. */
+static int import_constraint(clt_flow *flow, const clt_expr *expr, bool whole, uint32_t constraint) {
+  uint32_t *numbers = clt_new_array(expr->n_nodes, sizeof *numbers), *stack = NULL;
+  size_t n = 0, capacity = 0;
+  int rc = numbers ? clt_grow(&stack, &capacity, 1, sizeof *stack) : CLT_E_MEMORY;
+  for (size_t i = 0; rc == CLT_OK && i < expr->n_nodes; i++)
+    rc = import_expr_node(flow, &expr->nodes[i], numbers, &numbers[i]);
+  if (rc == CLT_OK) stack[n++] = numbers[expr->n_nodes - 1];
+  while (rc == CLT_OK && n > 0) {
+    uint32_t i = stack[--n], sides[2];
+    while (!whole && flow->nodes[i].op == CLT_OP_BOOL) i = flow->nodes[i].operands[0]; /* true where its operand is */
+    bool split = !whole && split_negated(flow, i, sides, &rc);
+    if (!whole && flow->nodes[i].op == CLT_OP_AND) {
+      memcpy(sides, flow->nodes[i].operands, sizeof sides);
+      split = true;
+    }
+    if (rc) break;
+    if (!split) {
+      rc = clt_grow(&flow->roots, &flow->roots_capacity, flow->n_roots + 1, sizeof *flow->roots);
+      if (rc == CLT_OK) flow->roots[flow->n_roots++] = (clt_flow_root){i, constraint};
+    } else if ((rc = clt_grow(&stack, &capacity, n + 2, sizeof *stack)) == CLT_OK) {
+      stack[n++] = sides[1];
+      stack[n++] = sides[0];
+    }
+  }
+  free(numbers);
+  free(stack);
+  return rc;
+}
+
+/* --- constraints that cannot be evaluated --- */
+
 typedef struct grouping {
   clt_space *space;
   bool *whole; /* constraints that are not split */
-  clt_flow *flow;
+  clt_flow flow;
   clt_domain domains[CLT_MAX_PARAMETERS];
   bool impossible;           /* a constraint without parameters is false */
   clt_diagram_limits limits; /* of each diagram */
   clt_error *error;
 } grouping;
 
-/* --- constraints that cannot be evaluated --- */
-
 /* A root fails for good at these positions (by parameter). The constraint that it is a part of is tried again in one
  * piece, because the other parts may forbid its evaluation; if that fails, too, it is a mistake. */
 static int report_failed_root(grouping *g, uint32_t root, const uint32_t *positions) {
-  uint32_t constraint = g->flow->roots[root].constraint;
+  uint32_t constraint = g->flow.roots[root].constraint;
   if (!g->whole[constraint]) {
     g->whole[constraint] = true;
     return AGAIN;
@@ -60,9 +196,9 @@ static int decide_simple(grouping *g) {
     if (d->positions == NULL) return clt_fail_memory(g->error);
     for (size_t i = 0; i < n; i++) d->positions[i] = (uint32_t)i;
   }
-  for (uint32_t r = 0; r < g->flow->n_roots && !g->impossible; r++) {
+  for (uint32_t r = 0; r < g->flow.n_roots && !g->impossible; r++) {
     /* (behind an impossible one nothing is valid, and what fails there would not have been evaluated) */
-    const clt_flow_node *node = &g->flow->nodes[g->flow->roots[r].node];
+    const clt_flow_node *node = &g->flow.nodes[g->flow.roots[r].node];
     uint32_t positions[CLT_MAX_PARAMETERS] = {0};
     if (node->n_support == 0) {
       int rc = clt_failed_fatally(node->value) ? report_failed_root(g, r, positions) : CLT_OK;
@@ -118,8 +254,10 @@ static int build_group(grouping *g, clt_group *group, clt_diagram **out) {
 static int build_once(grouping *g) {
   clt_space *space = g->space;
   size_t n = space->n_parameters;
-  if (clt_flow_new(&g->flow, space, g->whole)) return clt_fail_memory(g->error);
-  const clt_flow *flow = g->flow;
+  const clt_flow *flow = &g->flow;
+  g->flow = (clt_flow){.parameters = space->parameters, .n_parameters = n};
+  for (uint32_t i = 0; i < space->n_constraints; i++)
+    if (import_constraint(&g->flow, space->constraints[i].expr, g->whole[i], i)) return clt_fail_memory(g->error);
   int rc = decide_simple(g);
   for (size_t p = 0; p < n; p++) space->group_of[p] = p; /* at first the least parameter of the group */
   for (size_t r = 0; r < flow->n_roots; r++) {
@@ -133,18 +271,27 @@ static int build_once(grouping *g) {
   }
   for (size_t least = 0; rc == CLT_OK && !g->impossible && least < n; least++) {
     if (space->group_of[least] != least || space->parameters[least].n_values == 1) continue;
-    clt_group group = {.flow = flow, .roots = clt_new_array(flow->n_roots, sizeof *group.roots)};
-    if (group.roots == NULL) return clt_fail_memory(g->error);
+    clt_group group = {.flow = flow,
+                       .roots = clt_new_array(flow->n_roots, sizeof *group.roots),
+                       .nodes = clt_new_array(flow->n_nodes, sizeof *group.nodes)};
+    if (group.roots == NULL || group.nodes == NULL) rc = clt_fail_memory(g->error);
     for (size_t p = 0; p < n; p++)
       if (space->group_of[p] == least) group.domains[group.n_domains++] = &g->domains[p];
-    for (uint32_t r = 0; r < flow->n_roots; r++) {
+    for (uint32_t r = 0; rc == CLT_OK && r < flow->n_roots; r++) {
       const clt_flow_node *node = &flow->nodes[flow->roots[r].node];
-      if (node->n_support == 2 && space->group_of[clt_mask_least(node->support)] == least)
-        group.roots[group.n_roots++] = r;
+      if (node->n_support < 2 || space->group_of[clt_mask_least(node->support)] != least) continue;
+      group.roots[group.n_roots++] = r;
+      group.nodes[flow->roots[r].node] = 1; /* first a mark of what is needed, then the list of that */
     }
-    rc = build_group(g, &group, &space->groups[space->n_groups]);
+    for (size_t i = flow->n_nodes; rc == CLT_OK && i-- > 0;)
+      for (unsigned k = 0; group.nodes[i] && k < clt_flow_arity(&flow->nodes[i]); k++)
+        group.nodes[flow->nodes[i].operands[k]] = 1;
+    for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++)
+      if (group.nodes[i]) group.nodes[group.n_nodes++] = i;
+    if (rc == CLT_OK) rc = build_group(g, &group, &space->groups[space->n_groups]);
     space->n_groups += rc == CLT_OK;
     free(group.roots);
+    free(group.nodes);
   }
   return rc;
 }
@@ -165,8 +312,7 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
     rc = build_once(&g);
     for (size_t p = 0; p < space->n_parameters; p++) free(g.domains[p].positions);
     memset(g.domains, 0, sizeof g.domains);
-    clt_flow_free(g.flow);
-    g.flow = NULL;
+    release_flow(&g.flow);
     while (rc && space->n_groups > 0) clt_diagram_free(space->groups[--space->n_groups]);
   }
   free(g.whole);

@@ -27,7 +27,6 @@ struct clt_estimate {
 
 /* What is known of a node of the flow. */
 typedef struct guess {
-  bool reached;      /* from a root */
   size_t held;       /* its number among the held ones, plus one */
   clt_value *values; /* that it takes; NULL: not known */
   size_t n_values;
@@ -125,16 +124,10 @@ int clt_estimate_new(clt_estimate **out, const clt_group *group) {
     size_t n = group->domains[i]->n_positions;
     estimate->parameter_bits[group->domains[i]->parameter] = log2((double)(n ? n : 1));
   }
-  for (size_t r = 0; r < group->n_roots; r++) guesses[flow->roots[group->roots[r]].node].reached = true;
-  for (size_t i = flow->n_nodes; i-- > 0;)
-    for (unsigned k = 0; guesses[i].reached && flow->nodes[i].n_support == 2 && k < clt_op_arity(flow->nodes[i].op);
-         k++)
-      guesses[flow->nodes[i].operands[k]].reached = true;
-  for (uint32_t i = 0; rc == CLT_OK && i < flow->n_nodes; i++) {
-    const clt_flow_node *node = &flow->nodes[i];
-    if (!guesses[i].reached) continue;
-    rc = guess_values(group, estimate->parameter_bits, guesses, i);
-    for (unsigned k = 0; rc == CLT_OK && node->n_support == 2 && k < clt_op_arity(node->op); k++)
+  for (size_t i = 0; rc == CLT_OK && i < group->n_nodes; i++) {
+    const clt_flow_node *node = &flow->nodes[group->nodes[i]];
+    rc = guess_values(group, estimate->parameter_bits, guesses, group->nodes[i]);
+    for (unsigned k = 0; rc == CLT_OK && k < clt_flow_arity(node); k++)
       rc = hold_node(estimate, &flow->nodes[node->operands[k]], &guesses[node->operands[k]], node->support);
   }
 done:

@@ -57,6 +57,11 @@ typedef struct clt_flow_node {
   clt_value *table; /* of one parameter: an entry for each of its values; owned */
 } clt_flow_node;
 
+/* How many operands are looked at where tables have no inside. */
+static inline unsigned clt_flow_arity(const clt_flow_node *node) {
+  return node->n_support == 2 ? clt_op_arity((clt_op)node->op) : 0;
+}
+
 /* What has to be true: a constraint, or one side of the "and"s at its top. */
 typedef struct clt_flow_root {
   uint32_t node, constraint;
@@ -71,10 +76,6 @@ typedef struct clt_flow {
   size_t n_roots, roots_capacity;
   clt_map index; /* hash of a node -> its number */
 } clt_flow;
-
-/* whole[i]: constraint i is not split. The space has to live as long as the flow. CLT_E_MEMORY only. */
-int clt_flow_new(clt_flow **out, const clt_space *space, const bool *whole);
-void clt_flow_free(clt_flow *flow);
 
 /* --- diagram: the valid combinations of one group of parameters ---
  *
@@ -117,14 +118,15 @@ typedef struct clt_diagram_limits {
   size_t tries, bytes;
 } clt_diagram_limits;
 
-/* A group: parameters that share constraints, in the order of the levels (domains, borrowed), and the numbers of its
- * roots, those that depend on more than one parameter. */
+/* A group: parameters that share constraints, in the order of the levels (domains, borrowed); the numbers of its roots,
+ * those that depend on more than one parameter; and the nodes of the flow that these need, without the insides of
+ * tables, ascending. */
 typedef struct clt_group {
   const clt_flow *flow;
   const clt_domain *domains[CLT_MAX_PARAMETERS];
   size_t n_domains;
-  uint32_t *roots;
-  size_t n_roots;
+  uint32_t *roots, *nodes;
+  size_t n_roots, n_nodes;
 } clt_group;
 
 /* weights: of all parameters of the space. Where a constraint cannot be evaluated, *failed is the root, and positions,
@@ -202,10 +204,6 @@ int clt_space_new_within(clt_space **out, const clt_space_builder *builder, clt_
 
 /* Finds the groups of the constraints and builds their diagrams. */
 int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_error *error);
-
-/* Frees what a builder and a space own alike. */
-void clt_space_release_contents(clt_parameter *parameters, size_t n_parameters, clt_constraint *constraints,
-                                size_t n_constraints, clt_alias *aliases, size_t n_aliases);
 
 /* All values of a configuration, as slots of the expressions. */
 void clt_space_values(const clt_space *space, const uint32_t *positions, clt_value *values);

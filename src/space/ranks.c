@@ -225,15 +225,9 @@ size_t clt_space_neighbours(clt_config *out, size_t capacity, const clt_space *s
 
 /* The first place in a list whose configuration is not below one. */
 static uint64_t lower_bound(const clt_walk *w, clt_config config) {
-  uint64_t low = w->first, high = w->end;
-  while (low < high) {
-    uint64_t middle = low + (high - low) / 2;
-    if (w->space->configs[middle] < config)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  size_t place;
+  clt_search_u64(w->space->configs + w->first, (size_t)(w->end - w->first), config, &place);
+  return w->first + place;
 }
 
 /* To the next parameter that has a choice, or the next group. */
