@@ -135,6 +135,21 @@ void clt_text_release(clt_text *text) {
   *text = (clt_text){0};
 }
 
+int clt_words_add(clt_words *words, char *text, clt_error *error) {
+  if (text == NULL || clt_grow(&words->all, &words->capacity, words->n + 2, sizeof *words->all) != CLT_OK) {
+    free(text);
+    return clt_fail_memory(error);
+  }
+  words->all[words->n++] = text;
+  words->all[words->n] = NULL;
+  return CLT_OK;
+}
+
+void clt_words_free(char **all) {
+  for (size_t i = 0; all && all[i]; i++) free(all[i]);
+  free(all);
+}
+
 bool clt_starts_with(const char *text, const char *beginning) {
   return strncmp(text, beginning, strlen(beginning)) == 0;
 }

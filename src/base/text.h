@@ -31,6 +31,16 @@ size_t clt_text_add_shown(clt_text *text, const char *bytes, size_t n, const cha
 int clt_text_take(char **out, clt_text *text, clt_error *error);
 void clt_text_release(clt_text *text);
 
+/* Texts in a row, each malloc'ed, with a NULL behind them. All zeros is none, then `all` is NULL. */
+typedef struct clt_words {
+  char **all;
+  size_t n, capacity;
+} clt_words;
+
+/* Takes the text over, also on failure. NULL: out of memory. */
+int clt_words_add(clt_words *words, char *text, clt_error *error);
+void clt_words_free(char **all); /* nullable; up to the NULL */
+
 /* Numbers are written and read with a point whatever the locale of the program that links the library: strtod, snprintf
  * and vsnprintf, for all texts that hold numbers. */
 double clt_strtod(const char *text, char **end);

@@ -11,6 +11,7 @@
 #include "format/recording.h"
 #include "lookup/lookup.h"
 #include "problem/guidance.h"
+#include "space/space.h"
 
 #define SECONDS_A_DAY 86400
 
@@ -222,7 +223,7 @@ static int note_stored_result(void *user, clt_record_kind kind, const clt_measur
 }
 
 /* What is not stored yet is collected in memory and merged, so that the store takes all of it or nothing. */
-static int add_results(clt_store *store, const clt_instance *instance, const clt_recording_match *match,
+static int add_results(clt_store *store, const clt_instance *instance, const clt_space_match *match,
                        const clt_recording *recording, import_count *count, clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
   char *sizes = clt_instance_sizes_text(instance), *device = NULL;
@@ -237,7 +238,7 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   if (rc == 0) rc = clt_store_new(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
     clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
-    m.config = clt_recording_translate(match, m.config);
+    m.config = clt_space_translate(match, m.config);
     if (m.config == CLT_CONFIG_NONE || !clt_space_contains(match->to, m.config))
       count->foreign++;
     else if (clt_map_find(&stored.hashes, result_hash(&m)) == NULL)
@@ -263,7 +264,7 @@ static int import_recording(const cli_arguments *arguments, const char *path, im
   clt_recording *recording = NULL;
   clt_instance *instance = NULL;
   clt_store *store = NULL;
-  clt_recording_match match;
+  clt_space_match match;
   clt_error error = {0};
   int rc = 0;
   if (problem_path == NULL) return cli_usage("'%s' is a recording: say by --of FILE which problem it is of", path);
@@ -271,7 +272,7 @@ static int import_recording(const cli_arguments *arguments, const char *path, im
     rc = cli_report(&error);
   if (rc == 0) rc = instantiate_for(&instance, problem, recording, arguments);
   if (rc == 0) {
-    match = clt_recording_match_space(recording, clt_instance_space(instance));
+    match = clt_space_match_new(clt_recording_space(recording), clt_instance_space(instance));
     if (match.extra)
       rc = cli_failure("'%s' has a parameter '%s', which the problem lacks: it is of another problem",
                        clt_recording_name(recording), match.extra);

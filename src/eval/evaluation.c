@@ -67,7 +67,7 @@ int clt_scratch_new(char **out, const clt_command_state *s, const char *name, cl
   clt_remove_tree(path, true);
   rc = clt_command_each_file(s->setup.instance, copy_to_scratch, path, error);
   for (size_t i = 0; rc == CLT_OK && i < command->n_links; i++) {
-    char *to = NULL, *target = clt_problem_file(clt_instance_problem(s->setup.instance), command->links[i]);
+    char *to = NULL, *target = clt_path_join(clt_instance_problem(s->setup.instance)->folder, command->links[i]);
     rc = target ? make_place(&to, path, clt_name_in_scratch(command->links[i]), error) : clt_fail_memory(error);
     if (rc == CLT_OK && symlink(target, to)) rc = clt_fail_errno(error, CLT_E_IO, "make the link", to);
     free(target);

@@ -258,30 +258,3 @@ double clt_recording_least_cost(const clt_recording *recording, const clt_object
     least = fmin(least, clt_objective_cost(objective, &recording->measurements[i]));
   return least;
 }
-
-clt_recording_match clt_recording_match_space(const clt_recording *recording, const clt_space *to) {
-  clt_recording_match match = {.from = clt_recording_space(recording), .to = to};
-  for (size_t p = clt_space_n_parameters(match.from); p-- > 0;) {
-    const clt_parameter *parameter = clt_space_parameter(match.from, p);
-    if (parameter->n_values > 1 && clt_space_find_parameter(to, parameter->name) < 0) match.extra = parameter->name;
-  }
-  for (size_t p = clt_space_n_parameters(to); p-- > 0;) {
-    const clt_parameter *parameter = clt_space_parameter(to, p);
-    match.column[p] = clt_space_find_parameter(match.from, parameter->name);
-    if (match.column[p] < 0 && parameter->n_values > 1) match.missing = parameter->name;
-  }
-  return match;
-}
-
-clt_config clt_recording_translate(const clt_recording_match *match, clt_config config) {
-  uint32_t positions[CLT_MAX_PARAMETERS];
-  for (size_t p = 0; p < clt_space_n_parameters(match->to); p++) {
-    const clt_parameter *parameter = clt_space_parameter(match->to, p);
-    positions[p] = 0;
-    if (match->column[p] < 0) continue;
-    clt_value value = clt_space_value(match->from, config, (size_t)match->column[p]);
-    positions[p] = (uint32_t)clt_parameter_find(parameter, value);
-    if (positions[p] == parameter->n_values) return CLT_CONFIG_NONE;
-  }
-  return clt_space_from_positions(match->to, positions);
-}

@@ -43,18 +43,6 @@ int clt_recording_read(clt_recording *recording, const char *path, json_t *root,
 /* The word that Kernel Tuner has for a failure, coarser than the reason; NULL for CLT_REASON_NONE. */
 const char *clt_entry_error(clt_reason reason);
 
-/* How a recording's configurations are those of another space: parameters by name, values by value. */
-typedef struct clt_recording_match {
-  const clt_space *from, *to;
-  int column[CLT_MAX_PARAMETERS]; /* of a parameter of `to`: its number in `from`; -1: none */
-  const char *extra, *missing;    /* the first parameter with several values that `to`, or `from`, lacks; NULL: none */
-} clt_recording_match;
-
-clt_recording_match clt_recording_match_space(const clt_recording *recording, const clt_space *to);
-
-/* CLT_CONFIG_NONE: it has a value that `to` lacks. It need not be valid in `to`. */
-clt_config clt_recording_translate(const clt_recording_match *match, clt_config config);
-
 /* The objective that text names (clt_objective_new_for: with the recording's sizes), NULL: least time. The recording
  * must outlive it. */
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);

@@ -100,36 +100,21 @@ void clt_expand_option(clt_text *out, clt_calculation *c, const clt_compiler_opt
   }
 }
 
-/* Texts, ended by a NULL. */
-typedef struct word_list {
-  char **words;
-  size_t n, capacity;
-} word_list;
-
-void clt_words_free(char **words) {
-  for (size_t i = 0; words && words[i]; i++) free(words[i]);
-  free(words);
-}
-
 /* Takes over what was written to text. */
-static void append_word(word_list *list, clt_calculation *c, clt_text *text) {
+static void append_word(clt_words *list, clt_calculation *c, clt_text *text) {
   char *word = NULL;
   int rc = clt_text_take(&word, text, c->error);
-  if (rc == CLT_OK && list->n >= CLT_MAX_COMMAND_WORDS)
+  if (rc == CLT_OK && list->n >= CLT_MAX_COMMAND_WORDS) {
     rc = clt_fail(c->error, CLT_E_RANGE, "a command has more than %d words", CLT_MAX_COMMAND_WORDS);
-  if (rc == CLT_OK && clt_grow(&list->words, &list->capacity, list->n + 2, sizeof *list->words))
-    rc = clt_fail_memory(c->error);
-  if (c->rc == CLT_OK) c->rc = rc;
-  if (c->rc) {
     free(word);
-    return;
+  } else if (rc == CLT_OK) {
+    rc = clt_words_add(list, word, c->error);
   }
-  list->words[list->n++] = word;
-  list->words[list->n] = NULL;
+  if (c->rc == CLT_OK) c->rc = rc;
 }
 
 /* A word for each. */
-static void append_defines(word_list *list, clt_calculation *c, const char *before) {
+static void append_defines(clt_words *list, clt_calculation *c, const char *before) {
   for (size_t i = 0; c->rc == CLT_OK && i < clt_n_defines(c->instance); i++) {
     clt_text text = {0};
     clt_add_define(&text, c, i, before, "=");
@@ -137,13 +122,13 @@ static void append_defines(word_list *list, clt_calculation *c, const char *befo
   }
 }
 
-static int finish_words(word_list *list, clt_calculation *c, char ***out) {
-  if (c->rc == CLT_OK && list->words == NULL && (list->words = clt_new_array(1, sizeof *list->words)) == NULL)
+static int finish_words(clt_words *list, clt_calculation *c, char ***out) {
+  if (c->rc == CLT_OK && list->all == NULL && (list->all = clt_new_array(1, sizeof *list->all)) == NULL)
     c->rc = clt_fail_memory(c->error);
   if (c->rc)
-    clt_words_free(list->words);
+    clt_words_free(list->all);
   else
-    *out = list->words;
+    *out = list->all;
   return c->rc;
 }
 
@@ -153,7 +138,7 @@ int clt_command_words(const clt_instance *instance, const clt_command_line *line
   const bool shell = instance->problem->command->shell;
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, config == CLT_CONFIG_NONE ? NULL : slots, error, CLT_OK};
-  word_list list = {NULL, 0, 0};
+  clt_words list = {0};
   clt_text text = {0};
   if (c.slots) clt_instance_slots(instance, config, slots);
   for (size_t i = 0; shell && i < 2; i++) {
@@ -179,7 +164,7 @@ int clt_command_environment(const clt_instance *instance, clt_config config, cha
   const char *prefix = instance->problem->command->environment;
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, slots, error, CLT_OK};
-  word_list list = {NULL, 0, 0};
+  clt_words list = {0};
   clt_instance_slots(instance, config, slots);
   if (prefix) append_defines(&list, &c, prefix);
   return finish_words(&list, &c, out);
@@ -283,7 +268,7 @@ int clt_command_each_file(const clt_instance *instance, clt_file_visitor visit, 
   file_walk walk = {.problem = problem, .visit = visit, .user = user, .error = error};
   int rc = command->whole_folder ? walk_path(&walk, "", problem->folder, 0, false) : CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < command->n_files; i++) {
-    char *path = clt_problem_file(problem, command->files[i]);
+    char *path = clt_path_join(problem->folder, command->files[i]);
     rc = path ? walk_path(&walk, clt_name_in_scratch(command->files[i]), path, 0, true) : clt_fail_memory(error);
     free(path);
   }

@@ -106,8 +106,6 @@ int clt_command_environment(const clt_instance *instance, clt_config config, cha
 /* The content of the parameters file. *out is malloc'ed. */
 int clt_command_parameters(const clt_instance *instance, clt_config config, char **out, clt_error *error);
 
-void clt_words_free(char **words);
-
 /* Visits "Files" and what is in them, in an order that depends on names alone; relative: where a file lies in the
  * scratch folder, path: where it comes from. Folders come before what is in them. Of a whole folder ("*") hidden files,
  * stores, folders of runs, the problem file and, where there is something to build, ELF files are left out. Anything

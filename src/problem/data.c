@@ -34,8 +34,8 @@ static int new_without_content(clt_data **out, const clt_instance *instance, uin
     clt_calculation c = {instance, NULL, error, CLT_OK};
     clt_array *array = &data->arrays[data->n_arrays++];
     *array =
-        (clt_array){.element = argument->element,
-                    .bytes = argument->element.bytes,
+        (clt_array){.element = argument->plan.element,
+                    .bytes = argument->plan.element.bytes,
                     .input = filled,
                     .verified = verified && kind != CLT_REFERENCE_NONE && !(kind == CLT_REFERENCE_FILE && seed != 1),
                     .absolute_tolerance = argument->absolute_tolerance,
@@ -76,7 +76,7 @@ static int view_new(module_view *view, const clt_instance *instance, const clt_d
   for (size_t i = 0; i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     clt_calculation c = {instance, NULL, NULL, CLT_OK};
-    if (argument->kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT) continue;
+    if (argument->plan.kind != CLT_ARG_SCALAR || argument->fill.kind != CLT_FILL_CONSTANT) continue;
     double value = clt_evaluate_number(&c, argument->fill.value);
     if (c.rc == CLT_OK) view->scalars[(*n)++] = (clt_module_scalar){argument->name, value};
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -14,7 +15,6 @@
 #include "problem/parts.h"
 
 #define MAX_COUNT 0x1p62
-#define MAX_METRIC_NAME_BYTES 63
 
 /* --- adding --- */
 
@@ -73,7 +73,7 @@ void *clt_load_list(size_t *n, const clt_node *list, size_t element_bytes) {
 const char *clt_load_key(const clt_node *node) { return clt_node_keep(node, strdup(node->key)); }
 
 const char *clt_load_path(const clt_problem *problem, const clt_node *node, const char *name) {
-  return name && clt_node_ok(node) ? clt_node_keep(node, clt_problem_file(problem, name)) : NULL;
+  return name && clt_node_ok(node) ? clt_node_keep(node, clt_path_join(problem->folder, name)) : NULL;
 }
 
 /* --- replacing names --- */
@@ -126,6 +126,8 @@ const char *clt_expand_problem_size(const clt_problem *problem, const char *text
 
 /* --- names --- */
 
+const char *const clt_block_sizes[3] = {"block_size_x", "block_size_y", "block_size_z"};
+
 static clt_symbol constant(const char *name, clt_value value) {
   return (clt_symbol){.name = name, .constant = true, .value = value};
 }
@@ -134,16 +136,15 @@ static clt_symbol variable(const char *name, size_t slot) { return (clt_symbol){
 
 int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t *n_out, size_t *n_constants,
                          clt_error *error) {
-  /* Kernel Tuner's default block sizes, for files that state their grid in its way. */
-  static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block_size_z"};
+  /* Kernel Tuner's, for files that state their grid in its way. */
   static const int64_t defaults[] = {256, 1, 1};
   const clt_problem *problem = instance->problem;
   size_t n_properties = clt_device_n_properties(), n = 0;
   clt_symbol *symbols = clt_new_array(problem->n_sizes + problem->n_parameters + n_properties + 3, sizeof *symbols);
   if (symbols == NULL) return clt_fail_memory(error);
   for (size_t d = 0; problem->problem_size.n > 0 && d < 3; d++)
-    if (!clt_is_declared(problem, block_sizes[d]))
-      symbols[n++] = constant(block_sizes[d], (clt_value){.type = CLT_INT, .integer = defaults[d]});
+    if (!clt_is_declared(problem, clt_block_sizes[d]))
+      symbols[n++] = constant(clt_block_sizes[d], (clt_value){.type = CLT_INT, .integer = defaults[d]});
   for (size_t i = 0; i < problem->n_sizes; i++)
     symbols[n++] = constant(problem->sizes[i].name, (clt_value){.type = CLT_INT, .integer = instance->sizes[i]});
   *n_constants = n + (instance->has_device ? n_properties : 0);
@@ -215,14 +216,6 @@ void clt_evaluate_extent(clt_calculation *c, const clt_extent *extent, size_t mi
 
 /* --- metrics --- */
 
-bool clt_is_metric_name(const char *text) {
-  size_t n = strlen(text);
-  if (n == 0 || n > MAX_METRIC_NAME_BYTES || !isalpha((unsigned char)text[0])) return false;
-  for (const char *c = text; *c; c++)
-    if (!isalnum((unsigned char)*c) && strchr("_/.*^-", *c) == NULL) return false;
-  return true;
-}
-
 clt_metric_slots clt_metric_slots_of(void) {
   size_t first = CLT_MAX_PARAMETERS + clt_device_n_properties();
   return (clt_metric_slots){first, first + 1, first + 2, first + 3, first + 3 + CLT_MAX_METRICS};
@@ -260,21 +253,5 @@ int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope 
   }
   free(known);
   free(all);
-  return rc;
-}
-
-int clt_metrics_check(const clt_instance *instance, clt_error *error) {
-  const clt_problem *problem = instance->problem;
-  clt_metric_scope scope = {.instance = instance, .above = problem->guidance.metrics};
-  int rc = CLT_OK;
-  for (; rc == CLT_OK && scope.n_above < problem->guidance.n_metrics; scope.n_above++) {
-    clt_expr *expr = NULL;
-    clt_error cause = {0};
-    char key[64];
-    snprintf(key, sizeof key, "Metrics[%zu].Expression", scope.n_above);
-    rc = clt_metric_compile(&expr, problem->guidance.metrics[scope.n_above].expression, &scope, &cause);
-    if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
-    clt_expr_free(expr);
-  }
   return rc;
 }

@@ -76,10 +76,4 @@ typedef struct clt_metric_scope {
 /* Compiles text. CLT_E_EXPRESSION names the column, and the nearest name for one that is not known. */
 int clt_metric_compile(clt_expr **out, const char *text, const clt_metric_scope *scope, clt_error *error);
 
-/* Compiles all metrics of an instance's problem, to find their mistakes. */
-int clt_metrics_check(const clt_instance *instance, clt_error *error);
-
-/* Whether a text can name a metric: a letter, then letters, digits and any of _ / . * ^ -, at most 63 in all. */
-bool clt_is_metric_name(const char *text);
-
 #endif

@@ -14,7 +14,7 @@
 /* --- the kernel's text --- */
 
 char *clt_kernel_path(const clt_problem *problem, const char *file) {
-  char *path = clt_problem_file(problem, file), *above = clt_format("%s/../%s", problem->folder, file);
+  char *path = clt_path_join(problem->folder, file), *above = clt_format("%s/../%s", problem->folder, file);
   bool is_above = path && above && file[0] != '/' && access(path, R_OK) != 0 && access(above, R_OK) == 0;
   char *chosen = is_above ? above : path && above ? path : NULL;
   if (chosen != path) free(path);
@@ -56,28 +56,9 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
  * names in quotes or angle brackets (an #include, a macro that one uses, a __has_include), in every folder where one
  * could look, whichever branch it stands in. Files of the system are found by none of the folders and are left out. */
 
-typedef struct paths {
-  char **items;
-  size_t n, capacity;
-} paths;
-
-static int add_path(paths *list, char *path, clt_error *error) {
-  if (path == NULL || clt_grow(&list->items, &list->capacity, list->n + 1, sizeof *list->items) != CLT_OK) {
-    free(path);
-    return clt_fail_memory(error);
-  }
-  list->items[list->n++] = path;
-  return CLT_OK;
-}
-
-static void release_paths(paths *list) {
-  for (size_t i = 0; i < list->n; i++) free(list->items[i]);
-  free(list->items);
-}
-
 typedef struct includes {
-  paths folders, pending; /* pending: files that are still to be hashed, the next one last */
-  clt_map seen;           /* hashes of paths */
+  clt_words folders, pending; /* pending: files that are still to be hashed, the next one last */
+  clt_map seen;               /* hashes of paths */
 } includes;
 
 /* A name of n bytes: where it means a file, from a folder (NULL: none) or from one of the others, that is pending. */
@@ -89,12 +70,12 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   memcpy(name, text, n);
   name[n] = '\0';
   for (size_t i = folder ? 0 : 1; rc == CLT_OK && i <= state->folders.n; i++) {
-    char *path = clt_path_join(i == 0 ? folder : state->folders.items[i - 1], name);
+    char *path = clt_path_join(i == 0 ? folder : state->folders.all[i - 1], name);
     if (path == NULL) return clt_fail_memory(error);
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, R_OK) != 0)
       free(path);
     else
-      rc = add_path(&state->pending, path, error);
+      rc = clt_words_add(&state->pending, path, error);
   }
   return rc;
 }
@@ -121,9 +102,9 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
     continues = names && length > 0 && end[-1] == '\\';
   }
   for (size_t i = n_before, j = state->pending.n; i + 1 < j; i++) { /* the first of them is the next */
-    char *first = state->pending.items[i];
-    state->pending.items[i] = state->pending.items[--j];
-    state->pending.items[j] = first;
+    char *first = state->pending.all[i];
+    state->pending.all[i] = state->pending.all[--j];
+    state->pending.all[j] = first;
   }
   free(text);
   return rc;
@@ -132,7 +113,8 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
 static int hash_pending(clt_hasher *hasher, includes *state, clt_error *error) {
   int rc = CLT_OK;
   while (rc == CLT_OK && state->pending.n > 0) {
-    char *path = state->pending.items[--state->pending.n], *folder = clt_path_folder(path);
+    char *path = state->pending.all[--state->pending.n], *folder = clt_path_folder(path);
+    state->pending.all[state->pending.n] = NULL;
     char *slash = strrchr(path, '/'), *known = folder ? clt_path_join(folder, slash ? slash + 1 : path) : NULL;
     bool is_new = false;
     if (known == NULL || clt_map_add(&state->seen, clt_hash64(known, strlen(known)) >> 1, &is_new) == NULL)
@@ -147,15 +129,15 @@ static int hash_pending(clt_hasher *hasher, includes *state, clt_error *error) {
 }
 
 static void release_includes(includes *state) {
-  release_paths(&state->folders);
-  release_paths(&state->pending);
+  clt_words_free(state->folders.all);
+  clt_words_free(state->pending.all);
   clt_map_release(&state->seen);
 }
 
 int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *folder, clt_error *error) {
   includes state = {0};
-  int rc = folder ? add_path(&state.folders, strdup(folder), error) : CLT_OK;
-  if (rc == CLT_OK) rc = add_path(&state.pending, strdup(path), error);
+  int rc = folder ? clt_words_add(&state.folders, strdup(folder), error) : CLT_OK;
+  if (rc == CLT_OK) rc = clt_words_add(&state.pending, strdup(path), error);
   if (rc == CLT_OK) rc = hash_pending(hasher, &state, error);
   release_includes(&state);
   return rc;
@@ -185,14 +167,14 @@ static void add_extent(key *k, const clt_extent *extent) {
 }
 
 /* Each word of the options that may name a folder ("-Ifolder") or a file ("-include file"). */
-static int add_words(paths *words, const clt_compiler_option *options, size_t n, clt_error *error) {
+static int add_words(clt_words *words, const clt_compiler_option *options, size_t n, clt_error *error) {
   static const char around[] = " \t\"'\\=<>";
   int rc = CLT_OK;
   for (size_t i = 0; i < n; i++) {
     for (const char *at = options[i].text + strspn(options[i].text, around); rc == CLT_OK && *at;) {
       if (clt_starts_with(at, "-I")) at += 2 + strspn(at + 2, around);
       const size_t length = strcspn(at, around);
-      if (length > 0) rc = add_path(words, strndup(at, length), error);
+      if (length > 0) rc = clt_words_add(words, strndup(at, length), error);
       at += length + strspn(at + length, around);
     }
   }
@@ -206,36 +188,36 @@ static void add_kernel(key *k, const char *file, const clt_compiler_option *more
   const char *const bases[] = {".", problem->folder};
   struct stat status;
   includes state = {0};
-  paths words = {0};
+  clt_words words = {0};
   if (k->rc) return;
   char *path = clt_kernel_path(problem, file), *folder = path ? clt_path_folder(path) : NULL;
   int rc = folder ? CLT_OK : clt_fail_memory(k->error);
-  if (rc == CLT_OK) rc = add_path(&state.folders, strdup(folder), k->error);
+  if (rc == CLT_OK) rc = clt_words_add(&state.folders, strdup(folder), k->error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_include_paths; i++)
-    rc = add_path(&state.folders, strdup(problem->include_paths[i]), k->error);
+    rc = clt_words_add(&state.folders, strdup(problem->include_paths[i]), k->error);
   if (rc == CLT_OK) rc = add_words(&words, problem->options, problem->n_options, k->error);
   if (rc == CLT_OK) rc = add_words(&words, more, n_more, k->error);
   for (size_t i = 0; rc == CLT_OK && i < 2 * words.n; i++) {
-    char *at = clt_path_join(bases[i % 2], words.items[i / 2]);
+    char *at = clt_path_join(bases[i % 2], words.all[i / 2]);
     const bool is_folder = at && stat(at, &status) == 0 && S_ISDIR(status.st_mode);
     if (is_folder || at == NULL)
-      rc = add_path(&state.folders, at, k->error);
+      rc = clt_words_add(&state.folders, at, k->error);
     else
       free(at);
   }
   for (size_t i = 0; rc == CLT_OK && i < words.n; i++)
-    rc = find_files(&state, NULL, words.items[i], strlen(words.items[i]), k->error);
+    rc = find_files(&state, NULL, words.all[i], strlen(words.all[i]), k->error);
   for (size_t i = 0; i < problem->n_parameters; i++) {
-    for (size_t v = 0; rc == CLT_OK && v < k->instance->n_values[i]; v++) {
-      const clt_value value = k->instance->values[i][v];
+    for (size_t v = 0; rc == CLT_OK && v < k->instance->parameters[i].n_values; v++) {
+      const clt_value value = k->instance->parameters[i].values[v];
       if (value.type == CLT_STRING) rc = find_files(&state, NULL, value.text, strlen(value.text), k->error);
     }
   }
-  if (rc == CLT_OK) rc = add_path(&state.pending, strdup(path), k->error);
+  if (rc == CLT_OK) rc = clt_words_add(&state.pending, strdup(path), k->error);
   if (rc == CLT_OK) rc = hash_pending(k->hasher, &state, k->error);
   k->rc = rc;
   release_includes(&state);
-  release_paths(&words);
+  clt_words_free(words.all);
   free(folder);
   free(path);
 }
@@ -290,23 +272,23 @@ static void add_data(key *k, const clt_instance *instance) {
   for (size_t i = 0; k->rc == CLT_OK && i < problem->n_arguments; i++) {
     const clt_argument *a = &problem->arguments[i];
     add_text(k, a->name);
-    add_integer(k, a->kind);
-    add_integer(k, a->access);
-    add_integer(k, a->element.base);
-    add_integer(k, a->element.components);
+    add_integer(k, a->plan.kind);
+    add_integer(k, a->plan.access);
+    add_integer(k, a->plan.element.base);
+    add_integer(k, a->plan.element.components);
     add_extent(k, &a->size);
     add_extent(k, &a->border);
     add_expression(k, a->when);
-    add_integer(k, a->border_mode);
-    add_integer(k, a->channel);
-    add_integer(k, a->sampler_normalised | a->sampler_clamp_to_edge << 1 | a->sampler_linear << 2);
+    add_integer(k, a->plan.border_mode);
+    add_integer(k, a->plan.channel);
+    add_integer(k, a->plan.sampler_normalised | a->plan.sampler_clamp_to_edge << 1 | a->plan.sampler_linear << 2);
     add_integer(k, a->output);
     if (a->output) { /* what was judged by other tolerances is another judgement */
       clt_hasher_add(k->hasher, &a->absolute_tolerance, sizeof a->absolute_tolerance);
       clt_hasher_add(k->hasher, &a->relative_tolerance, sizeof a->relative_tolerance);
       /* Not the default, which is scaled to the reference. */
       if (a->absolute_is_stated && a->absolute_tolerance > 0 &&
-          a->absolute_tolerance == clt_default_tolerance(a->element.base))
+          a->absolute_tolerance == clt_default_tolerance(a->plan.element.base))
         add_text(k, "stated");
     }
     add_fill(k, &a->fill);

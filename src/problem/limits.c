@@ -90,9 +90,9 @@ static void limit_launch(limits *l, const clt_launch *launch) {
     const clt_argument *argument = &problem->arguments[i];
     bool taken = launch->all_args;
     for (size_t k = 0; k < launch->n_args && !taken; k++) taken = strcmp(launch->args[k], argument->name) == 0;
-    if (argument->kind != CLT_ARG_LOCAL || !taken) continue;
+    if (argument->plan.kind != CLT_ARG_LOCAL || !taken) continue;
     clt_text_add(&text, n++ ? " + (" : "(");
-    write_size(l, &text, argument, argument->element.bytes);
+    write_size(l, &text, argument, argument->plan.element.bytes);
     if (argument->when) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
     clt_text_add(&text, ")");
   }
@@ -107,26 +107,26 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   const uint64_t bounds[2][3] = {{device->image2d_max_width, device->image2d_max_height, 0},
                                  {device->image3d_max_width, device->image3d_max_height, device->image3d_max_depth}};
   const char *when = text_of(l, argument->when);
-  const bool image = clt_arg_is_image(argument->kind);
+  const bool image = clt_arg_is_image(argument->plan.kind);
   clt_text text = {0};
   snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
   if (image && !device->images) {
     clt_text_add(&text, "2"); /* no configuration is possible */
     require_at_most(l, when, &text, 1, "the device has no images", NULL);
-  } else if (argument->kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
+  } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
     write_size(l, &text, argument, 1);
     require_at_most(l, when, &text, device->image1d_buffer_max_width, "elements", "");
   } else {
     for (size_t d = 0; image && d < argument->size.n; d++) {
       write_side(l, &text, argument, d);
-      require_at_most(l, when, &text, bounds[argument->kind == CLT_ARG_IMAGE3D][d], sides[d], "");
+      require_at_most(l, when, &text, bounds[argument->plan.kind == CLT_ARG_IMAGE3D][d], sides[d], "");
     }
   }
   uint64_t bound = device->max_allocation_bytes;
-  const bool constant = argument->kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
+  const bool constant = argument->plan.kind == CLT_ARG_CONSTANT && device->max_constant_bytes > 0;
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
   snprintf(l->subject, sizeof l->subject, "argument '%.100s': ", argument->name);
-  write_size(l, &text, argument, argument->element.bytes);
+  write_size(l, &text, argument, argument->plan.element.bytes);
   require_at_most(l, when, &text, bound, constant ? "constant memory" : "allocated memory", " bytes");
   l->subject[0] = 0;
 }

@@ -1,4 +1,5 @@
 /* The problem file from top to bottom: everything but the kernel (load_kernel.c) and the command (load_command.c). */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define MAX_DEPTH 32
 #define MAX_GROUPS 256
 #define MAX_GROUP_DEPTH 16
+#define MAX_METRIC_NAME_BYTES 63
 
 /* --- what `clatune init` has left to its user: texts that begin with "TODO" --- */
 
@@ -222,6 +224,15 @@ clt_setting *clt_load_settings(size_t *n_out, const clt_node *node, int digits) 
 
 /* --- Metrics, Objective --- */
 
+/* A letter, then letters, digits and some other characters. */
+static bool is_metric_name(const char *text) {
+  size_t n = strlen(text);
+  if (n == 0 || n > MAX_METRIC_NAME_BYTES || !isalpha((unsigned char)text[0])) return false;
+  for (const char *c = text; *c; c++)
+    if (!isalnum((unsigned char)*c) && strchr("_/.*^-", *c) == NULL) return false;
+  return true;
+}
+
 static void load_metrics(clt_problem *problem, const clt_node *root) {
   clt_node list = clt_node_member(root, "Metrics");
   problem->guidance.objective = clt_read_text(root, "Objective");
@@ -234,7 +245,7 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
     if (!clt_read_object(&entry, CLT_NAMES("Name", "Expression", "Unit", "Goal"), true)) return;
     metric.name = clt_read_required_text(&entry, "Name");
     if (!clt_node_ok(root)) return;
-    if (!clt_is_metric_name(metric.name))
+    if (!is_metric_name(metric.name))
       clt_node_fail(&name, "needs a letter, then letters, digits, '_', '/', '.', '*', '^' or '-', at most 63");
     if (strcmp(metric.name, "time") == 0 || strcmp(metric.name, "energy") == 0)
       clt_node_fail(&name, "\"%s\" is there without being stated; choose another name", metric.name);
@@ -248,6 +259,23 @@ static void load_metrics(clt_problem *problem, const clt_node *root) {
     metric.expression = text ? clt_expand_problem_size(problem, text, &entry) : NULL;
     if (clt_node_ok(root)) problem->guidance.metrics[problem->guidance.n_metrics++] = metric;
   }
+}
+
+/* Compiles all metrics, to find their mistakes. */
+static int check_metrics(const clt_instance *instance, clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  clt_metric_scope scope = {.instance = instance, .above = problem->guidance.metrics};
+  int rc = CLT_OK;
+  for (; rc == CLT_OK && scope.n_above < problem->guidance.n_metrics; scope.n_above++) {
+    clt_expr *expr = NULL;
+    clt_error cause = {0};
+    char key[64];
+    snprintf(key, sizeof key, "Metrics[%zu].Expression", scope.n_above);
+    rc = clt_metric_compile(&expr, problem->guidance.metrics[scope.n_above].expression, &scope, &cause);
+    if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
+    clt_expr_free(expr);
+  }
+  return rc;
 }
 
 /* --- the whole --- */
@@ -324,7 +352,7 @@ int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
   if (rc == CLT_OK) rc = load_sections(problem, error);
   /* Everything is compiled once with the default sizes, so that mistakes in expressions and values show at once. */
   if (rc == CLT_OK) rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, error);
-  if (rc == CLT_OK) rc = clt_metrics_check(instance, error);
+  if (rc == CLT_OK) rc = check_metrics(instance, error);
   clt_instance_free(instance);
   if (rc == CLT_OK)
     *out = problem;

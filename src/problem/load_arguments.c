@@ -81,13 +81,13 @@ static void load_argument_type(clt_argument *argument, const clt_node *node) {
   else if (kind == SYMBOL)
     clt_node_fail_as(&place, CLT_E_UNSUPPORTED, "OpenCL has no symbols; use \"Vector\" with \"MemType\": \"Constant\"");
   else
-    argument->kind = kind == VECTOR ? memories[memory] : kinds[kind];
-  if (argument->kind == CLT_ARG_SAMPLER) return;
+    argument->plan.kind = kind == VECTOR ? memories[memory] : kinds[kind];
+  if (argument->plan.kind == CLT_ARG_SAMPLER) return;
   const char *type = clt_read_required_text(node, "Type"), *name = type;
   if (!clt_node_ok(node)) return;
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
     if (strcmp(type, pairs[i][0]) == 0) name = pairs[i][1];
-  if (clt_element_parse(&argument->element, name) != CLT_OK)
+  if (clt_element_parse(&argument->plan.element, name) != CLT_OK)
     clt_node_fail(&type_place, "\"%s\" is no type of OpenCL, such as float, uchar4 or int", type);
 }
 
@@ -96,14 +96,14 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
   clt_node size = clt_node_member(node, "Size"), type = clt_node_member(node, "Type"),
            channel = clt_node_member(node, "ChannelType");
   const char *type_name = json_string_value(type.json);
-  const clt_element element = argument->element;
-  if (argument->kind == CLT_ARG_SCALAR || argument->kind == CLT_ARG_SAMPLER) return;
+  const clt_element element = argument->plan.element;
+  if (argument->plan.kind == CLT_ARG_SCALAR || argument->plan.kind == CLT_ARG_SAMPLER) return;
   argument->size = clt_load_extent(problem, node, "Size");
   argument->border = clt_load_extent(problem, node, "Border");
-  argument->border_mode = (clt_border_mode)clt_read_choice(node, "BorderMode", CLT_NAMES("Zero", "Clamp"), 0);
+  argument->plan.border_mode = (clt_border_mode)clt_read_choice(node, "BorderMode", CLT_NAMES("Zero", "Clamp"), 0);
   size_t n = argument->size.n, wanted = n;
-  if (argument->kind == CLT_ARG_IMAGE2D || argument->kind == CLT_ARG_IMAGE3D)
-    wanted = argument->kind == CLT_ARG_IMAGE2D ? 2 : 3;
+  if (argument->plan.kind == CLT_ARG_IMAGE2D || argument->plan.kind == CLT_ARG_IMAGE3D)
+    wanted = argument->plan.kind == CLT_ARG_IMAGE2D ? 2 : 3;
   if (n == 0) clt_node_fail(node, "needs a \"Size\"");
   if (n != wanted) clt_node_fail(&size, "needs %zu sizes, x first, as the image has", wanted);
   if (argument->border.n > n) clt_node_fail(node, "has a \"Border\" of more dimensions than the \"Size\"");
@@ -115,14 +115,15 @@ static void load_argument_shape(clt_problem *problem, clt_argument *argument, co
     first->text = clt_node_keep(node, clt_format("(%s) * %lld", first->text, (long long)bytes));
   }
   for (size_t d = 0; d < n && clt_node_ok(node); d++)
-    problem->expressions[argument->size.id[d]].of_values = argument->kind != CLT_ARG_LOCAL;
-  if (!clt_arg_is_image(argument->kind)) return;
+    problem->expressions[argument->size.id[d]].of_values = argument->plan.kind != CLT_ARG_LOCAL;
+  if (!clt_arg_is_image(argument->plan.kind)) return;
   if (element.components != 1 && element.components != 2 && element.components != 4)
     clt_node_fail(&type, "the texels of an image have 1, 2 or 4 components");
   if (element.base == CLT_ELEMENT_LONG || element.base == CLT_ELEMENT_ULONG || element.base == CLT_ELEMENT_DOUBLE)
     clt_node_fail(&type, "an image cannot hold components of 64 bits");
-  argument->channel = (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
-  if (argument->channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
+  argument->plan.channel =
+      (clt_image_channel)clt_read_choice(node, "ChannelType", CLT_NAMES("Native", "Normalised"), 0);
+  if (argument->plan.channel == CLT_CHANNEL_NORMALISED && element.base > CLT_ELEMENT_USHORT)
     clt_node_fail(&channel, "only integers of 8 or 16 bits can be normalised");
 }
 
@@ -137,23 +138,24 @@ static void load_argument(clt_problem *problem, clt_argument *argument, const cl
   argument->when = clt_load_expression(problem, node, "When");
   load_argument_type(argument, node);
   load_argument_shape(problem, argument, node);
-  if (argument->kind == CLT_ARG_SAMPLER) {
-    argument->sampler_normalised = clt_read_flag(node, "Normalised", false);
-    argument->sampler_clamp_to_edge = clt_read_choice(node, "Addressing", CLT_NAMES("Clamp", "ClampToEdge"), 0);
-    argument->sampler_linear = clt_read_choice(node, "Filter", CLT_NAMES("Nearest", "Linear"), 0);
+  if (argument->plan.kind == CLT_ARG_SAMPLER) {
+    argument->plan.sampler_normalised = clt_read_flag(node, "Normalised", false);
+    argument->plan.sampler_clamp_to_edge = clt_read_choice(node, "Addressing", CLT_NAMES("Clamp", "ClampToEdge"), 0);
+    argument->plan.sampler_linear = clt_read_choice(node, "Filter", CLT_NAMES("Nearest", "Linear"), 0);
   }
-  argument->access = (clt_access)clt_read_choice(node, "AccessType", CLT_NAMES("ReadOnly", "WriteOnly", "ReadWrite"),
-                                                 argument->kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY);
-  argument->output = clt_read_flag(node, "Output", argument->access != CLT_READ_ONLY) && clt_holds_data(argument);
-  bool whole = argument->element.base < CLT_ELEMENT_HALF, half = argument->element.base == CLT_ELEMENT_HALF;
+  argument->plan.access =
+      (clt_access)clt_read_choice(node, "AccessType", CLT_NAMES("ReadOnly", "WriteOnly", "ReadWrite"),
+                                  argument->plan.kind == CLT_ARG_BUFFER ? CLT_READ_WRITE : CLT_READ_ONLY);
+  argument->output = clt_read_flag(node, "Output", argument->plan.access != CLT_READ_ONLY) && clt_holds_data(argument);
+  bool whole = argument->plan.element.base < CLT_ELEMENT_HALF, half = argument->plan.element.base == CLT_ELEMENT_HALF;
   argument->absolute_is_stated = clt_node_member(node, "AbsoluteTolerance").json != NULL;
   argument->absolute_tolerance =
-      clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(argument->element.base));
+      clt_read_number(node, "AbsoluteTolerance", clt_default_tolerance(argument->plan.element.base));
   argument->relative_tolerance = clt_read_number(node, "RelativeTolerance", whole ? 0 : half ? 1e-2 : 1e-4);
   if (!(argument->absolute_tolerance >= 0 && argument->relative_tolerance >= 0))
     clt_node_fail(node, "has a tolerance below 0");
   argument->fill = load_fill(problem, node);
-  bool scalar = argument->kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
+  bool scalar = argument->plan.kind == CLT_ARG_SCALAR, repetition = argument->fill.kind == CLT_FILL_REPETITION;
   if (repetition && !(scalar && whole))
     clt_node_fail(node, "has the \"FillType\" \"Repetition\", which only whole scalars have");
   else if (scalar && !repetition && argument->fill.kind != CLT_FILL_CONSTANT)
@@ -169,14 +171,14 @@ static void check_argument(const clt_problem *problem, const clt_argument *argum
   const clt_argument *first = entries.first;
   const clt_extent *a = &first->size, *b = &argument->size;
   const char *name = argument->name;
-  bool alike = first->element.base == argument->element.base &&
-               first->element.components == argument->element.components && a->n == b->n;
+  bool alike = first->plan.element.base == argument->plan.element.base &&
+               first->plan.element.components == argument->plan.element.components && a->n == b->n;
   for (size_t d = 0; alike && d < a->n; d++)
     alike = strcmp(problem->expressions[a->id[d]].text, problem->expressions[b->id[d]].text) == 0;
   if (first != argument && (!clt_holds_data(first) || !clt_holds_data(argument)))
     clt_node_fail(node, "\"%s\" stands twice; only vectors and images may have several entries", name);
   if (!alike) clt_node_fail(node, "the entries of \"%s\" need the same \"Type\" and \"Size\"", name);
-  bool read = argument->access == CLT_READ_ONLY || (argument->access == CLT_READ_WRITE && argument->output);
+  bool read = argument->plan.access == CLT_READ_ONLY || (argument->plan.access == CLT_READ_WRITE && argument->output);
   if (clt_holds_data(argument) && read && entries.fill == NULL)
     clt_node_fail(node,
                   "\"%s\" is read and needs a \"FillType\"; for memory that is only scratch say \"AccessType\": "
@@ -227,7 +229,7 @@ static void load_reference_arrays(clt_problem *problem, const clt_node *list) {
     array->target = clt_read_required_text(&node, "TargetName");
     if (!clt_node_ok(&node)) return;
     const clt_argument *target = clt_problem_entries(problem, array->target).first;
-    if (target == NULL || target->kind == CLT_ARG_SCALAR || target->kind == CLT_ARG_LOCAL)
+    if (target == NULL || target->plan.kind == CLT_ARG_SCALAR || target->plan.kind == CLT_ARG_LOCAL)
       clt_node_fail(&place, "there is no vector or image \"%s\" in \"Arguments\"", array->target);
     array->fill = load_fill(problem, &node);
     if (array->fill.kind == CLT_FILL_NONE || array->fill.kind == CLT_FILL_RANDOM)

@@ -59,8 +59,6 @@ void clt_load_options(clt_problem *problem, clt_compiler_option **out, size_t *n
 
 /* --- launches --- */
 
-static const char *const block_sizes[] = {"block_size_x", "block_size_y", "block_size_z"};
-
 /* "LocalSize", or what is Kernel Tuner's custom: parameters of these names are the local size. */
 static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) {
   clt_extent local = {0};
@@ -68,10 +66,10 @@ static clt_extent load_local_size(clt_problem *problem, const clt_node *kernel) 
   size_t n = tuner;
   if (json_object_get(kernel->json, "LocalSize")) return clt_load_extent(problem, kernel, "LocalSize");
   for (size_t d = 0; d < 3; d++)
-    if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0) n = d + 1;
+    if (clt_problem_parameter_index(problem, clt_block_sizes[d]) >= 0) n = d + 1;
   for (; local.n < n && clt_node_ok(kernel); local.n++) {
-    bool known = tuner || clt_problem_parameter_index(problem, block_sizes[local.n]) >= 0;
-    local.id[local.n] = clt_add_expression_text(problem, known ? block_sizes[local.n] : "1", kernel);
+    bool known = tuner || clt_problem_parameter_index(problem, clt_block_sizes[local.n]) >= 0;
+    local.id[local.n] = clt_add_expression_text(problem, known ? clt_block_sizes[local.n] : "1", kernel);
   }
   return local;
 }
@@ -88,8 +86,8 @@ static clt_extent load_divisors(clt_problem *problem, const clt_node *kernel) {
     if (node.json && !json_is_array(node.json)) {
       divisor.id[d] = clt_add_expression(problem, &node);
     } else if (n == 0) {
-      if (clt_problem_parameter_index(problem, block_sizes[d]) >= 0)
-        divisor.id[d] = clt_add_expression_text(problem, block_sizes[d], kernel);
+      if (clt_problem_parameter_index(problem, clt_block_sizes[d]) >= 0)
+        divisor.id[d] = clt_add_expression_text(problem, clt_block_sizes[d], kernel);
     } else {
       for (size_t i = 0; i < n; i++) {
         clt_node item = clt_node_item(&node, i);

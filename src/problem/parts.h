@@ -77,14 +77,9 @@ typedef struct clt_fill {
 
 typedef struct clt_argument {
   const char *name, *key;
-  clt_arg_kind kind;
-  clt_access access;
-  clt_element element;
+  clt_plan_arg plan; /* what is the same for all configurations; without a name */
   clt_extent size, border;
   clt_expression_id when;
-  clt_border_mode border_mode;
-  clt_image_channel channel;
-  bool sampler_normalised, sampler_clamp_to_edge, sampler_linear;
   bool output;
   clt_fill fill;
   double absolute_tolerance, relative_tolerance;
@@ -232,9 +227,6 @@ const char *clt_expand_problem_size(const clt_problem *problem, const char *text
 
 /* --- looking things up (problem.c) --- */
 
-/* Where a file named in the problem lies. malloc'ed, NULL when out of memory. */
-char *clt_problem_file(const clt_problem *problem, const char *name);
-
 /* The index of a tuning parameter, or -1. */
 int clt_problem_parameter_index(const clt_problem *problem, const char *name);
 bool clt_is_declared(const clt_problem *problem, const char *name); /* a tuning parameter or a size */
@@ -260,14 +252,16 @@ struct clt_instance {
   clt_device_info device;
   bool has_device;
   int64_t *sizes;
-  clt_expr **compiled; /* of problem->expressions */
-  clt_value **values;  /* of problem->parameters, one block each */
-  size_t *n_values;
+  clt_expr **compiled;       /* of problem->expressions */
+  clt_parameter *parameters; /* the problem's; names borrowed, values in one block each */
 };
 
 /* An instance with everything but its space: all expressions are compiled, the values of the parameters read. */
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                               const clt_device_info *device, clt_error *error);
+
+/* The parameters that are Kernel Tuner's block size: "block_size_x" ... */
+extern const char *const clt_block_sizes[3];
 
 /* The symbols that expressions of the instance know: constants first, then the tuning parameters as slots 0 ... Device
  * properties are slots behind them where the instance has no device. */

@@ -1,4 +1,5 @@
-/* Plans: build options, arguments and launches of one configuration, or of the reference kernel. */
+/* Plans: build options, arguments and launches of one configuration, or of the reference kernel; and the problem at
+ * smaller sizes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "problem/command.h"
+#include "space/space.h"
 
 #define ABSENT SIZE_MAX
 #define MAX_SIZE 0x1p53
@@ -79,8 +81,7 @@ static void add_options(clt_text *out, clt_calculation *c, const clt_compiler_op
  * to include from; without a space at the end. */
 static void add_build_options(clt_text *out, clt_calculation *c, size_t n_defines, const clt_compiler_option *more,
                               size_t n_more) {
-  static const char *const names[2][3] = {{"grid_size_x", "grid_size_y", "grid_size_z"},
-                                          {"block_size_x", "block_size_y", "block_size_z"}};
+  static const char *const grid_sizes[3] = {"grid_size_x", "grid_size_y", "grid_size_z"};
   const clt_instance *instance = c->instance;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; i < n_defines; i++) {
@@ -91,10 +92,11 @@ static void add_build_options(clt_text *out, clt_calculation *c, size_t n_define
     clt_plan_launch sizes;
     plan_sizes(c, &problem->launches[0], &sizes);
     for (size_t d = 0; d < 3; d++) {
-      size_t local = sizes.local[d] ? sizes.local[d] : 1, values[2] = {sizes.global[d] / local, local};
-      for (size_t i = 0; i < 2; i++)
-        if (clt_problem_parameter_index(problem, names[i][d]) < 0)
-          clt_text_printf(out, "-D%s=%zu ", names[i][d], values[i]);
+      size_t local = sizes.local[d] ? sizes.local[d] : 1;
+      if (clt_problem_parameter_index(problem, grid_sizes[d]) < 0)
+        clt_text_printf(out, "-D%s=%zu ", grid_sizes[d], sizes.global[d] / local);
+      if (clt_problem_parameter_index(problem, clt_block_sizes[d]) < 0)
+        clt_text_printf(out, "-D%s=%zu ", clt_block_sizes[d], local);
     }
     if (clt_problem_parameter_index(problem, "kernel_tuner") < 0) clt_text_add(out, "-Dkernel_tuner=1 ");
   }
@@ -151,26 +153,19 @@ static void plan_source(clt_calculation *c, clt_plan *plan, const char *file, co
 
 static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_plan *plan) {
   clt_plan_arg *out = &plan->args[plan->n_args++];
-  *out = (clt_plan_arg){.name = copy_text(c, argument->name),
-                        .kind = argument->kind,
-                        .access = argument->access,
-                        .element = argument->element,
-                        .extent = {1, 1, 1},
-                        .border_mode = argument->border_mode,
-                        .channel = argument->channel,
-                        .sampler_normalised = argument->sampler_normalised,
-                        .sampler_clamp_to_edge = argument->sampler_clamp_to_edge,
-                        .sampler_linear = argument->sampler_linear};
-  if (argument->kind == CLT_ARG_SAMPLER) return;
-  out->bytes = argument->element.bytes;
-  if (argument->kind == CLT_ARG_SCALAR) {
-    size_t step = clt_element_base_bytes(argument->element.base);
+  *out = argument->plan;
+  out->name = copy_text(c, argument->name);
+  for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
+  if (argument->plan.kind == CLT_ARG_SAMPLER) return;
+  out->bytes = argument->plan.element.bytes;
+  if (argument->plan.kind == CLT_ARG_SCALAR) {
+    size_t step = clt_element_base_bytes(argument->plan.element.base);
     clt_value value = {.type = CLT_INT};
     out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
     if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
     if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
-    for (int i = 0; i < argument->element.components && c->rc == CLT_OK; i++)
-      clt_store_value(out->scalar + (size_t)i * step, argument->element.base, value);
+    for (int i = 0; i < argument->plan.element.components && c->rc == CLT_OK; i++)
+      clt_store_value(out->scalar + (size_t)i * step, argument->plan.element.base, value);
     return;
   }
   const clt_problem *problem = c->instance->problem;
@@ -243,7 +238,7 @@ static void plan_reference_argument(clt_calculation *c, const char *name, clt_pl
   const clt_entries entries = clt_problem_entries(c->instance->problem, name);
   clt_argument argument = *entries.first;
   argument.border.n = 0;
-  if (entries.n > 1) argument.kind = CLT_ARG_BUFFER;
+  if (entries.n > 1) argument.plan.kind = CLT_ARG_BUFFER;
   argument.output = entries.verified;
   plan->launches[0].args[plan->launches[0].n_args++] = plan->n_args;
   plan_argument(c, &argument, plan);
@@ -311,4 +306,76 @@ void clt_plan_free(clt_plan *plan) {
   free(plan->source_file);
   free(plan->options);
   free(plan);
+}
+
+/* --- at smaller sizes --- */
+
+/* The same configuration in another instance's space; CLT_CONFIG_NONE: it is not valid there. */
+static clt_config translate_config(const clt_space *to, const clt_space *from, clt_config config) {
+  const clt_space_match match = clt_space_match_new(from, to);
+  config = clt_space_translate(&match, config);
+  return config != CLT_CONFIG_NONE && clt_space_contains(to, config) ? clt_space_canonical(to, config)
+                                                                     : CLT_CONFIG_NONE;
+}
+
+/* The work-items of all launches; NaN where the configuration cannot be launched. */
+static double count_items(const clt_instance *instance, clt_config config) {
+  clt_plan *plan = NULL;
+  double n = 0;
+  if (clt_plan_new(&plan, instance, config, NULL)) return NAN;
+  for (size_t l = 0; l < plan->n_launches; l++) {
+    const clt_plan_launch *launch = &plan->launches[l];
+    n += (double)launch->global[0] * (double)launch->global[1] * (double)launch->global[2] * launch->repeat;
+  }
+  clt_plan_free(plan);
+  return n;
+}
+
+int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const clt_instance *instance,
+                             clt_config config, const clt_device_info *device, double most_items, clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  const size_t n = problem->n_passed;
+  clt_size *sizes = clt_new_array(n, sizeof *sizes), *tried = clt_new_array(n, sizeof *tried);
+  double items = INFINITY;
+  bool again = true;
+  *out = NULL;
+  if (sizes == NULL || tried == NULL) return free(sizes), free(tried), clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) sizes[i] = clt_instance_size(instance, i);
+  while (again && (*out == NULL || items > most_items)) {
+    again = false;
+    /* All sizes are halved at once; where the configuration is not valid then, each by itself. */
+    for (size_t step = 0; step <= n && !(step == 1 && again); step++) {
+      clt_instance *made = NULL;
+      bool changed = false;
+      for (size_t i = 0; i < n; i++) {
+        const int64_t half = sizes[i].value / 2;
+        const bool halved = (step == 0 || step == i + 1) && half >= 1 && half >= problem->sizes[i].min;
+        tried[i] = halved ? (clt_size){sizes[i].name, half} : sizes[i];
+        changed = changed || halved;
+      }
+      if (!changed || clt_instance_new(&made, problem, tried, n, device, NULL)) continue;
+      const clt_config translated = translate_config(made->space, instance->space, config);
+      const double n_items = translated == CLT_CONFIG_NONE ? NAN : count_items(made, translated);
+      if (isnan(n_items)) {
+        clt_instance_free(made);
+        continue;
+      }
+      clt_instance_free(*out);
+      *out = made;
+      *out_config = translated;
+      items = n_items;
+      again = true;
+      for (size_t i = 0; i < n; i++) sizes[i] = tried[i];
+    }
+  }
+  int rc = CLT_OK;
+  if (*out == NULL) rc = clt_instance_new(out, problem, sizes, n, device, error);
+  if (rc == CLT_OK && isinf(items)) {
+    *out_config = translate_config((*out)->space, instance->space, config);
+    if (*out_config == CLT_CONFIG_NONE) rc = clt_fail(error, CLT_E_NO_VALID, "the configuration is not valid there");
+  }
+  if (rc) clt_instance_free(*out), *out = NULL;
+  free(sizes);
+  free(tried);
+  return rc;
 }

@@ -106,7 +106,7 @@ int clt_plan_new(clt_plan **out, const clt_instance *instance, clt_config config
 int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_error *error);
 void clt_plan_free(clt_plan *plan);
 
-/* The problem at smaller sizes (smaller.c), on a device, for checks of a configuration: each size is halved, as long as
+/* The problem at smaller sizes, on a device, for checks of a configuration: each size is halved, as long as
  * the configuration is valid and can be launched, once and until it has at most most_items work-items (INFINITY: once).
  * Where none can be halved the sizes are the same. *out is owned by the caller; *out_config is the configuration there,
  * canonical. CLT_E_NO_VALID where it is not valid on that device. */

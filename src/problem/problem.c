@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "problem/command.h"
+#include "space/space.h"
 
 /* --- what others ask of a problem --- */
 
@@ -43,8 +44,6 @@ const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &p
 
 /* --- inside --- */
 
-char *clt_problem_file(const clt_problem *problem, const char *name) { return clt_path_join(problem->folder, name); }
-
 int clt_problem_parameter_index(const clt_problem *problem, const char *name) {
   for (size_t i = 0; i < problem->n_parameters; i++)
     if (strcmp(problem->parameters[i].name, name) == 0) return (int)i;
@@ -70,7 +69,8 @@ clt_entries clt_problem_entries(const clt_problem *problem, const char *name) {
 }
 
 bool clt_holds_data(const clt_argument *argument) {
-  return argument->kind != CLT_ARG_SCALAR && argument->kind != CLT_ARG_SAMPLER && argument->kind != CLT_ARG_LOCAL;
+  return argument->plan.kind != CLT_ARG_SCALAR && argument->plan.kind != CLT_ARG_SAMPLER &&
+         argument->plan.kind != CLT_ARG_LOCAL;
 }
 
 /* --- sizes, values and expressions --- */
@@ -101,17 +101,20 @@ static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
 /* The values of a tuning parameter: a T1 text, or a list. */
 static int read_values(clt_instance *instance, size_t index, const clt_symbol *constants, size_t n, clt_error *error) {
   const clt_tuning_parameter *parameter = &instance->problem->parameters[index];
-  const size_t n_listed = instance->n_values[index] = json_array_size(parameter->list);
-  clt_value **values = &instance->values[index];
+  size_t n_values = json_array_size(parameter->list);
+  clt_value *values = NULL;
+  int rc = CLT_OK;
   if (parameter->list == NULL)
-    return clt_values_parse(values, &instance->n_values[index], parameter->values, parameter->type, constants, n,
-                            error);
-  int rc = (*values = clt_new_array(n_listed, sizeof **values)) ? CLT_OK : clt_fail_memory(error);
-  for (size_t v = 0; rc == CLT_OK && v < n_listed; v++) {
-    if (!clt_json_to_value(&(*values)[v], json_array_get(parameter->list, v)))
-      return clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
-    rc = clt_value_fit(&(*values)[v], parameter->type, error);
+    rc = clt_values_parse(&values, &n_values, parameter->values, parameter->type, constants, n, error);
+  else if ((values = clt_new_array(n_values, sizeof *values)) == NULL)
+    rc = clt_fail_memory(error);
+  for (size_t v = 0; rc == CLT_OK && parameter->list && v < n_values; v++) {
+    if (clt_json_to_value(&values[v], json_array_get(parameter->list, v)))
+      rc = clt_value_fit(&values[v], parameter->type, error);
+    else
+      rc = clt_fail(error, CLT_E_FORMAT, "value %zu is neither a number, a truth value nor a string", v + 1);
   }
+  instance->parameters[index] = (clt_parameter){parameter->name, values, n_values};
   return rc;
 }
 
@@ -123,15 +126,16 @@ static const char *replace_value_limit(clt_text *out, const void *user, const ch
   if (!(largest || smallest) || *begin++ != '(') return NULL;
   begin += strspn(begin, " \t");
   for (size_t p = 0; p < instance->problem->n_parameters; p++) {
-    const size_t length = strlen(instance->problem->parameters[p].name);
+    const clt_parameter *parameter = &instance->parameters[p];
+    const size_t length = strlen(parameter->name);
     const char *close = begin + length;
-    if (strncmp(begin, instance->problem->parameters[p].name, length) != 0) continue;
+    if (strncmp(begin, parameter->name, length) != 0) continue;
     close += strspn(close, " \t");
-    clt_value best = instance->values[p][0];
+    clt_value best = parameter->values[0];
     if (*close != ')' || best.type == CLT_STRING) continue;
-    for (size_t i = 1; i < instance->n_values[p]; i++) {
-      double difference = clt_value_number(instance->values[p][i]) - clt_value_number(best);
-      if (largest ? difference > 0 : difference < 0) best = instance->values[p][i];
+    for (size_t i = 1; i < parameter->n_values; i++) {
+      double difference = clt_value_number(parameter->values[i]) - clt_value_number(best);
+      if (largest ? difference > 0 : difference < 0) best = parameter->values[i];
     }
     clt_text_add(out, "(");
     clt_text_add_value(out, best);
@@ -152,10 +156,8 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
   if (device) instance->device = *device;
   instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
   instance->compiled = clt_new_array(problem->n_expressions + 1, sizeof *instance->compiled);
-  instance->values = clt_new_array(problem->n_parameters, sizeof *instance->values);
-  instance->n_values = clt_new_array(problem->n_parameters, sizeof *instance->n_values);
-  bool all = instance->sizes && instance->compiled && instance->values && instance->n_values;
-  int rc = all ? CLT_OK : clt_fail_memory(error);
+  instance->parameters = clt_new_array(problem->n_parameters, sizeof *instance->parameters);
+  int rc = instance->sizes && instance->compiled && instance->parameters ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_sizes; i++) instance->sizes[i] = problem->sizes[i].standard;
   for (size_t i = 0; rc == CLT_OK && i < n_sizes; i++) rc = set_size(instance, sizes[i], error);
   if (rc == CLT_OK) rc = clt_instance_symbols(instance, &symbols, &n, &n_constants, error);
@@ -189,11 +191,10 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
 
 /* --- the space --- */
 
-static int find_value(const clt_instance *instance, size_t parameter, const json_t *json, size_t *position) {
+/* The position of a value; n_values where there is none. */
+static size_t find_value(const clt_parameter *parameter, const json_t *json) {
   clt_value value;
-  for (size_t i = 0; clt_json_to_value(&value, json) && i < instance->n_values[parameter]; i++)
-    if (clt_value_equal(instance->values[parameter][i], value)) return *position = i, CLT_OK;
-  return CLT_E_NOT_FOUND;
+  return clt_json_to_value(&value, json) ? clt_parameter_find(parameter, value) : parameter->n_values;
 }
 
 /* Conditions and aliases that speak of a device are left out where there is none. *key: where something is wrong. */
@@ -207,8 +208,8 @@ static int make_space(clt_instance *instance, clt_space_builder *builder, const 
   free(symbols);
   for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
     *key = problem->parameters[i].key;
-    rc = clt_space_builder_parameter(builder, problem->parameters[i].name, instance->values[i], instance->n_values[i],
-                                     error);
+    const clt_parameter *parameter = &instance->parameters[i];
+    rc = clt_space_builder_parameter(builder, parameter->name, parameter->values, parameter->n_values, error);
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_conditions; i++) {
     clt_expression_id id = problem->conditions[i];
@@ -217,17 +218,18 @@ static int make_space(clt_instance *instance, clt_space_builder *builder, const 
   }
   for (size_t i = 0; rc == CLT_OK && i < problem->n_aliases; i++) {
     const clt_alias *alias = &problem->aliases[i];
-    int parameter = clt_problem_parameter_index(problem, alias->parameter);
-    size_t position;
+    const int index = clt_problem_parameter_index(problem, alias->parameter);
+    const clt_parameter *parameter = index < 0 ? NULL : &instance->parameters[index];
+    const size_t position = parameter ? find_value(parameter, alias->value) : 0;
     *key = alias->key;
     if (clt_needs_device(instance, alias->when)) continue;
-    if (parameter < 0)
+    if (parameter == NULL)
       rc = clt_fail(error, CLT_E_NOT_FOUND, "there is no tuning parameter \"%s\"", alias->parameter);
-    else if (find_value(instance, (size_t)parameter, alias->value, &position) != CLT_OK)
+    else if (position == parameter->n_values)
       rc = clt_fail(error, CLT_E_NOT_FOUND, "\"Value\" is not a value of \"%s\"", alias->parameter);
     else
       rc = clt_space_builder_alias_when(builder, clt_expr_share(instance->compiled[alias->when]), alias->parameter,
-                                        instance->values[parameter][position], error);
+                                        parameter->values[position], error);
   }
   if (rc) return rc;
   *key = "ConfigurationSpace";
@@ -258,10 +260,10 @@ void clt_instance_free(clt_instance *instance) {
   if (instance == NULL) return;
   const clt_problem *problem = instance->problem;
   for (size_t i = 0; instance->compiled && i <= problem->n_expressions; i++) clt_expr_free(instance->compiled[i]);
-  for (size_t i = 0; instance->values && i < problem->n_parameters; i++) free(instance->values[i]);
+  for (size_t i = 0; instance->parameters && i < problem->n_parameters; i++)
+    free((void *)(uintptr_t)instance->parameters[i].values);
   free(instance->compiled);
-  free(instance->values);
-  free(instance->n_values);
+  free(instance->parameters);
   free(instance->sizes);
   clt_space_free(instance->space);
   free(instance);
@@ -298,11 +300,10 @@ char *clt_instance_sizes_text(const clt_instance *instance) {
 
 /* T1 files in the wild have defaults that are not among the values: the first value stands in for those. */
 clt_config clt_instance_default(const clt_instance *instance) {
-  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
-  size_t position;
+  uint32_t positions[CLT_MAX_PARAMETERS];
   for (size_t i = 0; i < instance->problem->n_parameters; i++) {
-    const json_t *standard = instance->problem->parameters[i].standard;
-    if (standard && find_value(instance, i, standard, &position) == CLT_OK) positions[i] = (uint32_t)position;
+    const size_t position = find_value(&instance->parameters[i], instance->problem->parameters[i].standard);
+    positions[i] = position < instance->parameters[i].n_values ? (uint32_t)position : 0;
   }
   return clt_space_from_positions(instance->space, positions);
 }

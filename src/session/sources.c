@@ -10,6 +10,7 @@
 #include "lookup/lookup.h"
 #include "measurement/objective.h"
 #include "session/session.h"
+#include "space/space.h"
 #include "store/store.h"
 
 /* The least cost first; a failure last. */
@@ -72,12 +73,12 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
   int rc = CLT_OK;
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_recording *recording = recordings[i];
-    const clt_recording_match match = clt_recording_match_space(recording, space);
+    const clt_space_match match = clt_space_match_new(clt_recording_space(recording), space);
     size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording);
     struct reading reading = {.objective = objective};
     for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {
       clt_measurement m = *clt_recording_at(recording, k); /* borrowed */
-      m.config = clt_recording_translate(&match, m.config);
+      m.config = clt_space_translate(&match, m.config);
       if (m.config != CLT_CONFIG_NONE && read_measurement(&reading, &m)) rc = clt_fail_memory(error);
     }
     bool learns = reading.n_correct > 0;

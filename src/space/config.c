@@ -33,6 +33,34 @@ size_t clt_parameter_find(const clt_parameter *parameter, clt_value value) {
   return v;
 }
 
+/* --- in another space --- */
+
+clt_space_match clt_space_match_new(const clt_space *from, const clt_space *to) {
+  clt_space_match match = {.from = from, .to = to};
+  for (size_t p = from->n_parameters; p-- > 0;) {
+    const clt_parameter *parameter = &from->parameters[p];
+    if (parameter->n_values > 1 && clt_space_find_parameter(to, parameter->name) < 0) match.extra = parameter->name;
+  }
+  for (size_t p = to->n_parameters; p-- > 0;) {
+    const clt_parameter *parameter = &to->parameters[p];
+    match.column[p] = clt_space_find_parameter(from, parameter->name);
+    if (match.column[p] < 0 && parameter->n_values > 1) match.missing = parameter->name;
+  }
+  return match;
+}
+
+clt_config clt_space_translate(const clt_space_match *match, clt_config config) {
+  uint32_t positions[CLT_MAX_PARAMETERS] = {0};
+  for (size_t p = 0; p < match->to->n_parameters; p++) {
+    const clt_parameter *parameter = &match->to->parameters[p];
+    if (match->column[p] < 0) continue;
+    const clt_value value = clt_space_value(match->from, config, (size_t)match->column[p]);
+    positions[p] = (uint32_t)clt_parameter_find(parameter, value);
+    if (positions[p] == parameter->n_values) return CLT_CONFIG_NONE;
+  }
+  return clt_space_from_positions(match->to, positions);
+}
+
 /* --- writing --- */
 
 int clt_value_spell(char *out, size_t capacity, const clt_parameter *parameter, size_t position) {

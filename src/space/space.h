@@ -37,6 +37,18 @@ bool clt_value_unspell(char *text);
 /* The position of a value; n_values where the parameter does not list it. */
 size_t clt_parameter_find(const clt_parameter *parameter, clt_value value);
 
+/* How configurations of a space are those of another one: parameters by name, values by value. */
+typedef struct clt_space_match {
+  const clt_space *from, *to;
+  int column[CLT_MAX_PARAMETERS]; /* of a parameter of `to`: its number in `from`; -1: none */
+  const char *extra, *missing;    /* the first parameter with several values that `to`, or `from`, lacks; NULL: none */
+} clt_space_match;
+
+clt_space_match clt_space_match_new(const clt_space *from, const clt_space *to);
+
+/* CLT_CONFIG_NONE: it has a value that `to` lacks. It need not be valid in `to`. */
+clt_config clt_space_translate(const clt_space_match *match, clt_config config);
+
 /* As clt_config_parse, but what the text leaves out stays as *config has it, and given[] says for each parameter
  * whether it is named. The second reads JSON: such a text, an object {name: value}, or an object with a member
  * "configuration" that is one of these. */

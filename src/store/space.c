@@ -18,19 +18,13 @@
 #define MAX_VALUES 65536 /* of a parameter */
 #define MAX_NAME_BYTES 200
 
-typedef struct texts {
-  char **all; /* of configurations, the newest last */
-  size_t n, capacity;
-} texts;
-
+/* The newest comes last. */
 static int collect_text(void *user, const clt_store_description *none, const clt_store_record *record) {
-  texts *t = user;
+  clt_words *t = user;
   (void)none;
   if (record->configuration == NULL || record->kind == CLT_RECORD_ATTEMPT || t->n == MAX_TEXTS) return 0;
   if (strnlen(record->configuration, CLT_MAX_CONFIG_TEXT) == CLT_MAX_CONFIG_TEXT) return 0;
-  if (clt_grow(&t->all, &t->capacity, t->n + 1, sizeof *t->all)) return CLT_E_MEMORY;
-  t->all[t->n] = strdup(record->configuration);
-  return t->all[t->n++] ? 0 : CLT_E_MEMORY;
+  return clt_words_add(t, strdup(record->configuration), NULL);
 }
 
 /* --- one text --- */
@@ -116,7 +110,7 @@ static int make_space(clt_space **out, const assignment *names, size_t n, const 
 }
 
 int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key, clt_error *error) {
-  texts t = {0};
+  clt_words t = {0};
   assignment names[CLT_MAX_PARAMETERS], own[CLT_MAX_PARAMETERS];
   clt_value *values = NULL;
   size_t n = 0, n_rows = 0;
@@ -141,8 +135,7 @@ int clt_store_space(clt_space **out, clt_store *store, const clt_store_key *key,
   if (rc == CLT_OK && n_rows == 0)
     rc = clt_fail(error, CLT_E_NOT_FOUND, "the store holds no configuration of this key");
   if (rc == CLT_OK) rc = make_space(out, names, n, values, n_rows, error);
-  for (size_t i = 0; i < t.n; i++) free(t.all[i]);
-  free(t.all);
+  clt_words_free(t.all);
   free(values);
   return rc;
 }

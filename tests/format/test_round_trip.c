@@ -130,13 +130,13 @@ static clt_recording *load(const char *file) {
 static void expect_recorded(const clt_recording *r, const clt_space *space, const clt_measurement *all, size_t n,
                             bool listed) {
   const clt_space *recorded = clt_recording_space(r);
-  clt_recording_match match = clt_recording_match_space(r, space);
+  clt_space_match match = clt_space_match_new(clt_recording_space(r), space);
   assert_int_equal(clt_recording_size(r), n);
   if (listed) expect_same_space(space, recorded);
   for (size_t i = 0; i < n; i++) {
     const clt_measurement *m = clt_recording_at(r, i);
     size_t k = 0;
-    while (k < n && all[k].config != clt_recording_translate(&match, m->config)) k++;
+    while (k < n && all[k].config != clt_space_translate(&match, m->config)) k++;
     assert_true(k < n);
     expect_same_values(space, all[k].config, recorded, m->config);
     if (clt_space_find_parameter(space, "reason") < 0) /* its place in cache files, which know coarser words */
