@@ -261,9 +261,7 @@ static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
   size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
-  const clt_objective *o = t->objective;
-  bool as_finalist =
-      best && isfinite(best->final_cost) && (clt_objective_ranks_by_time(o) || clt_objective_is_standard(o));
+  bool as_finalist = best && isfinite(best->final_cost) && clt_tuning_finalists_count(t);
   double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i]));

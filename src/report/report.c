@@ -1,13 +1,198 @@
-/* A report is its document; tunings are added to it one by one. */
-#include "report/report.h"
-
+/* Reports: the rows of each tuning, from a store or a recording, of each configuration the newest; and the page. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "device/device.h"
+#include "format/recording.h"
+#include "measurement/objective.h"
+#include "measurement/statistics.h"
+#include "report/report.h"
 #include "report/rows.h"
+#include "store/store.h"
+
+/* --- the rows of a tuning --- */
+
+static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {
+  /* What a file claims to have taken; nothing where it cannot be. */
+  double spent_s = m->phases.build_s + m->phases.first_launch_s + m->phases.runs_s + m->phases.verify_s;
+  if (clt_grow(&rows->items, &rows->capacity, rows->n + 1, sizeof *rows->items)) return CLT_E_MEMORY;
+  rows->items[rows->n++] = (clt_report_row){.config = m->config,
+                                            .reason = m->reason,
+                                            .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
+                                            .cost = clt_objective_cost(objective, m),
+                                            .spread = m->n_runs < 2 ? NAN : clt_spread(m),
+                                            .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
+                                            .final_s = NAN,
+                                            .final_cost = NAN};
+  return CLT_OK;
+}
+
+static int add_record(void *user, clt_record_kind kind, const clt_measurement *m) {
+  clt_tuning *t = user;
+  if (kind == CLT_RECORD_SEARCH) return add_row(&t->rows, t->objective, m);
+  return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
+}
+
+/* The newest row of each configuration, by index; false: out of memory. */
+static bool index_rows(clt_map *newest, const clt_report_rows *rows) {
+  for (size_t i = 0; i < rows->n; i++) {
+    uint64_t *index = clt_map_add(newest, rows->items[i].config, NULL);
+    if (index == NULL) return false;
+    *index = i;
+  }
+  return true;
+}
+
+/* Keeps the newest row of each configuration, and gives the rows what they took as finalists. */
+static int join_rows(clt_tuning *t, clt_error *error) {
+  clt_map newest = {0}, finals = {0};
+  clt_report_rows *rows = &t->rows;
+  size_t kept = 0;
+  bool indexed = index_rows(&newest, rows) && index_rows(&finals, &t->finalists);
+  for (size_t i = 0; indexed && i < rows->n; i++) {
+    if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
+    const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
+    rows->items[kept] = rows->items[i];
+    if (final) rows->items[kept].final_s = t->finalists.items[*final].time_s;
+    if (final) rows->items[kept].final_cost = t->finalists.items[*final].cost;
+    kept++;
+  }
+  rows->n = kept;
+  clt_map_release(&newest);
+  clt_map_release(&finals);
+  return indexed ? CLT_OK : clt_fail_memory(error);
+}
+
+/* The end of all three ways: rows as they count. */
+static int finish_tuning(clt_tuning *t, clt_error *error) {
+  if (!t->title || !t->device || !t->sizes) return clt_fail_memory(error);
+  int rc = join_rows(t, error);
+  if (rc) return rc;
+  if (t->rows.n == 0) return clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'", t->title);
+  for (size_t i = 0; i < t->rows.n; i++) t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
+  return CLT_OK;
+}
+
+/* A device that cannot be read is one of which no more than the name is known. */
+static void note_device(clt_tuning *t, const char *json) {
+  t->device_info = json[0] ? calloc(1, sizeof *t->device_info) : NULL;
+  if (t->device_info == NULL || clt_device_from_json(t->device_info, json, NULL) == CLT_OK) return;
+  free(t->device_info);
+  t->device_info = NULL;
+}
+
+static void add_size(clt_text *sizes, clt_size size) {
+  clt_text_printf(sizes, "%s%s=%lld", sizes->n ? " " : "", size.name, (long long)size.value);
+}
+
+int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
+                           clt_error *error) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  clt_store_key key;
+  clt_text sizes = {0};
+  *out = (clt_tuning){.space = clt_instance_space(instance), .title = strdup(clt_problem_name(problem))};
+  for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) add_size(&sizes, clt_instance_size(instance, i));
+  int rc = clt_text_take(&out->sizes, &sizes, error);
+  if (rc == CLT_OK) rc = clt_objective_new(&out->objective, instance, objective, error);
+  if (rc == CLT_OK) rc = clt_store_key_init(&key, instance, error);
+  if (rc == CLT_OK) out->device = clt_format("%s, driver %s", key.device, key.driver);
+  if (rc == CLT_OK && (out->device_info = malloc(sizeof *out->device_info)) == NULL) rc = clt_fail_memory(error);
+  if (rc == CLT_OK) *out->device_info = *clt_instance_device(instance);
+  if (rc == CLT_OK) rc = clt_store_each(store, &key, out->space, add_record, out, NULL, error);
+  return rc ? rc : finish_tuning(out, error);
+}
+
+int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
+                      const clt_store_description *description, clt_error *error) {
+  const clt_store_key *key = &description->key;
+  const char *name = description->problem_name;
+  *out = (clt_tuning){.title = strdup(name[0] ? name : key->problem),
+                      .sizes = strdup(description->sizes),
+                      .device = clt_format("%s, driver %s", key->device, key->driver)};
+  int rc = clt_store_space(&out->own_space, store, key, error);
+  if (rc) return rc;
+  out->space = out->own_space;
+  note_device(out, description->device_json);
+  rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, objective, error);
+  if (rc == CLT_OK) rc = clt_store_each(store, key, out->space, add_record, out, NULL, error);
+  return rc ? rc : finish_tuning(out, error);
+}
+
+int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_recording *recording, clt_error *error) {
+  clt_text sizes = {0};
+  *out = (clt_tuning){.space = clt_recording_space(recording),
+                      .title = strdup(clt_recording_name(recording)),
+                      .device = strdup(clt_recording_device(recording))};
+  for (size_t i = 0; i < clt_recording_n_sizes(recording); i++)
+    add_size(&sizes, clt_recording_problem_size(recording, i));
+  int rc = clt_text_take(&out->sizes, &sizes, error);
+  if (rc == CLT_OK) rc = clt_recording_objective(&out->objective, recording, objective, error);
+  note_device(out, clt_recording_device_json(recording));
+  for (size_t i = 0; rc == CLT_OK && i < clt_recording_size(recording); i++)
+    if (add_row(&out->rows, out->objective, clt_recording_at(recording, clt_recording_in_file(recording, i))))
+      rc = clt_fail_memory(error);
+  return rc ? rc : finish_tuning(out, error);
+}
+
+void clt_tuning_release(clt_tuning *tuning) {
+  free(tuning->title);
+  free(tuning->device);
+  free(tuning->sizes);
+  free(tuning->device_info);
+  free(tuning->rows.items);
+  free(tuning->finalists.items);
+  clt_objective_free(tuning->objective);
+  clt_space_free(tuning->own_space);
+  *tuning = (clt_tuning){0};
+}
+
+/* --- asking a tuning --- */
+
+double clt_tuning_value(const clt_tuning *tuning, double cost) {
+  return clt_objective_exchange(tuning->objective, cost);
+}
+
+static bool is_better(const clt_tuning *t, size_t a, size_t b) {
+  const clt_report_row *x = &t->rows.items[a], *y = &t->rows.items[b];
+  return x->cost != y->cost ? x->cost < y->cost : x->config < y->config;
+}
+
+/* By insertion: n is small beside the rows. */
+size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n) {
+  size_t n_out = 0;
+  for (size_t i = 0; i < tuning->rows.n; i++) {
+    if (!isfinite(tuning->rows.items[i].cost)) continue;
+    size_t at = n_out < n ? n_out++ : n;
+    if (at == n && (n == 0 || !is_better(tuning, i, out[--at]))) continue;
+    for (; at > 0 && is_better(tuning, i, out[at - 1]); at--) out[at] = out[at - 1];
+    out[at] = i;
+  }
+  return n_out;
+}
+
+bool clt_tuning_finalists_count(const clt_tuning *tuning) {
+  return clt_objective_ranks_by_time(tuning->objective) || clt_objective_is_standard(tuning->objective);
+}
+
+size_t clt_tuning_best(const clt_tuning *tuning) {
+  size_t best = SIZE_MAX;
+  double least = INFINITY;
+  bool finalists_count = clt_tuning_finalists_count(tuning);
+  for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
+    if (!(tuning->rows.items[i].final_cost < least)) continue;
+    least = tuning->rows.items[i].final_cost;
+    best = i;
+  }
+  if (best == SIZE_MAX) clt_tuning_fastest(tuning, &best, 1);
+  return best;
+}
+
+/* --- reports --- */
 
 struct clt_report {
   const clt_report_options *options;

@@ -42,8 +42,10 @@ void clt_tuning_release(clt_tuning *tuning);
 double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
 /* The indices of the n best rows, the best first; returns how many there are. */
 size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
-/* The row of the best configuration: the finalist with the least final_cost, else the fastest; by an objective that
- * does not rank by time the best of the search. SIZE_MAX: none is correct. */
+/* Whether what rows took as finalists decides which one is the best: by time, or by what the problem itself says. */
+bool clt_tuning_finalists_count(const clt_tuning *tuning);
+/* The row of the best configuration: the finalist with the least final_cost where finalists count, else the best of the
+ * search. SIZE_MAX: none is correct. */
 size_t clt_tuning_best(const clt_tuning *tuning);
 
 /* What the rows of a group come to: costs, NaN where none is correct. */
