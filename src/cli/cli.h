@@ -101,7 +101,7 @@ void cli_arguments_release(cli_arguments *arguments);
 const char *cli_text(const cli_arguments *arguments, const char *flag);
 bool cli_given(const cli_arguments *arguments, const char *flag);
 
-/* All values typed for a flag, in order: *out is malloc'ed. Returns 0 or an exit code. */
+/* All values typed for a flag, in order: *out is malloc'ed. */
 int cli_texts(const char ***out, size_t *n, const cli_arguments *arguments, const char *flag);
 
 /* A number in min..max, or `otherwise` where the flag was not typed. Returns 0, or CLI_USAGE after a message. */
@@ -151,16 +151,6 @@ int cli_exit_code(int code); /* of a result code of the library */
 /* Prints warnings and information of the library; user is a bool *: quiet (warnings only). */
 void cli_log(void *user, clt_log_level level, const char *text);
 
-/* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
-
-/* From here on, standard output goes to a file beside path (borrowed; NULL: nothing happens). Returns 0, or an exit
- * code after a message. */
-int cli_outfile_begin(clt_replacement *out, const char *path);
-
-/* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
- * be printed after it. */
-int cli_outfile_end(clt_replacement *out, int rc);
-
 /* --- JSON: all give new references --- */
 
 /* Prints a JSON value (reference stolen) and returns 0, or CLI_FAILURE. NULL is out of memory. */
@@ -186,7 +176,7 @@ const char *cli_figure_of(char out[64], const clt_objective *objective, const cl
 json_t *cli_json_quality(const clt_problem *problem, double value);
 void cli_print_quality(const clt_problem *problem, double value, int width);
 
-/* --objective, else the problem's, else time. Returns 0, or an exit code after a message. */
+/* --objective, else the problem's, else time. */
 int cli_objective(clt_objective **out, const cli_arguments *arguments, const clt_instance *instance);
 
 /* {"name", "expression", "unit", "goal"}, "maximise GFLOP/s", "minimise energy_J * time_s" */
@@ -241,8 +231,7 @@ bool cli_next_parameter(cli_parameter *out, const char **at); /* goes on behind 
 
 /* A C header of all that is known of a problem: a table to choose from at run time (clatune_<name>_find), the build
  * options of an entry at any sizes (clatune_<name>_options), and macros for the entry that the compiler is told
- * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. Returns 0, or an
- * exit code after a message. */
+ * (-DCLATUNE_<NAME>_ENTRY=0). Texts are quoted so that none of them can end its string or comment. */
 int cli_export_header(clt_catalog *catalog, const clt_problem *problem);
 
 /* One configuration for all: a macro for each parameter, and CLATUNE_<NAME>_OPTIONS; also for a kernel. */

@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "lookup/lookup.h"
@@ -142,13 +144,31 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
   return rc;
 }
 
-static int look_up_all(clt_catalog *catalog, const cli_arguments *arguments) {
-  clt_problem *problem = NULL;
+/* --- an answer in a file (-o FILE) that is seen whole or not at all --- */
+
+/* rc 0: the file takes the place of path; else it is removed. Returns rc, or an exit code after a message. Nothing can
+ * be printed after it. */
+static int end_file(clt_replacement *out, int rc) {
   clt_error error = {0};
-  if (clt_problem_new(&problem, arguments->positional[0], &error)) return cli_report(&error);
-  int rc = cli_export_header(catalog, problem);
-  clt_problem_free(problem);
+  if (out->path == NULL) return rc;
+  if (rc == 0 && (fflush(stdout) || ferror(stdout)))
+    rc = cli_failure("cannot write '%s': %s", out->path, strerror(errno));
+  if (rc == 0) return clt_file_replace_commit(out, &error) ? cli_report(&error) : 0;
+  clt_file_replace_abort(out);
   return rc;
+}
+
+/* From here on, standard output goes to a file beside path (borrowed; NULL: nothing happens). Returns 0, or an exit
+ * code after a message. */
+static int begin_file(clt_replacement *out, const char *path) {
+  clt_error error = {0};
+  *out = (clt_replacement){.fd = -1};
+  if (path == NULL) return 0;
+  if (clt_file_replace_open(out, path, &error)) return cli_report(&error);
+  fflush(stdout);
+  bool moved = dup2(out->fd, STDOUT_FILENO) >= 0;
+  cli_exact_output();
+  return moved ? 0 : end_file(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
 }
 
 /* --- the command --- */
@@ -159,6 +179,7 @@ static int run_lookup(const cli_arguments *arguments) {
   bool portable = cli_given(arguments, "portable");
   clt_error error = {0};
   clt_catalog *catalog = NULL;
+  clt_problem *problem = NULL;
   clt_replacement file;
   int rc = cli_format(&format, arguments, formats, 5);
   if (rc) return rc;
@@ -170,13 +191,18 @@ static int run_lookup(const cli_arguments *arguments) {
       clt_catalog_set_objective(catalog, cli_text(arguments, "objective"), &error))
     rc = cli_report(&error);
   if (strcmp(format, "text") != 0) cli_exact_output();
-  if (rc == 0) rc = cli_outfile_begin(&file, cli_text(arguments, "output"));
+  if (rc == 0) rc = begin_file(&file, cli_text(arguments, "output"));
   if (rc == 0) {
-    rc = portable ? look_up_portable(catalog, arguments, format)
-         : header ? look_up_all(catalog, arguments)
-                  : look_up_one(catalog, arguments, format);
-    rc = cli_outfile_end(&file, rc);
+    if (portable)
+      rc = look_up_portable(catalog, arguments, format);
+    else if (!header)
+      rc = look_up_one(catalog, arguments, format);
+    else
+      rc = clt_problem_new(&problem, arguments->positional[0], &error) ? cli_report(&error)
+                                                                       : cli_export_header(catalog, problem);
+    rc = end_file(&file, rc);
   }
+  clt_problem_free(problem);
   clt_catalog_free(catalog);
   return rc;
 }

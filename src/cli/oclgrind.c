@@ -86,10 +86,8 @@ void cli_oclgrind_end(cli_oclgrind *oclgrind) {
 
 char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind) {
   char *text = calloc(MOST_BYTES + 1, 1);
-  FILE *file = fopen(oclgrind->log, "r");
-  bool read = text && file && (fread(text, 1, MOST_BYTES, file), !ferror(file));
-  if (file) fclose(file);
-  if (!read) return free(text), NULL;
+  size_t bytes = MOST_BYTES;
+  if (text == NULL || clt_file_read_start(text, &bytes, oclgrind->log, NULL)) return free(text), NULL;
   /* A finding begins at the first column; what follows of it is indented. */
   *n = 0;
   for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -207,7 +205,6 @@ int cli_race_check(cli_tuning *t, const cli_arguments *arguments) {
   bool yes = choice && strcmp(choice, "yes") == 0, no = choice && strcmp(choice, "no") == 0;
   if (choice && !yes && !no && strcmp(choice, "auto") != 0)
     return cli_usage("option '--oclgrind' needs auto, no or yes, not '%s'", choice);
-  t->race_check = "not checked";
   bool there = find_driver(driver), suits = strcmp(t->settings.evaluator, "opencl") == 0;
   if (yes && !suits) return cli_usage("'--oclgrind yes' needs the evaluator 'opencl'");
   if (yes && !there) return cli_failure(CLI_NO_OCLGRIND), CLI_NO_DEVICE;

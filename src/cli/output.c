@@ -111,29 +111,6 @@ void cli_log(void *user, clt_log_level level, const char *text) {
   if (level == CLT_LOG_INFO && !(quiet && *quiet)) fprintf(stderr, "clatune: %s\n", text);
 }
 
-/* --- files --- */
-
-int cli_outfile_begin(clt_replacement *out, const char *path) {
-  clt_error error = {0};
-  *out = (clt_replacement){.fd = -1};
-  if (path == NULL) return 0;
-  if (clt_file_replace_open(out, path, &error)) return cli_report(&error);
-  fflush(stdout);
-  bool moved = dup2(out->fd, STDOUT_FILENO) >= 0;
-  cli_exact_output();
-  return moved ? 0 : cli_outfile_end(out, cli_failure("cannot write '%s': %s", path, strerror(errno)));
-}
-
-int cli_outfile_end(clt_replacement *out, int rc) {
-  clt_error error = {0};
-  if (out->path == NULL) return rc;
-  if (rc == 0 && (fflush(stdout) || ferror(stdout)))
-    rc = cli_failure("cannot write '%s': %s", out->path, strerror(errno));
-  if (rc == 0) return clt_file_replace_commit(out, &error) ? cli_report(&error) : 0;
-  clt_file_replace_abort(out);
-  return rc;
-}
-
 /* --- JSON --- */
 
 int cli_print_json(json_t *json) {

@@ -46,12 +46,10 @@ static int read_configurations(cli_tuning *tuning, const char *path) {
   return rc;
 }
 
-static int answer_sample(const cli_tuning *tuning, const clt_tune_result *r, bool as_json) {
-  if (as_json) return cli_print_json(cli_tuning_json(tuning, r));
+static void print_sample(const cli_tuning *tuning, const clt_tune_result *r) {
   printf("%lld configurations: %lld measured, %lld already known; %lld correct\n", (long long)r->evaluations,
          (long long)r->measured, (long long)r->reused, (long long)r->n_correct);
   if (tuning->store) printf("stored in %s\n", clt_store_path(tuning->store));
-  return 0;
 }
 
 static int run_sample(const cli_arguments *arguments) {
@@ -66,7 +64,7 @@ static int run_sample(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_tuning_sample(&tuning);
   tuning.settings.budget = samples;
   if (cli_given(arguments, "json")) tuning.results = json_array();
-  if (rc == 0) rc = cli_tuning_run(&tuning, answer_sample, cli_given(arguments, "json"));
+  if (rc == 0) rc = cli_tuning_run(&tuning, print_sample, cli_given(arguments, "json"));
   cli_tuning_release(&tuning);
   return rc;
 }

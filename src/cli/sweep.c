@@ -77,7 +77,7 @@ double cli_row_number(const cli_row *row, const char *name) {
 }
 
 bool cli_row_found(const cli_row *row) {
-  return row->state == CLI_ROW_FINISHED && (cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0);
+  return cli_row_number(row, "best_s") > 0 || cli_row_number(row, "best_value") > 0;
 }
 
 double cli_row_cost(const cli_row *row, bool of_default) {
@@ -180,7 +180,6 @@ cli_row *cli_sweep_row(const cli_sweep *s, size_t device, size_t cell) { return 
 void cli_sweep_fail(cli_row *row, const clt_error *error) {
   char text[2048];
   clt_error_format(text, sizeof text, error);
-  row->state = CLI_ROW_FAILED;
   row->now = true;
   row->code = cli_exit_code(error->code);
   row->reason = strdup(text[0] ? text : clt_error_text(error->code));
@@ -204,7 +203,6 @@ bool cli_sweep_prepare(cli_sweep_tuning *t, const cli_sweep *s, size_t device, s
   if (rc) return cli_sweep_fail(row, &error), false;
   row->line = json_incref(json_object_get(s->results.lines, t->key));
   if (row->line == NULL) return true;
-  row->state = CLI_ROW_FINISHED;
   if (cli_row_number(row, "best_s") > 0) return false;
   row->code = CLI_NO_VALID;
   row->reason = strdup("no configuration gave a right result");
@@ -220,21 +218,18 @@ void cli_sweep_tuning_release(cli_sweep_tuning *tuning) {
 /* --- the command --- */
 
 static int list_tunings(const cli_sweep *s, bool as_json) {
-  static const char *const states[] = {
-      [CLI_ROW_OPEN] = "to do", [CLI_ROW_FINISHED] = "finished", [CLI_ROW_FAILED] = "fails"};
   json_t *list = json_array();
   char text[CELL_TEXT];
   for (size_t d = 0; d < s->n_devices; d++) {
     if (!as_json) printf("%s\n", s->devices[d].name);
     for (size_t i = 0; i < s->n_cells; i++) {
       const cli_row *row = cli_sweep_row(s, d, i);
-      bool failed = row->state == CLI_ROW_FAILED;
+      bool failed = row->code && row->line == NULL;
+      const char *state = row->line ? "finished" : failed ? "fails" : "to do";
       clt_sweep_cell_print(&s->cells[i], text, sizeof text);
-      if (!as_json)
-        printf("  %s: %s%s%s\n", text, states[row->state], failed ? ": " : "",
-               failed && row->reason ? row->reason : "");
+      if (!as_json) printf("  %s: %s%s%s\n", text, state, failed ? ": " : "", failed && row->reason ? row->reason : "");
       json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s?}", "device", s->devices[d].name, "tuning", text,
-                                            "state", states[row->state], "reason", row->reason));
+                                            "state", state, "reason", row->reason));
     }
   }
   if (as_json)
@@ -250,7 +245,7 @@ static int list_tunings(const cli_sweep *s, bool as_json) {
 static int exit_code_of_rows(const cli_sweep *s) {
   int code = 0;
   for (size_t i = 0; i < s->n_devices * s->n_cells; i++) {
-    int other = s->rows[i].state == CLI_ROW_OPEN ? 0 : s->rows[i].code;
+    int other = s->rows[i].code;
     if (other && code && other != code) return CLI_FAILURE;
     if (other) code = other;
   }

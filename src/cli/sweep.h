@@ -15,14 +15,13 @@ typedef struct cli_results {
 
 /* --- the tunings --- */
 
-typedef enum cli_row_state { CLI_ROW_OPEN, CLI_ROW_FINISHED, CLI_ROW_FAILED } cli_row_state;
-
+/* Finished where it has a line, also of a search that found nothing right; failed where it has a code alone; else open.
+ */
 typedef struct cli_row {
-  cli_row_state state; /* finished: there is a line, also where no configuration is valid; failed: reason says why */
-  bool now;            /* by this run, not before */
-  int code;            /* exit code of what failed, or CLI_NO_VALID; 0: found */
-  char *reason;        /* owned; NULL: none */
-  json_t *line;        /* of the file of results; owned; NULL: none */
+  bool now;     /* by this run, not before */
+  int code;     /* exit code of what failed, or CLI_NO_VALID; 0: found, or open */
+  char *reason; /* owned; NULL: none */
+  json_t *line; /* of the file of results; owned; NULL: none */
 } cli_row;
 
 /* A number of the row's line, or of "evaluations" in it; NaN where there is none. */

@@ -158,7 +158,7 @@ static void count_row(lane *l, const cli_row *row) {
   else
     run->n_finished++;
   if (l->n_left) l->n_left--;
-  if (row->now && row->state == CLI_ROW_FINISHED) {
+  if (row->now && row->line) {
     l->n_run++;
     l->run_s += wall_s;
   }
@@ -227,7 +227,6 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   settings.stop = cli_signals_flag();
   int rc = clt_tune_run(&result, &settings, &error);
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
-    row->state = CLI_ROW_FINISHED;
     row->now = true;
     row->line = result_line(t, &run->sweep->devices[t->device], result);
     if (error.code) {
@@ -276,7 +275,7 @@ static int run_lane(void *user, size_t index, clt_error *error) {
     if (ended) break;
     if (open) tune_row(l, &t, store, row);
     pthread_mutex_lock(&run->lock);
-    if (row->state != CLI_ROW_OPEN) count_row(l, row);
+    if (row->line || row->code) count_row(l, row);
     pthread_mutex_unlock(&run->lock);
   }
   cli_sweep_tuning_release(&t);

@@ -23,10 +23,9 @@ static json_t *make_line(const cli_sweep *s, size_t device, size_t first, size_t
   double least = NAN;        /* at these sizes, by whatever tuning: those stand together */
   for (size_t i = first; i < first + n; i++) {
     const cli_row *row = cli_sweep_row(s, device, i);
-    bool failed = row->state != CLI_ROW_OPEN && row->code != 0;
-    n_found += row->state == CLI_ROW_FINISHED && row->code == 0;
-    n_failed += failed;
-    if (failed && reason == NULL) reason = row->reason ? row->reason : "out of memory";
+    n_found += row->line && row->code == 0;
+    n_failed += row->code != 0;
+    if (row->code && reason == NULL) reason = row->reason ? row->reason : "out of memory";
     if (!cli_row_found(row)) continue;
     double cost = cli_row_cost(row, false);
     for (size_t f = 0; f < N_FIGURES; f++)
@@ -217,10 +216,10 @@ cli_sweep_counts cli_sweep_count(const cli_sweep *s) {
   cli_sweep_counts c = {.total = s->n_devices * s->n_cells};
   for (size_t i = 0; i < c.total; i++) {
     const cli_row *row = &s->rows[i];
-    c.open += row->state == CLI_ROW_OPEN;
-    c.failed += row->state != CLI_ROW_OPEN && row->code != 0;
-    c.found += row->state == CLI_ROW_FINISHED && row->code == 0;
-    c.before += row->state != CLI_ROW_OPEN && !row->now;
+    c.open += !row->line && !row->code;
+    c.failed += row->code != 0;
+    c.found += row->line && row->code == 0;
+    c.before += (row->line || row->code) && !row->now;
   }
   return c;
 }

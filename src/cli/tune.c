@@ -50,9 +50,9 @@ static void print_checks(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE || !measured || clt_problem_is_command(tuning->subject.problem)) return;
   printf("verified            %s%s%s; %s\n", r->best_is_finalist ? "on further data" : "on one input only",
          r->second_size ? " and at " : "", r->second_size ? r->second_size : "",
-         tuning->race_check == NULL || strcmp(tuning->race_check, "not checked") == 0 ? "not checked for races"
-         : strcmp(tuning->race_check, "passed") == 0                                  ? "Oclgrind finds no race"
-                                                                                      : "Oclgrind finds something");
+         strcmp(tuning->race_check, "not checked") == 0 ? "not checked for races"
+         : strcmp(tuning->race_check, "passed") == 0    ? "Oclgrind finds no race"
+                                                        : "Oclgrind finds something");
 }
 
 /* How many times better the best is, by an objective other than time. */
@@ -256,7 +256,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));
   json_object_set_new(out, "verified_on_one_input", json_boolean(!r->best_is_finalist));
   json_object_set_new(out, "second_size", r->second_size ? clt_json_text(r->second_size) : json_null());
-  json_object_set_new(out, "race_check", json_string(tuning->race_check ? tuning->race_check : "not checked"));
+  json_object_set_new(out, "race_check", json_string(tuning->race_check));
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);
   json_object_set_new(out, "certainty", has_certainty(o) ? cli_certainty_json(&tuning->settings, r) : json_null());
@@ -272,12 +272,6 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* --- the command --- */
 
-static int answer_tune(const cli_tuning *tuning, const clt_tune_result *result, bool as_json) {
-  if (as_json) return cli_print_json(cli_tuning_json(tuning, result));
-  print_tuning(tuning, result);
-  return 0;
-}
-
 static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
@@ -290,7 +284,7 @@ static int run_tune(const cli_arguments *arguments) {
     rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
   tuning.settings.model = tuning.model;
   if (rc == 0) rc = cli_race_check(&tuning, arguments);
-  if (rc == 0) rc = cli_tuning_run(&tuning, answer_tune, cli_given(arguments, "json"));
+  if (rc == 0) rc = cli_tuning_run(&tuning, print_tuning, cli_given(arguments, "json"));
   cli_tuning_release(&tuning);
   return rc;
 }

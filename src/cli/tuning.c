@@ -46,7 +46,7 @@ static int read_numbers(clt_tune_settings *s, const cli_arguments *a) {
 
 int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *searcher) {
   clt_tune_settings *s = &t->settings;
-  *t = (cli_tuning){.quiet = cli_given(arguments, "quiet")};
+  *t = (cli_tuning){.quiet = cli_given(arguments, "quiet"), .race_check = "not checked"};
   clt_tune_settings_init(s);
   int rc = cli_subject_load(&t->subject, arguments->positional[0]);
   if (rc) return rc;
@@ -113,7 +113,7 @@ int cli_tuning_sample(cli_tuning *t) {
   return 0;
 }
 
-int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
+int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
   int rc = clt_tune_run(&result, &tuning->settings, &error);
@@ -122,8 +122,8 @@ int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json) {
     rc = 128 + *cli_signals_flag();
   else if (rc)
     rc = cli_report(&error);
-  if (answer && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
-    int printed = answer(tuning, result, as_json);
+  if (print && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
+    int printed = as_json ? cli_print_json(cli_tuning_json(tuning, result)) : (print(tuning, result), 0);
     if (rc == 0) rc = printed;
   }
   clt_tune_result_free(result);

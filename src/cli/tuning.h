@@ -22,20 +22,17 @@ typedef struct cli_tuning {
 } cli_tuning;
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one that the problem asks
- * for, or the standard one. Returns 0, or an exit code after a message. */
+ * for, or the standard one. */
 int cli_tuning_init(cli_tuning *out, const cli_arguments *arguments, const char *searcher);
 void cli_tuning_release(cli_tuning *tuning);
 
 /* For what samples rather than searches: no finalists, the default configuration is not measured first, and no
- * configuration is given up for being slow unless the flags say so: it is learnt from. Returns 0 or an exit code after
- * a message. */
+ * configuration is given up for being slow unless the flags say so: it is learnt from. */
 int cli_tuning_sample(cli_tuning *tuning);
 
-/* What a command prints of a result. Returns 0 or an exit code. */
-typedef int (*cli_tuning_answer)(const cli_tuning *tuning, const clt_tune_result *result, bool as_json);
-
-/* Runs the session and answers if there is anything to tell (answer NULL: no). Returns the exit code. */
-int cli_tuning_run(cli_tuning *tuning, cli_tuning_answer answer, bool as_json);
+/* Runs the session; where there is anything to tell prints the result, as JSON or by `print` (NULL: not at all).
+ * Returns the exit code. */
+int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json);
 
 /* The result as JSON (tune.c). */
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
@@ -64,14 +61,13 @@ typedef struct cli_oclgrind {
 } cli_oclgrind;
 
 /* Makes workers that are started from now on find Oclgrind, until cli_oclgrind_end, which also deletes its log; with
- * the limits of a device (nullable). uninitialised: it looks for values that nobody wrote, too. Returns 0, or an exit
- * code after a message. */
+ * the limits of a device (nullable). uninitialised: it looks for values that nobody wrote, too. */
 int cli_oclgrind_begin(cli_oclgrind *out, const clt_device_info *device, bool uninitialised);
 void cli_oclgrind_end(cli_oclgrind *oclgrind);
 /* What it has found so far, malloc'ed; "" nothing; NULL where the log cannot be read. *n: how many findings. */
 char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind);
 
-/* Has the winner checked as --oclgrind says. Returns 0, or an exit code after a message. */
+/* Has the winner checked as --oclgrind says. */
 int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
 
 #define CLI_TUNING_FLAGS                                                                                       \
