@@ -59,8 +59,8 @@ static bool read_value(clt_value *out, const json_t *json) {
 
 /* A finite number of at least 0, or 0. */
 static double read_number(const json_t *json) {
-  double x = json_is_number(json) ? json_number_value(json) : 0;
-  return isfinite(x) && x >= 0 ? x : 0;
+  double x;
+  return clt_json_read_number(&x, json) && x >= 0 ? x : 0;
 }
 
 /* Seconds in a unit of time by any of the names that tuners give it, in any case ("miliseconds" stands in files of the

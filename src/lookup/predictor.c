@@ -90,7 +90,7 @@ int clt_predictor_name(char out[33], const clt_instance *instance, clt_error *er
   char kernel[33];
   clt_store_key key;
   clt_hasher *hasher = clt_hasher_new();
-  int rc = hasher ? clt_instance_kernel_key(instance, kernel, error) : clt_fail_memory(error);
+  int rc = hasher ? clt_instance_kernel_key(kernel, instance, error) : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_store_key_device(&key, instance, error);
   if (rc == CLT_OK) {
     clt_hasher_add_text(hasher, kernel);

@@ -1,11 +1,9 @@
 /* The data set of an instance: generating it, and sharing one copy with all worker processes through files. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -213,21 +211,19 @@ int clt_data_save(const clt_data *data, const char *folder, clt_error *error) {
 
 /* A file that is not there leaves *out NULL. */
 static int map_content(void **out, size_t bytes, const char *path, clt_error *error) {
-  struct stat status;
-  void *content = MAP_FAILED;
-  int rc = CLT_OK, fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
-    if (errno != ENOENT) rc = clt_fail_errno(error, CLT_E_IO, "open", path);
-  } else if (fstat(fd, &status) != 0) {
-    rc = clt_fail_errno(error, CLT_E_IO, "read", path);
-  } else if ((unsigned long long)status.st_size != bytes) {
-    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %lld bytes instead of %zu", path, (long long)status.st_size, bytes);
-  } else if ((content = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED) {
+  size_t n = 0;
+  int fd = -1;
+  if (access(path, F_OK) != 0 && errno == ENOENT) return CLT_OK;
+  int rc = clt_file_open(&fd, &n, path, error);
+  if (rc) return rc;
+  void *content = n == bytes ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+  if (content == NULL)
+    rc = clt_fail(error, CLT_E_FORMAT, "'%s' has %zu bytes instead of %zu", path, n, bytes);
+  else if (content == MAP_FAILED)
     rc = clt_fail_errno(error, CLT_E_IO, "map", path);
-  } else {
+  else
     *out = content;
-  }
-  if (fd >= 0) close(fd);
+  close(fd);
   return rc;
 }
 

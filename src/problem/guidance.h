@@ -44,7 +44,7 @@ char *clt_instance_sizes_text(const clt_instance *instance); /* "width=2048 heig
                                                                 NULL when out of memory */
 
 /* The same without the sizes: what the instances of one kernel on whatever sizes have in common. */
-int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error);
+int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error);
 
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);

@@ -266,7 +266,7 @@ static void add_fill(key *k, const clt_fill *fill) {
 }
 
 /* The arguments and the reference. */
-static void add_data(key *k, const clt_instance *instance) {
+static void add_data(key *k) {
   const clt_problem *problem = k->problem;
   const clt_reference *reference = &problem->reference;
   for (size_t i = 0; k->rc == CLT_OK && i < problem->n_arguments; i++) {
@@ -297,8 +297,8 @@ static void add_data(key *k, const clt_instance *instance) {
   add_integer(k, reference->kind);
   add_text(k, reference->function);
   if (reference->kind == CLT_REFERENCE_DEFAULT) { /* the configuration whose result is taken for right */
-    clt_config config = clt_instance_reference_configuration(instance);
-    const clt_space *space = clt_instance_space(instance);
+    clt_config config = clt_instance_reference_configuration(k->instance);
+    const clt_space *space = k->instance->space;
     clt_text text = {0};
     char *taken = NULL;
     for (size_t p = 0; p < clt_space_n_parameters(space); p++) { /* without %XX, as stores have always had it */
@@ -327,7 +327,7 @@ static int hash_file(void *hasher, const char *relative, const char *path, bool 
 }
 
 /* What the measurements of a command depend on. */
-static void add_command(key *k, const clt_instance *instance) {
+static void add_command(key *k) {
   const clt_command *command = k->problem->command;
   const clt_figure *figure = &command->figure;
   const int kinds[] = {command->shell, (int)command->parameters_form, command->batch.used};
@@ -353,7 +353,7 @@ static void add_command(key *k, const clt_instance *instance) {
     add_text(k, texts[i]);
   }
   for (size_t i = 0; i < command->n_links; i++) add_text(k, command->links[i]);
-  k->rc = clt_command_each_file(instance, hash_file, k->hasher, k->error);
+  k->rc = clt_command_each_file(k->instance, hash_file, k->hasher, k->error);
 }
 
 static int make_key(const clt_instance *instance, bool with_sizes, char out[33], clt_error *error) {
@@ -372,9 +372,9 @@ static int make_key(const clt_instance *instance, bool with_sizes, char out[33],
     add_integer(&k, instance->sizes[i]);
   }
   if (problem->command)
-    add_command(&k, instance);
+    add_command(&k);
   else
-    add_data(&k, instance);
+    add_data(&k);
   if (k.rc == CLT_OK) clt_hasher_hex(k.hasher, out);
   clt_hasher_free(k.hasher);
   return k.rc;
@@ -384,6 +384,6 @@ int clt_instance_key(char out[33], const clt_instance *instance, clt_error *erro
   return make_key(instance, true, out, error);
 }
 
-int clt_instance_kernel_key(const clt_instance *instance, char out[33], clt_error *error) {
+int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_error *error) {
   return make_key(instance, false, out, error);
 }

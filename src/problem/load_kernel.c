@@ -11,7 +11,6 @@
 
 /* --- options with expressions in braces --- */
 
-/* Adds the expression of every "{...}"; "{{" stands for a brace. */
 void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node) {
   size_t n_braces = 0;
   for (const char *at = option->text; *at; at++) n_braces += *at == '{';

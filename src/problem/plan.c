@@ -156,16 +156,16 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   *out = argument->plan;
   out->name = copy_text(c, argument->name);
   for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
-  if (argument->plan.kind == CLT_ARG_SAMPLER) return;
-  out->bytes = argument->plan.element.bytes;
-  if (argument->plan.kind == CLT_ARG_SCALAR) {
-    size_t step = clt_element_base_bytes(argument->plan.element.base);
+  if (out->kind == CLT_ARG_SAMPLER) return;
+  out->bytes = out->element.bytes;
+  if (out->kind == CLT_ARG_SCALAR) {
+    size_t step = clt_element_base_bytes(out->element.base);
     clt_value value = {.type = CLT_INT};
     out->is_repetition = argument->fill.kind == CLT_FILL_REPETITION;
     if (!out->is_repetition) value = clt_evaluate(c, argument->fill.value);
     if (value.type == CLT_STRING) FAIL_AT(c, argument->key, CLT_E_EXPRESSION, "\"FillValue\" needs a number");
-    for (int i = 0; i < argument->plan.element.components && c->rc == CLT_OK; i++)
-      clt_store_value(out->scalar + (size_t)i * step, argument->plan.element.base, value);
+    for (int i = 0; i < out->element.components && c->rc == CLT_OK; i++)
+      clt_store_value(out->scalar + (size_t)i * step, out->element.base, value);
     return;
   }
   const clt_problem *problem = c->instance->problem;

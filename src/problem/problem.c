@@ -14,10 +14,15 @@
 /* --- what others ask of a problem --- */
 
 const char *clt_problem_name(const clt_problem *problem) { return problem->name; }
-
 const char *clt_problem_path(const clt_problem *problem) { return problem->source.path; }
-
 size_t clt_problem_n_sizes(const clt_problem *problem) { return problem->n_passed; }
+bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
+const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &problem->guidance; }
+const char *clt_problem_quality_name(const clt_problem *problem) { return problem->reference.quality.name; }
+
+const char *clt_problem_quality_unit(const clt_problem *problem) {
+  return problem->reference.quality.unit ? problem->reference.quality.unit : "";
+}
 
 clt_size clt_problem_size(const clt_problem *problem, size_t index) {
   return (clt_size){problem->sizes[index].name, problem->sizes[index].standard};
@@ -27,20 +32,9 @@ bool clt_problem_has_reference(const clt_problem *problem) {
   return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
 }
 
-const char *clt_problem_quality_name(const clt_problem *problem) { return problem->reference.quality.name; }
-
-const char *clt_problem_quality_unit(const clt_problem *problem) {
-  const char *unit = problem->reference.quality.unit;
-  return unit ? unit : "";
-}
-
-bool clt_problem_is_command(const clt_problem *problem) { return problem->command != NULL; }
-
 bool clt_figure_is_time(const clt_figure *figure) {
   return strcmp(figure->unit, "s") == 0 && !figure->larger_is_better;
 }
-
-const clt_guidance *clt_problem_guidance(const clt_problem *problem) { return &problem->guidance; }
 
 /* --- inside --- */
 
@@ -272,14 +266,13 @@ void clt_instance_free(clt_instance *instance) {
 /* --- what it is --- */
 
 const clt_problem *clt_instance_problem(const clt_instance *instance) { return instance->problem; }
-
 const clt_space *clt_instance_space(const clt_instance *instance) { return instance->space; }
+size_t clt_instance_n_sizes(const clt_instance *instance) { return instance->problem->n_passed; }
+size_t clt_instance_n_resources(const clt_instance *instance) { return instance->problem->n_resources; }
 
 const clt_device_info *clt_instance_device(const clt_instance *instance) {
   return instance->has_device ? &instance->device : NULL;
 }
-
-size_t clt_instance_n_sizes(const clt_instance *instance) { return instance->problem->n_passed; }
 
 clt_size clt_instance_size(const clt_instance *instance, size_t index) {
   return (clt_size){instance->problem->sizes[index].name, instance->sizes[index]};
@@ -332,8 +325,6 @@ static double number_or_nan(const clt_instance *instance, clt_expression_id id, 
       id && !clt_needs_device(instance, id) && clt_expr_eval(instance->compiled[id], slots, &value, NULL) == CLT_OK;
   return known ? clt_value_number(value) : NAN;
 }
-
-size_t clt_instance_n_resources(const clt_instance *instance) { return instance->problem->n_resources; }
 
 const char *clt_instance_resource_name(const clt_instance *instance, size_t index) {
   return instance->problem->resources[index].name;
