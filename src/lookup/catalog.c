@@ -226,41 +226,38 @@ static double sizes_distance(const char *sizes, const char *others) {
   return distance;
 }
 
-typedef struct related_walk {
-  clt_related_list *list;
-  clt_store *store;
-  const clt_related_query *query;
-} related_walk;
-
-static int collect_related(void *user, const clt_store_description *d) {
-  const related_walk *w = user;
-  const clt_related_query *q = w->query;
-  bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
-  bool same_name = q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0;
-  if ((!same_text && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) return 0;
-  if (clt_grow(&w->list->all, &w->list->capacity, w->list->n + 1, sizeof *w->list->all)) return CLT_E_MEMORY;
-  clt_related *r = &w->list->all[w->list->n++];
-  *r = (clt_related){.store = w->store,
-                     .key = d->key,
-                     .sizes = strdup(d->sizes),
-                     .device_json = strdup(d->device_json),
-                     .n_records = d->n_records,
-                     .same_text = same_text,
-                     .same_device = q->own && strcmp(d->key.device, q->own->device) == 0,
-                     .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
-                     .distance = sizes_distance(q->sizes, d->sizes)};
-  return r->sizes && r->device_json ? 0 : CLT_E_MEMORY;
-}
-
-int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *query, clt_error *error) {
-  related_walk w = {list, store, query};
-  return clt_store_each_key(store, query->counted, collect_related, &w, error);
+int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *q, clt_error *error) {
+  clt_store_description *keys = NULL;
+  size_t n = 0;
+  int rc = clt_store_keys(&keys, &n, store, q->counted, error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) {
+    clt_store_description *d = &keys[i];
+    bool same_text = q->own && strcmp(d->key.problem, q->own->problem) == 0;
+    bool same_name = q->problem_name[0] && strcmp(d->problem_name, q->problem_name) == 0;
+    if ((!same_text && !same_name) || (q->own && clt_store_same_key(&d->key, q->own))) continue;
+    if (clt_grow(&list->all, &list->capacity, list->n + 1, sizeof *list->all)) {
+      rc = clt_fail_memory(error);
+      break;
+    }
+    list->all[list->n++] = (clt_related){.store = store,
+                                         .key = d->key,
+                                         .sizes = d->sizes,
+                                         .device_json = d->device_json,
+                                         .n_records = d->n_records,
+                                         .same_text = same_text,
+                                         .same_device = q->own && strcmp(d->key.device, q->own->device) == 0,
+                                         .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
+                                         .distance = sizes_distance(q->sizes, d->sizes)};
+    d->sizes = d->device_json = NULL; /* they are the list's now */
+  }
+  clt_store_keys_free(keys, n);
+  return rc;
 }
 
 void clt_related_release(clt_related_list *list) {
   for (size_t i = 0; i < list->n; i++) {
-    free(list->all[i].sizes);
-    free(list->all[i].device_json);
+    free((char *)list->all[i].sizes);
+    free((char *)list->all[i].device_json);
   }
   free(list->all);
   *list = (clt_related_list){0};

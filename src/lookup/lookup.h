@@ -75,7 +75,7 @@ int clt_catalog_portable(clt_catalog *catalog, clt_portable *out, const clt_prob
 typedef struct clt_related {
   clt_store *store;
   clt_store_key key;
-  char *sizes, *device_json;
+  const char *sizes, *device_json;
   uint64_t n_records; /* where they were counted */
   bool same_text; /* the same problem key: text, sizes, input and reference. Else only the problem's name is the same */
   bool same_device, same_driver;

@@ -417,16 +417,13 @@ int clt_session_finalists(clt_session *s, clt_error *error) {
   bool stopped = rc == CLT_E_STOPPED, found = f.leader.config != CLT_CONFIG_NONE;
   if (rc && !stopped) return clt_measurement_release(&f.leader), rc;
   if (!found && (stopped || f.n_out_of_memory > 0)) {
-    /* The search's word stands, but not for what failed since: of what is next only what it is ranked by is known. */
+    /* The search's word stands, but not for what failed since: of what is next only what the loop remembers is known.
+     */
     const clt_ranked *left = best_left(s);
     if (best->config != (left ? left->config : CLT_CONFIG_NONE)) {
       clt_measurement_release(best);
-      clt_measurement_init(best, left ? left->config : CLT_CONFIG_NONE);
-      if (left) {
-        best->time_s = left->time_s;
-        best->figure = left->figure;
-        best->energy_J = left->energy_J;
-      }
+      clt_measurement_init(best, CLT_CONFIG_NONE);
+      if (left) clt_known_take(&s->loop.known, left->config, best);
     }
     if (stopped || left) return rc;
   }

@@ -13,17 +13,12 @@
 
 #define MOST_EVALUATIONS 10000000
 
-/* One run, while it goes on. */
 struct run {
   double *fractions; /* [evaluation] */
   size_t n, budget;
   const clt_objective *objective;
   double optimum, best; /* costs */
-};
-
-/* What is kept of a run beside its fractions. */
-struct kept {
-  double search_s; /* an evaluation */
+  double search_s;      /* an evaluation */
   clt_note notes[CLT_MOST_NOTES];
   size_t n_notes;
 };
@@ -31,7 +26,7 @@ struct kept {
 struct replay {
   const clt_replay_settings *settings;
   clt_replay_result *result;
-  struct kept *kept;          /* [recording][repeat] */
+  struct run *runs;           /* [recording][repeat] */
   clt_objective **objectives; /* of each recording: their sizes differ */
 };
 
@@ -49,27 +44,29 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   const clt_replay_settings *s = r->settings;
   size_t space = index % s->n_recordings, repeat = index / s->n_recordings, budget = (size_t)s->budget;
   clt_replay_space *out = &r->result->spaces[space];
-  struct kept *kept = &r->kept[space * s->repeats + repeat];
-  struct run run = {out->fractions + repeat * budget, 0, budget, r->objectives[space], out->least_cost, INFINITY};
-  clt_tune_settings tune;
-  clt_tune_settings_init(&tune);
-  tune.recording = out->recording;
-  tune.evaluator = "replay";
-  tune.evaluator_settings = &noise;
-  tune.n_evaluator_settings = s->noise;
-  tune.objective = s->objective;
-  tune.searcher = s->searcher;
-  tune.searcher_settings = s->searcher_settings;
-  tune.n_searcher_settings = s->n_searcher_settings;
-  tune.budget = s->budget;
-  tune.tolerance = s->tolerance;
-  tune.batch = s->batch ? s->batch : 1;
-  tune.finalists = 0;
-  tune.seed = s->seed + repeat;
-  tune.threads = 1; /* the runs share the processors */
-  tune.progress = on_progress;
-  tune.user = &run;
-  tune.stop = s->stop;
+  struct run *run = &r->runs[space * s->repeats + repeat];
+  *run = (struct run){.fractions = out->fractions + repeat * budget,
+                      .budget = budget,
+                      .objective = r->objectives[space],
+                      .optimum = out->least_cost,
+                      .best = INFINITY};
+  clt_tune_settings tune = {.struct_size = sizeof tune, /* no finalists */
+                            .recording = out->recording,
+                            .evaluator = "replay",
+                            .evaluator_settings = &noise,
+                            .n_evaluator_settings = s->noise,
+                            .objective = s->objective,
+                            .searcher = s->searcher,
+                            .searcher_settings = s->searcher_settings,
+                            .n_searcher_settings = s->n_searcher_settings,
+                            .budget = s->budget,
+                            .tolerance = s->tolerance,
+                            .batch = s->batch ? s->batch : 1,
+                            .seed = s->seed + repeat,
+                            .threads = 1, /* the runs share the processors */
+                            .progress = on_progress,
+                            .user = run,
+                            .stop = s->stop};
   const clt_recording **sources = clt_new_array(s->n_learn_from, sizeof *sources); /* all but the recording itself */
   if (sources == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < s->n_learn_from; i++)
@@ -79,14 +76,14 @@ static int replay_once(void *user, size_t index, clt_error *error) {
   clt_tune_result *result;
   clt_error failure = {0};
   int rc = clt_tune_run(&result, &tune, &failure);
-  if (result && result->evaluations) kept->search_s = result->search_s / (double)result->evaluations;
+  if (result && result->evaluations) run->search_s = result->search_s / (double)result->evaluations;
   if (result) {
-    kept->n_notes = result->search->n_notes;
-    memcpy(kept->notes, result->search->notes, sizeof kept->notes);
+    run->n_notes = result->search->n_notes;
+    memcpy(run->notes, result->search->notes, sizeof run->notes);
   }
   clt_tune_result_free(result);
   free(sources);
-  for (double last = run.n ? run.fractions[run.n - 1] : 0; run.n < budget; run.n++) run.fractions[run.n] = last;
+  for (double last = run->n ? run->fractions[run->n - 1] : 0; run->n < budget;) run->fractions[run->n++] = last;
   if (rc == CLT_OK || rc == CLT_E_NO_VALID) return CLT_OK;
   if (error && error->code == 0) *error = failure;
   return rc;
@@ -123,15 +120,15 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
   out = (clt_replay_result){clt_new_array(s.n_recordings, sizeof *out.spaces), s.n_recordings, s.repeats,
                             (size_t)s.budget, s.tolerance > 0 ? s.tolerance : CLT_DEFAULT_TOLERANCE};
   replay.objectives = clt_new_array(s.n_recordings, sizeof *replay.objectives);
-  replay.kept = clt_new_array(s.n_recordings, s.repeats * sizeof *replay.kept);
-  if (!out.spaces || !replay.objectives || !replay.kept || !clt_size_multiply(&n, s.repeats, out.budget))
+  replay.runs = clt_new_array(s.n_recordings, s.repeats * sizeof *replay.runs);
+  if (!out.spaces || !replay.objectives || !replay.runs || !clt_size_multiply(&n, s.repeats, out.budget))
     rc = clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < s.n_recordings; i++)
     rc = prepare_space(&out.spaces[i], &replay.objectives[i], s.recordings[i], s.objective, n, error);
   if (!rc) rc = clt_parallel(s.threads, s.n_recordings * s.repeats, replay_once, &replay, error);
   for (size_t i = 0; !rc && i < out.n_spaces * s.repeats; i++) { /* means of the times, sums of the searcher's notes */
     clt_replay_space *space = &out.spaces[i / s.repeats];
-    const struct kept *run = &replay.kept[i];
+    const struct run *run = &replay.runs[i];
     space->search_s += run->search_s / (double)s.repeats;
     for (size_t k = 0; k < run->n_notes; k++) {
       size_t at = 0;
@@ -143,7 +140,7 @@ int clt_replay(clt_replay_result *result, const clt_replay_settings *settings, c
   }
   for (size_t i = 0; replay.objectives && i < s.n_recordings; i++) clt_objective_free(replay.objectives[i]);
   free(replay.objectives);
-  free(replay.kept);
+  free(replay.runs);
   if (rc) return clt_replay_result_release(&out), rc;
   *result = out;
   return CLT_OK;

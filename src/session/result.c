@@ -135,8 +135,6 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
     bool larger = by_figure && clt_objective_goal(s->loop.objective) == CLT_MAXIMISE;
     s->ranked[s->n_ranked++] = (clt_ranked){.config = m->config,
                                             .time_s = m->time_s,
-                                            .figure = m->figure,
-                                            .energy_J = m->energy_J,
                                             .cost = cost,
                                             .median_cost = clt_objective_cost(s->loop.objective, &at_median),
                                             .spread = m->n_runs < 3 || isnan(median) ? -1

@@ -210,7 +210,7 @@ bool clt_rounds_judge(const clt_contender *contenders, size_t n, double toleranc
 /* A correct evaluation. */
 typedef struct clt_ranked {
   clt_config config; /* canonical */
-  double time_s, figure, energy_J;
+  double time_s;
   double cost, median_cost; /* by the least of its runs, and by their median */
   double spread;            /* of its runs: (median - least) / least; negative: too few runs to say */
   double rank;              /* what it is ranked by: one of the two costs */

@@ -108,11 +108,14 @@ int clt_session_verify(clt_session *s, clt_measurement *m, clt_error *error) {
     return CLT_OK;
   free(s->result->second_size);
   s->result->second_size = NULL;
+  /* Where there is no smaller one, for whatever reason, its own sizes are what is left. */
   int rc =
       clt_instance_new_smaller(&smaller, &config, instance, m->config, clt_instance_device(instance), INFINITY, NULL);
+  rc = rc == CLT_E_MEMORY ? clt_fail_memory(error) : CLT_OK;
   char *own = clt_instance_sizes_text(instance), *others = smaller ? clt_instance_sizes_text(smaller) : NULL;
-  if (own && others && strcmp(own, others) != 0) rc = verify_in(s, &known, m, smaller, config, others, error);
-  if (!known && (rc == CLT_OK || rc == CLT_E_NO_VALID)) rc = verify_in(s, &known, m, instance, m->config, NULL, error);
+  if (rc == CLT_OK && own && others && strcmp(own, others) != 0)
+    rc = verify_in(s, &known, m, smaller, config, others, error);
+  if (rc == CLT_OK && !known) rc = verify_in(s, &known, m, instance, m->config, NULL, error);
   clt_instance_free(smaller);
   free(own);
   free(others);

@@ -165,14 +165,6 @@ static int salvage(clt_store_repair_report *out, sqlite3 *to, const char *to_pat
 
 static const char *const side_files[] = {"", "-wal", "-shm"};
 
-static void remove_fresh(const char *fresh) {
-  for (size_t i = 0; i < 3; i++) {
-    char *name = clt_format("%s%s", fresh, side_files[i]);
-    if (name) unlink(name);
-    free(name);
-  }
-}
-
 static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite3 **damaged, clt_error *error) {
   char *fresh = clt_format("%s.repaired-%ld", path, (long)getpid());
   sqlite3 *db = NULL;
@@ -209,7 +201,11 @@ static int repair_damaged(clt_store_repair_report *out, const char *path, sqlite
     free(to);
   }
   if (rc == CLT_OK && rename(fresh, path)) rc = clt_fail_errno(error, CLT_E_STORE, "move the repaired store to", path);
-  if (rc) remove_fresh(fresh);
+  for (size_t i = 0; rc && i < 3; i++) {
+    char *name = clt_format("%s%s", fresh, side_files[i]);
+    if (name) unlink(name);
+    free(name);
+  }
   free(fresh);
   return rc;
 }

@@ -46,6 +46,7 @@ enum {
   ADD_FIGURE,
   ANY_ENERGY,
   ANY_FIGURE,
+  ANY_CONFIRMED,
   ENERGY,
   FIGURE,
   ADD_CONFIRMED,
@@ -80,6 +81,7 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [CONFIRMED] = "SELECT alone FROM confirmed WHERE measurement=?1",
     [ANY_ENERGY] = "SELECT EXISTS(SELECT 1 FROM energy)",
     [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
+    [ANY_CONFIRMED] = "SELECT EXISTS(SELECT 1 FROM confirmed)",
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
     [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
     /* From each key to the next one by the index: with the number of keys that have records, neither with that of
@@ -109,9 +111,9 @@ typedef struct sqlite_store {
   const char *path;
   sqlite3 *db;
   sqlite3_stmt *statements[N_STATEMENTS];
-  bool in_transaction;         /* of the caller's */
-  bool to_read, left_place;    /* left: the file was deleted, or another one stands in its place */
-  bool any_energy, any_figure; /* whether any record has one, for the walk that is under way */
+  bool in_transaction;      /* of the caller's */
+  bool to_read, left_place; /* left: the file was deleted, or another one stands in its place */
+  bool any[N_STATEMENTS];   /* what the ANY_ ones say, for the walk that is under way */
 } sqlite_store;
 
 static const char *const kind_names[] = {[CLT_RECORD_SEARCH] = "search",
@@ -339,18 +341,17 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   m.max_abs_error = column_number(s, 11, NAN);
   m.log = (char *)sqlite3_column_text(s, 12); /* borrowed from the row */
   int64_t id = sqlite3_column_int64(s, 0);
-  double figures[1 + CLT_MAX_RUNS];
-  size_t n = 0;
+  double figures[1 + CLT_MAX_RUNS], alone = 0;
+  size_t n = 0, n_one;
   int rc = read_numbers(store, RUNS, id, m.runs_s, CLT_MAX_RUNS, &m.n_runs, error);
-  bool correct = rc == CLT_OK && m.reason == CLT_REASON_NONE;
-  if (correct && store->any_energy) rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n, error);
-  double alone = 0;
-  if (rc == CLT_OK && m.reason != CLT_REASON_NONE && store->statements[CONFIRMED])
-    rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n, error);
-  m.confirmed_alone = alone > 0;
-  n = 0;
-  if (correct && rc == CLT_OK && store->any_figure)
+  const bool correct = m.reason == CLT_REASON_NONE;
+  if (rc == CLT_OK && correct && store->any[ANY_ENERGY])
+    rc = read_numbers(store, ENERGY, id, &m.energy_J, 1, &n_one, error);
+  if (rc == CLT_OK && correct && store->any[ANY_FIGURE])
     rc = read_numbers(store, FIGURE, id, figures, 1 + CLT_MAX_RUNS, &n, error);
+  if (rc == CLT_OK && !correct && store->any[ANY_CONFIRMED])
+    rc = read_numbers(store, CONFIRMED, id, &alone, 1, &n_one, error);
+  m.confirmed_alone = alone > 0;
   if (rc) return rc;
   if (n > 0) m.figure = figures[0];
   for (size_t i = 0; n > 0 && i < CLT_MAX_RUNS; i++) m.figures[i] = i + 1 < n ? figures[i + 1] : NAN;
@@ -375,21 +376,17 @@ static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user
   return visit(user, &d, NULL);
 }
 
-static int find_any(sqlite_store *store, int id, bool *out, clt_error *error) {
-  uint64_t any = 0;
-  int rc = store->statements[id] ? run_statement(store, id, &any, error, "") : CLT_OK;
-  *out = any != 0;
-  return rc;
-}
-
-/* key NULL: the rows are keys. From the first step on, all is read in one transaction; so what has neither energies nor
- * figures is asked for them once, and not for each record. */
+/* key NULL: the rows are keys. From the first step on, all is read in one transaction; so a file without energies,
+ * figures or confirmed failures is asked for them once, and not for each record. */
 static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_store_walk_visit visit, void *user,
                      clt_error *error) {
   sqlite3_stmt *s = store->statements[id];
   int rc = CLT_OK, step = key == NULL || bind_key(s, key) ? sqlite3_step(s) : SQLITE_ERROR;
-  if (key && step == SQLITE_ROW) rc = find_any(store, ANY_ENERGY, &store->any_energy, error);
-  if (key && step == SQLITE_ROW && rc == CLT_OK) rc = find_any(store, ANY_FIGURE, &store->any_figure, error);
+  for (int any = ANY_ENERGY; key && rc == CLT_OK && step == SQLITE_ROW && any <= ANY_CONFIRMED; any++) {
+    uint64_t answer = 0;
+    if (store->statements[any]) rc = run_statement(store, any, &answer, error, "");
+    store->any[any] = answer != 0;
+  }
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
     rc = key ? visit_row(store, s, visit, user, error) : visit_key_row(s, visit, user);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
