@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <locale.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -49,6 +50,18 @@ int clt_snprintf(char *out, size_t capacity, const char *format, ...) {
   int n = clt_vsnprintf(out, capacity, format, arguments);
   va_end(arguments);
   return n;
+}
+
+const char *clt_time_text(char out[32], double seconds) {
+  static const struct {
+    double unit;
+    const char *name;
+  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+  size_t i = 0;
+  if (!isfinite(seconds)) return strcpy(out, "-");
+  while (i < 3 && seconds < units[i].unit) i++;
+  clt_snprintf(out, 32, "%.4g %s", seconds / units[i].unit, units[i].name);
+  return out;
 }
 
 /* --- growing --- */

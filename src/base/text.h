@@ -48,6 +48,9 @@ int clt_snprintf(char *out, size_t capacity, const char *format, ...) __attribut
 int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
+/* "1.234 ms"; "-" for what is not finite. Returns out. */
+const char *clt_time_text(char out[32], double seconds);
+
 /* The same for libraries that print numbers themselves: between the two, the calling thread has C's locale. enter's
  * result is for leave; it is 0 where there is no memory, and the locale then stays as it is. */
 locale_t clt_c_locale_enter(void);

@@ -164,10 +164,7 @@ json_t *cli_json_best_options(const clt_instance *instance, clt_config config);
 
 /* --- figures --- */
 
-/* "1.234 ms" into out; "-" for NaN. Returns out. */
-const char *cli_time(char out[32], double seconds);
-
-/* A value of the standard metric, as cli_time or in the program's own unit; that of a measurement. Return out. */
+/* A value of the standard metric, as clt_time_text or in the program's own unit; that of a measurement. Return out. */
 const char *cli_figure(char out[64], const clt_objective *objective, double value);
 const char *cli_figure_of(char out[64], const clt_objective *objective, const clt_measurement *m);
 

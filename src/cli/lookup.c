@@ -19,7 +19,7 @@ static void print_answer(const clt_objective *objective, const clt_lookup_result
   if (standard && isfinite(found->expected_value))
     printf("\nexpected          %s", cli_figure(figure, objective, found->expected_value));
   if (!standard && isfinite(found->expected_time_s))
-    printf("\nexpected          %s", cli_time(figure, found->expected_time_s));
+    printf("\nexpected          %s", clt_time_text(figure, found->expected_time_s));
   if (!standard)
     printf("\nobjective         %s: %s", cli_objective_text(name, objective),
            cli_value(value, objective, found->expected_value));

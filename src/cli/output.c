@@ -177,7 +177,7 @@ void cli_print_quality(const clt_problem *problem, double value, int width) {
 
 const char *cli_figure(char out[64], const clt_objective *o, double value) {
   clt_metric standard = clt_objective_metric(o, clt_objective_standard(o));
-  if (strcmp(standard.name, "time") == 0) return cli_time(out, value);
+  if (strcmp(standard.name, "time") == 0) return clt_time_text(out, value);
   if (!isfinite(value)) return strcpy(out, "-");
   snprintf(out, 64, "%.5g %.40s", value, standard.unit);
   return out;
@@ -185,18 +185,6 @@ const char *cli_figure(char out[64], const clt_objective *o, double value) {
 
 const char *cli_figure_of(char out[64], const clt_objective *o, const clt_measurement *m) {
   return cli_figure(out, o, clt_objective_metric_value(o, clt_objective_standard(o), m));
-}
-
-const char *cli_time(char out[32], double seconds) {
-  static const struct {
-    double unit;
-    const char *name;
-  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  size_t i = 0;
-  if (!isfinite(seconds)) return strcpy(out, "-");
-  while (i < 3 && seconds < units[i].unit) i++;
-  snprintf(out, 32, "%.4g %s", seconds / units[i].unit, units[i].name);
-  return out;
 }
 
 /* --- figures of merit --- */
@@ -248,7 +236,7 @@ void cli_print_metrics(const clt_objective *o, const clt_measurement *m, int wid
 const char *cli_value(char out[96], const clt_objective *o, double value) {
   const char *unit = clt_objective_unit(o);
   if (!isfinite(value)) return strcpy(out, "-");
-  if (strcmp(unit, "s") == 0) return cli_time(out, value);
+  if (strcmp(unit, "s") == 0) return clt_time_text(out, value);
   snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
   return out;
 }

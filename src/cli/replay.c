@@ -116,7 +116,7 @@ static int print_replay(const clt_replay_result *r, const clt_replay_settings *s
     } else {
       char time[32];
       print_columns(clt_recording_name(space->recording), width, &c, c.space);
-      printf("  %s\n", cli_time(time, space->search_s));
+      printf("  %s\n", clt_time_text(time, space->search_s));
     }
   }
   if (as_json)

@@ -41,7 +41,7 @@ static void print_space(const cli_subject *subject, const char *path) {
   else if (clt_space_has_aliases(space))
     printf("  aliases     %llu, for which others stand; %llu to measure\n", (unsigned long long)aliases,
            (unsigned long long)(valid - aliases));
-  printf("  counted in  %s\n", cli_time(time, clt_space_build_s(space)));
+  printf("  counted in  %s\n", clt_time_text(time, clt_space_build_s(space)));
 }
 
 static int run_space(const cli_arguments *arguments) {

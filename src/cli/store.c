@@ -68,7 +68,7 @@ static int show_result(void *user, const clt_instance *instance, const clt_looku
                ? CLT_E_MEMORY
                : 0;
   printf("%s%s%s, driver %s\n  %s  %s\n", found->sizes, found->sizes[0] ? " on " : "", found->device, driver,
-         cli_time(time, found->expected_time_s), found->configuration);
+         clt_time_text(time, found->expected_time_s), found->configuration);
   return 0;
 }
 

@@ -171,8 +171,8 @@ static void count_row(lane *l, const cli_row *row) {
       fprintf(stderr, "failed: %s\n", row->reason ? row->reason : "out of memory");
     else
       fprintf(stderr, "best %s%s; %.0f evaluations, %.0f measured, in %s; left %s\n",
-              cli_time(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
-              cli_row_number(row, "measured"), wall_s < 60 ? cli_time(took, wall_s) : cli_duration(took, wall_s),
+              clt_time_text(best, cli_row_number(row, "best_s")), gain, cli_row_number(row, "total"),
+              cli_row_number(row, "measured"), wall_s < 60 ? clt_time_text(took, wall_s) : cli_duration(took, wall_s),
               cli_duration(left, estimate_left_s(run)));
   }
   l->now[0] = '\0';

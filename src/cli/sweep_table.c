@@ -120,7 +120,7 @@ static void describe_line(row_of_fields out, const json_t *line) {
   if (isfinite(value))
     put_number(out[6], "%.4g", value);
   else
-    cli_time(out[6], number_of(line, "best_s"));
+    clt_time_text(out[6], number_of(line, "best_s"));
   put_number(out[7], "%.3g", number_of(line, "speedup_over_default"));
   put_number(out[8], "%g", number_of(line, "evaluations"));
   put_number(out[9], "%.3f", number_of(line, "fraction_of_best"));

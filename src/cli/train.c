@@ -68,7 +68,7 @@ static int run_train(const cli_arguments *arguments) {
     fputs("\nwhat matters       ", stdout);
     for (size_t i = 0; i < n && ranked[i].importance >= LEAST_IMPORTANCE; i++)
       printf("%s %s %.0f %%", i ? "," : "", ranked[i].parameter, 100 * ranked[i].importance);
-    printf("\ntook                %s\nmodel file          %s\n", cli_time(time, a.fit_s), typed ? typed : path);
+    printf("\ntook                %s\nmodel file          %s\n", clt_time_text(time, a.fit_s), typed ? typed : path);
   }
   free(path);
   clt_model_free(model);
@@ -148,7 +148,7 @@ static int run_predict(const cli_arguments *arguments) {
                     clt_json_real(p->spread), "p_valid", clt_json_real(p->p_valid)));
     } else {
       char time[32], *configuration = clt_config_string(space, configs[i]);
-      printf("%-12s %-8.3g %-8.3g %s\n", cli_time(time, time_s), p->spread, p->p_valid,
+      printf("%-12s %-8.3g %-8.3g %s\n", clt_time_text(time, time_s), p->spread, p->p_valid,
              configuration ? configuration : "?");
       free(configuration);
     }

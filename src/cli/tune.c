@@ -157,7 +157,7 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
            (long long)noted_count(s, "second_stage_measured"), (long long)noted_count(s, "second_stage_failed"));
   if (has_certainty(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
-  printf("took                %s\n", cli_time(wall, r->wall_s));
+  printf("took                %s\n", clt_time_text(wall, r->wall_s));
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
 }
 

@@ -55,17 +55,11 @@ static const char *label_of(const json_t *value, char out[64]) {
 
 /* "1.234 ms"; a figure that is no time has its unit only where with_unit says so. */
 static void put_figure(const sheet *s, double value, bool with_unit) {
-  static const struct {
-    double seconds;
-    const char *name;
-  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-  size_t u = 0;
-  if (s->in_seconds && isfinite(value)) {
-    while (u < 3 && value < units[u].seconds) u++;
-    clt_text_printf(s->out, "%.4g %s", value / units[u].seconds, units[u].name);
-  } else {
+  char time[32];
+  if (s->in_seconds && isfinite(value))
+    clt_text_add(s->out, clt_time_text(time, value));
+  else
     clt_text_printf(s->out, "%.4g%s%s", value, with_unit && s->unit[0] ? " " : "", with_unit ? s->unit : "");
-  }
 }
 
 /* In a column: units stand below each other. */
