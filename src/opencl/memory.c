@@ -16,8 +16,9 @@ static const size_t origin[3] = {0, 0, 0};
 
 /* --- guard bands --- */
 
-/* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. */
-enum { MIN_BAND_BYTES = 4096, MAX_BAND_BYTES = 256 << 10 };
+/* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. What a kernel writes
+ * beyond is seen only where it harms something, so even bands of short rows reach as far as costs next to nothing. */
+enum { MIN_BAND_BYTES = 64 << 10, MAX_BAND_BYTES = 256 << 10 };
 
 /* The bytes of both bands, one after the other. They depend on the place and on the object, since the commonest fault
  * copies what lies behind one buffer behind another: with the same bytes in all bands that would leave no trace. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "problem/data.h"
@@ -18,6 +19,7 @@ struct clt_kept {
   clt_pool_worker *worker; /* its own */
   uint64_t generation;     /* of the process that it is prepared in; 0: none, or it is being prepared */
   size_t n_preparations;
+  size_t n_killings;           /* times that others' processes were killed while it was timed */
   bool wanted;                 /* by the call under way: made ready again where its worker is lost */
   bool verified;               /* on the other data, or that is impossible */
   clt_measurement measurement; /* of the preparation, or why it failed: then it is out */
@@ -285,8 +287,19 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
       json_t *request = json_pack("{s:s, s:i, s:b, s:o}", "request", "time", "slot", 0, "keep", 1, "timing",
                                   clt_message_from_timing(&turn));
       rc = send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_TIMING, error);
+      size_t n_killed = pool->n_killed;
       while (rc == 0 && k->worker->done) rc = pump_or_stop(pool, error);
+      /* Nobody else runs meanwhile, but processes that are killed take a moment to end: waited for once one has. */
+      double until_s = clt_now_s() + PUMP_S;
+      while (rc == 0 && n_killed > 0 && pool->n_killed == n_killed && clt_now_s() < until_s)
+        rc = pump_or_stop(pool, error);
       if (rc) break;
+      /* Once may be somebody else's doing, or the system's that lacks memory. */
+      if (k->answer.config != CLT_CONFIG_NONE && pool->n_killed > n_killed && ++k->n_killings > 1) {
+        clt_measurement_release(&k->answer);
+        clt_measurement_init(&k->answer, k->config);
+        clt_measurement_fail(&k->answer, CLT_REASON_UNKNOWN, "other processes are killed whenever it runs");
+      }
       clt_measurement *m = &k->answer;
       if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)
         clt_measurement_fail(m, CLT_REASON_UNKNOWN, "it was not timed");

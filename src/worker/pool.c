@@ -162,6 +162,7 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);
   worker->process.phase = phase;
   outcome.killed = worker->process.killed;
+  pool->n_killed += outcome.killed;
   char *text =
       clt_format("%s at phase %s: %s", expired ? "took too long" : "lost", clt_phase_name(phase), why ? why : "");
   outcome.text = text ? text : "out of memory";

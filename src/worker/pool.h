@@ -136,7 +136,8 @@ struct clt_pool {
   int64_t first_turn, last_turn; /* that were given to jobs */
   clt_kept *kept;
   size_t n_kept;
-  int broken; /* a result code: the pool cannot go on */
+  size_t n_killed; /* processes that somebody killed */
+  int broken;      /* a result code: the pool cannot go on */
   clt_error broken_error;
 };
 

@@ -46,7 +46,8 @@ def problem(n_a, n_b):
 
 
 class SimulatedTest(CliTest):
-    """self.device: the description of the device; self.rules: of the faults."""
+    """subject: what is tuned, and on which device."""
+    subject = ("copy.json", "--device", "Simulated")
 
     def setUp(self):
         super().setUp()
@@ -91,11 +92,11 @@ class SimulatedTest(CliTest):
             self.assertLessEqual(value, limit, name)
 
     def tune(self, *options, expect=0, **more):
-        return self.clatune_json("tune", "copy.json", "--device", "Simulated", *options, expect=expect, **more)
+        return self.clatune_json("tune", *self.subject, *options, expect=expect, **more)
 
     def start(self, *options, **more):
         """clatune tune in a session of its own, whose number is the process's."""
-        return subprocess.Popen([CLATUNE, "tune", "copy.json", "--device", "Simulated", "--json", *options],
+        return subprocess.Popen([CLATUNE, "tune", *self.subject, "--json", *options],
                                 cwd=self.folder, env={**self.environment, **more}, text=True, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, start_new_session=True)
 

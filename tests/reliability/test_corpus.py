@@ -1,5 +1,6 @@
 """The corpus of bad kernels (tests/instruments/bad_kernels) on a real driver: each defect under a reason that fits, right
 configurations right. The driver is the argument; 77 where it is not there."""
+import json
 import pathlib
 import shutil
 import sqlite3
@@ -42,10 +43,12 @@ PECULIAR = {"intel": {"race": {"wrong-output", "none"}},
                         "far_before": {"none", "wrong-output", "run-error", "run-timeout"} | CRASH}}
 
 
-# Of floats.json and wholes.json. What is not here has to be wrong-output; LATE shows in a later launch only.
-RIGHT, LATE = {"none"}, {"out-of-bounds", "wrong-output"}
+# Of floats.json and wholes.json. What is not here has to be wrong-output. LATE shows in a later launch only, and one that is
+# far behind the best, as anything can be on a busy machine, is run once: each has to be found where it is alone.
+RIGHT, LATE, IF_RUN_AGAIN = {"none"}, {"out-of-bounds", "wrong-output"}, {"out-of-bounds", "wrong-output", "none"}
 SUBTLE = {
-    "none": RIGHT, "input_toggled": {"out-of-bounds"}, "input_late": LATE, "guard_late": LATE, "stray_late": LATE,
+    "none": RIGHT, "input_toggled": {"out-of-bounds"},
+    "input_late": IF_RUN_AGAIN, "guard_late": IF_RUN_AGAIN, "stray_late": IF_RUN_AGAIN,
     # Six runs later than the warm-up: not all that is short is run so often, and one in four is not looked at.
     "every_seventh": {"wrong-output", "none"},
     # A run far behind the best is not repeated; that its time depends on the output shows below, where it is alone.
@@ -75,7 +78,8 @@ class Corpus(CliTest):
             expected = PECULIAR.get(DRIVER, {}).get(defect, EXPECTED[defect])
             with self.subTest(defect=defect, block=block):
                 self.assertIn(reason, expected)
-        self.assertIn(answer["best"]["configuration"]["defect"], {"none", "divergent_barrier", "unroll_bomb", "slow"})
+        best = answer["best"]["configuration"]["defect"]
+        self.assertIn("none", PECULIAR.get(DRIVER, {}).get(best, EXPECTED[best]), f"{best} is best")
 
     def test_subtle_defects_are_wrong_too(self):
         for problem, n in (("floats", 34), ("wholes", 22)):
@@ -87,12 +91,20 @@ class Corpus(CliTest):
                 with self.subTest(problem=problem, defect=defect):
                     self.assertIn(reason, expected)
 
-    def test_a_time_that_depends_on_the_output_is_wrong(self):
-        (self.folder / "c.json").write_text('[{"defect": "keep_right", "block": 16}]')
-        # That of wholes.json does too little work to be told from noise each time.
+    def alone(self, defect):
+        (self.folder / "c.json").write_text(json.dumps([{"defect": defect, "block": 16}]))
         self.clatune("sample", "floats.json", "--device", DRIVER, "--configurations", "c.json", "--store", "t.sqlite", "--quiet",
                      expect=4)
-        self.assertEqual(self.reasons("t.sqlite", "floats"), {("keep_right", "16"): "wrong-output"})
+        return self.reasons("t.sqlite", "floats")[(defect, "16")]
+
+    def test_a_time_that_depends_on_the_output_is_wrong(self):
+        # That of wholes.json does too little work to be told from noise each time.
+        self.assertEqual(self.alone("keep_right"), "wrong-output")
+
+    def test_what_shows_late_is_found(self):
+        for defect in ("input_late", "guard_late", "stray_late"):
+            with self.subTest(defect=defect):
+                self.assertIn(self.alone(defect), LATE)
 
     def reasons(self, store, problem="%"):
         connection = sqlite3.connect(self.folder / store)
