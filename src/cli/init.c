@@ -42,10 +42,7 @@ typedef struct draft {
 
 /* --- what can be seen without a compiler --- */
 
-static const char *skip_blanks(const char *at) {
-  while (*at == ' ' || *at == '\t') at++;
-  return at;
-}
+static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
 
 /* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
  * nothing asks whether they are defined, are noted on standard error. */

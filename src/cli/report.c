@@ -69,14 +69,6 @@ static int add_problem(clt_report *report, const cli_arguments *arguments, const
   return rc;
 }
 
-static int add_recording(clt_report *report, const char *path) {
-  clt_recording *recording = NULL;
-  clt_error error = {0};
-  if (clt_recording_new(&recording, path, &error) == CLT_OK) clt_report_add_recording(report, recording, &error);
-  clt_recording_free(recording);
-  return error.code ? cli_report(&error) : 0;
-}
-
 static int add_store(clt_report *report, const cli_arguments *a, const char *path) {
   const char *problem = cli_text(a, "problem"), *device = cli_text(a, "device");
   clt_store *store = NULL;
@@ -120,12 +112,16 @@ static int run_report(const cli_arguments *arguments) {
   if (clt_report_new(&report, &options, &error)) rc = cli_report(&error);
   for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
     const char *source = arguments->positional[i];
-    bool is_problem =
-        clt_ends_with(source, ".cl") || clt_problem_is_file(source); /* of a kernel, that says what it is */
-    rc = is_store(source)                               ? add_store(report, arguments, source)
-         : clt_report_n_tunings(report) == MOST_TUNINGS ? too_many()
-         : is_problem                                   ? add_problem(report, arguments, source)
-                                                        : add_recording(report, source);
+    clt_recording *recording = NULL;
+    if (is_store(source))
+      rc = add_store(report, arguments, source);
+    else if (clt_report_n_tunings(report) == MOST_TUNINGS)
+      rc = too_many();
+    else if (clt_ends_with(source, ".cl") || clt_problem_is_file(source)) /* of a kernel, that says what it is */
+      rc = add_problem(report, arguments, source);
+    else if (clt_recording_new(&recording, source, &error) || clt_report_add_recording(report, recording, &error))
+      rc = cli_report(&error);
+    clt_recording_free(recording);
   }
   if (rc == 0 && path) {
     size_t n = clt_report_n_tunings(report);

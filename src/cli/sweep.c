@@ -17,14 +17,10 @@
 
 /* --- the file of results --- */
 
-static bool is_time(const json_t *json) {
+/* Null, or above 0 and below `most`. */
+static bool is_figure(const json_t *json, double most) {
   double x = json_number_value(json);
-  return json_is_null(json) || (json_is_number(json) && x > 0 && x < MOST);
-}
-
-/* It may be absent, and of any size above 0. */
-static bool is_value(const json_t *json) {
-  return json == NULL || json_is_null(json) || (json_is_number(json) && json_number_value(json) > 0);
+  return json_is_null(json) || (json_is_number(json) && x > 0 && x < most);
 }
 
 static bool is_count(const json_t *json) {
@@ -32,12 +28,14 @@ static bool is_count(const json_t *json) {
 }
 
 static bool is_outcome(const json_t *line) {
+  static const char *const values[] = {"best_value", "default_value"}; /* may be absent, and of any size */
   const json_t *counts = json_object_get(line, "evaluations");
-  return json_is_string(json_object_get(line, "tuning")) && json_object_get(line, "best_s") &&
-         is_time(json_object_get(line, "best_s")) && is_time(json_object_get(line, "default_s")) &&
-         is_value(json_object_get(line, "best_value")) && is_value(json_object_get(line, "default_value")) &&
-         is_time(json_object_get(line, "wall_s")) && is_count(json_object_get(line, "left_out")) &&
-         is_count(json_object_get(counts, "total")) && is_count(json_object_get(counts, "measured"));
+  for (size_t i = 0; i < 2; i++)
+    if (json_object_get(line, values[i]) && !is_figure(json_object_get(line, values[i]), INFINITY)) return false;
+  return json_is_string(json_object_get(line, "tuning")) && is_figure(json_object_get(line, "best_s"), MOST) &&
+         is_figure(json_object_get(line, "default_s"), MOST) && is_figure(json_object_get(line, "wall_s"), MOST) &&
+         is_count(json_object_get(line, "left_out")) && is_count(json_object_get(counts, "total")) &&
+         is_count(json_object_get(counts, "measured"));
 }
 
 /* Reads what is there, which may be nothing; says how many lines cannot be read and are left out. Takes the path.
