@@ -28,6 +28,7 @@ int clt_fail_errno(clt_error *error, int code, const char *what, const char *pat
 #define CLT_NOT_ZERO(call, code) ((void)(call), (code) ? (code) : -1)
 #define clt_fail(error, code, ...) CLT_NOT_ZERO((clt_fail)(error, code, __VA_ARGS__), code)
 #define clt_fail_at(error, code, ...) CLT_NOT_ZERO((clt_fail_at)(error, code, __VA_ARGS__), code)
+#define clt_vfail_at(error, code, ...) CLT_NOT_ZERO((clt_vfail_at)(error, code, __VA_ARGS__), code)
 #define clt_fail_errno(error, code, ...) CLT_NOT_ZERO((clt_fail_errno)(error, code, __VA_ARGS__), code)
 #define clt_fail_memory(error) CLT_NOT_ZERO((clt_fail_memory)(error), CLT_E_MEMORY)
 #endif

@@ -255,7 +255,9 @@ static int build_once(grouping *g) {
   clt_space *space = g->space;
   size_t n = space->n_parameters;
   const clt_flow *flow = &g->flow;
-  g->flow = (clt_flow){.parameters = space->parameters, .n_parameters = n};
+  g->flow.parameters = space->parameters;
+  g->flow.n_parameters = n;
+  if (clt_grow(&g->flow.nodes, &g->flow.nodes_capacity, 1, sizeof *g->flow.nodes)) return clt_fail_memory(g->error);
   for (uint32_t i = 0; i < space->n_constraints; i++)
     if (import_constraint(&g->flow, space->constraints[i].expr, g->whole[i], i)) return clt_fail_memory(g->error);
   int rc = decide_simple(g);
