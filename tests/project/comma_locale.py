@@ -1,5 +1,6 @@
 """Runs programs of the unit tests as host programs whose locale has a decimal comma: tests/locale.c takes it. They tune with
 every searcher, look up, and write and read problems, recordings, models and stores. Skipped where the locale is not to be had."""
+import concurrent.futures
 import json
 import locale
 import os
@@ -37,13 +38,17 @@ def main(build):
             return SKIPPED
         tests = [t for t in json.loads((build / "meson-info/intro-tests.json").read_text()) if t["name"] in NAMES]
         failed = NAMES - {t["name"] for t in tests}
-        for test in tests:
+
+        def run(test):
             env = {**os.environ, **test["env"], **variables, "CLATUNE_TEST_LOCALE": LOCALE}
-            done = subprocess.run(test["cmd"], env=env, cwd=test["workdir"] or build, capture_output=True, text=True,
+            return subprocess.run(test["cmd"], env=env, cwd=test["workdir"] or build, capture_output=True, text=True,
                                   errors="replace")
-            if done.returncode:
-                failed.add(test["name"])
-                print(test["name"], done.stdout[-3000:], done.stderr[-3000:], sep="\n")
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for test, done in zip(tests, pool.map(run, tests)):
+                if done.returncode:
+                    failed.add(test["name"])
+                    print(test["name"], done.stdout[-3000:], done.stderr[-3000:], sep="\n")
     print(f"{len(tests)} programs under {LOCALE}; failed: {sorted(failed)}")
     return 1 if failed else 0
 
