@@ -43,11 +43,21 @@ bool clt_json_read_floats(float *out, size_t n, const json_t *array) {
   return true;
 }
 
-int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
+json_t *clt_json_doubles(const double *values, size_t n) {
   json_t *array = json_array();
-  bool whole = true;
-  for (size_t i = 0; whole && i < n; i++) whole = json_array_append_new(array, json_real(values[i])) == 0;
-  if (!whole) return json_decref(array), clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++)
+    if (json_array_append_new(array, json_real(values[i]))) return json_decref(array), NULL;
+  return array;
+}
+
+bool clt_json_read_doubles(double *out, size_t n, const json_t *array) {
+  bool good = json_array_size(array) == n;
+  for (size_t i = 0; good && i < n; i++) good = clt_json_read_number(&out[i], json_array_get(array, i));
+  return good;
+}
+
+int clt_model_record_put(clt_model_record *record, const char *name, const double *values, size_t n, clt_error *error) {
+  json_t *array = clt_json_doubles(values, n);
   return json_object_set_new(clt_record_json(record), name, array) ? clt_fail_memory(error) : CLT_OK;
 }
 
@@ -58,9 +68,7 @@ int clt_model_record_get(double **values, size_t *n, const clt_model_record *rec
   *n = json_array_size(array);
   *values = clt_new_array(*n, sizeof **values);
   if (*values == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < *n; i++)
-    if (!clt_json_read_number(&(*values)[i], json_array_get(array, i)))
-      return free(*values), clt_model_damaged(error, name);
+  if (!clt_json_read_doubles(*values, *n, array)) return free(*values), clt_model_damaged(error, name);
   return CLT_OK;
 }
 
@@ -70,7 +78,8 @@ json_t *clt_sizes_save(const clt_rows *rows) {
     json_t *sizes = json_object();
     for (size_t i = 0; i < clt_instance_n_sizes(rows->instances[k]); i++) {
       clt_size size = clt_instance_size(rows->instances[k], i);
-      json_object_set_new(sizes, size.name, json_integer((json_int_t)size.value));
+      if (json_object_set_new(sizes, size.name, json_integer((json_int_t)size.value)))
+        return json_decref(sizes), json_decref(all), NULL;
     }
     if (json_array_append_new(all, sizes)) return json_decref(all), NULL;
   }
@@ -99,10 +108,8 @@ int clt_sizes_check(const json_t *sizes, const clt_instance *instance, clt_error
 /* {"name": ..., "values": [...]}; NULL when out of memory. */
 static json_t *parameter_json(const clt_parameter *p) {
   json_t *values = json_array();
-  bool whole = true;
-  for (size_t v = 0; whole && v < p->n_values; v++)
-    whole = json_array_append_new(values, clt_json_value(p->values[v])) == 0;
-  if (!whole) return json_decref(values), NULL;
+  for (size_t v = 0; v < p->n_values; v++)
+    if (json_array_append_new(values, clt_json_value(p->values[v]))) return json_decref(values), NULL;
   return json_pack("{s:s, s:o}", "name", p->name, "values", values);
 }
 

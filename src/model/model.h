@@ -100,9 +100,11 @@ int clt_model_damaged(clt_error *error, const char *what);
 /* Types in this tree write their records as they like: a record is a JSON object. */
 static inline json_t *clt_record_json(const clt_model_record *record) { return (json_t *)(uintptr_t)record; }
 
-/* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite as floats. */
+/* An array of numbers, a new reference, NULL when out of memory; and back: exactly n, finite ones (as floats). */
 json_t *clt_json_floats(const float *values, size_t n);
+json_t *clt_json_doubles(const double *values, size_t n);
 bool clt_json_read_floats(float *out, size_t n, const json_t *array);
+bool clt_json_read_doubles(double *out, size_t n, const json_t *array);
 
 /* The sizes of the rows' instances by name, a list of those of several, null for none; a new reference, NULL when out
  * of memory. And whether a file's are those of another instance: CLT_E_FORMAT. Files without sizes, or with those of

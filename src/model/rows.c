@@ -181,12 +181,9 @@ double clt_baseline_at(const clt_baseline *baseline, const clt_instance *instanc
 }
 
 json_t *clt_baseline_save(const clt_baseline *baseline) {
-  json_t *slopes = json_array(), *centres = json_array();
-  for (size_t s = 0; s < baseline->n; s++) {
-    json_array_append_new(slopes, json_real(baseline->slope[s]));
-    json_array_append_new(centres, json_real(baseline->centre[s]));
-  }
-  return json_pack("{s:f, s:o, s:o}", "constant", baseline->constant, "slopes", slopes, "centres", centres);
+  return json_pack("{s:f, s:o, s:o}", "constant", baseline->constant, "slopes",
+                   clt_json_doubles(baseline->slope, baseline->n), "centres",
+                   clt_json_doubles(baseline->centre, baseline->n));
 }
 
 int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const json_t *json, clt_error *error) {
@@ -195,11 +192,8 @@ int clt_baseline_load(clt_baseline *out, const clt_instance *instance, const jso
   const json_t *slopes = json_object_get(json, "slopes"), *centres = json_object_get(json, "centres");
   clt_baseline read = {.n = json_array_size(slopes)};
   bool good = clt_json_read_number(&read.constant, json_object_get(json, "constant")) && read.n <= CLT_BASELINE_MOST &&
-              read.n == json_array_size(centres) &&
-              (read.n == 0 || (instance && read.n <= clt_instance_n_sizes(instance)));
-  for (size_t s = 0; good && s < read.n; s++)
-    good = clt_json_read_number(&read.slope[s], json_array_get(slopes, s)) &&
-           clt_json_read_number(&read.centre[s], json_array_get(centres, s));
+              (read.n == 0 || (instance && read.n <= clt_instance_n_sizes(instance))) &&
+              clt_json_read_doubles(read.slope, read.n, slopes) && clt_json_read_doubles(read.centre, read.n, centres);
   if (!good) return clt_model_damaged(error, "baseline");
   *out = read;
   return CLT_OK;

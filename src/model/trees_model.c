@@ -171,26 +171,28 @@ static int boosted_predict(const void *state, const clt_config *configs, size_t 
 static int boosted_save(const void *state, clt_model_record *out, clt_error *error) {
   const boosted_state *s = state;
   json_t *members = json_array();
-  for (size_t m = 0; m < s->n_members; m++) {
+  int failed = json_object_set_new(clt_record_json(out), "resources", clt_encoding_save(s->encoding));
+  for (size_t m = 0; !failed && m < s->n_members; m++) {
     const boosted *b = &s->members[m];
     size_t n_leaves = (size_t)1 << b->depth;
     json_t *trees = json_array();
-    for (size_t t = 0; t < b->n_trees; t++) {
+    for (size_t t = 0; !failed && t < b->n_trees; t++) {
       json_t *tree = json_array();
       const boosted_node *nodes = b->nodes + t * (n_leaves - 1);
       for (size_t i = 0; i + 1 < n_leaves; i++) {
-        json_array_append_new(tree, json_integer((json_int_t)nodes[i].input));
-        json_array_append_new(tree, json_real((double)nodes[i].threshold));
+        failed |= json_array_append_new(tree, json_integer((json_int_t)nodes[i].input));
+        failed |= json_array_append_new(tree, json_real((double)nodes[i].threshold));
       }
-      for (size_t i = 0; i < n_leaves; i++) json_array_append_new(tree, json_real((double)b->leaves[t * n_leaves + i]));
-      json_array_append_new(trees, tree);
+      for (size_t i = 0; i < n_leaves; i++)
+        failed |= json_array_append_new(tree, json_real((double)b->leaves[t * n_leaves + i]));
+      failed |= json_array_append_new(trees, tree);
     }
-    json_array_append_new(
-        members, json_pack("{s:f, s:I, s:o}", "base", (double)b->base, "depth", (json_int_t)b->depth, "trees", trees));
+    json_t *member =
+        json_pack("{s:f, s:I, s:o}", "base", (double)b->base, "depth", (json_int_t)b->depth, "trees", trees);
+    failed |= json_array_append_new(members, member);
   }
-  bool whole = json_object_set_new(clt_record_json(out), "resources", clt_encoding_save(s->encoding)) == 0;
-  whole = json_object_set_new(clt_record_json(out), "members", members) == 0 && whole;
-  return whole ? CLT_OK : clt_fail_memory(error);
+  failed |= json_object_set_new(clt_record_json(out), "members", members);
+  return failed ? clt_fail_memory(error) : CLT_OK;
 }
 
 static int load_member(boosted *b, size_t n_inputs, const json_t *json, clt_error *error) {

@@ -189,31 +189,29 @@ int clt_candidates_predict(clt_candidates *c, const clt_committee *committee, bo
   return rc ? rc : clt_committee_predict(committee, &c->layout[blind], c->mean, c->spread, error);
 }
 
+/* Whether it differs in one parameter from one of the fastest. */
+static bool is_near(const clt_candidates *c, clt_config config, const clt_fastest *fastest) {
+  for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST; k++)
+    if (clt_encoded_difference(c->encoding, config, fastest->configs[k]) == 1) return true;
+  return false;
+}
+
 clt_config clt_candidates_best(const clt_candidates *c, clt_acquisition acquisition, double kappa, const clt_map *asked,
                                const clt_fastest *fastest) {
   clt_config best = CLT_CONFIG_NONE;
   float least = INFINITY;
-  bool best_fails = true;
-  for (size_t i = 0; acquisition == CLT_NEAR_INCUMBENT && i < c->n; i++) {
-    if (c->p_fail[i] > CLT_P_FAIL || !(c->mean[i] < least)) continue;
-    bool near = false;
-    for (size_t k = 0; k < fastest->n && k < NEAR_FASTEST && !near; k++)
-      near = clt_encoded_difference(c->encoding, c->configs[i], fastest->configs[k]) == 1;
-    if (!near || clt_map_find(asked, c->configs[i])) continue;
-    best = c->configs[i];
-    least = c->mean[i];
-  }
-  if (best != CLT_CONFIG_NONE) return best;
+  bool near = acquisition == CLT_NEAR_INCUMBENT, best_fails = true;
   for (size_t i = 0; i < c->n; i++) {
     float score = acquisition == CLT_BY_TREES   ? c->tree[i]
                   : acquisition == CLT_BY_BOUND ? c->mean[i] - (float)kappa * c->spread[i]
                                                 : c->mean[i];
     bool fails = c->p_fail[i] > CLT_P_FAIL;
     if (best != CLT_CONFIG_NONE && (fails > best_fails || (fails == best_fails && !(score < least)))) continue;
+    if (near && (fails || !is_near(c, c->configs[i], fastest))) continue;
     if (clt_map_find(asked, c->configs[i])) continue;
     best = c->configs[i];
     least = score;
     best_fails = fails;
   }
-  return best;
+  return near && best == CLT_CONFIG_NONE ? clt_candidates_best(c, CLT_BY_MEAN, kappa, asked, fastest) : best;
 }
