@@ -201,8 +201,9 @@ int clt_node_wrap(const clt_node *node, int code, const clt_error *cause) {
   return reading->rc = clt_key_wrap(reading->source, node->key, code, reading->error, cause);
 }
 
-int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const char *const *names, size_t n) {
-  const char *near = clt_nearest_name(name, names, n);
+int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const void *first, size_t n,
+                       size_t bytes) {
+  const char *near = clt_nearest_among(name, first, n, bytes);
   return clt_node_fail(node, "there is no %s \"%s\"%s%s%s", kind, name, near ? "; did you mean \"" : "",
                        near ? near : "", near ? "\"?" : "");
 }
@@ -258,7 +259,8 @@ bool clt_read_object(const clt_node *node, const char *const *known, bool strict
     for (i = 0; known[i] && n_absent < MAX_KNOWN; i++)
       if (json_object_get(node->json, known[i]) == NULL) absent[n_absent++] = known[i];
     clt_node here = clt_node_member(node, name);
-    if (strict || clt_nearest_name(name, absent, n_absent)) clt_node_fail_name(&here, "key", name, absent, n_absent);
+    if (strict || clt_nearest_name(name, absent, n_absent))
+      clt_node_fail_name(&here, "key", name, absent, n_absent, sizeof *absent);
   }
   return clt_node_ok(node);
 }

@@ -72,8 +72,9 @@ bool clt_node_ok(const clt_node *node); /* no mistake so far */
 int clt_node_fail_as(const clt_node *node, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int clt_node_wrap(const clt_node *node, int code, const clt_error *cause);
 
-/* "there is no <kind> "<name>"; did you mean ...?" */
-int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const char *const *names, size_t n);
+/* "there is no <kind> "<name>"; did you mean ...?": of n names, or structures that begin with one, of so many bytes. */
+int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const void *first, size_t n,
+                       size_t bytes);
 
 /* n zeroed elements, and a malloc'ed text (NULL: out of memory), that the source keeps. NULL when out of memory. */
 void *clt_node_new(const clt_node *node, size_t n, size_t element_bytes);

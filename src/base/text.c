@@ -201,15 +201,20 @@ static size_t edit_distance(const char *a, const char *b) {
   return row[m];
 }
 
-const char *clt_nearest_name(const char *typed, const char *const *names, size_t n) {
+const char *clt_nearest_among(const char *typed, const void *first, size_t n, size_t bytes) {
   const char *nearest = NULL;
   size_t nearest_distance = strlen(typed) / 3 + 2;
   for (size_t i = 0; i < n; i++) {
-    size_t d = edit_distance(typed, names[i]);
+    const char *name = *(const char *const *)((const char *)first + i * bytes);
+    size_t d = edit_distance(typed, name);
     if (d < nearest_distance) {
       nearest_distance = d;
-      nearest = names[i];
+      nearest = name;
     }
   }
   return nearest;
+}
+
+const char *clt_nearest_name(const char *typed, const char *const *names, size_t n) {
+  return clt_nearest_among(typed, names, n, sizeof *names);
 }

@@ -65,5 +65,7 @@ bool clt_is_name(const char *text);
 /* "Did you mean": of n names the one that is nearest to a mistyped one by edit distance, at most a third of its length
  * and one away; NULL: none is. The answer is one of names. */
 const char *clt_nearest_name(const char *typed, const char *const *names, size_t n);
+/* The same among n structures of so many bytes, which begin with their names. */
+const char *clt_nearest_among(const char *typed, const void *first, size_t n, size_t bytes);
 
 #endif

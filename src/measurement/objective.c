@@ -82,9 +82,7 @@ static clt_goal read_goal(const char **subject, const char *text) {
 }
 
 static int fail_unknown(const clt_objective *o, const char *text, clt_error *error) {
-  const char *names[CLT_MAX_METRICS + FIGURE + 1];
-  for (size_t i = 0; i < o->n; i++) names[i] = o->metrics[i].name;
-  const char *near = clt_nearest_name(text, names, o->n);
+  const char *near = clt_nearest_among(text, o->metrics, o->n, sizeof *o->metrics);
   return clt_fail(
       error, CLT_E_ARGUMENT,
       "there is no objective '%.200s'%s%s%s; an expression needs its goal: 'minimise %.200s' or 'maximise %.200s'",

@@ -135,11 +135,11 @@ static void load_group(clt_problem *problem, size_t parent, const clt_node *list
     else if (!json_is_string(item.json))
       clt_node_fail(&item, "needs the name of a tuning parameter, or a list of them");
     if (!json_is_string(item.json)) continue;
-    const char *name = json_string_value(item.json), *names[CLT_MAX_PARAMETERS];
+    const char *name = json_string_value(item.json);
     int index = clt_problem_parameter_index(problem, name);
     if (index < 0) {
-      for (size_t k = 0; k < problem->n_parameters; k++) names[k] = problem->parameters[k].name;
-      clt_node_fail_name(&item, "tuning parameter", name, names, problem->n_parameters);
+      clt_node_fail_name(&item, "tuning parameter", name, problem->parameters, problem->n_parameters,
+                         sizeof *problem->parameters);
     } else if (problem->guidance.group_of[index] != UNGROUPED) {
       clt_node_fail(&item, "\"%s\" stands in two groups", name);
     } else {

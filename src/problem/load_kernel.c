@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "problem/parts.h"
 
-#define MAX_NAMES 64
-
 /* --- options with expressions in braces --- */
 
 void clt_load_holes(clt_problem *problem, clt_compiler_option *option, const clt_node *node) {
@@ -130,17 +128,16 @@ void clt_load_launch(clt_problem *problem, clt_launch *out, const clt_launch *st
   if (global.n || launch.grid != CLT_GRID_DIVIDED) launch.grid = launch.stated;
   if (json_object_get(node->json, "LocalSize")) launch.local = clt_load_extent(problem, node, "LocalSize");
   check_launch_sizes(&launch, node);
-  size_t n, n_known = problem->n_arguments < MAX_NAMES ? problem->n_arguments : MAX_NAMES;
+  size_t n;
   const char **names = clt_load_list(&n, &args, sizeof *names);
   if (args.json) launch.all_args = false, launch.args = names;
   for (size_t i = 0; i < n && clt_node_ok(node); i++) {
     clt_node item = clt_node_item(&args, i);
-    const char *name = json_string_value(item.json), *known[MAX_NAMES];
+    const char *name = json_string_value(item.json);
     if (name == NULL) {
       clt_node_fail(&item, "needs the name of an argument");
     } else if (clt_problem_entries(problem, name).n == 0) {
-      for (size_t k = 0; k < n_known; k++) known[k] = problem->arguments[k].name;
-      clt_node_fail_name(&item, "argument", name, known, n_known);
+      clt_node_fail_name(&item, "argument", name, problem->arguments, problem->n_arguments, sizeof *problem->arguments);
     } else {
       names[launch.n_args++] = name;
     }

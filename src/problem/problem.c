@@ -70,10 +70,7 @@ bool clt_holds_data(const clt_argument *argument) {
 /* --- sizes, values and expressions --- */
 
 static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
-  enum { MAX_NAMES = 64 };
   const clt_problem *problem = instance->problem;
-  const char *names[MAX_NAMES];
-  size_t n = problem->n_passed < MAX_NAMES ? problem->n_passed : MAX_NAMES;
   for (size_t i = 0; i < problem->n_passed; i++) {
     const clt_problem_parameter *parameter = &problem->sizes[i];
     if (strcmp(parameter->name, size.name) != 0) continue;
@@ -84,12 +81,11 @@ static int set_size(clt_instance *instance, clt_size size, clt_error *error) {
     instance->sizes[i] = size.value;
     return CLT_OK;
   }
-  if (n == 0)
+  if (problem->n_passed == 0)
     return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s': it has no problem parameters", size.name);
-  for (size_t i = 0; i < n; i++) names[i] = problem->sizes[i].name;
-  const char *near = clt_nearest_name(size.name, names, n);
+  const char *near = clt_nearest_among(size.name, problem->sizes, problem->n_passed, sizeof *problem->sizes);
   return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no size '%s'; did you mean '%s'?", size.name,
-                  near ? near : names[0]);
+                  near ? near : problem->sizes[0].name);
 }
 
 /* The values of a tuning parameter: a T1 text, or a list. */

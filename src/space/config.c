@@ -152,12 +152,10 @@ static bool read_typed(uint32_t *position, size_t *taken, const char *text, cons
 }
 
 static int find_parameter(size_t *index, const clt_space *space, const char *name, clt_error *error) {
-  const char *names[CLT_MAX_PARAMETERS];
   int p = clt_space_find_parameter(space, name);
   *index = (size_t)p;
   if (p >= 0) return CLT_OK;
-  for (size_t i = 0; i < space->n_parameters; i++) names[i] = space->parameters[i].name;
-  const char *near = clt_nearest_name(name, names, space->n_parameters);
+  const char *near = clt_nearest_among(name, space->parameters, space->n_parameters, sizeof *space->parameters);
   return clt_fail(error, CLT_E_NOT_FOUND, "there is no parameter '%.200s'%s%s%s", name, near ? " (did you mean '" : "",
                   near ? near : "", near ? "'?)" : "");
 }

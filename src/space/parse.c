@@ -189,21 +189,15 @@ static void report_unknown(parser *p, const clt_token *t, bool call) {
   char name[80];
   int length = t->end - t->begin < sizeof name ? (int)(t->end - t->begin) : (int)sizeof name - 1;
   snprintf(name, sizeof name, "%.*s", length, p->text + t->begin);
-  size_t n = call ? N_FUNCTIONS : p->n_symbols;
-  const char **names = clt_new_array(n, sizeof *names);
-  if (names == NULL) {
-    report_memory(p);
-    return;
-  }
-  for (size_t i = 0; i < n; i++) names[i] = call ? functions[i].name : p->symbols[i].name;
-  const char *near = clt_nearest_name(name, names, n), *what = call ? "the function" : "the name";
+  const char *what = call ? "the function" : "the name",
+             *near = call ? clt_nearest_among(name, functions, N_FUNCTIONS, sizeof *functions)
+                          : clt_nearest_among(name, p->symbols, p->n_symbols, sizeof *p->symbols);
   if (find_function(name, strlen(name)))
     report_mistake(p, t->begin, "'%s' is a function and wants '(',", name);
   else if (near)
     report_mistake(p, t->begin, "%s '%s' is not known (did you mean '%s'?)", what, name, near);
   else
     report_mistake(p, t->begin, "%s '%s' is not known", what, name);
-  free(names);
 }
 
 static clt_operand parse_name(parser *p) {

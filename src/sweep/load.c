@@ -152,7 +152,8 @@ static void read_searcher(clt_sweep_searcher *out, clt_sweep *sweep, const clt_n
     out->settings = read_options(&out->n_settings, &options, type->options, type->n_options, type->options_size);
   } else if (out->searcher) {
     const char *names[CLT_MOST_PLUGINS];
-    clt_node_fail_name(&place, "searcher", out->searcher, names, clt_plugin_names(names, &clt_searchers));
+    clt_node_fail_name(&place, "searcher", out->searcher, names, clt_plugin_names(names, &clt_searchers),
+                       sizeof *names);
   } else if (list.json) {
     out->configurations = read_configurations(sweep, &list);
   } else {
@@ -257,7 +258,8 @@ static void read_evaluator(clt_sweep *sweep, const clt_node *root) {
   const clt_evaluator_type *type = clt_evaluator_find(sweep->evaluator);
   if (type == NULL) {
     const char *names[CLT_MOST_PLUGINS];
-    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, clt_plugin_names(names, &clt_evaluators));
+    clt_node_fail_name(&name, "evaluator", sweep->evaluator, names, clt_plugin_names(names, &clt_evaluators),
+                       sizeof *names);
   } else {
     sweep->evaluator_settings =
         read_options(&sweep->n_evaluator_settings, &options, type->options, type->n_options, type->options_size);

@@ -32,9 +32,7 @@ static int find_size(const axes *a, const char *name, bool is_member, const clt_
   for (size_t i = 0; i < a->n; i++)
     if (strcmp(a->axis[i].name, name) == 0) return (int)i;
   bool is_comment = is_member && !isalpha((unsigned char)name[0]);
-  const char **names = is_comment ? NULL : clt_node_new(node, a->n, sizeof *names);
-  for (size_t i = 0; names && i < a->n; i++) names[i] = a->axis[i].name;
-  if (names) clt_node_fail_name(node, "size", name, names, a->n);
+  if (!is_comment) clt_node_fail_name(node, "size", name, a->axis, a->n, sizeof *a->axis);
   return -1;
 }
 
