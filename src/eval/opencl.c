@@ -1,5 +1,6 @@
 /* The evaluator "opencl": configurations are built and run in worker processes. This process makes no OpenCL call. */
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -104,6 +105,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   clt_pool_setup pool = {.evaluator = *setup,
                          .open = open,
                          .lock_key = o->lock ? lock_key : NULL,
+                         .no_heap_checks = strcmp(device->platform_name, "Oclgrind") == 0,
                          .quiet_builds = device->type == CLT_DEVICE_CPU,
                          .compile_timeout_s = o->compile_timeout_s,
                          .run_timeout_s = o->run_timeout_s,

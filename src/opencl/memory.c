@@ -107,14 +107,22 @@ static cl_int make_image(clt_object *out, clt_executor *executor, const clt_plan
   return status;
 }
 
+/* Both bands, to or from `bands`; waits. */
+static cl_int move_bands(clt_executor *executor, const clt_object *object, unsigned char *bands, bool write) {
+  cl_int status = CL_SUCCESS;
+  for (size_t at = 0; status == CL_SUCCESS && at < 2; at++) {
+    const size_t band = object->band_bytes, offset = at * (band + object->bytes);
+    status = write ? clEnqueueWriteBuffer(executor->queue, object->whole, CL_TRUE, offset, band, bands + at * band, 0,
+                                          NULL, NULL)
+                   : clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, offset, band, bands + at * band, 0,
+                                         NULL, NULL);
+  }
+  return status;
+}
+
 static cl_int write_bands(clt_executor *executor, const clt_object *object) {
-  const size_t band = object->band_bytes;
   unsigned char *bands = make_bands(object);
-  if (bands == NULL) return CL_OUT_OF_HOST_MEMORY;
-  cl_int status = clEnqueueWriteBuffer(executor->queue, object->whole, CL_TRUE, 0, band, bands, 0, NULL, NULL);
-  if (status == CL_SUCCESS)
-    status = clEnqueueWriteBuffer(executor->queue, object->whole, CL_TRUE, band + object->bytes, band, bands + band, 0,
-                                  NULL, NULL);
+  cl_int status = bands ? move_bands(executor, object, bands, true) : CL_OUT_OF_HOST_MEMORY;
   free(bands);
   return status;
 }
@@ -241,17 +249,12 @@ static int check_guards(const clt_object *object, bool own, clt_executor *execut
   if (object->whole == NULL) return CLT_OK;
   size_t band = object->band_bytes, behind = band, before = 0;
   unsigned char *should_be = make_bands(object), *is = malloc(2 * band);
-  cl_int status = should_be && is ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-  if (status == CL_SUCCESS)
-    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, 0, band, is, 0, NULL, NULL);
-  if (status == CL_SUCCESS)
-    status = clEnqueueReadBuffer(executor->queue, object->whole, CL_TRUE, band + object->bytes, band, is + band, 0,
-                                 NULL, NULL);
+  cl_int status = should_be && is ? move_bands(executor, object, is, false) : CL_OUT_OF_HOST_MEMORY;
   bool intact = status == CL_SUCCESS && memcmp(is, should_be, 2 * band) == 0;
   if (status == CL_SUCCESS && !intact) {
     while (behind < 2 * band && is[behind] == should_be[behind]) behind++;
     while (behind == 2 * band && is[band - 1 - before] == should_be[band - 1 - before]) before++;
-    status = write_bands(executor, object);
+    status = move_bands(executor, object, should_be, true);
   }
   free(should_be);
   free(is);

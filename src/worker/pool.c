@@ -43,6 +43,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
                      .looked_s = clt_now_s(),
                      .computed_s = thread_time_s(),
                      .capacity = capacity,
+                     .no_heap_checks = setup->no_heap_checks,
                      .lock = {.fd = -1}};
   json_incref(setup->open);
   pool->workers = clt_new_array(CLT_POOL_MAX_WORKERS, sizeof *pool->workers);
@@ -50,6 +51,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   int rc = pool->workers && pool->jobs ? CLT_OK : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&pool->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&pool->folder, error);
+  if (rc == 0) rc = clt_run_folder_make(&pool->cache, &pool->folder, "cache", error);
   /* A lock that cannot be made must not keep anybody from tuning. */
   if (rc == 0 && clt_lock_open(&pool->lock, setup->lock_key, &why))
     clt_pool_log(pool, CLT_LOG_WARNING, "%s; going on without the lock that keeps other tuners off the device",
@@ -73,6 +75,7 @@ void clt_pool_close(void *state) {
   free(pool->workers);
   free(pool->jobs);
   free(pool->worker_path);
+  free(pool->cache);
   *pool = (clt_pool){.lock = {.fd = -1}};
 }
 
@@ -329,6 +332,7 @@ int clt_pool_start_worker(clt_pool *pool, clt_pool_worker *worker, clt_error *er
     if (rc) return rc;
     const clt_process_setup setup = {.path = pool->worker_path,
                                      .folder = worker->folder,
+                                     .cache = pool->cache,
                                      .memory_limit_bytes = pool->setup.memory_limit_bytes,
                                      .heap_checks = worker->heap_checks && !pool->no_heap_checks};
     clt_remove_tree(worker->folder, true);

@@ -27,6 +27,7 @@ typedef struct clt_pool_setup {
   double compile_timeout_s, run_timeout_s, host_timeout_s;
   double run_timeout_factor, run_timeout_floor_s; /* factor 0: only run_timeout_s */
   int64_t memory_limit_bytes;
+  bool no_heap_checks; /* of the finalists' processes: kernels are interpreted, and cannot damage the heap */
   clt_timing_policy timing;
 } clt_pool_setup;
 
@@ -120,6 +121,8 @@ struct clt_pool {
   clt_pool_setup setup;
   char *worker_path;
   clt_run_folder folder;
+  char *cache;     /* PoCL's, of all workers: a finalist's process finds there what the search has built */
+  size_t n_cached; /* configurations prepared since it was emptied, which is done while nothing is prepared */
   clt_device_lock lock;
   bool data_made, further_made; /* of the search and of the finalists */
   bool further_failed;

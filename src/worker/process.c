@@ -141,7 +141,8 @@ int clt_process_start(clt_process *process, const clt_process_setup *setup, cons
   /* The caller's environment but for what every worker has of its own. */
   while (environ && environ[n]) n++;
   char **environment = clt_new_array(n + 6, sizeof *environment);
-  ours[0] = clt_format("POCL_CACHE_DIR=%s/cache", setup->folder);
+  ours[0] =
+      clt_format("POCL_CACHE_DIR=%s%s", setup->cache ? setup->cache : setup->folder, setup->cache ? "" : "/cache");
   ours[1] = clt_format("TMPDIR=%s", setup->folder);
   ours[2] = clt_format("POCL_SIGFPE_HANDLER=0");
   if (setup->heap_checks && (malloc_debug = find_malloc_debug())) {

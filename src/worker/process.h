@@ -47,7 +47,8 @@ typedef enum clt_answers { CLT_ANSWERS_WITH_ERRORS, CLT_ANSWERS_IN_PIPE, CLT_ANS
 
 typedef struct clt_process_setup {
   const char *path;           /* of the program, clt_worker_path */
-  const char *folder;         /* its private folder, must exist; caches and temporary files go there */
+  const char *folder;         /* its private folder, must exist; temporary files go there */
+  const char *cache;          /* PoCL's cache; NULL: in the folder */
   int64_t memory_limit_bytes; /* 0: none */
   const char *trade;          /* a further argument; NULL: none */
   clt_answers answers;

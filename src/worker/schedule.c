@@ -7,6 +7,7 @@
 
 #define MAX_ATTEMPTS 2     /* of a configuration that may have ended its worker, over all sessions */
 #define MAX_RETRIES 2      /* for other reasons */
+#define MOST_CACHED 512    /* configurations in the compiler's cache, of about 0.1 MB each */
 #define LAUNCH_GRACE_S 5.0 /* to launch in, however long its leave took to come */
 
 /* --- what becomes of a configuration --- */
@@ -168,9 +169,16 @@ static clt_job *next_queued(const clt_pool *pool, bool fresh) {
 
 static int prepare_queued(clt_pool *pool, clt_error *error) {
   bool quiet = pool->setup.quiet_builds, wanted = first_job(pool, CLT_JOB_QUEUED, NULL) != NULL;
+  bool held = first_job(pool, CLT_JOB_BUSY, NULL) || first_job(pool, CLT_JOB_READY, NULL);
   size_t n_alone = 0, n_fresh = 0;
-  for (size_t i = 0; i < pool->setup.n_workers; i++) wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
+  for (size_t i = 0; i < pool->setup.n_workers; i++) {
+    wanted = wanted || pool->workers[i].stage != CLT_STAGE_UP;
+    held = held || pool->workers[i].makes_data;
+  }
   if (!wanted || (quiet && !clt_pool_lock(pool, CLT_LOCK_SHARED))) return CLT_OK;
+  /* The cache would fill the disk. It can go only while no program is held. */
+  if (pool->n_cached >= MOST_CACHED && held) return CLT_OK;
+  if (pool->n_cached >= MOST_CACHED) clt_remove_tree(pool->cache, true), pool->n_cached = 0;
   for (const clt_job *job = pool->jobs; job < pool->jobs + pool->capacity; job++)
     n_alone += job->state == CLT_JOB_QUEUED && job->company != CLT_AMONG_OTHERS;
   for (size_t i = 0; i < pool->setup.n_workers; i++)
@@ -204,12 +212,13 @@ static int prepare_queued(clt_pool *pool, clt_error *error) {
     job->worker = worker;
     job->slot = slot;
     worker->n_prepared++;
+    pool->n_cached++;
     clt_measurement_init(&job->measurement, job->config);
     worker->done_data = job;
     clt_process_forget_output(&worker->process);
     clt_deadlines limits = clt_pool_deadlines(pool, job->best_s);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:b}", "request", "prepare", "slot", (json_int_t)slot, "config",
-                                (json_int_t)job->config, "gate", !quiet);
+    json_t *request = json_pack("{s:s, s:I, s:I, s:b, s:b}", "request", "prepare", "slot", (json_int_t)slot, "config",
+                                (json_int_t)job->config, "gate", !quiet, "anew", job->company != CLT_AMONG_OTHERS);
     rc = clt_pool_request(pool, worker, request, CLT_PHASE_BUILD, &limits, quiet ? CLT_LOAD_NOISE : CLT_LOAD_GATED,
                           note_measured, error);
   }

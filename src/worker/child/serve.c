@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "opencl/executor.h"
 #include "problem/guidance.h"
 #include "worker/child/child.h"
@@ -155,16 +156,11 @@ static int find_slot(prepared_slot **out, server *s, const json_t *request, bool
   return CLT_OK;
 }
 
-/* The compiler's cache would fill the disk. It can go only while no program is held. */
-static void empty_slot(server *s, prepared_slot *slot) {
-  const char *cache = getenv("POCL_CACHE_DIR");
+static void empty_slot(prepared_slot *slot) {
   clt_prepared_free(slot->prepared);
   clt_plan_free(slot->plan);
   clt_measurement_release(&slot->measurement);
   memset(slot, 0, sizeof *slot);
-  for (size_t i = 0; i < CLT_WORKER_SLOTS; i++)
-    if (s->slots[i].prepared) return;
-  if (cache) clt_remove_tree(cache, true);
 }
 
 static json_t *reply_measurement(const clt_measurement *m) {
@@ -177,7 +173,7 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
   int rc = find_slot(&slot, s, request, false, error);
   if (rc == 0) rc = clt_message_integer(&config, request, "config", 0, INT64_MAX, error);
   if (rc) return rc;
-  if (slot->prepared) empty_slot(s, slot);
+  if (slot->prepared) empty_slot(slot);
   clt_measurement *m = &slot->measurement;
   clt_measurement_init(m, (clt_config)config);
   rc = clt_executor_plan(&slot->plan, s->instance, (clt_config)config, m, error);
@@ -189,11 +185,17 @@ static int serve_prepare(server *s, const json_t *request, json_t **out, clt_err
       rc = clt_fail(error, CLT_E_FORMAT, "the kernel of '%s' has changed since tuning began; start again",
                     clt_problem_path(clt_instance_problem(s->instance)));
   }
+  if (rc == 0 && slot->plan && json_is_true(json_object_get(request, "anew"))) {
+    /* What no driver has in its cache: it is not to be what another process, perhaps a damaged one, built. */
+    char *text = clt_format("%s\n/* %lld */\n", slot->plan->source, (long long)getpid());
+    if (text == NULL) rc = clt_fail_memory(error);
+    if (text) free(slot->plan->source), slot->plan->source = text;
+  }
   s->gate = json_is_true(json_object_get(request, "gate"));
   if (rc == 0 && slot->plan) rc = clt_executor_prepare(s->executor, &slot->prepared, slot->plan, s->data[0], m, error);
   s->gate = false;
   if (rc == 0) *out = reply_measurement(m);
-  if (rc || slot->prepared == NULL) empty_slot(s, slot);
+  if (rc || slot->prepared == NULL) empty_slot(slot);
   return rc;
 }
 
@@ -211,7 +213,7 @@ static int serve_time(server *s, const json_t *request, json_t **out, clt_error 
   clt_worker_free_threads();
   if (rc == 0) *out = reply_measurement(m);
   bool keep = json_is_true(json_object_get(request, "keep")) && rc == 0 && m->reason == CLT_REASON_NONE;
-  if (!keep) empty_slot(s, slot);
+  if (!keep) empty_slot(slot);
   return rc;
 }
 
