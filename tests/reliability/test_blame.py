@@ -49,7 +49,7 @@ class Blame(SimulatedTest):
         self.assertEqual(len(reasons), N_A * N_B)
         blamed = {c: r for c, r in reasons.items() if c != ("a=3", "b=1") and r != "none"}
         best = answer["best"]["configuration"]
-        seen.update({"tunings": 1, "innocent ones blamed": len(blamed), "guilty ones best": best == {"a": 3, "b": 1}})
+        seen.update({"tunings": 1, "innocent ones blamed": len(blamed), "guilty ones best": int(best == {"a": 3, "b": 1})})
         self.assertEqual(blamed, {}, f"seed {seed}")
         if guilty:
             self.assertEqual(reasons[("a=3", "b=1")], guilty)

@@ -10,7 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 from harness import CliTest, has_device, main  # noqa: E402
 
 CORPUS = pathlib.Path(__file__).parent.parent / "instruments" / "bad_kernels"
+TABLE = "--table" in sys.argv and not sys.argv.remove("--table")
 DRIVER = sys.argv.pop(1)
+results = {}  # (problem, defect): the reasons that were found for it
 
 CRASH = {"run-crash", "compile-crash"}
 # What each may be called. A kernel whose result is right is correct, whatever it did on the way (slow; on some drivers a
@@ -119,9 +121,24 @@ class Corpus(CliTest):
                                   "(select id from problem where name like ?)", (problem,)).fetchall()
         connection.close()
         parsed = [(dict(p.split("=") for p in configuration.split()), reason) for configuration, reason in rows]
-        return {(c["defect"], c["block"]): reason for c, reason in parsed}
+        out = {(c["defect"], c["block"]): reason for c, reason in parsed}
+        for (defect, _), reason in out.items():
+            results.setdefault((problem if problem != "%" else "defects", defect), set()).add(reason)
+        return out
+
+
+def print_row():
+    """What is called right for one work-group size counts as not found, unless it is found where it is alone."""
+    bad = {key: reasons for key, reasons in results.items() if key[1] != "none"}
+    missed = sorted(defect for (problem, defect), reasons in bad.items() if reasons == {"none"} or
+                    ("none" in reasons and problem == "defects"))
+    print(f"| {DRIVER} | {len(bad)} | {len(bad) - len(missed)} | {', '.join(f'`{d}`' for d in missed)} |")
 
 
 if not has_device(DRIVER):
     sys.exit(77)
-main()
+try:
+    main()
+finally:
+    if TABLE:
+        print_row()
