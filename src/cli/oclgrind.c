@@ -184,7 +184,10 @@ static int check_races(void *user, clt_measurement *winner, clt_error *error) {
     return clt_fail(error, rc, "the best cannot be checked for races: %s", why.message);
   if (fault && !t->needs_race_check && clt_space_contains(space, standard)) {
     shared = clt_space_canonical(space, standard) == winner->config;
-    if (!shared) run_under_oclgrind(&other, t, standard, &why);
+    if (!shared && run_under_oclgrind(&other, t, standard, &why) == CLT_E_STOPPED) {
+      free(fault);
+      return clt_fail(error, CLT_E_STOPPED, "%s", why.message);
+    }
     shared = shared || other;
   }
   t->race_check = shared ? "failed" : rc ? "not checked" : "passed";

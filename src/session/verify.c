@@ -69,12 +69,14 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
   clt_measurement_init(&seen, config);
   clt_measurement_init(&beside, standard);
   int rc = clt_verify_config(&seen, NULL, instance, config, &settings, &why);
-  const bool right = rc == CLT_OK && clt_measurement_correct(&seen), wrong = rc == CLT_OK && is_wrong(&seen);
+  const bool right = rc == CLT_OK && clt_measurement_correct(&seen);
+  bool wrong = rc == CLT_OK && is_wrong(&seen);
   const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
   if (wrong && clt_space_contains(clt_instance_space(instance), standard)) {
     shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
     if (!shared) rc = clt_verify_config(&beside, NULL, instance, standard, &settings, &why);
     shared = shared || !clt_measurement_correct(&beside);
+    if (rc) wrong = false, text = why.message; /* nobody knows whether the default is wrong as well */
   }
   *known = right || wrong;
   if (rc == CLT_E_STOPPED || rc == CLT_E_MEMORY) {

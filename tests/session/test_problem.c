@@ -4,7 +4,9 @@
 
 #include "../search/bench.h"
 #include "clatune/tune.h"
+#include "base/fail.h"
 #include "search/search.h"
+#include "session/session.h"
 
 typedef struct a_problem {
   clt_problem *problem;
@@ -227,6 +229,54 @@ static void what_is_computed_is_not_kept_as_a_measurement_of_the_device(void **s
   unload(&p);
 }
 
+/* Everything is wrong on other data, but the default configuration cannot be checked at all. */
+static clt_config cannot_be_checked;
+
+static int open_doubtful(void *state, const clt_evaluator_setup *setup, const void *options,
+                         clt_evaluator_limits *limits, clt_error *error) {
+  (void)state, (void)setup, (void)options, (void)error;
+  *limits = (clt_evaluator_limits){1, 1};
+  return 0;
+}
+
+static int keep_doubtful(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
+  (void)state;
+  if (configs[0] == cannot_be_checked) return clt_fail(error, CLT_E_DEVICE, "the device is gone");
+  for (size_t i = 0; i < n; i++) {
+    clt_measurement_init(&out[i], configs[i]);
+    clt_measurement_fail(&out[i], CLT_REASON_WRONG_OUTPUT, NULL);
+  }
+  return 0;
+}
+
+static void close_doubtful(void *state) { (void)state; }
+
+static void an_error_of_the_tuner_is_held_against_nobody(void **state) {
+  (void)state;
+  static const clt_evaluator_type doubtful = {.abi = CLT_EVALUATOR_ABI,
+                                              .name = "doubtful",
+                                              .measures_device = true,
+                                              .open = open_doubtful,
+                                              .keep = keep_doubtful,
+                                              .close = close_doubtful};
+  a_problem p = load(16, "");
+  clt_tune_settings settings = settings_for(&p);
+  clt_tune_result result = {0};
+  clt_session session = {.settings = &settings, .result = &result, .evaluator = &doubtful};
+  assert_int_equal(clt_evaluator_register(&doubtful, NULL), 0);
+  settings.n_evaluator_settings = 0;
+  for (int default_is_checked = 0; default_is_checked < 2; default_is_checked++) {
+    clt_measurement winner;
+    clt_measurement_init(&winner, clt_space_at(clt_instance_space(p.instance), 0));
+    cannot_be_checked = default_is_checked ? CLT_CONFIG_NONE : clt_instance_default(p.instance);
+    assert_true(winner.config != clt_instance_default(p.instance));
+    assert_int_equal(clt_session_verify(&session, &winner, NULL), 0);
+    assert_true(clt_measurement_correct(&winner));
+    clt_measurement_release(&winner);
+  }
+  unload(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_default_is_evaluated_first_and_once),
@@ -235,6 +285,7 @@ int main(void) {
       cmocka_unit_test(a_default_that_fails_is_said_at_once),
       cmocka_unit_test(the_budget_comes_from_who_asks_for_one),
       cmocka_unit_test(what_is_computed_is_not_kept_as_a_measurement_of_the_device),
+      cmocka_unit_test(an_error_of_the_tuner_is_held_against_nobody),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
