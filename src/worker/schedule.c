@@ -295,9 +295,10 @@ int clt_pool_submit(void *state, clt_config config, double best_s, clt_error *er
 int clt_pool_wait(void *state, clt_measurement *out, double timeout_s, clt_error *error) {
   clt_pool *pool = state;
   clt_error why = {0};
-  double until_s = clt_now_s() + timeout_s;
+  /* Where nothing is submitted, workers are still brought up and the device is given back: whoever waits for another
+   * tuner's answer would else keep that tuner from timing. */
+  double until_s = clt_now_s() + (pool->n_submitted > 0 ? timeout_s : 0);
   int rc = pool->broken;
-  if (rc == 0 && pool->n_submitted == 0) return CLT_E_AGAIN;
   while (rc == 0) {
     rc = schedule_next(pool, &why);
     if (rc) break;

@@ -336,6 +336,20 @@ static void waiting_for_leave_to_launch_is_not_compiling(void **state) {
   close_pool(pool);
 }
 
+static void one_that_has_nothing_to_do_gives_the_device_back(void **state) {
+  fixture *f = *state;
+  clt_measurement m;
+  clt_pool_setup setup = pool_setup(f);
+  clt_device_lock other;
+  clt_pool *pool = open_pool(&setup); /* holds it while its workers start */
+  assert_int_equal(clt_lock_open(&other, "cpu", NULL), 0);
+  assert_false(clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  while (!clt_lock_try(&other, CLT_LOCK_EXCLUSIVE, NULL, NULL))
+    assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), CLT_E_AGAIN);
+  clt_lock_close(&other);
+  close_pool(pool);
+}
+
 /* As after Ctrl-Z: the worker went on compiling, reached the gate and waited there, beyond its deadline. */
 static void a_caller_that_was_away_does_not_bill_those_who_waited_for_it(void **state) {
   fixture *f = *state;
@@ -425,6 +439,7 @@ int main(void) {
       TEST(on_a_cpu_nothing_is_prepared_while_something_is_timed),
       TEST(elsewhere_compiling_goes_on_but_launches_wait),
       TEST(waiting_for_leave_to_launch_is_not_compiling),
+      TEST(one_that_has_nothing_to_do_gives_the_device_back),
       TEST(a_caller_that_was_away_does_not_bill_those_who_waited_for_it),
       TEST(tuners_share_a_device_without_disturbing_each_other),
       TEST(nothing_outlives_a_killed_tuner),
