@@ -226,6 +226,11 @@ void bench_time(bench *b, unsigned min_runs, unsigned max_runs, clt_reason expec
   expect(b, clt_executor_time(b->executor, b->prepared, &policy, &b->m, &b->error), expected);
 }
 
+void bench_measure(bench *b, unsigned min_runs, unsigned max_runs, clt_reason expected) {
+  bench_prepare(b, CLT_REASON_NONE);
+  bench_time(b, min_runs, max_runs, expected);
+}
+
 void bench_expect_log(const bench *b, const char *part) {
   assert_non_null(b->m.log);
   if (strstr(b->m.log, part) == NULL) fail_msg("the log lacks '%s': %s", part, b->m.log);

@@ -57,6 +57,8 @@ void *bench_reference(bench *b, const char *name);
 void bench_prepare(bench *b, clt_reason expected);
 /* Times with runs from min to max, and checks the reason. */
 void bench_time(bench *b, unsigned min_runs, unsigned max_runs, clt_reason expected);
+/* Both; preparing goes well. */
+void bench_measure(bench *b, unsigned min_runs, unsigned max_runs, clt_reason expected);
 void bench_expect_log(const bench *b, const char *part);
 
 #endif

@@ -126,8 +126,7 @@ static void read_write_arguments_are_restored_before_each_run(void **state) {
   bench_launch(b, "f", 256, 16);
   float *in = bench_input(b, "x"), *out = bench_reference(b, "x");
   for (int i = 0; i < 256; i++) out[i] = (in[i] = (float)i) + 1;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 5, 5, CLT_REASON_NONE);
+  bench_measure(b, 5, 5, CLT_REASON_NONE);
   assert_int_equal(b->m.n_runs, 5);
   bench_prepare(b, CLT_REASON_NONE);
 }
@@ -150,8 +149,7 @@ static void constant_and_local_memory_are_arguments(void **state) {
   float *weights = bench_input(b, "weights"), *out = bench_reference(b, "out");
   for (int i = 0; i < 8; i++) weights[i] = (float)(i * i);
   for (int i = 0; i < 64; i++) out[i] = 3 * weights[7 - i % 8];
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 1, 2, CLT_REASON_NONE);
+  bench_measure(b, 1, 2, CLT_REASON_NONE);
 }
 
 static clt_plan_arg *add_sampler(bench *b, bool clamp_to_edge) {
@@ -181,8 +179,7 @@ static void images_are_read_through_samplers(void **state) {
   bench_prepare(b, CLT_REASON_NONE);
   sampler->sampler_clamp_to_edge = false; /* zeros outside */
   for (int i = 0; i < H; i++) out[i * W] = 0;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_NONE);
+  bench_measure(b, 2, 2, CLT_REASON_NONE);
 }
 
 static void images_of_bytes_are_integers_or_normalised(void **state) {
@@ -285,8 +282,7 @@ static void an_image_can_be_a_view_of_a_buffer(void **state) {
   float *values = bench_input(b, "in"), *out = bench_reference(b, "out");
   for (int i = 0; i < 1200; i++) values[i] = (float)i;
   for (int i = 0; i < 300; i++) out[i] = (float)(4 * i) + 100 * (float)(4 * i + 1);
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_NONE);
+  bench_measure(b, 2, 2, CLT_REASON_NONE);
 }
 
 static void groups_of_launches_take_turns_and_know_their_round(void **state) {
@@ -310,8 +306,7 @@ static void groups_of_launches_take_turns_and_know_their_round(void **state) {
   for (uint32_t i = 0; i < 64; i++) start[i] = out[i] = i;
   for (uint32_t r = 0; r < 300; r++)
     for (uint32_t i = 0; i < 64; i++) out[i] = out[i] * 3 + (r + 1) * (r + 2);
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_NONE);
+  bench_measure(b, 2, 2, CLT_REASON_NONE);
 }
 
 static void several_launches_share_arguments(void **state) {

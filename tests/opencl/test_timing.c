@@ -49,20 +49,17 @@ static void runs_are_recorded_and_the_shortest_counts(void **state) {
 static void more_work_takes_longer(void **state) {
   bench *b = *state;
   slow_copy(b, 500);
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 5, 5, CLT_REASON_NONE);
+  bench_measure(b, 5, 5, CLT_REASON_NONE);
   double little = b->m.time_s;
   memcpy(b->args[2].scalar, &(int){20000}, sizeof(int));
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 5, 5, CLT_REASON_NONE);
+  bench_measure(b, 5, 5, CLT_REASON_NONE);
   assert_true(b->m.time_s > 5 * little); /* 40 times the work */
 }
 
 static void runs_of_a_second_call_are_appended(void **state) {
   bench *b = *state;
   slow_copy(b, 100);
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_NONE);
+  bench_measure(b, 2, 2, CLT_REASON_NONE);
   clt_clock clock = b->m.clock;
   bench_time(b, 3, 3, CLT_REASON_NONE);
   assert_int_equal(b->m.n_runs, b->m.clock == clock ? 5 : 3);
@@ -132,24 +129,27 @@ static void steady_runs_end_early(void **state) {
   assert_int_equal(b->m.n_runs, 1);
 }
 
-/* The kernels remember in scratch memory that they have run. */
-static void check_forgetful(bench *b, const char *write) {
-  bench_reset(b);
+/* The kernel's launches are counted, in scratch memory. */
+static void counted(bench *b, const char *write) {
   bench_source(b,
-               "kernel void f(global int *ran, global float *out) {\n"
+               "kernel void f(global float *in, global int *ran, global float *out) {\n"
                "  size_t i = get_global_id(0);\n"
-               "  int first = ran[i] == (int)0xa5a5a5a5;\n"
-               "  ran[i] = 1;\n"
+               "  int first = ran[i] == (int)0xa5a5a5a5, launch = ran[i]++ & 0xff;\n"
                "  WRITE;\n"
                "}\n",
                write);
+  bench_buffer(b, "in", "float", CLT_READ_ONLY, 64, 1, 1);
   bench_buffer(b, "ran", "int", CLT_READ_WRITE, 64, 1, 1);
   bench_buffer(b, "out", "float", CLT_WRITE_ONLY, 64, 1, 1);
   bench_launch(b, "f", 64, 8);
-  float *out = bench_reference(b, "out");
-  for (int i = 0; i < 64; i++) out[i] = (float)i;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 3, CLT_REASON_WRONG_OUTPUT);
+  float *in = bench_input(b, "in"), *out = bench_reference(b, "out");
+  for (int i = 0; i < 64; i++) out[i] = in[i] = (float)i;
+}
+
+static void check_forgetful(bench *b, const char *write) {
+  bench_reset(b);
+  counted(b, write);
+  bench_measure(b, 2, 3, CLT_REASON_WRONG_OUTPUT);
   assert_true(isnan(b->m.time_s));
 }
 
@@ -160,21 +160,8 @@ static void a_kernel_right_only_at_first_is_wrong(void **state) {
 
 static void a_fault_in_a_later_run_is_found(void **state) {
   bench *b = *state;
-  bench_source(b,
-               "kernel void f(global int *ran, global float *out) {\n"
-               "  size_t i = get_global_id(0);\n"
-               "  out[i] = i;\n"
-               "  if (ran[i] == 1 && i == 63) out[64] = 0;\n"
-               "  ran[i] = 1;\n"
-               "}\n",
-               "");
-  bench_buffer(b, "ran", "int", CLT_READ_WRITE, 64, 1, 1);
-  bench_buffer(b, "out", "float", CLT_WRITE_ONLY, 64, 1, 1);
-  bench_launch(b, "f", 64, 8);
-  float *out = bench_reference(b, "out");
-  for (int i = 0; i < 64; i++) out[i] = (float)i;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_OUT_OF_BOUNDS);
+  counted(b, "-DWRITE=out[i]=i;if(!first&&i==63)out[64]=0");
+  bench_measure(b, 2, 2, CLT_REASON_OUT_OF_BOUNDS);
 }
 
 /* Kernels that go by what was there before, on n numbers: right ones would write R. */
@@ -231,28 +218,10 @@ static void no_accumulation_is_right_with_all_poisons(void **state) {
   }
 }
 
-/* The kernel's launches are counted, in scratch memory. */
-static void counted(bench *b, const char *write) {
-  bench_source(b,
-               "kernel void f(global float *in, global int *ran, global float *out) {\n"
-               "  size_t i = get_global_id(0);\n"
-               "  int launch = ran[i]++ & 0xff;\n"
-               "  WRITE;\n"
-               "}\n",
-               write);
-  bench_buffer(b, "in", "float", CLT_READ_ONLY, 64, 1, 1);
-  bench_buffer(b, "ran", "int", CLT_READ_WRITE, 64, 1, 1);
-  bench_buffer(b, "out", "float", CLT_WRITE_ONLY, 64, 1, 1);
-  bench_launch(b, "f", 64, 8);
-  float *in = bench_input(b, "in"), *out = bench_reference(b, "out");
-  for (int i = 0; i < 64; i++) out[i] = in[i] = (float)i;
-}
-
 static void a_launch_that_does_nothing_is_found(void **state) {
   bench *b = *state;
   counted(b, "-DWRITE=if(launch%3!=2)out[i]=in[i]");
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 16, 16, CLT_REASON_WRONG_OUTPUT);
+  bench_measure(b, 16, 16, CLT_REASON_WRONG_OUTPUT);
 }
 
 /* Poison before each run is made up for by doing the work; the time tells. */
@@ -272,12 +241,10 @@ static void a_kernel_that_leaves_out_what_is_there_is_wrong(void **state) {
   bench_launch(b, "f", N, 16);
   float *in = bench_input(b, "in"), *out = bench_reference(b, "out");
   for (int i = 0; i < N; i++) out[i] = in[i] = (float)i;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 8, 8, CLT_REASON_WRONG_OUTPUT);
+  bench_measure(b, 8, 8, CLT_REASON_WRONG_OUTPUT);
   bench_expect_log(b, "times as long where its output is not there already");
   strcpy(b->plan.options, "-DSKIP=0");
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 8, 8, CLT_REASON_NONE);
+  bench_measure(b, 8, 8, CLT_REASON_NONE);
 }
 
 /* The next configuration, while the bench's first one stays prepared. */
@@ -408,8 +375,7 @@ static cl_uint references(const bench *b) {
 
 static void build_run_and_fail(bench *b) {
   slow_copy(b, 10);
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 3, 3, CLT_REASON_NONE);
+  bench_measure(b, 3, 3, CLT_REASON_NONE);
   strcpy(b->launches[0].kernel, "g");
   bench_prepare(b, CLT_REASON_COMPILE_ERROR);
   strcpy(b->launches[0].kernel, "f");
@@ -443,8 +409,7 @@ static void an_application_lends_its_context(void **state) {
   assert_string_equal(clt_executor_device(lent)->name, own->info.name);
   assert_int_equal(clt_executor_device(lent)->platform_index, own->info.platform_index);
   b->executor = lent;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 2, 2, CLT_REASON_NONE);
+  bench_measure(b, 2, 2, CLT_REASON_NONE);
   assert_int_equal(b->m.clock, CLT_CLOCK_HOST); /* the queue has no profiling */
   clt_prepared_free(b->prepared);
   b->prepared = NULL;
@@ -470,8 +435,7 @@ static void an_out_of_order_queue_keeps_the_order_of_launches(void **state) {
   if (queue == NULL) skip();
   assert_int_equal(clt_executor_new_on(&lent, own->context, own->device, queue, &b->error), 0);
   b->executor = lent;
-  bench_prepare(b, CLT_REASON_NONE);
-  bench_time(b, 3, 3, CLT_REASON_NONE);
+  bench_measure(b, 3, 3, CLT_REASON_NONE);
   clt_prepared_free(b->prepared);
   b->prepared = NULL;
   clt_executor_free(lent);

@@ -89,15 +89,21 @@ static void requests_depend_on_neither_order_nor_lateness(void **state) {
   clt_space_free(space);
 }
 
+/* One that has proposed nothing yet. */
+static follower *new_follower(const clt_space *space, const clt_steps_rules *of) {
+  follower *f = calloc(1, sizeof *f);
+  const clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
+  assert_int_equal(clt_steps_init(&f->steps, &setup, of, NULL), 0);
+  f->mark = 1;
+  return f;
+}
+
 static void nothing_is_learnt_earlier_than_the_window_allows(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
-  follower *f = calloc(1, sizeof *f);
-  clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
+  follower *f = new_follower(space, &rules);
   clt_config asked[4], more[4];
   size_t n;
-  assert_int_equal(follower_init(f, &setup, NULL, NULL), 0);
-  f->mark = 1;
   assert_int_equal(follower_ask(f, 4, asked, &n, NULL), 0);
   assert_int_equal(n, 4);
   assert_int_equal(follower_ask(f, 4, more, &n, NULL), 0);
@@ -119,12 +125,9 @@ static void nothing_is_learnt_earlier_than_the_window_allows(void **state) {
 static void a_block_is_proposed_with_the_results_of_those_before(void **state) {
   (void)state;
   clt_space *space = bench_space(false);
-  follower *f = calloc(1, sizeof *f);
-  clt_search_setup setup = {.space = space, .budget = 100, .seed = 3};
+  follower *f = new_follower(space, &rules_of_blocks);
   clt_config asked[8], more[8];
   size_t n;
-  assert_int_equal(clt_steps_init(&f->steps, &setup, &rules_of_blocks, NULL), 0);
-  f->mark = 1;
   assert_int_equal(follower_ask(f, 8, asked, &n, NULL), 0);
   assert_int_equal(n, 4);
   for (size_t i = 4; i-- > 0;) { /* nothing before the block is told */
