@@ -12,13 +12,22 @@ TUNE = ("--searcher", "random", "--seed", "3", "--store", "s.sqlite")
 
 
 class Damage(SimulatedTest):
+    whole = None  # a store of 600 measurements, which all tests damage copies of
+
     def setUp(self):
         super().setUp()
-        self.tune(*TUNE, "--budget", "600")
-        connection = sqlite3.connect(self.folder / "s.sqlite")
-        connection.execute("pragma wal_checkpoint(truncate)")
-        connection.close()
-        self.before = self.rows("s.sqlite")
+        if Damage.whole is None:
+            self.tune(*TUNE, "--budget", "600")
+            connection = sqlite3.connect(self.folder / "s.sqlite")
+            connection.execute("pragma wal_checkpoint(truncate)")
+            connection.close()
+            Damage.whole = (self.folder / "s.sqlite").read_bytes()
+        self.copy_store()
+
+    def copy_store(self):
+        for file in self.folder.glob("s.sqlite*"):
+            file.unlink()
+        (self.folder / "s.sqlite").write_bytes(self.whole)
 
     def damage(self, n_pages, seed):
         """Overwrites pages behind the first; returns the content."""
@@ -52,9 +61,7 @@ class Damage(SimulatedTest):
         mended = kept = 0
         for seed in range(8):
             with self.subTest(seed=seed):
-                for file in self.folder.glob("s.sqlite*"):
-                    file.unlink()
-                self.tune(*TUNE, "--budget", "600")
+                self.copy_store()
                 before = self.rows("s.sqlite")
                 content = self.damage(3, seed)
                 self.clatune("store", "check", "--store", "s.sqlite", expect=6)
