@@ -26,16 +26,18 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_measurement *best = &r->best;
   bool is_time = has_time(tuning->objective);
   char *configuration = clt_config_string(clt_instance_space(tuning->subject.instance), best->config), *options = NULL;
-  char figure[64];
+  char figure[64], runs[64] = "a single run";
   clt_instance_options(&options, tuning->subject.instance, best->config, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
   printf("options             %s\n", options ? options : "?");
-  printf("%-20s%s +- %.2g %% (%s of %zu runs%s)\n", is_time ? "time" : "figure",
-         cli_figure_of(figure, tuning->objective, best), 100 * r->best_spread,
-         r->best_is_finalist               ? "median of interleaved rounds"
-         : clt_problem_is_command(problem) ? "summary"
-                                           : "least",
-         best->n_runs,
+  if (best->n_runs != 1)
+    snprintf(runs, sizeof runs, "%s of %zu runs",
+             r->best_is_finalist               ? "median of interleaved rounds"
+             : clt_problem_is_command(problem) ? "summary"
+                                               : "least",
+             best->n_runs);
+  printf("%-20s%s +- %.2g %% (%s%s)\n", is_time ? "time" : "figure", cli_figure_of(figure, tuning->objective, best),
+         100 * r->best_spread, runs,
          !is_time                          ? ""
          : best->clock == CLT_CLOCK_DEVICE ? ", device clock"
                                            : ", host clock");

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "measurement/statistics.h"
 #include "problem/guidance.h"
 #include "space/expr.h"
 #include "store/store.h"
@@ -49,33 +50,51 @@ typedef struct best_record {
 /* --- which of a key's records is its best: by time, or what ranks as time does ---
  *
  * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
- * records of a finalist the newest counts. But where the best finalists are not valid here, those that are left may be
- * slower than much that the search saw: the default, say, which is always among them. So a configuration that was
- * clearly faster in the search than the best finalist was there goes before it; clearly, since a search picks its
- * fastest by single measurements, whose noise makes the fastest of many look better than it is. */
+ * records of a finalist the newest counts, unless it is less well founded than an older one. But where the best
+ * finalists are not valid here, those that are left may be slower than much that the search saw: the default, say,
+ * which is always among them. So a configuration that was clearly faster in the search than the best finalist was there
+ * goes before it; clearly, since a search picks its fastest by single measurements, whose noise makes the fastest of
+ * many look better than it is. */
 #define CLEARLY 0.8
+
+typedef struct finalist {
+  best_record record;
+  double doubt; /* clt_doubt; NaN: it failed */
+} finalist;
 
 typedef struct time_choice {
   const clt_objective *objective;
-  best_record best;    /* finalist */
+  best_record best;    /* finalist, once all have been seen */
   best_record fastest; /* in the search */
-  clt_map finalists;   /* seen */
+  clt_map places;      /* of configurations among the finalists */
+  finalist *all;
+  size_t n, capacity;
 } time_choice;
+
+static void choose_finalist(time_choice *c) {
+  for (size_t i = 0; i < c->n; i++)
+    if (!isnan(c->all[i].doubt) && c->all[i].record.time_s < c->best.time_s) c->best = c->all[i].record;
+}
 
 static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
   time_choice *c = user;
   bool correct = clt_measurement_correct(m);
   if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
   if (kind == CLT_RECORD_FINALIST) {
+    const finalist seen = {{m->config, m->time_s, m->energy_J, m->figure}, correct ? clt_doubt(m) : NAN};
     bool is_new;
-    if (clt_map_add(&c->finalists, m->config, &is_new) == NULL) return CLT_E_MEMORY;
-    if (is_new && correct && m->time_s < c->best.time_s)
-      c->best = (best_record){m->config, m->time_s, m->energy_J, m->figure};
+    uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
+    if (place == NULL || clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
+    if (is_new)
+      c->all[ *place = c->n++] = seen;
+    else if (correct && !clt_newer_counts(c->all[*place].doubt, seen.doubt))
+      c->all[*place] = seen;
     return 0;
   }
-  bool is_best = m->config == c->best.config;
+  if (c->fastest.config == CLT_CONFIG_NONE) choose_finalist(c);
+  const bool is_best = m->config == c->best.config;
   if (c->fastest.config == CLT_CONFIG_NONE) {
-    if (clt_map_find(&c->finalists, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
+    if (clt_map_find(&c->places, m->config) && !is_best) return 0; /* slower than the best finalist, or it failed */
     c->fastest = (best_record){m->config, m->time_s, m->energy_J, m->figure};
     return is_best || c->best.config == CLT_CONFIG_NONE;
   }
@@ -92,9 +111,10 @@ static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement
 
 enum { SEARCHED, COMPARED }; /* the two kinds of records */
 
-/* A configuration: its newest record of either kind. */
+/* A configuration: its newest record of either kind; of those that were compared, unless it is less well founded. */
 typedef struct candidate {
   bool failed;    /* when it was last run */
+  double doubt;   /* clt_doubt of what was compared */
   double cost[2]; /* NaN: none */
   best_record best[2];
 } candidate;
@@ -120,9 +140,12 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
     c->all[c->n++] = (candidate){.cost = {NAN, NAN}};
   }
   candidate *i = &c->all[*place];
+  const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
+  const double doubt = clt_doubt(m);
+  const bool stands = k == COMPARED && !i->failed && !isnan(i->cost[k]) && !clt_newer_counts(doubt, i->doubt);
   i->failed = !correct;
-  if (correct) {
-    const int k = kind == CLT_RECORD_SEARCH ? SEARCHED : COMPARED;
+  if (correct && !stands) {
+    if (k == COMPARED) i->doubt = doubt;
     i->cost[k] = cost;
     i->best[k] = (best_record){m->config, m->time_s, m->energy_J, m->figure};
   }
@@ -153,8 +176,10 @@ static int find_best(best_record *out, clt_store *store, const clt_store_key *ke
     const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
     time_choice c = {.objective = objective, .best = none, .fastest = none};
     rc = clt_store_best(store, key, space, judge_by_time, &c, error);
+    if (c.fastest.config == CLT_CONFIG_NONE) choose_finalist(&c);
     if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
-    clt_map_release(&c.finalists);
+    clt_map_release(&c.places);
+    free(c.all);
   } else {
     cost_choice c = {.objective = objective};
     rc = clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);

@@ -118,6 +118,27 @@ double clt_mad(const double *values, size_t n) {
   return median_of(values, n, &median);
 }
 
+#define MAD_TO_DEVIATION 1.4826     /* of normal numbers */
+#define MEDIAN_TO_MEAN_ERROR 1.2533 /* sqrt(pi / 2): the standard error of a median over that of a mean */
+
+double clt_median_error(const double *runs_s, size_t n) {
+  if (n < 2) return INFINITY;
+  double deviation = MAD_TO_DEVIATION * clt_mad(runs_s, n);
+  return MEDIAN_TO_MEAN_ERROR * deviation / sqrt((double)n) / clt_median(runs_s, n);
+}
+
+#define ENOUGH_RUNS 5
+#define EQUALLY_GOOD 0.02
+
+double clt_doubt(const clt_measurement *m) {
+  if (m->n_runs < ENOUGH_RUNS) return (double)(1 + ENOUGH_RUNS - m->n_runs); /* above what errors come to */
+  return clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+}
+
+bool clt_newer_counts(double newer_doubt, double older_doubt) {
+  return !(newer_doubt > fmax(older_doubt, EQUALLY_GOOD));
+}
+
 bool clt_runs_steady(const double *runs_s, size_t n, double relative) {
   double first = INFINITY, second = INFINITY;
   for (size_t i = 0; i < n; i++) {

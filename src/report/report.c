@@ -25,6 +25,7 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .reason = m->reason,
                                             .time_s = clt_measurement_correct(m) ? m->time_s : NAN,
                                             .cost = clt_objective_cost(objective, m),
+                                            .doubt = clt_doubt(m),
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                                             .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
                                             .final_s = NAN,
@@ -38,12 +39,17 @@ static int add_record(void *user, clt_record_kind kind, const clt_measurement *m
   return kind == CLT_RECORD_FINALIST ? add_row(&t->finalists, t->objective, m) : 0;
 }
 
-/* The newest row of each configuration, by index; false: out of memory. */
-static bool index_rows(clt_map *newest, const clt_report_rows *rows) {
+/* The newest row of each configuration, by index; of finalists, unless it is less well founded than an older one.
+ * false: out of memory. */
+static bool index_rows(clt_map *newest, const clt_report_rows *rows, bool finalists) {
   for (size_t i = 0; i < rows->n; i++) {
-    uint64_t *index = clt_map_add(newest, rows->items[i].config, NULL);
+    const clt_report_row *row = &rows->items[i];
+    bool is_new;
+    uint64_t *index = clt_map_add(newest, row->config, &is_new);
     if (index == NULL) return false;
-    *index = i;
+    const clt_report_row *older = is_new ? row : &rows->items[*index];
+    const bool stands = finalists && row->reason == CLT_REASON_NONE && older->reason == CLT_REASON_NONE;
+    if (!stands || clt_newer_counts(row->doubt, older->doubt)) *index = i;
   }
   return true;
 }
@@ -53,7 +59,7 @@ static int join_rows(clt_tuning *t, clt_error *error) {
   clt_map newest = {0}, finals = {0};
   clt_report_rows *rows = &t->rows;
   size_t kept = 0;
-  bool indexed = index_rows(&newest, rows) && index_rows(&finals, &t->finalists);
+  bool indexed = index_rows(&newest, rows, false) && index_rows(&finals, &t->finalists, true);
   for (size_t i = 0; indexed && i < rows->n; i++) {
     if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
     const uint64_t *final = clt_map_find(&finals, rows->items[i].config);

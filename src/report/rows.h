@@ -11,6 +11,7 @@ typedef struct clt_report_row {
   clt_reason reason;
   double time_s;  /* NaN if not correct */
   double cost;    /* what it is ordered by: clt_objective_cost; NaN: none */
+  double doubt;   /* clt_doubt */
   double spread;  /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
   double final_s, final_cost; /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */

@@ -15,12 +15,10 @@
 
 /* --- statistics --- */
 
-#define SIGNIFICANT 0.05            /* as usual */
-#define CERTAIN 0.001               /* the same question is asked after every round */
-#define MANY 200                    /* rounds from which on the binomial is as good as normal */
-#define MAD_TO_DEVIATION 1.4826     /* of normal numbers */
-#define MEDIAN_TO_MEAN_ERROR 1.2533 /* sqrt(pi / 2): the standard error of a median over that of a mean */
-#define KNOWN_WELL 0.3              /* a median whose error is this part of the tolerance: three errors are within it */
+#define SIGNIFICANT 0.05 /* as usual */
+#define CERTAIN 0.001    /* the same question is asked after every round */
+#define MANY 200         /* rounds from which on the binomial is as good as normal */
+#define KNOWN_WELL 0.3   /* a median whose error is this part of the tolerance: three errors are within it */
 
 double clt_sign_test(const double *a, const double *b, size_t n) {
   size_t wins = 0, decided = 0;
@@ -39,12 +37,6 @@ double clt_sign_test(const double *a, const double *b, size_t n) {
     term *= (double)k / (double)(decided - k + 1);
   }
   return fmin(p, 1);
-}
-
-double clt_median_error(const double *runs_s, size_t n) {
-  if (n < 2) return INFINITY;
-  double deviation = MAD_TO_DEVIATION * clt_mad(runs_s, n);
-  return MEDIAN_TO_MEAN_ERROR * deviation / sqrt((double)n) / clt_median(runs_s, n);
 }
 
 bool clt_rounds_judge(const clt_contender *c, size_t n, double tolerance, clt_standing *out) {
@@ -124,7 +116,6 @@ static int take_turn(entry *e, clt_measurement *result, clt_measurement *turn, c
   return rc;
 }
 
-/* One round is enough for a median, so the time limit goes before min_rounds. */
 static int play_rounds(entry *entries, clt_measurement *results, size_t n, const clt_evaluator_type *evaluator,
                        void *state, const clt_contest_policy *policy, clt_error *error) {
   size_t *indices = clt_new_array(n, sizeof *indices);
@@ -153,8 +144,10 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
       clt_measurement_release(&turns[k]);
     }
     done += n_done > 0 ? n_done : 1;
-    if (policy->max_total_s > 0 && clt_now_s() - begin_s > policy->max_total_s) break;
+    double took_s = clt_now_s() - begin_s;
+    if (policy->max_total_s > 0 && took_s > policy->max_total_s) break;
     if (rc || done < policy->min_rounds) continue;
+    if (policy->enough_s > 0 && took_s > policy->enough_s) break;
     /* Who is beaten is judged anew each time: the leader may change, and with it who is behind. */
     for (size_t i = 0; i < n; i++) {
       const series *costs = &entries[i].costs;
@@ -212,8 +205,9 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
 #define MAX_ATTEMPTS 4 /* how often the next best take the place of rejected ones */
 #define MIN_ROUNDS 5   /* the fewest that can be significant: 1 in 32 by chance */
 #define MAX_ROUNDS 2000
-/* A contest takes at most a tenth of the user's time limit, half of what the search took or two seconds, whichever is
- * more, and twenty: it is to be felt as the end of the search. */
+/* A contest takes at most a tenth of the user's time limit, and twenty seconds. Beyond its fewest rounds it takes half
+ * of what the search took or two seconds, whichever is more: it is to be felt as the end of the search, but where all
+ * was known already that took no time, and one round decides nothing. */
 #define SHARE_OF_TIME 0.1
 #define SHARE_OF_SEARCH 0.5
 #define ALWAYS_S 2.0
@@ -327,12 +321,12 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
 }
 
 static int compare_field(finals *f, clt_session *s, clt_error *error) {
-  double limit_s = fmin(fmax(SHARE_OF_SEARCH * (clt_now_s() - s->start_s), ALWAYS_S), MAX_TOTAL_S);
-  double share_s = SHARE_OF_TIME * s->settings->time_s;
-  if (share_s > 0 && share_s < limit_s) limit_s = share_s;
+  const double enough_s = fmax(SHARE_OF_SEARCH * (clt_now_s() - s->start_s), ALWAYS_S);
+  const double share_s = SHARE_OF_TIME * s->settings->time_s, limit_s = share_s > 0 ? share_s : MAX_TOTAL_S;
   /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
-  const clt_contest_policy policy = {MIN_ROUNDS, most, limit_s, s->tolerance, s->loop.objective};
+  const clt_contest_policy policy = {MIN_ROUNDS,       most, enough_s, fmin(limit_s, MAX_TOTAL_S), s->tolerance,
+                                     s->loop.objective};
   int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
   if (rc) return rc;
   clt_measurement *fastest = NULL;

@@ -159,6 +159,7 @@ int clt_sources_add_stored(clt_sources *out, const clt_space *space, const clt_o
 /* Rounds end when the leader's median is ahead with significance, or within tolerance of all others, or at a limit. */
 typedef struct clt_contest_policy {
   unsigned min_rounds, max_rounds;
+  double enough_s;                /* no round beyond min_rounds begins after it; 0: no limit */
   double max_total_s;             /* no round begins after it, whatever min_rounds says; 0: no limit */
   double tolerance;               /* relative */
   const clt_objective *objective; /* what is compared; NULL: times */
@@ -179,11 +180,6 @@ int clt_verify_config(clt_measurement *out, double *quality, const clt_instance 
 /* The probability that the one with the more wins in paired rounds would win as often by chance (one-sided sign test;
  * ties are left out). 1 for no rounds. */
 double clt_sign_test(const double *a, const double *b, size_t n);
-
-/* How far the median of n runs may be from the truth, relative to it: its standard error, from the median absolute
- * deviation as if the runs were normal (Rousseeuw and Croux, "Alternatives to the median absolute deviation", 1993,
- * section 1, for the factor). 0 for runs that are all equal; infinite for fewer than two. */
-double clt_median_error(const double *runs_s, size_t n);
 
 /* The costs of a finalist's runs so far, or of its turns; NULL: it is out. The k-th ones of two finalists belong to one
  * round, unless one of them was left out of some rounds. */

@@ -325,6 +325,10 @@ static void finalists_decide_which_is_the_best(void **state) {
   add(&s, CLT_RECORD_FINALIST, 0, 1);
   add(&s, CLT_RECORD_FINALIST, 0, 1.5);
   add(&s, CLT_RECORD_FINALIST, 1, 1.2);
+  clt_measurement single = make_measurement(1, 0.1); /* less well founded */
+  single.n_runs = 1;
+  assert_int_equal(
+      clt_store_add(s.store, &s.key, clt_instance_space(s.instance), CLT_RECORD_FINALIST, &single, NULL), 0);
   assert_int_equal(clt_tuning_of_instance(&t, NULL, s.store, s.instance, NULL), 0);
   assert_true(t.rows.items[0].final_s == 1.5 && t.rows.items[1].final_s == 1.2);
   assert_int_equal(clt_tuning_best(&t), 1);

@@ -151,15 +151,23 @@ static void who_is_beaten_rests_and_others_go_on(void **state) {
   for (size_t i = 0; i < 3; i++) clt_measurement_release(&m[i]);
 }
 
-static void the_time_limit_is_obeyed_after_any_round(void **state) {
+/* Where all was known already a search takes no time, but a single round decides nothing. */
+static void what_is_enough_goes_beyond_the_fewest_rounds(void **state) {
   (void)state;
-  fake_evaluator f = {.energy_J = NAN};
-  const clt_contest_policy policy = {.min_rounds = 5, .max_rounds = 20, .max_total_s = 1e-12};
-  clt_measurement m[2];
-  assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 3}, 2, &policy, m, NULL), 0);
-  for (size_t i = 0; i < 2; i++) {
-    assert_int_equal(m[i].n_runs, 1);
-    clt_measurement_release(&m[i]);
+  const struct {
+    double enough_s, max_total_s;
+    size_t n_runs;
+  } cases[] = {{1e-12, 0, 5}, {0, 1e-12, 1}, {0, 0, 20}};
+  for (size_t i = 0; i < 3; i++) {
+    fake_evaluator f = {.energy_J = NAN};
+    const clt_contest_policy policy = {
+        .min_rounds = 5, .max_rounds = 20, .enough_s = cases[i].enough_s, .max_total_s = cases[i].max_total_s};
+    clt_measurement m[2]; /* of the same, which no number of rounds tells apart */
+    assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 2}, 2, &policy, m, NULL), 0);
+    for (size_t k = 0; k < 2; k++) {
+      assert_int_equal(m[k].n_runs, cases[i].n_runs);
+      clt_measurement_release(&m[k]);
+    }
   }
 }
 
@@ -198,7 +206,7 @@ int main(void) {
       cmocka_unit_test(who_is_beaten_may_come_back),
       cmocka_unit_test(whoever_stands_is_ranked_by_median),
       cmocka_unit_test(who_is_beaten_rests_and_others_go_on),
-      cmocka_unit_test(the_time_limit_is_obeyed_after_any_round),
+      cmocka_unit_test(what_is_enough_goes_beyond_the_fewest_rounds),
       cmocka_unit_test(short_runs_are_repeated_in_a_turn),
       cmocka_unit_test(an_error_leaves_nothing_to_be_freed),
   };
