@@ -15,7 +15,8 @@ CLT_BEGIN_C
   X(CLT_CORRECTNESS, "correctness")  \
   X(CLT_TIMEOUT, "timeout")
 
-/* The finer reason, its invalidity, its name, and what it means. */
+/* The finer reason, its invalidity, its name, and what it means. What was abandoned is slow, as far as anybody knows; the
+ * others are failures. */
 #define CLT_REASON_TABLE(X)                                                                                       \
   X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                        \
   X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")                    \
@@ -37,7 +38,8 @@ CLT_BEGIN_C
   X(CLT_REASON_BAD_FIGURE, CLT_RUNTIME, "bad-figure", "the figure of merit is not a positive number")             \
   X(CLT_REASON_REFUSED, CLT_RUNTIME, "refused", "the program itself calls the configuration invalid")             \
   X(CLT_REASON_CHECK_FAILED, CLT_CORRECTNESS, "check-failed", "the check command did not accept the result")      \
-  X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")
+  X(CLT_REASON_UNKNOWN, CLT_RUNTIME, "unknown", "failed for a reason that was not recorded")                      \
+  X(CLT_REASON_ABANDONED, CLT_TIMEOUT, "abandoned", "ran many times as long as the best, and was ended")
 
 typedef enum clt_invalidity {
 #define CLT_INVALIDITY_ENUM(id, name) id,

@@ -299,11 +299,14 @@ void cli_progress_update(cli_progress *progress, const clt_progress *now) {
   progress->next_s = now->elapsed_s + (progress->terminal ? TERMINAL_PERIOD_S : PLAIN_PERIOD_S);
   char text[400], best[96], left[32], failed[160] = "", total[32] = "", known[40] = "";
   size_t used = 0;
-  for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++)
-    if (clt_tune_n_invalid(now->so_far, (clt_invalidity)i) && used < sizeof failed)
+  const int64_t n_slow = clt_tune_n_failed(NULL, now->so_far, CLT_REASON_ABANDONED);
+  for (int i = CLT_CORRECT + 1; i < CLT_N_INVALIDITIES; i++) {
+    const int64_t n = clt_tune_n_invalid(now->so_far, (clt_invalidity)i) - (i == CLT_TIMEOUT ? n_slow : 0);
+    if (n && used < sizeof failed)
       used += (size_t)snprintf(failed + used, sizeof failed - used, "%s%s %lld",
-                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i),
-                               (long long)clt_tune_n_invalid(now->so_far, (clt_invalidity)i));
+                               used ? ", " : "  failed: ", clt_invalidity_name((clt_invalidity)i), (long long)n);
+  }
+  if (n_slow && used < sizeof failed) snprintf(failed + used, sizeof failed - used, "  slow: %lld", (long long)n_slow);
   if (now->so_far->reused > 0) snprintf(known, sizeof known, "  %lld known", (long long)now->so_far->reused);
   if (now->total > 0) snprintf(total, sizeof total, "/%lld", (long long)now->total);
   /* What is left: of the work at the present rate, or of the time limit. */

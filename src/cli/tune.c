@@ -111,15 +111,17 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
     clt_config first;
     int64_t n = clt_tune_n_failed(&first, r, (clt_reason)i);
     if (n == 0) continue;
+    const bool slow = i == CLT_REASON_ABANDONED;
     char *example = clt_config_string(clt_instance_space(tuning->subject.instance), first);
-    printf("failed              %lld %s, e.g. %s\n", (long long)n, clt_reason_name((clt_reason)i),
+    printf("%-20s%lld %s, e.g. %s\n", slow ? "slow" : "failed", (long long)n,
+           slow ? "ended far behind the best (--run-timeout-factor)" : clt_reason_name((clt_reason)i),
            example ? example : "?");
     free(example);
   }
   if (r->n_machine_busy)
     printf("machine was busy    %lld times a configuration was given more time than its limit\n",
            (long long)r->n_machine_busy);
-  if (r->evaluations > r->n_correct)
+  if (r->evaluations > r->n_correct + clt_tune_n_failed(NULL, r, CLT_REASON_ABANDONED))
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
@@ -214,14 +216,17 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_t *evaluations =
       json_pack("{s:I, s:I, s:I, s:I}", "total", (json_int_t)r->evaluations, "measured", (json_int_t)r->measured,
                 "reused", (json_int_t)r->reused, "aliased", (json_int_t)r->aliased);
+  const json_int_t abandoned = clt_tune_n_failed(NULL, r, CLT_REASON_ABANDONED);
   for (int i = 0; i < CLT_N_INVALIDITIES; i++)
-    json_object_set_new(evaluations, clt_invalidity_name((clt_invalidity)i),
-                        json_integer((json_int_t)clt_tune_n_invalid(r, (clt_invalidity)i)));
+    json_object_set_new(
+        evaluations, clt_invalidity_name((clt_invalidity)i),
+        json_integer((json_int_t)clt_tune_n_invalid(r, (clt_invalidity)i) - (i == CLT_TIMEOUT ? abandoned : 0)));
+  json_object_set_new(evaluations, "abandoned", json_integer(abandoned));
   json_object_set_new(evaluations, "confirmed_alone", json_integer((json_int_t)r->n_confirmed_alone));
   json_t *reasons = json_object();
   for (int i = CLT_REASON_NONE + 1; i < CLT_N_REASONS; i++) {
     json_int_t n = clt_tune_n_failed(NULL, r, (clt_reason)i);
-    if (n) json_object_set_new(reasons, clt_reason_name((clt_reason)i), json_integer(n));
+    if (n && i != CLT_REASON_ABANDONED) json_object_set_new(reasons, clt_reason_name((clt_reason)i), json_integer(n));
   }
   bool sampled = r->timed_beside.config != CLT_CONFIG_NONE;
   /* What a program was ranked by, in its own unit. */

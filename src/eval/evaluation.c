@@ -280,14 +280,17 @@ int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   return rc ? rc : build_next(e, error);
 }
 
-int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
+/* How long a run may take in view of the best; at most the timeout. */
+static double run_limit_s(const clt_evaluation *e) {
   const clt_command_options *o = &e->all->options;
-  double limit_s = o->run_timeout_s;
   const clt_figure *figure = &e->all->command->figure;
   bool best_is_time = figure->source == CLT_FIGURE_WALL && clt_figure_is_time(figure);
-  if (best_is_time && o->run_timeout_factor > 0 && e->best_cost > 0)
-    limit_s = fmin(limit_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_cost));
-  return start_program(e, &e->all->command->run, limit_s, CLT_EVALUATION_RUNNING, error);
+  if (!best_is_time || o->run_timeout_factor <= 0 || e->best_cost <= 0) return o->run_timeout_s;
+  return fmin(o->run_timeout_s, fmax(o->run_timeout_floor_s, o->run_timeout_factor * e->best_cost));
+}
+
+int clt_evaluation_run(clt_evaluation *e, clt_error *error) {
+  return start_program(e, &e->all->command->run, run_limit_s(e), CLT_EVALUATION_RUNNING, error);
 }
 
 bool clt_evaluation_active(const clt_evaluation *e) {
@@ -298,12 +301,13 @@ bool clt_evaluation_active(const clt_evaluation *e) {
 /* --- what became of them --- */
 
 /* Why a program that ended has failed; NONE: it has not. */
-static clt_reason judge_end(clt_evaluation_stage stage, const clt_program_end *end) {
-  bool building = stage == CLT_EVALUATION_BUILDING;
+static clt_reason judge_end(const clt_evaluation *e, const clt_program_end *end) {
+  const clt_evaluation_stage stage = e->stage;
+  bool building = stage == CLT_EVALUATION_BUILDING, slow = run_limit_s(e) < e->all->options.run_timeout_s;
   if (!end->started) return CLT_REASON_NOT_STARTED;
   if (!end->expired && WIFEXITED(end->status) && WEXITSTATUS(end->status) == 0) return CLT_REASON_NONE;
   if (stage == CLT_EVALUATION_CHECKING) return CLT_REASON_CHECK_FAILED;
-  if (end->expired) return building ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
+  if (end->expired) return building ? CLT_REASON_COMPILE_TIMEOUT : slow ? CLT_REASON_ABANDONED : CLT_REASON_RUN_TIMEOUT;
   if (WIFSIGNALED(end->status)) return building ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   return building ? CLT_REASON_COMPILE_ERROR : CLT_REASON_EXIT_STATUS;
 }
@@ -334,7 +338,7 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   bool running = e->stage == CLT_EVALUATION_RUNNING;
   if (e->stage == CLT_EVALUATION_BUILDING) m->phases.build_s += end.wall_s;
   if (e->stage == CLT_EVALUATION_CHECKING) m->phases.verify_s += end.wall_s;
-  clt_reason reason = judge_end(e->stage, &end);
+  clt_reason reason = judge_end(e, &end);
   if (reason == CLT_REASON_NONE && running) reason = take_figure(&figure, e, &end, why, sizeof why);
   if (reason != CLT_REASON_NONE) {
     char *story = clt_program_story(e->process, e->words, &end);

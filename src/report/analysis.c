@@ -17,7 +17,7 @@
 
 typedef struct member {
   size_t group;
-  double cost; /* NaN: failed */
+  double cost; /* NaN: failed; infinite: slow (CLT_REASON_ABANDONED) */
 } member;
 
 static int by_group_then_cost(const void *a, const void *b) {
@@ -39,7 +39,7 @@ static clt_effect sum_up(const member *members, size_t n) {
   clt_effect effect = {.n = n, .least = NAN, .lower_quartile = NAN, .median = NAN, .upper_quartile = NAN};
   size_t n_correct = 0;
   while (n_correct < n && isfinite(members[n_correct].cost)) n_correct++;
-  effect.n_failed = n - n_correct;
+  for (size_t i = n_correct; i < n; i++) effect.n_failed += isnan(members[i].cost) != 0;
   if (n_correct == 0) return effect;
   effect.least = members[0].cost;
   effect.lower_quartile = quantile(members, n_correct, 0.25);
@@ -58,7 +58,10 @@ int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning,
     free(effects);
     return clt_fail_memory(error);
   }
-  for (size_t i = 0; i < n; i++) members[i] = (member){groups[i], tuning->rows.items[i].cost};
+  for (size_t i = 0; i < n; i++) {
+    const clt_report_row *row = &tuning->rows.items[i];
+    members[i] = (member){groups[i], row->reason == CLT_REASON_ABANDONED ? INFINITY : row->cost};
+  }
   if (n) qsort(members, n, sizeof *members, by_group_then_cost);
   for (size_t g = 0; g < n_groups; g++) effects[g] = sum_up(NULL, 0);
   for (size_t first = 0, end; first < n; first = end) {

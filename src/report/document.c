@@ -187,7 +187,7 @@ static json_t *reasons_json(draft *d, bool texts) {
   json_t *reasons = json_object();
   for (size_t i = 0; i < d->t->rows.n; i++) counts[d->t->rows.items[i].reason]++;
   for (int r = CLT_REASON_NONE + 1; r < CLT_N_REASONS; r++)
-    if (counts[r])
+    if (counts[r] && r != CLT_REASON_ABANDONED)
       put(d, reasons, clt_reason_name((clt_reason)r),
           texts ? json_string(clt_reason_text((clt_reason)r)) : json_integer(counts[r]));
   return reasons;
@@ -201,7 +201,7 @@ static json_t *failing_json(draft *d) {
     double share;
   } most[MOST_FAILING];
   size_t n_most = 0, n = d->t->rows.n;
-  double of_all = (double)(n - d->t->n_correct) / (double)n;
+  double of_all = (double)(n - d->t->n_correct - d->t->n_abandoned) / (double)n;
   for (size_t i = 0; i < d->n_factors; i++) {
     const factor *f = &d->factors[i];
     for (size_t v = 0; v < f->parameter->n_values; v++) {
@@ -317,6 +317,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   put(&d, json, "device", device_json(tuning->device_info));
   put(&d, json, "configurations", json_integer((json_int_t)tuning->rows.n));
   put(&d, json, "correct", json_integer((json_int_t)tuning->n_correct));
+  put(&d, json, "abandoned", json_integer((json_int_t)tuning->n_abandoned));
   put(&d, json, "valid", json_integer((json_int_t)clt_space_valid(tuning->space)));
   put(&d, json, "whole_space", json_boolean(tuning->own_space == NULL));
   put(&d, json, "reasons", reasons_json(&d, false));

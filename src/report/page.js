@@ -230,12 +230,13 @@
   // --- parts of a tuning ---
   const stepNear = (t) => t.progress.find((s) => ratio(t, s.best_value,
     t.progress[t.progress.length - 1].best_value) <= NEAR);
+  const failedOf = (t) => t.configurations - t.correct - t.abandoned;
   const ranked = (t) => t.ranking.map((i) => t.parameters[i]);
 
   function facts(t, form) {
     const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value,
       el("small", null, small)));
-    const failed = t.configurations - t.correct, list = [];
+    const failed = failedOf(t), list = [];
     if (t.best) {
       const gain = ratio(t, t.median_value, t.best.value);
       list.push(fact("best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
@@ -247,7 +248,8 @@
     }
     list.push(fact("", "Configurations", count(t.configurations), t.whole_space ? `of ${count(t.valid)} valid ones`
       : "that the store has"),
-      fact("", "Failed", count(failed), percent(failed / t.configurations, 1) + " of them"));
+      fact("", "Failed", count(failed), percent(failed / t.configurations, 1) + " of them" +
+        (t.abandoned ? `; ${count(t.abandoned)} slow: ended far behind the best` : "")));
     if (t.model) list.push(fact("", "Model errs by", percent(t.model.mean_relative_error, 1),
       "in the mean, on rows not trained on"));
     return [!isTime(t) && el("p", null, `To be ${t.objective.goal}d: ${form.title}.`), el("dl", {class: "facts"}, list),
@@ -353,7 +355,7 @@
   function failures(t) {
     const share = (n, of) => [cell("td", "n", count(n)), cell("td", "n", percent(n / of, 1)), el("td", null,
       bar(n / of))];
-    const failed = t.configurations - t.correct;
+    const failed = failedOf(t);
     return [table("Failures by reason", [["reason"], ["rows", "n"], ["share", "n"], [""], ["what it means"]],
       Object.entries(t.reasons).map(([name, n]) => el("tr", null, cell("th", "", name), share(n, t.configurations),
         el("td", {class: "flow"}, t.reason_texts[name])))),
@@ -387,7 +389,7 @@
     ["parameters", "What parameters do", (t) => t.ranking.length > 0, parameters],
     ["pairs", "Two parameters together", (t) => t.pairs && t.best, pairs],
     ["model", "Predicted and measured", (t) => t.progress.length > 0, model],
-    ["failures", "What failed", (t) => t.correct < t.configurations, failures],
+    ["failures", "What failed", (t) => failedOf(t) > 0, failures],
     ["device", "The device", (t) => t.device || t.key, device]];
   const titleOf = (part, t) => typeof part[1] === "string" ? part[1] : part[1](t);
   const partsOf = (t) => PARTS.filter((part) => part[2](t));
@@ -403,7 +405,7 @@
       i < CURVES && key("k" + (i + 1)),
       el("a", {href: "#r" + (i + 1)}, `${i + 1} ${t.title}`)), el("td", {class: "flow"}, t.sizes),
     el("td", {class: "flow"}, t.device ? t.device.name : t.key), cell("td", "n", count(t.configurations)),
-    cell("td", "n", count(t.configurations - t.correct)), cell("td", "n", formOf(t, t.best_value).full(t.best_value)),
+    cell("td", "n", count(failedOf(t))), cell("td", "n", formOf(t, t.best_value).full(t.best_value)),
     cell("td", "n", t.progress.length ? count(stepNear(t).evaluation) : "")));
     return el("section", {"aria-labelledby": "compared"}, el("h2", {id: "compared"}, "Side by side"),
       relative && el("p", null,

@@ -80,7 +80,10 @@ static int finish_tuning(clt_tuning *t, clt_error *error) {
   int rc = join_rows(t, error);
   if (rc) return rc;
   if (t->rows.n == 0) return clt_fail(error, CLT_E_NOT_FOUND, "nothing is known of '%s'", t->title);
-  for (size_t i = 0; i < t->rows.n; i++) t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
+  for (size_t i = 0; i < t->rows.n; i++) {
+    t->n_correct += t->rows.items[i].reason == CLT_REASON_NONE;
+    t->n_abandoned += t->rows.items[i].reason == CLT_REASON_ABANDONED;
+  }
   return CLT_OK;
 }
 

@@ -29,7 +29,7 @@ typedef struct clt_tuning {
   char *title, *device, *sizes;
   clt_device_info *device_info; /* NULL: not known */
   clt_report_rows rows, finalists;
-  size_t n_correct;
+  size_t n_correct, n_abandoned;
 } clt_tuning;
 
 /* See report.h. Release also on failure. */

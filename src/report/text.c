@@ -96,8 +96,11 @@ static void put_head(const sheet *s, const json_t *document) {
                     clt_json_string(device, "name"), clt_json_string(device, "platform_name"),
                     clt_json_string(device, "device_version"), count_of(device, "compute_units"),
                     count_of(device, "local_memory_bytes") / 1024, count_of(device, "max_work_group_size"));
-  clt_text_printf(s->out, "\n%zu configurations, %zu correct, of %zu %s ones\n", count_of(s->json, "configurations"),
-                  count_of(s->json, "correct"), count_of(s->json, "valid"),
+  clt_text_printf(s->out, "\n%zu configurations, %zu correct", count_of(s->json, "configurations"),
+                  count_of(s->json, "correct"));
+  if (count_of(s->json, "abandoned"))
+    clt_text_printf(s->out, ", %zu slow (ended far behind the best)", count_of(s->json, "abandoned"));
+  clt_text_printf(s->out, ", of %zu %s ones\n", count_of(s->json, "valid"),
                   is_set(s->json, "whole_space") ? "valid" : "known");
   if (strcmp(name, "figure") == 0)
     clt_text_printf(s->out, "figure: %s%sthe %s the better\n", s->unit, s->unit[0] ? ", " : "",

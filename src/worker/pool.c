@@ -158,8 +158,10 @@ static int lose_process(clt_pool *pool, clt_pool_worker *worker, bool expired, c
   clt_outcome outcome = {.unheard = !expired && !process->heard,
                          .late = expired && process->starved,
                          .asleep = expired && process->asleep};
+  /* Longer than it had because of the best is slow; longer than any may take is a failure. */
+  const bool slow = expired && phase == CLT_PHASE_RUNNING && process->limits.run_s < pool->setup.run_timeout_s;
   if (expired)
-    outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : CLT_REASON_RUN_TIMEOUT;
+    outcome.reason = compiling ? CLT_REASON_COMPILE_TIMEOUT : slow ? CLT_REASON_ABANDONED : CLT_REASON_RUN_TIMEOUT;
   else
     outcome.reason = compiling ? CLT_REASON_COMPILE_CRASH : CLT_REASON_RUN_CRASH;
   char *why = stop_process(pool, worker, !expired, !busy || outcome.unheard);

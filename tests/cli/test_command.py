@@ -264,6 +264,13 @@ esac
         self.assertIn("killed by SIGSEGV", self.log_of("a=1 b=2"))
         self.assertIn("no such flag", self.log_of("a=3 b=1"))
 
+    def test_what_takes_far_longer_than_the_best_is_slow_and_no_failure(self):
+        self.program("run.sh", "#!/bin/sh\n[ $a$b = 10 ] || exec sleep 1000\n")
+        self.problem(Files=["run.sh"], Run=["./run.sh"])
+        answer = self.all("--run-timeout-floor", "0.05", "--budget", "3")
+        self.assertEqual(answer["reasons"], {})
+        self.assertEqual((answer["evaluations"]["abandoned"], answer["evaluations"]["timeout"]), (2, 0))
+
     def test_a_program_that_is_not_there(self):
         self.problem(Run=["./gone"])
         run = self.clatune("tune", "p.json", "--no-store", "--budget", "2", "--json", expect=4)

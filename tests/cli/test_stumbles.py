@@ -69,6 +69,24 @@ class PartOfAConfiguration(SimulatedTest):
         self.assertIn("there is no parameter 'ab'", said)
 
 
+class Slow(SimulatedTest):
+    def test_what_is_ended_far_behind_the_best_has_not_failed(self):
+        self.write_problem(4, 1)
+        self.simulate(time_s="1e-3 if a == 0 else 3600", waits=True)
+        arguments = ("--searcher", "exhaustive", "--finalists", "0", "--workers", "1", "--store", "s.sqlite")
+        run = self.clatune("tune", "copy.json", "--device", "Simulated", *arguments)
+        self.assertIn("slow                3 ended far behind the best (--run-timeout-factor), e.g. a=1 b=0\n", run.stdout)
+        for word in ("failed", "timeout:", "shows why"):
+            self.assertNotIn(word, run.stdout + run.stderr)
+        answer = self.tune(*arguments)
+        evaluations = answer["evaluations"]
+        self.assertEqual((evaluations["reused"], evaluations["correct"], evaluations["abandoned"], evaluations["timeout"],
+                          answer["reasons"]), (4, 1, 3, 0, {}))
+        report = self.clatune("report", "copy.json", "--device", "Simulated", "--store", "s.sqlite").stdout
+        self.assertIn("4 configurations, 1 correct, 3 slow (ended far behind the best), of 4 valid ones\n", report)
+        self.assertNotIn("Failures", report)
+
+
 class NoStore(SimulatedTest):
     def test_one_answer_and_no_file_made(self):
         for reader in READERS:

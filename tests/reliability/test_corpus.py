@@ -23,9 +23,9 @@ EXPECTED = {
     "one_after": {"out-of-bounds"}, "one_before": {"out-of-bounds"},
     "input_after": {"out-of-bounds"}, "input_before": {"out-of-bounds"},
     "input_changed": {"out-of-bounds", "wrong-output"} | CRASH,
-    "infinite_loop": {"run-timeout"},
-    "divergent_barrier": {"none", "wrong-output", "run-timeout", "compile-error"} | CRASH,
-    "unroll_bomb": {"none", "wrong-output", "compile-timeout", "run-timeout", "out-of-memory"} | CRASH,
+    "infinite_loop": {"run-timeout", "abandoned"},
+    "divergent_barrier": {"none", "wrong-output", "run-timeout", "abandoned", "compile-error"} | CRASH,
+    "unroll_bomb": {"none", "wrong-output", "compile-timeout", "run-timeout", "abandoned", "out-of-memory"} | CRASH,
     "memory_bomb": {"compile-timeout", "compile-error", "compile-crash", "out-of-memory"},
     "local_memory": {"kernel-limit", "compile-error", "launch", "out-of-memory"},
     "divide_by_zero": {"wrong-output"} | CRASH,
@@ -33,7 +33,7 @@ EXPECTED = {
     # One that is far behind the best is run only once.
     "second_launch": {"wrong-output"}, "first_launch": {"wrong-output", "none"},
     "syntax": {"compile-error"},
-    "slow": {"none", "run-timeout"},
+    "slow": {"none", "run-timeout", "abandoned"},
 }
 # What ends by a limit of time alone, and so costs seconds: with one size of work-group.
 LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
@@ -42,9 +42,9 @@ LIMITED = ("infinite_loop", "unroll_bomb", "memory_bomb")
 # work-items run in step, on Intel's runtime sixteen, so that a work-group of so many has no race.
 PECULIAR = {"intel": {"race": {"wrong-output", "none"}},
             "rusticl": {"race": {"wrong-output", "none"},
-                        "infinite_loop": {"run-timeout", "wrong-output"},
-                        "far_after": {"none", "wrong-output", "run-error", "run-timeout"} | CRASH,
-                        "far_before": {"none", "wrong-output", "run-error", "run-timeout"} | CRASH}}
+                        "infinite_loop": {"run-timeout", "abandoned", "wrong-output"},
+                        "far_after": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH,
+                        "far_before": {"none", "wrong-output", "run-error", "run-timeout", "abandoned"} | CRASH}}
 
 
 # Of floats.json and wholes.json. What is not here has to be wrong-output. LATE shows in a later launch only, and one that is

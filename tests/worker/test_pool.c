@@ -80,7 +80,7 @@ static void runs_may_take_a_multiple_of_the_best_so_far(void **state) {
   assert_true(fabs(clt_pool_deadlines(pool, 5e-3).run_s - 0.5) < 1e-9);
   assert_int_equal(clt_pool_submit(pool, HANG_RUN, 1e-4, NULL), 0);
   assert_int_equal(clt_pool_wait(pool, &m, 60, NULL), 0);
-  expect(&m, CLT_REASON_RUN_TIMEOUT);
+  expect(&m, CLT_REASON_ABANDONED); /* slow, as far as anybody knows; only run_timeout_s makes it a failure */
   clt_measurement_release(&m);
   close_pool(pool);
 }
