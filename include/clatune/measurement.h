@@ -15,8 +15,8 @@ CLT_BEGIN_C
   X(CLT_CORRECTNESS, "correctness")  \
   X(CLT_TIMEOUT, "timeout")
 
-/* The finer reason, its invalidity, its name, and what it means. What was abandoned is slow, as far as anybody knows; the
- * others are failures. */
+/* The finer reason, its invalidity, its name, and what it means. What was abandoned is slow, as far as anybody knows;
+ * the others are failures. */
 #define CLT_REASON_TABLE(X)                                                                                       \
   X(CLT_REASON_NONE, CLT_CORRECT, "none", "ran and gave the right result")                                        \
   X(CLT_REASON_CONDITION, CLT_CONSTRAINTS, "condition", "violates a condition of the problem")                    \

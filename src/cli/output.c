@@ -234,11 +234,7 @@ void cli_print_metrics(const clt_objective *o, const clt_measurement *m, int wid
 }
 
 const char *cli_value(char out[96], const clt_objective *o, double value) {
-  const char *unit = clt_objective_unit(o);
-  if (!isfinite(value)) return strcpy(out, "-");
-  if (strcmp(unit, "s") == 0) return clt_time_text(out, value);
-  snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
-  return out;
+  return clt_objective_value_text(out, o, value);
 }
 
 const char *cli_objective_text(char out[160], const clt_objective *o) {

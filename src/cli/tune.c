@@ -150,6 +150,7 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
     else
       print_improvement(tuning->objective, r);
   }
+  for (size_t i = 0; i < r->n_notes; i++) printf("%-20s%s\n", i == 0 ? "notes" : "", r->notes[i]);
   print_checks(tuning, r);
   cli_print_quality(tuning->subject.problem, r->quality, 20);
   print_evaluations(tuning, r);
@@ -270,6 +271,9 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "phases", phases);
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "machine_busy", json_integer((json_int_t)r->n_machine_busy));
+  json_t *notes = json_array();
+  for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
+  json_object_set_new(out, "notes", notes);
   json_object_set_new(out, "stopped", json_boolean(r->stopped));
   json_object_set_new(out, "ended_by", json_string(clt_ending_name(r->ending)));
   if (tuning->results) json_object_set(out, "results", tuning->results);

@@ -233,6 +233,14 @@ double clt_objective_cost(const clt_objective *o, const clt_measurement *m) {
   return clt_objective_exchange(o, clt_objective_value(o, m));
 }
 
+const char *clt_objective_value_text(char out[96], const clt_objective *o, double value) {
+  const char *unit = clt_objective_unit(o);
+  if (!isfinite(value)) return strcpy(out, "-");
+  if (strcmp(unit, "s") == 0) return clt_time_text(out, value);
+  clt_snprintf(out, 96, "%.4g%s%.60s", value, unit[0] ? " " : "", unit);
+  return out;
+}
+
 double clt_objective_standard_cost(const clt_objective *o, const clt_measurement *m) {
   size_t standard = clt_objective_standard(o);
   return exchange_by(o->metrics[standard].goal, clt_objective_metric_value(o, standard, m));

@@ -51,6 +51,8 @@ double clt_objective_value(const clt_objective *objective, const clt_measurement
 double clt_objective_cost(const clt_objective *objective, const clt_measurement *measurement);
 /* From a value to its cost; it is its own inverse, so also back. */
 double clt_objective_exchange(const clt_objective *objective, double value_or_cost);
+/* A value as people read it: "25.9 ms", "1.2 GFLOP/s"; "-" where it is none. Returns out. */
+const char *clt_objective_value_text(char out[96], const clt_objective *objective, double value);
 
 /* All metrics: "time", "energy", "figure" where there is one, the problem's, and the objective's expression where it
  * has no name. The last two parts of clt_metric may be "" and CLT_GOAL_NOT_STATED. */

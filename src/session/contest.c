@@ -288,12 +288,17 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
     }
   }
   if (rc) return rc;
+  for (size_t k = 0; k < s->n_ranked; k++) {
+    clt_ranked *ranked = &s->ranked[k];
+    if (ranked->config != m->config) continue;
+    ranked->rejected = m->reason;
+    ranked->final_cost = correct ? clt_objective_cost(l->objective, m) : NAN;
+    ranked->final_spread = clt_spread(m);
+  }
   if (correct) {
     if (i < f->n_field) f->configs[f->n_standing++] = m->config;
     return CLT_OK;
   }
-  for (size_t k = 0; k < s->n_ranked; k++)
-    if (s->ranked[k].config == m->config) s->ranked[k].rejected = true;
   f->n_rejected += i < f->n_field;
   warn_of(s, m->config, clt_reason_text(m->reason), m->log);
   return CLT_OK;

@@ -1,6 +1,10 @@
 /* What a session leaves behind: counts, the best, the medians; and what it says on the way there. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
@@ -29,6 +33,8 @@ void clt_tune_result_free(clt_tune_result *result) {
   clt_measurement_release(&result->default_measurement);
   clt_measurement_release(&result->timed_beside);
   free(result->second_size);
+  for (size_t i = 0; i < result->n_notes; i++) free(result->notes[i]);
+  free(result->notes);
   free(result);
 }
 
@@ -137,6 +143,7 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
                                             .time_s = m->time_s,
                                             .cost = cost,
                                             .median_cost = clt_objective_cost(s->loop.objective, &at_median),
+                                            .final_cost = NAN,
                                             .spread = m->n_runs < 3 || isnan(median) ? -1
                                                       : larger                       ? highest / median - 1
                                                                                      : median / lowest - 1};
@@ -151,16 +158,134 @@ int clt_session_count(clt_session *s, clt_config asked, double cost, const clt_m
   return clt_session_keep(&result->default_measurement, asked, m, error);
 }
 
+/* --- what belongs beside the result --- */
+
+#define APART 0.25       /* beyond the spreads: what is warm or cold makes a tenth, a neighbour's burst a few of them */
+#define OTHERS_SHARE 0.1 /* of the processors' time; an idle desktop takes less */
+#define OTHERS_S 1.0     /* less is too short to say */
+
+clt_load clt_load_now(void) {
+  const clt_load unknown = {NAN, NAN, NAN};
+  clt_load load = {0};
+  /* As user, nice, system, idle, waiting for the disk, twice interrupts, taken by other guests of the host. */
+  long long ticks[8] = {0};
+  struct rusage own, children;
+  FILE *file = fopen("/proc/stat", "re");
+  const double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+  int n = file ? fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &ticks[0], &ticks[1], &ticks[2], &ticks[3],
+                        &ticks[4], &ticks[5], &ticks[6], &ticks[7])
+               : 0;
+  if (file) fclose(file);
+  if (n < 8 || getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children)) return unknown;
+  for (int i = 0; i < 8; i++) {
+    load.all_s += tick_s * (double)ticks[i];
+    if (i != 3 && i != 4) load.busy_s += tick_s * (double)ticks[i];
+  }
+  const struct timeval used[] = {own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime};
+  for (int i = 0; i < 4; i++) load.own_s += (double)used[i].tv_sec + 1e-6 * (double)used[i].tv_usec;
+  return load;
+}
+
+/* Takes the text; NULL: out of memory. */
+static int add_note(clt_tune_result *result, char *text, clt_error *error) {
+  char **notes = text ? realloc(result->notes, (result->n_notes + 1) * sizeof *notes) : NULL;
+  if (notes == NULL) return free(text), clt_fail_memory(error);
+  result->notes = notes;
+  notes[result->n_notes++] = text;
+  return CLT_OK;
+}
+
+/* Whether a search's median and that of the rounds at the end are further apart than both scatter. */
+static bool is_apart(const clt_ranked *r) {
+  const double scatter = fmax(r->spread, 0) + fmax(r->final_spread, 0);
+  return fabs(log(r->final_cost / r->median_cost)) > log(1 + APART + scatter); /* false for NaN */
+}
+
+static const char *cost_text(char out[96], const clt_session *s, double cost) {
+  return clt_objective_value_text(out, s->loop.objective, clt_objective_exchange(s->loop.objective, cost));
+}
+
+/* fastest: in the search, correct. */
+static int note_fastest(clt_session *s, const clt_ranked *fastest, clt_error *error) {
+  char name[512], cost[96], other[96], why[320];
+  const bool by_medians = fastest->rank > fastest->cost;
+  if (!s->result->best_is_finalist || fastest->config == s->result->best.config) return CLT_OK;
+  clt_config_print(name, sizeof name, s->loop.space, fastest->config);
+  if (fastest->rejected != CLT_REASON_NONE)
+    snprintf(why, sizeof why, "failed as a finalist: %s", clt_reason_text(fastest->rejected));
+  else if (!isnan(fastest->final_cost))
+    snprintf(why, sizeof why, "was not the best in the rounds at the end: %s there",
+             cost_text(other, s, fastest->final_cost));
+  else
+    snprintf(why, sizeof why, "was no finalist: %s%s",
+             by_medians ? "runs scatter, so medians choose, and its median is " : "memory does not suffice for all",
+             by_medians ? cost_text(other, s, fastest->median_cost) : "");
+  return add_note(s->result,
+                  clt_format("the best of the search, %s (%s), %s", name, cost_text(cost, s, fastest->cost), why),
+                  error);
+}
+
+/* Says what was disturbed, and by whom. Only the noise of devices can be told from a problem's. */
+static int note_noise(clt_session *s, clt_error *error) {
+  clt_tune_result *result = s->result;
+  const clt_config standard =
+      s->first == CLT_CONFIG_NONE ? CLT_CONFIG_NONE : clt_space_canonical(s->loop.space, s->first);
+  const clt_load now = clt_load_now();
+  const double all_s = now.all_s - s->load.all_s;
+  const double others_s = now.busy_s - s->load.busy_s - (now.own_s - s->load.own_s);
+  const clt_ranked *furthest = NULL;
+  const size_t n_before = result->n_notes;
+  size_t n_timed = 0, n_apart = 0;
+  double most = 0;
+  char name[512], before[96], after[96];
+  int rc = CLT_OK;
+  for (size_t i = 0; rc == CLT_OK && i < s->n_ranked; i++) {
+    const clt_ranked *r = &s->ranked[i];
+    const double apart = fabs(log(r->final_cost / r->median_cost));
+    n_timed += !isnan(r->final_cost);
+    if (!is_apart(r)) continue;
+    n_apart++;
+    if (apart > most) most = apart, furthest = r;
+    if (r->config == standard)
+      rc = add_note(result,
+                    clt_format("the default configuration took %s in the search and %s at the end: what is said of the "
+                               "gain is in doubt",
+                               cost_text(before, s, r->median_cost), cost_text(after, s, r->final_cost)),
+                    error);
+  }
+  if (furthest && rc == CLT_OK) {
+    clt_config_print(name, sizeof name, s->loop.space, furthest->config);
+    rc = add_note(result,
+                  clt_format("%zu of the %zu configurations that were timed again at the end differ from the search by "
+                             "more than their runs scatter, most of all %s: %s, then %s",
+                             n_apart, n_timed, name, cost_text(before, s, furthest->median_cost),
+                             cost_text(after, s, furthest->final_cost)),
+                  error);
+  }
+  if (rc == CLT_OK && others_s > OTHERS_S && others_s > OTHERS_SHARE * all_s)
+    rc = add_note(result, clt_format("other programs took %.0f %% of the processors' time", 100 * others_s / all_s),
+                  error);
+  if (rc == CLT_OK && result->n_notes > n_before)
+    rc =
+        add_note(result,
+                 strdup("on a quieter machine, the same command compares the best again (--finalists N: more of them), "
+                        "and with --fresh measures all again; --lock=no lets other tuners disturb"),
+                 error);
+  return rc;
+}
+
 int clt_session_summarise(clt_session *s, clt_error *error) {
   clt_tune_result *result = s->result;
   const clt_tune_settings *settings = s->settings;
   const clt_measurement *best = &result->best;
+  const clt_ranked *fastest = NULL;
   size_t n = s->n_ranked;
   double *values = clt_new_array(n, sizeof *values);
   if (best->config != CLT_CONFIG_NONE) result->best_spread = clt_spread(best);
   clt_session_report(s, &((clt_counted_result *)result)->search);
   for (size_t i = 0; i < n; i++) {
     if (s->ranked[i].cost >= result->least_cost) continue; /* false for the first */
+    fastest = &s->ranked[i];
     result->least_cost = s->ranked[i].cost;
     result->least_s = s->ranked[i].time_s;
   }
@@ -175,6 +300,9 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
     result->median_cost = clt_median(values, n);
   }
   free(values);
+  int rc = values ? CLT_OK : clt_fail_memory(error);
+  if (rc == CLT_OK && fastest) rc = note_fastest(s, fastest, error);
+  if (rc == CLT_OK && s->evaluator && s->evaluator->measures_device) rc = note_noise(s, error);
   result->wall_s = clt_now_s() - s->start_s;
-  return values ? CLT_OK : clt_fail_memory(error);
+  return rc;
 }

@@ -210,8 +210,17 @@ typedef struct clt_ranked {
   double cost, median_cost; /* by the least of its runs, and by their median */
   double spread;            /* of its runs: (median - least) / least; negative: too few runs to say */
   double rank;              /* what it is ranked by: one of the two costs */
-  bool rejected;            /* failed as a finalist */
+  clt_reason rejected;      /* why it failed as a finalist; CLT_REASON_NONE: it has not */
+  double final_cost;        /* as a finalist, by the median of its rounds; NaN: it was none, or failed */
+  double final_spread;      /* of these: median absolute deviation / median */
 } clt_ranked;
+
+/* Processor time since the machine was started, of all processors (/proc/stat): busy, and whatever they did; and what
+ * this process and those that it has waited for used of it. NaN where nobody can tell. */
+typedef struct clt_load {
+  double busy_s, all_s, own_s;
+} clt_load;
+clt_load clt_load_now(void);
 
 /* What a clt_tune_result points to. */
 typedef struct clt_counted_result {
@@ -228,6 +237,7 @@ typedef struct clt_session {
   double tolerance, confidence;
   clt_config first; /* the default; CLT_CONFIG_NONE: it is not evaluated */
   double start_s, last_progress_s;
+  clt_load load; /* at the start */
   bool in_contest;
   const clt_evaluator_type *evaluator;
   clt_evaluator_limits limits;

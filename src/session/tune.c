@@ -445,7 +445,11 @@ int clt_tune_run(clt_tune_result **out, const clt_tune_settings *settings, clt_e
   *out = NULL;
   int rc = clt_copy_settings(&copy, sizeof copy, settings, "clt_tune_settings", error);
   if (rc) return rc;
-  clt_session s = {.settings = &copy, .result = clt_result_new(), .first = CLT_CONFIG_NONE, .start_s = clt_now_s()};
+  clt_session s = {.settings = &copy,
+                   .result = clt_result_new(),
+                   .first = CLT_CONFIG_NONE,
+                   .start_s = clt_now_s(),
+                   .load = clt_load_now()};
   if (s.result == NULL) return clt_fail_memory(error);
   rc = open_session(&s, error);
   if (rc == CLT_OK) rc = clt_session_search(&s, error);

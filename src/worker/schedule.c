@@ -77,8 +77,8 @@ static clt_company find_proof(clt_job *job, const clt_pool_worker *worker, const
     job->was_late = true;
     return job->company == CLT_AMONG_OTHERS ? CLT_ALONE : CLT_UNDISTURBED;
   }
-  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself, unless
-   * it has been launched once and was done in time. */
+  /* A heap that is damaged can stop its users for ever: who computes until the end of its time does so itself, unless it
+   * has been launched once and was done in time. */
   bool late = m->reason == CLT_REASON_RUN_TIMEOUT || m->reason == CLT_REASON_ABANDONED;
   bool stopped = outcome->asleep || (job->ready_s > 0 && late);
   bool doubtful = outcome->unheard || stopped || is_doubtful(m->reason);

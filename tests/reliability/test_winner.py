@@ -17,6 +17,9 @@ class Winner(SimulatedTest):
         self.assertEqual(answer["second_size"], "n=512")
         said = self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--store", "s.sqlite").stderr
         self.assertIn("finalist a=2 b=0: the result differs from the reference: at n=512: ", said)
+        why = "the best of the search, a=2 b=0 (3.333 us), failed as a finalist: the result differs from the reference"
+        self.assertIn(why, answer["notes"])
+        self.assertIn(why, self.clatune("tune", "copy.json", "--device", "Simulated", "--searcher", "exhaustive", "--no-store").stdout)
 
     def test_what_the_default_gets_wrong_too_is_held_against_nobody(self):
         self.simulate(time_s="1e-5 / (1 + a)", wrong="n < 1024")

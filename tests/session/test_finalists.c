@@ -244,6 +244,77 @@ static void the_default_is_timed_side_by_side(void **state) {
   clt_space_free(space);
 }
 
+/* --- what is said beside the result --- */
+
+/* The first note with the text, and how many notes there are. */
+static const char *find_note(struct stage *stage, const char *text, size_t n) {
+  assert_int_equal(clt_session_summarise(&stage->session, NULL), 0);
+  assert_int_equal(stage->result->n_notes, n);
+  for (size_t i = 0; i < n; i++)
+    if (strstr(stage->result->notes[i], text)) return stage->result->notes[i];
+  return NULL;
+}
+
+static void why_the_fastest_of_the_search_has_not_won_is_said(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  struct stage stage;
+  for (int fate = 0; fate < 4; fate++) { /* it wins; fails; is beaten; is far down in a ranking by medians */
+    evaluate_many(&stage, space);
+    stage.settings.finalists = 2;
+    clt_ranked *fastest = stage.session.ranked;
+    for (size_t i = 0; i < stage.session.n_ranked; i++)
+      if (stage.session.ranked[i].cost < fastest->cost) fastest = &stage.session.ranked[i];
+    assert_true(fastest->config == of_e(space, 7));
+    if (fate == 1) fails(&stage, of_e(space, 7), CLT_REASON_WRONG_OUTPUT, 1);
+    for (size_t i = 0; fate == 2 && i < stage.session.n_ranked; i++) /* only lucky */
+      if (stage.session.ranked[i].config == of_e(space, 1)) stage.session.ranked[i].cost = fastest->cost / 1.1;
+    for (size_t i = 0; fate == 3 && i < stage.session.n_ranked; i++) stage.session.ranked[i].spread = 0.06;
+    if (fate == 3) fastest->median_cost *= 10;
+    assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+    static const char *const told[] = {"", "e=7 ", "e=1 ", "e=7 "};
+    static const char *const because[] = {"", "failed as a finalist: the result differs", "rounds at the end", "medians"};
+    const char *note = find_note(&stage, "the best of the search, ", fate > 0);
+    if (fate > 0 && (note == NULL || !strstr(note, told[fate]) || !strstr(note, because[fate])))
+      fail_msg("%d: %s", fate, note ? note : "nothing");
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
+static void measurements_that_disagree_and_a_busy_machine_are_said(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  clt_evaluator_type device = fake;
+  struct stage stage;
+  device.measures_device = true;
+  for (int busy = 0; busy < 2; busy++)
+    for (int slower = 1; slower <= 3; slower += 2) {
+      begin(&stage, space);
+      stage.session.evaluator = &device;
+      stage.session.first = config_of(space, "a=1 b=64 c=1 d=0 e=1");
+      n_script = 2;
+      script[0] = of_e(space, 7), script[1] = of_e(space, 8);
+      stage.evaluator.slower = slower;
+      stage.session.load = clt_load_now();
+      stage.session.load.all_s -= 1e6; /* a tuning of many days, and what it and others used of them */
+      stage.session.load.busy_s -= busy ? 8e5 : 0;
+      stage.session.load.own_s -= 2e5;
+      assert_int_equal(search_stage(&stage, NULL), 0);
+      assert_int_equal(clt_session_finalists(&stage.session, NULL), 0);
+      const size_t n = (size_t)(2 * (slower > 1) + busy) + (slower > 1 || busy);
+      const char *note = find_note(&stage, "", n);
+      if (slower > 1) {
+        assert_non_null(strstr(note, "the default configuration took "));
+        assert_non_null(strstr(stage.result->notes[1], "3 of the 3 configurations"));
+      }
+      if (busy) assert_non_null(strstr(stage.result->notes[n - 2], "other programs took 60 % of the processors' time"));
+      if (n) assert_non_null(strstr(stage.result->notes[n - 1], "quieter machine"));
+      end(&stage);
+    }
+  clt_space_free(space);
+}
+
 /* A check that the given configurations do not pass. */
 struct gate {
   clt_config fail[3];
@@ -297,6 +368,8 @@ int main(void) {
       cmocka_unit_test(stopped_among_the_finalists_the_search_is_believed),
       cmocka_unit_test(a_rejected_finalist_is_named_with_the_reason),
       cmocka_unit_test(the_default_is_timed_side_by_side),
+      cmocka_unit_test(why_the_fastest_of_the_search_has_not_won_is_said),
+      cmocka_unit_test(measurements_that_disagree_and_a_busy_machine_are_said),
       cmocka_unit_test(a_winner_that_does_not_pass_the_check_makes_way_for_the_next),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
