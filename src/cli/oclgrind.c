@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory.h"
 #include "cli/tuning.h"
@@ -100,6 +101,10 @@ char *cli_oclgrind_findings(size_t *n, const cli_oclgrind *oclgrind) {
 /* About a million instructions a second are interpreted. */
 #define FEW_ITEMS 1024
 #define FEW_GROUPS 4 /* so that there are groups beside each other */
+/* Of all that a tuning checks. At small sizes a second or two are enough; a problem that cannot be made smaller may
+ * take hours, and who has not asked for the check is not to wait for that. */
+#define LIMIT_S 30.0
+#define LIMIT_IF_ASKED_S 600.0
 
 /* What kinds of findings there are; other messages say that Oclgrind cannot do something. */
 static const char *find_fault(const char *findings) {
@@ -112,9 +117,11 @@ static const char *find_fault(const char *findings) {
 }
 
 /* Runs a configuration under Oclgrind, at small sizes. *fault is what it finds first, malloc'ed, NULL: nothing; why
- * says why it could not be run. */
-static int run_under_oclgrind(char **fault, const cli_tuning *t, clt_config config, clt_error *why) {
-  static const clt_setting patience[] = {{"run-timeout", "30"}, {"compile-timeout", "60"}, {"host-timeout", "60"}};
+ * says why it could not be run. CLT_E_AGAIN: there is no time left. */
+static int run_under_oclgrind(char **fault, cli_tuning *t, clt_config config, clt_error *why) {
+  /* The limit of the whole ends each step. */
+  static const clt_setting patience[] = {{"run-timeout", "1e6"}, {"compile-timeout", "1e6"}, {"host-timeout", "1e6"}};
+  const double start_s = clt_now_s(), limit_s = t->needs_race_check ? LIMIT_IF_ASKED_S : LIMIT_S;
   const clt_instance *instance = t->subject.instance;
   clt_device_info *devices = NULL, device = *t->subject.device;
   clt_instance *small = NULL;
@@ -152,7 +159,9 @@ static int run_under_oclgrind(char **fault, const cli_tuning *t, clt_config conf
   settings.n_evaluator_settings = sizeof patience / sizeof *patience;
   settings.log = NULL;
   settings.finalists = 0;
-  if (rc == 0) rc = clt_verify_config(&m, NULL, small, config, &settings, why);
+  const double left_s = limit_s - t->race_check_s - (clt_now_s() - start_s);
+  if (rc == 0 && left_s <= 0) rc = clt_fail(why, CLT_E_AGAIN, "no time is left");
+  if (rc == 0) rc = clt_run_config(&m, small, config, &settings, left_s, why);
   char *findings = rc == 0 ? cli_oclgrind_findings(&n, &oclgrind) : NULL;
   const char *first = find_fault(findings);
   char *sizes = small ? clt_instance_sizes_text(small) : NULL;
@@ -168,6 +177,7 @@ static int run_under_oclgrind(char **fault, const cli_tuning *t, clt_config conf
   clt_measurement_release(&m);
   clt_instance_free(small);
   cli_oclgrind_end(&oclgrind);
+  t->race_check_s += clt_now_s() - start_s;
   return rc;
 }
 
@@ -180,20 +190,24 @@ static int check_races(void *user, clt_measurement *winner, clt_error *error) {
   clt_error why = {0};
   bool shared = false;
   int rc = run_under_oclgrind(&fault, t, winner->config, &why);
-  if (rc && fault == NULL && (t->needs_race_check || rc == CLT_E_STOPPED))
+  if (rc == CLT_E_AGAIN && t->needs_race_check)
+    return clt_fail(error, CLT_E_WORKER,
+                    "the best cannot be checked for races: it takes more than %.0f s under Oclgrind", LIMIT_IF_ASKED_S);
+  if (rc && fault == NULL && t->needs_race_check)
     return clt_fail(error, rc, "the best cannot be checked for races: %s", why.message);
   if (fault && !t->needs_race_check && clt_space_contains(space, standard)) {
     shared = clt_space_canonical(space, standard) == winner->config;
-    if (!shared && run_under_oclgrind(&other, t, standard, &why) == CLT_E_STOPPED) {
-      free(fault);
-      return clt_fail(error, CLT_E_STOPPED, "%s", why.message);
-    }
+    int unknown = shared ? CLT_OK : run_under_oclgrind(&other, t, standard, &why);
+    if (unknown == CLT_E_STOPPED || unknown == CLT_E_AGAIN) free(fault), fault = NULL, rc = unknown;
     shared = shared || other;
   }
+  if (rc == CLT_E_STOPPED) return clt_fail(error, rc, "the check for races was stopped");
   t->race_check = shared ? "failed" : rc ? "not checked" : "passed";
-  char *text = shared         ? clt_format("%s; so has the default configuration, and it is held against nobody", fault)
-               : !fault && rc ? clt_format("the best is not checked for races: %s", why.message)
-                              : NULL;
+  char *text = shared ? clt_format("%s; so has the default configuration, and it is held against nobody", fault)
+               : !fault && rc
+                   ? clt_format("the best is not checked for races: %s",
+                                rc == CLT_E_AGAIN ? "takes too long under Oclgrind; --oclgrind yes waits" : why.message)
+                   : NULL;
   if (text) t->settings.log(t, shared ? CLT_LOG_WARNING : CLT_LOG_INFO, text);
   if (fault && !shared) clt_measurement_fail(winner, CLT_REASON_WRONG_OUTPUT, fault);
   free(text);

@@ -308,8 +308,8 @@ static const cli_flag flags[] = {
      "how many of the best are compared in interleaved runs at the end, and verified on other data and at another size "
      "(default 5; 0: none, and the winner was verified on one input only)"},
     {"oclgrind", "WHEN",
-     "auto (where Oclgrind is installed, the default), no or yes: the winner is checked for races under it, at a small "
-     "size"},
+     "auto (where Oclgrind is installed and takes at most 30 s, the default), no or yes (up to 10 minutes): the winner "
+     "is checked for races under it, at a small size"},
     {"space-fraction", "X", "at most this part of the valid configurations (0.1: a tenth)"},
     {"target", "X", "ends with the first evaluation whose objective is as good as X (seconds, where that is time)"},
     {"stagnation", "N", "ends after N evaluations without anything better by more than the tolerance"},

@@ -17,6 +17,7 @@ typedef struct cli_tuning {
   clt_model *model;           /* owned; settings.model */
   bool quiet;
   bool needs_race_check;  /* --oclgrind yes */
+  double race_check_s;    /* that it has taken so far */
   const char *race_check; /* what came of it: "passed", "failed" (the default configuration, too) or "not checked" */
   json_t *results;        /* NULL, or a list that every evaluation is appended to */
 } cli_tuning;

@@ -93,8 +93,9 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (rc == 0) rc = clt_problem_check_defines(clt_instance_problem(instance), error);
   if (rc == 0) rc = clt_message_from_instance(&open, instance, error);
   if (rc) return rc;
+  if (setup->no_reference) json_object_set_new(open, "reference", json_false());
   clt_device_lock_key(device, lock_key, sizeof lock_key);
-  if (setup->log && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
+  if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512], text[700];
     clt_config right = clt_instance_reference_configuration(instance);
     clt_config_print(configuration, sizeof configuration, setup->space, right);

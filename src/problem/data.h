@@ -40,6 +40,9 @@ typedef enum clt_reference_kind {
 } clt_reference_kind;
 clt_reference_kind clt_instance_reference_kind(const clt_instance *instance);
 
+/* Nothing is compared from now on, and there is no figure of quality. */
+void clt_problem_drop_reference(clt_problem *problem);
+
 /* Whether the file says what is right; without a reference the default configuration's result is taken for it. */
 bool clt_problem_has_reference(const clt_problem *problem);
 

@@ -28,6 +28,11 @@ clt_size clt_problem_size(const clt_problem *problem, size_t index) {
   return (clt_size){problem->sizes[index].name, problem->sizes[index].standard};
 }
 
+void clt_problem_drop_reference(clt_problem *problem) {
+  problem->reference.kind = CLT_REFERENCE_NONE;
+  problem->reference.quality.name = NULL;
+}
+
 bool clt_problem_has_reference(const clt_problem *problem) {
   return problem->command ? problem->command->check.n > 0 : problem->reference.kind != CLT_REFERENCE_DEFAULT;
 }

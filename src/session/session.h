@@ -176,6 +176,9 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
  * *out is the caller's; *quality (nullable) is the problem's figure of quality, NaN where it has none. */
 int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
                       const clt_tune_settings *settings, clt_error *error);
+/* Runs it on the same data, compares it with nothing, and ends with CLT_E_AGAIN after limit_s. */
+int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_config config,
+                   const clt_tune_settings *settings, double limit_s, clt_error *error);
 
 /* The probability that the one with the more wins in paired rounds would win as often by chance (one-sided sign test;
  * ties are left out). 1 for no rounds. */

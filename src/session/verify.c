@@ -10,8 +10,9 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
-int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
-                      const clt_tune_settings *settings, clt_error *error) {
+/* setup: what the two below tell apart. */
+static int keep_config(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance, clt_config config,
+                       const clt_tune_settings *settings, clt_error *error) {
   static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
   const clt_contest_policy once = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
   const clt_problem *problem = clt_instance_problem(instance);
@@ -22,15 +23,13 @@ int clt_verify_config(clt_measurement *out, double *quality, const clt_instance 
   if (evaluator == NULL) return clt_fail(error, CLT_E_NOT_FOUND, "there is no evaluator '%s'", name);
   clt_setting *all = clt_new_array(n + n_one, sizeof *all);
   void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
-  clt_evaluator_setup setup = {.instance = instance,
-                               .space = clt_instance_space(instance),
-                               .hostile = true,
-                               .quality = quality,
-                               .stop = settings->stop,
-                               .log = settings->log,
-                               .log_user = settings->user};
   clt_evaluator_limits limits;
-  if (quality) *quality = NAN;
+  setup.instance = instance;
+  setup.space = clt_instance_space(instance);
+  setup.hostile = true;
+  setup.stop = settings->stop;
+  setup.log = settings->log;
+  setup.log_user = settings->user;
   int rc = all && state ? CLT_OK : clt_fail_memory(error);
   for (size_t i = 0; rc == CLT_OK && i < n + n_one; i++) all[i] = i < n ? settings->evaluator_settings[i] : one[i - n];
   if (rc == CLT_OK)
@@ -45,6 +44,18 @@ int clt_verify_config(clt_measurement *out, double *quality, const clt_instance 
   free(options);
   free(state);
   return rc;
+}
+
+int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
+                      const clt_tune_settings *settings, clt_error *error) {
+  if (quality) *quality = NAN;
+  return keep_config(out, (clt_evaluator_setup){.quality = quality}, instance, config, settings, error);
+}
+
+int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_config config,
+                   const clt_tune_settings *settings, double limit_s, clt_error *error) {
+  const clt_evaluator_setup watched = {.no_reference = true, .limit_s = limit_s};
+  return keep_config(out, watched, instance, config, settings, error);
 }
 
 /* Whether a result is wrong. What cannot be built or launched at another size was never promised to be. */

@@ -31,13 +31,20 @@ static int further_seed(const clt_pool *pool) { return pool->setup.evaluator.hos
 
 /* Everything that waits does so here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
+  const double limit_s = pool->setup.evaluator.limit_s;
   if (clt_stop_asked(pool->setup.evaluator.stop)) return clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
+  if (limit_s > 0 && clt_now_s() - pool->opened_s > limit_s)
+    return clt_fail(error, CLT_E_AGAIN, "it takes longer than %.0f s", limit_s);
   return clt_pool_pump(pool, PUMP_S, error);
 }
 
 static int await_lock(clt_pool *pool, clt_lock_state wanted, clt_error *error) {
   int rc = CLT_OK;
-  while (rc == 0 && !clt_pool_lock(pool, wanted)) rc = pump_or_stop(pool, error);
+  const double start_s = clt_now_s(), opened_s = pool->opened_s;
+  while (rc == 0 && !clt_pool_lock(pool, wanted)) {
+    rc = pump_or_stop(pool, error);
+    pool->opened_s = opened_s + (clt_now_s() - start_s);
+  }
   return rc;
 }
 

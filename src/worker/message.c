@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "measurement/statistics.h"
+#include "problem/data.h"
 #include "problem/guidance.h"
 #include "space/space.h"
 
@@ -394,6 +395,7 @@ int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error
   if (rc == 0) rc = make_marks(i, key, space, error);
   if (rc == 0 && (strcmp(key, clt_json_string(request, "key")) || strcmp(space, clt_json_string(request, "space"))))
     rc = clt_fail(error, CLT_E_FORMAT, "'%s' or its kernel has changed since tuning began; start again", path);
+  if (rc == 0 && json_is_false(json_object_get(request, "reference"))) clt_problem_drop_reference(p);
   free(sizes);
   free(device);
   if (rc) {

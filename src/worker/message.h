@@ -83,7 +83,7 @@ int clt_message_to_device(clt_device_info *out, const json_t *message, clt_error
 
 /* What a worker has to know before it can serve: the problem, its sizes, the device, and marks by which it notices that
  * the files have changed since the tuner read them (CLT_E_FORMAT). The instance needs a device. On success the
- * instance's problem is the caller's, too. */
+ * instance's problem is the caller's, too, and has no reference where "reference" is false. */
 int clt_message_from_instance(json_t **out, const clt_instance *instance, clt_error *error);
 int clt_message_to_instance(clt_instance **out, const json_t *request, clt_error *error);
 

@@ -40,6 +40,7 @@ int clt_pool_open(clt_pool *pool, const clt_pool_setup *setup, clt_error *error)
   *pool = (clt_pool){.setup = *setup,
                      .n_slots = setup->n_slots,
                      .n_workers = n_workers,
+                     .opened_s = clt_now_s(),
                      .looked_s = clt_now_s(),
                      .computed_s = thread_time_s(),
                      .capacity = capacity,

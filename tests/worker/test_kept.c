@@ -124,6 +124,18 @@ static void a_stop_is_obeyed_while_something_hangs(void **state) {
   }
 }
 
+static void who_may_take_so_long_is_ended_then(void **state) {
+  fixture *f = *state;
+  clt_measurement m;
+  clt_pool_setup setup = pool_setup(f);
+  setup.evaluator.limit_s = 0.3;
+  setup.compile_timeout_s = setup.run_timeout_s = setup.host_timeout_s = 1e6;
+  clt_pool *pool = open_pool(&setup);
+  const clt_config configs[] = {100 + HANG_RUN};
+  assert_int_equal(clt_pool_keep(pool, configs, 1, &m, NULL), CLT_E_AGAIN);
+  close_pool(pool);
+}
+
 static void an_error_leaves_no_request_behind(void **state) {
   fixture *f = *state;
   clt_measurement m[4];
@@ -162,6 +174,7 @@ int main(void) {
       TEST(what_is_kept_is_not_prepared_anew),
       TEST(a_finalist_that_fails_does_not_take_others_along),
       TEST(a_stop_is_obeyed_while_something_hangs),
+      TEST(who_may_take_so_long_is_ended_then),
       TEST(an_error_leaves_no_request_behind),
       TEST(searching_goes_on_after_finalists),
   };

@@ -37,6 +37,11 @@ typedef struct clt_evaluator_setup {
   void *attempts_user;
   int64_t *n_machine_busy; /* nullable: counts the steps of configurations that were given more time than their limit
                               because the machine was busy */
+  /* For somebody who watches a device that is slow (Oclgrind): results are not compared with a reference, which is not
+   * made; and keep and time_again end with CLT_E_AGAIN so many seconds after the evaluator was opened (0: no limit), not
+   * counting those that another tuner had the device. */
+  bool no_reference;
+  double limit_s;
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */
@@ -59,7 +64,8 @@ typedef struct clt_evaluator_type {
    * problem whose program reports a figure that is no time, that figure, or its inverse where the larger is better. */
   int (*submit)(void *state, clt_config config, double best_s, clt_error *error);
   /* Waits for any submitted configuration; *out is initialised by the evaluator and then owned by the caller.
-   * CLT_E_AGAIN when timeout_s have passed, and when nothing is submitted. */
+   * CLT_E_AGAIN when timeout_s have passed, and at once when nothing is submitted: then it is called from time to time,
+   * so that the evaluator gives back what others may need. */
   int (*wait)(void *state, clt_measurement *out, double timeout_s, clt_error *error);
 
   /* The finalists' two primitives, nullable together (then the measurements stand as they are).
