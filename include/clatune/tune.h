@@ -63,6 +63,7 @@ typedef struct clt_tune_result {
   char **notes;      /* n_notes sentences that belong beside the result: what disturbed the measurements and what to do,
                         why the fastest of the search is not the best */
   size_t n_notes;
+  double waited_s;           /* of wall_s: for other tuners that used the device */
 } clt_tune_result;
 
 /* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
@@ -76,9 +77,9 @@ typedef struct clt_progress {
   int64_t done, total;           /* evaluations; total is at most the size of the space, where there is no budget too */
   const clt_tune_result *so_far; /* its counts and its best */
   double best_value;             /* the best one's value of the objective */
-  double elapsed_s;
-  double time_limit_s;         /* the settings' time_s; 0: none. Then the session may end long before total */
-  const clt_measurement *last; /* the newest result; NULL where only the phase changed */
+  double elapsed_s;              /* without waited_s */
+  double time_limit_s;           /* the settings' time_s; 0: none. Then the session may end long before total */
+  const clt_measurement *last;   /* the newest result; NULL where only the phase changed */
 } clt_progress;
 typedef void (*clt_progress_fn)(void *user, const clt_progress *progress);
 
@@ -106,8 +107,8 @@ typedef struct clt_tune_settings {
   int64_t budget; /* evaluations, exactly obeyed; 0: what the searcher's options ask for, else the problem's Budget,
                      else no limit where there is one of time, space_fraction or stagnation, else
                      CLT_DEFAULT_BUDGET. Of several limits the first that is reached ends the search */
-  double time_s;  /* wall seconds; 0: none. No new evaluation begins after it; what is under way is waited for,
-                     and the finalists come then */
+  double time_s;  /* wall seconds, without those that are waited for other tuners to leave the device; 0: none. No new
+                     evaluation begins after it; what is under way is waited for, and the finalists come then */
   double space_fraction; /* at most this part of the valid configurations, at least one; 0: no such limit */
   double target;      /* ends with the first evaluation that is as good: a value of the objective (seconds, where that
                          is time); 0: none */

@@ -34,6 +34,10 @@ size_t clt_n_plugins(const clt_plugins *plugins) {
 
 const char *clt_plugin_name(const clt_plugins *plugins, size_t index) { return head_of(plugins->types[index]).name; }
 
+const char *clt_plugin_summary(const clt_plugins *plugins, size_t index) {
+  return head_of(plugins->types[index]).summary;
+}
+
 size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins) {
   size_t n = clt_n_plugins(plugins);
   for (size_t i = 0; i < n; i++) names[i] = clt_plugin_name(plugins, i);

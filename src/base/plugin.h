@@ -17,6 +17,8 @@ typedef struct clt_plugins {
 size_t clt_n_plugins(const clt_plugins *plugins);
 const char *clt_plugin_name(const clt_plugins *plugins, size_t index);
 
+const char *clt_plugin_summary(const clt_plugins *plugins, size_t index);
+
 /* The names of all; returns how many. */
 size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins);
 

@@ -80,7 +80,7 @@ void clt_session_progress(clt_session *s, const clt_measurement *last) {
       .total = valid < l->budget ? valid : l->budget,
       .so_far = result,
       .best_value = clt_objective_value(l->objective, &result->best),
-      .elapsed_s = s->last_progress_s - s->start_s,
+      .elapsed_s = s->last_progress_s - s->start_s - result->waited_s,
       .time_limit_s = s->settings->time_s,
       .last = last,
   };

@@ -76,7 +76,8 @@ clt_ending clt_session_ending(const clt_session *s) {
   if (s->loop.n_begun >= s->loop.budget) return CLT_ENDED_BY_BUDGET;
   if (settings->stagnation > 0 && s->result->evaluations - s->improved_at >= settings->stagnation)
     return CLT_ENDED_BY_STAGNATION;
-  if (settings->time_s > 0 && clt_now_s() - s->start_s >= settings->time_s) return CLT_ENDED_BY_TIME;
+  if (settings->time_s > 0 && clt_now_s() - s->start_s - s->result->waited_s >= settings->time_s)
+    return CLT_ENDED_BY_TIME;
   return CLT_NOT_ENDED;
 }
 
@@ -260,7 +261,8 @@ static int open_evaluator(clt_session *s, clt_error *error) {
                                .lost = note_lost,
                                .attempts = attempts_of,
                                .attempts_user = s,
-                               .n_machine_busy = &s->result->n_machine_busy};
+                               .n_machine_busy = &s->result->n_machine_busy,
+                               .waited_s = &s->result->waited_s};
   void *state = clt_new_array(1, s->evaluator->state_size);
   if (state == NULL) return clt_fail_memory(error);
   int rc = s->evaluator->open(state, &setup, s->evaluator_options, &s->limits, error);

@@ -2,9 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +19,34 @@
 #define GATE_BYTE 0
 #define DEVICE_BYTE 1
 #define SAY_AFTER_S 1.0
+
+/* "1234 1700000000 clatune tune x.json" and a newline; nothing in it can end the line before. */
+static void describe_holder(char *out, size_t capacity) {
+  char command[128] = "";
+  int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read(fd, command, sizeof command - 1) : 0;
+  if (fd >= 0) close(fd);
+  for (ssize_t i = 0; i + 1 < n; i++)
+    if ((unsigned char)command[i] <= ' ') command[i] = ' ';
+  snprintf(out, capacity, "%ld %lld %s\n", (long)getpid(), (long long)time(NULL), command);
+}
+
+/* Malloc'ed; NULL: out of memory. Whose process is gone, or is seen from another container, is not named. */
+static char *waiting_text(const clt_device_lock *lock) {
+  char line[sizeof lock->holder + 1] = "", since[32] = "";
+  long pid = 0;
+  long long start = 0;
+  int at = 0;
+  ssize_t n = pread(lock->fd, line, sizeof line - 1, 0);
+  line[strcspn(line, "\n")] = '\0';
+  bool known = n > 0 && sscanf(line, "%ld %lld %n", &pid, &start, &at) == 2 && pid > 0 && kill((pid_t)pid, 0) == 0;
+  time_t when = (time_t)start;
+  struct tm local;
+  if (known && localtime_r(&when, &local)) strftime(since, sizeof since, "%Y-%m-%d %H:%M:%S", &local);
+  if (!known) return clt_format("waiting for another tuner that uses the device; '--lock=no' does not wait");
+  return clt_format("waiting for process %ld, which uses the device (%s, since %s); '--lock=no' does not wait", pid,
+                    line + at, since);
+}
 
 int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
   char *path = NULL, readable[24] = "";
@@ -47,6 +79,7 @@ int clt_lock_open(clt_device_lock *out, const char *key, clt_error *error) {
     rc = clt_fail(error, CLT_E_IO, "'%s' is not a file of this user; remove it", path);
   if (rc && fd >= 0) close(fd);
   if (rc == 0) out->fd = fd;
+  if (rc == 0) describe_holder(out->holder, sizeof out->holder);
   free(folder);
   free(path);
   return rc;
@@ -83,14 +116,23 @@ bool clt_lock_try(clt_device_lock *lock, clt_lock_state wanted, clt_log_fn log, 
         lock->state = CLT_LOCK_EXCLUSIVE;
       }
     }
+    /* Where it cannot be written, those who wait are not told for whom. */
+    size_t n = lock->fd >= 0 && lock->state != CLT_UNLOCKED ? strlen(lock->holder) : 0;
+    if (n > 0 && pwrite(lock->fd, lock->holder, n, 0) < 0) lock->holder[0] = '\0';
   }
   bool granted = lock->state == wanted;
+  double now_s = clt_now_s();
+  /* One who was not there to try for longer was at other work. */
+  if (lock->wait_s > 0 && lock->waited_s) *lock->waited_s += fmin(now_s - lock->counted_s, SAY_AFTER_S);
+  lock->counted_s = now_s;
   if (granted)
     lock->wait_s = 0, lock->said = false;
   else if (lock->wait_s == 0)
-    lock->wait_s = clt_now_s();
-  if (!granted && !lock->said && log && clt_now_s() - lock->wait_s > SAY_AFTER_S) {
-    log(log_user, CLT_LOG_INFO, "waiting for another tuner that uses the device");
+    lock->wait_s = now_s;
+  if (!granted && !lock->said && log && now_s - lock->wait_s > SAY_AFTER_S) {
+    char *text = waiting_text(lock);
+    if (text) log(log_user, CLT_LOG_INFO, text);
+    free(text);
     lock->said = true;
   }
   return granted;

@@ -1,6 +1,8 @@
 /* Finalists: who is compared, who is rejected, who wins. */
 #include "stage.h"
 
+#include "base/clock.h"
+
 static clt_config of_e(const clt_space *space, int e) {
   char text[64];
   snprintf(text, sizeof text, "a=16 b=4 c=0 d=0 e=%d", e);
@@ -355,6 +357,25 @@ static void a_winner_that_does_not_pass_the_check_makes_way_for_the_next(void **
   clt_space_free(space);
 }
 
+static void what_is_waited_for_the_device_is_not_counted_as_time(void **state) {
+  (void)state;
+  clt_space *space = bench_space(false);
+  for (int waits = 0; waits < 2; waits++) {
+    struct stage stage;
+    begin(&stage, space);
+    n_script = 0;
+    for (int e = 1; e <= 3; e++) script[n_script++] = of_e(space, e);
+    stage.settings.time_s = 1;
+    stage.session.start_s = clt_now_s() - 1e6; /* all of which was waited for another tuner, or none of it */
+    if (waits) stage.result->waited_s = 2e6;
+    assert_int_equal(search_stage(&stage, NULL), 0);
+    assert_int_equal(stage.result->evaluations, waits ? 3 : 0);
+    assert_int_equal(stage.result->ending == CLT_ENDED_BY_TIME, !waits);
+    end(&stage);
+  }
+  clt_space_free(space);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fastest_few_are_compared),
@@ -370,6 +391,7 @@ int main(void) {
       cmocka_unit_test(the_default_is_timed_side_by_side),
       cmocka_unit_test(why_the_fastest_of_the_search_has_not_won_is_said),
       cmocka_unit_test(measurements_that_disagree_and_a_busy_machine_are_said),
+      cmocka_unit_test(what_is_waited_for_the_device_is_not_counted_as_time),
       cmocka_unit_test(a_winner_that_does_not_pass_the_check_makes_way_for_the_next),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,49 @@ static void exclusive_use_excludes_and_is_not_starved(void **state) {
   clt_lock_close(&c);
 }
 
+static void keep_text(void *user, clt_log_level level, const char *text) {
+  assert_int_equal(level, CLT_LOG_INFO);
+  snprintf(user, 400, "%s", text);
+}
+
+static void who_waits_is_told_for_whom_and_for_how_long(void **state) {
+  clt_device_lock a, b;
+  char said[400] = "", pid[40];
+  double waited_s = 0;
+  (void)state;
+  assert_int_equal(clt_lock_open(&a, "gpu-1", NULL), 0);
+  assert_int_equal(clt_lock_open(&b, "gpu-1", NULL), 0);
+  b.waited_s = &waited_s;
+  assert_true(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE, NULL, NULL));
+  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  assert_string_equal(said, ""); /* not at once */
+  assert_true(waited_s == 0);
+  b.wait_s -= 60; /* as if it had come a minute earlier, and had last tried half a second ago */
+  b.counted_s -= 0.5;
+  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  snprintf(pid, sizeof pid, "waiting for process %ld,", (long)getpid());
+  assert_non_null(strstr(said, pid));
+  assert_non_null(strstr(said, "test-worker-leftovers")); /* the command */
+  assert_non_null(strstr(said, ", since 20"));
+  assert_non_null(strstr(said, "--lock=no"));
+  assert_true(waited_s >= 0.5);
+  said[0] = '\0';
+  assert_false(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  assert_string_equal(said, ""); /* once */
+  b.counted_s -= 600; /* away for long: that was no waiting */
+  assert_true(clt_lock_try(&a, CLT_UNLOCKED, NULL, NULL));
+  assert_true(clt_lock_try(&b, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  assert_true(waited_s < 300);
+  /* A holder that is gone is not named: process numbers end below 2^22. */
+  assert_true(pwrite(b.fd, "4194305 1700000000 gone\n", 24, 0) == 24);
+  assert_false(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  a.wait_s -= 60;
+  assert_false(clt_lock_try(&a, CLT_LOCK_EXCLUSIVE, keep_text, said));
+  assert_string_equal(said, "waiting for another tuner that uses the device; '--lock=no' does not wait");
+  clt_lock_close(&a);
+  clt_lock_close(&b);
+}
+
 static void locks_of_different_devices_are_independent(void **state) {
   clt_device_lock a, b, none;
   (void)state;
@@ -144,6 +187,7 @@ int main(void) {
       TEST(what_others_made_stays),
       TEST(links_are_removed_and_not_followed),
       TEST(exclusive_use_excludes_and_is_not_starved),
+      TEST(who_waits_is_told_for_whom_and_for_how_long),
       TEST(locks_of_different_devices_are_independent),
       TEST(a_lock_that_somebody_else_laid_out_is_refused),
   };

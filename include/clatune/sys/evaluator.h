@@ -42,6 +42,8 @@ typedef struct clt_evaluator_setup {
    * counting those that another tuner had the device. */
   bool no_reference;
   double limit_s;
+  double *waited_s; /* nullable: seconds that were waited for other tuners that use the device are added here as they
+                       pass; they count for no limit of time */
 } clt_evaluator_setup;
 
 /* How much an evaluator takes; both at least 1. */
