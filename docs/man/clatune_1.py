@@ -88,5 +88,20 @@ def environment(path):
     return out
 
 
+def plug_ins(commands):
+    """What `clatune help NAME` says of all that the commands' help lists."""
+    out, seen = "# SEARCHERS, EVALUATORS AND MODELS\n\n", set()
+    for name in commands:
+        for section in help_of(name).rstrip().split("\n\n"):
+            title, *lines = section.splitlines()
+            found = re.findall(r"^  ([\w-]+) ", "\n".join(lines), re.M) if "clatune help NAME" in title else []
+            for plug_in in [n for n in found if n not in seen and n not in commands]:
+                seen.add(plug_in)
+                for part in help_of("help", plug_in).rstrip().split("\n\n"):
+                    head, *rest = part.splitlines()
+                    out += options(rest) if head == "options:" else f"## {plain(part)}\n\n"
+    return out
+
+
 names = re.findall(r"^  (\w+) ", help_of().split("commands:")[1].split("\n\n")[0], re.M)
-print(HEAD + "\n" + "".join(command(name) for name in names) + TAIL.lstrip("\n").replace("ENVIRONMENT_TABLE\n", environment(sys.argv[2])), end="")
+print(HEAD + "\n" + "".join(command(name) for name in names) + plug_ins(names) + TAIL.lstrip("\n").replace("ENVIRONMENT_TABLE\n", environment(sys.argv[2])), end="")

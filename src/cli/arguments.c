@@ -82,14 +82,20 @@ int cli_arguments_parse(cli_arguments *out, const cli_command *command, int argc
   make_longs(longs, out);
   opterr = 0;
   optind = 1;
-  for (int c, index; (c = getopt_long(argc, argv, "-:ho:", longs, &index)) != -1;) {
-    const char *name = c == 'h' ? "help" : c == 'o' ? "output" : c == LONG ? longs[index].name : NULL;
+  for (int c, index, at = 1; (c = getopt_long(argc, argv, "-:ho:q", longs, &index)) != -1; at = optind) {
+    const char *name = c == 'h'    ? "help"
+                       : c == 'o'  ? "output"
+                       : c == 'q'  ? "quiet"
+                       : c == LONG ? longs[index].name
+                                   : NULL;
+    /* Abbreviations, which getopt_long takes, would mean something else once there are more options. */
+    if (c == LONG && strcspn(argv[at] + 2, "=") != strlen(name)) return refuse_option(command, longs, '?', argv[at]);
     if (c == POSITIONAL && list) {
       out->typed[out->n_typed++] = (clt_setting){list, optarg};
     } else if (c == POSITIONAL) {
       out->positional[out->n_positional++] = optarg;
     } else if (name == NULL || !is_listed(longs, name)) {
-      return refuse_option(command, longs, c, name ? "-o" : argv[optind - 1]);
+      return refuse_option(command, longs, c, c == 'o' ? "-o" : c == 'q' ? "-q" : argv[optind - 1]);
     } else {
       out->typed[out->n_typed++] = (clt_setting){name, optarg ? optarg : "yes"};
       list = NULL;
@@ -148,6 +154,30 @@ int cli_real_number(double *out, const cli_arguments *arguments, const char *fla
     return cli_usage("option '--%s' needs a number from %g to %g, not '%s'", flag, min, max, text);
   *out = x;
   return 0;
+}
+
+int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
+                double max) {
+  static const char units[] = "smh";
+  const char *text = cli_text(arguments, flag);
+  *out = otherwise;
+  if (text == NULL) return 0;
+  char *end;
+  double x = clt_strtod(text, &end);
+  const char *unit = end > text && *end ? strchr(units, *end) : units;
+  for (const char *u = units; unit && u < unit; u++) x *= 60;
+  if (end == text || unit == NULL || (*end && end[1]) || !(x >= min && x <= max))
+    return cli_usage("option '--%s' needs seconds from %g to %g, or a number with s, m or h (90s, 5m, 1h), not '%s'",
+                     flag, min, max, text);
+  *out = x;
+  return 0;
+}
+
+int cli_no_plugin(const cli_arguments *arguments, const char *kind, const clt_plugins *plugins, const char *name) {
+  const char *names[CLT_MOST_PLUGINS];
+  char guess[CLI_GUESS_BYTES];
+  return cli_usage("there is no %s '%s'%s (see 'clatune %s --help')", kind, name,
+                   cli_guess(guess, "", name, names, clt_plugin_names(names, plugins)), arguments->command->name);
 }
 
 int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n) {
@@ -241,6 +271,8 @@ int cli_settings(clt_setting **out, size_t *n, const cli_arguments *arguments, c
 const char *cli_guess(char out[CLI_GUESS_BYTES], const char *dashes, const char *typed, const char *const *names,
                       size_t n) {
   const char *near = clt_nearest_name(typed, names, n);
+  for (size_t i = 0; near == NULL && strlen(typed) > 1 && i < n; i++) /* an abbreviation */
+    if (clt_starts_with(names[i], typed)) near = names[i];
   out[0] = '\0';
   if (near) snprintf(out, CLI_GUESS_BYTES, "; did you mean '%s%s'?", dashes, near);
   return out;

@@ -10,9 +10,11 @@
 #include <clatune/sys/option.h>
 #include <clatune/tune.h>
 #include <jansson.h>
+#include <stdio.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/plugin.h"
 #include "measurement/objective.h"
 #include "store/store.h"
 
@@ -40,6 +42,7 @@ typedef struct cli_command {
   const char *name, *summary, *synopsis, *description;
   const cli_flag *flags;
   size_t n_flags;
+  const char *examples;                                    /* lines for the end of the help; NULL: none */
   bool searcher_options, evaluator_options, model_options; /* which plug-ins' flags it takes */
   size_t n_positional[2];                                  /* least and most */
   int (*run)(const cli_arguments *arguments);              /* exit code */
@@ -69,6 +72,10 @@ const cli_command *const *cli_commands(size_t *n);
 #define CLI_FLAG_NO_TRANSFER CLI_FLAG("no-transfer", NULL, "learns nothing from other devices, sizes or drivers")
 #define CLI_FLAG_SEED CLI_FLAG("seed", "N", "seed of all random choices (default 1)")
 #define CLI_FLAG_JSON CLI_FLAG("json", NULL, "prints the answer as JSON")
+#define CLI_FLAG_EVENTS                                                                                           \
+  CLI_FLAG("events", "FILE",                                                                                      \
+           "writes what happens as JSON lines (started, phase, evaluation, incumbent, finished); -: to standard " \
+           "output, in place of the answer")
 #define CLI_FLAG_QUIET CLI_FLAG("quiet", NULL, "no progress and no notes on standard error")
 
 /* --- what was typed --- */
@@ -110,6 +117,13 @@ int cli_integer(int64_t *out, const cli_arguments *arguments, const char *flag, 
 int cli_real_number(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
                     double max);
 
+/* The same of a time: "90", "90s", "5m", "1h". In seconds. */
+int cli_seconds(double *out, const cli_arguments *arguments, const char *flag, double otherwise, double min,
+                double max);
+
+/* Says that a kind has no plug-in of that name, and which may be meant; CLI_USAGE. */
+int cli_no_plugin(const cli_arguments *arguments, const char *kind, const clt_plugins *plugins, const char *name);
+
 /* The typed --format, one of n names; the first where none was typed, or "json" with --json, which no other one goes
  * with. Returns 0, or CLI_USAGE after a message. */
 int cli_format(const char **out, const cli_arguments *arguments, const char *const *names, size_t n);
@@ -138,6 +152,9 @@ void cli_streams_open(void);
 void cli_exact_output(void);
 
 /* --- messages --- */
+
+/* Says that standard output cannot be written to, unless its reader has gone; returns the exit code. */
+int cli_output_failed(void);
 
 /* "clatune: ..." on standard error; returns the exit code. */
 int cli_message(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -214,6 +231,39 @@ const char *cli_duration(char out[32], double seconds);
  * commands end by them as any program does. */
 void cli_signals_install(void);
 const volatile int *cli_signals_flag(void); /* the signal's number once one came; 0 before */
+
+/* Asks for an end as that signal does. */
+void cli_stop(int signal);
+
+/* --- the same as JSON lines, with --events (events.c) --- */
+
+#define CLI_SCHEMA 1 /* of `tune --json` and the events: members are added, never changed */
+
+/* Zeroed before use. */
+typedef struct cli_events {
+  FILE *out;                      /* borrowed; NULL: nothing is written */
+  const char *tuning;             /* in a sweep, a member of every line: the key of its results; NULL: none */
+  const clt_space *space;         /* borrowed */
+  const clt_objective *objective; /* borrowed */
+  char phase[32];
+  int64_t measured;
+  clt_config best;
+  double best_value;
+} cli_events;
+
+/* --events FILE or -, which is standard output; *out NULL: not typed. */
+int cli_events_open(FILE **out, const cli_arguments *arguments);
+int cli_events_close(FILE *events); /* nullable */
+
+/* Writes a line: "event", then the members of body (reference stolen). Where nobody reads standard output any more, it
+ * asks for an end. */
+void cli_event(const cli_events *events, const char *name, json_t *body);
+void cli_event_started(const cli_events *events, const clt_instance *instance, const clt_device_info *device,
+                       const clt_tune_settings *settings);
+void cli_events_progress(cli_events *events, const clt_progress *now); /* "phase", "evaluation", "incumbent" */
+
+/* now->last; "known": it was not measured now. Before cli_events_progress. */
+json_t *cli_json_evaluation(const cli_events *events, const clt_progress *now);
 
 /* --- the best configurations as text for other people's builds, on standard output (export.c) --- */
 

@@ -1,9 +1,13 @@
 /* clatune: the command line. One file a subcommand; this one chooses among them, and explains them. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "eval/evaluators.h"
+#include "model/model.h"
 #include "search/search.h"
 
 extern const cli_command cli_devices, cli_init, cli_space, cli_tune, cli_sweep_command, cli_sample, cli_train,
@@ -53,26 +57,56 @@ static void print_option_help(const clt_option *option) {
   print_help_line(left, text);
 }
 
+/* The kinds of plug-ins that have options. */
+static const struct {
+  const char *name;
+  const clt_plugins *plugins;
+} kinds[] = {{"searcher", &clt_searchers}, {"evaluator", &clt_evaluators}, {"model", &clt_models}};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
 static void print_help_of(const cli_arguments *arguments) {
   const cli_command *command = arguments->command;
   printf("usage: clatune %s %s\n\n%s\n\noptions:\n", command->name, command->synopsis, command->description);
   for (size_t i = 0; i < command->n_flags; i++) {
     const cli_flag *flag = &command->flags[i];
     char left[96];
-    snprintf(left, sizeof left, "--%s%s%s", flag->name, flag->argument ? " " : "",
-             flag->argument ? flag->argument : "");
+    snprintf(left, sizeof left, "%s--%s%s%s", strcmp(flag->name, "quiet") == 0 ? "-q, " : "", flag->name,
+             flag->argument ? " " : "", flag->argument ? flag->argument : "");
     print_help_line(left, flag->help);
   }
   print_help_line("-h, --help", "prints this");
-  if (command->searcher_options) puts("\nsearchers:");
-  for (size_t i = 0; command->searcher_options && clt_searchers.types[i]; i++) {
-    const clt_searcher_type *searcher = clt_searchers.types[i];
-    print_help_line(searcher->name, searcher->summary);
+  for (size_t k = 0; k < N_KINDS; k++) {
+    const bool taken[] = {command->searcher_options, command->evaluator_options, command->model_options};
+    if (!taken[k]) continue;
+    printf("\n%ss ('clatune help NAME' explains one and its options):\n", kinds[k].name);
+    for (size_t i = 0; kinds[k].plugins->types[i]; i++)
+      print_help_line(clt_plugin_name(kinds[k].plugins, i), clt_plugin_summary(kinds[k].plugins, i));
   }
-  for (size_t g = 0; g < arguments->n_groups; g++) {
-    printf("\n%s:\n", arguments->groups[g].title);
-    for (size_t i = 0; i < arguments->groups[g].n_options; i++) print_option_help(&arguments->groups[g].options[i]);
-  }
+  if (command->examples) printf("\nexamples:\n%s", command->examples);
+}
+
+/* Explains all plug-ins of that name. found: something stands before that; returns whether anything does now. */
+static bool print_plugin_help(const char *name, bool found) {
+  static const cli_command all = {
+      .name = "help", .searcher_options = true, .evaluator_options = true, .model_options = true};
+  char *help[] = {"help", "--help", NULL}, title[64];
+  cli_arguments arguments;
+  cli_arguments_parse(&arguments, &all, 2, help);
+  for (size_t k = 0; k < N_KINDS; k++)
+    for (size_t i = 0; kinds[k].plugins->types[i]; i++) {
+      if (strcmp(clt_plugin_name(kinds[k].plugins, i), name) != 0) continue;
+      snprintf(title, sizeof title, "%s %s", kinds[k].name, name);
+      printf("%s%s: %s\n", found ? "\n" : "", title, clt_plugin_summary(kinds[k].plugins, i));
+      found = true;
+      for (size_t g = 0; g < arguments.n_groups; g++) {
+        const cli_option_group *group = &arguments.groups[g];
+        if (strcmp(group->title, title) != 0) continue;
+        puts("\noptions:");
+        for (size_t o = 0; o < group->n_options; o++) print_option_help(&group->options[o]);
+      }
+    }
+  cli_arguments_release(&arguments);
+  return found;
 }
 
 /* --- version --- */
@@ -129,30 +163,43 @@ static int run_command(const cli_command *command, int argc, char **argv) {
   return rc;
 }
 
-static int choose_command(int argc, char **argv) {
-  const char *name = argc > 1 ? argv[1] : "--help";
-  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-    const cli_command *explained = argc > 2 ? find_command(argv[2]) : NULL;
-    char *help[] = {argc > 2 ? argv[2] : NULL, "--help", NULL};
-    if (explained) return run_command(explained, 2, help);
-    puts(
-        "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
-        "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
-    for (size_t i = 0; i < N_COMMANDS; i++) print_help_line(commands[i]->name, commands[i]->summary);
-    puts(
-        "\n'clatune COMMAND --help' explains a command. A first try:\n"
-        "  clatune devices\n"
-        "  clatune tune kernels_cl/convolution.json --device pocl --budget 100");
-    return argc > 1 ? CLI_FOUND : CLI_USAGE;
-  }
-  if (strcmp(name, "--version") == 0) name = "version";
-  const cli_command *command = find_command(name);
-  if (command) return run_command(command, argc - 1, argv + 1);
+static int refuse_command(const char *name) {
   const char *names[N_COMMANDS];
   char guess[CLI_GUESS_BYTES];
   for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
   return cli_usage("there is no command '%s'%s (see 'clatune --help')", name,
                    cli_guess(guess, "", name, names, N_COMMANDS));
+}
+
+static int choose_command(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "--help";
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    const cli_command *explained = argc > 2 ? find_command(argv[2]) : NULL;
+    char *help[] = {argc > 2 ? argv[2] : NULL, "--help", NULL};
+    if (explained) run_command(explained, 2, help);
+    if (argc > 2) return print_plugin_help(argv[2], explained) ? CLI_FOUND : refuse_command(argv[2]);
+    puts(
+        "usage: clatune COMMAND [OPTION...] [ARGUMENT...]\n\n"
+        "Finds the fastest configuration of an OpenCL kernel.\n\ncommands:");
+    for (size_t i = 0; i < N_COMMANDS; i++) print_help_line(commands[i]->name, commands[i]->summary);
+    puts(
+        "\n'clatune COMMAND --help' explains a command, 'clatune help NAME' a searcher, an evaluator or a model.\n"
+        "'clatune --version' or -V prints the version. A first try:\n"
+        "  clatune devices");
+    /* Where it is installed, and where it was built. */
+    static const char *const shipped[] = {"../share/clatune/problems/convolution.json",
+                                          "../../../kernels_cl/convolution.json", NULL};
+    char *near = clt_find_near_program(shipped, R_OK), *problem = near ? realpath(near, NULL) : NULL;
+    if (problem == NULL) puts("  clatune init KERNEL.cl");
+    printf("  clatune tune %s --device cpu --budget 100\n", problem ? problem : "KERNEL.json");
+    free(near);
+    free(problem);
+    return argc > 1 ? CLI_FOUND : CLI_USAGE;
+  }
+  if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
+  const cli_command *command = find_command(name);
+  if (command) return run_command(command, argc - 1, argv + 1);
+  return refuse_command(name);
 }
 
 int main(int argc, char **argv) {
@@ -161,7 +208,7 @@ int main(int argc, char **argv) {
   cli_streams_open();
   int rc = choose_command(argc, argv);
   if (fflush(stdout) || ferror(stdout)) {
-    int failure = cli_failure("cannot write to standard output");
+    int failure = cli_output_failed();
     if (rc == 0) rc = failure;
   }
   return rc;

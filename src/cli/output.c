@@ -19,6 +19,7 @@
 typedef struct shown_stream {
   int fd;
   bool exact;   /* nothing is looked at */
+  bool closed;  /* its reader has gone */
   char rest[4]; /* a character whose end has not come yet */
   size_t n_rest;
 } shown_stream;
@@ -41,6 +42,7 @@ static ssize_t write_shown(void *cookie, const char *bytes, size_t n) {
   for (size_t left = s->exact ? n : out.n; !failed && left > 0;) {
     ssize_t written = write(s->fd, at, left);
     failed = written < 0 && errno != EINTR;
+    s->closed = s->closed || (failed && errno == EPIPE);
     if (written > 0) at += written, left -= (size_t)written;
   }
   int why = errno;
@@ -75,6 +77,10 @@ static void __attribute__((format(printf, 1, 2))) command_terminal(const char *f
 }
 
 /* --- messages --- */
+
+int cli_output_failed(void) {
+  return shown_out.closed ? 128 + SIGPIPE : cli_failure("cannot write to standard output");
+}
 
 int cli_message(int code, const char *format, ...) {
   va_list arguments;
@@ -118,7 +124,7 @@ int cli_print_json(json_t *json) {
   int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
   json_decref(json);
   putchar('\n');
-  return rc ? cli_failure("cannot write to standard output") : 0;
+  return rc ? cli_output_failed() : 0;
 }
 
 json_t *cli_json_configuration(const clt_space *space, clt_config config) {
@@ -341,6 +347,10 @@ void cli_signals_install(void) {
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
     if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signals[i], &action, NULL);
+}
+
+void cli_stop(int signal) {
+  if (received == 0) received = signal;
 }
 
 const volatile int *cli_signals_flag(void) { return &received; }

@@ -72,6 +72,7 @@ static int run_sample(const cli_arguments *arguments) {
 static const cli_flag sample_flags[] = {
     {"samples", "N", "how many configurations (default 100); the same seed draws the same ones first"},
     {"configurations", "FILE", "measures these in place of random ones: a JSON array of objects"},
+    CLI_FLAG_EVENTS,
     CLI_TUNING_FLAGS};
 
 const cli_command cli_sample = {

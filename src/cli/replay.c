@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "format/recording.h"
+#include "search/search.h"
 
 #define MOST_EVALUATIONS 10000000
 #define MAX_COLUMNS 16
@@ -155,7 +156,7 @@ static int run_replay(const cli_arguments *a) {
   settings.batch = (size_t)batch;
   settings.threads = (unsigned)threads;
   if (clt_searcher_find(settings.searcher) == NULL)
-    return cli_usage("there is no searcher '%s' (see 'clatune replay --help')", settings.searcher);
+    return cli_no_plugin(a, "searcher", &clt_searchers, settings.searcher);
   rc = cli_settings(&searcher_settings, &settings.n_searcher_settings, a, "searcher", settings.searcher);
   if (rc == 0) rc = cli_load_recordings(&recordings, (const char *const *)a->positional, a->n_positional);
   if (rc == 0) rc = cli_load_sources(&sources, &settings.n_learn_from, a);

@@ -266,10 +266,11 @@ static int run_sweep(const cli_arguments *arguments) {
       for (size_t i = 0; i < sweep.n_cells; i++) cli_sweep_prepare(&t, &sweep, d, i);
     cli_sweep_tuning_release(&t);
     rc = lists ? list_tunings(&sweep, strcmp(format, "json") == 0) : cli_sweep_print(&sweep, format, false);
-  } else if (rc == 0) {
+  } else if (rc == 0 && (rc = cli_events_open(&sweep.events, arguments)) == 0) {
     rc = cli_sweep_run(&sweep, jobs, cli_given(arguments, "quiet"));
-    int printed = cli_sweep_print(&sweep, format, rc > 128);
-    if (rc == 0) rc = printed;
+    int printed = sweep.events == stdout ? 0 : cli_sweep_print(&sweep, format, rc > 128);
+    int closed = cli_events_close(sweep.events);
+    if (rc == 0) rc = printed ? printed : closed;
   }
   if (rc == 0) rc = exit_code_of_rows(&sweep);
   sweep_release(&sweep);
@@ -288,6 +289,7 @@ static const cli_flag flags[] = {
     {"format", "NAME", "the table as text, json, csv or markdown"},
     CLI_FLAG_STORE,
     {"no-store", NULL, "keeps no measurements and reuses none"},
+    CLI_FLAG_EVENTS,
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET,
 };

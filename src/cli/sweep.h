@@ -43,6 +43,7 @@ typedef struct cli_sweep {
   cli_results results;
   const char *store_path;
   bool no_store;
+  FILE *events; /* NULL: none */
 } cli_sweep;
 
 cli_row *cli_sweep_row(const cli_sweep *sweep, size_t device, size_t cell);

@@ -27,6 +27,7 @@ typedef struct lane {
   double run_s;        /* that the run ones took */
   char now[160];       /* the tuning under way; "": none */
   int64_t done, total; /* its evaluations */
+  cli_events events;
 } lane;
 
 typedef struct runner {
@@ -135,6 +136,7 @@ static void on_progress(void *user, const clt_progress *now) {
   pthread_mutex_lock(&l->runner->lock);
   l->done = now->done;
   l->total = now->total;
+  cli_events_progress(&l->events, now);
   draw_sweep_bar(l->runner);
   pthread_mutex_unlock(&l->runner->lock);
 }
@@ -225,7 +227,18 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
   settings.log = on_log;
   settings.user = l;
   settings.stop = cli_signals_flag();
+  clt_objective *objective = NULL;
+  bool has_events = run->sweep->events && clt_objective_new(&objective, t->instance, settings.objective, NULL) == 0;
+  l->events = (cli_events){.out = has_events ? run->sweep->events : NULL,
+                           .tuning = t->key,
+                           .space = clt_instance_space(t->instance),
+                           .objective = objective,
+                           .best = CLT_CONFIG_NONE};
+  pthread_mutex_lock(&run->lock);
+  if (has_events) cli_event_started(&l->events, t->instance, &run->sweep->devices[t->device], &settings);
+  pthread_mutex_unlock(&run->lock);
   int rc = clt_tune_run(&result, &settings, &error);
+  const bool stopped = rc == CLT_E_STOPPED;
   if (rc == 0 || (rc == CLT_E_NO_VALID && result && result->evaluations > 0)) {
     row->now = true;
     row->line = result_line(t, &run->sweep->devices[t->device], result);
@@ -237,9 +250,17 @@ static void tune_row(lane *l, const cli_sweep_tuning *t, clt_store *store, cli_r
     rc = append_result(&run->sweep->results, row->line);
     if (run->rc == 0) run->rc = rc;
     pthread_mutex_unlock(&run->lock);
-  } else if (rc != CLT_E_STOPPED) {
+  } else if (!stopped) {
     cli_sweep_fail(row, &error);
   }
+  pthread_mutex_lock(&run->lock);
+  if (has_events)
+    cli_event(&l->events, "finished",
+              json_pack("{s:i, s:o, s:o}", "exit_code", stopped ? 128 + *cli_signals_flag() : row->code, "error",
+                        row->reason ? clt_json_text(row->reason) : json_null(), "result",
+                        row->line ? json_incref(row->line) : json_null()));
+  pthread_mutex_unlock(&run->lock);
+  clt_objective_free(objective);
   clt_tune_result_free(result);
 }
 

@@ -162,7 +162,9 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
            (long long)noted_count(s, "second_stage_measured"), (long long)noted_count(s, "second_stage_failed"));
   if (has_certainty(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
-  printf("took                %s\n", clt_time_text(wall, r->wall_s));
+  printf("took                %s", clt_time_text(wall, r->wall_s));
+  if (r->waited_s >= 1) printf(", %s of it waiting for other tuners on the device", clt_time_text(wall, r->waited_s));
+  putchar('\n');
   if (tuning->store) printf("stored in           %s\n", clt_store_path(tuning->store));
 }
 
@@ -249,10 +251,11 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_t *phases = json_pack("{s:o, s:o, s:o, s:o, s:o}", "build_s", clt_json_real(p->build_s), "first_launch_s",
                              clt_json_real(p->first_launch_s), "runs_s", clt_json_real(p->runs_s), "verify_s",
                              clt_json_real(p->verify_s), "wait_s", clt_json_real(p->wait_s));
-  json_t *out = json_pack("{s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "problem", clt_problem_name(problem), "sizes",
-                          cli_json_sizes(subject->instance), "device", cli_json_device(subject->device), "searcher",
-                          tuning->settings.searcher, "seed", (json_int_t)tuning->settings.seed, "space", "cartesian",
-                          (json_int_t)r->cartesian, "valid", (json_int_t)r->valid);
+  json_t *out = json_pack("{s:i, s:s, s:o, s:o, s:s, s:I, s:{s:I, s:I}}", "schema", CLI_SCHEMA, "problem",
+                          clt_problem_name(problem), "sizes", cli_json_sizes(subject->instance), "device",
+                          cli_json_device(subject->device), "searcher", tuning->settings.searcher, "seed",
+                          (json_int_t)tuning->settings.seed, "space", "cartesian", (json_int_t)r->cartesian, "valid",
+                          (json_int_t)r->valid);
   json_object_set_new(out, "objective", objective_json(o, r));
   json_object_set_new(out, "evaluations", evaluations);
   json_object_set_new(out, "reasons", reasons);
@@ -278,6 +281,7 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "ended_by", json_string(clt_ending_name(r->ending)));
   if (tuning->results) json_object_set(out, "results", tuning->results);
   json_object_set_new(out, "wall_s", clt_json_real(r->wall_s));
+  json_object_set_new(out, "waited_s", clt_json_real(r->waited_s));
   return out;
 }
 
@@ -286,7 +290,10 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
 static int run_tune(const cli_arguments *arguments) {
   cli_tuning tuning;
   const char *searcher = cli_text(arguments, "searcher");
+  const bool json = cli_given(arguments, "json"), lists = cli_given(arguments, "evaluations");
   if (cli_given(arguments, "dry-run")) return cli_dry_run(arguments, searcher, true);
+  if (lists && !json && !cli_given(arguments, "events"))
+    return cli_usage("option '--evaluations' needs '--json' or '--events'");
   int rc = cli_tuning_init(&tuning, arguments, searcher);
   if (rc) return rc;
   if (cli_given(arguments, "warm-start") && cli_given(arguments, "no-store"))
@@ -294,8 +301,9 @@ static int run_tune(const cli_arguments *arguments) {
   else if (cli_given(arguments, "warm-start"))
     rc = cli_trained_model(&tuning.model, arguments, &tuning.subject);
   tuning.settings.model = tuning.model;
+  if (lists) tuning.results = json_array();
   if (rc == 0) rc = cli_race_check(&tuning, arguments);
-  if (rc == 0) rc = cli_tuning_run(&tuning, print_tuning, cli_given(arguments, "json"));
+  if (rc == 0) rc = cli_tuning_run(&tuning, print_tuning, json);
   cli_tuning_release(&tuning);
   return rc;
 }
@@ -318,6 +326,8 @@ static const cli_flag flags[] = {
     {"warm-start", NULL, "begins with what a model of the kernel at other sizes suggests (see 'clatune train')"},
     CLI_FLAG_LEARN_FROM,
     CLI_FLAG_NO_TRANSFER,
+    CLI_FLAG_EVENTS,
+    {"evaluations", NULL, "lists every evaluation in the result ('results'), with --json or --events"},
     CLI_TUNING_FLAGS,
 };
 
@@ -333,6 +343,12 @@ const cli_command cli_tune = {
         "--target, --stagnation) the first that\nis reached ends the search. Exit code: 0 found, 4 no valid "
         "configuration, 130 interrupted (and resumable).",
     CLI_FLAGS(flags),
+    .examples =
+        "  clatune tune my.json                                 200 evaluations, or the problem's Budget\n"
+        "  clatune tune my.json --device gpu --time 10m         for ten minutes, on the GPU\n"
+        "  clatune tune my.json --size n=4096 --budget 100      at another size\n"
+        "  clatune tune my.json --json --evaluations            for other programs, with all that was measured\n\n"
+        "'man clatune', docs/command-line.md and docs/tutorial.md say more.\n",
     .searcher_options = true,
     .evaluator_options = true,
     .n_positional = {1, 1},

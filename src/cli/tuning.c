@@ -1,4 +1,5 @@
 #include "cli/tuning.h"
+#include "eval/evaluators.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -7,13 +8,8 @@
 
 static void on_progress(void *user, const clt_progress *now) {
   cli_tuning *tuning = user;
-  const clt_measurement *m = now->last;
-  if (tuning->results && m)
-    json_array_append_new(tuning->results,
-                          json_pack("{s:o, s:o, s:s, s:o}", "configuration",
-                                    cli_json_configuration(clt_instance_space(tuning->subject.instance), m->config),
-                                    "time_s", clt_json_real(m->time_s), "reason", clt_reason_name(m->reason), "metrics",
-                                    cli_json_metrics(tuning->objective, m)));
+  if (tuning->results && now->last) json_array_append_new(tuning->results, cli_json_evaluation(&tuning->events, now));
+  cli_events_progress(&tuning->events, now);
   cli_progress_update(&tuning->progress, now);
 }
 
@@ -30,7 +26,7 @@ static int read_numbers(clt_tune_settings *s, const cli_arguments *a) {
   if (rc == 0) rc = cli_integer(&finalists, a, "finalists", s->finalists, 0, 1000);
   if (rc == 0) rc = cli_integer(&batch, a, "batch", 0, 1, 1000000);
   if (rc == 0) rc = cli_integer(&threads, a, "threads", 0, 1, 1024);
-  if (rc == 0) rc = cli_real_number(&s->time_s, a, "time", 0, 0.001, 1e9);
+  if (rc == 0) rc = cli_seconds(&s->time_s, a, "time", 0, 0.001, 1e9);
   if (rc == 0) rc = cli_integer(&s->stagnation, a, "stagnation", 0, 1, INT64_MAX);
   if (rc == 0) rc = cli_real_number(&s->space_fraction, a, "space-fraction", 0, 1e-12, 1);
   if (rc == 0) rc = cli_real_number(&s->target, a, "target", 0, 1e-30, 1e30);
@@ -53,9 +49,9 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   s->searcher = clt_tune_searcher(searcher, t->subject.problem);
   s->evaluator = clt_tune_evaluator(cli_text(arguments, "evaluator"), t->subject.problem);
   if (clt_searcher_find(s->searcher) == NULL)
-    rc = cli_usage("there is no searcher '%s' (see 'clatune tune --help')", s->searcher);
+    rc = cli_no_plugin(arguments, "searcher", &clt_searchers, s->searcher);
   else if (clt_evaluator_find(s->evaluator) == NULL)
-    rc = cli_usage("there is no evaluator '%s' (see 'clatune tune --help')", s->evaluator);
+    rc = cli_no_plugin(arguments, "evaluator", &clt_evaluators, s->evaluator);
   if (rc == 0) rc = cli_settings(&t->searcher_settings, &s->n_searcher_settings, arguments, "searcher", s->searcher);
   if (rc == 0)
     rc = cli_settings(&t->evaluator_settings, &s->n_evaluator_settings, arguments, "evaluator", s->evaluator);
@@ -66,7 +62,11 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   bool dry = cli_given(arguments, "dry-run"); /* makes no file */
   if (rc == 0 && !cli_given(arguments, "no-store"))
     rc = dry ? cli_open_store_to_read(&t->store, arguments) : cli_open_store(&t->store, arguments);
+  if (rc == 0 && !dry) rc = cli_events_open(&t->events.out, arguments);
   if (rc) return cli_tuning_release(t), rc;
+  t->events.space = clt_instance_space(t->subject.instance);
+  t->events.objective = t->objective;
+  t->events.best = CLT_CONFIG_NONE;
   cli_progress_init(&t->progress, t->quiet, t->objective);
   cli_signals_install();
   s->searcher_settings = t->searcher_settings;
@@ -85,6 +85,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
 }
 
 void cli_tuning_release(cli_tuning *tuning) {
+  cli_events_close(tuning->events.out);
   clt_store_free(tuning->store);
   clt_objective_free(tuning->objective);
   cli_subject_release(&tuning->subject);
@@ -116,18 +117,27 @@ int cli_tuning_sample(cli_tuning *t) {
 int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
+  cli_events *events = &tuning->events;
+  if (events->out) cli_event_started(events, tuning->subject.instance, tuning->subject.device, &tuning->settings);
   int rc = clt_tune_run(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
   else if (rc)
     rc = cli_report(&error);
-  if (print && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
+  if (events->out)
+    cli_event(events, "finished",
+              json_pack("{s:i, s:o, s:o}", "exit_code", rc, "error",
+                        rc > 0 && rc < 128 ? clt_json_text(error.message) : json_null(), "result",
+                        result ? cli_tuning_json(tuning, result) : json_null()));
+  if (print && events->out != stdout && result && (rc == CLI_FOUND || rc > 128 || result->evaluations > 0)) {
     int printed = as_json ? cli_print_json(cli_tuning_json(tuning, result)) : (print(tuning, result), 0);
     if (rc == 0) rc = printed;
   }
   clt_tune_result_free(result);
-  return rc;
+  int closed = cli_events_close(events->out);
+  events->out = NULL;
+  return rc ? rc : closed;
 }
 
 /* --- a session that does not take place --- */

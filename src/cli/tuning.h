@@ -20,6 +20,7 @@ typedef struct cli_tuning {
   double race_check_s;    /* that it has taken so far */
   const char *race_check; /* what came of it: "passed", "failed" (the default configuration, too) or "not checked" */
   json_t *results;        /* NULL, or a list that every evaluation is appended to */
+  cli_events events;      /* out is owned */
 } cli_tuning;
 
 /* Opens problem, device and store, and fills the settings from the flags. searcher NULL: the one that the problem asks
@@ -31,8 +32,8 @@ void cli_tuning_release(cli_tuning *tuning);
  * configuration is given up for being slow unless the flags say so: it is learnt from. */
 int cli_tuning_sample(cli_tuning *tuning);
 
-/* Runs the session; where there is anything to tell prints the result, as JSON or by `print` (NULL: not at all).
- * Returns the exit code. */
+/* Runs the session; where there is anything to tell prints the result, as JSON or by `print` (NULL: not at all), unless
+ * events go to standard output. Returns the exit code. */
 int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json);
 
 /* The result as JSON (tune.c). */
@@ -78,7 +79,8 @@ int cli_race_check(cli_tuning *tuning, const cli_arguments *arguments);
       {"dry-run", NULL, "says what would be measured, and what is known of it; measures nothing"},             \
       {"evaluator", "NAME",                                                                                    \
        "opencl (worker processes, the default for kernels), in-process (no isolation) or command (programs)"}, \
-      {"time", "S", "begins no evaluation after S seconds"},                                                   \
+      {"time", "S",                                                                                            \
+       "begins no evaluation after S seconds (90, 90s, 5m, 1h), without those of waiting for other tuners"},   \
       {"batch", "N", "configurations asked of the searcher at once (default: as many as there are workers)"},  \
       {"threads", "N", "threads of the model (default: all processors)"}, CLI_FLAG_SEED, CLI_FLAG_JSON, CLI_FLAG_QUIET
 

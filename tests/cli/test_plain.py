@@ -1,5 +1,6 @@
 """The command line without a device: help, space, usage mistakes, broken problem files."""
 import json
+import os
 import pathlib
 import re
 import resource
@@ -29,18 +30,38 @@ class Help(CliTest):
                 self.assertTrue(any(re.search(rf"`clatune {command}\b", row) for row in rows), command)
 
     def test_tune_explains_the_plug_ins_options(self):
+        self.assertIn("--budget", self.clatune("tune", "--help").stdout)
+        for plug_in, options in (("two-stage", ("--samples", "--second-stage")), ("opencl", ("--compile-timeout", "--run-timeout")),
+                                 ("surrogate", ("--",)), ("command", ("--lock",)), ("trees", ("model trees: ",))):
+            text = self.clatune("help", plug_in).stdout
+            self.assertRegex(text, rf"^(searcher|evaluator|model) {plug_in}: ")
+            for option in options:
+                self.assertIn(option, text)
+        for command in ("tune", "replay", "train"):  # and all that they list have such a page
+            listed = self.clatune(command, "--help").stdout.split("clatune help NAME")[1:]
+            self.assertTrue(listed, command)
+            for name in re.findall(r"^  ([\w-]+) ", "".join(part.split("\n\n")[0] for part in listed), re.M):
+                self.assertIn(f" {name}: ", self.clatune("help", name).stdout)
+        self.assertIn("did you mean 'tune'?", self.clatune("help", "tnue", expect=2).stderr)
+
+    def test_the_help_of_tune_fits_two_screens(self):
         text = self.clatune("tune", "--help").stdout
-        for option in ("--samples", "--second-stage", "--compile-timeout", "--run-timeout", "--budget"):
-            self.assertIn(option, text)
+        self.assertLessEqual(len(text.splitlines()), 100)
+        self.assertIn("examples:\n  clatune tune ", text)
+
+    def test_the_first_try_exists(self):
+        problem = re.search(r"clatune tune (\S+)", self.clatune("--help").stdout)[1]
+        self.assertIn("configurations", self.clatune("space", problem).stdout)
 
     def test_a_limit_is_said_once(self):
-        text = " ".join(self.clatune("tune", "--help").stdout.split())
+        text = " ".join((self.clatune("tune", "--help").stdout + self.clatune("help", "opencl").stdout).split())
         self.assertIn("700 or more; 0: half of the machine's where the device is the CPU, else no limit. (default 0)", text)
         self.assertIn("(default 60, at least 0.01)", text)
         self.assertNotIn("at least 0)", text)
 
     def test_version(self):
-        self.assertRegex(self.clatune("version").stdout, r"^clatune \d+\.\d+\.\d+\n$")
+        for typed in ("version", "--version", "-V"):
+            self.assertRegex(self.clatune(typed).stdout, r"^clatune \d+\.\d+\.\d+\n$")
         self.assertRegex(self.clatune_json("version")["version"], r"^\d+\.\d+\.\d+$")
 
 
@@ -113,7 +134,21 @@ class Mistakes(CliTest):
         self.assertIn("two-stage", text)
 
     def test_unknown_searcher(self):
-        self.assertIn("'rnadom'", self.message("tune", "scale.json", "--searcher", "rnadom", expect=2))
+        for kind, typed, meant in (("searcher", "rnadom", "random"), ("evaluator", "open", "opencl")):
+            self.assertIn(f"there is no {kind} '{typed}'; did you mean '{meant}'? (see 'clatune tune --help')",
+                          self.message("tune", "scale.json", f"--{kind}", typed, expect=2))
+        (self.folder / "none.json").write_text("{}")
+        self.assertIn("did you mean 'random'?", self.message("replay", "none.json", "--searcher", "rnadom", expect=2))
+
+    def test_options_are_not_abbreviated(self):
+        for typed, meant in (("--budg=5", "budget"), ("--second-stag=5", "second-stage"), ("--see", "seed"), ("--bu", "budget")):
+            self.assertIn(f"there is no option '{typed}'; did you mean '--{meant}'?",
+                          self.message("tune", "scale.json", typed, "7", expect=2))
+        self.assertIn("'-q'", self.message("completion", "-q", "bash", expect=2))
+
+    def test_times_have_units(self):
+        for wrong in ("5x", "m", "1h30m", "-1s", "0s", "1e9h", ""):
+            self.assertIn("90s, 5m, 1h", self.message("tune", "scale.json", "--time", wrong, expect=2))
 
     def test_record_needs_a_file(self):
         self.assertIn("-o FILE", self.message("record", "scale.json", expect=2))
@@ -173,6 +208,14 @@ class FullFiles(CliTest):
             run = subprocess.run([CLATUNE, "completion", "bash"], stdout=out, stderr=subprocess.PIPE, text=True,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
         self.assertEqual((run.returncode, run.stderr), (1, "clatune: cannot write to standard output\n"))
+
+    def test_a_closed_pipe_is_no_message(self):
+        for command in (["--help"], ["tune", "--help"], ["completion", "zsh"], ["space", "scale.json", "--json"]):
+            read, write = os.pipe()
+            os.close(read)
+            run = subprocess.run([CLATUNE, *command], cwd=self.folder, stdout=write, stderr=subprocess.PIPE, text=True)
+            os.close(write)
+            self.assertEqual((run.returncode, run.stderr), (141, ""), command)
 
 
 main()

@@ -148,6 +148,70 @@ class Names(SimulatedTest):
         self.assertFalse((self.folder / "t.sqlite").exists())
 
 
+class Events(SimulatedTest):
+    """--events, and the list of evaluations in --json."""
+    options = ("tune", "copy.json", "--device", "Simulated", "--budget", "30", "--searcher", "random", "--store", "s.sqlite")
+
+    def lines(self, text):
+        events = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual(events[0]["event"], "started")
+        self.assertEqual([i for i, e in enumerate(events) if e["event"] == "finished"], [len(events) - 1])
+        return events, {name: [e for e in events if e["event"] == name] for name in {e["event"] for e in events}}
+
+    def test_a_file_beside_the_answer(self):
+        answer = self.clatune_json(*self.options, "--events", "events")
+        self.assertEqual(answer["schema"], 1)
+        self.assertNotIn("results", answer)
+        events, by = self.lines((self.folder / "events").read_text())
+        start, end = events[0], events[-1]
+        self.assertEqual((start["schema"], start["problem"], start["searcher"]), (1, "copy", "random"))
+        self.assertEqual(start["space"], answer["space"])
+        self.assertEqual((end["exit_code"], end["error"], end["result"]), (0, None, answer))
+        self.assertEqual([e["evaluations"] for e in by["evaluation"]], list(range(1, 31)))
+        self.assertEqual([e["phase"] for e in by["phase"]][::len(by["phase"]) - 1], ["default", "finalists"])
+        best = None
+        for e in by["evaluation"]:
+            self.assertEqual((e["reason"], e["known"], set(e["configuration"])), ("none", False, {"a", "b"}))
+            if best is None or e["value"] < best:
+                best = e["value"]
+                following = events[events.index(e) + 1]
+                self.assertEqual((following["event"], following["configuration"], following["value"]),
+                                 ("incumbent", e["configuration"], best))
+        self.assertEqual(by["incumbent"][-1]["value"], best)
+        # The same again: all is known, as it says of each.
+        again, by = self.lines(self.clatune(*self.options, "--events", "-").stdout)
+        self.assertEqual([e["known"] for e in by["evaluation"]], [True] * 30)
+        self.assertEqual(again[-1]["result"]["evaluations"]["reused"], 30)
+
+    def test_the_list_of_evaluations(self):
+        answer = self.clatune_json(*self.options, "--evaluations")
+        self.assertEqual(len(answer["results"]), 30)
+        best = min(r["time_s"] for r in answer["results"])
+        self.assertIn(best, [r["value"] for r in answer["results"]])
+        self.assertIn("needs '--json'", self.clatune(*self.options, "--evaluations", expect=2).stderr)
+
+    def test_sample_and_failures(self):
+        events, by = self.lines(self.clatune("sample", "copy.json", "--device", "Simulated", "--samples", "5", "--events", "-",
+                                             "--no-store").stdout)
+        self.assertEqual((len(by["evaluation"]), events[-1]["result"]["evaluations"]["total"]), (5, 5))
+        self.simulate(time_s="1e-5", wrong="1")
+        events, by = self.lines(self.clatune(*self.options, "--events", "-", expect=4).stdout)
+        self.assertEqual(events[-1]["exit_code"], 4)
+        self.assertIn("none correct", events[-1]["error"])
+        self.assertNotIn("incumbent", by)
+        self.assertEqual({(e["reason"], e["value"]) for e in by["evaluation"]}, {("wrong-output", None)})
+
+    def test_where_nobody_reads_the_tuning_ends(self):
+        read, write = os.pipe()
+        os.close(read)
+        run = subprocess.run([CLATUNE, *self.options, "--events", "-", "--quiet"], cwd=self.folder, env=self.environment,
+                             stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+        self.assertEqual((run.returncode, run.stderr), (141, ""))
+        self.assertLess(len(self.rows("s.sqlite")), 30)
+        self.assertIn("cannot open", self.clatune(*self.options, "--events", "no/such", expect=1).stderr)
+
+
 class EveryCommand(SimulatedTest):
     """--quiet, --dry-run, --seed, CLATUNE_DEVICE and NO_COLOR."""
 

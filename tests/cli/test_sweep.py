@@ -48,6 +48,21 @@ class Sweep(SimulatedTest):
         finally:
             connection.close()
 
+    def test_events_say_which_tuning_they_are_of(self):
+        self.plan({**PLAN, "Devices": ["Simulated A", "Simulated B"]})
+        events = [json.loads(line) for line in self.clatune("sweep", "plan.json", "--events", "-").stdout.splitlines()]
+        of = {}
+        for event in events:
+            of.setdefault(event["tuning"], []).append(event)
+        self.assertEqual(set(of), {line["tuning"] for line in self.lines()})
+        self.assertEqual(len(of), 2 * TUNINGS)
+        for tuning, happened in of.items():
+            self.assertEqual((happened[0]["event"], happened[-1]["event"]), ("started", "finished"))
+            self.assertEqual(happened[-1]["result"]["tuning"], tuning)
+            self.assertEqual(sum(e["event"] == "evaluation" for e in happened), 15)
+            self.assertIn(happened[0]["device"]["name"], ("Simulated A", "Simulated B"))
+        self.assertEqual(self.clatune("sweep", "plan.json", "--events", "-").stdout, "")  # all are finished
+
     def test_an_objective_is_what_tables_compare(self):
         self.plan({**PLAN, "Devices": ["Simulated A"], "Tuning": {"Objective": "maximise n / time_s"}})
         table = self.sweep()["table"]
