@@ -215,7 +215,7 @@ class FullFiles(CliTest):
             os.close(read)
             run = subprocess.run([CLATUNE, *command], cwd=self.folder, stdout=write, stderr=subprocess.PIPE, text=True)
             os.close(write)
-            self.assertEqual((run.returncode, run.stderr), (141, ""), command)
+            self.assertEqual((run.returncode, run.stderr), (1, ""), command)
 
 
 main()
