@@ -59,11 +59,11 @@ typedef struct clt_tune_result {
                       sets none either), no prior data, no warm start, and not cut short */
   int64_t n_confirmed_alone; /* of the evaluations that failed: in a process that had run no other configuration */
   int64_t n_machine_busy;    /* steps that were given more time than their limit because the machine was busy */
-  char *second_size; /* "width=512 height=512": sizes at which the best was verified as well; NULL: none */
-  char **notes;      /* n_notes sentences that belong beside the result: what disturbed the measurements and what to do,
-                        why the fastest of the search is not the best */
+  char *second_size;         /* "width=512 height=512": sizes at which the best was verified as well; NULL: none */
+  char **notes; /* n_notes sentences that belong beside the result: what disturbed the measurements and what to do,
+                   why the fastest of the search is not the best */
   size_t n_notes;
-  double waited_s;           /* of wall_s: for other tuners that used the device */
+  double waited_s; /* of wall_s: for other tuners that used the device */
 } clt_tune_result;
 
 /* How many evaluations failed for a reason; *example (nullable): the first of them. And how many had that invalidity.
