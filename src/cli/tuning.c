@@ -2,9 +2,11 @@
 #include "eval/evaluators.h"
 #include "session/session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void on_progress(void *user, const clt_progress *now) {
   cli_tuning *tuning = user;
@@ -67,6 +69,7 @@ int cli_tuning_init(cli_tuning *t, const cli_arguments *arguments, const char *s
   t->events.space = clt_instance_space(t->subject.instance);
   t->events.objective = t->objective;
   t->events.best = CLT_CONFIG_NONE;
+  if (getloadavg(&t->load, 1) != 1) t->load = NAN;
   cli_progress_init(&t->progress, t->quiet, t->objective);
   cli_signals_install();
   s->searcher_settings = t->searcher_settings;
@@ -114,6 +117,34 @@ int cli_tuning_sample(cli_tuning *t) {
   return 0;
 }
 
+/* What a report shows of the tuning and no measurement says, for whoever has the store alone. It is no loss that is
+ * worth failing for. */
+static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
+  const clt_instance *instance = t->subject.instance;
+  clt_store_key key;
+  char sure[200] = "", *options = NULL;
+  const bool measured = clt_evaluator_find(t->settings.evaluator)->measures_device;
+  const bool searched = measured && !t->settings.skip_default && r->best.config != CLT_CONFIG_NONE;
+  if (t->store == NULL || !searched || clt_store_key_init(&key, instance, NULL)) return;
+  if (clt_objective_ranks_by_time(t->objective) || clt_objective_is_standard(t->objective))
+    cli_certainty_text(sure, &t->settings, r);
+  clt_instance_options(&options, instance, r->best.config, NULL);
+  char *best = clt_config_string(clt_instance_space(instance), r->best.config);
+  char *standard = clt_config_string(clt_instance_space(instance), clt_instance_default(instance));
+  json_t *note = json_pack(
+      "{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:s?, s:s?, s:s?, s:o}", "searcher", t->settings.searcher, "seed",
+      (json_int_t)t->settings.seed, "evaluations", (json_int_t)r->evaluations, "ended_by", clt_ending_name(r->ending),
+      "load", clt_json_real(t->load), "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure", sure,
+      "default", standard, "best", best, "options", options, "metrics", cli_json_metrics(t->objective, &r->best));
+  char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
+  if (text) clt_store_describe_tuning(t->store, &key, text, NULL);
+  free(text);
+  json_decref(note);
+  free(standard);
+  free(best);
+  free(options);
+}
+
 int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json) {
   clt_tune_result *result;
   clt_error error = {0};
@@ -121,6 +152,7 @@ int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const c
   if (events->out) cli_event_started(events, tuning->subject.instance, tuning->subject.device, &tuning->settings);
   int rc = clt_tune_run(&result, &tuning->settings, &error);
   cli_progress_end(&tuning->progress);
+  if (result) note_tuning(tuning, result);
   if (rc == CLT_E_STOPPED)
     rc = 128 + *cli_signals_flag();
   else if (rc)

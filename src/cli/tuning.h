@@ -19,6 +19,7 @@ typedef struct cli_tuning {
   bool needs_race_check;  /* --oclgrind yes */
   double race_check_s;    /* that it has taken so far */
   const char *race_check; /* what came of it: "passed", "failed" (the default configuration, too) or "not checked" */
+  double load;            /* of the machine when the session began: how many processes wanted a processor */
   json_t *results;        /* NULL, or a list that every evaluation is appended to */
   cli_events events;      /* out is owned */
 } cli_tuning;

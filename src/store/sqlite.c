@@ -54,6 +54,8 @@ enum {
   REMOVE_ENERGY,
   REMOVE_FIGURE,
   REMOVE_CONFIRMED,
+  DESCRIBE_TUNING,
+  TUNING,
   N_STATEMENTS
 };
 
@@ -82,6 +84,9 @@ static const char *const statement_texts[N_STATEMENTS] = {
     [ANY_ENERGY] = "SELECT EXISTS(SELECT 1 FROM energy)",
     [ANY_FIGURE] = "SELECT EXISTS(SELECT 1 FROM figure)",
     [ANY_CONFIRMED] = "SELECT EXISTS(SELECT 1 FROM confirmed)",
+    [DESCRIBE_TUNING] =
+        "INSERT OR REPLACE INTO tuning(problem, device, json) VALUES(" OF_PROBLEM ", " OF_DEVICE ", ?4)",
+    [TUNING] = "SELECT json FROM tuning WHERE " OF_KEY,
     [ENERGY] = "SELECT energy_J FROM energy WHERE measurement=?1",
     [FIGURE] = "SELECT figure FROM figure WHERE measurement=?1 ORDER BY position",
     /* From each key to the next one by the index: with the number of keys that have records, neither with that of
@@ -283,6 +288,8 @@ static int add_to_sqlite(void *state, const clt_store_description *d, const clt_
                        d->sizes);
   if (rc == CLT_OK && d->device_json)
     rc = run_statement(store, DESCRIBE_DEVICE, NULL, error, "ttt", key->device, key->driver, d->device_json);
+  if (rc == CLT_OK && d->tuning_json && d->tuning_json[0])
+    rc = run_statement(store, DESCRIBE_TUNING, NULL, error, "kt", key, d->tuning_json);
   if (rc == CLT_OK && record) rc = add_record(store, key, record, error);
   return end_writing(store, rc, error);
 }
@@ -364,7 +371,8 @@ static int visit_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit 
   return visit(user, NULL, &record);
 }
 
-static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user) {
+static int visit_key_row(sqlite_store *store, sqlite3_stmt *s, clt_store_walk_visit visit, void *user) {
+  sqlite3_stmt *tuning = store->statements[TUNING]; /* NULL: the file is older */
   clt_store_description d = {.problem_name = column_text(s, 3),
                              .problem_path = column_text(s, 4),
                              .sizes = column_text(s, 5),
@@ -373,7 +381,11 @@ static int visit_key_row(sqlite3_stmt *s, clt_store_walk_visit visit, void *user
   snprintf(d.key.problem, sizeof d.key.problem, "%s", column_text(s, 0));
   snprintf(d.key.device, sizeof d.key.device, "%s", column_text(s, 1));
   snprintf(d.key.driver, sizeof d.key.driver, "%s", column_text(s, 2));
-  return visit(user, &d, NULL);
+  bool described = tuning && bind_key(tuning, &d.key) && sqlite3_step(tuning) == SQLITE_ROW;
+  d.tuning_json = described ? column_text(tuning, 0) : "";
+  int rc = visit(user, &d, NULL);
+  if (tuning) release_statement(tuning);
+  return rc;
 }
 
 /* key NULL: the rows are keys. From the first step on, all is read in one transaction; so a file without energies,
@@ -388,7 +400,7 @@ static int walk_rows(sqlite_store *store, int id, const clt_store_key *key, clt_
     store->any[any] = answer != 0;
   }
   for (; rc == CLT_OK && step == SQLITE_ROW; step = rc ? step : sqlite3_step(s))
-    rc = key ? visit_row(store, s, visit, user, error) : visit_key_row(s, visit, user);
+    rc = key ? visit_row(store, s, visit, user, error) : visit_key_row(store, s, visit, user);
   if (rc == CLT_OK && step != SQLITE_DONE) rc = fail_sqlite(store, error);
   release_statement(s);
   return rc;

@@ -139,6 +139,10 @@ int clt_store_describe(clt_store *store, const clt_store_key *key, const char *p
   return store->type->add(store->state, &description, NULL, error);
 }
 
+int clt_store_describe_tuning(clt_store *store, const clt_store_key *key, const char *json, clt_error *error) {
+  return store->type->add(store->state, &(clt_store_description){.key = *key, .tuning_json = json}, NULL, error);
+}
+
 static bool usable_number(double x) { return isfinite(x) && x > 0; }
 
 bool clt_record_plausible(const clt_store_record *record) {
@@ -257,8 +261,10 @@ static int collect_key(void *user, const clt_store_description *d) {
                                   .problem_path = strdup(d->problem_path),
                                   .sizes = strdup(d->sizes),
                                   .device_json = strdup(d->device_json),
+                                  .tuning_json = strdup(text_or_none(d->tuning_json)),
                                   .n_records = d->n_records};
-  return copy->problem_name && copy->problem_path && copy->sizes && copy->device_json ? 0 : CLT_E_MEMORY;
+  bool copied = copy->problem_name && copy->problem_path && copy->sizes && copy->device_json && copy->tuning_json;
+  return copied ? 0 : CLT_E_MEMORY;
 }
 
 int clt_store_keys(clt_store_description **out, size_t *n, clt_store *store, bool counted, clt_error *error) {
@@ -276,6 +282,7 @@ void clt_store_keys_free(clt_store_description *keys, size_t n) {
     free((char *)keys[i].problem_path);
     free((char *)keys[i].sizes);
     free((char *)keys[i].device_json);
+    free((char *)keys[i].tuning_json);
   }
   free(keys);
 }

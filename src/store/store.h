@@ -115,6 +115,9 @@ int clt_store_open_to_read(clt_store **out, const char *type, const char *path, 
 int clt_store_describe(clt_store *store, const clt_store_key *key, const char *problem_name, const char *problem_path,
                        const char *sizes, const char *device_json, clt_error *error);
 
+/* Keeps what the newest tuning of a key says of itself, as JSON (docs/store.md). */
+int clt_store_describe_tuning(clt_store *store, const clt_store_key *key, const char *json, clt_error *error);
+
 /* What is known of a canonical configuration. An answer is a record of a search, or a finalist's failure; finalists'
  * times were interleaved with others' and are no answers, and that they ran out of memory beside others is none either.
  * The newest one counts. */

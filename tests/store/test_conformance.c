@@ -265,7 +265,7 @@ static void what_cannot_be_right_is_not_stored(void **state) {
 }
 
 typedef struct seen_key {
-  char problem[33], name[64], path[64], sizes[64], json[64];
+  char problem[33], name[64], path[64], sizes[64], json[64], tuning[64];
   uint64_t n_records;
 } seen_key;
 
@@ -282,6 +282,7 @@ static int see_key(void *user, const clt_store_description *d) {
   snprintf(k->path, sizeof k->path, "%s", d->problem_path);
   snprintf(k->sizes, sizeof k->sizes, "%s", d->sizes);
   snprintf(k->json, sizeof k->json, "%s", d->device_json);
+  snprintf(k->tuning, sizeof k->tuning, "%s", d->tuning_json);
   k->n_records = d->n_records;
   return 0;
 }
@@ -297,6 +298,8 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   add(f->store, &described, space, CLT_RECORD_SEARCH, &m);
   add(f->store, &described, space, CLT_RECORD_FINALIST, &m);
   assert_int_equal(clt_store_describe(f->store, &described, "box", "box.json", "w=2", "{\"a\":1}", NULL), 0);
+  assert_int_equal(clt_store_describe_tuning(f->store, &described, "{\"seed\":1}", NULL), 0);
+  assert_int_equal(clt_store_describe_tuning(f->store, &described, "{\"seed\":2}", NULL), 0);
   seen_keys seen = {.n = 0};
   assert_int_equal(clt_store_each_key(f->store, true, see_key, &seen, NULL), 0);
   assert_int_equal(seen.n, 2);
@@ -307,6 +310,8 @@ static void keys_are_listed_with_their_newest_description(void **state) {
   assert_string_equal(seen.keys[1].name, "box");
   assert_string_equal(seen.keys[1].path, "box.json");
   assert_string_equal(seen.keys[1].sizes, "w=2");
+  assert_string_equal(seen.keys[0].tuning, "");
+  assert_string_equal(seen.keys[1].tuning, "{\"seed\":2}");
   assert_int_equal(seen.keys[1].n_records, 2);
   clt_space_free(space);
 }

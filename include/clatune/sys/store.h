@@ -10,7 +10,7 @@
 
 CLT_BEGIN_C
 
-#define CLT_STORE_ABI 2 /* grows when what stands here changes */
+#define CLT_STORE_ABI 3 /* grows when what stands here changes */
 
 /* One record. Borrowed by whoever receives it. Where a store finds something that it cannot read, it hands out what the
  * caller refuses: a NULL configuration. */
