@@ -163,6 +163,17 @@ void clt_words_free(char **all) {
   free(all);
 }
 
+void clt_text_add_word(clt_text *text, const char *word) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
+  if (word[0] && word[strspn(word, plain)] == '\0') {
+    clt_text_printf(text, " %s", word);
+    return;
+  }
+  clt_text_add(text, " '");
+  for (; *word; word++) clt_text_add(text, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+  clt_text_add(text, "'");
+}
+
 bool clt_starts_with(const char *text, const char *beginning) {
   return strncmp(text, beginning, strlen(beginning)) == 0;
 }

@@ -56,6 +56,9 @@ const char *clt_time_text(char out[32], double seconds);
 locale_t clt_c_locale_enter(void);
 void clt_c_locale_leave(locale_t before);
 
+/* Adds a blank and a word as a shell reads it, quoted where that is needed. */
+void clt_text_add_word(clt_text *text, const char *word);
+
 bool clt_starts_with(const char *text, const char *beginning);
 bool clt_ends_with(const char *text, const char *end);
 

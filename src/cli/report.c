@@ -14,29 +14,22 @@
 #define MOST_WIDTH 160
 #define MOST_TUNINGS 64
 
-/* --- the command, as it could be typed --- */
-
-static void add_word(clt_text *out, const char *word) {
-  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
-  if (word[0] && word[strspn(word, plain)] == '\0') {
-    clt_text_printf(out, " %s", word);
-    return;
-  }
-  clt_text_add(out, " '");
-  for (; *word; word++) clt_text_add(out, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-  clt_text_add(out, "'");
-}
-
-static int command_text(char **out, const cli_arguments *arguments, clt_error *error) {
+/* The command, as it could be typed; share: with the names of files alone. */
+static int command_text(char **out, const cli_arguments *arguments, bool share, clt_error *error) {
   clt_text text = {0};
   clt_text_printf(&text, "clatune %s", arguments->command->name);
-  for (size_t i = 0; i < arguments->n_positional; i++) add_word(&text, arguments->positional[i]);
+  for (size_t i = 0; i < arguments->n_positional; i++) {
+    const char *path = arguments->positional[i], *slash = share ? strrchr(path, '/') : NULL;
+    clt_text_add_word(&text, slash ? slash + 1 : path);
+  }
   for (size_t i = 0; i < arguments->n_typed; i++) {
-    clt_text_printf(&text, " --%s", arguments->typed[i].name);
+    const char *name = arguments->typed[i].name, *value = arguments->typed[i].value;
+    if (share && (strcmp(name, "output") == 0 || strcmp(name, "store") == 0) && strrchr(value, '/'))
+      value = strrchr(value, '/') + 1;
+    clt_text_printf(&text, " --%s", name);
     for (size_t f = 0; f < arguments->command->n_flags; f++) {
       const cli_flag *flag = &arguments->command->flags[f];
-      if (flag->argument && strcmp(flag->name, arguments->typed[i].name) == 0)
-        add_word(&text, arguments->typed[i].value);
+      if (flag->argument && strcmp(flag->name, name) == 0) clt_text_add_word(&text, value);
     }
   }
   return clt_text_take(out, &text, error);
@@ -105,10 +98,15 @@ static int run_report(const cli_arguments *arguments) {
   int64_t seed;
   int rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
   if (rc) return rc;
-  if (command_text(&command, arguments, &error)) return cli_report(&error);
-  const clt_report_options options = {
-      .objective = cli_text(arguments, "objective"), .seed = (uint64_t)seed, .command = command};
-  bool json = cli_given(arguments, "json"), text = cli_given(arguments, "text") || (!path && !json);
+  bool json = cli_given(arguments, "json"), csv = cli_given(arguments, "csv"), share = cli_given(arguments, "share");
+  bool text = cli_given(arguments, "text") || (!path && !json && !csv);
+  if (csv && (path || json || text)) return cli_usage("--csv goes to standard output, without -o, --text and --json");
+  if (command_text(&command, arguments, share, &error)) return cli_report(&error);
+  const clt_report_options options = {.objective = cli_text(arguments, "objective"),
+                                      .seed = (uint64_t)seed,
+                                      .command = command,
+                                      .share = share,
+                                      .csv = csv};
   if (clt_report_new(&report, &options, &error)) rc = cli_report(&error);
   for (size_t i = 0; rc == 0 && i < arguments->n_positional; i++) {
     const char *source = arguments->positional[i];
@@ -125,7 +123,7 @@ static int run_report(const cli_arguments *arguments) {
   }
   if (rc == 0 && path) {
     size_t n = clt_report_n_tunings(report);
-    mode_t mask = umask(077); /* for its owner alone: it names devices, paths and what was tuned */
+    mode_t mask = umask(share ? 022 : 077); /* else for its owner alone: it names paths and what was tuned */
     if (clt_report_page(&output, report, &error) || clt_file_replace(path, output, strlen(output), &error))
       rc = cli_report(&error);
     else if (!json)
@@ -145,6 +143,10 @@ static int run_report(const cli_arguments *arguments) {
       fputs(output, stdout);
     free(output);
   }
+  if (rc == 0 && csv) {
+    cli_exact_output();
+    fputs(clt_report_csv(report), stdout);
+  }
   if (rc == 0 && json) rc = cli_print_json(json_deep_copy(clt_report_document(report)));
   clt_report_free(report);
   free(command);
@@ -153,6 +155,8 @@ static int run_report(const cli_arguments *arguments) {
 
 static const cli_flag flags[] = {
     {"output", "FILE", "writes a page of HTML with plots, which needs nothing beside itself; also -o FILE"},
+    {"share", NULL, "with -o: a page to give away, which others can read (0644); names of files instead of paths"},
+    {"csv", NULL, "the measurements, a line each, on standard output as comma-separated values"},
     {"text", NULL, "as text on standard output; what is done without -o, too"},
     {"problem", "NAME", "of a store: of this problem alone"},
     {"device", "NAME", "of a problem: its OpenCL device, as in 'clatune tune'; of a store: a part of the device's key"},

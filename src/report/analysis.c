@@ -16,7 +16,7 @@
 /* --- groups --- */
 
 typedef struct member {
-  size_t group;
+  size_t group, row;
   double cost; /* NaN: failed; infinite: slow (CLT_REASON_ABANDONED) */
 } member;
 
@@ -24,7 +24,7 @@ static int by_group_then_cost(const void *a, const void *b) {
   const member *x = a, *y = b;
   if (x->group != y->group) return x->group < y->group ? -1 : 1;
   if (isnan(x->cost) || isnan(y->cost)) return isnan(x->cost) - isnan(y->cost);
-  return (x->cost > y->cost) - (x->cost < y->cost);
+  return x->cost != y->cost ? (x->cost > y->cost) - (x->cost < y->cost) : (x->row > y->row) - (x->row < y->row);
 }
 
 /* Of costs in ascending order, between two of them where the share falls there. */
@@ -42,6 +42,7 @@ static clt_effect sum_up(const member *members, size_t n) {
   for (size_t i = n_correct; i < n; i++) effect.n_failed += isnan(members[i].cost) != 0;
   if (n_correct == 0) return effect;
   effect.least = members[0].cost;
+  effect.best_row = members[0].row;
   effect.lower_quartile = quantile(members, n_correct, 0.25);
   effect.median = quantile(members, n_correct, 0.5);
   effect.upper_quartile = quantile(members, n_correct, 0.75);
@@ -60,7 +61,7 @@ int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning,
   }
   for (size_t i = 0; i < n; i++) {
     const clt_report_row *row = &tuning->rows.items[i];
-    members[i] = (member){groups[i], row->reason == CLT_REASON_ABANDONED ? INFINITY : row->cost};
+    members[i] = (member){groups[i], i, row->reason == CLT_REASON_ABANDONED ? INFINITY : row->cost};
   }
   if (n) qsort(members, n, sizeof *members, by_group_then_cost);
   for (size_t g = 0; g < n_groups; g++) effects[g] = sum_up(NULL, 0);
@@ -131,7 +132,7 @@ static bool can_be_fitted(const clt_rows *rows) {
 
 /* Its accuracy, and the measured and predicted values of at most CLT_REPORT_MOST_POINTS rows. */
 static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt_rows *rows) {
-  json_t *measured = json_array(), *predicted = json_array();
+  json_t *measured = json_array(), *predicted = json_array(), *texts = json_array();
   clt_model_accuracy accuracy;
   size_t n, taken = 0;
   const float *residuals = clt_model_residuals(model, &n);
@@ -142,12 +143,15 @@ static json_t *model_json(const clt_model *model, const clt_tuning *t, const clt
     if (taken++ % stride) continue;
     json_array_append_new(measured, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i]))));
     json_array_append_new(predicted, clt_json_real(clt_tuning_value(t, exp(rows->log_cost[i] + residual))));
+    char *text = clt_config_string(t->space, rows->configs[i]);
+    json_array_append_new(texts, clt_report_string(text ? text : "?"));
+    free(text);
   }
   clt_model_accuracy_get(&accuracy, model);
-  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows, "failed_rows",
+  return json_pack("{s:I, s:I, s:I, s:o, s:o, s:{s:o, s:o, s:o}}", "rows", (json_int_t)accuracy.n_rows, "failed_rows",
                    (json_int_t)accuracy.n_failed, "predicted_rows", (json_int_t)taken, "mean_relative_error",
                    clt_json_real(accuracy.mean_relative_error), "log_error_sd", clt_json_real(accuracy.log_error_sd),
-                   "points", "measured", measured, "predicted", predicted);
+                   "points", "measured", measured, "predicted", predicted, "text", texts);
 }
 
 int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {

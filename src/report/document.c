@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/json.h"
@@ -17,6 +18,9 @@
 #define MOST_FAILING 12
 #define LEAST_FAILED_ROWS 3 /* of a value, before its share of failures means anything */
 #define MOST_PAIRS ((size_t)1 << 20)
+/* All pairs of parameters of an ordinary space; of large ones as many as take about a second and a megabyte. */
+#define MOST_PAIR_ROWS 2000000
+#define MOST_CELLS 100000
 
 /* A parameter, and what its values come to. */
 typedef struct factor {
@@ -25,12 +29,13 @@ typedef struct factor {
   clt_effect *effects; /* one a value */
   double importance;
   size_t shown[MOST_VALUES], n_shown; /* values that were measured, in the order of the list */
-  size_t best;                        /* the value of the best row, always among those shown; SIZE_MAX: none */
+  size_t best, standard; /* the values of the best row, always among those shown, and of the default; SIZE_MAX: none */
 } factor;
 
 typedef struct draft {
   const clt_tuning *t;
-  size_t best; /* row; SIZE_MAX: none */
+  const clt_report_options *options;
+  size_t best, standard; /* rows: the best, and the default configuration; SIZE_MAX: none */
   factor *factors;
   size_t n_factors;
   size_t *groups; /* scratch, one a row */
@@ -61,20 +66,40 @@ static json_t *value_json(clt_value value) {
 
 static json_t *cost_json(const draft *d, double cost) { return clt_json_real(clt_tuning_value(d->t, cost)); }
 
+static json_t *config_json(const draft *d, clt_config config) {
+  char *text = clt_config_string(d->t->space, config);
+  json_t *json = text ? clt_report_string(text) : NULL;
+  free(text);
+  return json;
+}
+
+/* What is computed of a row beside its time, whatever the objective is. */
+static json_t *metrics_json(draft *d, const clt_report_row *row, bool as_finalist) {
+  const clt_objective *o = d->t->objective;
+  json_t *list = json_array();
+  for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
+    clt_metric metric = clt_objective_metric(o, i);
+    double value = clt_row_metric(d->t, row, i, as_finalist);
+    if (i == clt_objective_chosen(o) || !isfinite(value)) continue;
+    append(d, list,
+           json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit", clt_report_string(metric.unit),
+                     "value", value));
+  }
+  return list;
+}
+
 static json_t *row_json(draft *d, size_t index) {
   const clt_report_row *row = &d->t->rows.items[index];
   const clt_space *space = d->t->space;
   json_t *configuration = json_object();
-  char *text = clt_config_string(space, row->config);
   for (size_t i = 0; i < clt_space_n_parameters(space); i++)
     put(d, configuration, clt_space_parameter(space, i)->name, value_json(clt_space_value(space, row->config, i)));
-  json_t *json = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
-                           clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread",
-                           clt_json_real(row->spread), "finalist_s", clt_json_real(row->final_s), "finalist_value",
-                           clt_objective_is_standard(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
-                           "configuration", configuration, "text", text ? clt_report_string(text) : NULL);
-  free(text);
-  return json;
+  return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "evaluation", (json_int_t)index + 1, "time_s",
+                   clt_json_real(row->time_s), "value", cost_json(d, row->cost), "spread", clt_json_real(row->spread),
+                   "finalist_s", clt_json_real(row->final_s), "finalist_value",
+                   clt_objective_is_standard(d->t->objective) ? cost_json(d, row->final_cost) : json_null(),
+                   "configuration", configuration, "text", config_json(d, row->config), "metrics",
+                   metrics_json(d, row, false));
 }
 
 /* --- what parameters do --- */
@@ -109,13 +134,15 @@ static int by_variety_and_importance(const void *a, const void *b) {
 
 static int make_factor(draft *d, size_t index, clt_error *error) {
   factor *f = &d->factors[index];
-  *f = (factor){.index = index, .parameter = clt_space_parameter(d->t->space, index), .best = SIZE_MAX};
+  *f = (factor){
+      .index = index, .parameter = clt_space_parameter(d->t->space, index), .best = SIZE_MAX, .standard = SIZE_MAX};
   for (size_t i = 0; i < d->t->rows.n; i++) d->groups[i] = position_of(d->t, i, index);
   size_t n = f->parameter->n_values;
   int rc = clt_effects_new(&f->effects, n, d->t, d->groups, error);
   if (rc == CLT_OK) rc = clt_effects_importance(&f->importance, n, d->t, d->groups, error);
   if (rc) return rc;
   if (d->best != SIZE_MAX) f->best = d->groups[d->best];
+  if (d->standard != SIZE_MAX) f->standard = d->groups[d->standard];
   for (size_t v = 0; v < n; v++) {
     if (f->effects[v].n == 0) continue;
     size_t at = f->n_shown < MOST_VALUES ? f->n_shown++ : MOST_VALUES;
@@ -139,24 +166,22 @@ static json_t *parameter_json(draft *d, const factor *f) {
     if (e->n == 0) continue;
     bool is_shown = shown < f->n_shown && f->shown[shown] == v;
     shown += is_shown;
-    json_t *json =
-        json_pack("{s:o, s:I, s:I, s:b, s:b}", "value", value_json(f->parameter->values[v]), "rows", (json_int_t)e->n,
-                  "failed", (json_int_t)e->n_failed, "shown", is_shown, "of_best", v == f->best);
+    json_t *json = json_pack("{s:o, s:I, s:I, s:b, s:b, s:b}", "value", value_json(f->parameter->values[v]), "rows",
+                             (json_int_t)e->n, "failed", (json_int_t)e->n_failed, "shown", is_shown, "of_best",
+                             v == f->best, "of_default", v == f->standard);
     for (size_t i = 0; i < 4; i++) put(d, json, names[is_time][i], cost_json(d, costs[i]));
+    if (is_shown && isfinite(e->least)) put(d, json, "text", config_json(d, d->t->rows.items[e->best_row].config));
     append(d, values, json);
   }
   return json_pack("{s:s, s:o, s:o}", "name", f->parameter->name, "importance", clt_json_real(f->importance), "values",
                    values);
 }
 
-/* The two most important parameters together: a row a shown value of the first, a number a shown value of the second.
- */
-static int pairs_json(json_t **out, draft *d, clt_error *error) {
+/* Two parameters together: a row a shown value of the first, a number a shown value of the second. */
+static int pair_json(json_t **out, draft *d, const factor *first, const factor *second, clt_error *error) {
   size_t n;
   clt_effect *effects;
   *out = json_null();
-  if (d->n_factors < 2) return CLT_OK;
-  const factor *first = &d->factors[0], *second = &d->factors[1];
   size_t n_second = second->parameter->n_values;
   if (!clt_size_multiply(&n, first->parameter->n_values, n_second) || n > MOST_PAIRS) return CLT_OK;
   for (size_t i = 0; i < d->t->rows.n; i++)
@@ -177,6 +202,29 @@ static int pairs_json(json_t **out, draft *d, clt_error *error) {
   free(effects);
   *out = json_pack("{s:[s, s], s:o, s:o}", "parameters", first->parameter->name, second->parameter->name, "best", best,
                    "median", median);
+  return CLT_OK;
+}
+
+/* The two most important parameters, and the other pairs in the order of importance. */
+static int put_pairs(draft *d, json_t *json, clt_error *error) {
+  json_t *pair;
+  size_t n_rows = 0, n_cells = 0;
+  put(d, json, "pairs", json_null());
+  put(d, json, "other_pairs", json_array());
+  for (size_t b = 1; b < d->n_factors; b++) {
+    for (size_t a = 0; a < b; a++) {
+      const factor *first = &d->factors[a], *second = &d->factors[b];
+      n_rows += d->t->rows.n;
+      n_cells += first->n_shown * second->n_shown;
+      if (b > 1 && (n_rows > MOST_PAIR_ROWS || n_cells > MOST_CELLS)) return CLT_OK;
+      int rc = pair_json(&pair, d, first, second, error);
+      if (rc) return rc;
+      if (b == 1)
+        put(d, json, "pairs", pair);
+      else if (json_is_object(pair))
+        append(d, json_object_get(json, "other_pairs"), pair);
+    }
+  }
   return CLT_OK;
 }
 
@@ -226,12 +274,12 @@ static json_t *failing_json(draft *d) {
 }
 
 /* --- the search --- */
-
 /* Each improvement, and some of all configurations for a plot; how long it took; whether rows are in the order of their
  * numbers: a whole space, no search. */
 static void put_progress(draft *d, json_t *json) {
   const clt_report_rows *rows = &d->t->rows;
   json_t *progress = json_array(), *evaluation = json_array(), *seconds = json_array(), *value = json_array();
+  json_t *text = json_array();
   double best = INFINITY, spent_s = 0;
   size_t stride = rows->n / CLT_REPORT_MOST_POINTS + 1;
   bool in_order = rows->n > 2;
@@ -243,6 +291,7 @@ static void put_progress(draft *d, json_t *json) {
       append(d, evaluation, json_integer((json_int_t)i + 1));
       append(d, seconds, clt_json_real(spent_s));
       append(d, value, cost_json(d, row->cost));
+      append(d, text, config_json(d, row->config));
     }
     if (!(row->cost < best)) continue;
     best = row->cost;
@@ -251,12 +300,78 @@ static void put_progress(draft *d, json_t *json) {
                      "best_value", cost_json(d, best), "spent_s", clt_json_real(spent_s)));
   }
   put(d, json, "progress", progress);
-  put(d, json, "points", json_pack("{s:o, s:o, s:o}", "evaluation", evaluation, "spent_s", seconds, "value", value));
+  put(d, json, "points",
+      json_pack("{s:o, s:o, s:o, s:o}", "evaluation", evaluation, "spent_s", seconds, "value", value, "text", text));
   put(d, json, "spent_s", clt_json_real(spent_s));
   put(d, json, "in_order", json_boolean(in_order));
 }
 
-/* The best as a row, with what counts of it: its median as a finalist, where finalists decide. */
+static const char *name_of_file(const draft *d, const char *path) {
+  const char *slash = d->options->share ? strrchr(path, '/') : NULL;
+  return slash ? slash + 1 : path;
+}
+
+/* Adds each word of a text behind `before`, quoted for a shell where `quote`. */
+static void add_words(clt_text *out, const char *words, const char *before, bool quote) {
+  for (const char *word = words + strspn(words, " "); *word; word += strspn(word, " ")) {
+    size_t n = strcspn(word, " ");
+    char *one = strndup(word, n);
+    clt_text_printf(out, "%s%s", out->n ? " " : "", before);
+    if (one && quote) clt_text_add_word(out, one);
+    if (one && !quote) clt_text_add(out, one);
+    free(one);
+    word += n;
+  }
+}
+
+/* The metrics of the best and the options that it is built with: as the problem file has them, else as the tuning that
+ * found it wrote them down. And what asks for it again. */
+static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_finalist) {
+  const clt_tuning *t = d->t;
+  json_t *metrics = metrics_json(d, best, as_finalist), *noted = json_object_get(t->session, "metrics"), *metric;
+  size_t i;
+  char *configuration = clt_config_string(t->space, best->config), *options = NULL;
+  const char *text = configuration ? configuration : "";
+  bool is_noted = t->session && strcmp(clt_json_string(t->session, "best"), text) == 0;
+  clt_text words = {0}, command = {0};
+  if (t->instance == NULL && is_noted && json_array_size(noted)) json_array_clear(metrics);
+  json_array_foreach(t->instance == NULL && is_noted ? noted : NULL, i, metric) {
+    const char *name = clt_json_string(metric, "name");
+    if (strcmp(name, clt_objective_name(t->objective)) == 0) continue;
+    append(d, metrics,
+           json_pack("{s:o, s:o, s:f}", "name", clt_report_string(name), "unit",
+                     clt_report_string(clt_json_string(metric, "unit")), "value",
+                     json_number_value(json_object_get(metric, "value"))));
+  }
+  put(d, json, "metrics", metrics);
+  if (t->instance && !d->options->share) clt_instance_options(&options, t->instance, best->config, NULL);
+  if (options == NULL && is_noted && !d->options->share) options = strdup(clt_json_string(t->session, "options"));
+  if (options && options[0])
+    clt_text_add(&words, options);
+  else
+    add_words(&words, text, "-D", false);
+  put(d, json, "options", words.n ? clt_report_string(words.bytes) : json_null());
+  if (t->problem_path && t->problem_path[0]) {
+    clt_text_add(&command, "clatune lookup");
+    clt_text_add_word(&command, name_of_file(d, t->problem_path));
+    add_words(&command, t->sizes, "--size", true);
+    if (t->device_info) clt_text_add(&command, " --device");
+    if (t->device_info) clt_text_add_word(&command, t->device_info->name);
+    if (t->store) clt_text_add(&command, " --store");
+    if (t->store) clt_text_add_word(&command, name_of_file(d, t->store));
+    if (d->options->objective) clt_text_add(&command, " --objective");
+    if (d->options->objective) clt_text_add_word(&command, d->options->objective);
+  }
+  put(d, json, "lookup", command.n ? clt_report_string(command.bytes) : json_null());
+  if (words.rc || command.rc || configuration == NULL) d->failed = true;
+  clt_text_release(&words);
+  clt_text_release(&command);
+  free(configuration);
+  free(options);
+}
+
+/* The best as a row, with what counts of it: its median as a finalist, where finalists decide; and how far it is ahead
+ * of the default configuration, by the measurements that both have. */
 static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
   size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
@@ -268,6 +383,13 @@ static void put_best(draft *d, json_t *json) {
   put(d, json, "best", best ? row_json(d, d->best) : json_null());
   put(d, json, "best_value", cost_json(d, cost));
   put(d, json, "best_is_finalist", json_boolean(as_finalist));
+  const clt_report_row *standard = d->standard == SIZE_MAX ? NULL : &t->rows.items[d->standard];
+  bool both = standard && as_finalist && isfinite(standard->final_cost);
+  double before = both ? standard->final_cost : standard ? standard->cost : NAN;
+  put(d, json, "default", standard ? row_json(d, d->standard) : json_null());
+  put(d, json, "default_value", cost_json(d, before));
+  put(d, json, "gain_over_default", clt_json_real(best ? before / (both ? best->final_cost : best->cost) : NAN));
+  if (best) put_use(d, json, best, as_finalist);
   put(d, json, "fastest", list);
 }
 
@@ -300,15 +422,40 @@ static json_t *device_json(const clt_device_info *info) {
   return json;
 }
 
+/* When it was measured, and what the newest tuning said of itself: a store's text, of which only this is taken. */
+static void put_session(draft *d, json_t *json) {
+  static const char *const texts[] = {"searcher", "ended_by", "how_sure"};
+  static const char *const numbers[] = {"seed", "evaluations", "load", "processors"};
+  const clt_tuning *t = d->t;
+  const int64_t times_s[2] = {t->first_s, t->last_s};
+  json_t *session = json_is_object(t->session) ? json_object() : NULL;
+  for (int i = 0; i < 2; i++) {
+    time_t at = (time_t)times_s[i];
+    struct tm date;
+    char text[32] = "";
+    bool known = at > 0 && gmtime_r(&at, &date) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &date) > 0;
+    put(d, json, i ? "measured_until" : "measured_from", known ? json_string(text) : json_null());
+  }
+  for (size_t i = 0; session && i < sizeof texts / sizeof *texts; i++)
+    put(d, session, texts[i], clt_report_string(clt_json_string(t->session, texts[i])));
+  for (size_t i = 0; session && i < sizeof numbers / sizeof *numbers; i++) {
+    json_t *number = json_object_get(t->session, numbers[i]);
+    put(d, session, numbers[i], json_is_number(number) ? json_incref(number) : json_null());
+  }
+  put(d, json, "session", session ? session : json_null());
+}
+
 /* --- all of it --- */
 
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error) {
   size_t n_parameters = clt_space_n_parameters(tuning->space);
   draft d = {.t = tuning,
+             .options = options,
              .best = clt_tuning_best(tuning),
+             .standard = clt_tuning_default(tuning),
              .factors = clt_new_array(n_parameters, sizeof *d.factors),
              .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
-  json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *pairs = NULL, *model = NULL;
+  json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *model = NULL;
   int rc = d.factors && d.groups ? CLT_OK : clt_fail_memory(error);
   put(&d, json, "title", clt_report_string(tuning->title));
   put(&d, json, "objective", objective_json(tuning));
@@ -322,6 +469,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   put(&d, json, "whole_space", json_boolean(tuning->own_space == NULL));
   put(&d, json, "reasons", reasons_json(&d, false));
   put(&d, json, "reason_texts", reasons_json(&d, true));
+  put_session(&d, json);
   put_best(&d, json);
   put_progress(&d, json);
   if (rc == CLT_OK) rc = put_median(&d, json, error);
@@ -333,11 +481,10 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
     qsort(d.factors, n_parameters, sizeof *d.factors, by_variety_and_importance);
     while (d.n_factors < n_parameters && d.factors[d.n_factors].n_shown > 1)
       append(&d, ranking, json_integer((json_int_t)d.factors[d.n_factors++].index));
-    rc = pairs_json(&pairs, &d, error);
+    rc = put_pairs(&d, json, error);
   }
   put(&d, json, "parameters", parameters);
   put(&d, json, "ranking", ranking);
-  if (rc == CLT_OK) put(&d, json, "pairs", pairs);
   if (rc == CLT_OK) put(&d, json, "failing", failing_json(&d));
   if (rc == CLT_OK) rc = clt_report_fit(&model, tuning, options, error);
   if (rc == CLT_OK) put(&d, json, "model", model);

@@ -134,11 +134,14 @@
         cut(yTitle, 32)),
       svg("g", {class: "data"}, content));
   }
-  const dots = (points, size, colour) => svg("path", {d: points.map(([a,
-    b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join(""),
-    stroke: colour, "stroke-width": size, "stroke-linecap": "round", fill: "none"});
+  // points: [x, y, what is said of it under the pointer].
+  const tip = (text) => text && svg("title", null, text);
+  const dots = (points, size, colour) => svg("g", {fill: colour}, points.map(([a, b, text]) =>
+    svg("circle", {cx: a.toFixed(1), cy: b.toFixed(1), r: size / 2}, tip(text))));
   const curve = (d, width, colour) => svg("path", {d, stroke: colour, "stroke-width": width, fill: "none"});
-  const ring = (x, y, colour) => svg("circle", {cx: x, cy: y, r: 7, fill: "none", stroke: colour, "stroke-width": 2.5});
+  const ring = (x, y, colour, text) => svg("circle", {class: "best-ring", cx: x, cy: y, r: 7, fill: "none",
+    "pointer-events": "all", stroke: colour, "stroke-width": 2.5}, tip(text));
+  const headline = (t, form) => `${t.best.text}: ${form.full(t.best_value)}`;
 
   // The best so far of one tuning with each configuration, or of several without; relative: over each one's own best.
   function progressPlot(name, list, form, bySeconds, relative) {
@@ -153,17 +156,21 @@
       c.steps = c.t.progress.map((s) => [when(s), shown(s.best_value)]);
       c.end = bySeconds ? c.t.spent_s : c.t.configurations;
       const at = bySeconds ? c.t.points.spent_s : c.t.points.evaluation;
-      c.cloud = list.length > 1 ? [] : c.t.points.value.map((v, i) => [at[i], shown(v)]).filter(([, v]) => drawable(v));
+      c.cloud = list.length > 1 ? [] : c.t.points.value.map((v, i) =>
+        [at[i], shown(v), `${c.t.points.text[i]}: ${form.full(v)}`]).filter(([, v]) => drawable(v));
+      c.last = relative ? 1 : c.t.best_value / form.scale;
+      if (list.length === 1) values.push(c.last);
       values.push(...c.steps.map((s) => s[1]), ...c.cloud.map((s) => s[1]));
     }
     const most = Math.max(...curves.map((c) => c.end)), log = !bySeconds && most > 2000;
     return plot(name, 430, 290, countScale(most, log), valueScale(values),
       bySeconds ? "seconds of measuring" : "evaluations",
       relative ? "times worse than own best" : form.axis, (px, py) => curves.map((c) => [
-        c.cloud.length ? dots(c.cloud.map(([a, b]) => [px(a), py(b)]), 2.6, "var(--faint)") : null,
+        c.cloud.length ? dots(c.cloud.map(([a, b, text]) => [px(a), py(b), text]), 3.4, "var(--faint)") : null,
         curve(c.steps.map(([a, b], i) =>
           `${i ? "H" : "M"}${px(a).toFixed(1)} ${i ? "V" : ""}${py(b).toFixed(1)}`).join("") +
-          "H" + px(c.end).toFixed(1), 2.5, c.colour)]));
+          "H" + px(c.end).toFixed(1), 2.5, c.colour),
+        list.length === 1 && ring(px(c.end), py(c.last), "var(--best)", headline(c.t, form))]), 16);
   }
   const shownOf = (parameter) => parameter.values.filter((v) => v.shown);
   const costs = (t, v) => isTime(t) ? [v.least_s, v.lower_quartile_s, v.median_s, v.upper_quartile_s]
@@ -173,18 +180,23 @@
     const scaled = (cost) => cost === null ? null : cost / form.scale;
     const shown = shownOf(parameter).map((v) => ({...v, figures: costs(t, v).map(scaled)}));
     const labels = shown.map((v) => label(v.value)), values = shown.flatMap((v) => [v.figures[0], v.figures[3]]);
+    values.push(t.best_value / form.scale);
     if (!t.progress.length) return null;
     return plot("What comes of each value of " + parameter.name, 320, 220, listScale(labels), valueScale(values),
       "", form.axis,
       (px, py) => {
-        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best])
+        const said = (v) => `${parameter.name}=${label(v.value)}: median ${form.full(costs(t, v)[2])}, best ` +
+          `${form.full(costs(t, v)[0])} with ${v.text}`;
+        const known = shown.map((v, i) => [px(i), ...v.figures, v.of_best, said(v)])
           .filter((v) => v.slice(1, 5).every(drawable));
         return [known.map(([x, , low, , high]) => curve(`M${x} ${py(low)}V${py(high) - 0.1}`, 7, "var(--faint)")),
           curve(known.map(([x, , , median], i) => `${i ? "L" : "M"}${x} ${py(median)}`).join("") || "M0 0", 2,
             "var(--p1)"),
-          dots(known.map(([x, , , median]) => [x, py(median)]), 6, "var(--p1)"),
-          known.map(([x, best]) => svg("path", {d: `M${x - 4} ${py(best) - 3.5}h8l-4 7z`, fill: "var(--p3)"})),
-          known.filter((v) => v[5]).map(([x, best]) => ring(x, py(best), "var(--best)"))];
+          dots(known.map(([x, , , median, , , text]) => [x, py(median), text]), 6, "var(--p1)"),
+          known.map(([x, best, , , , , text]) => svg("path", {d: `M${x - 4} ${py(best) - 3.5}h8l-4 7z`,
+            fill: "var(--p3)"}, tip(text))),
+          known.filter((v) => v[5]).map(([x]) => ring(x, py(t.best_value / form.scale), "var(--best)",
+            headline(t, form)))];
       });
   }
 
@@ -205,26 +217,31 @@
       const w = px(1) - px(0), h = py(0) - py(1), ways = [];
       cells.forEach((row, a) => row.forEach((v, b) => v !== null && ways.push(svg("path", {class: "cell",
         fill: colour(v / form.scale),
-        d: `M${px(a) - 0.48 * w} ${py(b) - 0.48 * h}h${0.96 * w}v${0.96 * h}h${-0.96 * w}z`}))));
+        d: `M${px(a) - 0.48 * w} ${py(b) - 0.48 * h}h${0.96 * w}v${0.96 * h}h${-0.96 * w}z`},
+      tip(`${parameters[0].name}=${label(axes[0][a].value)} ${parameters[1].name}=${label(axes[1][b].value)}: ` +
+        form.full(v))))));
       const best = axes.map((a) => a.findIndex((v) => v.of_best));
       const steps = [...Array(48).keys()].map((i) => svg("rect", {x: barX, width: 14,
         y: barTop + barHeight * (47 - i) / 48,
         height: barHeight / 48 + 0.5, fill: colourAt(worst ? 1 - i / 47 : i / 47)}));
       const marks = scale.ticks.map(([v, text]) => svg("text", {x: barX + 19,
         y: barTop + barHeight * (1 - scale.at(v)) + 4.5}, text));
-      return [ways, best.every((i) => i >= 0) ? ring(px(best[0]), py(best[1]), "#111") : null, steps, marks,
+      return [ways, best.every((i) => i >= 0) ? ring(px(best[0]), py(best[1]), "#111", headline(t, form)) : null,
+        steps, marks,
         svg("text", {transform: `translate(${W - 6} ${barTop + barHeight / 2}) rotate(-90)`, "text-anchor": "middle"},
           cut(form.axis, 32))];
     }, 104);
   }
   function fitPlot(t, form) {
-    const points = t.model.points.measured.map((m, i) => [m / form.scale, t.model.points.predicted[i] / form.scale])
-      .filter((p) => p.every(drawable));
-    const scale = valueScale(points.flat()), unit = form.unit ? ", in " + form.unit : "";
+    const of = t.model.points;
+    const points = of.measured.map((m, i) => [m / form.scale, of.predicted[i] / form.scale,
+      `${of.text[i]}: measured ${form.full(m)}, predicted ${form.full(of.predicted[i])}`])
+      .filter((p) => drawable(p[0]) && drawable(p[1]));
+    const scale = valueScale(points.flatMap((p) => p.slice(0, 2))), unit = form.unit ? ", in " + form.unit : "";
     return plot("Predicted over measured values of configurations that the model had not seen", 430, 350, scale, scale,
       "measured" + unit, "predicted" + unit, (px, py) => [
         curve(`M${px(scale.low)} ${py(scale.low)}L${px(scale.high)} ${py(scale.high)}`, 1.5, "var(--best)"),
-        dots(points.map(([a, b]) => [px(a), py(b)]), 3, "var(--p1)")]);
+        dots(points.map(([a, b, text]) => [px(a), py(b), text]), 3.4, "var(--p1)")]);
   }
 
   // --- parts of a tuning ---
@@ -233,16 +250,29 @@
   const failedOf = (t) => t.configurations - t.correct - t.abandoned;
   const ranked = (t) => t.ranking.map((i) => t.parameters[i]);
 
+  // A text to be taken along: a click on it selects all of it.
+  function copied(name, text) {
+    if (!text) return null;
+    const button = navigator.clipboard && el("button", {type: "button", "aria-label": "Copy: " + name}, "Copy");
+    if (button) button.addEventListener("click", () => navigator.clipboard.writeText(text)
+      .then(() => { button.textContent = "Copied"; }, () => { button.textContent = "Select and copy"; }));
+    return el("p", {class: "block"}, el("span", {class: "soft"}, name + " "), code(text), button && [" ", button]);
+  }
+
   function facts(t, form) {
     const fact = (kind, term, value, small) => el("div", {class: kind}, el("dt", null, term), el("dd", null, value,
       el("small", null, small)));
     const failed = failedOf(t), list = [];
     if (t.best) {
-      const gain = ratio(t, t.median_value, t.best.value);
-      list.push(fact("best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
-        t.best_is_finalist ? "median of its runs against the other finalists" : "in the search"),
+      const gain = ratio(t, t.median_value, t.best.value), times = (x) => x.toFixed(x < 10 ? 2 : 1) + "\u00d7";
+      if (t.default && t.gain_over_default > 0)
+        list.push(fact("best", isTime(t) ? "Speed-up over the default" : "Better than the default",
+          times(t.gain_over_default), `the default configuration: ${form.full(t.default_value)}`));
+      list.push(fact(list.length ? "" : "best", isTime(t) ? "Best time" : "Best", form.full(t.best_value),
+        t.best_is_finalist ? "median of its runs against the other finalists, where the rings are in the plots; " +
+          form.full(t.best.value) + " in the search" : "in the search"),
       fact("", isTime(t) ? "Faster than the median" : "Better than the median",
-        gain.toFixed(gain < 10 ? 2 : 1) + "\u00d7",
+        times(gain),
         "in the search; half of the correct ones " + (isTime(t) ? "took longer than " : "are worse than ") +
         form.full(t.median_value)));
     }
@@ -250,16 +280,26 @@
       : "that the store has"),
       fact("", "Failed", count(failed), percent(failed / t.configurations, 1) + " of them" +
         (t.abandoned ? `; ${count(t.abandoned)} slow: ended far behind the best` : "")));
-    if (t.model) list.push(fact("", "Model errs by", percent(t.model.mean_relative_error, 1),
-      "in the mean, on rows not trained on"));
+    for (const m of t.metrics || [])
+      list.push(fact("", m.name, String(Number(m.value.toPrecision(4))) + (m.unit ? "\u00a0" + m.unit : ""),
+        "of the best configuration"));
+    const s = t.session, day = t.measured_from, end = t.measured_until, line = [];
+    if (day) line.push("Measured " + day + (end === day ? "" : " to " + (end.startsWith(day.slice(0, 10))
+      ? end.slice(11) : end)) + " UTC");
+    if (s) line.push(`newest search: ${s.searcher}, ${count(s.evaluations)} evaluations, seed ${s.seed}`);
+    if (s && s.load !== null) line.push(`load ${s.load.toFixed(2)} on ${s.processors} processors when it began`);
     return [!isTime(t) && el("p", null, `To be ${t.objective.goal}d: ${form.title}.`), el("dl", {class: "facts"}, list),
-      t.best ? el("p", {class: "block"}, el("span", {class: "soft"}, "Best configuration "), code(t.best.text))
-        : el("p", null, "No configuration was correct.")];
+      t.best ? [copied("Best configuration", t.best.text), copied("Compiler options", t.options),
+        copied("Look it up", t.lookup), copied("Default configuration", t.default && t.default.text)]
+        : el("p", null, "No configuration was correct."),
+      s && s.how_sure && el("p", null, "How sure: " + s.how_sure + "."),
+      line.length > 0 && el("p", {class: "soft"}, line.join("; ") + ".")];
   }
 
   function progress(t, form) {
     const last = t.progress[t.progress.length - 1], near = stepNear(t), timed = t.spent_s > 0;
-    const caption = el("figcaption", null, key("k1"), "best so far ", key("faint"), "each configuration");
+    const caption = el("figcaption", null, key("k1"), "best so far in the search ", key("faint"),
+      "each configuration ", key("ring"), "the best configuration" + (t.best_is_finalist ? ", as a finalist" : ""));
     const rows = t.progress.map((s) => el("tr", null, cell("td", "n", count(s.evaluation)),
       timed && cell("td", "n", s.spent_s.toFixed(2)), cell("td", "n", form.put(s.best_value))));
     return [el("p", null, `The best was found at evaluation ${count(last.evaluation)} of ${count(t.configurations)}`,
@@ -277,15 +317,20 @@
   }
 
   function fastest(t, form) {
-    const finalists = t.fastest.some((r) => r.finalist_value !== null);
+    const metrics = (t.fastest[0] || t.best).metrics, finalists = t.fastest.some((r) => r.finalist_value !== null);
     const common = ranked(t).filter((p) => t.fastest.length > 1 &&
       t.fastest.every((r) => r.configuration[p.name] === t.best.configuration[p.name]));
     const columns = ranked(t).filter((p) => !common.includes(p));
     const rows = t.fastest.map((r) => {
-      const best = r.evaluation === t.best.evaluation;
-      return el("tr", {class: best ? "best" : ""}, cell("th", "n", form.put(r.value)),
+      const best = r.evaluation === t.best.evaluation, standard = t.default && r.evaluation === t.default.evaluation;
+      return el("tr", {class: best ? "best" : standard ? "default" : ""}, cell("th", "n", form.put(r.value) +
+        (standard ? " (default)" : "")),
         cell("td", "n", r.spread === null ? "\u2013" : percent(r.spread, 1)),
         finalists && cell("td", "n", form.put(r.finalist_value)),
+        metrics.map((m) => {
+          const own = r.metrics.find((other) => other.name === m.name);
+          return cell("td", "n", own ? String(Number(own.value.toPrecision(4))) : "\u2013");
+        }),
         columns.map((p) => {
           const same = !best && r.configuration[p.name] === t.best.configuration[p.name];
           return cell("td", same ? "n same" : "n", label(r.configuration[p.name]));
@@ -298,23 +343,24 @@
       code(common.map((p) => p.name + "=" + label(t.best.configuration[p.name])).join(" ")), "."),
     table("The fastest configurations", [[form.title, "n"], ["spread", "n"],
       ...(finalists ? [["finalist, " + form.unit, "n"]] : []),
+      ...metrics.map((m) => [m.name + (m.unit ? ", " + m.unit : ""), "n"]),
       ...columns.map((p) => [p.name, "n"])], rows)];
   }
 
   function parameters(t, form) {
     const importance = ranked(t).map((p) => {
-      const best = p.values.find((v) => v.of_best);
+      const best = p.values.find((v) => v.of_best), standard = p.values.find((v) => v.of_default);
       return el("tr", null, cell("th", "", p.name), cell("td", "n", percent(p.importance || 0, 0)), el("td", null,
         bar(p.importance || 0)),
-        cell("td", "n mark", best ? label(best.value) : ""));
+        cell("td", "n mark", best ? label(best.value) : ""), t.default && cell("td", "n", label(standard.value)));
     });
     const inNumbers = (p) => {
       const shown = shownOf(p);
       return el("details", null, el("summary", null, p.name + " in numbers"), table("A parameter's values",
         [["value", "n"], ["rows", "n"], ["failed", "n"], ["best" + form.suffix, "n"], ["quarter", "n"], ["median", "n"],
           ["three quarters", "n"]],
-        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value)),
-          cell("td", "n", count(v.rows)), cell("td", "n", count(v.failed)),
+        shown.map((v) => el("tr", {class: v.of_best ? "best" : ""}, cell("th", "n", label(v.value) +
+          (v.of_default ? " (default)" : "")), cell("td", "n", count(v.rows)), cell("td", "n", count(v.failed)),
           costs(t, v).map((c) => cell("td", "n", form.put(c))))),
         p.values.length > shown.length && `The ${shown.length} best of ${p.values.length} values`));
     };
@@ -322,21 +368,31 @@
       "Importance is the share of the spread on a logarithmic scale that a parameter explains alone. What two of " +
       "them do only together is in neither's share. The rows are those that were measured: a search looks where it " +
       "is good, so that only random samples and whole recordings speak for all configurations."),
-    table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"]], importance),
+    table("Importance of the parameters", [["parameter"], ["importance", "n"], [""], ["best value", "n"],
+      ...(t.default ? [["default", "n"]] : [])], importance),
     el("p", null, key("k1"), "median ", key("stripe faint"), "from a quarter to three quarters ",
-      key("triangle"), "best ", key("ring"), "the best configuration"),
+      key("triangle"), "best in the search ", key("ring"), "the best configuration" +
+        (t.best_is_finalist ? ", as a finalist" : "")),
     el("div", {class: "small figures"}, ranked(t).map((p) => figure(p.name, effectPlot(t, p, form),
       inNumbers(p)) || inNumbers(p)))];
   }
 
   function pairs(t, form) {
-    const two = ranked(t).slice(0, 2), [a, b] = two.map((p) => p.name);
     const best = isTime(t) ? "Least time" : "Best", median = isTime(t) ? "Median time" : "Median";
-    return [el("p", null, "The two most important parameters, ", code(a), " and ", code(b),
-      ". The ring is on the best configuration; pairs without a correct measurement are empty."),
-    el("div", {class: "figures"},
-      figure(best, pairsPlot(`The best for each pair of values of ${a} and ${b}`, t, t.pairs.best, two, form)),
-      figure(median, pairsPlot(`The median for each pair of values of ${a} and ${b}`, t, t.pairs.median, two, form)))];
+    const list = [t.pairs, ...t.other_pairs], figures = el("div", {class: "figures"});
+    const show = (pair) => {
+      const two = pair.parameters.map((name) => t.parameters.find((p) => p.name === name)), [a, b] = pair.parameters;
+      figures.replaceChildren(...[["best", best], ["median", median]].map(([what, title]) => figure(title,
+        pairsPlot(`The ${what} for each pair of values of ${a} and ${b}`, t, pair[what], two, form)))
+        .filter((f) => f));
+    };
+    const select = el("select", null, list.map((pair, i) =>
+      el("option", {value: i}, pair.parameters.join(" \u00d7 "))));
+    select.addEventListener("change", () => show(list[select.value]));
+    show(list[0]);
+    return [el("p", null, list.length > 1 ? el("label", null, "Parameters: ", select) : code(t.pairs.parameters.join(
+      " \u00d7 ")), ". The first pair are the two most important ones. The ring is on the best configuration; pairs " +
+      "without a correct measurement are empty."), figures];
   }
 
   function model(t, form) {
@@ -344,9 +400,10 @@
     return [el("p", null,
       "An ensemble of networks was trained on the rows, and each row predicted by those networks that had not seen " +
       "it. " +
-      "Out of fold it errs by ", el("strong", null, percent(t.model.mean_relative_error, 1)),
-        " in the mean; one standard deviation is a factor of " +
-      `${Number(Math.exp(t.model.log_error_sd).toPrecision(3))}. It had ${count(t.model.rows)} rows, ` +
+      "Out of fold it is off by a factor of ", el("strong", null,
+        String(Number(Math.exp(t.model.log_error_sd).toPrecision(3)))),
+        ` (one standard deviation), and by ${percent(t.model.mean_relative_error, 1)} in the mean, which a few ` +
+      `configurations far off can make large. It had ${count(t.model.rows)} rows, ` +
       `${count(t.model.failed_rows)} of them failed; ` +
       `seed ${report.seed}.`), el("div", {class: "figures"}, figure("", fitPlot(t, form),
       el("figcaption", null, "On the line, prediction and measurement agree.")))];
@@ -406,11 +463,13 @@
       el("a", {href: "#r" + (i + 1)}, `${i + 1} ${t.title}`)), el("td", {class: "flow"}, t.sizes),
     el("td", {class: "flow"}, t.device ? t.device.name : t.key), cell("td", "n", count(t.configurations)),
     cell("td", "n", count(failedOf(t))), cell("td", "n", formOf(t, t.best_value).full(t.best_value)),
+    cell("td", "n", t.gain_over_default ? t.gain_over_default.toFixed(2) + "\u00d7" : ""),
     cell("td", "n", t.progress.length ? count(stepNear(t).evaluation) : "")));
     return el("section", {"aria-labelledby": "compared"}, el("h2", {id: "compared"}, "Side by side"),
       relative && el("p", null,
         "These are different problems or sizes: the curves show how many times worse than each tuning's own best."),
       table("The tunings", [["tuning"], ["sizes"], ["device"], ["evaluations", "n"], ["failed", "n"], ["best", "n"],
+        ["over the default", "n"],
         ["within 5\u00a0% after", "n"]], rows),
       tunings.length > CURVES && el("p", null, `The plots show the first ${CURVES}.`),
       el("div", {class: "figures"},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -11,6 +12,7 @@
 #include "format/recording.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
+#include "problem/guidance.h"
 #include "report/report.h"
 #include "report/rows.h"
 #include "store/store.h"
@@ -29,7 +31,11 @@ static int add_row(clt_report_rows *rows, const clt_objective *objective, const 
                                             .spread = m->n_runs < 2 ? NAN : clt_spread(m),
                                             .spent_s = isfinite(spent_s) && spent_s > 0 ? spent_s : 0,
                                             .final_s = NAN,
-                                            .final_cost = NAN};
+                                            .final_cost = NAN,
+                                            .energy_J = m->energy_J,
+                                            .figure = m->figure,
+                                            .final_energy_J = NAN,
+                                            .final_figure = NAN};
   return CLT_OK;
 }
 
@@ -64,8 +70,13 @@ static int join_rows(clt_tuning *t, clt_error *error) {
     if (*clt_map_find(&newest, rows->items[i].config) != i) continue;
     const uint64_t *final = clt_map_find(&finals, rows->items[i].config);
     rows->items[kept] = rows->items[i];
-    if (final) rows->items[kept].final_s = t->finalists.items[*final].time_s;
-    if (final) rows->items[kept].final_cost = t->finalists.items[*final].cost;
+    if (final) {
+      const clt_report_row *as_finalist = &t->finalists.items[*final];
+      rows->items[kept].final_s = as_finalist->time_s;
+      rows->items[kept].final_cost = as_finalist->cost;
+      rows->items[kept].final_energy_J = as_finalist->energy_J;
+      rows->items[kept].final_figure = as_finalist->figure;
+    }
     kept++;
   }
   rows->n = kept;
@@ -99,12 +110,37 @@ static void add_size(clt_text *sizes, clt_size size) {
   clt_text_printf(sizes, "%s%s=%lld", sizes->n ? " " : "", size.name, (long long)size.value);
 }
 
+static int note_first(void *user, const clt_store_description *none, const clt_store_record *record) {
+  (void)none;
+  *(int64_t *)user = record->created_s;
+  return 1;
+}
+
+/* What a store knows of a tuning beside its measurements. */
+static int describe_tuning(clt_tuning *t, clt_store *store, const clt_store_key *key, const char *problem_path,
+                           const char *json, clt_error *error) {
+  char *standard = NULL;
+  t->problem_path = strdup(problem_path);
+  t->session = json_loads(json, 0, NULL);
+  if (t->problem_path == NULL) return clt_fail_memory(error);
+  if (clt_store_path(store)[0] && clt_store_place(&standard, NULL, NULL) == CLT_OK &&
+      strcmp(standard, clt_store_path(store)) != 0)
+    t->store = strdup(clt_store_path(store));
+  free(standard);
+  int rc = store->type->walk(store->state, CLT_STORE_OLDEST_FIRST, key, note_first, &t->first_s, error);
+  if (rc >= 0) rc = store->type->walk(store->state, CLT_STORE_NEWEST_FIRST, key, note_first, &t->last_s, error);
+  return rc < 0 ? rc : CLT_OK;
+}
+
 int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *store, const clt_instance *instance,
                            clt_error *error) {
   const clt_problem *problem = clt_instance_problem(instance);
   clt_store_key key;
+  clt_store_description *keys = NULL;
+  size_t n_keys = 0;
   clt_text sizes = {0};
-  *out = (clt_tuning){.space = clt_instance_space(instance), .title = strdup(clt_problem_name(problem))};
+  *out = (clt_tuning){
+      .space = clt_instance_space(instance), .instance = instance, .title = strdup(clt_problem_name(problem))};
   for (size_t i = 0; i < clt_instance_n_sizes(instance); i++) add_size(&sizes, clt_instance_size(instance, i));
   int rc = clt_text_take(&out->sizes, &sizes, error);
   if (rc == CLT_OK) rc = clt_objective_new(&out->objective, instance, objective, error);
@@ -113,6 +149,12 @@ int clt_tuning_of_instance(clt_tuning *out, const char *objective, clt_store *st
   if (rc == CLT_OK && (out->device_info = malloc(sizeof *out->device_info)) == NULL) rc = clt_fail_memory(error);
   if (rc == CLT_OK) *out->device_info = *clt_instance_device(instance);
   if (rc == CLT_OK) rc = clt_store_each(store, &key, out->space, add_record, out, NULL, error);
+  if (rc == CLT_OK) rc = clt_store_keys(&keys, &n_keys, store, false, error);
+  const char *session = "";
+  for (size_t i = 0; i < n_keys; i++)
+    if (clt_store_same_key(&keys[i].key, &key)) session = keys[i].tuning_json;
+  if (rc == CLT_OK) rc = describe_tuning(out, store, &key, clt_problem_path(problem), session, error);
+  clt_store_keys_free(keys, n_keys);
   return rc ? rc : finish_tuning(out, error);
 }
 
@@ -129,6 +171,8 @@ int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
   note_device(out, description->device_json);
   rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, objective, error);
   if (rc == CLT_OK) rc = clt_store_each(store, key, out->space, add_record, out, NULL, error);
+  const char *path = description->problem_path, *session = description->tuning_json;
+  if (rc == CLT_OK) rc = describe_tuning(out, store, key, path ? path : "", session ? session : "", error);
   return rc ? rc : finish_tuning(out, error);
 }
 
@@ -152,7 +196,10 @@ void clt_tuning_release(clt_tuning *tuning) {
   free(tuning->title);
   free(tuning->device);
   free(tuning->sizes);
+  free(tuning->problem_path);
+  free(tuning->store);
   free(tuning->device_info);
+  json_decref(tuning->session);
   free(tuning->rows.items);
   free(tuning->finalists.items);
   clt_objective_free(tuning->objective);
@@ -164,6 +211,15 @@ void clt_tuning_release(clt_tuning *tuning) {
 
 double clt_tuning_value(const clt_tuning *tuning, double cost) {
   return clt_objective_exchange(tuning->objective, cost);
+}
+
+double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist) {
+  clt_measurement m;
+  clt_measurement_init(&m, row->config);
+  m.time_s = as_finalist ? row->final_s : row->time_s;
+  m.energy_J = as_finalist ? row->final_energy_J : row->energy_J;
+  m.figure = as_finalist ? row->final_figure : row->figure;
+  return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
 }
 
 static bool is_better(const clt_tuning *t, size_t a, size_t b) {
@@ -188,6 +244,17 @@ bool clt_tuning_finalists_count(const clt_tuning *tuning) {
   return clt_objective_ranks_by_time(tuning->objective) || clt_objective_is_standard(tuning->objective);
 }
 
+size_t clt_tuning_default(const clt_tuning *tuning) {
+  clt_config config = CLT_CONFIG_NONE;
+  if (tuning->instance)
+    config = clt_space_canonical(tuning->space, clt_instance_default(tuning->instance));
+  else if (tuning->session)
+    clt_config_parse(&config, tuning->space, clt_json_string(tuning->session, "default"), NULL);
+  for (size_t i = 0; config != CLT_CONFIG_NONE && i < tuning->rows.n; i++)
+    if (tuning->rows.items[i].config == config) return i;
+  return SIZE_MAX;
+}
+
 size_t clt_tuning_best(const clt_tuning *tuning) {
   size_t best = SIZE_MAX;
   double least = INFINITY;
@@ -206,6 +273,9 @@ size_t clt_tuning_best(const clt_tuning *tuning) {
 struct clt_report {
   const clt_report_options *options;
   json_t *document, *tunings;
+  size_t n_tunings;
+  clt_text csv;
+  char *csv_header;
 };
 
 int clt_report_new(clt_report **out, const clt_report_options *options, clt_error *error) {
@@ -228,14 +298,20 @@ void clt_report_free(clt_report *report) {
   if (report == NULL) return;
   json_decref(report->tunings);
   json_decref(report->document);
+  clt_text_release(&report->csv);
+  free(report->csv_header);
   free(report);
 }
 
 /* Makes the document of a tuning that was read, or was not (rc); releases it. */
 static int add_tuning(clt_report *report, clt_tuning *tuning, int rc, clt_error *error) {
   json_t *json = NULL;
-  if (rc == CLT_OK) rc = clt_tuning_document(&json, tuning, report->options, error);
-  if (rc == CLT_OK && json_array_append_new(report->tunings, json)) rc = clt_fail_memory(error);
+  if (rc == CLT_OK && report->options->csv)
+    rc = clt_tuning_csv(&report->csv, &report->csv_header, tuning, error);
+  else if (rc == CLT_OK)
+    rc = clt_tuning_document(&json, tuning, report->options, error);
+  report->n_tunings += rc == CLT_OK;
+  if (rc == CLT_OK && json && json_array_append_new(report->tunings, json)) rc = clt_fail_memory(error);
   clt_tuning_release(tuning);
   return rc;
 }
@@ -258,7 +334,9 @@ int clt_report_add_recording(clt_report *report, const clt_recording *recording,
   return add_tuning(report, &tuning, rc, error);
 }
 
-size_t clt_report_n_tunings(const clt_report *report) { return json_array_size(report->tunings); }
+size_t clt_report_n_tunings(const clt_report *report) { return report->n_tunings; }
+
+const char *clt_report_csv(const clt_report *report) { return report->csv.bytes ? report->csv.bytes : ""; }
 
 const json_t *clt_report_document(const clt_report *report) { return report->document; }
 

@@ -16,6 +16,8 @@ typedef struct clt_report_options {
   uint64_t seed;         /* of the model that is fitted to what was measured */
   unsigned threads;      /* of the model; 0: as many as there are processors */
   const char *command;   /* that made the report, to be shown; NULL: none */
+  bool share;            /* to be given away: names of files, no paths */
+  bool csv;              /* the rows alone, for clt_report_csv; there is no document */
 } clt_report_options;
 
 /* Options are borrowed while the report lives. */
@@ -32,6 +34,9 @@ int clt_report_add_key(clt_report *report, clt_store *store, const clt_store_des
 /* From a recording, in the order of its file. */
 int clt_report_add_recording(clt_report *report, const clt_recording *recording, clt_error *error);
 size_t clt_report_n_tunings(const clt_report *report);
+
+/* A line for each configuration of every tuning: borrowed. */
+const char *clt_report_csv(const clt_report *report);
 
 /* The document, borrowed: docs/report.md says what is in it. */
 const json_t *clt_report_document(const clt_report *report);

@@ -2,6 +2,7 @@
 #ifndef CLT_REPORT_ROWS_H
 #define CLT_REPORT_ROWS_H
 
+#include "base/text.h"
 #include "measurement/objective.h"
 #include "report/report.h"
 
@@ -15,6 +16,7 @@ typedef struct clt_report_row {
   double spread;  /* of its runs: median absolute deviation / median; NaN where there are fewer than two */
   double spent_s; /* on measuring it: build, first launch, runs, verification; 0 where that was not written down */
   double final_s, final_cost; /* as a finalist: by the median of its interleaved runs at the end; NaN if it was none */
+  double energy_J, figure, final_energy_J, final_figure; /* as in clt_measurement; NaN: none */
 } clt_report_row;
 
 typedef struct clt_report_rows {
@@ -24,10 +26,14 @@ typedef struct clt_report_rows {
 
 typedef struct clt_tuning {
   const clt_space *space;
-  clt_space *own_space; /* of what occurs; NULL: space is borrowed */
+  clt_space *own_space;         /* of what occurs; NULL: space is borrowed */
+  const clt_instance *instance; /* borrowed; NULL: there is no problem file */
   clt_objective *objective;
-  char *title, *device, *sizes;
-  clt_device_info *device_info; /* NULL: not known */
+  char *title, *device, *sizes, *problem_path; /* problem_path: "" where it is not known */
+  char *store;                                 /* path, where that is not the standard one; NULL: none */
+  clt_device_info *device_info;                /* NULL: not known */
+  json_t *session;         /* what its newest tuning said of itself (docs/store.md); NULL: nothing */
+  int64_t first_s, last_s; /* Unix times of the first and the last record; 0: not known */
   clt_report_rows rows, finalists;
   size_t n_correct, n_abandoned;
 } clt_tuning;
@@ -45,13 +51,15 @@ double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value tha
 size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
 /* Whether what rows took as finalists decides which one is the best: by time, or by what the problem itself says. */
 bool clt_tuning_finalists_count(const clt_tuning *tuning);
+/* The row of the problem's default configuration; SIZE_MAX: not known, or not measured. */
+size_t clt_tuning_default(const clt_tuning *tuning);
 /* The row of the best configuration: the finalist with the least final_cost where finalists count, else the best of the
  * search. SIZE_MAX: none is correct. */
 size_t clt_tuning_best(const clt_tuning *tuning);
 
 /* What the rows of a group come to: costs, NaN where none is correct. */
 typedef struct clt_effect {
-  size_t n, n_failed;
+  size_t n, n_failed, best_row; /* best_row: where least is from */
   double least, lower_quartile, median, upper_quartile;
 } clt_effect;
 
@@ -74,6 +82,13 @@ int clt_report_fit(json_t **out, const clt_tuning *tuning, const clt_report_opti
 json_t *clt_report_string(const char *text);
 /* The tuning's part of the document. */
 int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report_options *options, clt_error *error);
+
+/* csv.c: adds the rows, and before the first tuning the names of the columns; they are kept in *header, malloc'ed.
+ * CLT_E_ARGUMENT where another tuning has others. */
+int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *tuning, clt_error *error);
+
+/* What is computed of a row: the value of one of the objective's metrics, as a finalist or in the search. */
+double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_t metric, bool as_finalist);
 
 /* text.c */
 int clt_document_text(char **out, const json_t *document, int width, clt_error *error);

@@ -108,21 +108,59 @@ static void put_head(const sheet *s, const json_t *document) {
   else if (!s->is_time)
     clt_text_printf(s->out, "objective: %s %s%s%s%s\n", clt_json_string(objective, "goal"), name,
                     s->unit[0] ? " (" : "", s->unit, s->unit[0] ? ")" : "");
+  const char *from = clt_json_string(s->json, "measured_from"), *until = clt_json_string(s->json, "measured_until");
+  const json_t *session = json_object_get(s->json, "session");
+  bool one_day = strncmp(from, until, 10) == 0;
+  if (from[0])
+    clt_text_printf(s->out, "measured %s%s%s UTC\n", from, strcmp(from, until) ? " to " : "",
+                    strcmp(from, until) == 0 ? ""
+                    : one_day                ? until + strcspn(until, " ") + 1
+                                             : until);
+  if (json_is_object(session)) {
+    clt_text_printf(s->out, "newest search: %s, %zu evaluations, seed %zu", clt_json_string(session, "searcher"),
+                    count_of(session, "evaluations"), count_of(session, "seed"));
+    if (isfinite(number_of(session, "load")))
+      clt_text_printf(s->out, "; load %.2f on %zu processors when it began", number_of(session, "load"),
+                      count_of(session, "processors"));
+    clt_text_add(s->out, "\n");
+  }
   clt_text_printf(s->out, "clatune %s%s%s\n", clt_json_string(document, "version"), command[0] ? ": " : "", command);
 }
 
-/* As 'clatune tune' says it. */
+/* As 'clatune tune' says it, the speed-up first. */
 static void put_best(const sheet *s) {
   const json_t *best = json_object_get(s->json, "best"), *objective = json_object_get(s->json, "objective");
-  const char *name = clt_json_string(objective, "name");
+  const json_t *standard = json_object_get(s->json, "default");
+  const char *name = clt_json_string(objective, "name"), *lookup = clt_json_string(s->json, "lookup");
+  const char *sure = clt_json_string(json_object_get(s->json, "session"), "how_sure");
+  json_t *metric;
+  size_t i;
   bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
-  clt_text_printf(s->out, "\nbest configuration  %s\n",
+  clt_text_add(s->out, "\n");
+  if (known && json_is_object(standard) && !isfinite(number_of(s->json, "gain_over_default"))) {
+    clt_text_printf(s->out, "%-20snone over the default configuration: it failed\n", s->is_time ? "speed-up" : "gain");
+  } else if (known && json_is_object(standard)) {
+    clt_text_printf(s->out, "%-20s%.3g over the default configuration (", s->is_time ? "speed-up" : "gain",
+                    number_of(s->json, "gain_over_default"));
+    put_figure(s, number_of(s->json, "default_value"), true);
+    clt_text_printf(s->out, "): %s\n", clt_json_string(standard, "text"));
+  }
+  clt_text_printf(s->out, "best configuration  %s\n",
                   known ? clt_json_string(best, "text") : "none: no configuration was correct");
   if (!known) return;
   clt_text_printf(s->out, "%-20s%s%s", own ? "objective" : name, own ? name : "", own ? ": " : "");
   put_figure(s, number_of(s->json, "best_value"), true);
-  clt_text_add(s->out,
-               is_set(s->json, "best_is_finalist") ? " (median of its runs against the other finalists)\n" : "\n");
+  if (is_set(s->json, "best_is_finalist")) {
+    clt_text_add(s->out, " (median of its runs against the other finalists; ");
+    put_figure(s, number_of(best, "value"), true);
+    clt_text_add(s->out, " in the search)");
+  }
+  clt_text_printf(s->out, "\noptions             %s\n", clt_json_string(s->json, "options"));
+  json_array_foreach(json_object_get(s->json, "metrics"), i, metric)
+      clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), number_of(metric, "value"),
+                      clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));
+  if (sure[0]) clt_text_printf(s->out, "how sure            %s\n", sure);
+  if (lookup[0]) clt_text_printf(s->out, "look it up          %s\n", lookup);
 }
 
 static void put_failures(const sheet *s) {
@@ -157,9 +195,14 @@ static void put_progress(const sheet *s) {
     put_bar(s, last, number_of(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
     clt_text_add(s->out, "\n");
   }
+  if (is_set(s->json, "best_is_finalist")) {
+    clt_text_printf(s->out, "%*s ", timed ? 19 : 8, "finally");
+    put_column(s, number_of(s->json, "best_value"));
+    clt_text_add(s->out, "  the median of the best of them\n");
+  }
 }
 
-static void put_row(const sheet *s, const json_t *row, bool is_best) {
+static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_default) {
   double spread = number_of(row, "spread"), finalist = number_of(row, "finalist_value");
   put_column(s, number_of(row, "value"));
   if (isfinite(spread))
@@ -171,20 +214,22 @@ static void put_row(const sheet *s, const json_t *row, bool is_best) {
     clt_text_add(s->out, "  finalist");
     put_column(s, finalist);
   }
-  clt_text_add(s->out, "\n");
+  clt_text_add(s->out, is_default ? "  (default)\n" : "\n");
 }
 
 /* A finalist that was slow in the search may be the best, and yet not be among these. */
 static void put_fastest(const sheet *s) {
   const json_t *fastest = json_object_get(s->json, "fastest"), *best = json_object_get(s->json, "best");
   size_t n = json_array_size(fastest), i, of_best = count_of(best, "evaluation");
+  size_t of_default = count_of(json_object_get(s->json, "default"), "evaluation");
   bool has_best = !json_is_object(best);
   json_t *row;
   json_array_foreach(fastest, i, row) if (count_of(row, "evaluation") == of_best) has_best = true;
   clt_text_printf(s->out, "\nThe %zu %s%s%s\n", n, s->is_time ? "fastest" : "best   ", n ? "            spread" : "",
                   has_best ? "" : "    and the best finalist");
-  json_array_foreach(fastest, i, row) put_row(s, row, count_of(row, "evaluation") == of_best);
-  if (!has_best) put_row(s, best, true);
+  json_array_foreach(fastest, i, row)
+      put_row(s, row, count_of(row, "evaluation") == of_best, count_of(row, "evaluation") == of_default);
+  if (!has_best) put_row(s, best, true, of_best == of_default);
 }
 
 static void put_model(const sheet *s) {
@@ -219,7 +264,7 @@ static void put_effect(const sheet *s, const json_t *parameter) {
     put_column(s, effect_of(s, value, false));
     clt_text_add(s->out, " ");
     put_column(s, effect_of(s, value, true));
-    clt_text_add(s->out, is_set(value, "of_best") ? " *" : "  ");
+    clt_text_add(s->out, is_set(value, "of_best") ? " *" : is_set(value, "of_default") ? " d" : "  ");
     put_bar(s, best_median, effect_of(s, value, true), s->width - 26 - 2 * VALUE_COLUMNS - 5);
     clt_text_add(s->out, "\n");
   }
@@ -297,7 +342,8 @@ static void put_parameters(const sheet *s) {
   }
   if (ranked[1]) put_pairs(s, ranked[0], ranked[1]);
   if (ranked[0])
-    clt_text_printf(s->out, "\n* the best configuration is among these. Bars: %s of the median.\n",
+    clt_text_printf(s->out, "\n* the best configuration is among these%s. Bars: %s of the median.\n",
+                    json_is_object(json_object_get(s->json, "default")) ? ", d the default one" : "",
                     s->is_time ? "speed" : "merit");
 }
 

@@ -1,9 +1,13 @@
 """'clatune report': of stores, problems and recordings, as text and as a page."""
 import base64
+import csv
 import hashlib
+import io
 import json
 import pathlib
 import re
+import shlex
+import sqlite3
 import sys
 import unittest
 
@@ -99,6 +103,67 @@ class Report(SimulatedTest):
         self.assertEqual(sum(v["rows"] for v in one["parameters"][0]["values"]), 40)
         self.assertEqual(one["model"]["rows"], 40)
         self.assertEqual(one["progress"][-1]["best_s"], one["fastest"][0]["time_s"])
+
+    def test_what_a_tuning_says_of_itself(self):
+        edited = json.loads((self.folder / "copy.json").read_text())
+        edited["Metrics"] = [{"Name": "rate", "Expression": "n / time_s / 1e6", "Unit": "M/s"}]
+        (self.folder / "copy.json").write_text(json.dumps(edited))
+        best = self.tuned(1024)["best"]
+        of_problem = ("copy.json", "--device", "Simulated", "--size", "n=1024", *STORE)
+        for source in (("s.sqlite",), of_problem):
+            one, = self.clatune_json("report", *source)["tunings"]
+            self.assertEqual((one["session"]["searcher"], one["session"]["evaluations"]), ("random", 40))
+            self.assertGreater(one["session"]["processors"], 0)
+            self.assertRegex(one["measured_from"], r"^20\d\d-\d\d-\d\d \d\d:\d\d$")
+            self.assertEqual(one["default"]["configuration"], {"a": 0, "b": 0})
+            self.assertAlmostEqual(one["gain_over_default"], one["default_value"] / one["best_value"], 5)
+            self.assertEqual(one["options"], best["options"])
+            rate, = (m for m in one["metrics"] if m["name"] == "rate")
+            self.assertEqual(rate["unit"], "M/s")
+            self.assertAlmostEqual(rate["value"] * one["best_value"] / 1024e-6, 1, 5)
+            words = shlex.split(one["lookup"])
+            self.assertEqual(words[:2], ["clatune", "lookup"])
+            self.assertEqual(self.clatune_json(*words[1:])["configuration"], best["configuration"])
+            text = self.text(*source)
+            for line in ("newest search: random, 40 evaluations, seed 1", "over the default configuration (",
+                         "\nmeasured 20", "\nrate                ", "\nlook it up          " + one["lookup"]):
+                self.assertIn(line, text)
+        # A store from before this was kept.
+        with sqlite3.connect(self.folder / "s.sqlite") as database:
+            database.execute("DROP TABLE tuning")
+        database.close()
+        one, = self.clatune_json("report", "s.sqlite")["tunings"]
+        self.assertIsNone(one["session"])
+        self.assertEqual(one["options"], "-Da={a} -Db={b}".format(**best["configuration"]))
+
+    def test_how_sure_the_newest_search_is(self):
+        self.tune("--searcher", "surrogate", "--budget", "20", *STORE)
+        one, = self.clatune_json("report", "s.sqlite")["tunings"]
+        self.assertIn("recorded searches", one["session"]["how_sure"])
+        self.assertIn("\nhow sure            " + one["session"]["how_sure"], self.text("s.sqlite"))
+
+    def test_a_page_to_give_away_has_no_paths(self):
+        self.tuned(1024)
+        here = str(self.folder)
+        for source in (here + "/s.sqlite", here + "/copy.json"):
+            own = self.page(source, "--store", here + "/s.sqlite", "--device", "Simulated")
+            shared = self.page(source, "--store", here + "/s.sqlite", "--device", "Simulated", "--share")
+            self.assertIn(here, own)
+            self.assertNotIn(here, shared)
+            self.assertIn("clatune lookup copy.json --size n=1024", shared)
+            self.assertEqual((self.folder / "page.html").stat().st_mode & 0o777, 0o644)
+
+    def test_csv(self):
+        best = self.tuned(1024)["best"]
+        self.tuned(2048)
+        rows = list(csv.DictReader(io.StringIO(self.text("s.sqlite", "--csv"))))
+        self.assertEqual([r["sizes"] for r in rows], 40 * ["n=1024"] + 40 * ["n=2048"])
+        self.assertEqual({r["reason"] for r in rows}, {"none"})
+        finalists = [r for r in rows[:40] if r["finalist_s"]]
+        self.assertEqual({k: int(v) for k, v in min(finalists, key=lambda r: float(r["finalist_s"])).items() if k in "ab"},
+                         best["configuration"])
+        for more in (("-o", "x.html"), ("--json",), ("--text",)):
+            self.clatune("report", "s.sqlite", "--csv", *more, expect=2)
 
     def test_mistakes(self):
         (self.folder / "broken").write_bytes(b"SQLite format 3\0" + b"x" * 5000)

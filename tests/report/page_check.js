@@ -113,6 +113,8 @@
     structure();
     const facts = {found: [...new Set(found)], width: innerWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches,
       ground: getComputedStyle(document.body).backgroundColor, figures: all("figure").map((f) => f.querySelector("svg")?.ariaLabel),
+      tips: document.querySelectorAll("svg title").length,
+      rings: [...document.querySelectorAll(".best-ring title")].map((t) => t.textContent),
       tables: all("table").length, title: document.title,
       text: document.body.innerText, images: document.images.length};
     const out = document.createElement("pre");

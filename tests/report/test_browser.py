@@ -89,6 +89,56 @@ class Browser(unittest.TestCase):
         for words in ("To be maximised: 1 / time_s", "The ten best", "Better than the median"):
             self.assertIn(words, look["text"])
 
+    def document(self, page):
+        return json.loads(re.search(r'<script type="application/json" id="document">(.*?)</script>', page, re.S)[1])
+
+    def test_of_a_tuning_with_finalists_and_a_default(self):
+        """What only a store knows, put into the page of a recording."""
+        page = self.report(RECORDED / "convolution-intel-1024.json.gz")
+        document = self.document(page)
+        t, = document["tunings"]
+        t["default"] = t["fastest"][5]
+        for parameter in t["parameters"]:
+            for value in parameter["values"]:
+                value["of_default"] = value["value"] == t["default"]["configuration"][parameter["name"]]
+        t["best_value"] = 1.5 * t["best"]["value"]
+        t.update(best_is_finalist=True, gain_over_default=2.312, default_value=2.312 * t["best_value"],
+                 lookup="clatune lookup k.json --size 'n=1'", measured_from="2026-01-02 03:04",
+                 measured_until="2026-01-02 05:06", metrics=[{"name": "rate", "unit": "GB/s", "value": 345.67}],
+                 session={"searcher": "surrogate", "ended_by": "budget", "how_sure": "about 1 in 3", "seed": 1,
+                          "evaluations": 200, "load": 0.3, "processors": 2})
+        data = json.dumps(document).replace("<", "\\u003c")
+        begin = page.index('id="document">') + len('id="document">')
+        look = self.look_everywhere(page[:begin] + data + page[page.index("</script>", begin):], "default", 2 + 9 + 2 + 1)
+        text = look["text"]
+        self.assertLess(text.index("Speed-up over the default"), text.index("Best time"))
+        for words in ("2.31\u00d7", "345.7\u00a0GB/s", "Compiler options -D", "Look it up clatune lookup k.json",
+                      "How sure: about 1 in 3.", "Measured 2026-01-02 03:04 to 05:06 UTC; newest search: surrogate, 200 "
+                      "evaluations, seed 1; load 0.30 on 2 processors", "(default)"):
+            self.assertIn(words, text)
+        self.assertNotIn("Model errs by", text)
+        # The ring in every plot of measurements is the headline's.
+        headline = re.search(r"Best time\s+(\S+\s\S+)", text)[1]
+        self.assertEqual(len(look["rings"]), 2 + 9 + 2)
+        for ring in look["rings"]:
+            self.assertTrue(ring.endswith(": " + headline), (ring, headline))
+
+    def test_tooltips_name_configurations_and_any_pair_can_be_chosen(self):
+        page = self.report(RECORDED / "convolution-intel-1024.json.gz")
+        t, = self.document(page)["tunings"]
+        n = len(t["parameters"])
+        self.assertEqual(1 + len(t["other_pairs"]), sum(range(len(t["ranking"]))))
+        self.assertGreater(n, 2)
+        chosen = t["other_pairs"][1]["parameters"]
+        script = "const s = document.querySelector('select'); s.value = '2'; s.dispatchEvent(new Event('change'));"
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        changed = page.replace("script-src ", f"script-src 'sha256-{digest}' ", 1)
+        look = self.look(changed.replace("</body>", f"<script>{script}</script></body>", 1))
+        self.assertEqual([f for f in look["found"] if not f.startswith("script:")], [])
+        self.assertIn("The best for each pair of values of {} and {}".format(*chosen), look["figures"])
+        self.assertGreater(look["tips"], 2 * len(t["points"]["value"]))
+        self.assertIn(t["best"]["text"] + ": ", look["rings"][0])
+
     def test_several_compared(self):
         names = ("convolution-pocl-2048", "convolution-intel-1024", "stereo-pocl-256")
         page = self.report(*(RECORDED / f"{name}.json.gz" for name in names))

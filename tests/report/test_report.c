@@ -137,6 +137,7 @@ static void the_text_has_all_of_it(void **state) {
   static const char *const parts[] = {"card",
                                       "a card",
                                       "12 configurations, 11 correct",
+                                      "options             -Da=1 -Db=1",
                                       "1 run-error",
                                       "clatune report 'a file'",
                                       "it takes 30 correct",
@@ -354,6 +355,10 @@ static void the_text_marks_the_best_finalist(void **state) {
   char *second_text = clt_config_string(space, second);
   snprintf(best, sizeof best, "\nbest configuration  %s\ntime                1.2 s (median", second_text);
   snprintf(row, sizeof row, "* %s  finalist", second_text);
+  /* Beside it, what the search said; and how far it is ahead of the default, as a finalist as well. */
+  assert_non_null(strstr(text, "the other finalists; 1.1 s in the search)\n"));
+  assert_non_null(strstr(text, "\nspeed-up            1.25 over the default configuration (1.5 s): "));
+  assert_non_null(strstr(text, "(default)\n"));
   if (strstr(text, best) == NULL || strstr(text, row) == NULL)
     fail_msg("'%s' or '%s' is missing in\n%s", best, row, text);
   assert_true(strstr(text, best) < strstr(text, "The best so far"));
@@ -387,6 +392,59 @@ static void of_a_key_alone_the_space_is_what_occurs(void **state) {
   clear(&s);
 }
 
+/* --- CSV --- */
+
+static void csv_has_a_line_for_each_row_and_one_set_of_columns(void **state) {
+  (void)state;
+  char *folder = make_folder();
+  clt_recording *recording = make_recording(folder);
+  clt_recording *other = load(folder, "other.json",
+                              "{\"device_name\": \"x, \\\"y\\\"\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"c\"],"
+                              " \"tune_params\": {\"c\": [\"u\"]}, \"cache\": {\"u\": {\"c\": \"u\", \"time\": 3}}}");
+  const clt_report_options as_csv = {.seed = 1, .csv = true};
+  clt_report *report = NULL, *of_other = NULL;
+  assert_int_equal(clt_report_new(&report, &as_csv, NULL), 0);
+  assert_int_equal(clt_report_add_recording(report, recording, NULL), 0);
+  assert_int_equal(clt_report_add_recording(report, recording, NULL), 0);
+  assert_int_equal(clt_report_n_tunings(report), 2);
+  const char *csv = clt_report_csv(report);
+  size_t n_lines = 0, n_names = 0;
+  for (const char *c = csv; *c; c++) n_lines += *c == '\n';
+  for (const char *at = csv; (at = strstr(at, "evaluation,a,b,reason,time_s,")); at++) n_names++;
+  assert_int_equal(n_lines, 1 + 2 * 12);
+  assert_int_equal(n_names, 1);
+  assert_non_null(strstr(csv, "card,,a card,1,1,1,none,0.001,"));
+  assert_non_null(strstr(csv, "card,,a card,12,8,3,run-error,,"));
+  assert_int_equal(clt_report_add_recording(report, other, NULL), CLT_E_ARGUMENT);
+  assert_int_equal(clt_report_new(&of_other, &as_csv, NULL), 0);
+  assert_int_equal(clt_report_add_recording(of_other, other, NULL), 0);
+  assert_non_null(strstr(clt_report_csv(of_other), "\nother,,\"x, \"\"y\"\"\",1,u,none,0.003,"));
+  clt_report_free(report);
+  clt_report_free(of_other);
+  clt_recording_free(other);
+  end(folder, recording, NULL);
+}
+
+static void every_pair_of_parameters_is_there(void **state) {
+  (void)state;
+  char *folder = make_folder();
+  clt_recording *recording = load(
+      folder, "three.json",
+      "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\", \"c\"], \"tune_params\":"
+      " {\"a\": [1, 2], \"b\": [1, 2], \"c\": [1, 2]}, \"cache\": {"
+      "\"1,1,1\": {\"a\": 1, \"b\": 1, \"c\": 1, \"time\": 8}, \"1,1,2\": {\"a\": 1, \"b\": 1, \"c\": 2, \"time\": 7},"
+      "\"1,2,1\": {\"a\": 1, \"b\": 2, \"c\": 1, \"time\": 5}, \"2,1,2\": {\"a\": 2, \"b\": 1, \"c\": 2, \"time\": 2}}}");
+  clt_report *report = NULL;
+  assert_int_equal(clt_report_new(&report, &options, NULL), 0);
+  assert_int_equal(clt_report_add_recording(report, recording, NULL), 0);
+  const json_t *t = json_array_get(json_object_get(clt_report_document(report), "tunings"), 0);
+  assert_int_equal(json_array_size(json_object_get(t, "other_pairs")), 2);
+  assert_string_equal(json_string_value(json_array_get(json_object_get(json_object_get(t, "points"), "text"), 0)),
+                      "a=1 b=1 c=1");
+  clt_report_free(report);
+  end(folder, recording, NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_and_the_fastest),
@@ -400,6 +458,8 @@ int main(void) {
       cmocka_unit_test(of_a_store_the_newest_counts),
       cmocka_unit_test(finalists_decide_which_is_the_best),
       cmocka_unit_test(the_text_marks_the_best_finalist),
+      cmocka_unit_test(csv_has_a_line_for_each_row_and_one_set_of_columns),
+      cmocka_unit_test(every_pair_of_parameters_is_there),
       cmocka_unit_test(of_a_key_alone_the_space_is_what_occurs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
