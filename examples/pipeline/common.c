@@ -35,9 +35,3 @@ int choose_device(cl_device_id *out) {
   }
   return 1;
 }
-
-size_t parameter(const clt_answer *answer, const char *name) {
-  double value = 1;
-  clt_answer_number(&value, answer, name, NULL);
-  return (size_t)value;
-}

@@ -11,6 +11,3 @@ char *read_text(const char *folder, const char *name);
 /* The first device whose platform's or own name contains CLATUNE_DEVICE (in any case), else the first of all. Not 0:
  * there is none. */
 int choose_device(cl_device_id *out);
-
-/* A tuning parameter of an answer as a size; 1 where it has none. */
-size_t parameter(const clt_answer *answer, const char *name);

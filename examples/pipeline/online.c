@@ -51,14 +51,12 @@ static cl_kernel kernel_of(simulation *s, const clt_answer *answer) {
  */
 static double step(simulation *s, const clt_answer *answer) {
   cl_kernel kernel = kernel_of(s, answer);
-  if (kernel == NULL) return -1;
-  const size_t local[2] = {parameter(answer, "wg_x"), parameter(answer, "wg_y")};
-  const size_t tile = local[0] * parameter(answer, "pixels");
-  const size_t global[2] = {(WIDTH + tile - 1) / tile * local[0], (HEIGHT + local[1] - 1) / local[1] * local[1]};
+  const clt_launch_sizes *launch = clt_answer_launch(answer, 0);
+  if (kernel == NULL || launch == NULL) return -1;
   clSetKernelArg(kernel, 0, sizeof(cl_mem), &s->field[s->n_steps % 2]);
   clSetKernelArg(kernel, 1, sizeof(cl_mem), &s->field[1 - s->n_steps % 2]);
   double start_s = now_s();
-  if (clEnqueueNDRangeKernel(s->queue, kernel, 2, NULL, global, local, 0, NULL, NULL)) return -1;
+  if (clEnqueueNDRangeKernel(s->queue, kernel, 2, NULL, launch->global, launch->local, 0, NULL, NULL)) return -1;
   if (clFinish(s->queue)) return -1;
   s->n_steps++;
   return now_s() - start_s;

@@ -68,18 +68,16 @@ static void close_pipeline(pipeline *p) {
   if (p->context) clReleaseContext(p->context);
 }
 
-static size_t round_up(size_t x, size_t multiple) { return (x + multiple - 1) / multiple * multiple; }
-
 static int run(pipeline *p, const clt_answer *answer, float *image) {
   const size_t bytes = WIDTH * HEIGHT * sizeof(float), all = (size_t)WIDTH * HEIGHT;
-  const size_t local[2] = {parameter(answer, "wg_x"), parameter(answer, "wg_y")};
-  const size_t columns = round_up(WIDTH, local[0] * parameter(answer, "pixels")) / parameter(answer, "pixels");
-  const size_t global[2] = {columns, round_up(HEIGHT, local[1])};
+  const clt_launch_sizes *launch = clt_answer_launch(answer, 0);
+  if (launch == NULL) return fail("blur.json says no launch", 0);
   cl_int status = clEnqueueWriteBuffer(p->queue, p->in, CL_TRUE, 0, bytes, image, 0, NULL, NULL);
   clSetKernelArg(p->blur, 0, sizeof p->in, &p->in);
   clSetKernelArg(p->blur, 1, sizeof p->out, &p->out);
   clSetKernelArg(p->threshold, 0, sizeof p->out, &p->out);
-  if (!status) status = clEnqueueNDRangeKernel(p->queue, p->blur, 2, NULL, global, local, 0, NULL, NULL);
+  if (!status) status = clEnqueueNDRangeKernel(p->queue, p->blur, 2, NULL, launch->global, launch->local, 0, NULL,
+                                                NULL);
   if (!status) status = clEnqueueNDRangeKernel(p->queue, p->threshold, 1, NULL, &all, NULL, 0, NULL, NULL);
   if (!status) status = clEnqueueReadBuffer(p->queue, p->out, CL_TRUE, 0, bytes, image, 0, NULL, NULL);
   return status ? fail("cannot run the kernels", status) : 0;

@@ -22,11 +22,10 @@ static void fail(const char *what, long code) {
   exit(1);
 }
 
-/* What the program needs of an answer: options for the compiler, and the parameters that decide how the kernel is
- * launched. */
+/* What the program needs of an answer: options for the compiler, and how the kernel is launched. */
 typedef struct choice {
   char options[512];
-  size_t tile, rows;
+  size_t global[2], local[2];
 } choice;
 
 #ifdef WITH_LIBCLATUNE
@@ -35,14 +34,14 @@ static void choose(choice *c, cl_device_id device, int width, int height) {
   clt_tuner *tuner = NULL;
   clt_answer *answer = NULL;
   clt_error error = {0};
-  double tile = 0, rows = 0;
-  if (clt_open(&tuner, "transpose.json", sizes, 2, device, NULL, &error) || clt_lookup(&answer, tuner, &error) ||
-      clt_answer_number(&tile, answer, "TILE", &error) || clt_answer_number(&rows, answer, "ROWS", &error))
+  if (clt_open(&tuner, "transpose.json", sizes, 2, device, NULL, &error) || clt_lookup(&answer, tuner, &error))
     fail(error.message, 0);
   printf("libclatune (%s): %s\n", clt_answer_text(answer, CLT_ANSWER_SOURCE),
          clt_answer_text(answer, CLT_ANSWER_CONFIGURATION));
-  c->tile = (size_t)tile;
-  c->rows = (size_t)rows;
+  const clt_launch_sizes *launch = clt_answer_launch(answer, 0);
+  if (launch == NULL) fail("transpose.json says no launch", 0);
+  memcpy(c->global, launch->global, sizeof c->global);
+  memcpy(c->local, launch->local, sizeof c->local);
   const char *options = clt_answer_text(answer, CLT_ANSWER_OPTIONS);
   if ((size_t)snprintf(c->options, sizeof c->options, "%s", options) >= sizeof c->options)
     fail("the options are too long", 0);
@@ -50,13 +49,18 @@ static void choose(choice *c, cl_device_id device, int width, int height) {
   clt_close(tuner);
 }
 #else
+static size_t round_up(int x, size_t multiple) { return ((size_t)x + multiple - 1) / multiple * multiple; }
+
 static void choose(choice *c, cl_device_id device, int width, int height) {
   char name[256] = "";
   clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL);
   const clatune_transpose_entry *entry = clatune_transpose_find(name, width, height);
   printf("header: %s\n", entry ? entry->configuration : "nothing for this device, the kernel's own macros");
-  c->tile = entry ? (size_t)entry->values.TILE : 16;
-  c->rows = entry ? (size_t)entry->values.ROWS : 1;
+  clatune_transpose_launch launch = {
+      "transpose", 2, {round_up(width, 16), round_up(height, 16), 1}, {16, 16, 1}, 1, 0}; /* by the kernel's own macros */
+  clatune_transpose_launches(&launch, 1, entry, width, height);
+  memcpy(c->global, launch.global, sizeof c->global);
+  memcpy(c->local, launch.local, sizeof c->local);
   int length = clatune_transpose_options(c->options, sizeof c->options, entry, width, height);
   if (length < 0 || (size_t)length >= sizeof c->options) fail("the options are too long", length);
 }
@@ -111,15 +115,11 @@ static void build(opencl *cl, const choice *best) {
   free(text);
 }
 
-/* The milliseconds that one run takes. The sizes are by the formulas of GlobalSize and LocalSize in transpose.json. */
-static double run(const opencl *cl, const choice *best, int width, int height) {
-  const size_t across = ((size_t)width + best->tile - 1) / best->tile;
-  const size_t down = ((size_t)height + best->tile - 1) / best->tile;
-  const size_t local[2] = {best->tile, best->tile / best->rows};
-  const size_t global[2] = {across * local[0], down * local[1]};
+/* The milliseconds that one run takes. */
+static double run(const opencl *cl, const choice *best) {
   cl_event event;
   cl_ulong start = 0, end = 0;
-  cl_int status = clEnqueueNDRangeKernel(cl->queue, cl->kernel, 2, NULL, global, local, 0, NULL, &event);
+  cl_int status = clEnqueueNDRangeKernel(cl->queue, cl->kernel, 2, NULL, best->global, best->local, 0, NULL, &event);
   if (status) fail("cannot run the kernel", status);
   clWaitForEvents(1, &event);
   clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
@@ -141,7 +141,7 @@ static double transpose(const opencl *cl, const choice *best, float *in, float *
   clSetKernelArg(cl->kernel, 2, sizeof width, &width);
   clSetKernelArg(cl->kernel, 3, sizeof height, &height);
   for (int i = 0; i < 10; i++) {
-    double time_ms = run(cl, best, width, height);
+    double time_ms = run(cl, best);
     if (time_ms < least_ms) least_ms = time_ms;
   }
   status = clEnqueueReadBuffer(cl->queue, b, CL_TRUE, 0, bytes, out, 0, NULL, NULL);

@@ -1,4 +1,4 @@
-/* clatune/clatune.h - the ten functions that most programs need: these nine, and clt_error_format (clatune/error.h).
+/* clatune/clatune.h - the functions that most programs need: these ten, and clt_error_format (clatune/error.h).
  *
  * An application that ships a tuned kernel asks at its start for the best configuration known for its device and
  * sizes. That measures nothing and takes microseconds once the answer has been given before:
@@ -9,7 +9,8 @@
  *     const clt_size sizes[] = {{"width", 512}, {"height", 512}};
  *     if (clt_open(&tuner, "blur.json", sizes, 2, device, NULL, &error) || clt_lookup(&answer, tuner, &error)) ...
  *     clBuildProgram(program, 1, &device, clt_answer_text(answer, CLT_ANSWER_OPTIONS), NULL, NULL);
- *     clt_answer_number(&wg_x, answer, "wg_x", &error);
+ *     const clt_launch_sizes *launch = clt_answer_launch(answer, 0);
+ *     clEnqueueNDRangeKernel(queue, kernel, launch->n_dimensions, NULL, launch->global, launch->local, 0, NULL, NULL);
  *     clt_answer_free(answer);
  *     clt_close(tuner);
  *
@@ -95,6 +96,11 @@ const char *clt_answer_text(const clt_answer *answer, clt_answer_field field);
 /* The value of a tuning parameter (booleans are 0 and 1), or "time_s": the measured or predicted seconds, NaN where
  * there are none. CLT_E_NOT_FOUND: there is no such parameter; CLT_E_FORMAT: its value is a text. */
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error);
+
+/* How an answer is launched at the sizes that were asked for: global and local sizes, by the problem's expressions. NULL
+ * where there are not so many launches, and for a problem that runs programs. A local size of 0 is left to the driver.
+ * Borrowed from the answer. */
+const clt_launch_sizes *clt_answer_launch(const clt_answer *answer, size_t index);
 void clt_answer_free(clt_answer *answer); /* NULL is allowed */
 
 CLT_END_C

@@ -40,6 +40,9 @@ typedef struct clt_lookup_result {
   char *options;          /* build options: "-Dblock_x=16 -Dblock_y=4 -cl-fast-relaxed-math" */
   char *device, *sizes;   /* where it was measured: the store's key of the device, "width=2048 height=2048"; "" for the
                              default */
+  clt_launch_sizes *launches; /* n_launches: how it is launched at the sizes asked for (clt_instance_launches); NULL:
+                                 programs are run, or the problem's expressions give no sizes */
+  size_t n_launches;
 } clt_lookup_result;
 void clt_lookup_result_release(clt_lookup_result *found);
 

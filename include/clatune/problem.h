@@ -61,6 +61,22 @@ clt_config clt_instance_default(const clt_instance *instance);
 /* The build options of a configuration: "-Dwg_x=16 ... -cl-std=CL1.2". *out is malloc'ed and owned by the caller. */
 int clt_instance_options(char **out, const clt_instance *instance, clt_config config, clt_error *error);
 
+/* A launch of a configuration, as clEnqueueNDRangeKernel takes it. */
+typedef struct clt_launch_sizes {
+  const char *kernel;
+  unsigned n_dimensions;
+  size_t global[3]; /* in work-items; 1 in unused dimensions */
+  size_t local[3];  /* 1 in unused dimensions; all 0: left to the driver */
+  unsigned repeat;  /* how many times it runs in a row */
+  unsigned group;   /* launches in a row with the same number other than 0 are repeated together: a b a b */
+} clt_launch_sizes;
+
+/* The launches of a configuration, in their order, those alone that take place. *out is malloc'ed in one block with its
+ * texts (NULL where *n is 0: a problem that runs programs): free it with free(). CLT_E_EXPRESSION, CLT_E_RANGE where an
+ * expression gives no size, CLT_E_DEVICE where it needs a device. */
+int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance *instance, clt_config config,
+                          clt_error *error);
+
 /* The store's key of this instance: a hash (32 hex digits) over kernel text with its includes, entry points, base
  * options, sizes, input and reference; parameters, values and conditions are no part of it. Reads the kernel file. */
 int clt_instance_key(char out[33], const clt_instance *instance, clt_error *error);

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "lookup/lookup.h"
 #include "problem/plan.h"
+#include "space/expr.h"
 #include "space/space.h"
 
 /* --- collecting --- */
@@ -20,9 +22,11 @@ typedef struct export_entry {
   char *options;         /* without the problem parameters */
   int64_t *sizes;        /* in the problem's order */
   double time_s;
+  clt_c_formulas formulas; /* what it does at other sizes */
 } export_entry;
 
 typedef struct exported {
+  char **size_names; /* in C */
   export_entry *entries;
   size_t n, capacity;
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
@@ -44,6 +48,8 @@ static int add_entry(void *user, const clt_instance *instance, const clt_lookup_
   if (!e->device || !e->driver || !e->configuration || !e->sizes) return CLT_E_MEMORY;
   int rc = clt_config_parse(&config, space, e->configuration, NULL);
   if (rc == CLT_OK) rc = clt_instance_options_without_sizes(&e->options, instance, config, NULL);
+  if (rc == CLT_OK)
+    rc = clt_instance_write_c(&e->formulas, instance, config, (const char *const *)export->size_names, NULL);
   if (rc) return rc;
   for (size_t i = 0; i < n_sizes; i++) e->sizes[i] = clt_instance_size(instance, i).value;
   /* Values may depend on sizes, so what is whole at one may be a fraction at another. */
@@ -70,27 +76,35 @@ bool cli_next_parameter(cli_parameter *p, const char **at) {
 
 /* --- names and texts --- */
 
-/* Keywords of C11 and C++17, what compilers and <stdio.h> define as macros without a capital letter, and the members of
- * an entry and names in the functions below. */
+/* Keywords of C11 and C++17, what compilers, <stdio.h> and <math.h> define as macros that are likely names, and the
+ * members of an entry and names in the functions below. */
 static const char reserved[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class compl const "
     "const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit export extern "
     "false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq nullptr operator "
     "or or_eq private protected public register reinterpret_cast restrict return short signed sizeof static "
     "static_assert static_cast stderr stdin stdout struct switch template this thread_local throw true try typedef "
-    "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL ";
+    "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL INFINITY "
+    "NAN HUGE_VAL ";
 static const char taken[] =
     " device driver configuration options values time_s entry best least ratio e i out size_t out_bytes strcmp "
-    "snprintf ";
+    "snprintf capacity failed ";
 
 /* A name as one of C; a reserved one (or, of a size, a taken one) gets '_' behind it, and so does one that would then
  * be the same as another with its '_': different names stay different. */
-static void put_c_name(const char *name, int length, bool of_size) {
+static void write_c_name(clt_text *out, const char *name, int length, bool of_size) {
   char word[300];
   int stem = length;
   while (stem > 0 && name[stem - 1] == '_') stem--;
   snprintf(word, sizeof word, " %.*s ", stem, name);
-  printf("%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
+  clt_text_printf(out, "%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
+}
+
+static void put_c_name(const char *name, int length, bool of_size) {
+  clt_text text = {0};
+  write_c_name(&text, name, length, of_size);
+  fputs(text.n ? text.bytes : "", stdout);
+  clt_text_release(&text);
 }
 
 /* A problem's or parameter's name as part of an identifier. */
@@ -136,6 +150,15 @@ static void put_text(const clt_problem *problem, const char *text) {
       putchar(*text);
     }
   }
+}
+
+/* Text that was made for this problem, where '@' stands for the beginning of functions' names. */
+static void put_formula(const clt_problem *problem, const char *text) {
+  for (; *text; text++)
+    if (*text == '@')
+      put_text(problem, "clatune_@_");
+    else
+      putchar(*text);
 }
 
 /* The text of a macro: a line end goes on with the next line. */
@@ -196,7 +219,7 @@ static void put_entry(const exported *export, const export_entry *e, size_t n_si
   put_string(e->configuration, strlen(e->configuration));
   fputs(",\n     ", stdout);
   put_string(e->options, strlen(e->options));
-  printf(", %.6g", e->time_s);
+  printf(", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
   for (const char *at = e->configuration; cli_next_parameter(&p, &at); n++) {
     fputs(n ? ", " : ",\n     {", stdout);
     /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
@@ -217,19 +240,29 @@ static const char head[] =
     "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
     "#include <stddef.h>\n"
     "#include <stdio.h>\n"
-    "#include <string.h>\n\n"
-    "typedef struct clatune_@_entry {\n"
+    "#include <string.h>\n";
+static const char entry_head[] =
+    "\ntypedef struct clatune_@_entry {\n"
     "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
     "^  long long #; /* that was measured */\n^"
     "  const char *configuration;\n"
     "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
-    "  double time_s;\n";
+    "  double time_s;\n"
+    "  int entry; /* its number */\n";
+
+/* What says whether an entry may be used. */
+static const char valid_head[] =
+    "/* Whether an entry's configuration is valid at these sizes, by the problem's conditions and the limits of the\n"
+    " * entry's device. */\n"
+    "static inline int clatune_@_valid(const clatune_@_entry *entry^, long long #^) {\n"
+    "  int failed = 0; /* a condition has no result */\n"
+    "  if (entry == NULL) return 0;\n";
 
 /* What chooses an entry and gives its options. The distance of sizes is the larger ratio of each, multiplied: no
  * library is needed for it. Sizes go before the problem's own compiler options, as they do where clatune measures. */
 static const char functions[] =
-    "};\n\n"
-    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest; NULL: nothing is known of the device. */\n"
+    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest, of those that are valid at the sizes asked for;\n"
+    " * NULL: there is none. */\n"
     "static inline const clatune_@_entry *clatune_@_find(const char *device^, long long #^) {\n"
     "  const clatune_@_entry *best = NULL;\n"
     "  double least = 0;\n"
@@ -238,7 +271,7 @@ static const char functions[] =
     "    double ratio = 1;\n"
     "    if (strcmp(e->device, device) != 0) continue;\n"
     "^    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n^"
-    "    if (best && ratio >= least) continue;\n"
+    "    if ((best && ratio >= least) || !clatune_@_valid(e^, #^)) continue;\n"
     "    best = e;\n"
     "    least = ratio;\n"
     "  }\n"
@@ -251,15 +284,147 @@ static const char functions[] =
     " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
     " * 'clatune lookup --size ... --format options', or the library. */\n"
     "static inline int clatune_@_options(char *out, size_t out_bytes, const clatune_@_entry *entry^, long long #^) {\n"
-    "  return snprintf(out, out_bytes, \"^-D~=%lld ^%s\"^, #^, entry ? entry->options : \"\");\n}\n"
-    "#endif\n"
-    "\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
-    "#ifdef CLATUNE_$_ENTRY\n";
+    "  return snprintf(out, out_bytes, \"^-D~=%lld ^%s\"^, #^, entry ? entry->options : \"\");\n}\n";
 
-static void put_header(const clt_problem *problem, const exported *export) {
+/* The launches of an entry. */
+static const char launch_type[] =
+    "\n/* A launch, as clEnqueueNDRangeKernel takes it. */\n"
+    "typedef struct clatune_@_launch {\n"
+    "  const char *kernel;\n"
+    "  unsigned n_dimensions;\n"
+    "  size_t global[3]; /* in work-items */\n"
+    "  size_t local[3];  /* all 0: left to the driver, which is asked by NULL */\n"
+    "  unsigned repeat;  /* how many times it runs in a row */\n"
+    "  unsigned group;   /* launches in a row with the same number other than 0 are repeated together */\n"
+    "} clatune_@_launch;\n\n";
+static const char share_function[] =
+    "static inline double clatune_@_share(double x, double divisor, int *failed) {\n"
+    "  double whole;\n"
+    "  if (!(divisor > 0 && x >= 0 && x <= 9007199254740992.0)) return *failed = 1, 0;\n"
+    "  whole = (double)(long long)x;\n"
+    "  return (whole < x ? whole + 1 : whole) / divisor;\n"
+    "}\n\n";
+static const char launch_functions[] =
+    "/* A global size is rounded up to a multiple of the local one, or counts groups. */\n"
+    "static inline void clatune_@_add_launch(clatune_@_launch *out, size_t capacity, size_t *i, int *failed,\n"
+    "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double gy,\n"
+    "    double gz, double lx, double ly, double lz) {\n"
+    "  const double global[3] = {gx, gy, gz}, local[3] = {lx, ly, lz};\n"
+    "  const double most = sizeof(size_t) < 8 ? 4294967295.0 : 9007199254740992.0;\n"
+    "  clatune_@_launch launch = {kernel, n_dimensions, {1, 1, 1}, {0, 0, 0}, 1, group};\n"
+    "  int d;\n"
+    "  if (*failed || repeat == 0) return;\n"
+    "  *failed = !(repeat >= 1 && repeat <= 1e9);\n"
+    "  for (d = 0; d < 3 && !*failed; d++) {\n"
+    "    size_t groups, items;\n"
+    "    *failed = !(global[d] >= 0 && global[d] <= most && local[d] >= -1 && local[d] <= most);\n"
+    "    if (*failed) return;\n"
+    "    groups = (size_t)global[d];\n"
+    "    if ((double)groups < global[d]) groups++;\n"
+    "    launch.global[d] = groups;\n"
+    "    if (local[d] <= 0) continue;\n"
+    "    items = launch.local[d] = (size_t)local[d];\n"
+    "    if (!in_groups) groups = groups / items + (groups % items ? 1u : 0u);\n"
+    "    *failed = (double)items < local[d] || groups > (size_t)-1 / items;\n"
+    "    launch.global[d] = groups * items;\n"
+    "  }\n"
+    "  if (*failed) return;\n"
+    "  launch.repeat = (unsigned)repeat;\n"
+    "  *failed = launch.repeat < repeat;\n"
+    "  if (*i < capacity) out[*i] = launch;\n"
+    "  ++*i;\n"
+    "}\n\n"
+    "/* The launches of an entry at these sizes into out, as many as it has room for, in their order. Returns how many\n"
+    " * there are; 0 where the entry is not valid at these sizes. */\n"
+    "static inline size_t clatune_@_launches(clatune_@_launch *out, size_t capacity, const clatune_@_entry *entry^,\n"
+    "                                        long long #^) {\n"
+    "  size_t i = 0;\n"
+    "  int failed = 0;\n"
+    "  if (!clatune_@_valid(entry^, #^)) return 0;\n"
+    "  switch (entry->entry) {\n";
+
+/* "case"s of the entries that have this one's text, which is none before; false: one before it has. */
+static bool put_cases(const exported *export, size_t entry, const char *(*text_of)(const export_entry *entry)) {
+  const char *text = text_of(&export->entries[entry]);
+  for (size_t i = 0; i < export->n; i++) {
+    const char *other = text_of(&export->entries[i]);
+    if (other == NULL || strcmp(other, text) != 0) continue;
+    if (i < entry) return false;
+    printf("    case %zu:\n", i);
+  }
+  return true;
+}
+
+static const char *valid_of(const export_entry *entry) { return entry->formulas.valid; }
+static const char *launches_of(const export_entry *entry) { return entry->formulas.launches; }
+
+/* Text inside of a comment: nothing that could begin or end one. */
+static void put_comment(const char *text) {
+  for (char before = ' '; *text; before = *text++)
+    putchar((before == '*' && *text == '/') || (before == '/' && *text == '*') || !isprint((unsigned char)*text) ||
+                    *text == '?' || *text == '\\'
+                ? ' '
+                : *text);
+}
+
+static void put_valid(const clt_problem *problem, const exported *export) {
+  const size_t n = clt_problem_n_sizes(problem);
+  put_text(problem, valid_head);
+  for (size_t i = 0; i < n; i++)
+    printf("%sentry->%s == %s", i ? " && " : "  if (", export->size_names[i], export->size_names[i]);
+  puts(n ? ") return 1; /* it was measured there */\n  switch (entry->entry) {" : "  switch (entry->entry) {");
+  for (size_t i = 0; i < export->n; i++) {
+    const clt_c_formulas *f = &export->entries[i].formulas;
+    if (f->valid == NULL) {
+      printf("    case %zu: /* ", i);
+      put_comment(f->why_not ? f->why_not : "");
+      printf(" */\n      return %d;\n", n == 0);
+    } else if (put_cases(export, i, valid_of)) {
+      fputs("      return ", stdout);
+      put_formula(problem, f->valid);
+      puts(f->valid[0] ? " &&\n             !failed;" : "1;");
+    }
+  }
+  puts("    default: break;\n  }\n  return failed;\n}\n");
+}
+
+static void put_launches(const clt_problem *problem, const exported *export) {
+  bool any = false, shares = false;
+  for (size_t i = 0; i < export->n; i++) {
+    any |= launches_of(&export->entries[i])[0] != '\0';
+    shares |= strstr(launches_of(&export->entries[i]), "@share(") != NULL;
+  }
+  if (!any) return; /* programs are run */
+  put_text(problem, launch_type);
+  if (shares) put_text(problem, share_function);
+  put_text(problem, launch_functions);
+  for (size_t i = 0; i < export->n; i++) {
+    if (!put_cases(export, i, launches_of)) continue;
+    put_formula(problem, launches_of(&export->entries[i]));
+    puts("      break;");
+  }
+  puts("    default: break;\n  }\n  return failed ? 0 : i;\n}");
+}
+
+/* The functions that formulas call. Returns whether they need <math.h>. */
+static bool write_functions(clt_text *out, const exported *export) {
+  const char **texts = calloc(2 * export->n + 1, sizeof *texts);
+  for (size_t i = 0; texts && i < export->n; i++) {
+    texts[2 * i] = export->entries[i].formulas.valid;
+    texts[2 * i + 1] = export->entries[i].formulas.launches;
+  }
+  if (texts == NULL) out->rc = CLT_E_MEMORY;
+  bool math = texts && clt_write_c_functions(out, texts, 2 * export->n);
+  free(texts);
+  return math;
+}
+
+static void put_header(const clt_problem *problem, const exported *export, const char *helpers, bool math) {
   cli_parameter p;
   size_t n = 0;
   put_text(problem, head);
+  if (math) puts("#include <math.h>");
+  put_text(problem, entry_head);
   for (const char *at = export->entries[0].configuration; cli_next_parameter(&p, &at); n++) {
     if (n == 0) puts("  struct {");
     clt_value_type type = export->types[n];
@@ -270,7 +435,15 @@ static void put_header(const clt_problem *problem, const exported *export) {
   if (n) puts("  } values; /* of the tuning parameters */");
   put_text(problem, "} clatune_@_entry;\n\nstatic const clatune_@_entry clatune_@_entries[] = {\n");
   for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
+  puts("};\n");
+  if (helpers[0]) puts("/* The arithmetic of the problem's expressions: whole numbers do not wrap, `failed` is set instead. */");
+  put_formula(problem, helpers);
+  put_valid(problem, export);
   put_text(problem, functions);
+  put_launches(problem, export);
+  put_text(problem,
+           "#endif\n\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
+           "#ifdef CLATUNE_$_ENTRY\n");
   for (size_t i = 0; i < export->n; i++) {
     put_text(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
     printf(" == %zu\n", i);
@@ -282,20 +455,42 @@ static void put_header(const clt_problem *problem, const exported *export) {
 int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
   clt_error error = {0};
   exported export = {0};
+  clt_text helpers = {0};
+  char *text = NULL;
+  const size_t n_sizes = clt_problem_n_sizes(problem);
   int rc = 0;
-  if (clt_catalog_each(catalog, problem, add_entry, &export, &error))
+  export.size_names = calloc(n_sizes + 1, sizeof *export.size_names);
+  for (size_t i = 0; export.size_names && i < n_sizes && rc == 0; i++) {
+    clt_text name = {0};
+    const char *own = clt_problem_size(problem, i).name;
+    write_c_name(&name, own, (int)strlen(own), true);
+    if (clt_text_take(&export.size_names[i], &name, &error)) rc = cli_report(&error);
+  }
+  if (export.size_names == NULL) rc = cli_failure("out of memory");
+  if (rc) {
+    /* said above */
+  } else if (clt_catalog_each(catalog, problem, add_entry, &export, &error)) {
     rc = cli_report(&error);
-  else if (export.n == 0)
+  } else if (export.n == 0) {
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
-  else
-    put_header(problem, &export);
+  } else {
+    const bool math = write_functions(&helpers, &export);
+    if (clt_text_take(&text, &helpers, &error))
+      rc = cli_report(&error);
+    else
+      put_header(problem, &export, text, math);
+  }
+  free(text);
   for (size_t i = 0; i < export.n; i++) {
     free(export.entries[i].device);
     free(export.entries[i].driver);
     free(export.entries[i].configuration);
     free(export.entries[i].options);
     free(export.entries[i].sizes);
+    clt_c_formulas_release(&export.entries[i].formulas);
   }
+  for (size_t i = 0; export.size_names && i < n_sizes; i++) free(export.size_names[i]);
+  free(export.size_names);
   free(export.entries);
   return rc;
 }

@@ -10,11 +10,47 @@
 
 /* --- one answer, for the device and the sizes that were typed --- */
 
+/* "16 x 8" */
+static void print_extent(const size_t *extent, unsigned n) {
+  for (unsigned d = 0; d < n; d++) printf("%s%zu", d ? " x " : "", extent[d]);
+}
+
+static void print_launch(const clt_launch_sizes *launch) {
+  printf("\nlaunch            %s: global ", launch->kernel);
+  print_extent(launch->global, launch->n_dimensions);
+  fputs(", local ", stdout);
+  if (launch->local[0])
+    print_extent(launch->local, launch->n_dimensions);
+  else
+    fputs("left to the driver", stdout);
+  if (launch->repeat > 1) printf(", %u times", launch->repeat);
+}
+
+static json_t *json_extent(const size_t *extent, unsigned n) {
+  json_t *list = json_array();
+  for (unsigned d = 0; d < n; d++) json_array_append_new(list, json_integer((json_int_t)extent[d]));
+  return list;
+}
+
+static json_t *json_launches(const clt_lookup_result *found) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < found->n_launches; i++) {
+    const clt_launch_sizes *l = &found->launches[i];
+    json_array_append_new(
+        list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
+                        json_extent(l->global, l->n_dimensions), "local",
+                        l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
+                        (json_int_t)l->repeat, "group", (json_int_t)l->group));
+  }
+  return list;
+}
+
 static void print_answer(const clt_objective *objective, const clt_lookup_result *found) {
   char figure[64], name[160], value[96];
   printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
+  for (size_t i = 0; i < found->n_launches; i++) print_launch(&found->launches[i]);
   bool standard = clt_objective_is_standard(objective);
   if (standard && isfinite(found->expected_value))
     printf("\nexpected          %s", cli_figure(figure, objective, found->expected_value));
@@ -42,11 +78,12 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
     if (strcmp(format, "json") == 0) {
       bool measured = found.tier != CLT_TIER_DEFAULT;
       rc = cli_print_json(
-          json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o}", "tier", clt_tier_name(found.tier),
+          json_pack("{s:s, s:o, s:s, s:o, s:b, s:s?, s:s?, s:o, s:o, s:o}", "tier", clt_tier_name(found.tier),
                     "configuration", cli_json_configuration_text(subject.instance, found.configuration), "options",
                     found.options, "expected_time_s", clt_json_real(found.expected_time_s), "stale", found.stale,
                     "measured_on", measured ? found.device : NULL, "measured_at", measured ? found.sizes : NULL,
-                    "objective", cli_json_objective(objective), "expected_value", clt_json_real(found.expected_value)));
+                    "objective", cli_json_objective(objective), "expected_value", clt_json_real(found.expected_value),
+                    "launches", json_launches(&found)));
     }
     if (strcmp(format, "options") == 0) puts(found.options);
     if (strcmp(format, "cmake") == 0) {
@@ -228,7 +265,9 @@ const cli_command cli_lookup = {
     .description =
         "Answers from what was measured before, and says what the answer rests on: exact, other-driver,\n"
         "nearest-size, same-architecture, or default where nothing that fits is known. Never measures.\n"
-        "--format header writes a C header with the best of every device and size in the store.\n"
+        "Global and local sizes of the launches are part of it, at the sizes asked for.\n"
+        "--format header writes a C header with the best of every device and size in the store: it finds the nearest\n"
+        "that is valid at the sizes that a program asks for, its build options and its launches.\n"
         "--portable answers with one configuration for several devices or sizes: the least summed relative time.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "device/device.h"
 #include "lookup/lookup.h"
+#include "problem/plan.h"
 #include "store/store.h"
 
 /* --- texts --- */
@@ -152,7 +153,8 @@ static int copy_result(clt_lookup_result *out, const clt_lookup_result *result, 
   copy.options = strdup(result->options);
   copy.device = strdup(result->device);
   copy.sizes = strdup(result->sizes);
-  if (!copy.configuration || !copy.options || !copy.device || !copy.sizes)
+  copy.launches = clt_launch_sizes_copy(result->launches, result->n_launches);
+  if (!copy.configuration || !copy.options || !copy.device || !copy.sizes || (copy.n_launches && !copy.launches))
     return clt_lookup_result_release(&copy), clt_fail_memory(error);
   *out = copy;
   return CLT_OK;
@@ -163,6 +165,7 @@ void clt_lookup_result_release(clt_lookup_result *result) {
   free(result->options);
   free(result->device);
   free(result->sizes);
+  free(result->launches);
   *result = (clt_lookup_result){.tier = CLT_TIER_DEFAULT};
 }
 

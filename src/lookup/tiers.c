@@ -220,6 +220,8 @@ static int fill_result(clt_lookup_result *out, const answer_basis *basis, const 
   };
   int rc = out->configuration && out->device && out->sizes ? CLT_OK : clt_fail_memory(error);
   if (rc == CLT_OK) rc = clt_instance_options(&out->options, instance, m.config, error);
+  if (rc == CLT_OK && clt_instance_launches(&out->launches, &out->n_launches, instance, m.config, NULL) == CLT_E_MEMORY)
+    rc = clt_fail_memory(error);
   if (rc) clt_lookup_result_release(out);
   return rc;
 }

@@ -145,14 +145,19 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
   for (size_t d = 0; problem->problem_size.n > 0 && d < 3; d++)
     if (!clt_is_declared(problem, clt_block_sizes[d]))
       symbols[n++] = constant(clt_block_sizes[d], (clt_value){.type = CLT_INT, .integer = defaults[d]});
-  for (size_t i = 0; i < problem->n_sizes; i++)
+  for (size_t i = instance->fixed ? problem->n_passed : 0; i < problem->n_sizes; i++)
     symbols[n++] = constant(problem->sizes[i].name, (clt_value){.type = CLT_INT, .integer = instance->sizes[i]});
+  for (size_t i = 0; instance->fixed && i < problem->n_parameters; i++)
+    symbols[n++] = constant(problem->parameters[i].name, instance->fixed[i]);
   *n_constants = n + (instance->has_device ? n_properties : 0);
   for (size_t i = 0; i < n_properties; i++)
     symbols[n++] = instance->has_device
                        ? constant(clt_device_property_name(i), clt_device_property(&instance->device, i))
                        : variable(clt_device_property_name(i), problem->n_parameters + i);
-  for (size_t i = 0; i < problem->n_parameters; i++) symbols[n++] = variable(problem->parameters[i].name, i);
+  for (size_t i = 0; !instance->fixed && i < problem->n_parameters; i++)
+    symbols[n++] = variable(problem->parameters[i].name, i);
+  for (size_t i = 0; instance->fixed && i < problem->n_passed; i++)
+    symbols[n++] = variable(problem->sizes[i].name, i);
   *out = symbols;
   *n_out = n;
   return CLT_OK;
@@ -161,7 +166,7 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
 /* --- evaluating --- */
 
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id) {
-  if (!id || instance->problem->expressions[id].of_index) return false;
+  if (!id || instance->has_device || instance->problem->expressions[id].of_index) return false;
   const clt_expr *compiled = instance->compiled[id];
   size_t n = clt_expr_n_slots(compiled);
   return n > 0 && clt_expr_slot(compiled, n - 1) >= instance->problem->n_parameters;

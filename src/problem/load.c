@@ -351,7 +351,7 @@ int clt_problem_new(clt_problem **out, const char *path, clt_error *error) {
   if (rc == CLT_OK && problem->folder == NULL) rc = CLT_E_MEMORY;
   if (rc == CLT_OK) rc = load_sections(problem, error);
   /* Everything is compiled once with the default sizes, so that mistakes in expressions and values show at once. */
-  if (rc == CLT_OK) rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, error);
+  if (rc == CLT_OK) rc = clt_instance_new_compiled(&instance, problem, NULL, 0, NULL, NULL, error);
   if (rc == CLT_OK) rc = check_metrics(instance, error);
   clt_instance_free(instance);
   if (rc == CLT_OK)

@@ -252,13 +252,21 @@ struct clt_instance {
   clt_device_info device;
   bool has_device;
   int64_t *sizes;
+  const clt_value *fixed;    /* Nullable, borrowed: the values of the tuning parameters. Then these are constants, and
+                                the sizes are slots 0 ...: expressions say what one configuration does at any size */
   clt_expr **compiled;       /* of problem->expressions */
   clt_parameter *parameters; /* the problem's; names borrowed, values in one block each */
 };
 
-/* An instance with everything but its space: all expressions are compiled, the values of the parameters read. */
+/* An instance with everything but its space: all expressions are compiled (with fixed, but those of an index), the
+ * values of the parameters read. fixed: see above. */
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                              const clt_device_info *device, clt_error *error);
+                              const clt_device_info *device, const clt_value *fixed, clt_error *error);
+
+/* Adds to a builder what an instance's space consists of: constants, parameters (with fixed, the sizes), conditions,
+ * aliases and limits. *key: of what failed. */
+int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
+                              clt_error *error);
 
 /* The parameters that are Kernel Tuner's block size: "block_size_x" ... */
 extern const char *const clt_block_sizes[3];
@@ -294,6 +302,10 @@ void clt_calculation_fail(clt_calculation *c, clt_expression_id id, int code, co
 size_t clt_n_defines(const clt_instance *instance);
 void clt_add_define(clt_text *out, const clt_calculation *c, size_t index, const char *before, const char *between);
 void clt_text_add_value(clt_text *text, clt_value value);
+
+/* One launch of a configuration (plan.c): its sizes and repetitions, without kernel and arguments. False: it does not
+ * take place, or something is wrong. */
+bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_launch *launch);
 
 /* Whether an expression reads a device where the instance has none. */
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id);

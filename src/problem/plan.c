@@ -189,17 +189,24 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
 
 /* --- launches --- */
 
-/* places[i]: which of the plan's arguments the problem's argument i is, or ABSENT. */
-static void plan_launch(clt_calculation *c, const clt_launch *launch, const size_t *places, clt_plan *plan) {
-  const clt_problem *problem = c->instance->problem;
+bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_launch *launch) {
   bool runs = clt_evaluate_when(c, launch->when);
   size_t repeat = 1;
   if (runs && launch->repeat) repeat = clt_evaluate_count(c, launch->repeat, 0);
   if (repeat > MAX_REPEAT) FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
-  if (c->rc || !runs || repeat == 0) return;
-  clt_plan_launch *out = &plan->launches[plan->n_launches++];
-  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .kernel = copy_text(c, launch->kernel)};
+  if (c->rc || !runs || repeat == 0) return false;
+  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1};
   plan_sizes(c, launch, out);
+  return c->rc == CLT_OK;
+}
+
+/* places[i]: which of the plan's arguments the problem's argument i is, or ABSENT. */
+static void plan_launch(clt_calculation *c, const clt_launch *launch, const size_t *places, clt_plan *plan) {
+  const clt_problem *problem = c->instance->problem;
+  clt_plan_launch *out = &plan->launches[plan->n_launches];
+  if (!clt_plan_launch_sizes(out, c, launch)) return;
+  plan->n_launches++;
+  out->kernel = copy_text(c, launch->kernel);
   out->args = new_array(c, problem->n_arguments * (launch->n_args + 1), sizeof *out->args);
   size_t n_lists = launch->all_args ? 1 : launch->n_args;
   for (size_t k = 0; k < n_lists && c->rc == CLT_OK; k++) /* entries of a name in their order */

@@ -141,12 +141,13 @@ static const char *replace_value_limit(clt_text *out, const void *user, const ch
 }
 
 int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
-                              const clt_device_info *device, clt_error *error) {
+                              const clt_device_info *device, const clt_value *fixed, clt_error *error) {
   clt_instance *instance = clt_new_array(1, sizeof *instance);
   clt_symbol *symbols = NULL;
   size_t n = 0, n_constants = 0;
   if (instance == NULL) return clt_fail_memory(error);
   instance->problem = problem;
+  instance->fixed = fixed;
   instance->has_device = device != NULL;
   if (device) instance->device = *device;
   instance->sizes = clt_new_array(problem->n_sizes, sizeof *instance->sizes);
@@ -159,17 +160,21 @@ int clt_instance_new_compiled(clt_instance **out, const clt_problem *problem, co
   for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
     clt_error cause = {0};
     rc = read_values(instance, i, symbols, n_constants, &cause);
-    if (rc) clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
+    if (rc == CLT_E_EXPRESSION && fixed)
+      rc = clt_fail(error, CLT_E_UNSUPPORTED, "the values of '%s' depend on sizes", problem->parameters[i].name);
+    else if (rc)
+      clt_key_wrap(&problem->source, problem->parameters[i].key, rc, error, &cause);
   }
   /* Content over an element's index may speak of that, and of constants only. Some symbol is always behind those: a
    * parameter. */
-  const clt_symbol index = {.name = "i", .slot = 0}, behind = rc == CLT_OK ? symbols[n_constants] : index;
+  const clt_symbol index = {.name = "i", .slot = 0}, behind = rc == CLT_OK && !fixed ? symbols[n_constants] : index;
   for (clt_expression_id id = 1; rc == CLT_OK && id <= problem->n_expressions; id++) {
     const clt_expression *expression = &problem->expressions[id];
     const clt_place place = {&problem->source, expression->key};
     const char *text = expression->text;
     char *expanded = NULL;
-    symbols[n_constants] = expression->of_index ? index : behind;
+    if (expression->of_index && fixed) continue;
+    if (!fixed) symbols[n_constants] = expression->of_index ? index : behind;
     if (expression->of_values) rc = clt_replace_names(&expanded, text, replace_value_limit, instance, error);
     if (rc == CLT_OK)
       rc = clt_expr_compile_at(&instance->compiled[id], expanded ? expanded : text, &place, symbols,
@@ -193,7 +198,8 @@ static size_t find_value(const clt_parameter *parameter, const json_t *json) {
 }
 
 /* Conditions and aliases that speak of a device are left out where there is none. *key: where something is wrong. */
-static int make_space(clt_instance *instance, clt_space_builder *builder, const char **key, clt_error *error) {
+int clt_instance_fill_builder(const clt_instance *instance, clt_space_builder *builder, const char **key,
+                              clt_error *error) {
   const clt_problem *problem = instance->problem;
   clt_symbol *symbols = NULL;
   size_t n = 0, n_constants = 0;
@@ -201,7 +207,11 @@ static int make_space(clt_instance *instance, clt_space_builder *builder, const 
   for (size_t i = 0; rc == CLT_OK && i < n_constants; i++)
     rc = clt_space_builder_constant(builder, symbols[i].name, symbols[i].value, error);
   free(symbols);
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_parameters; i++) {
+  for (size_t i = 0; rc == CLT_OK && instance->fixed && i < problem->n_passed; i++) {
+    const clt_value size = {.type = CLT_INT, .integer = instance->sizes[i]};
+    rc = clt_space_builder_parameter(builder, problem->sizes[i].name, &size, 1, error);
+  }
+  for (size_t i = 0; rc == CLT_OK && !instance->fixed && i < problem->n_parameters; i++) {
     *key = problem->parameters[i].key;
     const clt_parameter *parameter = &instance->parameters[i];
     rc = clt_space_builder_parameter(builder, parameter->name, parameter->values, parameter->n_values, error);
@@ -211,7 +221,7 @@ static int make_space(clt_instance *instance, clt_space_builder *builder, const 
     if (!clt_needs_device(instance, id))
       rc = clt_space_builder_require(builder, clt_expr_share(instance->compiled[id]), CLT_CONDITION, NULL, error);
   }
-  for (size_t i = 0; rc == CLT_OK && i < problem->n_aliases; i++) {
+  for (size_t i = 0; rc == CLT_OK && !instance->fixed && i < problem->n_aliases; i++) {
     const clt_alias *alias = &problem->aliases[i];
     const int index = clt_problem_parameter_index(problem, alias->parameter);
     const clt_parameter *parameter = index < 0 ? NULL : &instance->parameters[index];
@@ -228,20 +238,20 @@ static int make_space(clt_instance *instance, clt_space_builder *builder, const 
   }
   if (rc) return rc;
   *key = "ConfigurationSpace";
-  rc = clt_add_limits(instance, builder, error);
-  return rc ? rc : clt_space_new(&instance->space, builder, error);
+  return clt_add_limits(instance, builder, error);
 }
 
 int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,
                      const clt_device_info *device, clt_error *error) {
   clt_instance *instance = NULL;
-  int rc = clt_instance_new_compiled(&instance, problem, sizes, n_sizes, device, error);
+  int rc = clt_instance_new_compiled(&instance, problem, sizes, n_sizes, device, NULL, error);
   if (rc) return rc;
   clt_space_builder *builder = NULL;
   clt_error cause = {0};
   const char *key = "ConfigurationSpace";
   rc = clt_space_builder_new(&builder, &cause);
-  if (rc == CLT_OK) rc = make_space(instance, builder, &key, &cause);
+  if (rc == CLT_OK) rc = clt_instance_fill_builder(instance, builder, &key, &cause);
+  if (rc == CLT_OK) rc = clt_space_new(&instance->space, builder, &cause);
   clt_space_builder_free(builder);
   if (rc) clt_key_wrap(&problem->source, key, rc, error, &cause);
   if (rc == CLT_OK)

@@ -127,6 +127,7 @@ static int new_answer(clt_answer **out, const clt_tuner *t, clt_config config, d
   char device[640];
   clt_device_key(device, sizeof device, &t->device);
   int rc = clt_instance_options(&r->options, t->instance, config, error);
+  if (rc == CLT_OK) rc = clt_instance_launches(&r->launches, &r->n_launches, t->instance, config, error);
   r->configuration = clt_config_string(clt_instance_space(t->instance), config);
   r->device = strdup(device);
   r->sizes = clt_instance_sizes_text(t->instance);
@@ -211,6 +212,10 @@ const char *clt_answer_text(const clt_answer *answer, clt_answer_field field) {
                      : field == CLT_ANSWER_SIZES         ? r->sizes
                                                          : NULL;
   return text ? text : "";
+}
+
+const clt_launch_sizes *clt_answer_launch(const clt_answer *answer, size_t index) {
+  return answer && index < answer->result.n_launches ? &answer->result.launches[index] : NULL;
 }
 
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error) {

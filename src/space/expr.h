@@ -63,6 +63,21 @@ clt_trend clt_expr_trend(const clt_expr *expr, const clt_trend *slots);
 /* The text as it was given to clt_expr_compile; borrowed. */
 const char *clt_expr_text(const clt_expr *expr);
 
+/* --- as C (to_c.c) --- */
+
+struct clt_text;
+
+/* Adds the expression as one of C over whole numbers (long long), the variables names[slot]: its truth, or its value as
+ * a double. It calls functions whose names begin with '@', for the caller to replace, and sets `failed`, an int of the
+ * text's surroundings, where the expression has no result or is beyond 64 bits. CLT_E_UNSUPPORTED where C cannot say it
+ * (texts); the message is "'expression': why". */
+int clt_expr_write_c(struct clt_text *out, const clt_expr *expr, const char *const *names, bool truth,
+                     clt_error *error);
+
+/* Adds those functions that some texts (NULL: none) call, in C99 that is C++ as well. Returns whether they need <math.h>.
+ */
+bool clt_write_c_functions(struct clt_text *out, const char *const *texts, size_t n);
+
 /* Python's truth: numbers but 0, strings but "". NaN is true. */
 bool clt_value_truthy(clt_value v);
 
@@ -102,5 +117,9 @@ int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_co
                               const char *message, clt_error *error);
 int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
                                  clt_error *error);
+
+/* Adds all constraints that do not hold anyway, as clt_expr_write_c does, with "&&" between them; nothing: they all do. */
+int clt_space_builder_write_c(struct clt_text *out, const clt_space_builder *builder, const char *const *names,
+                              clt_error *error);
 
 #endif

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
-from simulation import SimulatedTest, main  # noqa: E402
+from simulation import CLATUNE, SimulatedTest, main  # noqa: E402
 
 PROGRAM = """#include "copy.h"
 
@@ -44,6 +44,41 @@ int main(int argc, char **argv) {
 MACROS = """#include "copy.h"
 int a = CLATUNE_COPY_a, b = CLATUNE_COPY_b;
 """
+# Says of each size whether the first entry is valid there, and how it is launched.
+SIZES = """#include "copy.h"
+
+int main(void) {
+  static const long long sizes[][2] = {@};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    const clatune_copy_entry *e = &clatune_copy_entries[0];
+    const long long n = sizes[k][0], m = sizes[k][1];
+    clatune_copy_launch launches[4];
+    const size_t n_launches = clatune_copy_launches(launches, 4, e, n, m);
+    if ((clatune_copy_find(e->device, n, m) != NULL) != clatune_copy_valid(e, n, m)) return 1;
+    printf("%d", clatune_copy_valid(e, n, m));
+    for (size_t l = 0; l < n_launches && l < 4; l++) {
+      printf(" %s %u %u", launches[l].kernel, launches[l].repeat, launches[l].group);
+      for (unsigned d = 0; d < launches[l].n_dimensions; d++)
+        printf(" %lu/%lu", (unsigned long)launches[l].global[d], (unsigned long)launches[l].local[d]);
+    }
+    puts("");
+  }
+  return clatune_copy_valid(NULL, 1, 1) != 0;
+}
+"""
+# True at n = 96, m = 8 with a = 4, b = 3 and x = 0.5; each group is one problem's.
+CONDITIONS = (
+    ["n % (a * 8) == 0", "m // b < 40", "n / m >= x"],
+    ["n ** 2 >= m ** 3 or m in [5, 7]", "not (n < m)", "(n & (a - 1)) == 0 or n & 1 and m >> 1 == 2"],
+    ["64 <= n * m // a <= 4096", "-n // 5 % 3 != 2 || m << 2 > n", "n ^ m | 1 != 3", "~m < 0", "!(m == 9) && n != 97"],
+    ["ceil(n / (a * b)) * 3 >= floor(m / 2)", "round(n / 7) % 2 == 0", "int(n * x) > abs(m - 20)", "trunc(m / 3) < 9"],
+    ["min(n, m, 50) >= b", "max(n / 2, m) <= 300", "sum([n, m, a]) % 2 == 0", "any([n > 64, m > 64])", "all([n, m])"],
+    ["gcd(n, m, 24) >= a", "n in range(0, 1000, b)", "m not in range(100, 0, -7)", "bool(m)", "float(n) / 3 != 1"],
+    ["sqrt(n * m) < 60", "log2(m) == 3 or log(n, 2) < 6.5", "exp(m / 100) < 2.5", "log10(n) > 1", "pow(m, 0.5) < 9.5"],
+    ["(n if m > 4 else m) % b == 0", "(m > 9 ? 1 : n) >= 1", "1000 // (n - 33) > 0", "n % 64 > 7.5 % m", "+n > -m"],
+    ["m != 5 and n % (m - 5) < 3 or m == 5", "n * n * n * n * n * n * n > 0", "fabs(m - 10.5) > 0.6"],
+    ["'fast' in mode and (mode == 'fast' or n > 9)", "len(mode) == 4 or n < 0", "n // 2.5 % 3 < 2.5", "device.local_memory_bytes > n"],
+)
 WARN = ["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 STRICT = ["cc", "-std=c11", *WARN]
 STRICT_CXX = ["c++", "-std=c++17", "-x", "c++", *WARN]
@@ -135,6 +170,98 @@ class Lookup(SimulatedTest):
             self.assertEqual(values, ["3", "1", str(-2 ** 63), "0.10000000000000001", "a_%d", "7", "2"])
             self.assertEqual(options, "-Di=7 -Dn=2048 -Ddevice_=5 -De=6 -Da=3 -Db=4 -Dclass=1 -Ddevice=0.1 "
                              f"-Dleast={-2 ** 63} -Dtext=a_%d -DN=1024 -cl-mad-enable")
+
+    def write_sizes_problem(self, conditions, **kernel):
+        problem = json.loads((self.folder / "copy.json").read_text())
+        problem["ProblemParameters"] = [{"Name": "n", "Default": 96, "Min": 2}, {"Name": "m", "Default": 8, "Max": 1000}]
+        problem["ConfigurationSpace"] = {
+            "TuningParameters": [
+                {"Name": "a", "Values": [4]}, {"Name": "b", "Values": [3]}, {"Name": "x", "Values": [0.5]},
+                {"Name": "mode", "Type": "string", "Values": ["fast"]}],
+            "Conditions": [{"Expression": text} for text in conditions]}
+        problem["KernelSpecification"].update(kernel)
+        for key in [key for key, value in kernel.items() if value is None]:
+            del problem["KernelSpecification"][key]
+        (self.folder / "copy.json").write_text(json.dumps(problem))
+
+    def tune_anew(self):
+        for path in self.folder.glob("s.sqlite*"):
+            path.unlink()
+        self.tune("--budget", "1", "--store", "s.sqlite")
+
+    def ask_header(self, sizes):
+        """What the header says of each size: ["1", kernel, repeat, group, "global/local" ...], or ["0"]."""
+        (self.folder / "copy.h").write_text(self.look_up("--format", "header"))
+        rows = ", ".join("{%d, %d}" % size for size in sizes)
+        (self.folder / "p.c").write_text(SIZES.replace("@", rows))
+        answers = []
+        for compiler in [*compilers(), ["cc", "-std=c99", *WARN]]:
+            subprocess.run([*compiler, "p.c", "-lm", "-o", "p"], cwd=self.folder, check=True)
+            answers.append([line.split() for line in self.run_program("./p").splitlines()])
+        self.assertTrue(all(answer == answers[0] for answer in answers))
+        return answers[0]
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_a_header_never_answers_with_what_is_invalid(self):
+        sizes = [(n, m) for n in (1, 2, 33, 64, 96, 97, 192, 999) for m in (0, 5, 8, 9, 600, 1001)]
+        counts = {"0": 0, "1": 0}
+        for conditions in CONDITIONS:
+            self.write_sizes_problem(conditions)
+            self.tune_anew()
+            for size, answer in zip(sizes, self.ask_header(sizes)):
+                asked = ("--device", "Simulated", "--size", f"n={size[0]}", "--size", f"m={size[1]}", "--json")
+                if size[0] < 2 or size[1] > 1000:  # beyond Min and Max, which the command refuses
+                    self.assertEqual(answer, ["0"], (conditions, size))
+                    continue
+                answers = {"0": 0, "1": 1}
+                run = subprocess.run([CLATUNE, "space", "copy.json", *asked], cwd=self.folder, env=self.environment,
+                                     text=True, capture_output=True)
+                valid = json.loads(run.stdout)["valid"] if run.returncode == 0 else 0  # it cannot be evaluated
+                self.assertEqual(answers[answer[0]], valid, (conditions, size, run.stderr))
+                counts[answer[0]] += 1
+        self.assertGreater(min(counts.values()), 20)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_launches_are_those_of_the_library(self):
+        sizes = [(n, m) for n in (2, 31, 96, 100, 4096) for m in (1, 8, 21)]
+        kernels = ({"GlobalSize": {"X": "n"}, "LocalSize": {"X": "a * 8"}},
+                   {"GlobalSize": {"X": "n / b", "Y": "m + 1"}, "LocalSize": {"X": "a", "Y": "b"}},
+                   {"GlobalSize": {"X": "n"}, "LocalSize": None},
+                   {"GlobalSize": {"X": "n // a + 1", "Y": "2"}, "GlobalSizeType": "CUDA", "LocalSize": {"X": "32"}},
+                   {"Launches": [{"KernelName": "copy", "Repeat": "m"},
+                                 {"KernelName": "copy", "When": "n % 2 == 0", "GlobalSize": {"X": "n"}}]})
+        for kernel in kernels:
+            self.write_problem(40, 25)
+            self.write_sizes_problem(["n % 3 != 1"], **kernel)
+            self.tune_anew()
+            for (n, m), answer in zip(sizes, self.ask_header(sizes)):
+                if n % 3 == 1:
+                    self.assertEqual(answer, ["0"])
+                    continue
+                expected = ["1"]
+                for launch in self.on_device("--size", f"n={n}", "--size", f"m={m}")["launches"]:
+                    expected += [launch["kernel"], str(launch["repeat"]), str(launch["group"])]
+                    local = launch["local"] or [0] * len(launch["global"])
+                    expected += [f"{x}/{y}" for x, y in zip(launch["global"], local)]
+                self.assertGreater(len(expected), 3)
+                self.assertEqual(answer, expected, (kernel, n, m))
+        self.assertRegex(self.look_up("--device", "Simulated"), r"launch +copy: global 96, local 32, 8 times")
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_what_c_cannot_say_holds_at_measured_sizes_alone(self):
+        for why, change in (("depend on sizes", {"values": "[n // 24]"}), ("other types", {"conditions": [
+                "('even' if n % 2 == 0 else 'odd') == 'even'"]}),
+                            ("depends on sizes", {"CompilerOptions": ["-DSTRIDE={n + 1}"]})):
+            self.write_problem(40, 25)
+            options = {key: value for key, value in change.items() if key[0].isupper()}
+            self.write_sizes_problem(change.get("conditions", []), **options)
+            if "values" in change:
+                self.edit("copy.json", '"Name": "a", "Values": [4]', f'"Name": "a", "Values": "{change["values"]}"')
+            self.tune_anew()
+            answers = self.ask_header([(96, 8), (96, 9), (100, 8)])
+            self.assertEqual([answer[0] for answer in answers], ["1", "0", "0"])
+            self.assertEqual(answers[0], ["1", "copy", "1", "0", "96/32"])
+            self.assertIn(why, (self.folder / "copy.h").read_text())
 
     def run_program(self, *command):
         run = subprocess.run(command, cwd=self.folder, text=True, capture_output=True, check=True)

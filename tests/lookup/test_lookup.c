@@ -88,6 +88,10 @@ static void what_was_measured_is_exact(void **state) {
   clt_lookup_result found = look_up(f, catalog, 64, CLT_TIER_EXACT, "block=16");
   assert_non_null(strstr(found.options, "-Dblock=16"));
   assert_string_equal(found.sizes, "n=64");
+  assert_int_equal(found.n_launches, 1);
+  assert_string_equal(found.launches[0].kernel, "add");
+  assert_int_equal(found.launches[0].global[0], 64);
+  assert_int_equal(found.launches[0].local[0], 16);
   clt_lookup_result_release(&found);
   clt_catalog_free(catalog);
 }

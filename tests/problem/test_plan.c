@@ -98,6 +98,38 @@ static void launches_have_their_own_sizes_arguments_and_repeats(void **state) {
   clt_problem_free(problem);
 }
 
+static void launches_are_those_that_take_place(void **state) {
+  (void)state;
+  clt_problem *problem = load_two();
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  clt_launch_sizes *launches = NULL;
+  size_t n = 0;
+  clt_error error = {0};
+  clt_config config = scratch_config(instance, "wg=16 use_image=0 pad=1 passes=3 scale=0.5 mode=fast");
+  assert_int_equal(clt_instance_launches(&launches, &n, instance, config, &error), 0);
+  assert_int_equal(n, 2);
+  assert_string_equal(launches[0].kernel, "rows");
+  assert_int_equal(launches[0].n_dimensions, 2);
+  assert_int_equal(launches[0].global[0], 112);
+  assert_int_equal(launches[0].global[1], 30);
+  assert_int_equal(launches[0].local[0], 16);
+  assert_int_equal(launches[0].repeat, 3);
+  assert_string_equal(launches[1].kernel, "columns");
+  assert_int_equal(launches[1].global[0], 30);
+  assert_int_equal(launches[1].local[0], 0);
+  free(launches);
+  launches = NULL;
+  config = scratch_config(instance, "wg=16 use_image=0 pad=1 passes=0 scale=0.5 mode=fast");
+  assert_int_equal(clt_instance_launches(&launches, &n, instance, config, &error), 0);
+  assert_int_equal(n, 1);
+  free(launches);
+  launches = NULL;
+  assert_int_equal(clt_instance_launches(&launches, &n, instance, CLT_CONFIG_NONE, NULL), CLT_E_RANGE);
+  assert_null(launches);
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
 static void a_plan_outlives_its_instance(void **state) {
   (void)state;
   clt_problem *problem = load_two();
@@ -442,6 +474,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_problem_is_made_smaller_as_long_as_the_configuration_is_valid),
       cmocka_unit_test(launches_have_their_own_sizes_arguments_and_repeats),
+      cmocka_unit_test(launches_are_those_that_take_place),
       cmocka_unit_test(a_plan_outlives_its_instance),
       cmocka_unit_test(arguments_are_buffers_or_images_with_borders),
       cmocka_unit_test(scratch_memory_scalars_and_local_memory),

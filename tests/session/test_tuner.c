@@ -72,6 +72,7 @@ static void of_no_answer_all_texts_are_empty(void **state) {
   (void)state;
   for (int field = CLT_ANSWER_OPTIONS; field <= CLT_ANSWER_SIZES; field++)
     assert_string_equal(clt_answer_text(NULL, (clt_answer_field)field), "");
+  assert_null(clt_answer_launch(NULL, 0));
   clt_answer_free(NULL);
   clt_close(NULL);
 }

@@ -1,0 +1,200 @@
+/* The launches of a configuration: at an instance's sizes, and as C over any sizes, with the conditions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/memory.h"
+#include "problem/parts.h"
+#include "problem/plan.h"
+
+/* --- at the instance's sizes --- */
+
+clt_launch_sizes *clt_launch_sizes_copy(const clt_launch_sizes *launches, size_t n) {
+  size_t bytes = n * sizeof *launches;
+  for (size_t i = 0; i < n; i++) bytes += strlen(launches[i].kernel) + 1;
+  clt_launch_sizes *copy = n ? malloc(bytes) : NULL;
+  if (copy == NULL) return NULL;
+  char *text = (char *)&copy[n];
+  for (size_t i = 0; i < n; i++) {
+    copy[i] = launches[i];
+    copy[i].kernel = strcpy(text, launches[i].kernel);
+    text += strlen(text) + 1;
+  }
+  return copy;
+}
+
+int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance *instance, clt_config config,
+                          clt_error *error) {
+  const clt_problem *problem = instance->problem;
+  clt_value slots[CLT_MAX_PARAMETERS];
+  clt_calculation c = {instance, slots, error, CLT_OK};
+  if (config >= clt_space_cartesian(instance->space))
+    return clt_fail(error, CLT_E_RANGE, "there is no configuration %llu", (unsigned long long)config);
+  clt_launch_sizes *launches = clt_new_array(problem->n_launches, sizeof *launches), *copy = NULL;
+  if (launches == NULL) return clt_fail_memory(error);
+  clt_instance_slots(instance, config, slots);
+  size_t n_launches = 0;
+  for (size_t i = 0; i < problem->n_launches && c.rc == CLT_OK; i++) {
+    clt_plan_launch launch = {0};
+    if (!clt_plan_launch_sizes(&launch, &c, &problem->launches[i])) continue;
+    clt_launch_sizes *l = &launches[n_launches++];
+    *l = (clt_launch_sizes){.kernel = problem->launches[i].kernel,
+                            .n_dimensions = launch.n_dimensions,
+                            .repeat = launch.repeat,
+                            .group = (unsigned)problem->launches[i].group};
+    memcpy(l->global, launch.global, sizeof l->global);
+    memcpy(l->local, launch.local, sizeof l->local);
+  }
+  if (c.rc == CLT_OK && n_launches > 0 && (copy = clt_launch_sizes_copy(launches, n_launches)) == NULL)
+    c.rc = clt_fail_memory(error);
+  free(launches);
+  if (c.rc) return c.rc;
+  *out = copy;
+  *n = n_launches;
+  return CLT_OK;
+}
+
+/* --- as C --- */
+
+typedef struct c_texts {
+  const clt_instance *instance; /* with fixed values */
+  const char *const *names;
+  clt_text out;
+  clt_error *why;
+  int rc;
+} c_texts;
+
+static void write_c(c_texts *t, clt_expression_id id, bool truth) {
+  clt_text part = {0};
+  if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&part, t->instance->compiled[id], t->names, truth, t->why);
+  if (part.n > 0) clt_text_add(&t->out, part.bytes);
+  if (part.rc && t->rc == CLT_OK) t->rc = part.rc;
+  clt_text_release(&part);
+}
+
+/* id 0: what stands for it. */
+static void write_c_or(c_texts *t, clt_expression_id id, const char *standard) {
+  clt_text_add(&t->out, ", ");
+  if (id)
+    write_c(t, id, false);
+  else
+    clt_text_add(&t->out, standard);
+}
+
+static const char *name_of_kernel(const char *name) { return clt_is_name(name) ? name : ""; }
+
+static void write_c_launch(c_texts *t, const clt_launch *launch) {
+  const size_t n = launch->global.n > launch->local.n ? launch->global.n : launch->local.n;
+  const clt_expr *when = launch->when ? t->instance->compiled[launch->when] : NULL;
+  clt_value runs = {.type = CLT_BOOL, .integer = true};
+  bool same = when == NULL || (clt_expr_n_slots(when) == 0 && clt_expr_eval(when, NULL, &runs, NULL) == CLT_OK);
+  if (same && !clt_value_truthy(runs)) return;
+  clt_text_add(&t->out, "      ");
+  if (!same) {
+    clt_text_add(&t->out, "if (!failed && ");
+    write_c(t, launch->when, true);
+    clt_text_add(&t->out, ")\n        ");
+  }
+  clt_text_printf(&t->out, "@add_launch(out, capacity, &i, &failed, \"%s\", %zu, %zu, %d",
+                  name_of_kernel(launch->kernel), n, launch->group, launch->grid != CLT_GRID_ITEMS);
+  write_c_or(t, launch->repeat, "1.0");
+  for (size_t d = 0; d < 3; d++) {
+    const clt_expression_id global = d < launch->global.n ? launch->global.id[d] : 0;
+    const clt_expression_id divisor = launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n ? launch->divisor.id[d] : 0;
+    if (divisor) {
+      clt_text_add(&t->out, ", @share(");
+      if (global)
+        write_c(t, global, false);
+      else
+        clt_text_add(&t->out, "1.0");
+      write_c_or(t, divisor, "1.0");
+      clt_text_add(&t->out, ", &failed)");
+    } else {
+      write_c_or(t, global, "1.0");
+    }
+  }
+  for (size_t d = 0; d < 3; d++)
+    write_c_or(t, d < launch->local.n ? launch->local.id[d] : 0, launch->local.n ? "1.0" : "-1.0");
+  clt_text_add(&t->out, ");\n");
+}
+
+/* Whether an option's text, which a header holds as it is at one size, is the same at all of them. */
+static bool is_same_option(const clt_instance *fixed, const clt_compiler_option *option) {
+  bool same = !option->when || clt_expr_n_slots(fixed->compiled[option->when]) == 0;
+  for (size_t i = 0; i < option->n_holes; i++) same &= clt_expr_n_slots(fixed->compiled[option->holes[i]]) == 0;
+  return same;
+}
+
+static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const char *const *names, clt_error *why) {
+  const clt_problem *problem = fixed->problem;
+  clt_space_builder *builder = NULL;
+  const char *key = NULL;
+  c_texts t = {.instance = fixed, .names = names, .why = why};
+  for (size_t i = 0; i < problem->n_options && t.rc == CLT_OK; i++)
+    if (!is_same_option(fixed, &problem->options[i]))
+      t.rc = clt_fail(why, CLT_E_UNSUPPORTED, "the compiler option '%.200s' depends on sizes", problem->options[i].text);
+  if (t.rc == CLT_OK) t.rc = clt_space_builder_new(&builder, why);
+  if (t.rc == CLT_OK) t.rc = clt_instance_fill_builder(fixed, builder, &key, why);
+  for (size_t i = 0; i < problem->n_passed; i++) {
+    const clt_problem_parameter *size = &problem->sizes[i];
+    if (size->min > INT64_MIN)
+      clt_text_printf(&t.out, "%s%s >= %lld", t.out.n ? " && " : "", names[i], (long long)size->min);
+    if (size->max < INT64_MAX)
+      clt_text_printf(&t.out, "%s%s <= %lld", t.out.n ? " && " : "", names[i], (long long)size->max);
+  }
+  if (t.rc == CLT_OK) t.rc = clt_space_builder_write_c(&t.out, builder, names, why);
+  clt_space_builder_free(builder);
+  if (t.rc == CLT_OK) t.rc = clt_text_take(&out->valid, &t.out, why);
+  clt_text_release(&t.out);
+  for (size_t i = 0; i < problem->n_launches && t.rc == CLT_OK; i++) write_c_launch(&t, &problem->launches[i]);
+  if (t.rc == CLT_OK) t.rc = clt_text_take(&out->launches, &t.out, why);
+  clt_text_release(&t.out);
+  return t.rc;
+}
+
+/* The launches at the instance's own sizes. */
+static int write_own_launches(clt_c_formulas *out, const clt_instance *instance, clt_config config, clt_error *error) {
+  clt_launch_sizes *launches = NULL;
+  clt_text text = {0};
+  size_t n = 0;
+  if (clt_instance_launches(&launches, &n, instance, config, NULL) == CLT_E_MEMORY) return clt_fail_memory(error);
+  for (size_t i = 0; i < n; i++) {
+    const clt_launch_sizes *l = &launches[i];
+    const bool own = l->local[0] > 0;
+    clt_text_printf(&text, "      @add_launch(out, capacity, &i, &failed, \"%s\", %u, %u, 0, %u.0, %zu.0, %zu.0, %zu.0",
+                    name_of_kernel(l->kernel), l->n_dimensions, l->group, l->repeat, l->global[0], l->global[1],
+                    l->global[2]);
+    for (size_t d = 0; d < 3; d++)
+      own ? clt_text_printf(&text, ", %zu.0", l->local[d]) : clt_text_add(&text, ", -1.0");
+    clt_text_add(&text, ");\n");
+  }
+  free(launches);
+  return clt_text_take(&out->launches, &text, error);
+}
+
+int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config,
+                         const char *const *names, clt_error *error) {
+  clt_value values[CLT_MAX_PARAMETERS];
+  clt_instance *fixed = NULL;
+  clt_error why = {0};
+  *out = (clt_c_formulas){0};
+  clt_instance_slots(instance, config, values);
+  int rc = instance->has_device ? CLT_OK : clt_fail(&why, CLT_E_DEVICE, "no device is chosen");
+  if (rc == CLT_OK)
+    rc = clt_instance_new_compiled(&fixed, instance->problem, NULL, 0, &instance->device, values, &why);
+  if (rc == CLT_OK) rc = write_formulas(out, fixed, names, &why);
+  clt_instance_free(fixed);
+  if (rc == CLT_OK) return CLT_OK;
+  clt_c_formulas_release(out);
+  rc = rc == CLT_E_MEMORY ? clt_fail_memory(error) : write_own_launches(out, instance, config, error);
+  if (rc == CLT_OK && (out->why_not = strdup(why.message)) == NULL) rc = clt_fail_memory(error);
+  if (rc) clt_c_formulas_release(out);
+  return rc;
+}
+
+void clt_c_formulas_release(clt_c_formulas *formulas) {
+  free(formulas->valid);
+  free(formulas->why_not);
+  free(formulas->launches);
+  *formulas = (clt_c_formulas){0};
+}
