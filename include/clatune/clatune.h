@@ -97,9 +97,9 @@ const char *clt_answer_text(const clt_answer *answer, clt_answer_field field);
  * there are none. CLT_E_NOT_FOUND: there is no such parameter; CLT_E_FORMAT: its value is a text. */
 int clt_answer_number(double *out, const clt_answer *answer, const char *name, clt_error *error);
 
-/* How an answer is launched at the sizes that were asked for: global and local sizes, by the problem's expressions. NULL
- * where there are not so many launches, and for a problem that runs programs. A local size of 0 is left to the driver.
- * Borrowed from the answer. */
+/* How an answer is launched at the sizes that were asked for: global and local sizes, by the problem's expressions.
+ * NULL where there are not so many launches, and for a problem that runs programs. A local size of 0 is left to the
+ * driver. Borrowed from the answer. */
 const clt_launch_sizes *clt_answer_launch(const clt_answer *answer, size_t index);
 void clt_answer_free(clt_answer *answer); /* NULL is allowed */
 

@@ -84,7 +84,8 @@ static const char reserved[] =
     "false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq nullptr operator "
     "or or_eq private protected public register reinterpret_cast restrict return short signed sizeof static "
     "static_assert static_cast stderr stdin stdout struct switch template this thread_local throw true try typedef "
-    "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL INFINITY "
+    "typeid typename typeof union unix unsigned using virtual void volatile wchar_t while xor xor_eq BUFSIZ EOF NULL "
+    "INFINITY "
     "NAN HUGE_VAL ";
 static const char taken[] =
     " device driver configuration options values time_s entry best least ratio e i out size_t out_bytes strcmp "
@@ -261,7 +262,8 @@ static const char valid_head[] =
 /* What chooses an entry and gives its options. The distance of sizes is the larger ratio of each, multiplied: no
  * library is needed for it. Sizes go before the problem's own compiler options, as they do where clatune measures. */
 static const char functions[] =
-    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest, of those that are valid at the sizes asked for;\n"
+    "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest, of those that are valid at the sizes asked "
+    "for;\n"
     " * NULL: there is none. */\n"
     "static inline const clatune_@_entry *clatune_@_find(const char *device^, long long #^) {\n"
     "  const clatune_@_entry *best = NULL;\n"
@@ -307,7 +309,8 @@ static const char share_function[] =
 static const char launch_functions[] =
     "/* A global size is rounded up to a multiple of the local one, or counts groups. */\n"
     "static inline void clatune_@_add_launch(clatune_@_launch *out, size_t capacity, size_t *i, int *failed,\n"
-    "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double gy,\n"
+    "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double "
+    "gy,\n"
     "    double gz, double lx, double ly, double lz) {\n"
     "  const double global[3] = {gx, gy, gz}, local[3] = {lx, ly, lz};\n"
     "  const double most = sizeof(size_t) < 8 ? 4294967295.0 : 9007199254740992.0;\n"
@@ -334,7 +337,8 @@ static const char launch_functions[] =
     "  if (*i < capacity) out[*i] = launch;\n"
     "  ++*i;\n"
     "}\n\n"
-    "/* The launches of an entry at these sizes into out, as many as it has room for, in their order. Returns how many\n"
+    "/* The launches of an entry at these sizes into out, as many as it has room for, in their order. Returns how "
+    "many\n"
     " * there are; 0 where the entry is not valid at these sizes. */\n"
     "static inline size_t clatune_@_launches(clatune_@_launch *out, size_t capacity, const clatune_@_entry *entry^,\n"
     "                                        long long #^) {\n"
@@ -436,7 +440,8 @@ static void put_header(const clt_problem *problem, const exported *export, const
   put_text(problem, "} clatune_@_entry;\n\nstatic const clatune_@_entry clatune_@_entries[] = {\n");
   for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
   puts("};\n");
-  if (helpers[0]) puts("/* The arithmetic of the problem's expressions: whole numbers do not wrap, `failed` is set instead. */");
+  if (helpers[0])
+    puts("/* The arithmetic of the problem's expressions: whole numbers do not wrap, `failed` is set instead. */");
   put_formula(problem, helpers);
   put_valid(problem, export);
   put_text(problem, functions);
@@ -469,7 +474,7 @@ int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
   if (export.size_names == NULL) rc = cli_failure("out of memory");
   if (rc) {
     /* said above */
-  } else if (clt_catalog_each(catalog, problem, add_entry, &export, &error)) {
+  } else if (clt_catalog_each(catalog, problem, true, add_entry, &export, &error)) {
     rc = cli_report(&error);
   } else if (export.n == 0) {
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));

@@ -36,11 +36,10 @@ static json_t *json_launches(const clt_lookup_result *found) {
   json_t *list = json_array();
   for (size_t i = 0; i < found->n_launches; i++) {
     const clt_launch_sizes *l = &found->launches[i];
-    json_array_append_new(
-        list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
-                        json_extent(l->global, l->n_dimensions), "local",
-                        l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
-                        (json_int_t)l->repeat, "group", (json_int_t)l->group));
+    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I, s:I}", "kernel", l->kernel, "global",
+                                          json_extent(l->global, l->n_dimensions), "local",
+                                          l->local[0] ? json_extent(l->local, l->n_dimensions) : json_null(), "repeat",
+                                          (json_int_t)l->repeat, "group", (json_int_t)l->group));
   }
   return list;
 }

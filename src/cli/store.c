@@ -98,7 +98,7 @@ static int run_show(const cli_arguments *arguments) {
   int rc = clt_problem_new(&problem, file, &error);
   clt_store_keys_free(keys, n);
   if (rc == 0) rc = clt_catalog_new(&catalog, path ? &path : NULL, path != NULL, &error);
-  if (rc == 0) rc = clt_catalog_each(catalog, problem, show_result, list, &error);
+  if (rc == 0) rc = clt_catalog_each(catalog, problem, false, show_result, list, &error);
   clt_catalog_free(catalog);
   clt_problem_free(problem);
   if (rc == 0 && list) return cli_print_json(list);

@@ -17,11 +17,12 @@ int clt_catalog_lookup_instance(clt_catalog *catalog, clt_lookup_result *out, co
                                 clt_error *error);
 
 /* Calls visit for everything that the stores hold of a problem as it stands: every device, driver and size with a
- * configuration that is valid there; exact answers all. instance and found are borrowed. visit returns 0 to go on, a
+ * configuration that is valid there; exact answers all. elsewhere: after the best of a place also slower ones that are
+ * valid at other sizes near it, where the best is not. instance and found are borrowed. visit returns 0 to go on, a
  * positive number to end, a result code to fail with it. */
 typedef int (*clt_catalog_visit)(void *user, const clt_instance *instance, const clt_lookup_result *found);
-int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
-                     clt_error *error);
+int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, bool elsewhere, clt_catalog_visit visit,
+                     void *user, clt_error *error);
 
 /* --- portable.c: one configuration for several devices or sizes: the one with the least summed relative cost, from
  * what the stores hold. Nothing is measured.

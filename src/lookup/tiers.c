@@ -9,6 +9,7 @@
 #include "lookup/lookup.h"
 #include "measurement/statistics.h"
 #include "problem/guidance.h"
+#include "problem/plan.h"
 #include "space/expr.h"
 #include "store/store.h"
 
@@ -47,6 +48,16 @@ typedef struct best_record {
 
 #define NOTHING_BEST ((best_record){CLT_CONFIG_NONE, NAN, NAN, NAN})
 
+/* Sizes other than those of an instance. */
+typedef struct other_sizes {
+  const clt_instance *instance;
+  int64_t *sizes; /* in the problem's order */
+} other_sizes;
+
+static bool is_valid_elsewhere(const other_sizes *elsewhere, clt_config config) {
+  return elsewhere == NULL || clt_instance_valid_at(elsewhere->instance, config, elsewhere->sizes);
+}
+
 /* --- which of a key's records is its best: by time, or what ranks as time does ---
  *
  * What finalists came to goes before what the search saw, since their times are medians of interleaved runs; of several
@@ -64,9 +75,10 @@ typedef struct finalist {
 
 typedef struct time_choice {
   const clt_objective *objective;
-  best_record best;    /* finalist, once all have been seen */
-  best_record fastest; /* in the search */
-  clt_map places;      /* of configurations among the finalists */
+  const other_sizes *elsewhere; /* nullable: where it has to be valid, too */
+  best_record best;             /* finalist, once all have been seen */
+  best_record fastest;          /* in the search */
+  clt_map places;               /* of configurations among the finalists */
   finalist *all;
   size_t n, capacity;
 } time_choice;
@@ -79,6 +91,7 @@ static void choose_finalist(time_choice *c) {
 static int judge_by_time(void *user, clt_record_kind kind, const clt_measurement *m) {
   time_choice *c = user;
   bool correct = clt_measurement_correct(m);
+  if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
   if (correct && isnan(clt_objective_value(c->objective, m))) return 0; /* a program's figure alone */
   if (kind == CLT_RECORD_FINALIST) {
     const finalist seen = {{m->config, m->time_s, m->energy_J, m->figure}, correct ? clt_doubt(m) : NAN};
@@ -121,6 +134,7 @@ typedef struct candidate {
 
 typedef struct cost_choice {
   const clt_objective *objective;
+  const other_sizes *elsewhere;
   clt_map places; /* of configurations among the candidates */
   candidate *all;
   size_t n, capacity;
@@ -132,6 +146,7 @@ static int judge_by_cost(void *user, clt_record_kind kind, const clt_measurement
   double cost = clt_objective_cost(c->objective, m);
   bool correct = clt_measurement_correct(m), is_new;
   if (kind == CLT_RECORD_ATTEMPT || (correct && isnan(cost))) return 0;
+  if (!is_valid_elsewhere(c->elsewhere, m->config)) return 0;
   if (clt_grow(&c->all, &c->capacity, c->n + 1, sizeof *c->all)) return CLT_E_MEMORY;
   uint64_t *place = clt_map_add(&c->places, m->config, &is_new);
   if (place == NULL) return CLT_E_MEMORY;
@@ -170,18 +185,18 @@ static best_record choose_by_cost(const cost_choice *c) {
 }
 
 static int find_best(best_record *out, clt_store *store, const clt_store_key *key, const clt_space *space,
-                     const clt_objective *objective, clt_error *error) {
+                     const clt_objective *objective, const other_sizes *elsewhere, clt_error *error) {
   int rc;
   if (clt_objective_ranks_by_time(objective)) {
     const best_record none = {CLT_CONFIG_NONE, INFINITY, NAN, NAN};
-    time_choice c = {.objective = objective, .best = none, .fastest = none};
+    time_choice c = {.objective = objective, .elsewhere = elsewhere, .best = none, .fastest = none};
     rc = clt_store_best(store, key, space, judge_by_time, &c, error);
     if (c.fastest.config == CLT_CONFIG_NONE) choose_finalist(&c);
     if (rc == CLT_OK) *out = c.best.config != CLT_CONFIG_NONE ? c.best : c.fastest;
     clt_map_release(&c.places);
     free(c.all);
   } else {
-    cost_choice c = {.objective = objective};
+    cost_choice c = {.objective = objective, .elsewhere = elsewhere};
     rc = clt_store_each(store, key, space, judge_by_cost, &c, NULL, error);
     if (rc == CLT_OK) *out = choose_by_cost(&c);
     clt_map_release(&c.places);
@@ -274,7 +289,7 @@ static int find_alternative(answer_basis *out, const alternative *all, size_t n,
     best_record best;
     if (all[i].tier < first || all[i].tier > last) continue;
     if (found && (all[i].tier != out->tier || all[i].distance > all[i - 1].distance)) break;
-    int rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, error);
+    int rc = find_best(&best, r->store, &r->key, clt_instance_space(instance), objective, NULL, error);
     if (rc) return rc;
     if (best.config == CLT_CONFIG_NONE) continue;
     if (!present && r->distance > 0) { /* the text is that of now if it gives the same key at these other sizes */
@@ -311,7 +326,7 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
   if (rc == CLT_OK) rc = clt_objective_new(&objective, instance, catalog->objective, error);
   for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores && best->config == CLT_CONFIG_NONE; i++)
     if (catalog->stores[i].store)
-      rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, error);
+      rc = find_best(&basis.best, catalog->stores[i].store, &key, clt_instance_space(instance), objective, NULL, error);
   if (best->config != CLT_CONFIG_NONE) basis.device = key.device, basis.sizes = sizes;
   if (rc == CLT_OK && best->config == CLT_CONFIG_NONE) {
     for (size_t i = 0; rc == CLT_OK && i < catalog->n_stores; i++)
@@ -350,31 +365,49 @@ int clt_catalog_answer(clt_catalog *catalog, clt_lookup_result *out, const clt_i
 
 typedef struct listing {
   const char *objective;
+  bool elsewhere;
   clt_catalog_visit visit;
   void *user;
 } listing;
+
+#define MAX_POWER 10 /* tiles are seldom larger than 2^10 */
 
 static int visit_best(void *user, const clt_related *place, clt_instance **instance, clt_error *error) {
   listing *l = user;
   clt_objective *objective = NULL;
   answer_basis basis = {CLT_TIER_EXACT, false, NOTHING_BEST, place->key.device, place->sizes};
-  int rc = clt_objective_new(&objective, *instance, l->objective, error);
-  if (rc == CLT_OK)
-    rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective, error);
-  if (rc == CLT_OK && basis.best.config != CLT_CONFIG_NONE) {
+  const size_t n = clt_instance_n_sizes(*instance);
+  other_sizes elsewhere = {*instance, clt_new_array(n, sizeof *elsewhere.sizes)};
+  clt_map seen = {0};
+  int rc = elsewhere.sizes ? clt_objective_new(&objective, *instance, l->objective, error) : clt_fail_memory(error);
+  /* First the best; then the best of those that are valid at sizes near these which 2^power divides, and no more. */
+  for (int power = MAX_POWER + 1; rc == CLT_OK && power >= 0; power--) {
+    const bool own = power > MAX_POWER;
+    if (!own && (!l->elsewhere || n == 0)) break;
+    for (size_t i = 0; !own && i < n; i++)
+      elsewhere.sizes[i] = ((clt_instance_size(*instance, i).value >> power) | 1) * ((int64_t)1 << power);
+    rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective,
+                   own ? NULL : &elsewhere, error);
+    bool is_new = false;
+    if (rc || basis.best.config == CLT_CONFIG_NONE) continue;
+    if (clt_map_add(&seen, basis.best.config, &is_new) == NULL) rc = clt_fail_memory(error);
     clt_lookup_result result;
+    if (rc || !is_new) continue;
     rc = fill_result(&result, &basis, *instance, objective, error);
-    if (rc == CLT_OK) rc = l->visit(l->user, *instance, &result);
+    if (rc) break;
+    rc = l->visit(l->user, *instance, &result);
     clt_lookup_result_release(&result);
   }
   clt_objective_free(objective);
+  clt_map_release(&seen);
+  free(elsewhere.sizes);
   return rc;
 }
 
-int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, clt_catalog_visit visit, void *user,
-                     clt_error *error) {
+int clt_catalog_each(clt_catalog *catalog, const clt_problem *problem, bool elsewhere, clt_catalog_visit visit,
+                     void *user, clt_error *error) {
   pthread_mutex_lock(&catalog->mutex);
-  listing l = {catalog->objective, visit, user};
+  listing l = {catalog->objective, elsewhere, visit, user};
   int rc = clt_catalog_each_place(catalog, problem, visit_best, &l, error);
   pthread_mutex_unlock(&catalog->mutex);
   return rc < 0 ? rc : CLT_OK;

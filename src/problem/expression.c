@@ -156,8 +156,7 @@ int clt_instance_symbols(const clt_instance *instance, clt_symbol **out, size_t 
                        : variable(clt_device_property_name(i), problem->n_parameters + i);
   for (size_t i = 0; !instance->fixed && i < problem->n_parameters; i++)
     symbols[n++] = variable(problem->parameters[i].name, i);
-  for (size_t i = 0; instance->fixed && i < problem->n_passed; i++)
-    symbols[n++] = variable(problem->sizes[i].name, i);
+  for (size_t i = 0; instance->fixed && i < problem->n_passed; i++) symbols[n++] = variable(problem->sizes[i].name, i);
   *out = symbols;
   *n_out = n;
   return CLT_OK;

@@ -54,6 +54,29 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
   return CLT_OK;
 }
 
+/* --- at other sizes --- */
+
+bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes) {
+  const clt_problem *problem = instance->problem;
+  clt_value values[CLT_MAX_PARAMETERS], *slots = clt_new_array(problem->n_passed, sizeof *slots);
+  clt_instance *fixed = NULL;
+  clt_space_builder *builder = NULL;
+  const char *key = NULL;
+  bool valid = slots && instance->has_device;
+  for (size_t i = 0; i < problem->n_passed && valid; i++) {
+    slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
+    valid = sizes[i] >= problem->sizes[i].min && sizes[i] <= problem->sizes[i].max;
+  }
+  clt_instance_slots(instance, config, values);
+  valid = valid && !clt_instance_new_compiled(&fixed, problem, NULL, 0, &instance->device, values, NULL) &&
+          !clt_space_builder_new(&builder, NULL) && !clt_instance_fill_builder(fixed, builder, &key, NULL) &&
+          clt_space_builder_holds(builder, slots);
+  clt_space_builder_free(builder);
+  clt_instance_free(fixed);
+  free(slots);
+  return valid;
+}
+
 /* --- as C --- */
 
 typedef struct c_texts {
@@ -100,7 +123,8 @@ static void write_c_launch(c_texts *t, const clt_launch *launch) {
   write_c_or(t, launch->repeat, "1.0");
   for (size_t d = 0; d < 3; d++) {
     const clt_expression_id global = d < launch->global.n ? launch->global.id[d] : 0;
-    const clt_expression_id divisor = launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n ? launch->divisor.id[d] : 0;
+    const clt_expression_id divisor =
+        launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n ? launch->divisor.id[d] : 0;
     if (divisor) {
       clt_text_add(&t->out, ", @share(");
       if (global)
@@ -132,7 +156,8 @@ static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const 
   c_texts t = {.instance = fixed, .names = names, .why = why};
   for (size_t i = 0; i < problem->n_options && t.rc == CLT_OK; i++)
     if (!is_same_option(fixed, &problem->options[i]))
-      t.rc = clt_fail(why, CLT_E_UNSUPPORTED, "the compiler option '%.200s' depends on sizes", problem->options[i].text);
+      t.rc =
+          clt_fail(why, CLT_E_UNSUPPORTED, "the compiler option '%.200s' depends on sizes", problem->options[i].text);
   if (t.rc == CLT_OK) t.rc = clt_space_builder_new(&builder, why);
   if (t.rc == CLT_OK) t.rc = clt_instance_fill_builder(fixed, builder, &key, why);
   for (size_t i = 0; i < problem->n_passed; i++) {
@@ -164,24 +189,22 @@ static int write_own_launches(clt_c_formulas *out, const clt_instance *instance,
     clt_text_printf(&text, "      @add_launch(out, capacity, &i, &failed, \"%s\", %u, %u, 0, %u.0, %zu.0, %zu.0, %zu.0",
                     name_of_kernel(l->kernel), l->n_dimensions, l->group, l->repeat, l->global[0], l->global[1],
                     l->global[2]);
-    for (size_t d = 0; d < 3; d++)
-      own ? clt_text_printf(&text, ", %zu.0", l->local[d]) : clt_text_add(&text, ", -1.0");
+    for (size_t d = 0; d < 3; d++) own ? clt_text_printf(&text, ", %zu.0", l->local[d]) : clt_text_add(&text, ", -1.0");
     clt_text_add(&text, ");\n");
   }
   free(launches);
   return clt_text_take(&out->launches, &text, error);
 }
 
-int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config,
-                         const char *const *names, clt_error *error) {
+int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,
+                         clt_error *error) {
   clt_value values[CLT_MAX_PARAMETERS];
   clt_instance *fixed = NULL;
   clt_error why = {0};
   *out = (clt_c_formulas){0};
   clt_instance_slots(instance, config, values);
   int rc = instance->has_device ? CLT_OK : clt_fail(&why, CLT_E_DEVICE, "no device is chosen");
-  if (rc == CLT_OK)
-    rc = clt_instance_new_compiled(&fixed, instance->problem, NULL, 0, &instance->device, values, &why);
+  if (rc == CLT_OK) rc = clt_instance_new_compiled(&fixed, instance->problem, NULL, 0, &instance->device, values, &why);
   if (rc == CLT_OK) rc = write_formulas(out, fixed, names, &why);
   clt_instance_free(fixed);
   if (rc == CLT_OK) return CLT_OK;

@@ -98,6 +98,10 @@ typedef struct clt_plan {
 /* As clt_instance_options, but without the -D of problem parameters. */
 int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error);
 
+/* Whether a configuration would be valid at other sizes, of which there is one for each of the instance's. False also
+ * where that cannot be said: the values of the parameters depend on sizes, or memory is short. Needs a device. */
+bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes);
+
 /* A copy in one malloc'ed block with its texts; NULL when out of memory, or where n is 0. */
 clt_launch_sizes *clt_launch_sizes_copy(const clt_launch_sizes *launches, size_t n);
 
@@ -105,15 +109,16 @@ clt_launch_sizes *clt_launch_sizes_copy(const clt_launch_sizes *launches, size_t
 typedef struct clt_c_formulas {
   char *valid;    /* an expression: whether all conditions and limits hold; "" for always. NULL: C cannot say it */
   char *why_not;  /* then: why, in words; else NULL */
-  char *launches; /* statements: "@add_launch(out, capacity, &i, &failed, kernel, n_dimensions, group, in_groups, repeat,
-                     global x, y, z, local x, y, z);" for each launch, where in_groups says what `global` counts, and a
-                     local size of -1 is left to the driver. "@share(x, divisor, &failed)" is a quotient of global sizes.
-                     Where `valid` is NULL, those of the instance's own sizes */
+  char *launches; /* statements: "@add_launch(out, capacity, &i, &failed, kernel, n_dimensions, group, in_groups,
+                     repeat, global x, y, z, local x, y, z);" for each launch, where in_groups says what `global`
+                     counts, and a local size of -1 is left to the driver. "@share(x, divisor, &failed)" is a quotient
+                     of global sizes. Where `valid` is NULL, those of the instance's own sizes */
 } clt_c_formulas;
 
-/* For an instance with a device. names: of the sizes in C. CLT_E_MEMORY only; what else goes wrong is a reason why C cannot say it. */
-int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config,
-                         const char *const *names, clt_error *error);
+/* For an instance with a device. names: of the sizes in C. CLT_E_MEMORY only; what else goes wrong is a reason why C
+ * cannot say it. */
+int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_config config, const char *const *names,
+                         clt_error *error);
 void clt_c_formulas_release(clt_c_formulas *formulas);
 
 /* Makes the plan of a configuration. Expressions that fail name the key in the error. */

@@ -74,7 +74,8 @@ struct clt_text;
 int clt_expr_write_c(struct clt_text *out, const clt_expr *expr, const char *const *names, bool truth,
                      clt_error *error);
 
-/* Adds those functions that some texts (NULL: none) call, in C99 that is C++ as well. Returns whether they need <math.h>.
+/* Adds those functions that some texts (NULL: none) call, in C99 that is C++ as well. Returns whether they need
+ * <math.h>.
  */
 bool clt_write_c_functions(struct clt_text *out, const char *const *texts, size_t n);
 
@@ -118,7 +119,11 @@ int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_co
 int clt_space_builder_alias_when(clt_space_builder *builder, clt_expr *when, const char *name, clt_value value,
                                  clt_error *error);
 
-/* Adds all constraints that do not hold anyway, as clt_expr_write_c does, with "&&" between them; nothing: they all do. */
+/* Whether all constraints hold for the slots. */
+bool clt_space_builder_holds(const clt_space_builder *builder, const clt_value *slots);
+
+/* Adds all constraints that do not hold anyway, as clt_expr_write_c does, with "&&" between them; nothing: they all do.
+ */
 int clt_space_builder_write_c(struct clt_text *out, const clt_space_builder *builder, const char *const *names,
                               clt_error *error);
 

@@ -185,6 +185,13 @@ int clt_space_builder_require(clt_space_builder *builder, clt_expr *expr, clt_co
   return CLT_OK;
 }
 
+bool clt_space_builder_holds(const clt_space_builder *builder, const clt_value *slots) {
+  clt_value value;
+  for (size_t i = 0; i < builder->n_constraints; i++)
+    if (clt_expr_eval(builder->constraints[i].expr, slots, &value, NULL) || !clt_value_truthy(value)) return false;
+  return true;
+}
+
 int clt_space_builder_constraint(clt_space_builder *builder, const char *text, clt_constraint_origin origin,
                                  const char *message, clt_error *error) {
   clt_expr *expr = NULL;

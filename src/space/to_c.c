@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "space/parts.h"
 
-#define MAX_DEPTH 100       /* of brackets; compilers give up at 256 */
-#define MAX_C_BYTES 100000  /* a part that stands in several places is written as often */
+#define MAX_DEPTH 100      /* of brackets; compilers give up at 256 */
+#define MAX_C_BYTES 100000 /* a part that stands in several places is written as often */
 #define EXACT 9007199254740992LL
 
 /* --- the functions that texts call: each needs only those before it. '@' stands for what their names begin with --- */
@@ -18,9 +18,13 @@
 #define FAIL "return *failed = 1, 0"
 #define WHOLE_OF_TWO(name) "static inline long long @" name "(long long a, long long b, int *failed) {\n"
 #define REAL_OF_TWO(name) "static inline double @" name "(double a, double b, int *failed) {\n"
-#define REAL_OF_ONE(name, domain) \
-  {name, true, "static inline double @" name "(double x, int *failed) {\n" \
-               "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n"}
+#define REAL_OF_ONE(name, domain)                                 \
+  {                                                               \
+    name, true,                                                   \
+        "static inline double @" name                             \
+        "(double x, int *failed) {\n"                             \
+        "  if (" domain ") " FAIL ";\n  return " name "(x);\n}\n" \
+  }
 
 static const struct c_function {
   const char *name;
@@ -42,9 +46,10 @@ static const struct c_function {
      WHOLE_OF_TWO("floor_divide") "  if (b == 0 || (b == -1 && a < -9223372036854775807)) " FAIL ";\n"
                                   "  return a / b - (a % b != 0 && (a < 0) != (b < 0));\n}\n"},
     {"remainder", false,
-     "/* It has the sign of b. */\n" WHOLE_OF_TWO("remainder") "  if (b == 0) " FAIL ";\n"
-                               "  const long long rest = b == -1 ? 0 : a % b;\n"
-                               "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
+     "/* It has the sign of b. */\n" WHOLE_OF_TWO(
+         "remainder") "  if (b == 0) " FAIL ";\n"
+                      "  const long long rest = b == -1 ? 0 : a % b;\n"
+                      "  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
     {"power", false,
      WHOLE_OF_TWO("power") "  long long result = 1;\n  if (b < 0) " FAIL ";\n"
                            "  if (a == 0 || a == 1) b = b > 0;\n  if (a == -1) b = b % 2;\n"

@@ -66,6 +66,15 @@ int main(void) {
   return clatune_copy_valid(NULL, 1, 1) != 0;
 }
 """
+FIND = """#include <stdlib.h>
+#include "copy.h"
+
+int main(int argc, char **argv) {
+  const clatune_copy_entry *e = clatune_copy_find(argv[1], atoi(argv[argc - 1]), 8);
+  printf("%lld\\n", e ? e->values.a : -1);
+  return 0;
+}
+"""
 # True at n = 96, m = 8 with a = 4, b = 3 and x = 0.5; each group is one problem's.
 CONDITIONS = (
     ["n % (a * 8) == 0", "m // b < 40", "n / m >= x"],
@@ -220,6 +229,22 @@ class Lookup(SimulatedTest):
                 self.assertEqual(answers[answer[0]], valid, (conditions, size, run.stderr))
                 counts[answer[0]] += 1
         self.assertGreater(min(counts.values()), 20)
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_a_header_goes_on_to_what_is_valid_as_the_library_does(self):
+        """The best, a = 64, is none at sizes that 64 does not divide."""
+        self.write_sizes_problem(["n % a == 0"])
+        self.edit("copy.json", '"Name": "a", "Values": [4]', '"Name": "a", "Values": [1, 2, 4, 8, 16, 32, 64]')
+        self.simulate(time_s="1e-5 * (1 + 1.0 / a)")
+        self.tune("--size", "n=256", "--budget", "7", "--store", "s.sqlite")
+        header = self.look_up("--format", "header")
+        (self.folder / "copy.h").write_text(header)
+        (self.folder / "p.c").write_text(FIND)
+        subprocess.run([*STRICT, "p.c", "-lm", "-o", "p"], cwd=self.folder, check=True)
+        for n in (256, 200, 192, 100, 98, 333):
+            expected = self.on_device("--size", f"n={n}")["configuration"]["a"]
+            self.assertEqual(n % expected, 0)
+            self.assertEqual(self.run_program("./p", device_of(header), str(n)), str(expected))
 
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
     def test_launches_are_those_of_the_library(self):

@@ -350,11 +350,11 @@ static void everything_known_of_a_problem_is_listed(void **state) {
   know(f, &other, 128, 1, 1e-3);
   clt_catalog *catalog = open_catalog(f);
   int n = 0;
-  assert_int_equal(clt_catalog_each(catalog, f->problem, count, &n, NULL), 0);
+  assert_int_equal(clt_catalog_each(catalog, f->problem, false, count, &n, NULL), 0);
   assert_int_equal(n, 3);
   write_text(f->folder, "add.cl", "__kernel void add(__global float *c, int n) { c[get_global_id(0)] = 2; }\n");
   n = 0;
-  assert_int_equal(clt_catalog_each(catalog, f->problem, count, &n, NULL), 0);
+  assert_int_equal(clt_catalog_each(catalog, f->problem, false, count, &n, NULL), 0);
   assert_int_equal(n, 0); /* of another text */
   clt_catalog_free(catalog);
 }
