@@ -480,10 +480,8 @@ int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
   } else {
     const bool math = write_functions(&helpers, &export);
-    if (clt_text_take(&text, &helpers, &error))
-      rc = cli_report(&error);
-    else
-      put_header(problem, &export, text, math);
+    rc = clt_text_take(&text, &helpers, &error) ? cli_report(&error) : 0;
+    if (rc == 0) put_header(problem, &export, text, math);
   }
   free(text);
   for (size_t i = 0; i < export.n; i++) {
