@@ -7,6 +7,7 @@
 #ifndef CLATUNE_ERROR_H
 #define CLATUNE_ERROR_H
 
+#include <clatune/version.h>
 #include <stddef.h>
 
 /* Around the declarations of every public header but clatune/module.h. */

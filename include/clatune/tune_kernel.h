@@ -6,7 +6,7 @@
 #define CLATUNE_TUNE_KERNEL_H
 
 #include <CL/cl.h>
-#include <clatune/store.h>
+#include <clatune/tune.h>
 
 CLT_BEGIN_C
 
@@ -30,12 +30,18 @@ typedef struct clt_kernel_tuning {
   size_t n_arguments;
   bool (*right)(void *user); /* nullable: whether the buffers now hold the right result. Asked once for each
                                 configuration, after its first run */
-  void *user;
-  clt_store *store; /* nullable; what it knows is not run again, what is measured is kept */
-  int64_t budget;   /* configurations; 0: CLT_DEFAULT_BUDGET (clatune/tune.h) */
-  double time_s;    /* wall seconds after which none is begun; 0: no limit */
+  void *user;                /* for right, progress and log */
+  clt_store *store;          /* nullable; what it knows is not run again, what is measured is kept */
+  int64_t budget;            /* configurations; 0: CLT_DEFAULT_BUDGET */
+  double time_s;             /* wall seconds after which none is begun; 0: no limit */
   uint64_t seed;
-  const char *objective; /* as in clatune/online.h; NULL: what the problem says, else time */
+  const char *objective;    /* as in clatune/online.h; NULL: what the problem says, else time */
+  clt_progress_fn progress; /* nullable (clatune/tune.h): after each configuration that was run, in this thread. done
+                               takes in what the store knows; so_far counts what was run, and has the best one's
+                               configuration and time */
+  clt_log_fn log;           /* nullable: says of each configuration that failed why, with the compiler's messages */
+  const volatile int *stop; /* nullable, polled as in clatune/tune.h: not 0 ends the search, as time_s does, with the
+                               best so far; CLT_E_STOPPED where there is none */
 } clt_kernel_tuning;
 
 typedef struct clt_kernel_tuned {

@@ -16,6 +16,8 @@ static const struct {
 #undef ROW
 };
 
+const char *clt_version(void) { return CLT_VERSION; }
+
 const char *clt_error_name(int code) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].code == code) return table[i].name;

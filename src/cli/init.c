@@ -9,93 +9,13 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "device/device.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cli/init.h"
+#include "problem/plan.h"
 
 #define MAX_TEXT_BYTES (512 << 10)
-#define MAX_MACROS 64
-#define PREFIX "size_" /* problem parameters are macros of the kernel, and must not be its arguments' names */
-
 static const char *const axes[] = {"X", "Y", "Z"};
-
-/* #ifndef NAME / #define NAME 16 */
-typedef struct tuned_macro {
-  char name[64];
-  int64_t value;
-} tuned_macro;
-
-typedef struct draft {
-  const clt_kernel_info *kernel;
-  /* What can be seen in the text of the kernel file without a compiler. */
-  tuned_macro macros[MAX_MACROS]; /* with a default */
-  size_t n_macros;
-  int n_dimensions;     /* 1 to 3: the largest of get_global_id(d), get_group_id(d), get_local_id(d) */
-  char required[3][64]; /* reqd_work_group_size, as written; "": none */
-  bool uses_groups;     /* get_group_id or get_local_id: the global size is likely not one work-item an element */
-  /* What becomes of it. */
-  char sizes[CLT_MAX_KERNEL_ARGUMENTS][160]; /* a problem parameter for each whole scalar argument */
-  size_t n_sizes;
-  bool own_local_size;   /* whether the work-group is what parameters say */
-  const char *local[3];  /* the parameter that is its size along a dimension: */
-  bool macro_is_size[3]; /* a macro that is called so, or one of our own */
-} draft;
-
-/* --- what can be seen without a compiler --- */
-
-static const char *skip_blanks(const char *at) { return at + strspn(at, " \t"); }
-
-/* Macros with a whole number: parameters where -D can change them. With a path, those that no -D can change, because
- * nothing asks whether they are defined, are noted on standard error. */
-static void read_macros(draft *out, const char *text, const char *path) {
-  clt_define *defines = NULL;
-  size_t n = 0;
-  if (clt_defines(&defines, &n, text, NULL)) return;
-  for (size_t i = 0; i < n; i++) {
-    const clt_define *d = &defines[i];
-    const char *number = d->value + strspn(d->value, "(");
-    char *end;
-    int64_t value = strtoll(number, &end, 0);
-    bool skipped = end == number || end[strspn(end, ") \tuU\r")] != '\0';
-    for (size_t k = 0; k < out->n_macros; k++) skipped |= strcmp(out->macros[k].name, d->name) == 0;
-    if (skipped || d->has_arguments) continue;
-    if (d->guarded && out->n_macros < MAX_MACROS) {
-      tuned_macro *m = &out->macros[out->n_macros++];
-      memcpy(m->name, d->name, sizeof m->name);
-      m->value = value;
-    } else if (!d->guarded && path) {
-      fprintf(
-          stderr,
-          "clatune: note: %s:%d: '#define %s %s' cannot be tuned; put '#ifndef %s' before it and '#endif' after it\n",
-          path, d->line, d->name, d->value, d->name);
-    }
-  }
-  free(defines);
-}
-
-static void read_text(draft *out, const char *text, const char *path) {
-  static const char *const calls[] = {"get_global_id", "get_group_id", "get_local_id"};
-  out->n_dimensions = 1;
-  read_macros(out, text, path);
-  /* The three expressions in the brackets; one that is too long or has brackets of its own is left alone. */
-  const char *attribute = strstr(text, "reqd_work_group_size");
-  const char *bracket = attribute ? strchr(attribute, '(') : NULL;
-  for (int d = 0; bracket && d < 3; d++) {
-    const char *begin = skip_blanks(bracket + 1), *end = begin + strcspn(begin, ",()");
-    size_t n = (size_t)(end - begin);
-    while (n && isspace((unsigned char)begin[n - 1])) n--;
-    bool fits = n > 0 && n < sizeof out->required[d] && *end == (d < 2 ? ',' : ')');
-    if (fits) memcpy(out->required[d], begin, n);
-    if (!fits) memset(out->required, 0, sizeof out->required);
-    bracket = fits ? end : NULL;
-  }
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-    for (const char *at = strstr(text, calls[i]); at; at = strstr(at + 1, calls[i])) {
-      const char *digit = skip_blanks(at + strlen(calls[i]));
-      if (*digit == '(') digit = skip_blanks(digit + 1);
-      if (*digit >= '0' && *digit <= '2' && *digit - '0' + 1 > out->n_dimensions) out->n_dimensions = *digit - '0' + 1;
-      if (i > 0) out->uses_groups = true;
-    }
-}
 
 /* --- the problem --- */
 
@@ -156,8 +76,10 @@ static json_t *tuning_parameters(const draft *d) {
   json_t *list = json_array();
   for (size_t i = 0; i < d->n_macros; i++) {
     const tuned_macro *m = &d->macros[i];
-    json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
-                                          values_about(m->value), "Default", (json_int_t)m->value));
+    json_array_append_new(
+        list, json_pack("{s:s, s:s, s:o, s:I}", "Name", m->name, "Type", "int", "Values",
+                        values_about(cli_init_is_switch(d->plain, m->name) && m->value == 1 ? 0 : m->value), "Default",
+                        (json_int_t)m->value));
   }
   for (int k = 0; d->own_local_size && k < d->n_dimensions; k++)
     if (!d->macro_is_size[k])
@@ -176,8 +98,14 @@ static json_t *extent_json(const draft *d, const char *what) {
 }
 
 static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
-  char element[128];
-  snprintf(element, sizeof element, "%.*s", (int)strcspn(a->type, "* "), a->type);
+  char element[200], type[128];
+  clt_element parsed;
+  size_t n = strcspn(a->type, "*");
+  while (n && a->type[n - 1] == ' ') n--;
+  snprintf(type, sizeof type, "%.*s", (int)n, a->type);
+  snprintf(element, sizeof element, "%s", strcmp(type, "size_t") ? type : "ulong");
+  bool known = clt_element_parse(&parsed, element) == CLT_OK;
+  if (!known) snprintf(element, sizeof element, "TODO float, int4 or the like: what the kernel calls %s", type);
   if (a->address == CLT_ADDRESS_LOCAL)
     return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "Type", element, "MemoryType", "Local", "Size",
                      "TODO number of elements, an expression over the tuning parameters");
@@ -193,11 +121,12 @@ static json_t *argument_json(const draft *d, const clt_kernel_argument *a) {
     return json_pack("{s:s, s:s, s:s, s:s}", "Name", a->name, "MemoryType", "Sampler", "Addressing", "ClampToEdge",
                      "Filter", "Nearest");
   if (a->address == CLT_ADDRESS_PRIVATE)
-    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", strcmp(a->type, "size_t") ? a->type : "ulong",
-                     "MemoryType", "Scalar", "FillValue",
-                     is_whole(a) ? json_sprintf(PREFIX "%s", a->name) : json_real(1));
-  bool real =
-      strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 || strncmp(element, "half", 4) == 0;
+    return json_pack("{s:s, s:s, s:s, s:o}", "Name", a->name, "Type", element, "MemoryType", "Scalar", "FillValue",
+                     is_whole(a) ? json_sprintf(PREFIX "%s", a->name)
+                     : known     ? json_real(1)
+                                 : json_string("TODO its value"));
+  bool real = !known || strncmp(element, "float", 5) == 0 || strncmp(element, "double", 6) == 0 ||
+              strncmp(element, "half", 4) == 0;
   json_t *out = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:f}", "Name", a->name, "Type", element, "MemoryType",
                           "Vector", "AccessType", a->is_const ? "ReadOnly" : "ReadWrite", "Size",
                           extent_json(d, "elements"), "FillType", "Random", "FillValue", real ? 1.0 : 100.0);
@@ -249,20 +178,24 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
                                            default_sizes[d->n_sizes % 3], "Min", 1));
     d->n_sizes++;
   }
-  d->own_local_size = d->required[0][0] == '\0' && kernel->local_size[0] == 0;
+  cli_init_find_bounds(d);
+  d->own_local_size = kernel->local_size[0] == 0;
   for (int k = 0; k < d->n_dimensions; k++) {
     d->local[k] = own_names[k];
     for (size_t i = 0; i < d->n_macros && !d->macro_is_size[k]; i++)
       if ((d->macro_is_size[k] = is_local_size(d->macros[i].name, k, d->n_dimensions))) d->local[k] = d->macros[i].name;
-    const char *size = size_along(d, k), *required = d->required[k];
+    const char *size = d->bounds[k] ? d->bounds[k] : size_along(d, k);
+    bool is_size = size && (d->bounds[k] || !d->uses_groups);
     json_object_set_new(global, axes[k],
-                        size && !d->uses_groups ? json_string(size)
-                                                : json_sprintf("TODO work-items along %s, an expression%s%s", axes[k],
-                                                               size ? " such as " : "", size ? size : ""));
+                        is_size ? json_string(size)
+                                : json_sprintf("TODO work-items along %s, an expression%s%s", axes[k],
+                                               size ? " such as " : "", size ? size : ""));
+    /* reqd_work_group_size as it is written, if that is this kernel's and made of parameters. */
     json_object_set_new(local, axes[k],
-                        required[0]             ? json_string(required)
-                        : kernel->local_size[k] ? json_integer((json_int_t)kernel->local_size[k])
-                                                : json_string(d->local[k]));
+                        d->own_local_size ? json_string(d->local[k])
+                        : cli_init_names_parameters(d, d->required[k])
+                            ? json_string(d->required[k])
+                            : json_integer((json_int_t)kernel->local_size[k]));
     /* Global sizes are rounded up to whole work-groups, and not every kernel looks where it is. */
     if (d->own_local_size && size)
       json_array_append_new(
@@ -286,6 +219,63 @@ static json_t *first_problem(draft *d, const char *kernel_file, const clt_kernel
           : json_sprintf("where %s%s already is the work-group's size, write it there and leave local_x out",
                          d->n_macros > 1 ? "a macro such as " : "", d->macros[0].name));
   return problem;
+}
+
+/* --- asking --- */
+
+/* The line that is typed, without blanks at its ends; "" where nothing is. Valid until the next call. */
+static const char *ask_line(const char *place, const char *what) {
+  static char line[512];
+  fprintf(stderr, "%s: %s: ", place, what);
+  fflush(stderr);
+  if (fgets(line, sizeof line, stdin) == NULL) return "";
+  size_t n = strlen(line);
+  while (n && isspace((unsigned char)line[n - 1])) line[--n] = '\0';
+  return line + strspn(line, " \t");
+}
+
+/* Asks for each text that begins with TODO. Arguments are known by their names. */
+static void ask_todos(json_t *json, const char *place) {
+  json_t *item;
+  const char *key;
+  size_t i;
+  void *next;
+  json_array_foreach(json, i, item) {
+    const char *name = json_string_value(json_object_get(item, "Name"));
+    char *inside = name ? clt_format("%s '%s'", place, name) : clt_format("%s[%zu]", place, i);
+    if (inside) ask_todos(item, inside);
+    free(inside);
+  }
+  json_object_foreach_safe(json, next, key, item) {
+    const char *text = json_string_value(item);
+    char *inside = clt_format("%s%s%s", place, place[0] ? "." : "", key);
+    if (inside && text && clt_starts_with(text, "TODO ")) {
+      const char *answer = ask_line(inside, text + strlen("TODO "));
+      json_t *value = strchr("[{", answer[0]) ? json_loads(answer, 0, NULL) : NULL;
+      if (strcmp(answer, "-") == 0)
+        json_object_del(json, key);
+      else if (answer[0])
+        json_object_set_new(json, key, value ? value : json_string(answer));
+    } else if (inside) {
+      ask_todos(item, inside);
+    }
+    free(inside);
+  }
+}
+
+/* What nobody can know from the kernel: the sizes, and what is marked TODO. */
+static void ask_person(json_t *problem) {
+  json_t *size;
+  size_t i;
+  fputs("An empty line leaves a value as it is; '-' leaves the key out.\n", stderr);
+  json_array_foreach(json_object_get(problem, "ProblemParameters"), i, size) {
+    char now[64];
+    snprintf(now, sizeof now, "its usual value (now %lld)",
+             (long long)json_integer_value(json_object_get(size, "Default")));
+    long long value = strtoll(ask_line(json_string_value(json_object_get(size, "Name")), now), NULL, 10);
+    if (value > 0) json_object_set_new(size, "Default", json_integer(value));
+  }
+  ask_todos(problem, "");
 }
 
 /* --- writing --- */
@@ -331,6 +321,7 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   char *file = typed ? realpath(kernel_path, NULL) : strdup(slash ? slash + 1 : kernel_path);
   json_t *json = file ? first_problem(d, file, kernels, n_kernels) : NULL;
   free(file);
+  if (json && !path.rc && cli_given(arguments, "interactive")) ask_person(json);
   if (json && !path.rc && cli_given(arguments, "dry-run")) return clt_text_release(&path), cli_print_json(json);
   put_json(&text, json, 0);
   clt_text_add(&text, "\n");
@@ -338,12 +329,16 @@ static int write_problem(const cli_arguments *arguments, draft *d, const clt_ker
   json_decref(json);
   clt_error error = {0};
   bool special = rc == 0 && clt_file_is_special(path.bytes);
-  int fd = rc || special ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  bool replaces = special || cli_given(arguments, "force");
+  int fd = rc || replaces ? -1 : open(path.bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-  if (special) {
+  if (rc == 0 && replaces) {
     if (clt_file_replace(path.bytes, text.bytes, text.n, &error)) rc = cli_report(&error);
   } else if (rc == 0 && out == NULL) {
-    rc = errno == EEXIST ? cli_failure("'%s' exists already; it is left as it is, choose another by -o", path.bytes)
+    rc = errno == EEXIST ? cli_failure(
+                               "'%s' exists already, and is left as it is; choose another by -o, or replace it "
+                               "by --force",
+                               path.bytes)
                          : cli_failure("cannot create '%s'", path.bytes);
   } else if (rc == 0) {
     bool failed = fputs(text.bytes, out) < 0;
@@ -413,13 +408,17 @@ static int run_init(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_choose_device(&device, arguments);
   if (rc == 0 && clt_inspect(&kernels, &n, &device, text, options.bytes, &error)) rc = cli_report(&error);
   if (rc == 0) rc = choose_kernel(&d.kernel, kernels, n, cli_text(arguments, "kernel"), path);
+  char *plain = rc == 0 ? clt_plain_source(text) : NULL;
+  if (rc == 0 && plain == NULL) rc = cli_failure("out of memory");
+  d.plain = plain;
   if (rc == 0) {
-    read_text(&d, text, cli_given(arguments, "quiet") ? NULL : path);
+    cli_init_read_text(&d, text, cli_given(arguments, "quiet") ? NULL : path);
     rc = write_problem(arguments, &d, kernels, n);
   }
   free(kernels);
   free(defines);
   clt_text_release(&options);
+  free(plain);
   free(text);
   return rc;
 }
@@ -428,6 +427,8 @@ static const cli_flag flags[] = {
     {"output", "FILE", "the problem file to write (default: KERNEL's name with .json); also -o FILE"},
     {"kernel", "NAME", "the kernel to tune, where the file has several"},
     {"define", "NAME=VALUE", "a macro that the kernel needs to build; may be repeated"},
+    {"force", NULL, "replaces a problem file that exists"},
+    {"interactive", NULL, "asks for the sizes and for what it cannot know"},
     {"dry-run", NULL, "prints the problem file and writes none"},
     CLI_FLAG_DEVICE,
     CLI_FLAG_JSON,
@@ -436,11 +437,13 @@ static const cli_flag flags[] = {
 const cli_command cli_init = {
     .name = "init",
     .summary = "writes a first problem file for a kernel",
-    .synopsis = "KERNEL.cl [-o FILE] [--kernel NAME] [--define NAME=VALUE]... [--device NAME]",
+    .synopsis =
+        "KERNEL.cl [-o FILE] [--kernel NAME] [--define NAME=VALUE]... [--interactive] [--force] [--device NAME]",
     .description =
         "Builds the kernel, takes its arguments as the compiler sees them and the macros that have a default\n"
         "(#ifndef X / #define X 16) as tuning parameters, and writes a problem file. What it cannot know is marked\n"
-        "TODO; 'clatune verify' says what is left. An existing file is never overwritten.",
+        "TODO, or asked for (--interactive); 'clatune verify' says what is left. An existing file is replaced only by\n"
+        "--force.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_init,

@@ -116,9 +116,9 @@ static int run_version(const cli_arguments *arguments) {
   for (size_t i = 0; clt_searchers.types[i]; i++)
     json_array_append_new(searchers, json_string(clt_plugin_name(&clt_searchers, i)));
   if (cli_given(arguments, "json"))
-    return cli_print_json(json_pack("{s:s, s:o}", "version", CLATUNE_VERSION, "searchers", searchers));
+    return cli_print_json(json_pack("{s:s, s:o}", "version", CLT_VERSION, "searchers", searchers));
   json_decref(searchers);
-  puts("clatune " CLATUNE_VERSION);
+  puts("clatune " CLT_VERSION);
   return 0;
 }
 

@@ -212,7 +212,7 @@ static json_t *result_line(const cli_sweep_tuning *t, const clt_device_info *dev
       (json_int_t)r->evaluations, "measured", (json_int_t)r->measured, "reused", (json_int_t)r->reused, "correct",
       (json_int_t)r->n_correct, "left_out", (json_int_t)t->n_left_out, "ended_by", clt_ending_name(r->ending),
       "search_s", clt_json_real(r->search_s), "wall_s", clt_json_real(fmax(r->wall_s, 1e-9)), "finished_s",
-      (json_int_t)time(NULL), "version", CLATUNE_VERSION);
+      (json_int_t)time(NULL), "version", CLT_VERSION);
 }
 
 /* A search that found nothing right is finished too: it would not find it the next time. What could not do its work is

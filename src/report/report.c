@@ -283,7 +283,7 @@ int clt_report_new(clt_report **out, const clt_report_options *options, clt_erro
   if (report == NULL) return clt_fail_memory(error);
   report->options = options;
   report->tunings = json_array();
-  report->document = json_pack("{s:s, s:o, s:I, s:O}", "version", CLATUNE_VERSION, "command",
+  report->document = json_pack("{s:s, s:o, s:I, s:O}", "version", CLT_VERSION, "command",
                                options->command ? clt_report_string(options->command) : json_null(), "seed",
                                (json_int_t)options->seed, "tunings", report->tunings);
   if (report->document) {

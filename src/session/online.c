@@ -129,6 +129,13 @@ int clt_online_fail(clt_online *o, clt_config config, clt_reason reason, clt_err
   return rc;
 }
 
+int64_t clt_online_n_answered(clt_online *o) {
+  pthread_mutex_lock(&o->mutex);
+  int64_t n = o->loop.n_begun - (int64_t)o->loop.n_pending;
+  pthread_mutex_unlock(&o->mutex);
+  return n;
+}
+
 bool clt_online_best(clt_config *config, double *time_s, clt_online *o) {
   pthread_mutex_lock(&o->mutex);
   bool known = o->best != CLT_CONFIG_NONE;

@@ -3,6 +3,7 @@
 #ifndef CLT_SESSION_SESSION_H
 #define CLT_SESSION_SESSION_H
 
+#include <clatune/online.h>
 #include <clatune/tune.h>
 
 #include "base/map.h"
@@ -121,6 +122,9 @@ int clt_plugin_options(void **out, size_t *n_stated, const clt_option *table, si
 /* Copies a settings struct of a caller that may know fewer members than this library. CLT_E_ARGUMENT where its
  * struct_size, the first member, is 0 or more than `bytes`. */
 int clt_copy_settings(void *out, size_t bytes, const void *settings, const char *type, clt_error *error);
+
+/* How many evaluations of a search have their answers, those from the store included. */
+int64_t clt_online_n_answered(clt_online *online);
 
 /* --- prior data (sources.c) --- */
 

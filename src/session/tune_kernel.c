@@ -19,9 +19,10 @@ typedef struct tuner {
   clt_executor *executor;
   clt_online *online;
   cl_mem *backups; /* one an argument; NULL: none */
-  bool by_time;    /* of two the faster one is the better one */
-  double best_s;   /* what others are given up against; 0: nothing */
+  clt_objective *objective;
+  double start_s, best_s; /* best_s: what others are given up against; 0: nothing */
   clt_kernel_tuned result;
+  clt_counted_result so_far; /* what progress shows */
 } tuner;
 
 /* --- the application's buffers --- */
@@ -113,10 +114,10 @@ static int prepare_tuning(tuner *u, clt_error *error) {
                                         .objective = t->objective};
   if (t->instance == NULL || clt_instance_device(t->instance) == NULL)
     return clt_fail(error, CLT_E_ARGUMENT, "tuning in place needs an instance that was made for the device");
-  clt_objective *objective = NULL;
-  int rc = clt_objective_new(&objective, t->instance, t->objective, error);
-  if (rc == CLT_OK) u->by_time = clt_objective_ranks_by_time(objective);
-  clt_objective_free(objective);
+  const clt_space *space = clt_instance_space(t->instance);
+  u->so_far.result.cartesian = clt_space_cartesian(space);
+  u->so_far.result.valid = clt_space_valid(space);
+  int rc = clt_objective_new(&u->objective, t->instance, t->objective, error);
   if (rc == CLT_OK) rc = clt_executor_new_on(&u->executor, t->context, t->device, t->queue, error);
   if (rc == CLT_OK) rc = clt_online_new(&u->online, &settings, error);
   if (rc == CLT_OK && (u->backups = clt_new_array(t->n_arguments, sizeof *u->backups)) == NULL)
@@ -133,15 +134,49 @@ static int prepare_tuning(tuner *u, clt_error *error) {
   return rc;
 }
 
+/* Counts what was run, and shows it. */
+static void report_run(tuner *u, const clt_measurement *m) {
+  const clt_kernel_tuning *t = u->t;
+  clt_tune_result *result = &u->so_far.result;
+  int64_t budget = t->budget > 0 ? t->budget : CLT_DEFAULT_BUDGET;
+  bool correct = clt_measurement_correct(m);
+  if (!correct && u->so_far.by_reason[m->reason]++ == 0) u->so_far.example[m->reason] = m->config;
+  if (!correct && t->log) {
+    char *config = clt_config_string(clt_instance_space(t->instance), m->config);
+    char *line = clt_format("%s: %s%s%s", config ? config : "", clt_reason_text(m->reason), m->log ? ": " : "",
+                            m->log ? m->log : "");
+    if (line) t->log(t->user, CLT_LOG_INFO, line);
+    free(line);
+    free(config);
+  }
+  result->evaluations = result->measured = u->result.n_right + u->result.n_failed;
+  result->n_correct = u->result.n_right;
+  clt_measurement_init(&result->best, CLT_CONFIG_NONE);
+  if (clt_online_best(&result->best.config, &result->best.time_s, u->online)) {
+    result->best.runs_s[0] = result->best.time_s;
+    result->best.n_runs = 1;
+  }
+  const clt_progress now = {.phase = "search",
+                            .done = clt_online_n_answered(u->online),
+                            .total = result->valid < (uint64_t)budget ? (int64_t)result->valid : budget,
+                            .so_far = result,
+                            .best_value = clt_objective_value(u->objective, &result->best),
+                            .elapsed_s = clt_now_s() - u->start_s,
+                            .time_limit_s = t->time_s,
+                            .last = m};
+  if (t->progress) t->progress(t->user, &now);
+}
+
 int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_error *error) {
   clt_kernel_tuning copy;
-  tuner u = {.t = &copy};
+  tuner u = {.t = &copy, .start_s = clt_now_s()};
   int rc = clt_copy_settings(&copy, sizeof copy, tuning, "clt_kernel_tuning", error);
   if (rc) return rc;
   rc = prepare_tuning(&u, error);
   bool prepared = rc == CLT_OK;
   double end_s = copy.time_s > 0 ? clt_now_s() + copy.time_s : INFINITY;
-  while (rc == CLT_OK && clt_now_s() < end_s) {
+  bool by_time = prepared && clt_objective_ranks_by_time(u.objective), stopped = false;
+  while (rc == CLT_OK && clt_now_s() < end_s && !(stopped = copy.stop && *copy.stop)) {
     clt_config config;
     clt_measurement m;
     bool exploring;
@@ -151,24 +186,27 @@ int clt_tune_kernel(clt_kernel_tuned *out, const clt_kernel_tuning *tuning, clt_
     rc = measure_in_place(&u, config, &m, error);
     if (rc == CLT_OK && clt_measurement_correct(&m)) {
       u.result.n_right++;
-      if (u.by_time && (u.best_s == 0 || m.time_s < u.best_s)) u.best_s = m.time_s;
+      if (by_time && (u.best_s == 0 || m.time_s < u.best_s)) u.best_s = m.time_s;
       rc = clt_online_tell(u.online, config, m.time_s, error);
     } else if (rc == CLT_OK) {
       u.result.n_failed++;
       rc = clt_online_fail(u.online, config, m.reason, error);
     }
+    if (rc == CLT_OK) report_run(&u, &m);
     clt_measurement_release(&m);
   }
   int restored = prepared ? restore_buffers(&u, rc ? NULL : error) : CLT_OK;
   if (rc == CLT_OK) rc = restored;
   if (rc == CLT_OK && !clt_online_best(&u.result.config, &u.result.time_s, u.online))
-    rc = clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
-                  (long long)u.result.n_failed);
+    rc = stopped ? clt_fail(error, CLT_E_STOPPED, "stopped after %lld configurations", (long long)u.result.n_failed)
+                 : clt_fail(error, CLT_E_NO_VALID, "of %lld configurations none ran and gave a right result",
+                            (long long)u.result.n_failed);
   if (rc == CLT_OK) rc = clt_instance_options(&u.result.options, copy.instance, u.result.config, error);
   for (size_t i = 0; u.backups && i < copy.n_arguments; i++)
     if (u.backups[i]) clReleaseMemObject(u.backups[i]);
   free(u.backups);
   clt_online_free(u.online);
+  clt_objective_free(u.objective);
   clt_executor_free(u.executor);
   if (rc == CLT_OK) *out = u.result;
   return rc;

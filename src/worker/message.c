@@ -113,7 +113,7 @@ json_t *clt_message_phase(clt_phase phase) {
 }
 
 json_t *clt_message_hello(void) {
-  return json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLATUNE_VERSION);
+  return json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLT_VERSION);
 }
 
 int clt_message_integer(int64_t *out, const json_t *message, const char *key, int64_t min, int64_t max,

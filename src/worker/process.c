@@ -313,11 +313,11 @@ int clt_process_check_greeting(const json_t *greeting, clt_error *error) {
   if (strcmp(clt_json_string(greeting, "reply"), "hello") != 0 ||
       clt_message_integer(&protocol, greeting, "protocol", 0, INT32_MAX, NULL))
     return clt_fail(error, CLT_E_WORKER, "the program that should be clatune-worker is something else");
-  if (protocol != CLT_PROTOCOL_VERSION || strcmp(version, CLATUNE_VERSION) != 0)
+  if (protocol != CLT_PROTOCOL_VERSION || strcmp(version, CLT_VERSION) != 0)
     return clt_fail(error, CLT_E_WORKER,
                     "clatune-worker is of version %.32s (protocol %d), this is %s (protocol %d); install both from one "
                     "build, or name the right one in CLATUNE_WORKER",
-                    version, (int)protocol, CLATUNE_VERSION, CLT_PROTOCOL_VERSION);
+                    version, (int)protocol, CLT_VERSION, CLT_PROTOCOL_VERSION);
   return CLT_OK;
 }
 

@@ -2,9 +2,10 @@
 import json
 import os
 import stat
+import subprocess
 import sys
 
-from harness import CliTest, has_device, main
+from harness import CLATUNE, CliTest, has_device, main
 
 SCALE = """#ifndef PER_ITEM
 #define PER_ITEM 1   // elements of a work-item
@@ -101,6 +102,98 @@ kernel void two(global float *out, int width) { out[get_global_id(1) * width + g
 """)
         self.init("two.cl")
         self.assertEqual(self.problem("two.json")["KernelSpecification"]["LocalSize"], {"X": "block_size_x", "Y": "local_y"})
+
+    def test_a_type_of_the_kernels_own_is_asked_for(self):
+        self.write("own.cl", """typedef float2 pair;
+typedef int count;
+kernel void own(global const pair *in, global float *out, const pair factor, const count n, const unsigned int m) {
+  out[get_global_id(0)] = in[get_global_id(0)].x * factor.x * (n + m);
+}
+""")
+        self.init("own.cl")
+        problem = self.problem("own.json")
+        arguments = {a["Name"]: a for a in problem["KernelSpecification"]["Arguments"]}
+        for name, own in (("in", "pair"), ("factor", "pair"), ("n", "count")):
+            self.assertRegex(arguments[name]["Type"], f"^TODO .*{own}$")
+        self.assertEqual(arguments["out"]["Type"], "float")
+        self.assertIn(arguments["m"]["Type"], ("uint", "unsigned int"))
+        self.assertEqual([p["Name"] for p in problem["ProblemParameters"]], ["size_m"])
+
+    def test_a_local_size_that_is_no_parameter_is_the_compilers_number(self):
+        self.write("fixed.cl", """#define TILE 16
+__attribute__((reqd_work_group_size(TILE, 2 * TILE, 1)))
+kernel void fixed(global float *out, int width, int height) { out[get_global_id(1) * width + get_global_id(0)] = height; }
+kernel void freely(global float *out, int width, int height) { out[get_global_id(1) * width + get_global_id(0)] = height; }
+""")
+        self.init("fixed.cl", "--kernel", "fixed")
+        self.assertEqual(self.problem("fixed.json")["KernelSpecification"]["LocalSize"], {"X": 16, "Y": 32})
+        self.init("fixed.cl", "--kernel", "freely", "-o", "freely.json")  # the attribute is the other kernel's
+        self.assertEqual(self.problem("freely.json")["KernelSpecification"]["LocalSize"], {"X": "local_x", "Y": "local_y"})
+
+    def test_switches_are_on_or_off(self):
+        names = {"ASKED": "#if ASKED\nx++;\n#endif", "USE_CONST": "x += USE_CONST;", "BOTH": "if (BOTH && !LAST) x++;",
+                 "LAST": "", "CHOSEN": "x = CHOSEN ? 2 : 3;"}
+        numbers = {"COUNT": "for (int k = 0; k < COUNT; k++) x++;", "TIMES": "x = fmin((float)TIMES, x);", "CALLED": "x = half_of(CALLED);",
+                   "LEVEL": "#if LEVEL > 1\nx++;\n#endif"}
+        every = {**names, **numbers}
+        defines = "".join(f"#ifndef {n}\n#define {n} 1 // {n}\n#endif\n" for n in every)
+        self.write("many.cl", defines + "float half_of(float x) { return x / 2; }\n"
+                   "kernel void many(global float *out, int n) { float x = n;\n" + "\n".join(every.values()) + "\nout[get_global_id(0)] = x; }\n")
+        self.init("many.cl")
+        values = {p["Name"]: p["Values"] for p in self.problem("many.json")["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual({n: values[n] for n in every}, {n: [0, 1] if n in names else [1, 2, 4, 8] for n in every})
+        default = {p["Name"]: p["Default"] for p in self.problem("many.json")["ConfigurationSpace"]["TuningParameters"]}
+        self.assertEqual(default["ASKED"], 1)
+
+    def test_the_size_that_a_work_item_is_compared_with_is_the_global_size(self):
+        kernels = ("""kernel void it(global const int *first, global float *out, int stride, int n_rows) {
+  local float part[64];
+  const int row = (int)get_global_id(0); // row < stride
+  part[get_local_id(0)] = first[row];
+  if (row >= n_rows) return;
+  out[row] = part[0] * stride;
+}
+""", """kernel void it(global float *c, int m, int n, int k) {
+  int column = get_global_id(0), row = get_global_id(1);
+  if (column < n && row < m) c[row * n + column] = k;
+}
+""")
+        for kernel, size in zip(kernels, ({"X": "size_n_rows"}, {"X": "size_n", "Y": "size_m"})):
+            self.write("it.cl", kernel)
+            self.init("it.cl", "--force")
+            self.assertEqual(self.problem("it.json")["KernelSpecification"]["GlobalSize"], size)
+        one = "kernel void one(global const float *in, global float *out, int n) { local float tile[64]; tile[get_local_id(0)] = %s; }\n"
+        self.write("one.cl", one % "in[get_global_id(0)]")
+        self.init("one.cl")
+        self.assertEqual(self.problem("one.json")["KernelSpecification"]["GlobalSize"], {"X": "size_n"})
+        self.write("one.cl", one % "0; for (int i = get_global_id(0); i < n; i += get_global_size(0)) out[i] = in[i]")
+        self.init("one.cl", "--force")
+        self.assertRegex(self.problem("one.json")["KernelSpecification"]["GlobalSize"]["X"], "^TODO ")
+
+    def test_a_file_is_replaced_by_force(self):
+        self.write("my.cl", SCALE)
+        self.write("my.json", "mine")
+        self.assertIn("--force", self.init("my.cl", expect=1).stderr)
+        self.assertEqual((self.folder / "my.json").read_text(), "mine")
+        self.init("my.cl", "--force")
+        self.assertEqual(self.problem("my.json")["KernelSpecification"]["KernelName"], "scale")
+
+    def test_what_it_cannot_know_may_be_typed(self):
+        self.write("t.cl", GROUPS)
+        asked = {"size_width": "640", "size_height": "", "KernelSpecification.GlobalSize.X": "size_width",
+                 "KernelSpecification.GlobalSize.Y": "size_height", "KernelSpecification.Arguments 'tile'.Size": "TILE_X * 4",
+                 "Reference": "-"}
+        answers = "".join(answer + "\n" for answer in asked.values())
+        run = subprocess.run([CLATUNE, "init", "t.cl", "--kernel", "transpose", "--interactive", "--device", "pocl"], cwd=self.folder,
+                             env=self.environment, text=True, capture_output=True, input=answers)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        for name in asked:
+            self.assertIn(name + ": ", run.stderr)
+        problem = self.problem("t.json")
+        self.assertEqual([p["Default"] for p in problem["ProblemParameters"]], [640, 768])
+        self.assertNotIn("Reference", problem)
+        self.assertNotIn("TODO", json.dumps(problem))
+        self.clatune("verify", "t.json", "--device", "pocl")
 
     def test_what_a_person_must_know_is_marked(self):
         self.write("t.cl", GROUPS)

@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error.message);
     return 1;
   }
+  if (strcmp(clt_version(), CLT_VERSION) != 0 || CLT_VERSION_NUMBER < 100) return 3;
   printf("%s: %s\n", clt_tier_name(found.tier), found.options);
   clt_lookup_result_release(&found);
   clt_catalog_free(catalog);

@@ -1,4 +1,4 @@
-"""A CMake project finds the installed library by pkg-config."""
+"""A CMake project finds the installed library, which was moved, by its CMake package and by pkg-config."""
 import shutil
 import sys
 
@@ -6,27 +6,34 @@ from tree import SOURCE, TreeTest, main
 
 CMAKE = """cmake_minimum_required(VERSION 3.16)
 project(host C)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(CLATUNE REQUIRED IMPORTED_TARGET clatune)
+%s
 add_executable(host host.c)
-target_link_libraries(host PRIVATE PkgConfig::CLATUNE)
+target_link_libraries(host PRIVATE %s)
 """
+BY_PACKAGE = ("find_package(clatune 0.1 REQUIRED)", "clatune::clatune")
+BY_PKG_CONFIG = ("find_package(PkgConfig REQUIRED)\npkg_check_modules(CLATUNE REQUIRED IMPORTED_TARGET clatune)", "PkgConfig::CLATUNE")
 
 
 class CMake(TreeTest):
-    def test_a_host_project(self):
-        source = self.folder / "host"
+    def build(self, name, lines, *options):
+        source = self.folder / name
         source.mkdir()
-        (source / "CMakeLists.txt").write_text(CMAKE)
+        (source / "CMakeLists.txt").write_text(CMAKE % lines)
         (source / "host.c").write_text((SOURCE / "tests/install/host.c").read_text())
-        # CMake calls pkg-config without --define-variable.
-        pc = self.pkg_config_folder / "clatune.pc"
-        lines = [f"prefix={self.prefix}" if line.startswith("prefix=") else line for line in pc.read_text().splitlines()]
-        pc.write_text("\n".join(lines) + "\n")
-        self.run_here(["cmake", "-S", source, "-B", source / "build"])
+        self.run_here(["cmake", "-S", source, "-B", source / "build", *options])
         self.run_here(["cmake", "--build", source / "build"])
         problem = self.prefix / "share/clatune/problems/convolution.json"
         self.assertRegex(self.run_here([source / "build/host", problem]), r"^default: .*-Dwidth=2048")
+
+    def test_by_the_package(self):
+        self.build("package", BY_PACKAGE, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+
+    def test_by_pkg_config(self):
+        self.build("pkg-config", BY_PKG_CONFIG)
+
+    def test_another_major_version_is_not_taken(self):
+        with self.assertRaisesRegex(AssertionError, "compatible"):
+            self.build("later", ("find_package(clatune 1.0 REQUIRED)", "clatune::clatune"), f"-DCMAKE_PREFIX_PATH={self.prefix}")
 
 
 if shutil.which("cmake") is None or shutil.which("make") is None:

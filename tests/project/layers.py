@@ -9,7 +9,7 @@ LEVELS = [["base"], ["space", "device"], ["problem"], ["measurement"], ["format"
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
 # The room that each public header belongs to.
-HEADERS = {"clatune": "session", "error": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
+HEADERS = {"clatune": "session", "error": "base", "version": "base", "value": "base", "rng": "base", "log": "base", "sys/option": "base", "space": "space",
            "device": "device", "problem": "problem", "module": "problem", "measurement": "measurement", "objective": "measurement",
            "recording": "format", "sys/evaluator": "worker", "store": "store", "sys/store": "store",
            "model": "model", "sys/model": "model", "sys/searcher": "search", "online": "session", "tune_kernel": "session", "lookup": "lookup",

@@ -43,6 +43,11 @@ typedef struct application {
   cl_mem x;
   clt_problem *problem;
   clt_instance *instance;
+  clt_progress_fn progress;
+  clt_log_fn log;
+  volatile int stop;
+  int n_progress, n_logged;
+  char log_text[4096]; /* the last one */
 } application;
 
 static cl_device_id first_device(void) {
@@ -118,7 +123,10 @@ static int tune(application *a, clt_kernel_tuned *out, clt_store *store, size_t 
                                     .right = right,
                                     .user = a,
                                     .store = store,
-                                    .seed = 1};
+                                    .seed = 1,
+                                    .progress = a->progress,
+                                    .log = a->log,
+                                    .stop = &a->stop};
   return clt_tune_kernel(out, &tuning, error);
 }
 
@@ -150,6 +158,52 @@ static void what_the_store_knows_is_not_run_again(void **state) {
   clt_store_free(store);
 }
 
+static void on_progress(void *user, const clt_progress *now) {
+  application *a = user;
+  a->n_progress++;
+  assert_int_equal(now->done, a->n_progress);
+  assert_int_equal(now->total, 4);
+  assert_non_null(now->last);
+  assert_true(now->so_far->n_correct == 0 || now->best_value == now->so_far->best.time_s);
+  assert_int_equal(now->so_far->n_correct + clt_tune_n_failed(NULL, now->so_far, CLT_REASON_WRONG_OUTPUT) +
+                       clt_tune_n_failed(NULL, now->so_far, CLT_REASON_COMPILE_ERROR),
+                   now->done);
+}
+
+static void on_log(void *user, clt_log_level level, const char *text) {
+  application *a = user;
+  (void)level;
+  a->n_logged++;
+  if (strstr(text, "block=32")) snprintf(a->log_text, sizeof a->log_text, "%s", text);
+}
+
+static void it_says_how_far_it_is_and_what_failed(void **state) {
+  application *a = *state;
+  clt_kernel_tuned tuned;
+  clt_error error = {0};
+  a->progress = on_progress;
+  a->log = on_log;
+  if (tune(a, &tuned, NULL, 3, is_doubled, &error)) fail_msg("%s", error.message);
+  assert_int_equal(a->n_progress, 4);
+  assert_int_equal(a->n_logged, 2);
+  assert_non_null(strstr(a->log_text, "this one does not build"));
+  clt_kernel_tuned_release(&tuned);
+}
+
+static void stop_after_one(void *user, const clt_progress *now) { ((application *)user)->stop = now->so_far->n_correct > 0; }
+
+static void what_is_stopped_has_the_best_so_far(void **state) {
+  application *a = *state;
+  clt_kernel_tuned tuned;
+  clt_error error = {0};
+  a->progress = stop_after_one;
+  if (tune(a, &tuned, NULL, 3, is_doubled, &error)) fail_msg("%s", error.message);
+  assert_int_equal(tuned.n_right, 1);
+  clt_kernel_tuned_release(&tuned);
+  assert_int_equal(tune(a, &tuned, NULL, 3, is_doubled, &error), CLT_E_STOPPED); /* before anything ran */
+  assert_true(holds(a, 1));
+}
+
 static bool never(void *user) { return (void)user, false; }
 
 static void where_nothing_is_right_that_is_said(void **state) {
@@ -173,6 +227,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(a_kernel_is_tuned_on_the_applications_buffers),
       CASE(what_the_store_knows_is_not_run_again),
+      CASE(it_says_how_far_it_is_and_what_failed),
+      CASE(what_is_stopped_has_the_best_so_far),
       CASE(where_nothing_is_right_that_is_said),
       CASE(arguments_must_be_the_kernels),
   };

@@ -216,7 +216,7 @@ int main(int n, char **arguments) {
   clt_worker_limit(0);
   if (n < 2 || !clt_worker_follow((pid_t)atoi(arguments[1] + strlen("--parent=")))) return 1;
   start();
-  say(json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLATUNE_VERSION));
+  say(json_pack("{s:s, s:i, s:s}", "reply", "hello", "protocol", CLT_PROTOCOL_VERSION, "version", CLT_VERSION));
   for (json_t *request; (request = hear()); json_decref(request)) serve(request);
   return 0;
 }

@@ -249,7 +249,7 @@ int main(int n, char **arguments) {
     sscanf(arguments[i], "--memory=%lld", &memory_bytes);
   }
   if (n == 2 && strcmp(arguments[1], "--version") == 0) {
-    printf("clatune-worker %s (protocol %d)\n", CLATUNE_VERSION, CLT_PROTOCOL_VERSION);
+    printf("clatune-worker %s (protocol %d)\n", CLT_VERSION, CLT_PROTOCOL_VERSION);
     return 0;
   }
   if (parent <= 0) {

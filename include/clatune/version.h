@@ -1,0 +1,20 @@
+/* clatune/version.h - which version of the library this is: at compile time, and at run time.
+ *
+ * Within a soversion (libclatune.so.0) functions and members are only added. CLT_VERSION_NUMBER is for the preprocessor:
+ *
+ *     #if CLT_VERSION_NUMBER >= 200 // from 0.2.0 on
+ */
+#ifndef CLATUNE_VERSION_H
+#define CLATUNE_VERSION_H
+
+#define CLT_VERSION "0.1.0"
+#define CLT_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+const char *clt_version(void); /* of the library that the program runs with: CLT_VERSION when that was built */
+#ifdef __cplusplus
+}
+#endif
+#endif
