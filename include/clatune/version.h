@@ -7,8 +7,8 @@
 #ifndef CLATUNE_VERSION_H
 #define CLATUNE_VERSION_H
 
-#define CLT_VERSION "0.1.0"
-#define CLT_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
+#define CLT_VERSION "0.2.0"
+#define CLT_VERSION_NUMBER 200 /* 10000 * major + 100 * minor + patch */
 
 #ifdef __cplusplus
 extern "C" {

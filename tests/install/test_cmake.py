@@ -10,7 +10,7 @@ project(host C)
 add_executable(host host.c)
 target_link_libraries(host PRIVATE %s)
 """
-BY_PACKAGE = ("find_package(clatune 0.1 REQUIRED)", "clatune::clatune")
+BY_PACKAGE = ("find_package(clatune 0.2 REQUIRED)", "clatune::clatune")
 BY_PKG_CONFIG = ("find_package(PkgConfig REQUIRED)\npkg_check_modules(CLATUNE REQUIRED IMPORTED_TARGET clatune)", "PkgConfig::CLATUNE")
 
 
