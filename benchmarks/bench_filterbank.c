@@ -155,8 +155,9 @@ static int plain_once(bench *b, float *out, const clt_size *at) {
   plain_filterbank(out, clt_data_find(data, "input")->data, clt_data_find(data, "filters")->data, (int)at[0].value,
                    (int)at[1].value, (int)at[2].value, (int)at[3].value, (int)at[4].value, (int)at[5].value);
   b->plain_s = fmin(b->plain_s, clt_now_s() - start);
-  size_t where;
-  clt_array_matches(clt_data_find(data, "output"), out, &b->plain_error, &where);
+  clt_comparison compared;
+  clt_array_matches(&compared, clt_data_find(data, "output"), out);
+  b->plain_error = compared.max_abs_error;
   double operations, time_s;
   if (!isfinite(plain_multiply_add(&operations, &time_s))) return CLT_E_RANGE;
   b->peak = fmax(b->peak, operations / time_s);

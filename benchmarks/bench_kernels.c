@@ -52,10 +52,9 @@ static void *bordered(const bench *b, const char *name, size_t border_x, size_t 
 }
 
 static double wrong_by(const bench *b, const char *name, const void *result) {
-  double error = NAN;
-  size_t where;
-  clt_array_matches(clt_data_find(b->data, name), result, &error, &where);
-  return error;
+  clt_comparison compared;
+  clt_array_matches(&compared, clt_data_find(b->data, name), result);
+  return compared.max_abs_error;
 }
 
 static double plain_convolution(const bench *b, double *time_s) {

@@ -123,6 +123,8 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
     if (error.code == CLT_E_NOT_FOUND) rc = CLI_USAGE; /* a size that the problem does not have */
   }
   free(sizes);
+  bool quiet = cli_given(arguments, "quiet");
+  if (rc == 0 && need == CLI_DEVICE_REQUIRED) clt_instance_warn(subject->instance, cli_log, &quiet);
   if (rc) cli_subject_release(subject);
   return rc;
 }

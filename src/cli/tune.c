@@ -170,20 +170,19 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
 
 /* --- as JSON --- */
 
-static json_t *measurement_json(const cli_tuning *tuning, const clt_measurement *m) {
-  const clt_instance *instance = tuning->subject.instance;
+json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m) {
   json_t *runs = json_array();
   for (size_t i = 0; i < m->n_runs; i++) json_array_append_new(runs, clt_json_real(m->runs_s[i]));
   return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o}", "configuration",
                    cli_json_configuration(clt_instance_space(instance), m->config), "options",
                    cli_json_best_options(instance, m->config), "time_s", clt_json_real(m->time_s), "metrics",
-                   cli_json_metrics(tuning->objective, m), "reason", clt_reason_name(m->reason), "clock",
+                   cli_json_metrics(objective, m), "reason", clt_reason_name(m->reason), "clock",
                    m->clock == CLT_CLOCK_DEVICE ? "device" : "host", "runs_s", runs);
 }
 
 static json_t *best_json(const cli_tuning *tuning, const clt_tune_result *r) {
   if (r->best.config == CLT_CONFIG_NONE) return json_null();
-  json_t *out = measurement_json(tuning, &r->best);
+  json_t *out = cli_measurement_json(tuning->subject.instance, tuning->objective, &r->best);
   const clt_objective *o = tuning->objective;
   double best = clt_objective_standard_cost(o, &r->best);
   double over_default = r->has_default ? clt_objective_standard_cost(o, &r->default_measurement) / best : NAN;
@@ -260,8 +259,11 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "evaluations", evaluations);
   json_object_set_new(out, "reasons", reasons);
   json_object_set_new(out, "best", best_json(tuning, r));
-  json_object_set_new(out, "default", r->has_default ? measurement_json(tuning, &r->default_measurement) : json_null());
-  json_object_set_new(out, "best_of_first_stage", sampled ? measurement_json(tuning, &r->timed_beside) : json_null());
+  json_object_set_new(
+      out, "default",
+      r->has_default ? cli_measurement_json(subject->instance, o, &r->default_measurement) : json_null());
+  json_object_set_new(out, "best_of_first_stage",
+                      sampled ? cli_measurement_json(subject->instance, o, &r->timed_beside) : json_null());
   json_object_set_new(out, "median_s", clt_json_real(r->median_s));
   json_object_set_new(out, "figure", figure);
   json_object_set_new(out, "quality", cli_json_quality(problem, r->quality));

@@ -37,8 +37,13 @@ int cli_tuning_sample(cli_tuning *tuning);
  * events go to standard output. Returns the exit code. */
 int cli_tuning_run(cli_tuning *tuning, void (*print)(const cli_tuning *, const clt_tune_result *), bool as_json);
 
-/* The result as JSON (tune.c). */
+/* A measurement as `tune` and `measure` give it, and the result of a session, as JSON (tune.c). */
+json_t *cli_measurement_json(const clt_instance *instance, const clt_objective *objective, const clt_measurement *m);
 json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *result);
+
+/* The typed configuration ("a=1 b=2"), with the default's values of the parameters that it does not name, which are
+ * said unless `quiet`. NULL: the default, or the first valid one where that violates a constraint (verify.c). */
+int cli_choose_configuration(clt_config *out, const char *typed, const clt_instance *instance, bool quiet);
 
 /* Says what a session would measure, where and how much of it is known; measures nothing and makes no file.
  * default_first: the default configuration is the first to be measured. Returns an exit code. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/tuning.h"
 #include "device/device.h"
@@ -11,13 +12,11 @@
 #include "session/session.h"
 #include "space/space.h"
 
-/* --- the configuration --- */
+/* --- the configurations --- */
 
-/* The typed one, with the default's values of the parameters that it does not name, which are said. Otherwise the
- * default; T1 problems often have none, and their first values may violate a condition. */
-static int choose_configuration(clt_config *out, const cli_arguments *arguments, const clt_instance *instance) {
+/* T1 problems often have no default, and their first values may violate a condition. */
+int cli_choose_configuration(clt_config *out, const char *typed, const clt_instance *instance, bool quiet) {
   const clt_space *space = clt_instance_space(instance);
-  const char *typed = cli_text(arguments, "configuration");
   clt_error error = {0};
   clt_text rest = {0};
   clt_config standard = clt_instance_default(instance);
@@ -42,9 +41,33 @@ static int choose_configuration(clt_config *out, const cli_arguments *arguments,
     clt_value_spell(value, sizeof value, parameter, positions[p]);
     clt_text_printf(&rest, " %s=%s", parameter->name, value);
   }
-  if (rest.n > 0 && !cli_given(arguments, "quiet"))
-    fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
+  if (rest.n > 0 && !quiet) fprintf(stderr, "clatune: note: of the default configuration:%s\n", rest.bytes);
   clt_text_release(&rest);
+  return 0;
+}
+
+/* The typed or the default one, or n different random ones. *n: how many it comes to. *out is malloc'ed. */
+static int choose_configurations(clt_config **out, size_t *n, const cli_arguments *arguments,
+                                 const clt_instance *instance) {
+  const clt_space *space = clt_instance_space(instance);
+  int64_t n_sample = 0, seed = 1;
+  clt_error error = {0};
+  clt_rng rng;
+  *n = 1;
+  int rc = cli_integer(&n_sample, arguments, "sample", 0, 1, 10000);
+  if (rc == 0) rc = cli_integer(&seed, arguments, "seed", 1, 0, INT64_MAX);
+  if (rc) return rc;
+  *out = calloc(n_sample > 0 ? (size_t)n_sample : 1, sizeof **out);
+  if (*out == NULL) return cli_failure("out of memory");
+  if (n_sample == 0)
+    return cli_choose_configuration(*out, cli_text(arguments, "configuration"), instance,
+                                    cli_given(arguments, "quiet"));
+  if (cli_given(arguments, "configuration")) return cli_usage("--sample and --configuration exclude each other");
+  clt_rng_init(&rng, (uint64_t)seed);
+  int64_t n_drawn = clt_space_sample(*out, space, &rng, (size_t)n_sample, &error);
+  if (n_drawn < 0) return cli_report(&error);
+  if (n_drawn == 0) return cli_message(CLI_NO_VALID, "no configuration is valid");
+  *n = (size_t)n_drawn;
   return 0;
 }
 
@@ -54,10 +77,11 @@ static int choose_configuration(clt_config *out, const cli_arguments *arguments,
 typedef struct verdict {
   clt_measurement m;
   const char *violation;
-  double quality;
   char *findings;
   size_t n_findings;
 } verdict;
+
+static bool is_right(const verdict *v) { return clt_measurement_correct(&v->m) && v->n_findings == 0; }
 
 static void print_verdict(const clt_instance *instance, const verdict *v) {
   const clt_measurement *m = &v->m;
@@ -79,11 +103,48 @@ static void print_verdict(const clt_instance *instance, const verdict *v) {
   } else {
     printf("verified        no: %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
     if (v->violation) printf("violates        %s\n", v->violation);
-    if (m->log && m->log[0]) printf("log\n%s\n", m->log);
   }
+  if (m->log && m->log[0]) printf("%s\n%s\n", clt_measurement_correct(m) ? "printed" : "log", m->log);
   if (v->findings) printf("Oclgrind        %zu findings\n%s", v->n_findings, v->findings);
-  if (v->violation == NULL) cli_print_quality(problem, v->quality, 16);
   free(configuration);
+}
+
+static json_t *verdict_json(const clt_instance *instance, const verdict *v, double quality) {
+  const clt_problem *problem = clt_instance_problem(instance);
+  return json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
+                   cli_json_configuration(clt_instance_space(instance), v->m.config), "options",
+                   cli_json_best_options(instance, v->m.config), "correct", clt_measurement_correct(&v->m), "reason",
+                   clt_reason_name(v->m.reason), "violation", v->violation, "max_abs_error",
+                   clt_json_real(v->m.max_abs_error), "quality", cli_json_quality(problem, quality), "log", v->m.log,
+                   "oclgrind", v->findings, "reference", clt_problem_has_reference(problem));
+}
+
+/* Of one configuration all, of a sample those that are wrong and how many there are. */
+static int print_verdicts(const clt_instance *instance, const verdict *verdicts, size_t n, double quality,
+                          bool is_sample, bool as_json) {
+  size_t n_right = 0;
+  double largest = 0;
+  json_t *all = json_array();
+  for (size_t i = 0; i < n; i++) {
+    const verdict *v = &verdicts[i];
+    n_right += is_right(v);
+    if (clt_measurement_correct(&v->m)) largest = fmax(largest, v->m.max_abs_error);
+    if (as_json)
+      json_array_append_new(all, verdict_json(instance, v, quality));
+    else if (!is_sample || !is_right(v))
+      print_verdict(instance, v);
+  }
+  int rc = 0;
+  if (as_json)
+    rc = cli_print_json(is_sample ? json_pack("{s:I, s:I, s:O}", "sample", (json_int_t)n, "correct",
+                                              (json_int_t)n_right, "configurations", all)
+                                  : json_incref(json_array_get(all, 0)));
+  else if (is_sample)
+    printf("verified        %zu of %zu random configurations; largest difference from the reference of these %.3g\n",
+           n_right, n, largest);
+  if (!as_json && verdicts[0].violation == NULL) cli_print_quality(clt_instance_problem(instance), quality, 16);
+  json_decref(all);
+  return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
 }
 
 /* What may be why a kernel's result is wrong, and builds and runs: the first argument that stands where the kernel has
@@ -118,13 +179,34 @@ static void warn_of_order(const clt_instance *instance, clt_config config, bool 
   clt_plan_free(plan);
 }
 
+/* Under Oclgrind each by itself, so that it is known whose the findings are. */
+static int verify_all(verdict *verdicts, size_t n, double *quality, const clt_instance *instance,
+                      const clt_config *configs, const cli_oclgrind *oclgrind, const clt_tune_settings *settings) {
+  clt_error error = {0};
+  clt_measurement *measured = calloc(n, sizeof *measured);
+  const size_t step = oclgrind->log ? 1 : n;
+  int rc = measured ? 0 : cli_failure("out of memory");
+  for (size_t i = 0; rc == 0 && i < n; i += step) {
+    if (clt_verify_configs(measured, quality, instance, configs + i, step, NULL, settings, &error))
+      rc = cli_report(&error);
+    for (size_t k = 0; rc == 0 && k < step; k++) verdicts[i + k].m = measured[k];
+    if (rc || oclgrind->log == NULL) continue;
+    verdicts[i].findings = cli_oclgrind_findings(&verdicts[i].n_findings, oclgrind);
+    if (verdicts[i].findings == NULL || truncate(oclgrind->log, 0))
+      rc = cli_failure("cannot read what Oclgrind has found");
+  }
+  free(measured);
+  return rc;
+}
+
 static int run_verify(const cli_arguments *arguments) {
   cli_subject subject = {0};
-  clt_error error = {0};
   clt_constraint_origin origin = CLT_CONDITION;
-  bool quiet = cli_given(arguments, "quiet");
-  verdict v = {.quality = NAN};
-  clt_config config = CLT_CONFIG_NONE;
+  bool quiet = cli_given(arguments, "quiet"), is_sample = cli_given(arguments, "sample");
+  double quality = NAN;
+  clt_config *configs = NULL;
+  verdict *verdicts = NULL;
+  size_t n = 0;
   /* Oclgrind interprets every instruction. */
   static const clt_setting patience[] = {
       {"run-timeout", "3600"}, {"compile-timeout", "3600"}, {"host-timeout", "3600"}};
@@ -138,35 +220,31 @@ static int run_verify(const cli_arguments *arguments) {
   if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
   if (rc == CLI_NO_DEVICE && oclgrind.log) cli_failure(CLI_NO_OCLGRIND);
   const clt_instance *instance = subject.instance;
-  if (rc == 0) rc = choose_configuration(&config, arguments, instance);
-  clt_measurement_init(&v.m, config);
+  if (rc == 0) rc = choose_configurations(&configs, &n, arguments, instance);
+  if (rc == 0 && (verdicts = calloc(n, sizeof *verdicts)) == NULL) rc = cli_failure("out of memory");
+  for (size_t i = 0; verdicts && i < n; i++) clt_measurement_init(&verdicts[i].m, configs[i]);
   if (rc == 0 && oclgrind.log && !clt_problem_is_command(subject.problem)) {
     settings.evaluator_settings = patience;
     settings.n_evaluator_settings = sizeof patience / sizeof *patience;
   }
-  if (rc == 0) v.violation = clt_space_violation(clt_instance_space(instance), config, &origin);
-  if (v.violation)
-    clt_measurement_fail(&v.m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION, NULL);
-  else if (rc == 0 && clt_verify_config(&v.m, &v.quality, instance, config, &settings, &error))
-    rc = cli_report(&error);
-  else if (rc == 0 && !clt_measurement_correct(&v.m) && !clt_problem_is_command(subject.problem))
-    warn_of_order(instance, config, &quiet);
-  if (rc == 0 && v.violation == NULL && oclgrind.log &&
-      (v.findings = cli_oclgrind_findings(&v.n_findings, &oclgrind)) == NULL)
-    rc = cli_failure("cannot read what Oclgrind has found");
-  if (rc == 0 && cli_given(arguments, "json"))
-    rc = cli_print_json(json_pack("{s:o, s:o, s:b, s:s, s:s?, s:o, s:o, s:s?, s:s?, s:b}", "configuration",
-                                  cli_json_configuration(clt_instance_space(instance), v.m.config), "options",
-                                  cli_json_best_options(instance, v.m.config), "correct", clt_measurement_correct(&v.m),
-                                  "reason", clt_reason_name(v.m.reason), "violation", v.violation, "max_abs_error",
-                                  clt_json_real(v.m.max_abs_error), "quality",
-                                  cli_json_quality(subject.problem, v.quality), "log", v.m.log, "oclgrind", v.findings,
-                                  "reference", clt_problem_has_reference(subject.problem)));
+  /* A sample has valid ones only. */
+  if (rc == 0) verdicts[0].violation = clt_space_violation(clt_instance_space(instance), configs[0], &origin);
+  if (rc == 0 && verdicts[0].violation)
+    clt_measurement_fail(&verdicts[0].m, origin == CLT_DEVICE_LIMIT ? CLT_REASON_DEVICE_LIMIT : CLT_REASON_CONDITION,
+                         NULL);
   else if (rc == 0)
-    print_verdict(instance, &v);
-  if (rc == 0 && !(clt_measurement_correct(&v.m) && v.n_findings == 0)) rc = CLI_VERIFY_FAILED;
-  clt_measurement_release(&v.m);
-  free(v.findings);
+    rc = verify_all(verdicts, n, &quality, instance, configs, &oclgrind, &settings);
+  size_t wrong = 0; /* the first */
+  while (rc == 0 && wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
+  if (rc == 0 && wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
+    warn_of_order(instance, configs[wrong], &quiet);
+  if (rc == 0) rc = print_verdicts(instance, verdicts, n, quality, is_sample, cli_given(arguments, "json"));
+  for (size_t i = 0; verdicts && i < n; i++) {
+    clt_measurement_release(&verdicts[i].m);
+    free(verdicts[i].findings);
+  }
+  free(verdicts);
+  free(configs);
   cli_subject_release(&subject);
   cli_oclgrind_end(&oclgrind);
   return rc;
@@ -177,20 +255,25 @@ static const cli_flag flags[] = {
     CLI_FLAG_SIZE,
     {"configuration", "\"a=1 b=2\"",
      "the configuration to check; parameters that it does not name keep the default's values"},
+    {"sample", "N",
+     "checks N random valid configurations in place of one, and prints those that are wrong and how many there are"},
+    CLI_FLAG_SEED,
     {"oclgrind", NULL,
-     "runs it under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small sizes"},
+     "runs it (of a sample each) under Oclgrind: accesses out of bounds, races, values that nobody wrote; choose small "
+     "sizes"},
     CLI_FLAG_JSON,
     CLI_FLAG_QUIET};
 
 const cli_command cli_verify = {
     .name = "verify",
     .summary = "checks a problem file and its default configuration",
-    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"] [--oclgrind] [--json]",
+    .synopsis =
+        "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\" | --sample N] [--oclgrind] [--json]",
     .description =
-        "Checks a problem file, then builds and runs its default configuration (or the one given) and compares\n"
-        "the result with the reference, on usual and on hostile input. Exit code 5 if it differs or fails, or Oclgrind "
-        "finds "
-        "something.",
+        "Checks a problem file, then builds and runs its default configuration (or the one given, or a random sample)\n"
+        "and compares the result with the reference, on usual and on hostile input. Shows what the kernel prints. "
+        "Exit\n"
+        "code 5 if a result differs or fails, or Oclgrind finds something.",
     CLI_FLAGS(flags),
     .n_positional = {1, 1},
     .run = run_verify,

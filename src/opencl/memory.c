@@ -16,8 +16,9 @@ static const size_t origin[3] = {0, 0, 0};
 
 /* --- guard bands --- */
 
-/* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. What a kernel writes
- * beyond is seen only where it harms something, so even bands of short rows reach as far as costs next to nothing. */
+/* A kernel that goes wrong by a row should still hit the guard: two rows long, within these limits. What a kernel
+ * writes beyond is seen only where it harms something, so even bands of short rows reach as far as costs next to
+ * nothing. */
 enum { MIN_BAND_BYTES = 64 << 10, MAX_BAND_BYTES = 256 << 10 };
 
 /* The bytes of both bands, one after the other. They depend on the place and on the object, since the commonest fault
@@ -325,12 +326,27 @@ static void print_element(char *out, size_t capacity, const clt_element *element
   snprintf(out + used, capacity - used, "%s", vector ? "}" : "");
 }
 
+/* "element 7 (7, 0, 0): got 15, expected 14 (off by 1, 7.1 %)" */
+static void describe_wrong(clt_text *out, const clt_wrong_element *wrong, const clt_binding *binding,
+                           const void *result) {
+  char got[600], expected[600];
+  const clt_array *array = binding->array;
+  const size_t *extent = binding->arg->extent, i = wrong->index;
+  print_element(got, sizeof got, &array->element, result, i);
+  print_element(expected, sizeof expected, &array->element, array->reference, i);
+  clt_text_printf(out, "element %zu (%zu, %zu, %zu): got %s, expected %s", i, i % extent[0], i / extent[0] % extent[1],
+                  i / extent[0] / extent[1], got, expected);
+  if (isinf(wrong->error)) return;
+  clt_text_printf(out, " (off by %.3g", wrong->error);
+  if (wrong->magnitude > 0) clt_text_printf(out, ", %.3g %%", 100 * wrong->error / wrong->magnitude);
+  clt_text_add(out, ")");
+}
+
 static int verify_output(clt_binding *binding, clt_executor *executor, clt_measurement *m) {
   const clt_plan_arg *arg = binding->arg;
   const clt_object *object = clt_binding_object(binding);
   clt_view view;
-  double max_abs_error = 0;
-  size_t where = 0;
+  clt_comparison compared = {0};
   int rc = CLT_OK;
   cl_int status = clt_object_view(&view, executor, object);
   if (status != CL_SUCCESS) return reject_reading(arg->name, status, m);
@@ -342,20 +358,30 @@ static int verify_output(clt_binding *binding, clt_executor *executor, clt_measu
   if (logical) clt_array_unstore(logical, arg, view.bytes);
   if (result == NULL) {
     rc = clt_reject(m, CLT_REASON_OUT_OF_MEMORY, "no memory to compare argument '%s'", arg->name);
-  } else if (!clt_array_matches(binding->array, result, &max_abs_error, &where)) {
-    char got[600], expected[600];
-    const size_t *extent = arg->extent;
-    print_element(got, sizeof got, &binding->array->element, result, where);
-    print_element(expected, sizeof expected, &binding->array->element, binding->array->reference, where);
-    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT,
-                    "argument '%s', element %zu (%zu, %zu, %zu): got %s, expected %s; largest error %g", arg->name,
-                    where, where % extent[0], where / extent[0] % extent[1], where / extent[0] / extent[1], got,
-                    expected, max_abs_error);
+  } else if (!clt_array_matches(&compared, binding->array, result)) {
+    const clt_array *array = binding->array;
+    clt_text text = {0};
+    char *log = NULL;
+    clt_text_printf(&text, "argument '%s', ", arg->name);
+    describe_wrong(&text, &compared.first, binding, result);
+    clt_text_printf(&text, "; %zu of %zu elements are wrong\n", compared.n_wrong, array->bytes / array->element.bytes);
+    if (compared.worst.index != compared.first.index) {
+      clt_text_add(&text, "the worst is ");
+      describe_wrong(&text, &compared.worst, binding, result);
+      clt_text_add(&text, "\n");
+    }
+    clt_text_printf(&text,
+                    "allowed is %g (\"AbsoluteTolerance\" of the argument) + %g (\"RelativeTolerance\") times "
+                    "what is expected",
+                    array->absolute_tolerance, array->relative_tolerance);
+    clt_text_take(&log, &text, NULL);
+    rc = clt_reject(m, CLT_REASON_WRONG_OUTPUT, "%s", log ? log : arg->name);
+    free(log);
   } else {
     binding->was_right = true;
     binding->right_hash = hash;
   }
-  m->max_abs_error = isnan(m->max_abs_error) ? max_abs_error : fmax(m->max_abs_error, max_abs_error);
+  m->max_abs_error = isnan(m->max_abs_error) ? compared.max_abs_error : fmax(m->max_abs_error, compared.max_abs_error);
   clt_object_close(executor, object, &view);
   free(logical);
   return rc;

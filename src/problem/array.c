@@ -146,8 +146,19 @@ enum { BLOCK = 1024, LANES = 8 };
 
 typedef struct comparison {
   double absolute, relative;
-  double worst; /* largest error so far */
+  size_t per_element; /* numbers, padding included */
+  size_t last;        /* the index of the last wrong element */
+  clt_comparison found;
 } comparison;
+
+static void add_wrong(comparison *c, size_t number, double error, double reference) {
+  const clt_wrong_element wrong = {number / c->per_element, error, fabs(reference)};
+  clt_comparison *found = &c->found;
+  if (found->n_wrong == 0) found->first = found->worst = wrong;
+  if (found->n_wrong == 0 || wrong.index != c->last) found->n_wrong++;
+  if (error > found->worst.error) found->worst = wrong;
+  c->last = wrong.index;
+}
 
 static double half_to_double(uint16_t bits) {
   int exponent = bits >> 10 & 31, mantissa = bits & 1023;
@@ -214,62 +225,55 @@ static bool block_matches(comparison *c, const double *result, const double *ref
   }
   bool matches = true;
   for (size_t j = 0; j < LANES; j++) {
-    c->worst = worst[j] > c->worst ? worst[j] : c->worst;
+    c->found.max_abs_error = worst[j] > c->found.max_abs_error ? worst[j] : c->found.max_abs_error;
     matches = matches && !(excess[j] > 0);
   }
   return matches;
 }
 
-/* The index of the first wrong one of n numbers, or n. */
-static size_t compare_doubles(comparison *c, const clt_element *element, const void *result, const void *reference,
-                              size_t n) {
+static void compare_doubles(comparison *c, const clt_element *element, const void *result, const void *reference,
+                            size_t n) {
   double got[BLOCK], expected[BLOCK];
-  size_t first = n;
   for (size_t i = 0; i < n; i += BLOCK) {
-    const double worst = c->worst;
+    const double worst = c->found.max_abs_error;
     load_block(got, element, result, i, n);
     load_block(expected, element, reference, i, n);
     if (block_matches(c, got, expected)) continue;
     for (size_t k = 0; k < BLOCK; k++) /* NaN is right where the reference is NaN, which is rare */
       if (isnan(got[k]) && isnan(expected[k])) got[k] = expected[k] = 0;
-    c->worst = worst;
+    c->found.max_abs_error = worst;
     if (block_matches(c, got, expected)) continue;
-    for (size_t k = 0; first == n && k < BLOCK; k++)
-      if (difference(got[k], expected[k]) > allowed(c, expected[k])) first = i + k;
+    for (size_t k = 0; k < BLOCK; k++) {
+      const double error = difference(got[k], expected[k]);
+      if (error > allowed(c, expected[k])) add_wrong(c, i + k, error, expected[k]);
+    }
   }
-  return first;
 }
 
-static size_t compare_longs(comparison *c, const clt_element *element, const uint64_t *result,
-                            const uint64_t *reference, size_t n) {
+static void compare_longs(comparison *c, const clt_element *element, const uint64_t *result, const uint64_t *reference,
+                          size_t n) {
   bool is_signed = element->base == CLT_ELEMENT_LONG;
-  size_t first = n;
   for (size_t i = 0; i < n; i++) {
     if (result[i] == reference[i] || (element->components == 3 && i % 4 == 3)) continue;
     uint64_t a = result[i], b = reference[i]; /* their distance never overflows as an unsigned one */
     bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
     double d = (double)(less ? b - a : a - b);
     double magnitude = is_signed ? fabs((double)(int64_t)reference[i]) : (double)reference[i];
-    if (d > c->worst) c->worst = d;
-    if (first == n && d > allowed(c, magnitude)) first = i;
+    if (d > c->found.max_abs_error) c->found.max_abs_error = d;
+    if (d > allowed(c, magnitude)) add_wrong(c, i, d, magnitude);
   }
-  return first;
 }
 
-bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where) {
-  comparison c = {array->absolute_tolerance, array->relative_tolerance, 0};
+bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result) {
   const clt_element *element = &array->element;
-  size_t n = array->bytes / clt_element_base_bytes(element->base), first;
-  if (element->base < CLT_ELEMENT_HALF && memcmp(result, array->reference, array->bytes) == 0) {
-    first = n;
-  } else if (element->base == CLT_ELEMENT_LONG || element->base == CLT_ELEMENT_ULONG) {
-    first = compare_longs(&c, element, result, array->reference, n);
-  } else {
-    first = compare_doubles(&c, element, result, array->reference, n);
-  }
-  if (max_abs_error) *max_abs_error = c.worst;
-  if (where && first < n) *where = first / (element->bytes / clt_element_base_bytes(element->base));
-  return first == n;
+  const size_t width = clt_element_base_bytes(element->base), n = array->bytes / width;
+  comparison c = {array->absolute_tolerance, array->relative_tolerance, .per_element = element->bytes / width};
+  if (element->base == CLT_ELEMENT_LONG || element->base == CLT_ELEMENT_ULONG)
+    compare_longs(&c, element, result, array->reference, n);
+  else if (element->base >= CLT_ELEMENT_HALF || memcmp(result, array->reference, array->bytes) != 0)
+    compare_doubles(&c, element, result, array->reference, n);
+  *out = c.found;
+  return out->n_wrong == 0;
 }
 
 /* --- what a reference is worth --- */
@@ -304,7 +308,7 @@ void clt_array_scale_tolerance(clt_array *array) {
 }
 
 void clt_array_warn(const clt_array *array, clt_log_fn log, void *log_user) {
-  const comparison c = {array->absolute_tolerance, array->relative_tolerance, 0};
+  const comparison c = {array->absolute_tolerance, array->relative_tolerance};
   double block[BLOCK];
   size_t n = array->bytes / clt_element_base_bytes(array->element.base), n_nan = 0, n_not_zero = 0, n_weak = 0;
   char text[400] = "";

@@ -79,9 +79,20 @@ int clt_data_map(clt_data **out, const clt_instance *instance, uint64_t seed, co
 void clt_array_store(void *stored, const clt_plan_arg *arg, const void *logical);
 void clt_array_unstore(void *logical, const clt_plan_arg *arg, const void *stored);
 
-/* Compares a logical result with the reference. Returns true if every element is within tolerance; *max_abs_error is
- * the largest difference (of NaN and a number infinite) and *where the index of the first wrong element. */
-bool clt_array_matches(const clt_array *array, const void *result, double *max_abs_error, size_t *where);
+/* A wrong element: a number of it differs by `error` (NaN from a number: infinite) from what has this magnitude. */
+typedef struct clt_wrong_element {
+  size_t index;
+  double error, magnitude;
+} clt_wrong_element;
+
+typedef struct clt_comparison {
+  double max_abs_error; /* of all numbers, right ones included */
+  size_t n_wrong;       /* elements */
+  clt_wrong_element first, worst;
+} clt_comparison;
+
+/* Compares a logical result with the reference. Returns true if every element is within tolerance. */
+bool clt_array_matches(clt_comparison *out, const clt_array *array, const void *result);
 
 /* Makes a default absolute tolerance that of results around 1: it is multiplied by the root mean square of the
  * reference's finite numbers other than 0, where that is below 1. With hostile data, where numbers of both signs

@@ -3,6 +3,7 @@
 #ifndef CLT_PROBLEM_PLAN_H
 #define CLT_PROBLEM_PLAN_H
 
+#include <clatune/log.h>
 #include <clatune/problem.h>
 
 typedef enum clt_arg_kind {
@@ -140,5 +141,9 @@ int clt_instance_new_smaller(clt_instance **out, clt_config *out_config, const c
  * tuning parameter or a size without asking whether it is defined already ("#define TS 16" without an "#ifndef TS").
  * What it includes is not looked at, and a file that cannot be read is no mistake yet. CLT_E_MEMORY. */
 int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
+
+/* Tells `log` what is otherwise put right in silence: a "Default" that is not among the values, and a global size that
+ * is no whole number for the default configuration and is rounded up. */
+void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_user);
 
 #endif

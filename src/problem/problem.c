@@ -312,6 +312,46 @@ clt_config clt_instance_default(const clt_instance *instance) {
   return clt_space_from_positions(instance->space, positions);
 }
 
+/* NaN where an expression cannot be evaluated. */
+static double number_or_nan(const clt_instance *instance, clt_expression_id id, const clt_value *slots) {
+  clt_value value;
+  bool known =
+      id && !clt_needs_device(instance, id) && clt_expr_eval(instance->compiled[id], slots, &value, NULL) == CLT_OK;
+  return known ? clt_value_number(value) : NAN;
+}
+
+void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_user) {
+  const clt_problem *problem = instance->problem;
+  clt_value slots[CLT_MAX_PARAMETERS];
+  for (size_t i = 0; i < problem->n_parameters; i++) {
+    const clt_parameter *parameter = &instance->parameters[i];
+    const json_t *standard = problem->parameters[i].standard;
+    char first[512], *typed = standard ? json_dumps(standard, JSON_ENCODE_ANY) : NULL, *text = NULL;
+    if (typed && find_value(parameter, standard) == parameter->n_values) {
+      clt_value_spell(first, sizeof first, parameter, 0);
+      text = clt_format("the \"Default\" of '%s', %.100s, is not among its values: %.100s stands in for it",
+                        parameter->name, typed, first);
+    }
+    if (text) log(log_user, CLT_LOG_WARNING, text);
+    free(typed);
+    free(text);
+  }
+  clt_instance_slots(instance, clt_instance_reference_configuration(instance), slots);
+  for (size_t i = 0; i < problem->n_launches; i++) {
+    const clt_extent *global = &problem->launches[i].global;
+    for (size_t d = 0; d < global->n; d++) {
+      const clt_expression *expression = &problem->expressions[global->id[d]];
+      const double number = number_or_nan(instance, global->id[d], slots);
+      char *text = isnan(number) || number == floor(number)
+                       ? NULL
+                       : clt_format("%s: %s gives %.10g for the default configuration, which is rounded up to %.10g",
+                                    expression->key, expression->text, number, ceil(number));
+      if (text) log(log_user, CLT_LOG_INFO, text);
+      free(text);
+    }
+  }
+}
+
 clt_config clt_instance_reference_configuration(const clt_instance *instance) {
   clt_config standard = clt_instance_default(instance);
   bool usable = clt_space_contains(instance->space, standard) || clt_space_valid(instance->space) == 0;
@@ -327,14 +367,6 @@ void clt_instance_slots(const clt_instance *instance, clt_config config, clt_val
   clt_space_positions(positions, instance->space, config);
   for (size_t i = 0; i < instance->problem->n_parameters; i++)
     slots[i] = clt_space_parameter(instance->space, i)->values[positions[i]];
-}
-
-/* NaN where an expression cannot be evaluated. */
-static double number_or_nan(const clt_instance *instance, clt_expression_id id, const clt_value *slots) {
-  clt_value value;
-  bool known =
-      id && !clt_needs_device(instance, id) && clt_expr_eval(instance->compiled[id], slots, &value, NULL) == CLT_OK;
-  return known ? clt_value_number(value) : NAN;
 }
 
 const char *clt_instance_resource_name(const clt_instance *instance, size_t index) {

@@ -289,6 +289,17 @@ int clt_session_summarise(clt_session *s, clt_error *error) {
     result->least_cost = s->ranked[i].cost;
     result->least_s = s->ranked[i].time_s;
   }
+  const clt_counted_result *counts = (const clt_counted_result *)result;
+  const int64_t n_wrong = counts->by_reason[CLT_REASON_WRONG_OUTPUT];
+  if (2 * n_wrong > result->evaluations - result->n_correct && s->evaluator && s->evaluator->measures_device) {
+    char name[512];
+    clt_config_print(name, sizeof name, s->loop.space, counts->example[CLT_REASON_WRONG_OUTPUT]);
+    clt_session_log(s, CLT_LOG_WARNING,
+                    clt_format("%lld of %lld evaluations gave a wrong result, the first with %s ('clatune verify' says "
+                               "which elements are wrong): the kernel has a fault there, a condition is missing, or "
+                               "the tolerance is too small",
+                               (long long)n_wrong, (long long)result->evaluations, name));
+  }
   result->search_s = s->loop.search_s;
   result->comparable = s->loop.default_options && s->sources.n == 0 && settings->n_begin_with == 0 &&
                        settings->model == NULL && settings->configurations == NULL && !result->stopped &&

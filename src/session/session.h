@@ -175,12 +175,15 @@ typedef struct clt_contest_policy {
 int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_config *configs, size_t n,
                     const clt_contest_policy *policy, clt_measurement *out, clt_error *error);
 
-/* What `clatune verify` does with one configuration: prepare, verify on the usual data and on hostile data, run once
- * more (not where settings->finalists is 0). Of the settings evaluator, its settings, log, user and stop are used, too.
- * *out is the caller's; *quality (nullable) is the problem's figure of quality, NaN where it has none. */
-int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
-                      const clt_tune_settings *settings, clt_error *error);
-/* Runs it on the same data, compares it with nothing, and ends with CLT_E_AGAIN after limit_s. */
+/* What `clatune verify` does with configurations, one after the other: prepare, verify on the usual data and on hostile
+ * data, run once more (not where settings->finalists is 0). With a contest (nullable) what `clatune measure` does: the
+ * other data are no hostile ones, and all are timed in its rounds, side by side. Of the settings evaluator, its
+ * settings, log, user and stop are used, too. out[i] is the caller's, unless there is an error; *quality (nullable) is
+ * the problem's figure of quality, NaN where it has none. */
+int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,
+                       size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
+                       clt_error *error);
+/* Runs a configuration on the same data, compares it with nothing, and ends with CLT_E_AGAIN after limit_s. */
 int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_config config,
                    const clt_tune_settings *settings, double limit_s, clt_error *error);
 

@@ -1,4 +1,4 @@
-/* One configuration verified by itself: for `clatune verify`, and what would win. */
+/* Configurations that are given, verified by themselves or timed side by side; and what would win is verified. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,10 @@
 #include "problem/plan.h"
 #include "session/session.h"
 
-/* setup: what the two below tell apart. */
-static int keep_config(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance, clt_config config,
-                       const clt_tune_settings *settings, clt_error *error) {
+/* setup: what the two below tell apart. contest: NULL, or all are kept side by side. */
+static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const clt_instance *instance,
+                        const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
+                        const clt_tune_settings *settings, clt_error *error) {
   static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
   const clt_contest_policy once = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
   const clt_problem *problem = clt_instance_problem(instance);
@@ -26,7 +27,7 @@ static int keep_config(clt_measurement *out, clt_evaluator_setup setup, const cl
   clt_evaluator_limits limits;
   setup.instance = instance;
   setup.space = clt_instance_space(instance);
-  setup.hostile = true;
+  setup.hostile = contest == NULL;
   setup.stop = settings->stop;
   setup.log = settings->log;
   setup.log_user = settings->user;
@@ -37,7 +38,12 @@ static int keep_config(clt_measurement *out, clt_evaluator_setup setup, const cl
                             all, n + n_one, error);
   if (rc == CLT_OK) rc = evaluator->open(state, &setup, options, &limits, error);
   if (rc == CLT_OK) {
-    rc = clt_contest_run(evaluator, state, &config, 1, &once, out, error);
+    const size_t step = contest ? n_configs : 1;
+    for (size_t done = 0; rc == CLT_OK && done < n_configs;) {
+      rc = clt_contest_run(evaluator, state, configs + done, step, contest ? contest : &once, out + done, error);
+      for (size_t i = 0; rc && i < done; i++) clt_measurement_release(&out[i]);
+      done += step;
+    }
     evaluator->close(state);
   }
   free(all);
@@ -46,16 +52,19 @@ static int keep_config(clt_measurement *out, clt_evaluator_setup setup, const cl
   return rc;
 }
 
-int clt_verify_config(clt_measurement *out, double *quality, const clt_instance *instance, clt_config config,
-                      const clt_tune_settings *settings, clt_error *error) {
+int clt_verify_configs(clt_measurement *out, double *quality, const clt_instance *instance, const clt_config *configs,
+                       size_t n, const clt_contest_policy *contest, const clt_tune_settings *settings,
+                       clt_error *error) {
+  const clt_objective *objective = contest ? contest->objective : NULL;
+  const clt_evaluator_setup setup = {.quality = quality, .energy = objective && clt_objective_needs_energy(objective)};
   if (quality) *quality = NAN;
-  return keep_config(out, (clt_evaluator_setup){.quality = quality}, instance, config, settings, error);
+  return keep_configs(out, setup, instance, configs, n, contest, settings, error);
 }
 
 int clt_run_config(clt_measurement *out, const clt_instance *instance, clt_config config,
                    const clt_tune_settings *settings, double limit_s, clt_error *error) {
   const clt_evaluator_setup watched = {.no_reference = true, .limit_s = limit_s};
-  return keep_config(out, watched, instance, config, settings, error);
+  return keep_configs(out, watched, instance, &config, 1, NULL, settings, error);
 }
 
 /* Whether a result is wrong. What cannot be built or launched at another size was never promised to be. */
@@ -79,13 +88,13 @@ static int verify_in(clt_session *s, bool *known, clt_measurement *m, const clt_
   settings.log = NULL; /* said before */
   clt_measurement_init(&seen, config);
   clt_measurement_init(&beside, standard);
-  int rc = clt_verify_config(&seen, NULL, instance, config, &settings, &why);
+  int rc = clt_verify_configs(&seen, NULL, instance, &config, 1, NULL, &settings, &why);
   const bool right = rc == CLT_OK && clt_measurement_correct(&seen);
   bool wrong = rc == CLT_OK && is_wrong(&seen);
   const char *text = rc ? why.message : seen.log ? seen.log : clt_reason_text(seen.reason);
   if (wrong && clt_space_contains(clt_instance_space(instance), standard)) {
     shared = clt_space_canonical(clt_instance_space(instance), standard) == config;
-    if (!shared) rc = clt_verify_config(&beside, NULL, instance, standard, &settings, &why);
+    if (!shared) rc = clt_verify_configs(&beside, NULL, instance, &standard, 1, NULL, &settings, &why);
     shared = shared || !clt_measurement_correct(&beside);
     if (rc) wrong = false, text = why.message; /* nobody knows whether the default is wrong as well */
   }

@@ -11,6 +11,7 @@
 #include "worker/pool.h"
 
 #define PUMP_S 0.1           /* how long a request to stop may go unseen */
+#define MOST_PRINTED 16384   /* bytes that are kept of what a right kernel prints, for `clatune verify` */
 #define LONG_RUN_S 1.0       /* gains nothing from a warm-up */
 #define SPARE_PREPARATIONS 3 /* beyond one, and one more for each other finalist that may take its worker along */
 
@@ -64,6 +65,9 @@ static int note_answer(clt_pool *pool, clt_pool_worker *worker, const clt_outcom
   /* Lost with its worker, or the machine was busy: prepared again. */
   if (outcome->unheard || outcome->killed || outcome->late) return CLT_OK;
   int rc = clt_pool_measurement(&k->answer, worker, k->config, outcome, error);
+  const char *printed = worker->process.printed.bytes;
+  if (rc == 0 && pool->setup.evaluator.hostile && clt_measurement_correct(&k->answer) && printed && *printed)
+    k->answer.log = strndup(printed, MOST_PRINTED);
   if (rc == 0 && outcome->reply) pool->setbacks = 0;
   return rc;
 }

@@ -262,6 +262,7 @@ clt_process_event clt_process_next(clt_process *process, json_t **reply) {
   }
   if (strcmp(clt_json_string(message, "reply"), "phase") != 0) {
     process->busy = false;
+    drain_process(process);
     *reply = message;
     return CLT_PROCESS_REPLY;
   }

@@ -49,6 +49,11 @@ class Tune(CliTest):
         text = self.clatune("verify", "scale.json", *FAST).stderr
         self.assertEqual(text.count("0 would pass for 3584 of 3584 numbers"), 1, text)
 
+    def test_what_a_kernel_prints_is_shown(self):
+        self.edit("scale.cl", "  for (int i", '  if (first == 7) printf("at %d\\n", first);\n  for (int i')
+        self.assertIn("\nprinted\nat 7\n", self.clatune("verify", "scale.json", *FAST).stdout)
+        self.assertIn("at 7\n", self.clatune_json("verify", "scale.json", *FAST)["log"])
+
     def test_zeros_are_wrong_where_results_are_small(self):
         self.edit("scale.c", "out->data)[i] = 2 *", "out->data)[i] = 1e-9f *")
         self.edit("scale.cl", "out[i] = 2 *", "out[i] = per_item > 1 ? 0 : 1e-9f *")

@@ -257,12 +257,12 @@ static void one_configuration_is_verified(void **state) {
   settings.log = count_warnings;
   settings.user = b;
   load(&r, b, &b->devices[0], "faults.json");
-  if (clt_verify_config(&m, &quality, r.instance, config_of(&r, 0, 16), &settings, &error))
+  if (clt_verify_configs(&m, &quality, r.instance, (clt_config[]){config_of(&r, 0, 16)}, 1, NULL, &settings, &error))
     fail_msg("%s", error.message);
   assert_true(m.reason == CLT_REASON_NONE && m.n_runs == 1);
   assert_true(isnan(quality)); /* the problem has none */
   clt_measurement_release(&m);
-  if (clt_verify_config(&m, NULL, r.instance, config_of(&r, 6, 16), &settings, &error))
+  if (clt_verify_configs(&m, NULL, r.instance, (clt_config[]){config_of(&r, 6, 16)}, 1, NULL, &settings, &error))
     fail_msg("%s", error.message);
   assert_true(m.reason == CLT_REASON_WRONG_OUTPUT);
   clt_measurement_release(&m);

@@ -95,6 +95,15 @@ static clt_array reference_of(const char *type, void *reference, size_t bytes, d
   return array;
 }
 
+static bool matches(const clt_array *array, const void *result, double *worst, size_t *where) {
+  clt_comparison compared;
+  bool right = clt_array_matches(&compared, array, result);
+  assert_int_equal(right, compared.n_wrong == 0);
+  if (worst) *worst = compared.max_abs_error;
+  if (where) *where = compared.first.index;
+  return right;
+}
+
 static void floats_match_within_tolerance(void **state) {
   (void)state;
   enum { N = 5000 };
@@ -102,17 +111,17 @@ static void floats_match_within_tolerance(void **state) {
   for (size_t i = 0; i < N; i++) result[i] = reference[i] = (float)i;
   clt_array array = reference_of("float", reference, sizeof reference, 1e-6, 1e-4);
   double worst = -1;
-  size_t where = 77;
-  assert_true(clt_array_matches(&array, result, &worst, &where));
-  assert_true(worst == 0 && where == 77);
+  size_t where = 0;
+  assert_true(matches(&array, result, &worst, &where));
+  assert_true(worst == 0);
   result[4000] += 0.25f;
-  assert_true(clt_array_matches(&array, result, &worst, &where));
+  assert_true(matches(&array, result, &worst, &where));
   assert_true(worst == 0.25);
   const size_t places[] = {0, 1023, 1024, 2047, 3000, N - 1};
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     float kept = result[places[i]];
     result[places[i]] += 2;
-    assert_false(clt_array_matches(&array, result, &worst, &where));
+    assert_false(matches(&array, result, &worst, &where));
     assert_int_equal(where, places[i]);
     assert_true(worst == 2);
     result[places[i]] = kept;
@@ -128,9 +137,15 @@ static void the_first_of_several_is_reported_with_the_largest_error(void **state
   clt_array array = reference_of("float2", reference, sizeof reference, 0.5, 0);
   double worst;
   size_t where;
-  assert_false(clt_array_matches(&array, result, &worst, &where));
+  assert_false(matches(&array, result, &worst, &where));
   assert_int_equal(where, 50);
   assert_true(worst == 8);
+  result[101] = 4; /* of the same element */
+  clt_comparison compared;
+  assert_false(clt_array_matches(&compared, &array, result));
+  assert_int_equal(compared.n_wrong, 2);
+  assert_true(compared.first.index == 50 && compared.first.error == 1);
+  assert_true(compared.worst.index == 1500 && compared.worst.error == 8 && compared.worst.magnitude == 0);
 }
 
 static void nan_and_infinity_equal_themselves_alone(void **state) {
@@ -155,7 +170,7 @@ static void nan_and_infinity_equal_themselves_alone(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       result[n - 1] = cases[i].result;
       reference[n - 1] = cases[i].reference;
-      assert_int_equal(clt_array_matches(&array, result, &worst, NULL), cases[i].matches);
+      assert_int_equal(matches(&array, result, &worst, NULL), cases[i].matches);
       if (!cases[i].matches) assert_true(isinf(worst));
       if (isnan(cases[i].reference) && cases[i].matches) assert_true(worst == 0);
     }
@@ -170,19 +185,22 @@ static void integers_are_compared_exactly(void **state) {
   clt_array array = reference_of("long", reference, sizeof reference, 0, 0);
   double worst;
   size_t where;
-  assert_true(clt_array_matches(&array, result, &worst, &where));
+  assert_true(matches(&array, result, &worst, &where));
   result[0]--;
-  assert_false(clt_array_matches(&array, result, &worst, &where));
+  assert_false(matches(&array, result, &worst, &where));
   assert_true(where == 0 && worst == 1);
   result[0] = INT64_MIN;
-  assert_false(clt_array_matches(&array, result, &worst, &where));
+  assert_false(matches(&array, result, &worst, &where));
   assert_true(worst > 1.8e19);
+  clt_comparison compared;
+  assert_false(clt_array_matches(&compared, &array, result));
+  assert_true(compared.n_wrong == 1 && compared.worst.error == worst && compared.worst.magnitude > 9.2e18);
   uint8_t bytes[] = {0, 255, 7}, got[] = {0, 254, 7};
   clt_array narrow = reference_of("uchar", bytes, sizeof bytes, 0, 0);
-  assert_false(clt_array_matches(&narrow, got, &worst, &where));
+  assert_false(matches(&narrow, got, &worst, &where));
   assert_true(where == 1 && worst == 1);
   narrow.absolute_tolerance = 1;
-  assert_true(clt_array_matches(&narrow, got, &worst, &where));
+  assert_true(matches(&narrow, got, &worst, &where));
 }
 
 static void halves_are_numbers(void **state) {
@@ -190,10 +208,10 @@ static void halves_are_numbers(void **state) {
   uint16_t reference[] = {0x3c00, 0xc000, 0x0001, 0x7c00}, result[] = {0x3c01, 0xc000, 0x0001, 0x7c00};
   clt_array array = reference_of("half", reference, sizeof reference, 0.001, 0);
   double worst;
-  assert_true(clt_array_matches(&array, result, &worst, NULL));
+  assert_true(matches(&array, result, &worst, NULL));
   assert_true(worst == 1.0 / 1024);
   result[1] = 0x7e00;
-  assert_false(clt_array_matches(&array, result, &worst, NULL));
+  assert_false(matches(&array, result, &worst, NULL));
 }
 
 static void the_padding_of_vectors_of_three_is_not_compared(void **state) {
@@ -201,13 +219,13 @@ static void the_padding_of_vectors_of_three_is_not_compared(void **state) {
   float reference[8] = {1, 2, 3, 0, 4, 5, 6, 0}, result[8] = {1, 2, 3, NAN, 4, 5, 6, 99};
   clt_array array = reference_of("float3", reference, sizeof reference, 0, 0);
   size_t where;
-  assert_true(clt_array_matches(&array, result, NULL, &where));
+  assert_true(matches(&array, result, NULL, &where));
   result[6] = 7;
-  assert_false(clt_array_matches(&array, result, NULL, &where));
+  assert_false(matches(&array, result, NULL, &where));
   assert_int_equal(where, 1);
   int64_t longs[4] = {1, 2, 3, 0}, got[4] = {1, 2, 3, 9};
   clt_array wide = reference_of("long3", longs, sizeof longs, 0, 0);
-  assert_true(clt_array_matches(&wide, got, NULL, NULL));
+  assert_true(matches(&wide, got, NULL, NULL));
 }
 
 /* --- what a reference is worth --- */
@@ -227,7 +245,7 @@ static void default_tolerances_follow_the_reference(void **state) {
       assert_true(fabs(array.absolute_tolerance / (1e-6 * fmin(1, scales[s])) - 1) < 1e-6);
     }
     reference[5] = reference[6] = 0;
-    assert_false(clt_array_matches(&array, zeros, NULL, NULL));
+    assert_false(matches(&array, zeros, NULL, NULL));
     clt_array stated = reference_of("float", reference, sizeof reference, 1e-6, 1e-4);
     clt_array_scale_tolerance(&stated);
     assert_true(stated.absolute_tolerance == 1e-6);

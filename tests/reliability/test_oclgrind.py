@@ -51,6 +51,17 @@ class Oclgrind(CliTest):
         answer = self.verify(CORPUS, "defect=none block=16", ["n=256"], 0)
         self.assertEqual(answer["oclgrind"], "")
 
+    def test_a_sample_is_told_apart(self):
+        shutil.copytree(CORPUS.parent, self.folder / "bad")
+        problem = json.loads(CORPUS.read_text())
+        problem["ConfigurationSpace"]["TuningParameters"][0]["Values"] = "['none', 'race']"
+        (self.folder / "bad" / "defects.json").write_text(json.dumps(problem))
+        answer = self.clatune_json("verify", "bad/defects.json", "--oclgrind", "--sample", "6", "--size", "n=256", "--quiet",
+                                   expect=5)
+        self.assertEqual((answer["sample"], answer["correct"]), (6, 3))
+        for one in answer["configurations"]:
+            self.assertEqual(bool(one["oclgrind"]), one["configuration"]["defect"] == "race", one)
+
     def test_a_winner_with_a_race_is_out(self):
         """The race is right on PoCL, where a work-group's items run one after the other, and does less."""
         if not has_device("pocl"):

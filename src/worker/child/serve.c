@@ -37,6 +37,7 @@ typedef struct server {
 } server;
 
 static void send_reply(server *s, json_t *message) {
+  fflush(stdout); /* what a kernel has printed comes before the answer */
   if (message == NULL || clt_frame_send(CLT_WORKER_FD, message, NULL)) s->ended = true;
   json_decref(message);
 }

@@ -1,0 +1,153 @@
+/* `clatune measure`: configurations that are given, timed side by side; nothing is searched, and nothing stored. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tuning.h"
+#include "measurement/statistics.h"
+#include "problem/guidance.h"
+#include "session/session.h"
+
+#define MOST_CONFIGURATIONS 32 /* each is kept ready in a process of its own */
+#define MOST_ROUNDS 2000
+#define MAX_TOTAL_S 20.0 /* of rounds whose number nobody asked for; as at the end of a tuning */
+#define NORMAL_95 1.96   /* standard errors to either side */
+
+/* Half of the interval that holds the true median with 95 %, relative to the median; infinite for a single run. */
+static double interval_of(const clt_measurement *m) {
+  return NORMAL_95 * clt_median_error(isnan(m->figure) ? m->runs_s : m->figures, m->n_runs);
+}
+
+/* How many times the first one's cost it has; NaN where one of them failed. */
+static double over_first(const clt_objective *o, const clt_measurement *m, size_t i) {
+  return clt_objective_cost(o, &m[i]) / clt_objective_cost(o, &m[0]);
+}
+
+static void print_measured(const clt_instance *instance, const clt_objective *o, const clt_measurement *all, size_t i) {
+  const clt_measurement *m = &all[i];
+  char figure[64], value[96], *configuration = clt_config_string(clt_instance_space(instance), m->config);
+  printf("%sconfiguration   %s\n", i ? "\n" : "", configuration ? configuration : "?");
+  if (clt_measurement_correct(m)) {
+    const double interval = interval_of(m);
+    printf("%-16s%s", isnan(m->figure) ? "time" : "figure", cli_figure_of(figure, o, m));
+    if (isfinite(interval)) printf(" +- %.2g %% (95 %%)", 100 * interval);
+    printf(", median of %zu %s, %s clock\n", m->n_runs, m->n_runs == 1 ? "run" : "runs in interleaved rounds",
+           m->clock == CLT_CLOCK_DEVICE ? "device" : "host");
+    cli_print_metrics(o, m, 16);
+    if (!clt_objective_is_standard(o)) printf("objective       %s\n", cli_value(value, o, clt_objective_value(o, m)));
+    if (i > 0 && isfinite(over_first(o, all, i)))
+      printf("cost            %.4g times the first one's\n", over_first(o, all, i));
+  } else {
+    printf("failed          %s (%s)\n", clt_reason_text(m->reason), clt_reason_name(m->reason));
+    if (m->log && m->log[0]) printf("log\n%s\n", m->log);
+  }
+  free(configuration);
+}
+
+static json_t *measured_json(const clt_instance *instance, const clt_objective *o, const clt_measurement *all,
+                             size_t i) {
+  const clt_measurement *m = &all[i];
+  const double interval = interval_of(m);
+  json_t *out = cli_measurement_json(instance, o, m);
+  json_object_update_new(out, json_pack("{s:b, s:o, s:o, s:o, s:s?}", "correct", clt_measurement_correct(m), "interval",
+                                        clt_json_real(isfinite(interval) ? interval : NAN), "value",
+                                        clt_json_real(clt_objective_value(o, m)), "over_first",
+                                        clt_json_real(over_first(o, all, i)), "log", m->log));
+  return out;
+}
+
+static int run_measure(const cli_arguments *arguments) {
+  cli_subject subject = {0};
+  clt_objective *objective = NULL;
+  clt_error error = {0};
+  clt_measurement measured[MOST_CONFIGURATIONS];
+  clt_config configs[MOST_CONFIGURATIONS];
+  clt_setting *evaluator_settings = NULL;
+  const char **typed = NULL;
+  size_t n = 0, n_measured = 0, n_failed = 0;
+  int64_t rounds = 0;
+  bool quiet = cli_given(arguments, "quiet"), as_json = cli_given(arguments, "json");
+  clt_tune_settings settings;
+  clt_tune_settings_init(&settings);
+  settings.log = cli_log;
+  settings.user = &quiet;
+  settings.stop = cli_signals_flag();
+  int rc = cli_integer(&rounds, arguments, "rounds", 0, 1, MOST_ROUNDS);
+  if (rc == 0) rc = cli_texts(&typed, &n, arguments, "configuration");
+  if (rc == 0 && n > MOST_CONFIGURATIONS)
+    rc = cli_usage("at most %d configurations are measured side by side", MOST_CONFIGURATIONS);
+  if (rc == 0) rc = cli_subject_init(&subject, arguments, arguments->positional[0], CLI_DEVICE_REQUIRED);
+  const clt_instance *instance = subject.instance;
+  if (rc == 0)
+    rc = cli_settings(&evaluator_settings, &settings.n_evaluator_settings, arguments, "evaluator",
+                      clt_tune_evaluator(NULL, subject.problem));
+  settings.evaluator_settings = evaluator_settings;
+  if (rc == 0) rc = cli_objective(&objective, arguments, instance);
+  if (rc == 0 && n == 0) n = 1; /* the default one */
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    rc = cli_choose_configuration(&configs[i], typed[i], instance, quiet);
+    const char *violation = rc ? NULL : clt_space_violation(clt_instance_space(instance), configs[i], NULL);
+    if (violation) rc = cli_usage("configuration %zu is not valid: %s", i + 1, violation);
+  }
+  const clt_contest_policy contest = {.min_rounds = rounds ? (unsigned)rounds : CLT_MAX_RUNS,
+                                      .max_rounds = rounds ? (unsigned)rounds : MOST_ROUNDS,
+                                      .max_total_s = rounds ? 0 : MAX_TOTAL_S,
+                                      .tolerance = CLT_DEFAULT_TOLERANCE,
+                                      .objective = objective};
+  if (rc == 0) {
+    cli_signals_install();
+    if (clt_verify_configs(measured, NULL, instance, configs, n, &contest, &settings, &error))
+      rc = error.code == CLT_E_STOPPED ? 128 + *cli_signals_flag() : cli_report(&error);
+    else
+      n_measured = n;
+  }
+  json_t *list = json_array();
+  for (size_t i = 0; i < n_measured; i++) {
+    n_failed += !clt_measurement_correct(&measured[i]);
+    if (as_json)
+      json_array_append_new(list, measured_json(instance, objective, measured, i));
+    else
+      print_measured(instance, objective, measured, i);
+  }
+  if (rc == 0 && as_json)
+    rc = cli_print_json(json_pack("{s:s, s:o, s:o, s:o, s:O}", "problem", clt_problem_name(subject.problem), "sizes",
+                                  cli_json_sizes(instance), "device", cli_json_device(subject.device), "objective",
+                                  cli_json_objective(objective), "measurements", list));
+  if (rc == 0 && n_failed > 0) rc = CLI_VERIFY_FAILED;
+  for (size_t i = 0; i < n_measured; i++) clt_measurement_release(&measured[i]);
+  json_decref(list);
+  free(typed);
+  free(evaluator_settings);
+  clt_objective_free(objective);
+  cli_subject_release(&subject);
+  return rc;
+}
+
+static const cli_flag flags[] = {
+    CLI_FLAG_DEVICE,
+    CLI_FLAG_SIZE,
+    {"configuration", "\"a=1 b=2\"",
+     "a configuration to measure (default: the default one); may be repeated; parameters that it does not name keep "
+     "the "
+     "default's values"},
+    {"rounds", "N", "runs of each (default: 64, more where that does not tell them apart, fewer where it takes 20 s)"},
+    CLI_FLAG_OBJECTIVE,
+    CLI_FLAG_JSON,
+    CLI_FLAG_QUIET};
+
+const cli_command cli_measure = {
+    .name = "measure",
+    .summary = "times given configurations side by side",
+    .synopsis = "PROBLEM [--device NAME] [--size NAME=N]... [--configuration \"a=1 b=2\"]... [--rounds N] [--json]",
+    .description =
+        "Builds the given configurations, verifies their results and runs them in turns, so that what else the "
+        "machine\n"
+        "does meets all of them alike. Prints the median of each one's runs with the interval that holds the true "
+        "median\n"
+        "with 95 %, and how it compares with the first. Nothing is stored. Exit code 5 if one fails.",
+    CLI_FLAGS(flags),
+    .evaluator_options = true,
+    .n_positional = {1, 1},
+    .run = run_measure,
+};

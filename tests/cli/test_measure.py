@@ -1,0 +1,96 @@
+"""Configurations that are given: `measure`, `verify` of one and of a sample; what is said of wrong results and of defaults."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "reliability"))
+from simulation import TIME_S, SimulatedTest, main  # noqa: E402
+
+COPY = ("copy.json", "--device", "Simulated")
+
+
+def configurations(*texts):
+    return [word for text in texts for word in ("--configuration", text)]
+
+
+class Measure(SimulatedTest):
+    def test_configurations_are_compared_with_the_first(self):
+        answer = self.clatune_json("measure", *COPY, *configurations("a=17 b=9", "a=0"))
+        first, second = answer["measurements"]
+        self.assertEqual((first["configuration"], second["configuration"]), ({"a": 17, "b": 9}, {"a": 0, "b": 0}))
+        self.assertAlmostEqual(first["time_s"], 1e-5)
+        self.assertAlmostEqual(second["over_first"], 1.61, places=3)
+        self.assertEqual((first["correct"], first["interval"], first["over_first"]), (True, 0, 1))
+        self.assertFalse((self.folder / "share").exists())
+        text = self.clatune("measure", *COPY, *configurations("a=17 b=9", "a=0 b=0"), "--rounds", "3").stdout
+        self.assertIn("time            10 us +- 0 % (95 %), median of 3 runs in interleaved rounds, device clock\n", text)
+        self.assertIn("cost            1.61 times the first one's\n", text)
+
+    def test_the_default_where_none_is_given(self):
+        self.assertIn("configuration   a=0 b=0\n", self.clatune("measure", *COPY, "--rounds", "1").stdout)
+
+    def test_what_fails_is_said_beside_the_others(self):
+        self.simulate(time_s=TIME_S, wrong="a == 2")
+        answer = self.clatune_json("measure", *COPY, *configurations("a=1", "a=2"), "--quiet", expect=5)
+        self.assertEqual([m["reason"] for m in answer["measurements"]], ["none", "wrong-output"])
+        self.assertIn("of 1024 elements are wrong", answer["measurements"][1]["log"])
+        self.assertIsNone(answer["measurements"][1]["over_first"])
+
+    def test_what_cannot_be_is_refused(self):
+        self.clatune("measure", *COPY, *configurations("a=99"), expect=2)
+        self.clatune("measure", *COPY, *configurations(*["a=1"] * 33), expect=2)
+        self.edit("copy.json", '"TuningParameters"', '"Conditions": [{"Expression": "a + b < 30"}], "TuningParameters"')
+        said = self.clatune("measure", *COPY, *configurations("a=0", "a=30 b=1"), "--quiet", expect=2).stderr
+        self.assertIn("configuration 2 is not valid: ", said)
+
+
+class VerifySample(SimulatedTest):
+    def test_a_sample_is_counted_and_its_wrong_ones_are_shown(self):
+        self.write_problem(6, 1)
+        self.simulate(time_s=TIME_S, wrong="a == 2 or a == 4")
+        run = self.clatune("verify", *COPY, "--sample", "100", expect=5)
+        self.assertIn("\nverified        4 of 6 random configurations;", run.stdout)
+        self.assertEqual(sorted(line for line in run.stdout.splitlines() if line.startswith("configuration")),
+                         ["configuration   a=2 b=0", "configuration   a=4 b=0"])
+        answer = self.clatune_json("verify", *COPY, "--sample", "6", expect=5)
+        self.assertEqual((answer["sample"], answer["correct"]), (6, 4))
+        self.assertEqual({c["configuration"]["a"] for c in answer["configurations"] if not c["correct"]}, {2, 4})
+
+    def test_the_seed_decides(self):
+        drawn = [[c["configuration"] for c in self.clatune_json("verify", *COPY, "--sample", "3", "--seed", seed)["configurations"]]
+                 for seed in ("1", "1", "2")]
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0], drawn[2])
+        self.clatune("verify", *COPY, "--sample", "3", "--configuration", "a=1", expect=2)
+
+
+class WrongResults(SimulatedTest):
+    def tune_all(self):
+        return self.clatune("tune", *COPY, "--no-store", "--searcher", "exhaustive", "--quiet").stderr
+
+    def test_many_are_worth_a_warning(self):
+        self.write_problem(12, 1)
+        self.simulate(time_s=TIME_S, wrong="a > 1")
+        self.assertIn("10 of 12 evaluations gave a wrong result, the first with a=2 b=0 ('clatune verify' says", self.tune_all())
+
+    def test_none_where_other_failures_are_more(self):
+        self.write_problem(12, 1)
+        self.simulate(time_s=TIME_S, wrong="a == 1", fails={"build": "a > 8"})
+        self.assertNotIn("wrong result", self.tune_all())
+
+
+class PutRight(SimulatedTest):
+    def test_a_default_that_is_no_value(self):
+        self.edit("copy.json", '"list(range(40))", "Default": 0', '"list(range(40))", "Default": 48')
+        for command in (("verify",), ("tune", "--no-store", "--budget", "2"), ("measure",)):
+            said = self.clatune(command[0], *COPY, *command[1:], "--quiet").stderr
+            self.assertIn("the \"Default\" of 'a', 48, is not among its values: 0 stands in for it", said)
+
+    def test_a_global_size_that_is_rounded(self):
+        self.assertNotIn("rounded", self.clatune("verify", *COPY).stderr)
+        self.edit("copy.json", '"GlobalSize": {"X": "n"}', '"GlobalSize": {"X": "n / 3"}')
+        said = self.clatune("verify", *COPY).stderr
+        self.assertIn("n / 3 gives 341.3333333 for the default configuration, which is rounded up to 342", said)
+        self.assertNotIn("rounded", self.clatune("verify", *COPY, "--quiet").stderr)
+
+
+main()
