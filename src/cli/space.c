@@ -28,7 +28,7 @@ static void print_space(const cli_subject *subject, const char *path) {
   const clt_space *space = clt_instance_space(subject->instance);
   uint64_t cartesian = clt_space_cartesian(space), valid = clt_space_valid(space), aliases;
   clt_error error = {0};
-  char time[32];
+  char time[32], why[1000];
   printf("%s: %s\n", path, clt_problem_name(subject->problem));
   printf("  cartesian   %llu configurations of %zu tuning parameters in %zu independent groups\n",
          (unsigned long long)cartesian, clt_space_n_parameters(space), clt_space_n_groups(space));
@@ -36,6 +36,10 @@ static void print_space(const cli_subject *subject, const char *path) {
          cartesian ? 100.0 * (double)valid / (double)cartesian : 0,
          subject->device ? "within the limits of " : "by the problem's conditions alone",
          subject->device ? subject->device->name : "");
+  if (valid == 0) {
+    clt_space_explain_empty(why, sizeof why, space);
+    printf("  none valid  %s\n", why);
+  }
   if (clt_space_has_aliases(space) && clt_space_count_aliases(&aliases, space, &error))
     printf("  aliases     not counted: %s\n", error.message);
   else if (clt_space_has_aliases(space))

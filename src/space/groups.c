@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "space/parts.h"
+#include "space/space.h"
 
 #define FEW_TRIES 4096 /* with a quickly chosen order */
 #define AGAIN 3        /* (not one of the diagram's codes) a constraint must not be split: start again */
@@ -330,4 +331,43 @@ int clt_space_build_groups(clt_space *space, clt_diagram_limits limits, clt_erro
     for (size_t l = 0; l < d->n_levels; l++) space->group_of[d->parameters[l]] = i;
   }
   return CLT_OK;
+}
+
+/* --- why nothing is valid --- */
+
+/* Whether there is still nothing valid with n constraints; false where that takes long to find out. */
+static bool is_empty_with(const clt_space *space, clt_constraint *constraints, size_t n) {
+  clt_space trial = {.parameters = space->parameters,
+                     .weights = space->weights,
+                     .n_parameters = space->n_parameters,
+                     .constraints = constraints,
+                     .n_constraints = n};
+  int rc = clt_space_build_groups(&trial, (clt_diagram_limits){.tries = 1 << 20, .bytes = 1 << 26}, NULL);
+  for (size_t i = 0; i < trial.n_groups; i++) clt_diagram_free(trial.groups[i]);
+  free(trial.groups);
+  return rc == CLT_OK && trial.valid == 0;
+}
+
+void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space) {
+  clt_constraint *left = clt_new_array(space->n_constraints, sizeof *left);
+  size_t n = left ? space->n_constraints : 0;
+  if (n) memcpy(left, space->constraints, n * sizeof *left);
+  for (size_t i = n; i-- > 0;) { /* the last, the device's limits, go first: what an author wrote is nearer to him */
+    const clt_constraint tried = left[i];
+    memmove(&left[i], &left[i + 1], (n - i - 1) * sizeof *left);
+    if (is_empty_with(space, left, n - 1)) {
+      n--;
+      continue;
+    }
+    memmove(&left[i + 1], &left[i], (n - i - 1) * sizeof *left);
+    left[i] = tried;
+  }
+  int used = snprintf(out, capacity, "none of the %llu configurations satisfies the constraints%s",
+                      (unsigned long long)space->cartesian,
+                      n == 1  ? ": "
+                      : n > 1 ? ", of which these exclude each other: "
+                              : "");
+  for (size_t i = 0; i < n && used >= 0 && (size_t)used < capacity; i++)
+    used += snprintf(out + used, capacity - (size_t)used, "%s'%s'", i ? ", " : "", left[i].message);
+  free(left);
 }

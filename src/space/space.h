@@ -107,6 +107,11 @@ int clt_space_new_explicit(clt_space **out, const clt_space_builder *builder, co
  * where origin is not NULL. NULL if it is valid. */
 const char *clt_space_violation(const clt_space *space, clt_config config, clt_constraint_origin *origin);
 
+/* Of a space without valid configurations, the messages of constraints that leave none between them while any one fewer
+ * would; and how to tell people: "none of the 448 configurations satisfies the constraints: ...". out is a text of any
+ * capacity. Counts the space anew for each constraint; one that cannot be done without in a short time stays. */
+void clt_space_explain_empty(char *out, size_t capacity, const clt_space *space);
+
 /* The configurations of ranks first .. first+n-1 (cut at the end); returns how many were written. Far cheaper than n
  * calls of clt_space_at. */
 size_t clt_space_enumerate(const clt_space *space, uint64_t first, size_t n, clt_config *out);

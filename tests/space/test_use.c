@@ -421,6 +421,36 @@ static void a_builder_can_be_used_again(void **state) {
   clt_space_free(second);
 }
 
+static void what_leaves_nothing_valid_is_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *conditions[4], *limit, *reason;
+  } cases[] = {{{"x > 1", "y > x", "x + y > 99", "y < 8"}, NULL, "constraints: 'x + y > 99'"},
+               {{"x > 2", "y > 1", "x * y <= 8", "y > x"}, NULL, "each other: 'x > 2', 'x * y <= 8', 'y > x'"},
+               {{"y > 4", "x >= 2"}, "x * y <= 8", "each other: 'y > 4', 'x >= 2', 'at most 8'"},
+               {{"x * y > 16"}, "x * y <= 16", "each other: 'x * y > 16', 'at most 8'"},
+               {{"x * y > 999", "x > 1"}, "x * y <= 4", "constraints: 'x * y > 999'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_space_builder *builder = new_builder();
+    clt_space *space = NULL;
+    char text[400], cut[20];
+    add(builder, "x", "[1, 2, 4, 8]");
+    add(builder, "y", "[1, 2, 4, 8]");
+    for (size_t k = 0; k < 4 && cases[i].conditions[k]; k++) require(builder, cases[i].conditions[k]);
+    if (cases[i].limit)
+      assert_int_equal(clt_space_builder_constraint(builder, cases[i].limit, CLT_DEVICE_LIMIT, "at most 8", NULL), 0);
+    assert_int_equal(clt_space_new(&space, builder, NULL), 0);
+    clt_space_builder_free(builder);
+    assert_int_equal(clt_space_valid(space), 0);
+    clt_space_explain_empty(text, sizeof text, space);
+    if (strstr(text, cases[i].reason) == NULL) fail_msg("case %zu: %s", i, text);
+    assert_non_null(strstr(text, "none of the 16 configurations"));
+    clt_space_explain_empty(cut, sizeof cut, space);
+    assert_int_equal(strlen(cut), sizeof cut - 1);
+    clt_space_free(space);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sample_has_no_configuration_twice),
@@ -438,6 +468,7 @@ int main(void) {
       cmocka_unit_test(texts_that_do_not_fit_are_refused),
       cmocka_unit_test(the_builder_refuses_what_cannot_be),
       cmocka_unit_test(a_builder_can_be_used_again),
+      cmocka_unit_test(what_leaves_nothing_valid_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
