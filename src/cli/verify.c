@@ -147,9 +147,10 @@ static int print_verdicts(const clt_instance *instance, const verdict *verdicts,
   return rc ? rc : n_right < n ? CLI_VERIFY_FAILED : 0;
 }
 
-/* What may be why a kernel's result is wrong, and builds and runs: the first argument that stands where the kernel has
- * another one of those that it is given. Builds the configuration once more; says nothing where that fails. */
-static void warn_of_order(const clt_instance *instance, clt_config config, bool *quiet) {
+/* What may be why a kernel that builds fails or gives a wrong result: the first argument whose elements have another
+ * size in the kernel, which vectors of numbers may have, or that stands where the kernel has another one of those that
+ * it is given. Builds the configuration once more; says nothing where that fails. */
+static void warn_of_arguments(const clt_instance *instance, clt_config config, bool *quiet) {
   clt_plan *plan = NULL;
   clt_kernel_info *kernels = NULL;
   size_t n = 0;
@@ -162,11 +163,27 @@ static void warn_of_order(const clt_instance *instance, clt_config config, bool 
     if (kernel == kernels + n) continue;
     for (size_t i = 0; !said && i < launch->n_args && i < kernel->n_arguments; i++) {
       const char *expected = kernel->arguments[i].name, *given = plan->args[launch->args[i]].name;
+      const clt_element element = plan->args[launch->args[i]].element;
+      char type[sizeof kernel->arguments[i].type], own[16], text[512];
+      clt_element taken;
       bool elsewhere = false;
+      snprintf(type, sizeof type, "%.*s", (int)strcspn(kernel->arguments[i].type, "* "), kernel->arguments[i].type);
+      if (kernel->arguments[i].address == CLT_ADDRESS_GLOBAL && clt_element_parse(&taken, type) == CLT_OK &&
+          taken.bytes != element.bytes && element.bytes > 1) {
+        clt_element_print(own, element);
+        snprintf(
+            text, sizeof text,
+            "argument %zu of the kernel '%s' is '%s %s', and '%s' has the Type %s: its Size counts elements of %s, "
+            "of %zu bytes each, not of %s, of %zu",
+            i + 1, launch->kernel, kernel->arguments[i].type, expected, given, own, own, element.bytes, type,
+            taken.bytes);
+        cli_log(quiet, CLT_LOG_WARNING, text);
+        said = true;
+        continue;
+      }
       for (size_t j = 0; j < launch->n_args; j++)
         elsewhere = elsewhere || (j != i && strcmp(expected, plan->args[launch->args[j]].name) == 0);
       if (strcmp(expected, given) == 0 || !elsewhere) continue;
-      char text[512];
       snprintf(text, sizeof text,
                "argument %zu of the kernel '%s' is '%s', and it is given '%s': arguments are given in the order in "
                "which they stand in the problem file, whatever they are called",
@@ -237,7 +254,7 @@ static int run_verify(const cli_arguments *arguments) {
   size_t wrong = 0; /* the first */
   while (rc == 0 && wrong < n && clt_measurement_correct(&verdicts[wrong].m)) wrong++;
   if (rc == 0 && wrong < n && verdicts[0].violation == NULL && !clt_problem_is_command(subject.problem))
-    warn_of_order(instance, configs[wrong], &quiet);
+    warn_of_arguments(instance, configs[wrong], &quiet);
   if (rc == 0) rc = print_verdicts(instance, verdicts, n, quality, is_sample, cli_given(arguments, "json"));
   for (size_t i = 0; verdicts && i < n; i++) {
     clt_measurement_release(&verdicts[i].m);

@@ -95,6 +95,7 @@ static int opencl_open(void *state, const clt_evaluator_setup *setup, const void
   if (rc) return rc;
   if (setup->no_reference) json_object_set_new(open, "reference", json_false());
   clt_device_lock_key(device, lock_key, sizeof lock_key);
+  if (setup->log) clt_warn_unused(instance, setup->log, setup->log_user);
   if (setup->log && !setup->no_reference && clt_instance_reference_kind(instance) == CLT_REFERENCE_DEFAULT) {
     char configuration[512], text[700];
     clt_config right = clt_instance_reference_configuration(instance);

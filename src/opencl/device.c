@@ -235,7 +235,7 @@ int clt_opencl_devices(clt_device_info **out, size_t *n, clt_error *error) {
 
 /* --- the kernels of a program and their arguments --- */
 
-static bool read_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
+bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint i) {
   cl_kernel_arg_address_qualifier address = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
   cl_kernel_arg_type_qualifier qualifiers = 0;
@@ -267,7 +267,7 @@ static int read_kernel(clt_kernel_info *out, cl_kernel kernel, cl_device_id devi
   clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof local, local, NULL);
   for (int d = 0; d < 3; d++) out->local_size[d] = local[d];
   for (cl_uint i = 0; i < n; i++)
-    if (!read_argument(&out->arguments[out->n_arguments++], kernel, i))
+    if (!clt_cl_argument(&out->arguments[out->n_arguments++], kernel, i))
       return clt_fail(error, CLT_E_UNSUPPORTED,
                       "the driver does not say what the arguments of kernel '%s' are; try another device", out->name);
   return CLT_OK;
@@ -281,7 +281,7 @@ int clt_opencl_inspect(clt_kernel_info **out, size_t *n_out, int platform_index,
   clt_kernel_info *infos = NULL;
   cl_uint n = 0;
   cl_int status = CL_SUCCESS;
-  char *all = clt_format("%s -cl-kernel-arg-info", options);
+  char *all = clt_format("%s" CLT_ARGUMENT_OPTION, options);
   int rc = all ? clt_executor_new(&executor, platform_index, device_index, error) : clt_fail_memory(error);
   if (rc) goto done;
   program = clCreateProgramWithSource(executor->context, 1, &text, NULL, &status);

@@ -27,6 +27,9 @@ int clt_reject_cl(clt_measurement *m, clt_reason reason, cl_int status, const ch
 
 /* The device at a place ("P:D" of clt_opencl_devices). CLT_E_DEVICE. */
 int clt_cl_find(cl_device_id *out, int platform_index, int device_index, clt_error *error);
+/* An argument of a kernel that was built with CLT_ARGUMENT_OPTION; false: the driver does not say. */
+#define CLT_ARGUMENT_OPTION " -cl-kernel-arg-info"
+bool clt_cl_argument(clt_kernel_argument *out, cl_kernel kernel, cl_uint index);
 /* What a device is. What the driver does not know is left empty; the indices are -1 for a sub-device. */
 int clt_cl_describe(clt_device_info *out, cl_device_id device, clt_error *error);
 

@@ -86,6 +86,73 @@ static int check_plan(const clt_executor *executor, const clt_plan *plan, clt_me
   return CLT_OK;
 }
 
+static bool is_real(clt_element element) { return element.base >= CLT_ELEMENT_HALF; }
+
+/* Whether a kernel's argument takes what the problem gives it. Vectors of numbers of the same kind may be taken for
+ * each other (float for float4*), bytes for anything, and memory that nobody fills or compares is what the kernel makes
+ * of it. A type that is no OpenCL one, of a typedef or a struct, is not looked at. */
+static bool takes_argument(const clt_kernel_argument *taken, const clt_plan_arg *given) {
+  size_t length = strcspn(taken->type, "*");
+  const bool pointer = strchr(taken->type, '*') != NULL;
+  const char *image = given->kind == CLT_ARG_IMAGE2D   ? "image2d"
+                      : given->kind == CLT_ARG_IMAGE3D ? "image3d"
+                                                       : "image1d_buffer";
+  char type[sizeof taken->type];
+  clt_element element;
+  while (length && taken->type[length - 1] == ' ') length--;
+  snprintf(type, sizeof type, "%.*s", (int)length, taken->type);
+  if (clt_arg_is_image(given->kind)) {
+    const bool known = taken->reads_image || taken->writes_image;
+    return clt_starts_with(type, image) && (!known || (given->access != CLT_READ_ONLY && taken->writes_image) ||
+                                            (given->access != CLT_WRITE_ONLY && taken->reads_image));
+  }
+  if (given->kind == CLT_ARG_SAMPLER) return strcmp(type, "sampler_t") == 0;
+  if (clt_starts_with(type, "image") || strcmp(type, "sampler_t") == 0) return false;
+  if (given->kind == CLT_ARG_LOCAL) return taken->address == CLT_ADDRESS_LOCAL;
+  const bool known = clt_element_parse(&element, type) == CLT_OK;
+  if (given->kind == CLT_ARG_SCALAR)
+    return taken->address == CLT_ADDRESS_PRIVATE && !pointer &&
+           (!known || (element.bytes == given->element.bytes && is_real(element) == is_real(given->element)));
+  if (pointer && taken->address == CLT_ADDRESS_PRIVATE) return true; /* there is none: the driver does not say */
+  if (taken->address != CLT_ADDRESS_GLOBAL && taken->address != CLT_ADDRESS_CONSTANT) return false;
+  const bool filled = given->has_data || given->verified;
+  const bool bytes = given->element.base <= CLT_ELEMENT_UCHAR || (known && element.base <= CLT_ELEMENT_UCHAR);
+  if (!known || bytes || !filled) return true;
+  return is_real(element) || is_real(given->element) ? element.base == given->element.base : true;
+}
+
+/* Says at which place of the problem file which argument does not fit. */
+static int check_arguments(cl_kernel kernel, const clt_plan *plan, const clt_plan_launch *launch, clt_measurement *m) {
+  static const char *const kinds[] = {
+      "a scalar of type ", "a vector of ",   "a vector of ", "local memory",
+      "a 2D image of ",    "a 3D image of ", "a sampler",    "an image that is a vector of "};
+  static const char *const addresses[] = {"global ", "constant ", "local ", ""};
+  static const char *const accesses[] = {"ReadOnly", "WriteOnly", "ReadWrite"};
+  for (cl_uint i = 0; i < launch->n_args; i++) {
+    const clt_plan_arg *given = &plan->args[launch->args[i]];
+    clt_kernel_argument taken = {.name = ""};
+    char element[16] = "", message[800], text[1600];
+    bool elsewhere = false;
+    if (!clt_cl_argument(&taken, kernel, i)) return CLT_OK; /* the driver does not say */
+    if (takes_argument(&taken, given)) continue;
+    for (size_t j = 0; j < launch->n_args; j++)
+      elsewhere = elsewhere || (j != i && strcmp(taken.name, plan->args[launch->args[j]].name) == 0);
+    if (given->kind != CLT_ARG_LOCAL && given->kind != CLT_ARG_SAMPLER) clt_element_print(element, given->element);
+    const bool image = clt_arg_is_image(given->kind);
+    snprintf(message, sizeof message, "argument %u of the kernel '%s' is '%s%s%s %s', and it is given '%s', %s%s%s%s%s",
+             i + 1, launch->kernel, addresses[strchr(taken.type, '*') ? taken.address : CLT_ADDRESS_PRIVATE],
+             !strstr(taken.type, "image")               ? ""
+             : taken.writes_image && !taken.reads_image ? "write_only "
+                                                        : "read_only ",
+             taken.type, taken.name, given->name, kinds[given->kind], element, image ? " of AccessType " : "",
+             image ? accesses[given->access] : "",
+             elsewhere ? "; arguments are given in the order in which they stand in the problem file" : "");
+    clt_plan_locate(text, sizeof text, plan, given->key, message);
+    return clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
+  }
+  return CLT_OK;
+}
+
 /* After building, before arguments are set: drivers differ in whether they count local arguments. */
 static int check_kernels(const clt_program *program, const clt_executor *executor, const clt_plan *plan,
                          clt_measurement *m) {
@@ -97,9 +164,15 @@ static int check_kernels(const clt_program *program, const clt_executor *executo
     size_t max_work_items = 0, required[3] = {0};
     cl_uint n_args = 0;
     cl_int status = clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof n_args, &n_args, NULL);
-    if (status == CL_SUCCESS && n_args != launch->n_args)
-      return clt_reject(m, CLT_REASON_LAUNCH, "'%s' has %u parameters, but %zu arguments are given", launch->kernel,
-                        n_args, launch->n_args);
+    if (status == CL_SUCCESS && n_args != launch->n_args) {
+      char message[400], text[1200];
+      snprintf(message, sizeof message, "'%s' has %u parameters, but %zu arguments are given", launch->kernel, n_args,
+               launch->n_args);
+      clt_plan_locate(text, sizeof text, plan, launch->key, message);
+      return clt_reject(m, CLT_REASON_ARGUMENTS, "%s", text);
+    }
+    int rc = check_arguments(kernel, plan, launch, m);
+    if (rc) return rc;
     clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local_bytes, &local_bytes, NULL);
     local_bytes += local_argument_bytes(plan, launch);
     if (local_bytes > executor->info.local_memory_bytes)
@@ -186,7 +259,8 @@ int clt_program_build(clt_program *out, clt_executor *executor, const clt_plan *
   bool reduced = executor->declarations != NULL, gave_up = false;
   while (rc == CLT_OK) {
     char *source = reduced ? clt_declarations_prepend(executor->declarations, text, plan->options) : strdup(text);
-    char *options = clt_format("%s%s", plan->options ? plan->options : "", reduced ? CLT_DECLARATIONS_OPTION : "");
+    char *options = clt_format("%s" CLT_ARGUMENT_OPTION "%s", plan->options ? plan->options : "",
+                               reduced ? CLT_DECLARATIONS_OPTION : "");
     if (source && options) {
       const char *sources[] = {source};
       built.program = clCreateProgramWithSource(executor->context, 1, sources, NULL, &status);

@@ -1,4 +1,6 @@
 /* The kernel's text with what it includes, and the store's key of an instance, which depends on it. */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,6 +61,8 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error) {
 typedef struct includes {
   clt_words folders, pending; /* pending: files that are still to be hashed, the next one last */
   clt_map seen;               /* hashes of paths */
+  const clt_problem *problem; /* NULL, or: */
+  bool *used;                 /* which tuning parameters' values are read */
 } includes;
 
 /* A name of n bytes: where it means a file, from a folder (NULL: none) or from one of the others, that is pending. */
@@ -80,6 +84,38 @@ static int find_files(includes *state, const char *folder, const char *text, siz
   return rc;
 }
 
+static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Whether a text without comments reads the value of a macro. -D defines every parameter, so that whether one is
+ * defined is no question, and a definition of it is not reached. */
+static bool reads_value(const char *text, const char *name) {
+  static const char *const others[] = {"define", "undef", "ifdef", "ifndef", "defined"};
+  const size_t n = strlen(name);
+  for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+    const char *end = at;
+    bool other = false;
+    if ((at > text && in_name(at[-1])) || in_name(at[n])) continue;
+    while (end > text && strchr(" \t(", end[-1])) end--;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+      const size_t length = strlen(others[i]);
+      const char *before = end - length;
+      other =
+          other || ((size_t)(end - text) > length && strncmp(before, others[i], length) == 0 && !in_name(before[-1]));
+    }
+    if (!other) return true;
+  }
+  return false;
+}
+
+static int note_used(includes *state, const char *text, clt_error *error) {
+  char *plain = clt_plain_source(text);
+  if (plain == NULL) return clt_fail_memory(error);
+  for (size_t i = 0; i < state->problem->n_parameters; i++)
+    state->used[i] = state->used[i] || reads_value(plain, state->problem->parameters[i].name);
+  free(plain);
+  return CLT_OK;
+}
+
 /* A file of bytes names no others. */
 static int hash_text(clt_hasher *hasher, includes *state, const char *path, const char *folder, clt_error *error) {
   const size_t n_before = state->pending.n;
@@ -89,6 +125,7 @@ static int hash_text(clt_hasher *hasher, includes *state, const char *path, cons
   if (rc) return rc;
   const bool binary = memchr(text, 0, n_bytes);
   binary ? clt_hasher_add(hasher, text, n_bytes) : clt_hasher_add_text(hasher, text);
+  if (state->used && !binary) rc = note_used(state, text, error);
   bool continues = false; /* the line before ends with a backslash */
   for (const char *line = text, *end; rc == CLT_OK && !binary && *line; line = end + (*end == '\n')) {
     end = line + strcspn(line, "\n");
@@ -153,6 +190,7 @@ typedef struct key {
   clt_hasher *hasher;
   clt_error *error;
   int rc;
+  bool *used; /* clt_warn_unused's; else NULL */
 } key;
 
 static void add_text(key *k, const char *text) { clt_hasher_add_text(k->hasher, text ? text : ""); }
@@ -187,7 +225,7 @@ static void add_kernel(key *k, const char *file, const clt_compiler_option *more
   const clt_problem *problem = k->problem;
   const char *const bases[] = {".", problem->folder};
   struct stat status;
-  includes state = {0};
+  includes state = {.problem = problem, .used = k->used};
   clt_words words = {0};
   if (k->rc) return;
   char *path = clt_kernel_path(problem, file), *folder = path ? clt_path_folder(path) : NULL;
@@ -220,6 +258,31 @@ static void add_kernel(key *k, const char *file, const clt_compiler_option *more
   clt_words_free(words.all);
   free(folder);
   free(path);
+}
+
+void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user) {
+  const clt_problem *problem = instance->problem;
+  key k = {.instance = instance, .problem = problem, .hasher = clt_hasher_new()};
+  k.used = clt_new_array(problem->n_parameters, sizeof *k.used);
+  if (k.used == NULL || k.hasher == NULL) k.rc = CLT_E_MEMORY;
+  add_kernel(&k, problem->kernel_file, NULL, 0);
+  for (size_t p = 0; k.rc == CLT_OK && p < problem->n_parameters; p++) {
+    const char *name = problem->parameters[p].name;
+    bool used = k.used[p] || instance->parameters[p].n_values < 2;
+    for (clt_expression_id id = 1; id <= problem->n_expressions; id++)
+      used = used || reads_value(problem->expressions[id].text, name);
+    for (size_t i = 0; i < problem->n_options; i++) used = used || reads_value(problem->options[i].text, name);
+    if (used) continue;
+    char text[700];
+    snprintf(
+        text, sizeof text,
+        "the tuning parameter '%.200s' changes nothing: neither '%.200s' nor an expression of the problem file reads "
+        "its value; it multiplies the space by %zu",
+        name, problem->kernel_file, instance->parameters[p].n_values);
+    log(user, CLT_LOG_WARNING, text);
+  }
+  clt_hasher_free(k.hasher);
+  free(k.used);
 }
 
 /* path NULL: none. */

@@ -310,7 +310,7 @@ bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_l
 /* Whether an expression reads a device where the instance has none. */
 bool clt_needs_device(const clt_instance *instance, clt_expression_id id);
 
-/* Adds the device's limits to a space under construction (limits.c). */
+/* Adds what launches need and the device's limits to a space under construction (limits.c). */
 int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt_error *error);
 
 /* --- files of the kernel (key.c) --- */
@@ -327,8 +327,6 @@ int clt_hash_with_includes(clt_hasher *hasher, const char *path, const char *fol
 
 /* A value as a number of an element's base type, saturated. */
 void clt_store_number(void *at, clt_element_base base, double number);
-
-void clt_element_print(char out[16], clt_element element); /* "float4" */
 
 /* Content of a logical array. call carries the arrays and scalars that a module's function may read. */
 int clt_fill_array(const clt_instance *instance, const clt_fill *fill, const clt_array *array, void *data,

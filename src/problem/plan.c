@@ -155,6 +155,7 @@ static void plan_argument(clt_calculation *c, const clt_argument *argument, clt_
   clt_plan_arg *out = &plan->args[plan->n_args++];
   *out = argument->plan;
   out->name = copy_text(c, argument->name);
+  out->key = argument->key;
   for (size_t d = 0; d < 3; d++) out->extent[d] = 1;
   if (out->kind == CLT_ARG_SAMPLER) return;
   out->bytes = out->element.bytes;
@@ -195,7 +196,7 @@ bool clt_plan_launch_sizes(clt_plan_launch *out, clt_calculation *c, const clt_l
   if (runs && launch->repeat) repeat = clt_evaluate_count(c, launch->repeat, 0);
   if (repeat > MAX_REPEAT) FAIL_AT(c, launch->key, CLT_E_RANGE, "repeats %zu times", repeat);
   if (c->rc || !runs || repeat == 0) return false;
-  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1};
+  *out = (clt_plan_launch){.repeat = (unsigned)repeat, .together = 1, .key = launch->key};
   plan_sizes(c, launch, out);
   return c->rc == CLT_OK;
 }
@@ -260,8 +261,8 @@ static void plan_reference(clt_calculation *c, clt_plan *plan) {
   plan->launches = new_array(c, 1, sizeof *plan->launches);
   if (c->rc) return;
   plan->n_launches = 1;
-  plan->launches[0] =
-      (clt_plan_launch){.repeat = 1, .kernel = copy_text(c, launch->kernel), .args = new_array(c, n, sizeof(size_t))};
+  plan->launches[0] = (clt_plan_launch){
+      .repeat = 1, .kernel = copy_text(c, launch->kernel), .key = launch->key, .args = new_array(c, n, sizeof(size_t))};
   for (size_t i = 0; c->rc == CLT_OK && launch->all_args && i < problem->n_arguments; i++)
     if (clt_problem_entries(problem, problem->arguments[i].name).first == &problem->arguments[i])
       plan_reference_argument(c, problem->arguments[i].name, plan);
@@ -280,6 +281,7 @@ static int make_plan(clt_plan **out, const clt_instance *instance, clt_config co
   if (plan == NULL) return clt_fail_memory(error);
   clt_instance_slots(instance, of_reference ? clt_instance_default(instance) : config, slots);
   plan->config = config;
+  plan->problem = instance->problem;
   (of_reference ? plan_reference : plan_configuration)(&c, plan);
   if (c.rc == CLT_OK)
     *out = plan;
@@ -298,6 +300,15 @@ int clt_plan_new_reference(clt_plan **out, const clt_instance *instance, clt_err
   if (instance->problem->reference.kind != CLT_REFERENCE_KERNEL)
     return clt_fail(error, CLT_E_NOT_FOUND, "the problem has no reference kernel");
   return make_plan(out, instance, CLT_CONFIG_NONE, error);
+}
+
+void clt_plan_locate(char *out, size_t capacity, const clt_plan *plan, const char *key, const char *message) {
+  clt_error error = {0};
+  if (plan->problem && key)
+    clt_key_fail(&plan->problem->source, key, CLT_E_FORMAT, &error, "%s", message);
+  else
+    clt_fail(&error, CLT_E_FORMAT, "%s", message);
+  clt_error_format(out, capacity, &error);
 }
 
 void clt_plan_free(clt_plan *plan) {

@@ -1,5 +1,5 @@
 /* problem/plan.h - everything that running one configuration takes, with all expressions evaluated: what src/opencl
- * executes. A plan owns its memory and refers to nothing else, so that it outlives its instance. */
+ * executes. A plan owns its memory and refers to nothing else but its problem, so that it outlives its instance. */
 #ifndef CLT_PROBLEM_PLAN_H
 #define CLT_PROBLEM_PLAN_H
 
@@ -45,6 +45,7 @@ typedef struct clt_element {
 } clt_element;
 
 int clt_element_parse(clt_element *out, const char *name); /* CLT_E_FORMAT if it is no such type */
+void clt_element_print(char out[16], clt_element element); /* "float4" */
 size_t clt_element_base_bytes(clt_element_base base);
 void clt_store_value(void *at, clt_element_base base, clt_value value); /* one component, converted */
 
@@ -57,6 +58,7 @@ typedef enum clt_image_channel { CLT_CHANNEL_NATIVE, CLT_CHANNEL_NORMALISED } cl
  * its content is the logical array in the middle and the border around it. */
 typedef struct clt_plan_arg {
   char *name;
+  const char *key; /* of its entry in the problem file, the problem's; NULL: none */
   clt_arg_kind kind;
   clt_access access;
   clt_element element;
@@ -74,6 +76,7 @@ typedef struct clt_plan_arg {
 
 typedef struct clt_plan_launch {
   char *kernel;
+  const char *key; /* as of an argument */
   unsigned n_dimensions;
   size_t global[3]; /* in work-items, OpenCL's way, a multiple of local where that is given */
   size_t local[3];
@@ -94,7 +97,11 @@ typedef struct clt_plan {
   size_t n_args;
   clt_plan_launch *launches;
   size_t n_launches;
+  const clt_problem *problem; /* for clt_plan_locate; NULL: none */
 } clt_plan;
+
+/* A mistake at a key of the plan's problem, with file, line and key where there are such. */
+void clt_plan_locate(char *out, size_t capacity, const clt_plan *plan, const char *key, const char *message);
 
 /* As clt_instance_options, but without the -D of problem parameters. */
 int clt_instance_options_without_sizes(char **out, const clt_instance *instance, clt_config config, clt_error *error);
@@ -145,5 +152,9 @@ int clt_problem_check_defines(const clt_problem *problem, clt_error *error);
 /* Tells `log` what is otherwise put right in silence: a "Default" that is not among the values, and a global size that
  * is no whole number for the default configuration and is rounded up. */
 void clt_instance_warn(const clt_instance *instance, clt_log_fn log, void *log_user);
+
+/* Warns of tuning parameters whose value neither the kernel's file, nor what it includes, nor an expression of the
+ * problem file reads ("#ifdef" reads none). Says nothing where a file cannot be read. */
+void clt_warn_unused(const clt_instance *instance, clt_log_fn log, void *user);
 
 #endif

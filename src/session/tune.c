@@ -343,9 +343,11 @@ static int open_session(clt_session *s, clt_error *error) {
   if (l->space == NULL) return clt_fail(error, CLT_E_ARGUMENT, "a session needs a problem, a space or a recording");
   s->result->cartesian = clt_space_cartesian(l->space);
   s->result->valid = clt_space_valid(l->space);
-  if (s->result->valid == 0)
-    return clt_fail(error, CLT_E_NO_VALID, "none of the %llu configurations satisfies the constraints",
-                    (unsigned long long)s->result->cartesian);
+  if (s->result->valid == 0) {
+    char why[1000];
+    clt_space_explain_empty(why, sizeof why, l->space);
+    return clt_fail(error, CLT_E_NO_VALID, "%s", why);
+  }
   rc = instance              ? clt_objective_new(&l->objective, instance, settings->objective, error)
        : settings->recording ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
                              : clt_objective_new_for(&l->objective, l->space, NULL, 0, settings->objective, error);
@@ -414,7 +416,12 @@ int clt_session_search(clt_session *s, clt_error *error) {
       if (error && error->code == 0) *error = failure;
       return rc;
     }
-    rc = clt_loop_answer(&s->loop, &m, error);
+    /* A mistake in the problem file that all configurations share; nothing has run. */
+    if (m.reason == CLT_REASON_ARGUMENTS && s->first != CLT_CONFIG_NONE &&
+        m.config == clt_space_canonical(s->loop.space, s->first))
+      rc = clt_fail(error, CLT_E_FORMAT, "%.900s", m.log ? m.log : clt_reason_text(m.reason));
+    else
+      rc = clt_loop_answer(&s->loop, &m, error);
     clt_measurement_release(&m);
     if (rc) return rc;
   }

@@ -34,6 +34,44 @@ class Messages(CliTest):
         self.assertIn("there is no kernel 'something_else'; the file has 'scale'", log)
         self.assertNotIn("did you mean", log)
 
+    def test_arguments_that_do_not_fit_the_kernel_end_a_tuning_before_anything_runs(self):
+        self.edit("scale.json", '{"Name": "in", "Type": "float"', '{"Name": "in", "Type": "int"')
+        wrong = ("scale.json:20: KernelSpecification.Arguments[0]: argument 1 of the kernel 'scale' is 'global float* in', and it is "
+                 "given 'in', a vector of int")
+        run = self.clatune("tune", "scale.json", *POCL, "--store", "s.sqlite", expect=1)
+        self.assertIn(wrong, run.stderr)
+        self.assertNotIn("evaluations", run.stdout)
+        verdict = self.clatune_json("verify", "scale.json", *POCL, expect=5)
+        self.assertEqual(verdict["reason"], "arguments")
+        self.assertIn(wrong, verdict["log"])
+
+    def test_elements_of_another_size_are_allowed_and_named_where_the_result_is_wrong(self):
+        self.edit("scale.cl", "__global const float *in,", "__global const float2 *in,")
+        self.edit("scale.cl", "2 * in[i]", "2 * in[i / 2].x")
+        said = self.clatune("verify", "scale.json", *POCL, expect=5).stderr
+        self.assertIn("argument 1 of the kernel 'scale' is 'float2* in', and 'in' has the Type float: its Size counts elements of "
+                      "float, of 4 bytes each, not of float2, of 8", said)
+        self.edit("scale.cl", "in[i / 2].x", "(i % 2 ? in[i / 2].y : in[i / 2].x)")
+        self.assertNotIn("argument", self.clatune("verify", "scale.json", *POCL).stderr)
+
+    def test_so_does_one_of_the_reference_kernel(self):
+        (self.folder / "naive.cl").write_text("kernel void naive(global const int *in, global float *out) {}\n")
+        self.edit("scale.json", '"Reference": {"Module": "scale.c", "Function": "scale",',
+                  '"Reference": {"KernelFile": "naive.cl", "KernelName": "naive", "GlobalSize": "n"}, "// ": {')
+        said = self.clatune("tune", "scale.json", *POCL, "--no-store", expect=1).stderr
+        self.assertIn("the reference cannot be computed, the kernel takes other arguments than it is given: ", said)
+        self.assertIn("argument 1 of the kernel 'naive' is 'global int* in', and it is given 'in', a vector of float", said)
+
+    def test_a_parameter_that_changes_nothing_and_what_leaves_nothing_are_said(self):
+        self.edit("scale.json", '{"Name": "fault",', '{"Name": "USE_CONST", "Values": [0, 1]}, {"Name": "fault",')
+        said = self.clatune("verify", "scale.json", *POCL).stderr
+        self.assertIn("the tuning parameter 'USE_CONST' changes nothing: neither 'scale.cl' nor", said)
+        self.assertNotIn("'block'", said)
+        self.edit("scale.json", '"block * per_item <= 128"', '"block * per_item > 9999"')
+        why = "none of the 48 configurations satisfies the constraints: 'block * per_item > 9999'"
+        self.assertIn(why, self.clatune("tune", "scale.json", *POCL, "--no-store", expect=4).stderr)
+        self.assertIn(why, self.clatune("space", "scale.json").stdout)
+
     def test_a_dry_run_of_init_writes_nothing(self):
         (self.folder / "my.cl").write_text("kernel void my(global float *x) { x[get_global_id(0)] = 1; }\n")
         self.assertIn('"KernelName": "my"', self.clatune("init", "my.cl", "--dry-run", *POCL).stdout)

@@ -155,12 +155,78 @@ static void a_missing_kernel_is_a_compile_error(void **state) {
   bench_expect_log(b, "'other'");
 }
 
-static void wrong_arguments_are_a_launch_failure(void **state) {
+static void too_few_arguments_are_found_before_the_launch(void **state) {
   bench *b = *state;
   scale_problem(b, right);
   b->launches[0].n_args = 1;
-  bench_prepare(b, CLT_REASON_LAUNCH);
+  bench_prepare(b, CLT_REASON_ARGUMENTS);
   bench_expect_log(b, "2 parameters, but 1 arguments");
+}
+
+/* A vector of float, an int and local memory are given. */
+static void arguments_are_held_against_the_signature(void **state) {
+  bench *b = *state;
+  static const struct {
+    const char *signature, *log; /* log NULL: it fits */
+  } cases[] = {
+      {"global float *a, int n, local float *t", NULL},
+      {"global const float4 *restrict a, uint n, local float4 *t", NULL},
+      {"constant float *a, int n, local int *t", NULL},
+      {"global uchar *a, const int n, local float *t", NULL},
+      {"global real *a, number n, local float *t", NULL},
+      {"global int *a, int n, local float *t",
+       "argument 1 of the kernel 'f' is 'global int* a', and it is given 'in', a vector of float"},
+      {"int n, global float *in, local float *t",
+       "argument 1 of the kernel 'f' is 'int n', and it is given 'in', a vector of float; arguments are given in the order"},
+      {"local float *a, int n, local float *t", "argument 1 of the kernel 'f' is 'local float* a'"},
+      {"global float *a, float n, local float *t", "argument 2 of the kernel 'f' is 'float n', and it is given 'n', a scalar of type int"},
+      {"global float *a, long n, local float *t", "argument 2 of the kernel 'f' is 'long n'"},
+      {"global float *a, int4 n, local float *t", "argument 2 of the kernel 'f' is 'int4 n'"},
+      {"global float *a, global int *n, local float *t", "argument 2 of the kernel 'f' is 'global int* n'"},
+      {"global float *a, int n, global float *t", "argument 3 of the kernel 'f' is 'global float* t', and it is given 'local', local memory"},
+      {"read_only image2d_t a, int n, local float *t", "argument 1 of the kernel 'f' is 'read_only image2d_t a', and it is given 'in', a vector of float"},
+      {"global float *a, int n, sampler_t t", "argument 3 of the kernel 'f' is 'sampler_t t'"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char source[300];
+    bool image = strstr(cases[i].signature, "image") || strstr(cases[i].signature, "sampler");
+    if (image && !clt_executor_device(b->executor)->images) continue;
+    bench_reset(b);
+    snprintf(source, sizeof source, "typedef float real;\ntypedef int number;\nkernel void f(%s) {}\n", cases[i].signature);
+    bench_source(b, source, "");
+    bench_buffer(b, "in", "float", CLT_READ_ONLY, 16, 1, 1);
+    bench_int(b, "n", 3);
+    bench_local(b, 64);
+    bench_launch(b, "f", 16, 4);
+    memset(bench_input(b, "in"), 0, 64);
+    bench_prepare(b, cases[i].log ? CLT_REASON_ARGUMENTS : CLT_REASON_NONE);
+    if (cases[i].log) bench_expect_log(b, cases[i].log);
+  }
+}
+
+static void images_are_held_against_the_signature(void **state) {
+  bench *b = *state;
+  static const struct {
+    const char *signature;
+    clt_arg_kind kind;
+    clt_access access;
+    bool fits;
+  } cases[] = {{"read_only image2d_t i", CLT_ARG_IMAGE2D, CLT_READ_ONLY, true},
+               {"write_only image2d_t i", CLT_ARG_IMAGE2D, CLT_WRITE_ONLY, true},
+               {"write_only image2d_t i", CLT_ARG_IMAGE2D, CLT_READ_ONLY, false},
+               {"read_only image2d_t i", CLT_ARG_IMAGE2D, CLT_WRITE_ONLY, false},
+               {"read_only image3d_t i", CLT_ARG_IMAGE2D, CLT_READ_ONLY, false},
+               {"global float4 *i", CLT_ARG_IMAGE2D, CLT_READ_ONLY, false},
+               {"float4 i", CLT_ARG_IMAGE2D, CLT_READ_ONLY, false}};
+  if (!clt_executor_device(b->executor)->images) return;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char source[100];
+    bench_reset(b);
+    snprintf(source, sizeof source, "kernel void f(%s) {}\n", cases[i].signature);
+    bench_source(b, source, "");
+    bench_buffer(b, "i", "float4", cases[i].access, 8, 8, 1)->kind = cases[i].kind;
+    bench_launch(b, "f", 16, 4);
+    bench_prepare(b, cases[i].fits ? CLT_REASON_NONE : CLT_REASON_ARGUMENTS);
+  }
 }
 
 static void too_much_local_memory_is_found_before_the_launch(void **state) {
@@ -256,7 +322,9 @@ int main(void) {
       BENCH_TEST(writing_into_an_input_is_billed_to_the_right_one),
       BENCH_TEST(a_kernel_that_does_not_compile_keeps_its_log),
       BENCH_TEST(a_missing_kernel_is_a_compile_error),
-      BENCH_TEST(wrong_arguments_are_a_launch_failure),
+      BENCH_TEST(too_few_arguments_are_found_before_the_launch),
+      BENCH_TEST(arguments_are_held_against_the_signature),
+      BENCH_TEST(images_are_held_against_the_signature),
       BENCH_TEST(too_much_local_memory_is_found_before_the_launch),
       BENCH_TEST(local_arguments_count_too),
       BENCH_TEST(work_groups_that_are_too_large_are_never_launched),

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "problem/data.h"
+#include "problem/plan.h"
 
 static const char text[] =
     "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 6}],"
@@ -159,6 +160,51 @@ static void hundreds_of_files_are_part_of_it(void **state) {
 }
 
 /* The default tolerance is scaled to the reference, a stated one is not. */
+static void note_warning(void *user, clt_log_level level, const char *said) {
+  char *all = user;
+  assert_int_equal(level, CLT_LOG_WARNING);
+  strcat(strcat(all, said), "\n");
+}
+
+static void a_parameter_whose_value_nobody_reads_is_warned_of(void **state) {
+  (void)state;
+  static const struct {
+    const char *from, *to, *kernel, *include;
+    bool warns;
+  } cases[] = {{"", "", "kernel void k() { g(a); }\n", "", false},
+               {"", "", "kernel void k() { /* a */ aa(b.a1); // a\n}\n", "", true},
+               {"", "", "#ifndef a\n# define a 1\n#endif\n#if !defined(a) || !defined a\n#undef  a\n#endif\n", "", true},
+               {"", "", "#ifdef a\nint x;\n#endif\n", "", true},
+               {"", "", "#if a == 2\nint x;\n#endif\n", "", false},
+               {"", "", "#ifndef a\n#define a 1\n#endif\n#define WIDTH (2 * a)\n", "", false},
+               {"", "", "#include \"far.h\"\n", "float x[a];\n", false},
+               {"", "", "#include \"far.h\"\n", "float x;\n", true},
+               {"\"GlobalSize\": \"n\"", "\"GlobalSize\": \"n / a\"", "", "", false},
+               {"\"Conditions\": []", "\"Conditions\": [\"a < 2\"]", "", "", false},
+               {"-DX=1", "-DX=a", "", "", false},
+               {"[1, 2]", "[1]", "", "", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char json[3000], said[2000] = "";
+    const char *at = strstr(text, cases[i].from);
+    snprintf(json, sizeof json, "%.*s%s%s", (int)(at - text), text, cases[i].to, at + strlen(cases[i].from));
+    write_all();
+    scratch_write("k.cl", cases[i].kernel);
+    scratch_write("inc/far.h", cases[i].include);
+    clt_problem *problem = scratch_problem(json);
+    clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+    clt_warn_unused(instance, note_warning, said);
+    if (cases[i].warns != (strstr(said, "the tuning parameter 'a' changes nothing") != NULL)) fail_msg("case %zu: %s", i, said);
+    clt_instance_free(instance);
+    unlink(scratch_path("k.cl"));
+    instance = scratch_instance(problem, NULL, 0, NULL);
+    said[0] = 0;
+    clt_warn_unused(instance, note_warning, said); /* the kernel cannot be read */
+    assert_string_equal(said, "");
+    clt_instance_free(instance);
+    clt_problem_free(problem);
+  }
+}
+
 static void a_tolerance_that_is_stated_is_not_the_default(void **state) {
   (void)state;
   char before[33], after[33];
@@ -277,6 +323,7 @@ int main(void) {
       cmocka_unit_test(the_files_behind_it_are_part_of_it),
       cmocka_unit_test(every_file_that_the_preprocessor_may_read_is_part_of_it),
       cmocka_unit_test(hundreds_of_files_are_part_of_it),
+      cmocka_unit_test(a_parameter_whose_value_nobody_reads_is_warned_of),
       cmocka_unit_test(a_tolerance_that_is_stated_is_not_the_default),
       cmocka_unit_test(a_missing_kernel_is_an_error),
       cmocka_unit_test(a_module_is_compiled_once_until_it_changes),

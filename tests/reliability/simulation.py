@@ -13,7 +13,8 @@ from harness import CLATUNE, CliTest, main, until  # noqa: E402,F401 - for the t
 DRIVER, LAYER = os.environ["CLATUNE_SIMULATED_DRIVER"], os.environ["CLATUNE_FAULT_LAYER"]
 
 # Copies a buffer, as all kernels of the simulated driver do. Parameters a and b: 40 x 25 configurations by default.
-KERNEL = "kernel void copy(global const float *in, global float *out) { out[get_global_id(0)] = in[get_global_id(0)]; }\n"
+KERNEL = "kernel void copy(global const float *in, global float *out) { out[get_global_id(0)] = in[get_global_id(0)]; }\n" \
+         "constant int tuned = a + b;\n"
 MODULE = """#include <clatune/module.h>
 
 int copy(const clt_module_call *call) {
