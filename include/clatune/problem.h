@@ -42,6 +42,8 @@ typedef struct clt_metric {
 /* A problem at given sizes, on a device or on none. Sizes not given have their defaults; a name that the problem lacks
  * is CLT_E_NOT_FOUND with the nearest name. problem must outlive the instance; device is copied and may be NULL: then
  * expressions that use device.* in conditions are left out and only the conditions that can be evaluated apply.
+ * What a launch cannot take place with (a local size that is no whole number of at least 1, a global size that is not
+ * above 0) is a constraint of origin CLT_CONDITION, with the expression and its key as its message.
  * With a device, its limits (work-group size, local memory, allocation and image sizes, image support) become
  * constraints of origin CLT_DEVICE_LIMIT, wherever the file states the resource as an expression. */
 int clt_instance_new(clt_instance **out, const clt_problem *problem, const clt_size *sizes, size_t n_sizes,

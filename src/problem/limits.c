@@ -1,4 +1,5 @@
-/* The device's limits as constraints, wherever the problem states the resource. */
+/* What the launches' expressions rule out, and the device's limits wherever the problem states the resource, as
+ * constraints. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,8 @@
 #include "base/fail.h"
 #include "base/memory.h"
 #include "problem/parts.h"
+
+#define MOST_TRIED 1024 /* combinations of values: that takes about as long as building a small space */
 
 /* After the first failure (rc is no longer 0) nothing is added. */
 typedef struct limits {
@@ -21,33 +24,70 @@ static const char *text_of(const limits *l, clt_expression_id id) {
   return !id ? NULL : clt_expr_text(l->instance->compiled[id]);
 }
 
-static bool always_holds(const clt_expr *expr) {
-  clt_value value;
-  return clt_expr_n_slots(expr) == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value);
+/* Whether it holds for all combinations of the values of its parameters: 1 or 0; -1: there are more than `most`, or it
+ * cannot be evaluated for one of them. */
+static int holds_always(const limits *l, const clt_expr *expr, size_t most) {
+  clt_value values[CLT_MAX_PARAMETERS], value;
+  size_t n = 1, n_slots = clt_expr_n_slots(expr);
+  bool failed = false;
+  for (size_t i = 0; i < n_slots; i++)
+    if (!clt_size_multiply(&n, n, l->instance->parameters[clt_expr_slot(expr, i)].n_values) || n > most) return -1;
+  for (size_t k = 0; k < n; k++) {
+    for (size_t i = 0, rest = k; i < n_slots; i++) {
+      const clt_parameter *parameter = &l->instance->parameters[clt_expr_slot(expr, i)];
+      values[clt_expr_slot(expr, i)] = parameter->values[rest % parameter->n_values];
+      rest /= parameter->n_values;
+    }
+    if (clt_expr_eval(expr, values, &value, NULL))
+      failed = true;
+    else if (!clt_value_truthy(value))
+      return 0;
+  }
+  return failed ? -1 : 1;
 }
 
-/* The number in text, which is emptied, has to be at most bound (0: unknown) where `when` holds (NULL: always). What
- * holds for every configuration is left out. unit NULL: what says it all. */
-static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
-                            const char *unit) {
-  const unsigned long long most = bound;
-  char message[300], *condition = NULL;
+/* A condition, which is emptied, has to be true where `when` holds (NULL: always). What is seen to hold for every
+ * configuration is left out, and so is what stays unclear, unless it is to count. */
+static void require_condition(limits *l, const char *when, clt_text *text, clt_constraint_origin origin,
+                              const char *message, bool where_unclear) {
   clt_text guarded = {.rc = text->rc};
   clt_expr *expr = NULL;
-  int n = snprintf(message, sizeof message, "%s%s", l->subject, what);
-  if (unit) snprintf(message + n, sizeof message - (size_t)n, " at most %llu%s", most, unit);
+  char *condition = NULL;
   if (when) clt_text_printf(&guarded, "not (%s) or ", when);
-  clt_text_printf(&guarded, "((%s) <= %llu)", text->n ? text->bytes : "", most);
+  clt_text_printf(&guarded, "(%s)", text->n ? text->bytes : "");
   clt_text_release(text);
   int rc = clt_text_take(&condition, &guarded, l->error);
   if (l->rc == CLT_OK) l->rc = rc;
-  if (l->rc == CLT_OK && most > 0 && most <= INT64_MAX)
-    l->rc = clt_space_builder_compile(&expr, l->builder, condition, NULL, l->error);
-  if (expr && !always_holds(expr))
-    l->rc = clt_space_builder_require(l->builder, expr, CLT_DEVICE_LIMIT, message, l->error);
+  if (l->rc == CLT_OK) l->rc = clt_space_builder_compile(&expr, l->builder, condition, NULL, l->error);
+  int always = expr ? holds_always(l, expr, origin == CLT_DEVICE_LIMIT ? 1 : MOST_TRIED) : 1;
+  if (always == 0 || (always < 0 && where_unclear))
+    l->rc = clt_space_builder_require(l->builder, expr, origin, message, l->error);
   else
     clt_expr_free(expr);
   free(condition);
+}
+
+/* The number in text, which is emptied, has to be at most bound (0: unknown) where `when` holds (NULL: always). unit
+ * NULL: what says it all. place: the key of the expression and its text, or NULL. */
+static void require_at_most(limits *l, const char *when, clt_text *text, uint64_t bound, const char *what,
+                            const char *unit, const char *place) {
+  const unsigned long long most = bound;
+  clt_text condition = {.rc = text->rc};
+  char message[600];
+  int n = snprintf(message, sizeof message, "%s%s", l->subject, what);
+  if (unit) n += snprintf(message + n, sizeof message - (size_t)n, " at most %llu%s", most, unit);
+  if (place) snprintf(message + n, sizeof message - (size_t)n, " (%s)", place);
+  clt_text_printf(&condition, "(%s) <= %llu", text->n ? text->bytes : "", most);
+  clt_text_release(text);
+  if (most > 0 && most <= INT64_MAX)
+    require_condition(l, when, &condition, CLT_DEVICE_LIMIT, message, true);
+  else
+    clt_text_release(&condition);
+}
+
+/* "KernelSpecification.LocalSize.X: TSM // WPTM" */
+static void print_place(char *out, size_t capacity, const limits *l, clt_expression_id id) {
+  snprintf(out, capacity, "%s: %.300s", l->instance->problem->expressions[id].key, text_of(l, id));
 }
 
 /* The number of elements of a stored argument along a dimension, border included. */
@@ -75,18 +115,36 @@ static void limit_launch(limits *l, const clt_launch *launch) {
   /* It takes place where "When" holds and "Repeat" is not 0. */
   const char *when = text_of(l, launch->when), *repeat = text_of(l, launch->repeat);
   clt_text text = {0};
-  char *both = NULL;
-  if (repeat && always_holds(l->instance->compiled[launch->repeat])) repeat = NULL;
+  char *both = NULL, place[500], message[600];
+  bool unknown = clt_needs_device(l->instance, launch->when) || clt_needs_device(l->instance, launch->repeat);
+  for (size_t d = 0; d < local->n; d++) unknown = unknown || clt_needs_device(l->instance, local->id[d]);
+  if (unknown) return;
+  if (repeat && holds_always(l, l->instance->compiled[launch->repeat], 1) > 0) repeat = NULL;
   if (when && repeat && (both = clt_format("(%s) and (%s)", when, repeat)) == NULL) l->rc = clt_fail_memory(l->error);
   when = both ? both : when ? when : repeat;
   for (size_t d = 0; d < local->n; d++) {
-    clt_text_add(&text, text_of(l, local->id[d]));
-    require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "");
+    const char *size = text_of(l, local->id[d]);
+    print_place(place, sizeof place, l, local->id[d]);
+    snprintf(message, sizeof message, "%s must be a whole number of at least 1", place);
+    clt_text_printf(&text, "(%s) >= 1 and (%s) %% 1 == 0", size, size);
+    require_condition(l, when, &text, CLT_CONDITION, message, true);
+    clt_text_add(&text, size);
+    require_at_most(l, when, &text, device->max_work_item_sizes[d], names[d], "", place);
+  }
+  /* Where it cannot be seen quickly that a global size is never 0, that is left to the launch: it may join many
+   * parameters. */
+  for (size_t d = 0; d < launch->global.n; d++) {
+    if (clt_needs_device(l->instance, launch->global.id[d])) continue;
+    print_place(place, sizeof place, l, launch->global.id[d]);
+    snprintf(message, sizeof message, "%s must be above 0", place);
+    clt_text_printf(&text, "(%s) > 0", text_of(l, launch->global.id[d]));
+    require_condition(l, when, &text, CLT_CONDITION, message, false);
   }
   for (size_t d = 0; d < local->n; d++) clt_text_printf(&text, "%s(%s)", d ? " * " : "", text_of(l, local->id[d]));
-  if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "");
+  snprintf(place, sizeof place, "%s: %.300s", launch->key, text.n ? text.bytes : "");
+  if (local->n) require_at_most(l, when, &text, device->max_work_group_size, "work-group size", "", place);
   size_t n = 0; /* arguments of local memory, which count together */
-  for (size_t i = 0; i < problem->n_arguments; i++) {
+  for (size_t i = 0; l->instance->has_device && i < problem->n_arguments; i++) {
     const clt_argument *argument = &problem->arguments[i];
     bool taken = launch->all_args;
     for (size_t k = 0; k < launch->n_args && !taken; k++) taken = strcmp(launch->args[k], argument->name) == 0;
@@ -96,7 +154,7 @@ static void limit_launch(limits *l, const clt_launch *launch) {
     if (argument->when) clt_text_printf(&text, " if (%s) else 0", text_of(l, argument->when));
     clt_text_add(&text, ")");
   }
-  if (n) require_at_most(l, when, &text, device->local_memory_bytes, "local memory", " bytes");
+  if (n) require_at_most(l, when, &text, device->local_memory_bytes, "local memory", " bytes", NULL);
   clt_text_release(&text);
   free(both);
 }
@@ -112,14 +170,14 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
   if (image && !device->images) {
     clt_text_add(&text, "2"); /* no configuration is possible */
-    require_at_most(l, when, &text, 1, "the device has no images", NULL);
+    require_at_most(l, when, &text, 1, "the device has no images", NULL, NULL);
   } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
     write_size(l, &text, argument, 1);
-    require_at_most(l, when, &text, device->image1d_buffer_max_width, "elements", "");
+    require_at_most(l, when, &text, device->image1d_buffer_max_width, "elements", "", NULL);
   } else {
     for (size_t d = 0; image && d < argument->size.n; d++) {
       write_side(l, &text, argument, d);
-      require_at_most(l, when, &text, bounds[argument->plan.kind == CLT_ARG_IMAGE3D][d], sides[d], "");
+      require_at_most(l, when, &text, bounds[argument->plan.kind == CLT_ARG_IMAGE3D][d], sides[d], "", NULL);
     }
   }
   uint64_t bound = device->max_allocation_bytes;
@@ -127,7 +185,7 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   if (constant && (bound == 0 || device->max_constant_bytes < bound)) bound = device->max_constant_bytes;
   snprintf(l->subject, sizeof l->subject, "argument '%.100s': ", argument->name);
   write_size(l, &text, argument, argument->plan.element.bytes);
-  require_at_most(l, when, &text, bound, constant ? "constant memory" : "allocated memory", " bytes");
+  require_at_most(l, when, &text, bound, constant ? "constant memory" : "allocated memory", " bytes", NULL);
   l->subject[0] = 0;
 }
 
@@ -135,18 +193,20 @@ int clt_add_limits(const clt_instance *instance, clt_space_builder *builder, clt
   const clt_problem *problem = instance->problem;
   const clt_device_info *device = &instance->device;
   limits l = {.instance = instance, .builder = builder, .error = error};
-  if (!instance->has_device) return CLT_OK;
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_launches; i++) limit_launch(&l, &problem->launches[i]);
+  if (!instance->has_device) return l.rc;
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_arguments; i++)
     if (clt_holds_data(&problem->arguments[i])) limit_argument(&l, &problem->arguments[i]);
   for (size_t i = 0; l.rc == CLT_OK && i < problem->n_resources; i++) {
     const clt_resource *resource = &problem->resources[i];
     clt_text text = {0};
+    char place[500];
+    print_place(place, sizeof place, &l, resource->value);
     clt_text_add(&text, text_of(&l, resource->value));
     if (strcmp(resource->name, "LocalMemoryBytes") == 0)
-      require_at_most(&l, NULL, &text, device->local_memory_bytes, "local memory", " bytes");
+      require_at_most(&l, NULL, &text, device->local_memory_bytes, "local memory", " bytes", place);
     else if (strcmp(resource->name, "WorkGroupSize") == 0)
-      require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "");
+      require_at_most(&l, NULL, &text, device->max_work_group_size, "work-group size", "", place);
     clt_text_release(&text);
   }
   return l.rc;

@@ -95,8 +95,8 @@ static void a_device_brings_its_limits_with_messages(void **state) {
   clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
   assert_string_equal(clt_instance_device(instance)->extensions, "cl_khr_fp64");
   expect_violation(instance, "wg_x=4 wg_y=2 use_local=1", NULL);
-  expect_violation(instance, "wg_x=1 wg_y=8 use_local=0", "work-group size in y at most 4");
-  expect_violation(instance, "wg_x=8 wg_y=2 use_local=0", "work-group size at most 8");
+  expect_violation(instance, "wg_x=1 wg_y=8 use_local=0", "work-group size in y at most 4 (KernelSpecification.LocalSize[1]: wg_y)");
+  expect_violation(instance, "wg_x=8 wg_y=2 use_local=0", "work-group size at most 8 (KernelSpecification: (wg_x) * (wg_y))");
   assert_int_equal(clt_space_valid(clt_instance_space(instance)), 2 * (3 + 3 + 2 + 1));
   clt_instance_free(instance);
   instance = scratch_instance(problem, &width, 1, &device);
@@ -235,7 +235,8 @@ static void kernel_tuner_files_load(void **state) {
   assert_string_equal(text, "radius=3 block_size_x=16 tile=1");
   clt_instance_free(instance);
   instance = scratch_instance(problem, NULL, 0, &device);
-  expect_violation(instance, "radius=3 block_size_x=16 tile=1", "work-group size in x at most 8");
+  expect_violation(instance, "radius=3 block_size_x=16 tile=1",
+                   "work-group size in x at most 8 (KernelSpecification.LocalSize.X: block_size_x)");
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -332,13 +333,48 @@ static void launches_that_are_left_out_are_not_limited(void **state) {
   clt_instance *instance = scratch_instance(problem, NULL, 0, &device);
   expect_violation(instance, "wg=16 passes=0 two=1", NULL);
   expect_violation(instance, "wg=16 passes=1 two=0", NULL);
-  expect_violation(instance, "wg=16 passes=1 two=1", "work-group size in x at most 8");
+  expect_violation(instance, "wg=16 passes=1 two=1",
+                   "work-group size in x at most 8 (KernelSpecification.Launches[0].LocalSize: wg)");
   expect_violation(instance, "wg=8 passes=1 two=1", NULL);
   expect_violation(instance, "wg=8 passes=2 two=0", "local memory at most 64 bytes");
   device.max_work_item_sizes[0] = 4;
   clt_instance_free(instance);
   instance = scratch_instance(problem, NULL, 0, &device);
-  expect_violation(instance, "wg=16 passes=0 two=0", "work-group size in x at most 4");
+  expect_violation(instance, "wg=16 passes=0 two=0",
+                   "work-group size in x at most 4 (KernelSpecification.Launches[3].LocalSize: wg // 2)");
+  clt_instance_free(instance);
+  clt_problem_free(problem);
+}
+
+static void what_launches_rule_out_is_a_constraint(void **state) {
+  (void)state;
+  clt_problem *problem = scratch_problem(
+      "{\"ProblemParameters\": [{\"Name\": \"n\", \"Default\": 8}],"
+      " \"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"tile\", \"Values\": [4, 8, 16, 20]},"
+      "  {\"Name\": \"work\", \"Values\": [1, 4, 8]}, {\"Name\": \"twice\", \"Values\": [0, 1]}]},"
+      " \"KernelSpecification\": {\"KernelFile\": \"k.cl\", \"Launches\": ["
+      "  {\"KernelName\": \"a\", \"GlobalSize\": {\"X\": \"n / tile\", \"Y\": \"tile // work\"}, \"LocalSize\": \"tile / work\"},"
+      "  {\"KernelName\": \"b\", \"GlobalSize\": \"n // tile\", \"LocalSize\": \"work\", \"When\": \"twice\"}]}}");
+  clt_instance *instance = scratch_instance(problem, NULL, 0, NULL);
+  const clt_space *space = clt_instance_space(instance);
+  static const struct {
+    const char *config, *message;
+  } cases[] = {
+      {"tile=8 work=4 twice=1", NULL},
+      {"tile=16 work=4 twice=0", NULL},
+      {"tile=4 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
+      {"tile=20 work=8 twice=0", "Launches[0].LocalSize: tile / work must be a whole number of at least 1"},
+      {"tile=16 work=4 twice=1", "Launches[1].GlobalSize: n // tile must be above 0"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_constraint_origin origin = CLT_DEVICE_LIMIT;
+    const char *violation = clt_space_violation(space, scratch_config(instance, cases[i].config), &origin);
+    if (cases[i].message == NULL) assert_null(violation);
+    if (cases[i].message == NULL) continue;
+    assert_non_null(violation);
+    assert_non_null(strstr(violation, cases[i].message));
+    assert_int_equal(origin, CLT_CONDITION);
+  }
+  assert_int_equal(clt_space_valid(space), 10 + 5);
   clt_instance_free(instance);
   clt_problem_free(problem);
 }
@@ -375,6 +411,7 @@ int main(void) {
       cmocka_unit_test(the_problem_size_is_known_everywhere),
       cmocka_unit_test(an_image_of_a_buffer_has_so_many_elements),
       cmocka_unit_test(launches_that_are_left_out_are_not_limited),
+      cmocka_unit_test(what_launches_rule_out_is_a_constraint),
       cmocka_unit_test(a_condition_that_cannot_be_evaluated_is_named),
   };
   return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
