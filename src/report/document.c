@@ -73,14 +73,15 @@ static json_t *config_json(const draft *d, clt_config config) {
   return json;
 }
 
-/* What is computed of a row beside its time, whatever the objective is. */
+/* What is computed of a row beside the objective; not the wall time of a program that reports a figure. */
 static json_t *metrics_json(draft *d, const clt_report_row *row, bool as_finalist) {
   const clt_objective *o = d->t->objective;
   json_t *list = json_array();
   for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
     clt_metric metric = clt_objective_metric(o, i);
     double value = clt_row_metric(d->t, row, i, as_finalist);
-    if (i == clt_objective_chosen(o) || !isfinite(value)) continue;
+    bool no_figure = i != clt_objective_standard(o) && strcmp(metric.name, "time") == 0;
+    if (i == clt_objective_chosen(o) || !isfinite(value) || no_figure) continue;
     append(d, list,
            json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit", clt_report_string(metric.unit),
                      "value", value));

@@ -70,7 +70,8 @@ class WrongResults(SimulatedTest):
     def test_many_are_worth_a_warning(self):
         self.write_problem(12, 1)
         self.simulate(time_s=TIME_S, wrong="a > 1")
-        self.assertIn("10 of 12 evaluations gave a wrong result, the first with a=2 b=0 ('clatune verify' says", self.tune_all())
+        self.assertRegex(self.tune_all(), r"10 of 12 evaluations gave a wrong result, the first with a=([2-9]|1[01]) b=0"
+                                          r" \('clatune verify' says")  # two workers: either may be first
 
     def test_none_where_other_failures_are_more(self):
         self.write_problem(12, 1)
