@@ -69,8 +69,7 @@ static json_t *cost_json(const draft *d, double cost) { return clt_json_real(clt
 static json_t *config_json(const draft *d, clt_config config) {
   char *text = clt_config_string(d->t->space, config);
   json_t *json = text ? clt_report_string(text) : NULL;
-  free(text);
-  return json;
+  return free(text), json;
 }
 
 /* What is computed of a row beside the objective; not the wall time of a program that reports a figure. */
@@ -80,8 +79,8 @@ static json_t *metrics_json(draft *d, const clt_report_row *row, bool as_finalis
   for (size_t i = 0; i < clt_objective_n_metrics(o); i++) {
     clt_metric metric = clt_objective_metric(o, i);
     double value = clt_row_metric(d->t, row, i, as_finalist);
-    bool no_figure = i != clt_objective_standard(o) && strcmp(metric.name, "time") == 0;
-    if (i == clt_objective_chosen(o) || !isfinite(value) || no_figure) continue;
+    if (i == clt_objective_chosen(o) || !isfinite(value)) continue;
+    if (i != clt_objective_standard(o) && strcmp(metric.name, "time") == 0) continue;
     append(d, list,
            json_pack("{s:o, s:o, s:f}", "name", clt_report_string(metric.name), "unit", clt_report_string(metric.unit),
                      "value", value));
