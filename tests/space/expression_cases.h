@@ -1,5 +1,14 @@
 /* Expressions with the values that Python gives them, with a = 7, b = -3, c = 2.5, d = 0, s = 'abc', t = True and
  * big = 2**62 + 1. Those with C's operators come last: with the value of the same in Python. */
+#define INTEGER(x) \
+  { .type = CLT_INT, .integer = x }
+#define REAL(x) \
+  { .type = CLT_REAL, .real = x }
+#define TRUTH(x) \
+  { .type = CLT_BOOL, .integer = x }
+#define TEXT(x) \
+  { .type = CLT_STRING, .text = x }
+
 static const struct {
   const char *text;
   clt_value expected;

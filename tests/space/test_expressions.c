@@ -12,14 +12,6 @@
 
 #include "space/expr.h"
 
-#define INTEGER(x) \
-  { .type = CLT_INT, .integer = x }
-#define REAL(x) \
-  { .type = CLT_REAL, .real = x }
-#define TRUTH(x) \
-  { .type = CLT_BOOL, .integer = x }
-#define TEXT(x) \
-  { .type = CLT_STRING, .text = x }
 #include "expression_cases.h"
 #include "base/json.h"
 
