@@ -124,7 +124,7 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
   int rc = prepare_kernel(s, k, error);
   if (rc || m->reason != CLT_REASON_NONE || s->further_failed) return rc;
   if (s->further == NULL &&
-      clt_reference_data(&s->further, s->executor, s->setup.instance, s->setup.hostile ? CLT_HOSTILE_SEED : 2, &why)) {
+      clt_reference_data(&s->further, s->executor, s->setup.instance, CLT_FINALIST_SEED(s->setup.hostile), &why)) {
     char text[sizeof why.message + 60];
     snprintf(text, sizeof text, "finalists cannot be verified on other data: %s", why.message);
     if (s->setup.log) s->setup.log(s->setup.log_user, CLT_LOG_WARNING, text);

@@ -55,6 +55,7 @@ clt_config clt_instance_reference_configuration(const clt_instance *instance);
  * References are filled for kinds MODULE and FILE; for KERNEL and DEFAULT the caller runs the reference plan and fills
  * clt_array.reference (malloc'ed) itself. A file reference holds for seed 1 only: for others `verified` is cleared. */
 #define CLT_HOSTILE_SEED 3
+#define CLT_FINALIST_SEED(hostile) ((hostile) ? CLT_HOSTILE_SEED : 2)
 int clt_data_new(clt_data **out, const clt_instance *instance, uint64_t seed, clt_error *error);
 void clt_data_free(clt_data *data);
 clt_array *clt_data_find(const clt_data *data, const char *name); /* NULL: none */

@@ -27,9 +27,6 @@ struct clt_kept {
   clt_measurement answer;      /* to the last request; config CLT_CONFIG_NONE: none */
 };
 
-/* Of the data that kept ones are verified on. */
-static int further_seed(const clt_pool *pool) { return pool->setup.evaluator.hostile ? CLT_HOSTILE_SEED : 2; }
-
 /* Everything that waits does so here. */
 static int pump_or_stop(clt_pool *pool, clt_error *error) {
   const double limit_s = pool->setup.evaluator.limit_s;
@@ -119,15 +116,17 @@ static int ask_next(clt_pool *pool, clt_kept *k, clt_error *error) {
   json_t *request;
   if (is_ready(k) && pool->further_failed) return k->verified = true, CLT_OK;
   if (is_ready(k) && loaded) {
-    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed", further_seed(pool));
+    request = json_pack("{s:s, s:i, s:i}", "request", "verify", "slot", 0, "seed",
+                        CLT_FINALIST_SEED(pool->setup.evaluator.hostile));
     return send_request(pool, k, request, CLT_PHASE_VERIFY, CLT_LOAD_NOISE, error);
   }
   if (is_ready(k)) {
     for (size_t i = 0; i < pool->n_workers; i++) making = making || pool->workers[i].done == note_further;
     if (making && !pool->further_made) return CLT_OK;
-    return clt_pool_request(pool, worker,
-                            clt_pool_data_request(pool, (uint64_t)further_seed(pool), !pool->further_made),
-                            CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
+    return clt_pool_request(
+        pool, worker,
+        clt_pool_data_request(pool, (uint64_t)CLT_FINALIST_SEED(pool->setup.evaluator.hostile), !pool->further_made),
+        CLT_PHASE_VERIFY, NULL, CLT_LOAD_NOISE, note_further, error);
   }
   if (k->n_preparations++ >= pool->n_kept + SPARE_PREPARATIONS) {
     clt_measurement_fail(&k->measurement, CLT_REASON_RUN_CRASH, "workers that had prepared it ended again and again");
