@@ -123,7 +123,8 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
   clt_contender *contenders = clt_new_array(n, sizeof *contenders);
   clt_standing *standings = clt_new_array(n, sizeof *standings);
   int rc = indices && turns && contenders && standings ? CLT_OK : clt_fail_memory(error);
-  double begin_s = clt_now_s();
+  const double zero = 0, *waited_s = policy->waited_s ? policy->waited_s : &zero;
+  const double begin_s = clt_now_s() - *waited_s;
   bool decided = false;
   for (size_t done = 0; rc == CLT_OK && !decided && done < policy->max_rounds;) {
     size_t n_running = 0, n_done = 0, n_runs = 1, most = policy->max_rounds - done;
@@ -144,7 +145,7 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
       clt_measurement_release(&turns[k]);
     }
     done += n_done > 0 ? n_done : 1;
-    double took_s = clt_now_s() - begin_s;
+    double took_s = clt_now_s() - *waited_s - begin_s;
     if (policy->max_total_s > 0 && took_s > policy->max_total_s) break;
     if (rc || done < policy->min_rounds) continue;
     if (policy->enough_s > 0 && took_s > policy->enough_s) break;
@@ -326,12 +327,13 @@ static int check_fastest(finals *f, clt_session *s, clt_measurement **out, clt_e
 }
 
 static int compare_field(finals *f, clt_session *s, clt_error *error) {
-  const double enough_s = fmax(SHARE_OF_SEARCH * (clt_now_s() - s->start_s), ALWAYS_S);
+  const double *waited_s = &s->result->waited_s, searched_s = clt_now_s() - s->start_s - *waited_s;
+  const double enough_s = fmax(SHARE_OF_SEARCH * searched_s, ALWAYS_S);
   const double share_s = SHARE_OF_TIME * s->settings->time_s, limit_s = share_s > 0 ? share_s : MAX_TOTAL_S;
   /* Without a device, what comes out shall not depend on how much can be computed within the limit of time. */
   unsigned most = s->evaluator->measures_device ? MAX_ROUNDS : CLT_MAX_RUNS;
-  const clt_contest_policy policy = {MIN_ROUNDS,       most, enough_s, fmin(limit_s, MAX_TOTAL_S), s->tolerance,
-                                     s->loop.objective};
+  const clt_contest_policy policy = {MIN_ROUNDS,        most,    enough_s, fmin(limit_s, MAX_TOTAL_S), s->tolerance,
+                                     s->loop.objective, waited_s};
   int rc = clt_contest_run(s->evaluator, s->evaluator_state, f->configs, f->n, &policy, f->measurements, error);
   if (rc) return rc;
   clt_measurement *fastest = NULL;

@@ -167,6 +167,7 @@ typedef struct clt_contest_policy {
   double max_total_s;             /* no round begins after it, whatever min_rounds says; 0: no limit */
   double tolerance;               /* relative */
   const clt_objective *objective; /* what is compared; NULL: times */
+  const double *waited_s;         /* nullable: seconds that were waited for other tuners, which are no part of these */
 } clt_contest_policy;
 
 /* Keeps the configurations prepared in an open evaluator that has keep and time_again, and runs them in rounds. out[i]

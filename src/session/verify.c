@@ -15,7 +15,8 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
                         const clt_config *configs, size_t n_configs, const clt_contest_policy *contest,
                         const clt_tune_settings *settings, clt_error *error) {
   static const clt_setting one_worker[] = {{"workers", "1"}, {"prepare-ahead", "1"}}, one_build[] = {{"builds", "1"}};
-  const clt_contest_policy once = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
+  double waited_s = 0;
+  clt_contest_policy rounds = {.min_rounds = 1, .max_rounds = settings->finalists > 0};
   const clt_problem *problem = clt_instance_problem(instance);
   const char *name = clt_tune_evaluator(settings->evaluator, problem);
   const clt_evaluator_type *evaluator = clt_evaluator_find(name);
@@ -25,6 +26,8 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
   clt_setting *all = clt_new_array(n + n_one, sizeof *all);
   void *options = NULL, *state = clt_new_array(1, evaluator->state_size);
   clt_evaluator_limits limits;
+  if (contest) rounds = *contest;
+  rounds.waited_s = setup.waited_s = &waited_s;
   setup.instance = instance;
   setup.space = clt_instance_space(instance);
   setup.hostile = contest == NULL;
@@ -40,7 +43,7 @@ static int keep_configs(clt_measurement *out, clt_evaluator_setup setup, const c
   if (rc == CLT_OK) {
     const size_t step = contest ? n_configs : 1;
     for (size_t done = 0; rc == CLT_OK && done < n_configs;) {
-      rc = clt_contest_run(evaluator, state, configs + done, step, contest ? contest : &once, out + done, error);
+      rc = clt_contest_run(evaluator, state, configs + done, step, &rounds, out + done, error);
       for (size_t i = 0; rc && i < done; i++) clt_measurement_release(&out[i]);
       done += step;
     }

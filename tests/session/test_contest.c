@@ -83,6 +83,7 @@ typedef struct fake_evaluator {
   clt_config kept[N_FAKE];
   size_t n_timed[N_FAKE], n_rounds, fails_at;
   double energy_J, unit_s; /* unit_s 0: one */
+  double waits_s, waited_s; /* for other tuners: before each round, in all */
 } fake_evaluator;
 
 static int fake_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
@@ -100,6 +101,7 @@ static int fake_keep(void *state, const clt_config *configs, size_t n, clt_measu
 static int fake_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                            clt_error *error) {
   fake_evaluator *f = state;
+  f->waited_s += f->waits_s;
   if (++f->n_rounds == f->fails_at) return clt_fail(error, CLT_E_STOPPED, "stopped");
   for (size_t i = 0; i < n; i++) {
     clt_config config = f->kept[indices[i]];
@@ -155,13 +157,16 @@ static void who_is_beaten_rests_and_others_go_on(void **state) {
 static void what_is_enough_goes_beyond_the_fewest_rounds(void **state) {
   (void)state;
   const struct {
-    double enough_s, max_total_s;
+    double enough_s, max_total_s, waits_s;
     size_t n_runs;
-  } cases[] = {{1e-12, 0, 5}, {0, 1e-12, 1}, {0, 0, 20}};
-  for (size_t i = 0; i < 3; i++) {
-    fake_evaluator f = {.energy_J = NAN};
-    const clt_contest_policy policy = {
-        .min_rounds = 5, .max_rounds = 20, .enough_s = cases[i].enough_s, .max_total_s = cases[i].max_total_s};
+  } cases[] = {{1e-12, 0, 0, 5}, {0, 1e-12, 0, 1}, {0, 0, 0, 20}, {1e-12, 1e-12, 3600, 20}}; /* waiting is no part of it */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fake_evaluator f = {.energy_J = NAN, .waits_s = cases[i].waits_s};
+    const clt_contest_policy policy = {.min_rounds = 5,
+                                       .max_rounds = 20,
+                                       .enough_s = cases[i].enough_s,
+                                       .max_total_s = cases[i].max_total_s,
+                                       .waited_s = &f.waited_s};
     clt_measurement m[2]; /* of the same, which no number of rounds tells apart */
     assert_int_equal(clt_contest_run(&fake_type, &f, (clt_config[]){2, 2}, 2, &policy, m, NULL), 0);
     for (size_t k = 0; k < 2; k++) {
