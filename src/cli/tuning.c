@@ -129,13 +129,16 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
   if (clt_objective_ranks_by_time(t->objective) || clt_objective_is_standard(t->objective))
     cli_certainty_text(sure, &t->settings, r);
   clt_instance_options(&options, instance, r->best.config, NULL);
+  json_t *notes = json_array();
+  for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
   char *best = clt_config_string(clt_instance_space(instance), r->best.config);
   char *standard = clt_config_string(clt_instance_space(instance), clt_instance_default(instance));
-  json_t *note = json_pack(
-      "{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:s?, s:s?, s:s?, s:o}", "searcher", t->settings.searcher, "seed",
-      (json_int_t)t->settings.seed, "evaluations", (json_int_t)r->evaluations, "ended_by", clt_ending_name(r->ending),
-      "load", clt_json_real(t->load), "processors", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure", sure,
-      "default", standard, "best", best, "options", options, "metrics", cli_json_metrics(t->objective, &r->best));
+  json_t *note =
+      json_pack("{s:s, s:I, s:I, s:s, s:o, s:I, s:s, s:s?, s:s?, s:s?, s:o, s:o}", "searcher", t->settings.searcher,
+                "seed", (json_int_t)t->settings.seed, "evaluations", (json_int_t)r->evaluations, "ended_by",
+                clt_ending_name(r->ending), "load", clt_json_real(t->load), "processors",
+                (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "how_sure", sure, "default", standard, "best", best,
+                "options", options, "metrics", cli_json_metrics(t->objective, &r->best), "notes", notes);
   char *text = note ? json_dumps(note, JSON_COMPACT) : NULL;
   if (text) clt_store_describe_tuning(t->store, &key, text, NULL);
   free(text);

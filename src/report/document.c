@@ -52,14 +52,6 @@ static void append(draft *d, json_t *list, json_t *value) {
   if (json_array_append_new(list, value)) d->failed = true;
 }
 
-json_t *clt_report_string(const char *text) {
-  clt_text clean = {0};
-  for (size_t i = clt_text_add_shown(&clean, text, strlen(text), ""); i < strlen(text); i++) clt_text_add(&clean, "?");
-  json_t *json = clean.rc ? NULL : json_stringn(clean.n ? clean.bytes : "", clean.n);
-  clt_text_release(&clean);
-  return json;
-}
-
 static json_t *value_json(clt_value value) {
   return value.type == CLT_STRING ? clt_report_string(value.text) : clt_json_value(value);
 }
@@ -428,7 +420,8 @@ static void put_session(draft *d, json_t *json) {
   static const char *const numbers[] = {"seed", "evaluations", "load", "processors"};
   const clt_tuning *t = d->t;
   const int64_t times_s[2] = {t->first_s, t->last_s};
-  json_t *session = json_is_object(t->session) ? json_object() : NULL;
+  json_t *session = json_is_object(t->session) ? json_object() : NULL, *notes = json_array(), *note;
+  size_t n;
   for (int i = 0; i < 2; i++) {
     time_t at = (time_t)times_s[i];
     struct tm date;
@@ -442,6 +435,9 @@ static void put_session(draft *d, json_t *json) {
     json_t *number = json_object_get(t->session, numbers[i]);
     put(d, session, numbers[i], json_is_number(number) ? json_incref(number) : json_null());
   }
+  json_array_foreach(json_object_get(t->session, "notes"), n, note)
+      append(d, notes, clt_report_string(json_is_string(note) ? json_string_value(note) : ""));
+  put(d, json, "notes", notes);
   put(d, json, "session", session ? session : json_null());
 }
 

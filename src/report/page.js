@@ -293,6 +293,7 @@
         copied("Look it up", t.lookup), copied("Default configuration", t.default && t.default.text)]
         : el("p", null, "No configuration was correct."),
       s && s.how_sure && el("p", null, "How sure: " + s.how_sure + "."),
+      (t.notes || []).map((note) => el("p", null, "Note: " + note + ".")),
       line.length > 0 && el("p", {class: "soft"}, line.join("; ") + ".")];
   }
 

@@ -17,6 +17,14 @@
 #include "report/rows.h"
 #include "store/store.h"
 
+json_t *clt_report_string(const char *text) {
+  clt_text clean = {0};
+  for (size_t i = clt_text_add_shown(&clean, text, strlen(text), ""); i < strlen(text); i++) clt_text_add(&clean, "?");
+  json_t *json = clean.rc ? NULL : json_stringn(clean.n ? clean.bytes : "", clean.n);
+  clt_text_release(&clean);
+  return json;
+}
+
 /* --- the rows of a tuning --- */
 
 static int add_row(clt_report_rows *rows, const clt_objective *objective, const clt_measurement *m) {

@@ -133,7 +133,7 @@ static void put_best(const sheet *s) {
   const json_t *standard = json_object_get(s->json, "default");
   const char *name = clt_json_string(objective, "name"), *lookup = clt_json_string(s->json, "lookup");
   const char *sure = clt_json_string(json_object_get(s->json, "session"), "how_sure");
-  json_t *metric;
+  json_t *metric, *note;
   size_t i;
   bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
   clt_text_add(s->out, "\n");
@@ -160,6 +160,8 @@ static void put_best(const sheet *s) {
       clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), number_of(metric, "value"),
                       clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));
   if (sure[0]) clt_text_printf(s->out, "how sure            %s\n", sure);
+  json_array_foreach(json_object_get(s->json, "notes"), i, note)
+      clt_text_printf(s->out, "%-20s%s\n", i ? "" : "notes", json_string_value(note));
   if (lookup[0]) clt_text_printf(s->out, "look it up          %s\n", lookup);
 }
 

@@ -108,7 +108,8 @@ class Report(SimulatedTest):
         edited = json.loads((self.folder / "copy.json").read_text())
         edited["Metrics"] = [{"Name": "rate", "Expression": "n / time_s / 1e6", "Unit": "M/s"}]
         (self.folder / "copy.json").write_text(json.dumps(edited))
-        best = self.tuned(1024)["best"]
+        answer = self.tuned(1024)
+        best = answer["best"]
         of_problem = ("copy.json", "--device", "Simulated", "--size", "n=1024", *STORE)
         for source in (("s.sqlite",), of_problem):
             one, = self.clatune_json("report", *source)["tunings"]
@@ -128,6 +129,15 @@ class Report(SimulatedTest):
             for line in ("newest search: random, 40 evaluations, seed 1", "over the default configuration (",
                          "\nmeasured 20", "\nrate                ", "\nlook it up          " + one["lookup"]):
                 self.assertIn(line, text)
+        self.assertEqual(one["notes"], answer["notes"])
+        # What disturbed it, which a simulated device does not know.
+        with sqlite3.connect(self.folder / "s.sqlite") as database:
+            said = json.loads(database.execute("SELECT json FROM tuning").fetchone()[0])
+            said["notes"] = ["other programs took 30 %", "a quieter\x1b[31m machine", 3]
+            database.execute("UPDATE tuning SET json = ?", (json.dumps(said),))
+        database.close()
+        self.assertIn("\nnotes               other programs took 30 %\n                    a quieter?[31m machine\n",
+                      self.text("s.sqlite"))
         # A store from before this was kept.
         with sqlite3.connect(self.folder / "s.sqlite") as database:
             database.execute("DROP TABLE tuning")

@@ -105,6 +105,7 @@ class Browser(unittest.TestCase):
         t.update(best_is_finalist=True, gain_over_default=2.312, default_value=2.312 * t["best_value"],
                  lookup="clatune lookup k.json --size 'n=1'", measured_from="2026-01-02 03:04",
                  measured_until="2026-01-02 05:06", metrics=[{"name": "rate", "unit": "GB/s", "value": 345.67}],
+                 notes=["other programs took 30 %"],
                  session={"searcher": "surrogate", "ended_by": "budget", "how_sure": "about 1 in 3", "seed": 1,
                           "evaluations": 200, "load": 0.3, "processors": 2})
         data = json.dumps(document).replace("<", "\\u003c")
@@ -113,8 +114,8 @@ class Browser(unittest.TestCase):
         text = look["text"]
         self.assertLess(text.index("Speed-up over the default"), text.index("Best time"))
         for words in ("2.31\u00d7", "345.7\u00a0GB/s", "Compiler options -D", "Look it up clatune lookup k.json",
-                      "How sure: about 1 in 3.", "Measured 2026-01-02 03:04 to 05:06 UTC; newest search: surrogate, 200 "
-                      "evaluations, seed 1; load 0.30 on 2 processors", "(default)"):
+                      "How sure: about 1 in 3.", "Note: other programs took 30 %.", "Measured 2026-01-02 03:04 to 05:06 UTC; newest search: "
+                      "surrogate, 200 evaluations, seed 1; load 0.30 on 2 processors", "(default)"):
             self.assertIn(words, text)
         self.assertNotIn("Model errs by", text)
         # The ring in every plot of measurements is the headline's.
