@@ -380,12 +380,16 @@ static int visit_best(void *user, const clt_related *place, clt_instance **insta
   other_sizes elsewhere = {*instance, clt_new_array(n, sizeof *elsewhere.sizes)};
   clt_map seen = {0};
   int rc = elsewhere.sizes ? clt_objective_new(&objective, *instance, l->objective, error) : clt_fail_memory(error);
-  /* First the best; then the best of those that are valid at sizes near these which 2^power divides, and no more. */
-  for (int power = MAX_POWER + 1; rc == CLT_OK && power >= 0; power--) {
+  /* First the best; then the best of those that are valid at sizes near these which 2^power divides, and no more; at
+   * last, where power is negative, at these sizes halved so often, which may be too small for a tile. */
+  for (int power = MAX_POWER + 1; rc == CLT_OK && power >= -MAX_POWER; power--) {
     const bool own = power > MAX_POWER;
     if (!own && (!l->elsewhere || n == 0)) break;
-    for (size_t i = 0; !own && i < n; i++)
-      elsewhere.sizes[i] = ((clt_instance_size(*instance, i).value >> power) | 1) * ((int64_t)1 << power);
+    for (size_t i = 0; !own && i < n; i++) {
+      const int64_t size = clt_instance_size(*instance, i).value;
+      elsewhere.sizes[i] = power >= 0 ? ((size >> power) | 1) * ((int64_t)1 << power) : size >> -power;
+      if (elsewhere.sizes[i] == 0) elsewhere.sizes[i] = 1;
+    }
     rc = find_best(&basis.best, place->store, &place->key, clt_instance_space(*instance), objective,
                    own ? NULL : &elsewhere, error);
     bool is_new = false;

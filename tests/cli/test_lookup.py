@@ -245,6 +245,12 @@ class Lookup(SimulatedTest):
             expected = self.on_device("--size", f"n={n}")["configuration"]["a"]
             self.assertEqual(n % expected, 0)
             self.assertEqual(self.run_program("./p", device_of(header), str(n)), str(expected))
+        # The same where tiles may not be larger than the sizes.
+        self.edit("copy.json", "n % a == 0", "a <= n")
+        (self.folder / "copy.h").write_text(self.look_up("--format", "header"))
+        subprocess.run([*STRICT, "p.c", "-lm", "-o", "p"], cwd=self.folder, check=True)
+        for n, expected in ((256, 64), (64, 64), (63, 32), (5, 4), (2, 2)):
+            self.assertEqual(self.run_program("./p", device_of(header), str(n)), str(expected))
 
     @unittest.skipUnless(shutil.which("cc"), "no compiler")
     def test_launches_are_those_of_the_library(self):
