@@ -250,8 +250,13 @@ static void ask_todos(json_t *json, const char *place) {
     const char *text = json_string_value(item);
     char *inside = clt_format("%s%s%s", place, place[0] ? "." : "", key);
     if (inside && text && clt_starts_with(text, "TODO ")) {
+      const bool is_object = text[strlen("TODO ")] == '{';
       const char *answer = ask_line(inside, text + strlen("TODO "));
-      json_t *value = strchr("[{", answer[0]) ? json_loads(answer, 0, NULL) : NULL;
+      json_t *value = json_loads(answer, 0, NULL);
+      while (answer[0] && strcmp(answer, "-") != 0 && value == NULL && (is_object || strchr("[{", answer[0]))) {
+        answer = ask_line(inside, "that is no JSON; again");
+        value = json_loads(answer, 0, NULL);
+      }
       if (strcmp(answer, "-") == 0)
         json_object_del(json, key);
       else if (answer[0])
@@ -272,7 +277,13 @@ static void ask_person(json_t *problem) {
     char now[64];
     snprintf(now, sizeof now, "its usual value (now %lld)",
              (long long)json_integer_value(json_object_get(size, "Default")));
-    long long value = strtoll(ask_line(json_string_value(json_object_get(size, "Name")), now), NULL, 10);
+    const char *name = json_string_value(json_object_get(size, "Name")), *answer = ask_line(name, now);
+    char *end;
+    long long value = strtoll(answer, &end, 10);
+    while (answer[0] && (*end || value < 1)) {
+      answer = ask_line(name, "a whole number, at least 1");
+      value = strtoll(answer, &end, 10);
+    }
     if (value > 0) json_object_set_new(size, "Default", json_integer(value));
   }
   ask_todos(problem, "");

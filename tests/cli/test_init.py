@@ -180,9 +180,9 @@ kernel void freely(global float *out, int width, int height) { out[get_global_id
 
     def test_what_it_cannot_know_may_be_typed(self):
         self.write("t.cl", GROUPS)
-        asked = {"size_width": "640", "size_height": "", "KernelSpecification.GlobalSize.X": "size_width",
+        asked = {"size_width": "size_width\n640", "size_height": "", "KernelSpecification.GlobalSize.X": "size_width",
                  "KernelSpecification.GlobalSize.Y": "size_height", "KernelSpecification.Arguments 'tile'.Size": "TILE_X * 4",
-                 "Reference": "-"}
+                 "Reference": "naive.cl\n-"}  # what makes no sense is asked for again
         answers = "".join(answer + "\n" for answer in asked.values())
         run = subprocess.run([CLATUNE, "init", "t.cl", "--kernel", "transpose", "--interactive", "--device", "pocl"], cwd=self.folder,
                              env=self.environment, text=True, capture_output=True, input=answers)
