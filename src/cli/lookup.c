@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "lookup/lookup.h"
+#include "problem/guidance.h"
 
 /* --- one answer, for the device and the sizes that were typed --- */
 
@@ -44,9 +45,10 @@ static json_t *json_launches(const clt_lookup_result *found) {
   return list;
 }
 
-static void print_answer(const clt_objective *objective, const clt_lookup_result *found) {
+static void print_answer(const clt_problem *problem, const clt_objective *objective, const clt_lookup_result *found) {
   char figure[64], name[160], value[96];
-  printf("configuration     %s\noptions           %s\n", found->configuration, found->options);
+  printf("configuration     %s\n", found->configuration);
+  if (clt_problem_has_options(problem)) printf("options           %s\n", found->options);
   printf("known from        %s%s", clt_tier_name(found->tier), found->stale ? " (stale: worth tuning again)" : "");
   if (found->device[0]) printf(": %s%s%s", found->device, found->sizes[0] ? ", " : "", found->sizes);
   for (size_t i = 0; i < found->n_launches; i++) print_launch(&found->launches[i]);
@@ -89,7 +91,7 @@ static int look_up_one(clt_catalog *catalog, const cli_arguments *arguments, con
       snprintf(from, sizeof from, "': %s%s", clt_tier_name(found.tier), found.stale ? ", stale" : "");
       cli_export_cmake(subject.problem, from, found.configuration, found.options);
     }
-    if (strcmp(format, "text") == 0) print_answer(objective, &found);
+    if (strcmp(format, "text") == 0) print_answer(subject.problem, objective, &found);
     clt_lookup_result_release(&found);
   }
   clt_objective_free(objective);
@@ -128,9 +130,10 @@ static int print_portable_json(const clt_portable *p) {
       (json_int_t)p->n_configurations, "measured_everywhere", (json_int_t)p->n_complete, "open", open));
 }
 
-static void print_portable(const clt_portable *p) {
+static void print_portable(const clt_problem *problem, const clt_portable *p) {
   size_t n_measured = p->n_places - p->n_missing;
-  printf("configuration     %s\noptions           %s\n", p->configuration, p->options);
+  printf("configuration     %s\n", p->configuration);
+  if (clt_problem_has_options(problem)) printf("options           %s\n", p->options);
   printf("relative          %.3g in the mean, %.3g at worst (1: the best that is known)\n",
          p->sum_relative / (double)n_measured, p->worst_relative);
   printf("known             %zu configurations, %zu of them measured at all %zu places\n", p->n_configurations,
@@ -168,7 +171,7 @@ static int look_up_portable(clt_catalog *catalog, const cli_arguments *arguments
               "clatune: warning: no configuration was measured at all %zu places; this one is not known at %zu\n",
               found.n_places, found.n_missing);
     if (strcmp(format, "json") == 0) rc = print_portable_json(&found);
-    if (strcmp(format, "text") == 0) print_portable(&found);
+    if (strcmp(format, "text") == 0) print_portable(problem, &found);
     if (strcmp(format, "header") == 0) cli_export_portable_header(problem, found.configuration, found.options);
     if (strcmp(format, "cmake") == 0) cli_export_cmake(problem, " --portable'", found.configuration, found.options);
     if (strcmp(format, "options") == 0) puts(found.options);

@@ -29,7 +29,7 @@ static void print_best(const cli_tuning *tuning, const clt_tune_result *r) {
   char figure[64], runs[64] = "a single run";
   clt_instance_options(&options, tuning->subject.instance, best->config, NULL);
   printf("best configuration  %s\n", configuration ? configuration : "?");
-  printf("options             %s\n", options ? options : "?");
+  if (clt_problem_has_options(problem)) printf("options             %s\n", options ? options : "?");
   if (best->n_runs != 1)
     snprintf(runs, sizeof runs, "%s of %zu runs",
              r->best_is_finalist               ? "median of interleaved rounds"
@@ -125,11 +125,6 @@ static void print_evaluations(const cli_tuning *tuning, const clt_tune_result *r
     puts("                    ('clatune verify PROBLEM --configuration \"...\"' shows why)");
 }
 
-/* The searches that certainty was measured on were for time. */
-static bool has_certainty(const clt_objective *objective) {
-  return clt_objective_ranks_by_time(objective) || clt_objective_is_standard(objective);
-}
-
 static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   const clt_search_report *s = r->search;
   char wall[32], sure[200];
@@ -160,7 +155,8 @@ static void print_tuning(const cli_tuning *tuning, const clt_tune_result *r) {
   if (s->has_model && noted_count(s, "second_stage_measured") > 0)
     printf("second stage        %lld measured, %lld of them failed\n",
            (long long)noted_count(s, "second_stage_measured"), (long long)noted_count(s, "second_stage_failed"));
-  if (has_certainty(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
+  /* The searches that certainty was measured on were for time. */
+  if (clt_objective_ranks_as_usual(tuning->objective) && cli_certainty_text(sure, &tuning->settings, r))
     printf("how sure            %s\n", sure);
   printf("took                %s", clt_time_text(wall, r->wall_s));
   if (r->waited_s >= 1) printf(", %s of it waiting for other tuners on the device", clt_time_text(wall, r->waited_s));
@@ -272,7 +268,8 @@ json_t *cli_tuning_json(const cli_tuning *tuning, const clt_tune_result *r) {
   json_object_set_new(out, "race_check", json_string(tuning->race_check));
   json_object_set_new(out, "model", model);
   json_object_set_new(out, "second_stage", second_stage);
-  json_object_set_new(out, "certainty", has_certainty(o) ? cli_certainty_json(&tuning->settings, r) : json_null());
+  json_object_set_new(out, "certainty",
+                      clt_objective_ranks_as_usual(o) ? cli_certainty_json(&tuning->settings, r) : json_null());
   json_object_set_new(out, "phases", phases);
   json_object_set_new(out, "store", tuning->store ? json_string(clt_store_path(tuning->store)) : json_null());
   json_object_set_new(out, "machine_busy", json_integer((json_int_t)r->n_machine_busy));

@@ -126,8 +126,7 @@ static void note_tuning(const cli_tuning *t, const clt_tune_result *r) {
   const bool measured = clt_evaluator_find(t->settings.evaluator)->measures_device;
   const bool searched = measured && !t->settings.skip_default && r->best.config != CLT_CONFIG_NONE;
   if (t->store == NULL || !searched || clt_store_key_init(&key, instance, NULL)) return;
-  if (clt_objective_ranks_by_time(t->objective) || clt_objective_is_standard(t->objective))
-    cli_certainty_text(sure, &t->settings, r);
+  if (clt_objective_ranks_as_usual(t->objective)) cli_certainty_text(sure, &t->settings, r);
   clt_instance_options(&options, instance, r->best.config, NULL);
   json_t *notes = json_array();
   for (size_t i = 0; i < r->n_notes; i++) json_array_append_new(notes, clt_json_text(r->notes[i]));
@@ -213,7 +212,7 @@ int cli_dry_run(const cli_arguments *arguments, const char *searcher, bool defau
              (unsigned long long)clt_space_cartesian(space), (unsigned long long)clt_space_valid(space), known);
       printf("%-19s %s%s\n", default_first ? "begins with" : "default", text ? text : "?",
              valid ? "" : " (not valid: left out)");
-      printf("options             %s\n", options);
+      if (clt_problem_has_options(problem)) printf("options             %s\n", options);
       printf("objective           %s\n", cli_objective_text(goal, t.objective));
       puts("nothing was measured");
     }

@@ -19,14 +19,16 @@
 
 /* --- the texts --- */
 
-char *clt_batch_question(const clt_space *space, const clt_config *configs, size_t n) {
+char *clt_batch_question(const clt_space *space, const clt_evaluation *queue, size_t n) {
   uint32_t positions[CLT_MAX_PARAMETERS];
-  size_t n_parameters = clt_space_n_parameters(space);
+  size_t n_parameters = clt_space_n_parameters(space), n_running = 0;
   clt_text out = {0};
   char *text = NULL;
-  clt_text_printf(&out, "%zu %zu\n", n, n_parameters);
+  for (size_t i = 0; i < n; i++) n_running += queue[i].stage == CLT_EVALUATION_RUNNING;
+  clt_text_printf(&out, "%zu %zu\n", n_running, n_parameters);
   for (size_t i = 0; i < n; i++) {
-    clt_space_positions(positions, space, configs[i]);
+    if (queue[i].stage != CLT_EVALUATION_RUNNING) continue;
+    clt_space_positions(positions, space, queue[i].config);
     for (size_t p = 0; p < n_parameters; p++) clt_text_printf(&out, "%s%u", p ? " " : "", (unsigned)positions[p]);
     clt_text_add(&out, "\n");
   }
@@ -67,9 +69,9 @@ static size_t split_line(token *out, const char *line, size_t length) {
   return n;
 }
 
-/* Whether the tokens are the positions of a configuration that is not answered yet, and something behind them. */
-static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *space, const clt_config *configs,
-                         const bool *answered, size_t n, size_t *index, double *number) {
+/* Whether the tokens are the positions of a configuration that an answer is due for, and something behind them. */
+static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *space, const clt_evaluation *queue,
+                         size_t n, size_t *index, double *number) {
   uint32_t positions[CLT_MAX_PARAMETERS];
   size_t n_parameters = clt_space_n_parameters(space);
   if (n_parameters >= n_tokens) return false;
@@ -79,33 +81,22 @@ static bool match_answer(const token *tokens, size_t n_tokens, const clt_space *
   }
   clt_config config = clt_space_from_positions(space, positions);
   for (*index = 0; *index < n; ++*index)
-    if (configs[*index] == config && !answered[*index]) break;
+    if (queue[*index].config == config && queue[*index].stage == CLT_EVALUATION_RUNNING) break;
   *number = tokens[n_parameters].number;
   return *index < n;
 }
 
 /* A line that is an answer and nothing else comes first; one in other text needs a number behind it, so that a mere
  * mention of a configuration is none. Where a line begins with other numbers, the last fit counts: the time ends it. */
-bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_config *configs,
-                      const bool *answered, size_t n, size_t *index, double *number) {
+bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_evaluation *queue, size_t n,
+                      size_t *index, double *number) {
   token tokens[MAX_TOKENS];
   size_t n_tokens = split_line(tokens, line, length), n_parameters = clt_space_n_parameters(space);
-  if (n_tokens == n_parameters + 1) return match_answer(tokens, n_tokens, space, configs, answered, n, index, number);
+  if (n_tokens == n_parameters + 1) return match_answer(tokens, n_tokens, space, queue, n, index, number);
   for (size_t at = n_tokens; at-- > 0;)
-    if (match_answer(tokens + at, n_tokens - at, space, configs, answered, n, index, number) &&
-        tokens[at + n_parameters].is_number)
+    if (match_answer(tokens + at, n_tokens - at, space, queue, n, index, number) && tokens[at + n_parameters].is_number)
       return true;
   return false;
-}
-
-void clt_batch_release(clt_command_batch *batch) {
-  clt_scratch_remove(batch->scratch);
-  clt_words_free(batch->words);
-  for (size_t i = 0; i < batch->n_results; i++) clt_measurement_release(&batch->results[i]);
-  free(batch->results);
-  free(batch->queue);
-  free(batch->answered);
-  batch->scratch = NULL;
 }
 
 /* --- beginning --- */
@@ -144,10 +135,14 @@ static int begin_next(clt_command_state *s, clt_error *error) {
   if (rc == 0 && b->step < command->n_build)
     return start_line(s, &command->build[b->step], "", s->options.compile_timeout_s, error);
   if (rc || !clt_command_lock(s, CLT_LOCK_EXCLUSIVE)) return rc;
-  b->n = b->n_queue < b->limit ? b->n_queue : b->limit;
-  b->n_answered = 0;
-  for (size_t i = 0; i < b->n; i++) b->answered[i] = false;
-  char *text = clt_batch_question(s->setup.space, b->queue, b->n);
+  b->n = b->n_answered = 0;
+  for (int again = 0; again < 2; again++) /* what ends the program is rather one that has not been run yet */
+    for (clt_evaluation *e = b->queue; e < b->queue + s->n_submitted && b->n < b->limit; e++) {
+      if (e->stage != CLT_EVALUATION_BUILT || (e->measurement.n_runs > 0) != again) continue;
+      e->stage = CLT_EVALUATION_RUNNING;
+      b->n++;
+    }
+  char *text = clt_batch_question(s->setup.space, b->queue, s->n_submitted);
   char *input = clt_path_join(b->scratch, stated->input ? stated->input : "input");
   char *old = clt_path_join(b->scratch, stated->output ? stated->output : "output");
   rc = text && input && old ? clt_file_write(input, text, strlen(text), error) : clt_fail_memory(error);
@@ -162,19 +157,25 @@ static int begin_next(clt_command_state *s, clt_error *error) {
 
 /* --- answers --- */
 
-static void put_answer(clt_command_state *s, size_t i, clt_reason reason, double figure, const char *log) {
-  clt_measurement m;
-  clt_measurement_init(&m, s->batch.queue[i]);
-  m.clock = CLT_CLOCK_HOST;
-  if (reason == CLT_REASON_NONE) {
-    clt_figure_put_run(&m, &s->command->figure, figure, NAN);
-    if (isnan(m.figure)) m.phases.runs_s = figure;
-  } else {
-    clt_measurement_fail(&m, reason, log);
-  }
-  s->batch.answered[i] = true;
+static void put_failure(clt_command_state *s, clt_evaluation *e, clt_reason reason, const char *log) {
+  clt_measurement_fail(&e->measurement, reason, log);
+  e->stage = CLT_EVALUATION_DONE;
   s->batch.n_answered++;
-  s->batch.results[s->batch.n_results++] = m;
+}
+
+/* What has been run often enough is a result. Contenders are asked for again, with the next batch: of a configuration
+ * that stands in a batch twice, nobody could tell a second answer from the first one said again. */
+static void pass_on_results(clt_command_state *s) {
+  const clt_figure *figure = &s->command->figure;
+  double best = s->batch.best_cost;
+  for (size_t i = 0; best > 0 && i < s->n_submitted; i++) {
+    const clt_measurement *m = &s->batch.queue[i].measurement;
+    best = fmin(best, clt_figure_cost(figure, isnan(m->figure) ? m->time_s : m->figure)); /* NaN: not run, failed */
+  }
+  for (clt_evaluation *e = s->batch.queue; e < s->batch.queue + s->n_submitted; e++) {
+    e->best_cost = best;
+    if (e->stage == CLT_EVALUATION_BUILT && clt_evaluation_has_enough(e)) e->stage = CLT_EVALUATION_DONE;
+  }
 }
 
 /* Whole lines only, unless the program has ended well: half a number is a number, too. */
@@ -196,38 +197,43 @@ static void read_answers(clt_command_state *s, bool complete) {
     double number, figure = NAN;
     if (line[n] == 0 && !complete) break;
     bool repeated = first && n_parameters == 1 && n == n_header && strncmp(line, header, n) == 0;
-    if (!repeated && clt_batch_answer(line, n, s->setup.space, b->queue, b->answered, b->n, &i, &number)) {
-      if (clt_figure_scale(&figure, &s->command->figure, number))
-        put_answer(s, i, CLT_REASON_NONE, figure, NULL);
-      else if (number < 0)
-        put_answer(s, i, CLT_REASON_REFUSED, NAN, "the program answered with a negative time");
-      else
-        put_answer(s, i, CLT_REASON_BAD_FIGURE, NAN, "the program answered with what is not a positive number");
+    if (!repeated && clt_batch_answer(line, n, s->setup.space, b->queue, s->n_submitted, &i, &number)) {
+      clt_evaluation *e = &b->queue[i];
+      if (clt_figure_scale(&figure, &s->command->figure, number)) {
+        clt_evaluation_put_run(e, figure, NAN);
+        e->stage = CLT_EVALUATION_BUILT;
+        b->n_answered++;
+      } else if (number < 0) {
+        put_failure(s, e, CLT_REASON_REFUSED, "the program answered with a negative time");
+      } else {
+        put_failure(s, e, CLT_REASON_BAD_FIGURE, "the program answered with what is not a positive number");
+      }
     }
     line += n + (line[n] != 0);
   }
+  pass_on_results(s);
   free(text);
 }
 
 /* --- ends --- */
 
 /* Blames the first without an answer where that is certain; otherwise the next runs are smaller, until it is. One that
- * ended well without all answers has gone wrong only if it gave none. What is left stays in front of the queue. */
+ * ended well without all answers has gone wrong only if it gave none. */
 static void settle_rest(clt_command_state *s, clt_reason reason, const char *story) {
   clt_command_batch *b = &s->batch;
-  size_t left = b->n - b->n_answered, at = 0, first = 0;
+  size_t left = b->n - b->n_answered;
   bool progress = reason == CLT_REASON_NO_FIGURE && b->n_answered > 0;
   bool certain = b->n == 1 || (b->streams && reason != CLT_REASON_NO_FIGURE);
-  while (first < b->n && b->answered[first]) first++;
-  if (left > 0 && !progress && certain) put_answer(s, first, reason, NAN, story);
+  clt_evaluation *first = b->queue;
+  while (left > 0 && first->stage != CLT_EVALUATION_RUNNING) first++;
+  if (left > 0 && !progress && certain) put_failure(s, first, reason, story);
   if (left > 0 && !progress && !certain) {
     b->limit = left > 1 ? left / 2 : 1;
   } else {
     b->limit = 2 * b->limit < b->size ? 2 * b->limit : b->size;
   }
-  for (size_t i = 0; i < b->n_queue; i++)
-    if (i >= b->n || !b->answered[i]) b->queue[at++] = b->queue[i];
-  b->n_queue = at;
+  for (size_t i = 0; i < s->n_submitted; i++)
+    if (b->queue[i].stage == CLT_EVALUATION_RUNNING) b->queue[i].stage = CLT_EVALUATION_BUILT;
 }
 
 static int take_events(clt_command_state *s, clt_error *error) {
@@ -281,7 +287,9 @@ static int take_events(clt_command_state *s, clt_error *error) {
 /* Nothing begins while the caller may be busy with results. */
 int clt_batch_turn(clt_command_state *s, clt_error *error) {
   int rc = s->batch.running ? take_events(s, error) : CLT_OK;
-  if (rc == 0 && !s->batch.running && s->batch.n_results == 0 && s->batch.n_queue > 0) rc = begin_next(s, error);
-  if (rc == 0 && !s->batch.running && s->batch.n_queue == 0) clt_command_lock(s, CLT_UNLOCKED);
+  size_t n_done = 0;
+  for (size_t i = 0; i < s->n_submitted; i++) n_done += s->batch.queue[i].stage == CLT_EVALUATION_DONE;
+  if (rc == 0 && !s->batch.running && n_done == 0) rc = begin_next(s, error);
+  if (rc == 0 && !s->batch.running && n_done == s->n_submitted) clt_command_lock(s, CLT_UNLOCKED);
   return rc;
 }

@@ -52,10 +52,8 @@ static int try_words(const clt_command_state *s, clt_error *error) {
   const clt_command *command = s->command;
   clt_config config = command->batch.used ? CLT_CONFIG_NONE : clt_space_at(s->setup.space, 0);
   clt_command_places places = clt_command_places_in(s, s->run.path);
-  for (size_t i = 0; i < command->n_build + 2; i++) {
-    const clt_command_line *line = i < command->n_build    ? &command->build[i]
-                                   : i == command->n_build ? &command->run
-                                                           : &command->check;
+  for (size_t i = 0; i < clt_command_n_lines(command); i++) {
+    const clt_command_line *line = clt_command_line_at(command, i);
     char **words = NULL;
     clt_error why = {0};
     int rc = line->n ? clt_command_words(s->setup.instance, line, config, &places, &words, &why) : CLT_OK;
@@ -82,7 +80,10 @@ static void command_close(void *state) {
     free(s->slots[i].folder);
   }
   give_up_kept(s);
-  clt_batch_release(&s->batch);
+  for (size_t i = 0; s->batch.queue && i < s->n_submitted; i++) clt_evaluation_end(&s->batch.queue[i], NULL);
+  free(s->batch.queue);
+  clt_scratch_remove(s->batch.scratch);
+  clt_words_free(s->batch.words);
   clt_lock_close(&s->lock);
   clt_run_folder_remove(&s->run);
   free(s->worker_path);
@@ -115,19 +116,16 @@ static int command_open(void *state, const clt_evaluator_setup *setup, const voi
   s->batch.size = batch ? (size_t)o->batch_size : 0;
   s->capacity = batch ? s->batch.size : s->n_slots;
   s->slots = clt_new_array(s->n_slots, sizeof *s->slots);
-  s->batch.queue = clt_new_array(2 * s->batch.size, sizeof *s->batch.queue);
-  s->batch.results = clt_new_array(s->batch.size, sizeof *s->batch.results);
-  s->batch.answered = clt_new_array(s->batch.size, sizeof *s->batch.answered);
-  bool made = s->slots && s->batch.queue && s->batch.results && s->batch.answered;
-  int rc = made ? clt_run_options_policy(&s->policy, &o->runs, error) : clt_fail_memory(error);
+  s->batch.queue = clt_new_array(s->batch.size, sizeof *s->batch.queue);
+  int rc = s->slots && s->batch.queue ? clt_run_options_policy(&s->policy, &o->runs, error) : clt_fail_memory(error);
   if (rc == 0) rc = clt_worker_path(&s->worker_path, error);
   if (rc == 0) rc = clt_run_folder_new(&s->run, error);
   for (size_t i = 0; rc == 0 && i < s->n_slots; i++) {
     clt_command_slot *slot = &s->slots[i];
     char name[32];
     snprintf(name, sizeof name, "process-%zu", i);
-    slot->evaluation = (clt_evaluation){.all = s, .process = &slot->process};
-    clt_measurement_init(&slot->evaluation.measurement, CLT_CONFIG_NONE);
+    clt_evaluation_init(&slot->evaluation, s, CLT_CONFIG_NONE, CLT_EVALUATION_NONE);
+    slot->evaluation.process = &slot->process;
     snprintf(slot->evaluation.name, sizeof slot->evaluation.name, "scratch-%zu", i);
     rc = clt_run_folder_make(&slot->folder, &s->run, name, error);
   }
@@ -254,7 +252,11 @@ static int command_submit(void *state, clt_config config, double best_cost, clt_
     return clt_fail(error, CLT_E_ARGUMENT, "more than %zu configurations submitted at once", s->capacity);
   give_up_kept(s);
   s->n_submitted++;
-  if (s->batch.size) return s->batch.queue[s->batch.n_queue++] = config, CLT_OK;
+  if (s->batch.size) {
+    clt_evaluation_init(&s->batch.queue[s->n_submitted - 1], s, config, CLT_EVALUATION_BUILT);
+    s->batch.best_cost = best_cost;
+    return CLT_OK;
+  }
   clt_command_slot *slot = s->slots; /* each has one of its own */
   while (slot->evaluation.stage != CLT_EVALUATION_NONE) slot++;
   slot->evaluation.config = config;
@@ -270,11 +272,11 @@ static int command_wait(void *state, clt_measurement *out, double timeout_s, clt
   for (;;) {
     int rc = s->batch.size ? clt_batch_turn(s, error) : take_turn(s, error);
     if (rc) return rc;
-    if (s->batch.n_results > 0) {
-      *out = s->batch.results[0];
-      s->batch.n_results--;
-      s->n_submitted--;
-      memmove(s->batch.results, s->batch.results + 1, s->batch.n_results * sizeof *out);
+    for (size_t i = 0; s->batch.size && i < s->n_submitted; i++) {
+      clt_evaluation *e = &s->batch.queue[i];
+      if (e->stage != CLT_EVALUATION_DONE) continue;
+      clt_evaluation_end(e, out);
+      memmove(e, e + 1, (--s->n_submitted - i) * sizeof *e);
       return CLT_OK;
     }
     /* While something is timed exclusively the caller shall not be busy with a result. */
@@ -327,9 +329,8 @@ static int await_evaluation(clt_command_state *s, clt_evaluation *e, clt_error *
   return rc;
 }
 
-/* Of the call that prepared or timed them: on an error nothing is given out, and what runs is of no interest. */
-static int finish_kept(clt_command_state *s, clt_measurement *out, size_t n_filled, int rc) {
-  while (rc && n_filled > 0) clt_measurement_release(&out[--n_filled]);
+/* Of the call that prepared or timed them: on an error what runs is of no interest. */
+static int finish_kept(clt_command_state *s, int rc) {
   if (rc) clt_program_stop(&s->slots[0].process);
   if (rc) give_up_kept(s);
   clt_command_lock(s, CLT_UNLOCKED);
@@ -338,19 +339,17 @@ static int finish_kept(clt_command_state *s, clt_measurement *out, size_t n_fill
 
 static int command_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_command_state *s = state;
-  size_t n_filled = 0;
   if (s->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   clt_evaluation *list = clt_new_array(n, sizeof *list);
   if (list == NULL) return clt_fail_memory(error);
   for (size_t i = 0; i < n; i++) {
-    list[i] = (clt_evaluation){.all = s, .process = &s->slots[0].process, .config = configs[i], .single = true};
-    clt_measurement_init(&list[i].measurement, configs[i]);
-    list[i].measurement.clock = CLT_CLOCK_HOST;
+    clt_evaluation_init(&list[i], s, configs[i], CLT_EVALUATION_NONE);
+    list[i].process = &s->slots[0].process;
+    list[i].single = true;
     for (size_t k = 0; k < s->n_kept; k++) {
       if (s->kept[k].config != configs[i] || s->kept[k].stage != CLT_EVALUATION_BUILT) continue;
       list[i] = s->kept[k];
-      s->kept[k] = (clt_evaluation){.config = CLT_CONFIG_NONE};
-      clt_measurement_init(&s->kept[k].measurement, CLT_CONFIG_NONE);
+      clt_evaluation_init(&s->kept[k], s, CLT_CONFIG_NONE, CLT_EVALUATION_NONE);
     }
   }
   give_up_kept(s);
@@ -368,9 +367,8 @@ static int command_keep(void *state, const clt_config *configs, size_t n, clt_me
       if (rc == 0) rc = await_evaluation(s, e, error);
     }
     if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
-    n_filled += rc == 0;
   }
-  return finish_kept(s, out, n_filled, rc);
+  return finish_kept(s, rc);
 }
 
 /* With the batch protocol they are asked for once more, each once, and are what comes back. */
@@ -378,11 +376,13 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
                             clt_error *error) {
   size_t n_queued = 0;
   int rc = CLT_OK;
-  for (size_t i = 0; i < n; i++) clt_measurement_init(&out[i], CLT_CONFIG_NONE);
+  for (size_t i = 0; i < n; i++) out[i].config = CLT_CONFIG_NONE;
   for (size_t n_got = 0; rc == 0 && n_got < n;) {
     clt_measurement got;
-    for (; n_queued < n && s->n_submitted < s->capacity; s->n_submitted++)
-      s->batch.queue[s->batch.n_queue++] = s->kept[indices[n_queued++]].config;
+    for (; n_queued < n && s->n_submitted < s->capacity; s->n_submitted++) {
+      s->batch.queue[s->n_submitted] = s->kept[indices[n_queued++]];
+      s->batch.queue[s->n_submitted].stage = CLT_EVALUATION_BUILT;
+    }
     if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc == 0) rc = command_wait(s, &got, STOP_S, error);
     if (rc == CLT_E_AGAIN) rc = CLT_OK, got.config = CLT_CONFIG_NONE;
@@ -393,10 +393,8 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
     n_got++;
   }
   if (rc == 0) return CLT_OK;
-  for (size_t i = 0; i < n; i++) clt_measurement_release(&out[i]);
   s->batch.running = false;
-  while (s->batch.n_results > 0) clt_measurement_release(&s->batch.results[--s->batch.n_results]);
-  s->batch.n_queue = s->n_submitted = 0;
+  while (s->n_submitted > 0) clt_evaluation_end(&s->batch.queue[--s->n_submitted], NULL);
   return rc;
 }
 
@@ -404,11 +402,10 @@ static int time_batch_again(clt_command_state *s, const size_t *indices, size_t 
 static int command_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                               clt_error *error) {
   clt_command_state *s = state;
-  size_t n_filled = 0;
   (void)n_runs;
   for (size_t i = 0; i < n; i++)
     if (indices[i] >= s->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
-  if (s->batch.size) return finish_kept(s, out, 0, time_batch_again(s, indices, n, out, error));
+  if (s->batch.size) return finish_kept(s, time_batch_again(s, indices, n, out, error));
   int rc = await_lock(s, CLT_LOCK_EXCLUSIVE, error);
   for (size_t i = 0; rc == 0 && i < n; i++) {
     clt_evaluation *e = &s->kept[indices[i]];
@@ -419,9 +416,8 @@ static int command_time_again(void *state, const size_t *indices, size_t n, size
       if (rc == 0) rc = await_evaluation(s, e, error);
     }
     if (rc == 0) rc = clt_measurement_copy(&out[i], &e->measurement, error);
-    n_filled += rc == 0;
   }
-  return finish_kept(s, out, n_filled, rc);
+  return finish_kept(s, rc);
 }
 
 const clt_evaluator_type clt_evaluator_command = {

@@ -41,6 +41,9 @@ typedef struct clt_evaluation {
   clt_measurement measurement;
 } clt_evaluation;
 
+/* Begins as one whose configuration has not been run yet, at the given stage. */
+void clt_evaluation_init(clt_evaluation *e, const clt_command_state *all, clt_config config,
+                         clt_evaluation_stage stage);
 /* Of what its config and best_cost say: makes the scratch folder and begins to build. A command that cannot be said for
  * this configuration is a failure of it. */
 int clt_evaluation_begin(clt_evaluation *e, clt_error *error);
@@ -48,6 +51,9 @@ int clt_evaluation_run(clt_evaluation *e, clt_error *error); /* of one that is B
 /* Goes on where a program has ended. CLT_E_WORKER: the process that runs it is gone. */
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error);
 bool clt_evaluation_active(const clt_evaluation *e); /* a program runs */
+/* Adds a run, unless it is one to warm up; wall_s: NaN where nobody knows. */
+void clt_evaluation_put_run(clt_evaluation *e, double figure, double wall_s);
+bool clt_evaluation_has_enough(const clt_evaluation *e); /* runs, in view of best_cost */
 /* Leaves the measurement to the caller, or nobody; removes the scratch folder. */
 void clt_evaluation_end(clt_evaluation *e, clt_measurement *out);
 
@@ -92,11 +98,9 @@ typedef struct clt_command_batch {
   bool running, interrupted;
   size_t step; /* of the build, which is done once */
   char *scratch, **words;
-  clt_config *queue; /* twice the size: what is answered is still there while others are submitted */
-  bool *answered;    /* of the first n of the queue, which are under way */
-  size_t n_queue, n, n_answered;
-  clt_measurement *results;
-  size_t n_results;
+  clt_evaluation *queue; /* what is submitted: BUILT: to be asked for, once more perhaps; RUNNING: asked for; DONE */
+  size_t n, n_answered;  /* of the batch that runs */
+  double best_cost;      /* as submitted last */
   double deadline_s;
 } clt_command_batch;
 
@@ -123,14 +127,13 @@ bool clt_command_lock(clt_command_state *s, clt_lock_state wanted);
 
 /* batch.c: one turn takes what has ended and begins what can be begun. */
 int clt_batch_turn(clt_command_state *s, clt_error *error);
-void clt_batch_release(clt_command_batch *batch);
 
-/* The texts of the protocol (docs/commands.md): "n_configurations n_parameters", then a line of value positions for
- * each configuration. malloc'ed; NULL when out of memory. */
-char *clt_batch_question(const clt_space *space, const clt_config *configs, size_t n);
-/* An answer in a line: which of the n configurations (index) that are not answered yet, and its number (NaN where what
- * stands there is none). False for lines without an answer. */
-bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_config *configs,
-                      const bool *answered, size_t n, size_t *index, double *number);
+/* The texts of the protocol (docs/commands.md), about those of the n evaluations that are RUNNING:
+ * "n_configurations n_parameters", then a line of value positions for each. malloc'ed; NULL when out of memory. */
+char *clt_batch_question(const clt_space *space, const clt_evaluation *queue, size_t n);
+/* An answer in a line: to which of them (index), and its number (NaN where what stands there is none). False for lines
+ * without an answer. */
+bool clt_batch_answer(const char *line, size_t length, const clt_space *space, const clt_evaluation *queue, size_t n,
+                      size_t *index, double *number);
 
 #endif

@@ -268,6 +268,13 @@ static int build_next(clt_evaluation *e, clt_error *error) {
   return start_program(e, &command->build[e->step], e->all->options.compile_timeout_s, CLT_EVALUATION_BUILDING, error);
 }
 
+void clt_evaluation_init(clt_evaluation *e, const clt_command_state *all, clt_config config,
+                         clt_evaluation_stage stage) {
+  *e = (clt_evaluation){.all = all, .config = config, .stage = stage};
+  clt_measurement_init(&e->measurement, config);
+  e->measurement.clock = CLT_CLOCK_HOST;
+}
+
 int clt_evaluation_begin(clt_evaluation *e, clt_error *error) {
   clt_measurement_release(&e->measurement);
   clt_measurement_init(&e->measurement, e->config);
@@ -312,7 +319,18 @@ static clt_reason judge_end(const clt_evaluation *e, const clt_program_end *end)
   return building ? CLT_REASON_COMPILE_ERROR : CLT_REASON_EXIT_STATUS;
 }
 
-static bool has_enough_runs(const clt_evaluation *e) {
+void clt_evaluation_put_run(clt_evaluation *e, double figure, double wall_s) {
+  clt_measurement *m = &e->measurement;
+  if (!e->single && e->cold < e->all->options.warm_up) {
+    e->cold++;
+    return;
+  }
+  clt_figure_put_run(m, &e->all->command->figure, figure, wall_s);
+  if (isnan(wall_s)) wall_s = m->runs_s[m->n_runs - 1];
+  if (!isnan(wall_s)) m->phases.runs_s += wall_s;
+}
+
+bool clt_evaluation_has_enough(const clt_evaluation *e) {
   const clt_timing_policy *t = &e->all->policy;
   const clt_measurement *m = &e->measurement;
   double costs[CLT_MAX_RUNS], least = INFINITY;
@@ -320,7 +338,7 @@ static bool has_enough_runs(const clt_evaluation *e) {
     costs[i] = clt_figure_cost(&e->all->command->figure, isnan(m->figure) ? m->runs_s[i] : m->figures[i]);
     least = fmin(least, costs[i]);
   }
-  if (m->n_runs == 0 || m->n_runs >= t->max_runs) return m->n_runs > 0;
+  if (m->n_runs == 0 || m->n_runs >= t->max_runs || e->single) return m->n_runs > 0;
   if (e->best_cost > 0 && t->abandon_factor > 0 && least > t->abandon_factor * e->best_cost) return true;
   if (m->phases.runs_s >= t->max_total_s) return true;
   return m->n_runs >= t->min_runs && clt_runs_steady(costs, m->n_runs, t->steady_relative);
@@ -329,7 +347,6 @@ static bool has_enough_runs(const clt_evaluation *e) {
 int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   clt_program_end end;
   clt_measurement *m = &e->measurement;
-  const clt_figure *stated = &e->all->command->figure;
   char why[256] = "";
   double figure = NAN;
   if (!clt_evaluation_active(e)) return CLT_OK;
@@ -351,16 +368,11 @@ int clt_evaluation_poll(clt_evaluation *e, clt_error *error) {
   }
   if (e->stage == CLT_EVALUATION_BUILDING) return e->step++, build_next(e, error);
   if (e->stage == CLT_EVALUATION_CHECKING) e->checked = true;
-  if (running && !e->single && e->cold < e->all->options.warm_up) {
-    e->cold++;
-  } else if (running) {
-    clt_figure_put_run(m, stated, figure, end.wall_s);
-    m->phases.runs_s += end.wall_s;
-  }
+  if (running) clt_evaluation_put_run(e, figure, end.wall_s);
   if (!e->checked)
     return start_program(e, &e->all->command->check, e->all->options.check_timeout_s, CLT_EVALUATION_CHECKING, error);
   if (e->single) return e->stage = CLT_EVALUATION_BUILT, CLT_OK;
-  if (!has_enough_runs(e)) return clt_evaluation_run(e, error);
+  if (!clt_evaluation_has_enough(e)) return clt_evaluation_run(e, error);
   e->stage = CLT_EVALUATION_DONE;
   return CLT_OK;
 }

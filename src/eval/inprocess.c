@@ -142,7 +142,6 @@ static int prepare_finalist(inprocess_state *s, kept_kernel *k, clt_error *error
 
 static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   inprocess_state *s = state;
-  size_t n_copied = 0;
   int rc = CLT_OK;
   if (s->submitted) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   kept_kernel *list = clt_new_array(n, sizeof *list);
@@ -163,9 +162,7 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
     if (clt_stop_asked(s->setup.stop)) rc = clt_fail(error, CLT_E_STOPPED, "stopped among the finalists");
     if (rc == 0 && list[i].prepared == NULL) rc = prepare_finalist(s, &list[i], error);
     if (rc == 0) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
-    n_copied += rc == 0;
   }
-  while (rc && n_copied > 0) clt_measurement_release(&out[--n_copied]);
   if (rc) give_up_kept(s);
   return rc;
 }
@@ -173,7 +170,6 @@ static int inprocess_keep(void *state, const clt_config *configs, size_t n, clt_
 static int inprocess_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                                 clt_error *error) {
   inprocess_state *s = state;
-  size_t n_timed = 0;
   int rc = CLT_OK;
   const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
                                   .max_runs = (unsigned)n_runs,
@@ -190,9 +186,7 @@ static int inprocess_time_again(void *state, const size_t *indices, size_t n, si
     m->phases = (clt_phases){0};
     if (m->reason == CLT_REASON_NONE) rc = clt_executor_time(s->executor, k->prepared, &turn, m, error);
     if (rc == 0) rc = clt_measurement_copy(&out[i], m, error);
-    n_timed += rc == 0;
   }
-  while (rc && n_timed > 0) clt_measurement_release(&out[--n_timed]);
   return rc;
 }
 

@@ -183,6 +183,10 @@ bool clt_objective_ranks_by_time(const clt_objective *o) {
   return o->meanings[o->chosen].in_time == (o->goal == CLT_MAXIMISE ? CLT_TREND_FALLING : CLT_TREND_RISING);
 }
 
+bool clt_objective_ranks_as_usual(const clt_objective *o) {
+  return clt_objective_ranks_by_time(o) || clt_objective_is_standard(o);
+}
+
 clt_metric clt_objective_metric(const clt_objective *o, size_t index) { return o->metrics[index]; }
 
 /* --- values and costs --- */

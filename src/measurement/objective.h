@@ -40,6 +40,7 @@ bool clt_objective_needs_energy(const clt_objective *objective);
  * nothing else that varies, and consists of sums, products, quotients and powers that make it worse as time_s grows.
  * Then slow configurations can be given up early. */
 bool clt_objective_ranks_by_time(const clt_objective *objective);
+bool clt_objective_ranks_as_usual(const clt_objective *objective); /* by time, or it is the standard one */
 
 /* The value for a correct measurement; NaN where there is none: it failed, lacks the energy, or the expression cannot
  * be evaluated (CLT_E_RANGE of clatune/space.h's expressions). */

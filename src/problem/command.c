@@ -132,9 +132,23 @@ static int finish_words(clt_words *list, clt_calculation *c, char ***out) {
   return c->rc;
 }
 
+const clt_command_line *clt_command_line_at(const clt_command *command, size_t i) {
+  return i < command->n_build ? &command->build[i] : i == command->n_build ? &command->run : &command->check;
+}
+
+static const char options_place[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
+
+bool clt_problem_has_options(const clt_problem *problem) {
+  bool has = problem->command == NULL;
+  for (size_t i = 0; problem->command && i < clt_command_n_lines(problem->command); i++) {
+    const clt_command_line *line = clt_command_line_at(problem->command, i);
+    for (size_t k = 0; k < line->n; k++) has |= strstr(line->words[k].text, options_place) != NULL;
+  }
+  return has;
+}
+
 int clt_command_words(const clt_instance *instance, const clt_command_line *line, clt_config config,
                       const clt_command_places *places, char ***out, clt_error *error) {
-  static const char options[] = {CLT_PLACE_MARK, CLT_PLACE_OPTIONS, 0};
   const bool shell = instance->problem->command->shell;
   clt_value slots[CLT_MAX_PARAMETERS];
   clt_calculation c = {instance, config == CLT_CONFIG_NONE ? NULL : slots, error, CLT_OK};
@@ -148,7 +162,7 @@ int clt_command_words(const clt_instance *instance, const clt_command_line *line
   for (size_t i = 0; c.rc == CLT_OK && i < line->n; i++) {
     const clt_compiler_option *word = &line->words[i];
     if (!clt_evaluate_when(&c, word->when)) continue;
-    if (c.slots && strcmp(word->text, options) == 0 && !shell) {
+    if (c.slots && strcmp(word->text, options_place) == 0 && !shell) {
       append_defines(&list, &c, "-D");
     } else {
       clt_expand_option(&text, &c, word, places, line->key);

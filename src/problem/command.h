@@ -82,6 +82,10 @@ typedef struct clt_command {
   clt_batch batch;
 } clt_command;
 
+/* Its command lines: those of the build, the run, then the check. */
+static inline size_t clt_command_n_lines(const clt_command *command) { return command->n_build + 2; }
+const clt_command_line *clt_command_line_at(const clt_command *command, size_t index);
+
 /* NULL where the problem is a kernel. */
 const clt_command *clt_instance_command(const clt_instance *instance);
 

@@ -48,6 +48,8 @@ int clt_instance_kernel_key(char out[33], const clt_instance *instance, clt_erro
 
 /* Whether the file has a "Command" in place of a kernel. Then no OpenCL device is needed: clt_device_host. */
 bool clt_problem_is_command(const clt_problem *problem);
+/* Whether anybody gets clt_instance_options: the compiler of a kernel, or a command with "{options}". */
+bool clt_problem_has_options(const clt_problem *problem);
 
 /* --- metrics: the expressions of figures of merit, over what was measured of a configuration, the configuration, the
  * sizes, the device, and the metrics above (docs/objectives.md) --- */

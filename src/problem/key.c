@@ -400,10 +400,8 @@ static void add_command(key *k) {
       figure->file,         figure->member,           figure->pattern,      figure->unit};
   add_text(k, "clatune command 1");
   clt_hasher_add(k->hasher, kinds, sizeof kinds);
-  for (size_t i = 0; i < command->n_build + 2; i++) {
-    const clt_command_line *line = i < command->n_build    ? &command->build[i]
-                                   : i == command->n_build ? &command->run
-                                                           : &command->check;
+  for (size_t i = 0; i < clt_command_n_lines(command); i++) {
+    const clt_command_line *line = clt_command_line_at(command, i);
     clt_hasher_add(k->hasher, &line->n, sizeof line->n);
     add_options(k, line->words, line->n);
   }

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "measurement/objective.h"
 #include "measurement/statistics.h"
+#include "problem/guidance.h"
 #include "report/rows.h"
 
 #define FASTEST 10
@@ -171,10 +172,9 @@ static json_t *parameter_json(draft *d, const factor *f) {
 
 /* Two parameters together: a row a shown value of the first, a number a shown value of the second. */
 static int pair_json(json_t **out, draft *d, const factor *first, const factor *second, clt_error *error) {
-  size_t n;
+  size_t n, n_second = second->parameter->n_values;
   clt_effect *effects;
   *out = json_null();
-  size_t n_second = second->parameter->n_values;
   if (!clt_size_multiply(&n, first->parameter->n_values, n_second) || n > MOST_PAIRS) return CLT_OK;
   for (size_t i = 0; i < d->t->rows.n; i++)
     d->groups[i] = position_of(d->t, i, first->index) * n_second + position_of(d->t, i, second->index);
@@ -336,12 +336,16 @@ static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_
                      json_number_value(json_object_get(metric, "value"))));
   }
   put(d, json, "metrics", metrics);
-  if (t->instance && !d->options->share) clt_instance_options(&options, t->instance, best->config, NULL);
-  if (options == NULL && is_noted && !d->options->share) options = strdup(clt_json_string(t->session, "options"));
-  if (options && options[0])
-    clt_text_add(&words, options);
-  else
-    add_words(&words, text, "-D", false);
+  /* Without its problem file nobody knows what a program gets. */
+  bool is_host = t->device_info && strcmp(t->device_info->platform_name, "host") == 0;
+  if (t->instance ? clt_problem_has_options(clt_instance_problem(t->instance)) : !is_host) {
+    if (t->instance && !d->options->share) clt_instance_options(&options, t->instance, best->config, NULL);
+    if (options == NULL && is_noted && !d->options->share) options = strdup(clt_json_string(t->session, "options"));
+    if (options && options[0])
+      clt_text_add(&words, options);
+    else
+      add_words(&words, text, "-D", false);
+  }
   put(d, json, "options", words.n ? clt_report_string(words.bytes) : json_null());
   if (t->problem_path && t->problem_path[0]) {
     clt_text_add(&command, "clatune lookup");
@@ -368,7 +372,7 @@ static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
   size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
-  bool as_finalist = best && isfinite(best->final_cost) && clt_tuning_finalists_count(t);
+  bool as_finalist = best && isfinite(best->final_cost) && clt_objective_ranks_as_usual(t->objective);
   double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
   json_t *list = json_array();
   for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i]));
@@ -383,15 +387,6 @@ static void put_best(draft *d, json_t *json) {
   put(d, json, "gain_over_default", clt_json_real(best ? before / (both ? best->final_cost : best->cost) : NAN));
   if (best) put_use(d, json, best, as_finalist);
   put(d, json, "fastest", list);
-}
-
-static int put_median(draft *d, json_t *json, clt_error *error) {
-  double *costs = clt_new_array(d->t->rows.n, sizeof *costs);
-  if (costs == NULL) return clt_fail_memory(error);
-  for (size_t i = 0; i < d->t->rows.n; i++) costs[i] = d->t->rows.items[i].cost;
-  put(d, json, "median_value", cost_json(d, clt_median(costs, d->t->rows.n)));
-  free(costs);
-  return CLT_OK;
 }
 
 static json_t *objective_json(const clt_tuning *t) {
@@ -452,7 +447,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
              .factors = clt_new_array(n_parameters, sizeof *d.factors),
              .groups = clt_new_array(tuning->rows.n, sizeof *d.groups)};
   json_t *json = json_object(), *parameters = json_array(), *ranking = json_array(), *model = NULL;
-  int rc = d.factors && d.groups ? CLT_OK : clt_fail_memory(error);
+  double *costs = clt_new_array(tuning->rows.n, sizeof *costs);
+  int rc = d.factors && d.groups && costs ? CLT_OK : clt_fail_memory(error);
   put(&d, json, "title", clt_report_string(tuning->title));
   put(&d, json, "objective", objective_json(tuning));
   put(&d, json, "sizes", clt_report_string(tuning->sizes));
@@ -468,7 +464,8 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   put_session(&d, json);
   put_best(&d, json);
   put_progress(&d, json);
-  if (rc == CLT_OK) rc = put_median(&d, json, error);
+  for (size_t i = 0; rc == CLT_OK && i < tuning->rows.n; i++) costs[i] = tuning->rows.items[i].cost;
+  if (rc == CLT_OK) put(&d, json, "median_value", cost_json(&d, clt_median(costs, tuning->rows.n)));
   for (size_t i = 0; rc == CLT_OK && i < n_parameters; i++) {
     rc = make_factor(&d, i, error);
     if (rc == CLT_OK) append(&d, parameters, parameter_json(&d, &d.factors[i]));
@@ -488,6 +485,7 @@ int clt_tuning_document(json_t **out, const clt_tuning *tuning, const clt_report
   for (size_t i = 0; d.factors && i < n_parameters; i++) free(d.factors[i].effects);
   free(d.factors);
   free(d.groups);
+  free(costs);
   if (rc)
     json_decref(json);
   else

@@ -248,10 +248,6 @@ size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n) {
   return n_out;
 }
 
-bool clt_tuning_finalists_count(const clt_tuning *tuning) {
-  return clt_objective_ranks_by_time(tuning->objective) || clt_objective_is_standard(tuning->objective);
-}
-
 size_t clt_tuning_default(const clt_tuning *tuning) {
   clt_config config = CLT_CONFIG_NONE;
   if (tuning->instance)
@@ -266,7 +262,7 @@ size_t clt_tuning_default(const clt_tuning *tuning) {
 size_t clt_tuning_best(const clt_tuning *tuning) {
   size_t best = SIZE_MAX;
   double least = INFINITY;
-  bool finalists_count = clt_tuning_finalists_count(tuning);
+  bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
   for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
     if (!(tuning->rows.items[i].final_cost < least)) continue;
     least = tuning->rows.items[i].final_cost;

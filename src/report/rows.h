@@ -49,8 +49,6 @@ void clt_tuning_release(clt_tuning *tuning);
 double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
 /* The indices of the n best rows, the best first; returns how many there are. */
 size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
-/* Whether what rows took as finalists decides which one is the best: by time, or by what the problem itself says. */
-bool clt_tuning_finalists_count(const clt_tuning *tuning);
 /* The row of the problem's default configuration; SIZE_MAX: not known, or not measured. */
 size_t clt_tuning_default(const clt_tuning *tuning);
 /* The row of the best configuration: the finalist with the least final_cost where finalists count, else the best of the

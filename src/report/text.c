@@ -91,11 +91,27 @@ static void put_head(const sheet *s, const json_t *document) {
   const char *name = clt_json_string(objective, "name"), *command = clt_json_string(document, "command");
   clt_text_printf(s->out, "%s\n%s%s%s%s", clt_json_string(s->json, "title"), sizes, sizes[0] ? "\n" : "", key,
                   key[0] ? "\n" : "");
-  if (json_is_object(device))
-    clt_text_printf(s->out, "%s, %s, %s\n%zu compute units, local memory %zu KiB, work groups of at most %zu\n",
-                    clt_json_string(device, "name"), clt_json_string(device, "platform_name"),
-                    clt_json_string(device, "device_version"), count_of(device, "compute_units"),
-                    count_of(device, "local_memory_bytes") / 1024, count_of(device, "max_work_group_size"));
+  if (json_is_object(device)) { /* what is not known is left out */
+    static const char *const names[] = {"name", "platform_name", "device_version"};
+    const struct {
+      const char *before, *after;
+      size_t n;
+    } counts[] = {{"", " compute units", count_of(device, "compute_units")},
+                  {"local memory ", " KiB", count_of(device, "local_memory_bytes") / 1024},
+                  {"work groups of at most ", "", count_of(device, "max_work_group_size")}};
+    const char *between = "";
+    for (size_t i = 0; i < 3; i++) {
+      const char *text = clt_json_string(device, names[i]);
+      if (text[0]) clt_text_printf(s->out, "%s%s", between, text), between = ", ";
+    }
+    between = "\n";
+    for (size_t i = 0; i < 3; i++)
+      if (counts[i].n) {
+        clt_text_printf(s->out, "%s%s%zu%s", between, counts[i].before, counts[i].n, counts[i].after);
+        between = ", ";
+      }
+    clt_text_add(s->out, "\n");
+  }
   clt_text_printf(s->out, "\n%zu configurations, %zu correct", count_of(s->json, "configurations"),
                   count_of(s->json, "correct"));
   if (count_of(s->json, "abandoned"))
@@ -155,7 +171,9 @@ static void put_best(const sheet *s) {
     put_figure(s, number_of(best, "value"), true);
     clt_text_add(s->out, " in the search)");
   }
-  clt_text_printf(s->out, "\noptions             %s\n", clt_json_string(s->json, "options"));
+  clt_text_add(s->out, "\n");
+  if (clt_json_string(s->json, "options")[0])
+    clt_text_printf(s->out, "options             %s\n", clt_json_string(s->json, "options"));
   json_array_foreach(json_object_get(s->json, "metrics"), i, metric)
       clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), number_of(metric, "value"),
                       clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));

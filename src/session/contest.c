@@ -137,8 +137,8 @@ static int play_rounds(entry *entries, clt_measurement *results, size_t n, const
     }
     if (n_running == 0) break;
     if (least_s < TURN_S / 2) n_runs = (size_t)fmin(TURN_S / least_s, MOST_IN_A_TURN);
+    for (size_t k = 0; k < n_running; k++) clt_measurement_init(&turns[k], CLT_CONFIG_NONE);
     rc = evaluator->time_again(state, indices, n_running, n_runs < most ? n_runs : most, turns, error);
-    if (rc) break;
     for (size_t k = 0; k < n_running; k++) {
       if (turns[k].n_runs > n_done) n_done = turns[k].n_runs;
       if (rc == CLT_OK) rc = take_turn(&entries[indices[k]], &results[indices[k]], &turns[k], policy->objective, error);
@@ -169,10 +169,10 @@ int clt_contest_run(const clt_evaluator_type *evaluator, void *state, const clt_
   entry *entries = clt_new_array(n, sizeof *entries);
   clt_measurement *results = clt_new_array(n, sizeof *results);
   int rc = entries && results ? CLT_OK : clt_fail_memory(error);
+  for (size_t i = 0; rc == CLT_OK && i < n; i++) clt_measurement_init(&results[i], configs[i]);
   if (rc == CLT_OK) rc = evaluator->keep(state, configs, n, results, error);
-  if (rc) return free(entries), free(results), rc;
-  rc = play_rounds(entries, results, n, evaluator, state, policy, error);
-  for (size_t i = 0; i < n; i++) {
+  if (rc == CLT_OK) rc = play_rounds(entries, results, n, evaluator, state, policy, error);
+  for (size_t i = 0; entries && results && i < n; i++) {
     const series *runs_s = &entries[i].runs_s, *figures = &entries[i].figures, *energies_J = &entries[i].energies_J;
     clt_measurement *m = &results[i];
     if (rc == CLT_OK && m->reason == CLT_REASON_NONE) {
@@ -272,9 +272,9 @@ static int record_finalist(finals *f, clt_session *s, size_t i, clt_error *error
     return CLT_OK;
   }
   /* A failure is one whatever it was compared for. */
-  bool by_time = clt_objective_ranks_by_time(l->objective) || clt_objective_is_standard(l->objective) || !correct;
+  bool as_usual = clt_objective_ranks_as_usual(l->objective) || !correct;
   if (l->store)
-    rc = clt_store_add(l->store, &l->key, l->space, by_time ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED, m, error);
+    rc = clt_store_add(l->store, &l->key, l->space, as_usual ? CLT_RECORD_FINALIST : CLT_RECORD_COMPARED, m, error);
   if (rc == CLT_OK && s->first != CLT_CONFIG_NONE && m->config == clt_space_canonical(l->space, s->first)) {
     rc = clt_session_keep(&result->default_measurement, s->first, m, error);
     if (rc == CLT_OK) result->has_default = correct;

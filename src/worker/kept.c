@@ -208,7 +208,7 @@ void clt_pool_give_up_kept(clt_pool *pool) {
 int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error) {
   clt_pool *pool = state;
   bool taken[CLT_POOL_MAX_WORKERS] = {false};
-  size_t place = 0, n_copied = 0;
+  size_t place = 0;
   if (pool->n_submitted > 0) return clt_fail(error, CLT_E_ARGUMENT, "finalists cannot be kept while others run");
   if (n > CLT_POOL_MAX_WORKERS)
     return clt_fail(error, CLT_E_ARGUMENT, "%zu finalists are more than the %d that can be kept", n,
@@ -265,9 +265,7 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
     }
     rc = make_wanted_ready(pool, error);
   }
-  for (; rc == 0 && n_copied < n; n_copied += rc == 0)
-    rc = clt_measurement_copy(&out[n_copied], &list[n_copied].measurement, error);
-  while (rc && n_copied > 0) clt_measurement_release(&out[--n_copied]);
+  for (size_t i = 0; rc == 0 && i < n; i++) rc = clt_measurement_copy(&out[i], &list[i].measurement, error);
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);
   return rc;
@@ -276,7 +274,6 @@ int clt_pool_keep(void *state, const clt_config *configs, size_t n, clt_measurem
 int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                         clt_error *error) {
   clt_pool *pool = state;
-  size_t n_timed = 0;
   int rc = CLT_OK;
   const clt_timing_policy turn = {.min_runs = (unsigned)n_runs,
                                   .max_runs = (unsigned)n_runs,
@@ -287,8 +284,8 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
     if (indices[i] >= pool->n_kept) return clt_fail(error, CLT_E_ARGUMENT, "finalist %zu is not kept", indices[i]);
   for (size_t i = 0; i < pool->n_kept; i++) pool->kept[i].wanted = false;
   for (size_t i = 0; i < n; i++) pool->kept[indices[i]].wanted = true;
-  for (; rc == 0 && n_timed < n; n_timed += rc == 0) {
-    clt_kept *k = &pool->kept[indices[n_timed]];
+  for (size_t i = 0; rc == 0 && i < n; i++) {
+    clt_kept *k = &pool->kept[indices[i]];
     bool timed = false;
     while (rc == 0 && !timed && !has_failed(k)) {
       rc = make_wanted_ready(pool, error);
@@ -313,12 +310,11 @@ int clt_pool_time_again(void *state, const size_t *indices, size_t n, size_t n_r
       clt_measurement *m = &k->answer;
       if (m->config != CLT_CONFIG_NONE && m->reason == CLT_REASON_NONE && m->n_runs == 0)
         clt_measurement_fail(m, CLT_REASON_UNKNOWN, "it was not timed");
-      clt_measurement_init(&out[n_timed], k->config);
-      timed = take_answer(pool, k, &out[n_timed]);
+      clt_measurement_init(&out[i], k->config);
+      timed = take_answer(pool, k, &out[i]);
     }
-    if (rc == 0 && !timed) rc = clt_measurement_copy(&out[n_timed], &k->measurement, error);
+    if (rc == 0 && !timed) rc = clt_measurement_copy(&out[i], &k->measurement, error);
   }
-  while (rc && n_timed > 0) clt_measurement_release(&out[--n_timed]);
   if (rc) clt_pool_give_up_kept(pool);
   clt_pool_lock(pool, CLT_UNLOCKED);
   return rc;

@@ -472,6 +472,14 @@ class Strategies(CommandTest):
         self.assertIn("12 correct", self.clatune("report", "p.json", "--store", "s.sqlite").stdout)
         self.assertIn("host", self.clatune("store", "list", "--store", "s.sqlite").stdout)
 
+    def test_options_are_shown_where_somebody_gets_them(self):
+        for run, shown in ((["true"], False), (["true", "{options}"], True)):
+            self.problem(Run=run)
+            said = [self.clatune(*words, "p.json", "--store", "s.sqlite").stdout
+                    for words in (("tune", "--budget", "1"), ("tune", "--dry-run"), ("lookup",), ("lookup", "--portable"), ("report",))]
+            self.assertEqual(["-Da=" in text for text in said], [shown] * 5, said)
+            self.assertRegex(said[4], r"\n\d+ compute units\n")  # what nobody knows of a machine is left out
+
     def test_the_device_is_the_machine(self):
         self.problem(Run=["true"])
         self.assertEqual(self.tune("--budget", "1", CLATUNE_DEVICE="no-such-device")["device"]["platform_name"], "host")

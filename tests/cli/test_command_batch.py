@@ -19,7 +19,10 @@ if say == "header": print(*lines[0], flush=True)
 with open(os.environ["LOG"], "a") as log: log.write(f"{len(lines) - 1}\\n")
 for a, b in lines[1:]:
     here = f"{a}{b}" in where.split(",")
-    with open(os.environ["LOG"] + ".seen", "a") as log: log.write(f"{a}{b}\\n")
+    with open(os.environ["LOG"] + ".seen", "a+") as log:
+        log.write(f"{a}{b}\\n")
+        log.seek(0)
+        if os.environ.get("AGAIN"): here = here and log.read().split().count(f"{a}{b}") > 1
     what = os.environ.get("WHAT") if here else None
     if what == "abort": os.abort()
     if what == "exit": os._exit(3)
@@ -32,6 +35,7 @@ print("done", len(lines) - 1, "3.5")
 '''
 PARAMETERS = [{"Name": "a", "Values": [10, 20, 30, 40, 50]}, {"Name": "b", "Values": ["w", "x", "y", "z"]}]
 BEST = {"a": 40, "b": "w"}
+ONCE = "--min-runs", "1", "--max-runs", "1"
 
 
 class Batch(CliTest):
@@ -73,12 +77,31 @@ class Batch(CliTest):
             answer = self.all()
             self.assertEqual((answer["figure"]["best"], answer["evaluations"]["reused"]), (13, reused))
             self.assertEqual(answer["best"]["configuration"], {"a": 10, "b": "z"})
-            self.assertEqual((answer["best"]["time_s"], answer["best"]["runs_s"], answer["phases"]["runs_s"]), (None, [None], 0))
+            self.assertEqual((answer["best"]["time_s"], answer["best"]["runs_s"], answer["phases"]["runs_s"]), (None, [None] * 3, 0))
 
     def test_batches_are_as_large_as_asked_for(self):
         self.problem()
-        self.all()
+        self.all(*ONCE)
         self.assertEqual((max(self.sizes()), sum(self.sizes())), (8, 20))
+
+    def test_contenders_are_run_as_often_as_asked_for(self):
+        self.problem()
+        for how_many in (2, 5):
+            (self.folder / "log.seen").unlink(missing_ok=True)
+            answer = self.all("--fresh", "--min-runs", str(how_many))
+            self.assertEqual((answer["best"]["configuration"], answer["best"]["runs_s"]), (BEST, [0.001] * how_many))
+            seen = (self.folder / "log.seen").read_text().split()
+            # The best, the default that is asked for before any is known, and one that is hopeless.
+            self.assertEqual([seen.count(config) for config in ("30", "00", "01")], [how_many, how_many, 1])
+            self.assertLess(len(seen), 2 * 20 + how_many * 3)
+        self.assertEqual(max(self.sizes()), 8)
+
+    def test_a_contender_that_dies_when_it_is_run_again(self):
+        self.problem("{input}", "{output}", Input="in", Output="out")
+        for say in ("line", "late"):
+            answer = self.all("--fresh", WHAT="abort", WHERE="30", AGAIN="yes", SAY=say)
+            self.assertEqual((answer["best"]["configuration"], answer["reasons"]), ({"a": 30, "b": "w"}, {"run-crash": 1}), say)
+            (self.folder / "log.seen").unlink()
 
     def test_text_around_the_answers(self):
         self.problem("{input}", Input="in")
@@ -87,7 +110,7 @@ class Batch(CliTest):
 
     def failing(self, what, *options, say="line", where="01,22,23,40"):
         self.problem("{input}", Input="in")
-        answer = self.all("--fresh", *options, WHAT=what, WHERE=where, SAY=say)
+        answer = self.all("--fresh", *ONCE, *options, WHAT=what, WHERE=where, SAY=say)
         self.assertEqual(answer["best"]["configuration"], BEST)
         failed = len(where.split(","))
         self.assertEqual(answer["evaluations"]["correct"], 20 - failed)

@@ -125,8 +125,11 @@ static clt_config at(const clt_space *space, uint32_t a, uint32_t b) {
 static void a_question_has_positions(void **state) {
   (void)state;
   clt_space *space = three_by_four();
-  const clt_config configs[] = {at(space, 2, 3), at(space, 0, 1)};
-  char *text = clt_batch_question(space, configs, 2);
+  const clt_evaluation queue[] = {{.config = at(space, 2, 3), .stage = CLT_EVALUATION_RUNNING},
+                                  {.config = at(space, 1, 1), .stage = CLT_EVALUATION_DONE},
+                                  {.config = at(space, 0, 1), .stage = CLT_EVALUATION_RUNNING},
+                                  {.config = at(space, 0, 0), .stage = CLT_EVALUATION_BUILT}};
+  char *text = clt_batch_question(space, queue, 4);
   assert_string_equal(text, "2 2\n2 3\n0 1\n");
   free(text);
   clt_space_free(space);
@@ -135,8 +138,9 @@ static void a_question_has_positions(void **state) {
 static void answers_are_found_in_other_text(void **state) {
   (void)state;
   clt_space *space = three_by_four();
-  const clt_config configs[] = {at(space, 2, 3), at(space, 0, 1), at(space, 1, 1)};
-  bool answered[3] = {false, false, true};
+  const clt_evaluation queue[] = {{.config = at(space, 2, 3), .stage = CLT_EVALUATION_RUNNING},
+                                  {.config = at(space, 0, 1), .stage = CLT_EVALUATION_RUNNING},
+                                  {.config = at(space, 1, 1), .stage = CLT_EVALUATION_DONE}};
   static const struct {
     const char *line;
     int index;
@@ -158,14 +162,14 @@ static void answers_are_found_in_other_text(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t index = 99;
     double number = NAN;
-    bool found = clt_batch_answer(cases[i].line, strlen(cases[i].line), space, configs, answered, 3, &index, &number);
+    bool found = clt_batch_answer(cases[i].line, strlen(cases[i].line), space, queue, 3, &index, &number);
     if (found != (cases[i].index >= 0)) fail_msg("'%s'", cases[i].line);
     if (found && ((int)index != cases[i].index || number != cases[i].number))
       fail_msg("'%s': %g", cases[i].line, number);
   }
   size_t index;
   double number;
-  assert_true(clt_batch_answer("2 3 nothing", 11, space, configs, answered, 3, &index, &number) && isnan(number));
+  assert_true(clt_batch_answer("2 3 nothing", 11, space, queue, 3, &index, &number) && isnan(number));
   clt_space_free(space);
 }
 

@@ -82,7 +82,7 @@ typedef struct clt_evaluator_type {
    * says why not; energy_J is that of one run, where the setup asks for it. One that was lost is prepared again, a
    * bounded number of times; one that has failed keeps its reason.
    *
-   * Both fill out with measurements that the caller owns, and nothing on an error. */
+   * out is initialised by the caller, who releases it whatever the result code is. */
   int (*keep)(void *state, const clt_config *configs, size_t n, clt_measurement *out, clt_error *error);
   int (*time_again)(void *state, const size_t *indices, size_t n, size_t n_runs, clt_measurement *out,
                     clt_error *error);
