@@ -15,7 +15,8 @@ typedef struct clt_replay_settings {
   size_t struct_size;                     /* sizeof(clt_replay_settings) */
   const clt_recording *const *recordings; /* n_recordings, each with a correct measurement */
   size_t n_recordings;
-  const char *objective; /* as in clt_tune_settings; metrics of problem files are not known, their expressions are */
+  const char *objective; /* as in clt_tune_settings; metrics of problem files are not known, their expressions are;
+                          * NULL: each recording's own */
   const char *searcher;
   const clt_setting *searcher_settings;
   size_t n_searcher_settings;

@@ -110,9 +110,9 @@ static int print_replay(const clt_replay_result *r, const clt_replay_settings *s
     }
     if (as_json) {
       json_t *json = space_json(space, settings->searcher, &c);
-      if (settings->objective) json_object_set_new(json, "optimum", clt_json_real(space->optimum));
-      if (with_curves)
-        json_object_set_new(json, settings->objective ? "mean_best_cost" : "mean_best_s", curve_json(r, space));
+      const bool by_time = !settings->objective && !space->recording->by_energy && !space->recording->figure.name;
+      if (!by_time) json_object_set_new(json, "optimum", clt_json_real(space->optimum));
+      if (with_curves) json_object_set_new(json, by_time ? "mean_best_s" : "mean_best_cost", curve_json(r, space));
       json_array_append_new(results, json);
     } else {
       char time[32];

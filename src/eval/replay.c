@@ -1,6 +1,7 @@
 #include "eval/evaluators.h"
 
 #include <clatune/recording.h>
+#include <math.h>
 #include <stdint.h>
 
 #include "base/fail.h"
@@ -65,7 +66,10 @@ static int wait_for_result(void *state, clt_measurement *out, double timeout_s, 
   /* Which run is drawn hangs on seed and configuration alone, so that neither batches nor their order matter. */
   clt_rng rng;
   clt_rng_init(&rng, r->seed ^ clt_hash64(&out->config, sizeof out->config));
-  out->time_s = out->runs_s[0] = out->runs_s[clt_rng_below(&rng, out->n_runs)];
+  const size_t drawn = clt_rng_below(&rng, out->n_runs);
+  out->time_s = out->runs_s[0] = out->runs_s[drawn];
+  out->figures[0] = out->figures[drawn];
+  if (!isnan(out->figure) && !isnan(out->figures[0])) out->figure = out->figures[0];
   out->n_runs = 1;
   return CLT_OK;
 }

@@ -4,9 +4,9 @@
  * the parameters by name, "time" (milliseconds, or why there is none), "times", and what the phases took in
  * milliseconds.
  *
- * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity" and
- * "measurements". Results alone have no lists of values: they are those that occur, in ascending order. A recording has
- * them in its "ConfigurationSpace".
+ * T4 results: an object with "results", each with its "configuration" by name, "times", "invalidity", "measurements",
+ * and "objectives": the names of those measurements that it was tuned for. Results alone have no lists of values: they
+ * are those that occur, in ascending order. A recording has them in its "ConfigurationSpace".
  *
  * CLTune's PrintJSON and CLBlast's tuners: an object with descriptions as texts, "device", and "results", each with
  * "kernel", "time" (milliseconds) and "parameters" {name: whole number}. Results that failed are not in it. CLBlast
@@ -14,7 +14,6 @@
  *
  * KTT 2: "Metadata" with the device and the "TimeUnit" of all durations, and "Results", each with "KernelName",
  * "Status", "TotalDuration", overheads, and "Configuration" as a list of {"Name", "ValueType", "Value"}. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,8 @@
 #define MAX_TEXT_BYTES 65536 /* of a value */
 #define MAX_VALUES 65536     /* of a parameter */
 #define SECONDS_PER_MS 1e-3
-#define FAILED_TIME_MS 1e20 /* what old versions of Kernel Tuner wrote for a failure */
+#define SAME_UNIT 30 /* times as much: units are a factor of 1,000 apart */
+#define FAILED_S 1e9 /* longer is a failure: old versions of Kernel Tuner wrote 1e20 ms, KTT the most ns there are */
 
 #define FAIL(key, ...) clt_fail_at(r->error, CLT_E_FORMAT, r->path, 0, key, __VA_ARGS__)
 
@@ -43,7 +43,8 @@ typedef struct reader {
   clt_error *error;
   const char *names[CLT_MAX_PARAMETERS]; /* of the builder's parameters; borrowed from the JSON */
   size_t n;
-  double unit_s; /* seconds in the file's unit of time */
+  double unit_s;        /* seconds in the file's unit of time */
+  const char *quantity; /* what the results are judged by: the name of a measurement of T4, of a field of an entry */
 } reader;
 
 /* --- texts, values, times and reasons --- */
@@ -63,63 +64,63 @@ static double read_number(const json_t *json) {
   return clt_json_read_number(&x, json) && x >= 0 ? x : 0;
 }
 
-/* Seconds in a unit of time by any of the names that tuners give it, in any case ("miliseconds" stands in files of the
- * field). `otherwise` for other texts, and where json is none. */
-static double read_unit(const json_t *json, double otherwise) {
-  static const struct {
-    const char *unit;
-    double seconds;
-  } units[] = {{"s", 1},     {"seconds", 1},         {"ms", 1e-3}, {"milliseconds", 1e-3}, {"miliseconds", 1e-3},
-               {"us", 1e-6}, {"microseconds", 1e-6}, {"ns", 1e-9}, {"nanoseconds", 1e-9}};
-  const char *text = json_string_value(json);
-  for (size_t i = 0; text && i < sizeof units / sizeof *units; i++)
-    if (strcasecmp(units[i].unit, text) == 0) return units[i].seconds;
-  return otherwise;
+/* Seconds, or 0. */
+static double read_time(const json_t *json, double unit_s) {
+  double seconds = read_number(json) * unit_s;
+  return seconds < FAILED_S ? seconds : 0;
 }
 
 /* Fills runs_s from a list of times; what is no time is left out. */
-static void read_runs(clt_measurement *m, const json_t *times, double seconds_per_unit) {
+static void read_runs(clt_measurement *m, const json_t *times, double unit_s) {
   for (size_t i = 0; i < json_array_size(times) && m->n_runs < CLT_MAX_RUNS; i++) {
-    double time = read_number(json_array_get(times, i));
-    if (time > 0 && time < FAILED_TIME_MS) m->runs_s[m->n_runs++] = time * seconds_per_unit;
+    double seconds = read_time(json_array_get(times, i), unit_s);
+    if (seconds > 0) m->runs_s[m->n_runs++] = seconds;
   }
 }
 
-/* The reason behind the words that Kernel Tuner, T4 and KTT use; CLT_REASON_UNKNOWN for others and NULL. */
-static clt_reason read_reason(const char *text) {
-  static const struct {
-    const char *text;
-    clt_reason reason;
-  } known[] = {{"InvalidConfig", CLT_REASON_DEVICE_LIMIT},      {"CompilationFailedConfig", CLT_REASON_COMPILE_ERROR},
-               {"RuntimeFailedConfig", CLT_REASON_RUN_ERROR},   {"constraints", CLT_REASON_CONDITION},
-               {"compile", CLT_REASON_COMPILE_ERROR},           {"runtime", CLT_REASON_RUN_ERROR},
-               {"correctness", CLT_REASON_WRONG_OUTPUT},        {"timeout", CLT_REASON_RUN_TIMEOUT},
-               {"ComputationFailed", CLT_REASON_RUN_ERROR},     {"ValidationFailed", CLT_REASON_WRONG_OUTPUT},
-               {"CompilationFailed", CLT_REASON_COMPILE_ERROR}, {"DeviceLimitsExceeded", CLT_REASON_DEVICE_LIMIT}};
-  for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
-    if (strcmp(known[i].text, text) == 0) return known[i].reason;
-  return CLT_REASON_UNKNOWN;
-}
-
-/* A line for people, malloc'ed and capped; "" where json is no text. */
-static int read_line(char **out, const json_t *json, clt_error *error) {
-  const char *text = json_is_string(json) ? json_string_value(json) : "";
+/* A line for people, malloc'ed and capped; "" for NULL. */
+static int copy_line(char **out, const char *text, clt_error *error) {
   clt_text line = {0};
-  clt_text_add_shown(&line, text, strnlen(text, MAX_LINE_BYTES), "");
+  clt_text_add_shown(&line, text ? text : "", text ? strnlen(text, MAX_LINE_BYTES) : 0, "");
   return clt_text_take(out, &line, error);
 }
 
 static int read_names(reader *r, const json_t *kernel, const json_t *device) {
-  int rc = read_line(&r->recording->kernel, kernel, r->error);
-  return rc ? rc : read_line(&r->recording->device, device, r->error);
+  int rc = copy_line(&r->recording->kernel, json_string_value(kernel), r->error);
+  return rc ? rc : copy_line(&r->recording->device, json_string_value(device), r->error);
 }
 
-/* A time that was measured, or a failure: a result that failed for no stated reason has no time. */
-static void set_outcome(clt_measurement *m, clt_reason reason, double time_s) {
-  if (reason == CLT_REASON_NONE && time_s > 0)
-    m->time_s = time_s;
-  else
+static bool is_by_time(const reader *r) { return !r->recording->by_energy && r->recording->figure.name == NULL; }
+
+/* The results are judged by a quantity that is no time: by energy, or a figure. goal "": for the words of the field to
+ * say, as Kernel Tuner knows them too. */
+static int set_quantity(reader *r, const char *name, const char *unit, const char *goal) {
+  clt_metric *figure = &r->recording->figure;
+  r->quantity = name;
+  if (clt_unit_amount(unit, true) > 0 || (*unit == '\0' && clt_ends_with(name, "energy")))
+    return r->recording->by_energy = true, CLT_OK;
+  if (strcmp(name, "time") == 0) return FAIL(r->key, "the unit '%.64s' of 'time' is none of time", unit);
+  /* In what clatune wrote before it stated goals, "time" is the figure's cost. */
+  if (strcmp(name, "figure") == 0 && *goal == '\0') return r->quantity = "time", CLT_OK;
+  figure->goal = strcmp(goal, "maximise") == 0   ? CLT_MAXIMISE
+                 : strcmp(goal, "minimise") == 0 ? CLT_MINIMISE
+                                                 : clt_goal_of_words(name, unit);
+  figure->expression = "figure";
+  int rc = copy_line((char **)&figure->name, name, r->error);
+  return rc ? rc : copy_line((char **)&figure->unit, unit, r->error);
+}
+
+/* What was measured, or a failure: a result that failed for no stated reason lacks what it is judged by. value: of what
+ * that is, in seconds or joules. */
+static void set_outcome(const reader *r, clt_measurement *m, clt_reason reason, double time_s, double value) {
+  if (reason != CLT_REASON_NONE || !(value > 0)) {
     clt_measurement_fail(m, reason == CLT_REASON_NONE ? CLT_REASON_UNKNOWN : reason, NULL);
+    return;
+  }
+  if (time_s > 0) m->time_s = time_s;
+  if (r->recording->by_energy) m->energy_J = value;
+  if (r->recording->figure.name) m->figure = value;
+  for (size_t i = 0; r->recording->figure.name && i < m->n_runs; i++) m->figures[i] = NAN;
 }
 
 /* --- parameters --- */
@@ -157,7 +158,7 @@ static int add_parameter(reader *r, const char *name, const json_t *list, const 
  * are made. All configurations must have the same parameters; what one lacks, and values that are not listed, are
  * mistakes. read_outcome: all but the configuration. */
 static int read_results(reader *r, const json_t *results, const char *member,
-                        void (*read_outcome)(clt_measurement *m, const json_t *result, double unit_s)) {
+                        void (*read_outcome)(const reader *r, clt_measurement *m, const json_t *result)) {
   json_t *first = json_object_get(json_array_get(results, 0), member);
   int rc = CLT_OK;
   if (r->n == 0 && json_object_size(first) == 0)
@@ -178,7 +179,7 @@ static int read_results(reader *r, const json_t *results, const char *member,
       return FAIL(r->key, "all results need the same %zu parameters: result %zu has %zu", r->n, i,
                   json_object_size(configuration));
     clt_measurement_init(&m, config);
-    read_outcome(&m, result, r->unit_s);
+    read_outcome(r, &m, result);
     rc = clt_recording_add(r->recording, &m, r->error);
   }
   return rc;
@@ -228,14 +229,15 @@ static int read_cache_entry(reader *r, const char *key, const json_t *entry) {
   clt_measurement_init(&m, config);
   read_runs(&m, json_object_get(entry, "times"), SECONDS_PER_MS);
   const json_t *time = json_object_get(entry, "time"), *failure = json_object_get(entry, "__error__");
-  double time_ms = read_number(time);
-  if (time_ms > 0 && time_ms < FAILED_TIME_MS && failure == NULL) {
-    m.time_s = time_ms * SECONDS_PER_MS;
+  double time_s = read_time(time, SECONDS_PER_MS);
+  double value = is_by_time(r) ? time_s : read_number(json_object_get(entry, r->quantity));
+  if (value > 0 && failure == NULL) {
+    set_outcome(r, &m, CLT_REASON_NONE, time_s, value);
   } else { /* the text of the failure stands in the place of the time, in it, or beside it */
     const json_t *said = json_is_object(time) ? json_object_get(time, "__error__") : failure;
     const char *text = json_string_value(said ? said : time);
     const char *name = has_reason ? json_string_value(json_object_get(entry, "reason")) : NULL; /* where it fits */
-    clt_reason reason = read_reason(text), finer;
+    clt_reason reason = clt_entry_reason(text), finer;
     const char *log = reason == CLT_REASON_UNKNOWN ? text : NULL;
     if (name && text && clt_reason_parse(&finer, name, NULL) == CLT_OK && clt_entry_error(finer) &&
         strcmp(clt_entry_error(finer), text) == 0)
@@ -267,6 +269,13 @@ static int read_kernel_tuner(reader *r, const json_t *root) {
   }
   if (!json_is_object(cache)) return FAIL("cache", "needs an object with the recorded configurations");
   if (json_object_size(cache) == 0) return FAIL("cache", "holds no configurations");
+  /* What it was tuned for counts where the entries have it. */
+  const json_t *stated = json_object_get(root, "objective");
+  const char *objective = json_string_value(json_is_array(stated) ? json_array_get(stated, 0) : stated);
+  bool is_there = false;
+  for (void *i = json_object_iter(cache); objective && i && !is_there; i = json_object_iter_next(cache, i))
+    is_there = read_number(json_object_get(json_object_iter_value(i), objective)) > 0;
+  if (is_there && strcmp(objective, "time") != 0) rc = set_quantity(r, objective, "", "");
   for (void *i = json_object_iter(cache); i && rc == CLT_OK; i = json_object_iter_next(cache, i))
     rc = read_cache_entry(r, json_object_iter_key(i), json_object_iter_value(i));
   return rc;
@@ -281,40 +290,84 @@ static const json_t *find_quantity(const json_t *result, const char *name) {
   return NULL;
 }
 
-/* unit_s: of "times", and of measurements without a unit. */
-static void read_t4_outcome(clt_measurement *m, const json_t *result, double unit_s) {
-  const json_t *times = json_object_get(result, "times"), *quantity = find_quantity(result, "time");
-  read_runs(m, json_object_get(times, "runtimes"), unit_s);
+/* The value of a measurement, in seconds or joules where that is what it is; `unit`: where it states none. */
+static double read_measured(const json_t *result, const char *name, bool of_energy, double unit) {
+  const json_t *quantity = find_quantity(result, name);
+  double own = clt_unit_amount(clt_json_string(quantity, "unit"), of_energy);
+  return read_number(json_object_get(quantity, "value")) * (own > 0 ? own : unit);
+}
+
+static void read_t4_outcome(const reader *r, clt_measurement *m, const json_t *result) {
+  const json_t *times = json_object_get(result, "times");
+  const clt_metric *figure = &r->recording->figure;
+  read_runs(m, json_object_get(times, "runtimes"), r->unit_s);
   const json_t *build = json_object_get(times, "compilation_time"), *runs = json_object_get(times, "benchmark");
   const json_t *verify = json_object_get(times, "validation");
-  m->phases.build_s = read_number(build ? build : json_object_get(times, "compilation")) * unit_s;
-  m->phases.runs_s = read_number(runs ? runs : json_object_get(times, "benchmark_time")) * unit_s;
-  m->phases.verify_s = read_number(verify ? verify : json_object_get(times, "validation_time")) * unit_s;
-  /* The measured "time", else the mean of the runs. */
-  double time_s = 0, time = read_number(json_object_get(quantity, "value"));
-  for (size_t i = 0; i < m->n_runs; i++) time_s += m->runs_s[i];
-  if (m->n_runs) time_s /= (double)m->n_runs;
-  if (time > 0 && time < FAILED_TIME_MS) time_s = time * read_unit(json_object_get(quantity, "unit"), unit_s);
+  m->phases.build_s = read_number(build ? build : json_object_get(times, "compilation")) * r->unit_s;
+  m->phases.runs_s = read_number(runs ? runs : json_object_get(times, "benchmark_time")) * r->unit_s;
+  m->phases.verify_s = read_number(verify ? verify : json_object_get(times, "validation_time")) * r->unit_s;
+  /* The measured time, else the mean of the runs. */
+  double time_s = read_measured(result, is_by_time(r) ? r->quantity : "time", false, r->unit_s), sum_s = 0;
+  for (size_t i = 0; i < m->n_runs; i++) sum_s += m->runs_s[i];
+  if (!(time_s > 0 && time_s < FAILED_S)) time_s = m->n_runs ? sum_s / (double)m->n_runs : 0;
   /* The finer reason counts where it fits the invalidity. */
   const char *invalidity = clt_json_string(result, "invalidity");
-  clt_reason reason = read_reason(invalidity), finer;
+  clt_reason reason = clt_entry_reason(invalidity), finer;
   if (strcmp(invalidity, clt_invalidity_name(CLT_CORRECT)) == 0)
     reason = CLT_REASON_NONE;
   else if (clt_reason_parse(&finer, clt_json_string(find_quantity(result, "reason"), "value"), NULL) == CLT_OK &&
            strcmp(clt_invalidity_name(clt_reason_invalidity(finer)), invalidity) == 0)
     reason = finer;
-  set_outcome(m, reason, time_s);
-  quantity = find_quantity(result, "energy");
-  double energy = read_number(json_object_get(quantity, "value")); /* in joules, or mJ */
-  if (clt_measurement_correct(m) && energy > 0)
-    m->energy_J = energy * (strcmp(clt_json_string(quantity, "unit"), "mJ") == 0 ? 1e-3 : 1);
+  const bool by_energy = r->recording->by_energy;
+  const double energy_J = read_measured(result, by_energy ? r->quantity : "energy", true, 1);
+  const double value = by_energy      ? energy_J
+                       : figure->name ? read_number(json_object_get(find_quantity(result, r->quantity), "value"))
+                                      : time_s;
+  set_outcome(r, m, reason, time_s, value);
+  if (clt_measurement_correct(m) && energy_J > 0) m->energy_J = energy_J;
+  if (figure->name == NULL || strcmp(figure->name, "figure") != 0) return;
+  /* clatune's own word for what a program reports: its costs stand in the place of times. */
+  for (size_t i = 0; i < m->n_runs; i++) {
+    m->figures[i] = figure->goal == CLT_MAXIMISE ? 1 / m->runs_s[i] : m->runs_s[i];
+    m->runs_s[i] = NAN;
+  }
+  m->time_s = NAN;
+}
+
+/* Which measurement the results are judged by, and the unit of "times" where the file does not state it: that of the
+ * measured time where this is such a number as the runs are, else milliseconds. */
+static int choose_t4_quantity(reader *r, const json_t *metadata, const json_t *results) {
+  const char *names[] = {NULL, "time", "TotalDuration"}; /* KTT's, as its own converter leaves it */
+  const char *stated = clt_json_string(metadata, "timeunit"), *unit = NULL;
+  const size_t n = json_array_size(results);
+  double most = 0, of_times = clt_unit_amount(stated, false);
+  for (size_t i = 0; names[0] == NULL && i < n; i++)
+    names[0] = json_string_value(json_array_get(json_object_get(json_array_get(results, i), "objectives"), 0));
+  r->quantity = "time";
+  for (size_t k = 0; k < 3 && unit == NULL; k++)
+    for (size_t i = 0; names[k] && most == 0 && i < n; i++) {
+      const json_t *result = json_array_get(results, i), *quantity = find_quantity(result, names[k]);
+      const json_t *runs = json_object_get(json_object_get(result, "times"), "runtimes");
+      if (quantity == NULL) continue;
+      r->quantity = names[k];
+      unit = clt_json_string(quantity, "unit");
+      double value = read_number(json_object_get(quantity, "value")), run = read_number(json_array_get(runs, 0));
+      if (value > 0 && run > 0) most = fmax(value / run, run / value);
+    }
+  if (unit == NULL) unit = "";
+  const double own = clt_unit_amount(unit, false);
+  if (*stated && of_times <= 0) return FAIL("metadata.timeunit", "'%.64s' is no unit of time", stated);
+  if (of_times <= 0 && own > 0 && most > 0 && most < SAME_UNIT) of_times = own;
+  r->unit_s = of_times > 0 ? of_times : SECONDS_PER_MS;
+  if (own > 0 || (*unit == '\0' && (clt_starts_with(r->quantity, "time") || strcmp(r->quantity, names[2]) == 0)))
+    return CLT_OK;
+  return set_quantity(r, r->quantity, unit, clt_json_string(metadata, "goal"));
 }
 
 static int read_t4(reader *r, const json_t *root) {
   const json_t *device = json_object_get(root, "Device"), *sizes = json_object_get(root, "ProblemParameters");
   const json_t *stated = json_object_get(json_object_get(root, "ConfigurationSpace"), "TuningParameters");
   const json_t *results = json_object_get(root, "results");
-  r->unit_s = read_unit(json_object_get(json_object_get(root, "metadata"), "timeunit"), SECONDS_PER_MS);
   if (json_array_size(results) == 0) return FAIL("results", "needs a list of results");
   /* Members that other writers do not have: what is missing is "", or none. */
   int rc = read_names(r, json_object_get(json_object_get(root, "General"), "BenchmarkName"),
@@ -336,6 +389,7 @@ static int read_t4(reader *r, const json_t *root) {
                          json_object_get(json_array_get(stated, i), "Values"), NULL, NULL);
   }
   r->key = "results";
+  if (rc == CLT_OK) rc = choose_t4_quantity(r, json_object_get(root, "metadata"), results);
   return rc ? rc : read_results(r, results, "configuration", read_t4_outcome);
 }
 
@@ -355,26 +409,15 @@ static int read_kernel_of_all(reader *r, const json_t *results, const char *memb
   return read_names(r, json_object_get(json_array_get(results, 0), member), device);
 }
 
-static void read_cltune_outcome(clt_measurement *m, const json_t *result, double unit_s) {
-  double time = read_number(json_object_get(result, "time"));
-  set_outcome(m, CLT_REASON_NONE, time < FAILED_TIME_MS ? time * unit_s : 0);
-}
-
-static bool read_whole(int64_t *out, const json_t *json) {
-  const char *text = json_string_value(json);
-  char *end;
-  if (json_is_integer(json)) return *out = json_integer_value(json), true;
-  if (text == NULL || *text == '\0') return false;
-  errno = 0;
-  *out = strtoll(text, &end, 10);
-  return *end == '\0' && errno == 0;
+static void read_cltune_outcome(const reader *r, clt_measurement *m, const json_t *result) {
+  double time_s = read_time(json_object_get(result, "time"), r->unit_s);
+  set_outcome(r, m, CLT_REASON_NONE, time_s, time_s);
 }
 
 static int read_cltune(reader *r, json_t *root) {
   const json_t *results = json_object_get(root, "results");
   const char *key, *kernel = clt_json_string(json_array_get(results, 0), "kernel");
   json_t *value;
-  int64_t number;
   r->key = "results";
   r->unit_s = SECONDS_PER_MS;
   /* CLBlast's choice between two kernels has the same form, but a score for its time. */
@@ -383,35 +426,31 @@ static int read_cltune(reader *r, json_t *root) {
   int rc = read_kernel_of_all(r, results, "kernel", json_object_get(root, "device"));
   json_object_foreach(root, key, value) {
     const char *name = key + strlen(SIZE_PREFIX);
-    if (rc == CLT_OK && clt_starts_with(key, SIZE_PREFIX) && is_usable_name(name) && read_whole(&number, value))
-      rc = clt_recording_add_size(r->recording, name, number, r->error);
+    if (rc || !clt_starts_with(key, SIZE_PREFIX) || !is_usable_name(name)) continue;
+    json_t *size = json_is_string(value) ? json_loads(json_string_value(value), JSON_DECODE_ANY, NULL) : NULL;
+    const json_t *number = size ? size : value;
+    if (json_is_integer(number)) rc = clt_recording_add_size(r->recording, name, json_integer_value(number), r->error);
+    json_decref(size);
   }
   return rc ? rc : read_results(r, results, "parameters", read_cltune_outcome);
 }
 
 /* --- KTT --- */
 
-#define FAILED_DURATION_S 1e9 /* KTT writes the largest number of nanoseconds there is, some 1.8e10 s */
-
-static double read_duration(const json_t *result, const char *name, double unit_s) {
-  double seconds = read_number(json_object_get(result, name)) * unit_s;
-  return seconds < FAILED_DURATION_S ? seconds : 0;
-}
-
 /* KTT runs a configuration once. */
-static void read_ktt_outcome(clt_measurement *m, const json_t *result, double unit_s) {
+static void read_ktt_outcome(const reader *r, clt_measurement *m, const json_t *result) {
   const char *status = clt_json_string(result, "Status");
-  double time_s = read_duration(result, "TotalDuration", unit_s);
-  m->phases.build_s = read_duration(result, "CompilationOverhead", unit_s);
-  m->phases.verify_s = read_duration(result, "ValidationOverhead", unit_s);
+  double time_s = read_time(json_object_get(result, "TotalDuration"), r->unit_s);
+  m->phases.build_s = read_time(json_object_get(result, "CompilationOverhead"), r->unit_s);
+  m->phases.verify_s = read_time(json_object_get(result, "ValidationOverhead"), r->unit_s);
   if (time_s > 0) m->phases.runs_s = m->runs_s[m->n_runs++] = time_s;
-  set_outcome(m, strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : read_reason(status), time_s);
+  set_outcome(r, m, strcmp(status, "Ok") == 0 ? CLT_REASON_NONE : clt_entry_reason(status), time_s, time_s);
 }
 
 static int read_ktt(reader *r, const json_t *root) {
   const json_t *metadata = json_object_get(root, "Metadata"), *results = json_object_get(root, "Results");
   r->key = "Results";
-  r->unit_s = read_unit(json_object_get(metadata, "TimeUnit"), 0);
+  r->unit_s = clt_unit_amount(clt_json_string(metadata, "TimeUnit"), false);
   if (json_array_size(results) == 0) return FAIL(r->key, "needs a list of results");
   int rc = read_kernel_of_all(r, results, "KernelName", json_object_get(metadata, "Device"));
   if (rc == CLT_OK && r->unit_s <= 0) /* without a unit nobody knows what a duration means */
@@ -438,26 +477,22 @@ static int read_ktt(reader *r, const json_t *root) {
 
 /* --- all of them --- */
 
+#define UNKNOWN_FORM                                                                                     \
+  "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or " \
+  "\"Results\" (KTT)"
+
 int clt_recording_read(clt_recording *recording, const char *path, json_t *root, clt_space_builder *builder,
                        clt_error *error) {
   reader *r = clt_new_array(1, sizeof *r);
   const json_t *results = json_object_get(root, "results");
-  int rc;
   if (r == NULL) return clt_fail_memory(error);
   *r = (reader){.recording = recording, .path = path, .builder = builder, .error = error};
   /* The content says which form it is, whatever the file is called. */
-  if (json_object_get(root, "cache"))
-    rc = read_kernel_tuner(r, root);
-  else if (json_object_get(root, "Results"))
-    rc = read_ktt(r, root);
-  else if (json_object_get(json_array_get(results, 0), "parameters"))
-    rc = read_cltune(r, root);
-  else if (results)
-    rc = read_t4(r, root);
-  else
-    rc = FAIL(NULL,
-              "needs an object with \"cache\" (a cache file of Kernel Tuner), \"results\" (T4, CLTune, CLBlast) or "
-              "\"Results\" (KTT)");
+  int rc = json_object_get(root, "cache")                              ? read_kernel_tuner(r, root)
+           : json_object_get(root, "Results")                          ? read_ktt(r, root)
+           : json_object_get(json_array_get(results, 0), "parameters") ? read_cltune(r, root)
+           : results                                                   ? read_t4(r, root)
+                                                                       : FAIL(NULL, UNKNOWN_FORM);
   free(r);
   return rc;
 }

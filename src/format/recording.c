@@ -16,6 +16,32 @@
 #define MAX_RECORDED (1u << 20)            /* a kilobyte each */
 #define MAX_SIZES 256
 
+/* --- reasons in the words of the field --- */
+
+const char *clt_entry_error(clt_reason reason) {
+  switch (clt_reason_invalidity(reason)) {
+    case CLT_CORRECT: return NULL;
+    case CLT_CONSTRAINTS: return "InvalidConfig";
+    case CLT_COMPILE: return "CompilationFailedConfig";
+    default: return reason == CLT_REASON_COMPILE_TIMEOUT ? "CompilationFailedConfig" : "RuntimeFailedConfig";
+  }
+}
+
+clt_reason clt_entry_reason(const char *text) {
+  static const struct {
+    const char *text;
+    clt_reason reason;
+  } known[] = {{"InvalidConfig", CLT_REASON_DEVICE_LIMIT},      {"CompilationFailedConfig", CLT_REASON_COMPILE_ERROR},
+               {"RuntimeFailedConfig", CLT_REASON_RUN_ERROR},   {"constraints", CLT_REASON_CONDITION},
+               {"compile", CLT_REASON_COMPILE_ERROR},           {"runtime", CLT_REASON_RUN_ERROR},
+               {"correctness", CLT_REASON_WRONG_OUTPUT},        {"timeout", CLT_REASON_RUN_TIMEOUT},
+               {"ComputationFailed", CLT_REASON_RUN_ERROR},     {"ValidationFailed", CLT_REASON_WRONG_OUTPUT},
+               {"CompilationFailed", CLT_REASON_COMPILE_ERROR}, {"DeviceLimitsExceeded", CLT_REASON_DEVICE_LIMIT}};
+  for (size_t i = 0; text && i < sizeof known / sizeof *known; i++)
+    if (strcmp(known[i].text, text) == 0) return known[i].reason;
+  return CLT_REASON_UNKNOWN;
+}
+
 /* --- making --- */
 
 int clt_recording_add(clt_recording *recording, clt_measurement *measurement, clt_error *error) {
@@ -213,6 +239,8 @@ void clt_recording_free(clt_recording *recording) {
   free(recording->kernel);
   free(recording->device);
   free(recording->device_json);
+  free((char *)recording->figure.name);
+  free((char *)recording->figure.unit);
   for (size_t i = 0; i < recording->n_sizes; i++) free((char *)recording->sizes[i].name);
   free(recording->sizes);
   free(recording);
@@ -249,7 +277,11 @@ const clt_measurement *clt_recording_at(const clt_recording *recording, size_t i
 size_t clt_recording_in_file(const clt_recording *recording, size_t position) { return recording->order[position]; }
 
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error) {
-  return clt_objective_new_for(out, recording->space, recording->sizes, recording->n_sizes, text, error);
+  const clt_metric *figure = recording->figure.name ? &recording->figure : NULL;
+  clt_error why = {0};
+  if (text == NULL && recording->by_energy) text = "energy";
+  int rc = clt_objective_new_for(out, recording->space, recording->sizes, recording->n_sizes, figure, text, &why);
+  return rc ? clt_fail(error, rc, "'%.200s': %s", recording->name, why.message) : CLT_OK;
 }
 
 double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective) {

@@ -16,6 +16,10 @@ struct clt_recording {
   size_t *order;                 /* of the file: indices of measurements */
   size_t n, capacity;
   double optimum_s;
+  /* What the file says that it was tuned for: time unless one of these is set. figure: owned texts and a goal that may
+   * not be stated; its values are the measurements' figures. */
+  bool by_energy;
+  clt_metric figure; /* name NULL: none */
 };
 
 const char *clt_recording_kernel(const clt_recording *recording); /* may be "" */
@@ -42,9 +46,11 @@ int clt_recording_read(clt_recording *recording, const char *path, json_t *root,
 
 /* The word that Kernel Tuner has for a failure, coarser than the reason; NULL for CLT_REASON_NONE. */
 const char *clt_entry_error(clt_reason reason);
+/* The reason behind the words that Kernel Tuner, T4 and KTT use; CLT_REASON_UNKNOWN for others and NULL. */
+clt_reason clt_entry_reason(const char *text);
 
-/* The objective that text names (clt_objective_new_for: with the recording's sizes), NULL: least time. The recording
- * must outlive it. */
+/* The objective that text names (clt_objective_new_for: with the recording's sizes and figure), NULL: the file's own.
+ * CLT_E_ARGUMENT where that states no goal. The recording must outlive it. */
 int clt_recording_objective(clt_objective **out, const clt_recording *recording, const char *text, clt_error *error);
 double clt_recording_least_cost(const clt_recording *recording, const clt_objective *objective); /* NaN: none has one */
 

@@ -26,9 +26,11 @@
 /* Every json_*_set_new and json_array_append_new takes NULL (out of memory) and answers -1. The first failure of
  * either kind is kept, and what comes after it does nothing. */
 typedef struct writer {
-  clt_results from; /* all of it is set */
-  size_t digits;    /* JSON_REAL_PRECISION */
-  bool spell_keys;  /* of a cache file */
+  clt_results from;     /* all of it is set */
+  const char *quantity; /* what another tuner judged a recording by, where that is no time; NULL: none */
+  clt_objective *own;   /* a recording's that is not time */
+  size_t digits;        /* JSON_REAL_PRECISION */
+  bool spell_keys;      /* of a cache file */
   clt_replacement replacement;
   gzFile file;
   int rc;
@@ -55,11 +57,12 @@ static size_t digits_of(const clt_space *space, int digits) {
 /* end_file follows in any case but a failure of this. digits: of reals, at least. */
 static int begin_file(writer *w, const char *path, int digits, clt_error *error) {
   int rc = clt_file_replace_open(&w->replacement, path, error);
-  if (rc) return rc;
+  if (rc) return clt_objective_free(w->own), rc;
   w->error = error;
   w->digits = digits_of(w->from.space, digits);
   w->file = gzdopen(w->replacement.fd, clt_ends_with(path, ".gz") ? "wb9" : "wbT");
   if (w->file == NULL) {
+    clt_objective_free(w->own);
     clt_file_replace_abort(&w->replacement);
     return clt_fail_memory(error);
   }
@@ -93,6 +96,7 @@ static void put_member(writer *w, const char *name, json_t *value) {
 
 /* Puts the file in its place, or removes it where anything failed. */
 static int end_file(writer *w) {
+  clt_objective_free(w->own);
   if (gzclose(w->file) != Z_OK && w->rc == CLT_OK) fail_writing(w);
   if (w->rc == CLT_OK) return clt_file_replace_commit(&w->replacement, w->error);
   clt_file_replace_abort(&w->replacement);
@@ -113,15 +117,6 @@ static void set_configuration(writer *w, json_t *object, clt_config config) {
   for (size_t i = 0; i < clt_space_n_parameters(w->from.space); i++)
     set_member(w, object, clt_space_parameter(w->from.space, i)->name,
                clt_json_value(clt_space_value(w->from.space, config, i)));
-}
-
-const char *clt_entry_error(clt_reason reason) {
-  switch (clt_reason_invalidity(reason)) {
-    case CLT_CORRECT: return NULL;
-    case CLT_CONSTRAINTS: return "InvalidConfig";
-    case CLT_COMPILE: return "CompilationFailedConfig";
-    default: return reason == CLT_REASON_COMPILE_TIMEOUT ? "CompilationFailedConfig" : "RuntimeFailedConfig";
-  }
 }
 
 static json_t *runs_json(writer *w, const clt_measurement *m) {
@@ -150,19 +145,28 @@ static clt_size size_at(const writer *w, size_t i) {
 static void put_results(writer *w, void (*put)(writer *w, const clt_measurement *m, const clt_measurement *as_time)) {
   for (size_t i = 0; i < w->from.n && w->rc == CLT_OK; i++) {
     const clt_measurement *m = &w->from.measurements[i];
-    clt_measurement as_time = *m; /* the files know times alone: a figure is written as its cost in their place */
-    if (w->from.objective) clt_objective_figure_as_time(w->from.objective, m, &as_time);
+    clt_measurement as_time = *m; /* what a program reports is written as its cost in the place of times */
+    if (w->from.objective && w->quantity == NULL) clt_objective_figure_as_time(w->from.objective, m, &as_time);
     put_text(w, i ? ",\n" : "\n");
     put(w, m, &as_time);
   }
 }
 
-static writer start_writer(const clt_results *results) {
-  writer w = {.from = *results};
+static int start_writer(writer *w, const clt_results *results, clt_error *error) {
   const clt_recording *r = results->recording;
-  if (r) w.from = (clt_results){.recording = r, .space = r->space, .measurements = r->measurements, .n = r->n};
-  if (results->instance) w.from.space = clt_instance_space(results->instance);
-  return w;
+  *w = (writer){.from = *results};
+  if (results->instance) w->from.space = clt_instance_space(results->instance);
+  if (r == NULL) return CLT_OK;
+  w->from = (clt_results){.recording = r, .space = r->space, .measurements = r->measurements, .n = r->n};
+  const char *name = r->figure.name;
+  w->quantity = r->by_energy ? "energy" : name && strcmp(name, "figure") != 0 ? name : NULL;
+  if (name == NULL && !r->by_energy) return CLT_OK;
+  char *text =
+      name && r->figure.goal == CLT_GOAL_NOT_STATED ? clt_format("minimise %s", name) : NULL; /* any would do */
+  int rc = clt_recording_objective(&w->own, r, text, error);
+  w->from.objective = w->own;
+  free(text);
+  return rc;
 }
 
 /* --- T4: where the results come from --- */
@@ -264,10 +268,18 @@ static void put_result(writer *w, const clt_measurement *m, const clt_measuremen
 }
 
 int clt_t4_write(const char *path, const clt_results *results, clt_error *error) {
-  writer w = start_writer(results);
-  int rc = begin_file(&w, path, results->instance ? RECORDING_DIGITS : 15, error);
+  writer w;
+  int rc = start_writer(&w, results, error);
+  if (rc == CLT_OK) rc = begin_file(&w, path, results->instance ? RECORDING_DIGITS : 15, error);
   if (rc) return rc;
-  put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"}, ");
+  const clt_objective *objective = w.from.objective;
+  const clt_recording *r = results->recording;
+  const bool has_goal =
+      objective && !clt_objective_is_time(objective) && !(r && r->figure.name && r->figure.goal == CLT_GOAL_NOT_STATED);
+  put_text(&w, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": \"milliseconds\"");
+  if (has_goal) put_text(&w, ", \"goal\": ");
+  if (has_goal) put_json(&w, json_string(clt_objective_goal(objective) == CLT_MAXIMISE ? "maximise" : "minimise"), 0);
+  put_text(&w, "}, ");
   if (results->instance || results->recording) put_source(&w);
   put_text(&w, "\"results\": [");
   put_results(&w, put_result);
@@ -346,7 +358,10 @@ static void put_entry(writer *w, const clt_measurement *m, const clt_measurement
   clt_text key = {0};
   add_key(&key, w, m->config);
   set_configuration(w, entry, m->config);
-  set_member(w, entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
+  if (word || isfinite(as_time->time_s))
+    set_member(w, entry, "time", word ? json_string(word) : json_real(as_time->time_s * MS_PER_S));
+  const double judged = w->quantity && w->from.recording->by_energy ? m->energy_J : m->figure;
+  if (w->quantity && isfinite(judged)) set_member(w, entry, w->quantity, json_real(judged));
   set_member(w, entry, "times", runs_json(w, as_time));
   if (word) set_member(w, entry, "__error__", json_string(word));
   if (word && clt_space_find_parameter(w->from.space, "reason") < 0)
@@ -387,7 +402,9 @@ static json_t *problem_size_json(writer *w) {
 int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_error *error) {
   static const char *const fields[] = {"time",           "times",         "compile_time",   "verification_time",
                                        "benchmark_time", "strategy_time", "framework_time", "__error__"};
-  writer w = start_writer(results);
+  writer w;
+  int rc = start_writer(&w, results, error);
+  if (rc) return rc;
   const clt_space *space = w.from.space;
   const char *kernel = results->recording ? results->recording->kernel : "",
              *device = results->recording ? results->recording->device : "";
@@ -399,11 +416,13 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
     if (info) device = info->name;
   }
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (clt_space_find_parameter(space, fields[i]) >= 0)
+    if (clt_space_find_parameter(space, fields[i]) >= 0) {
+      clt_objective_free(w.own);
       return clt_fail(error, CLT_E_ARGUMENT, "a cache file of Kernel Tuner cannot hold a parameter named '%s'",
                       fields[i]);
+    }
   w.spell_keys = keys_may_collide(space);
-  int rc = begin_file(&w, path, 15, error);
+  rc = begin_file(&w, path, 15, error);
   if (rc) return rc;
   json_t *keys = json_array(), *parameters = json_object();
   for (size_t i = 0; i < clt_space_n_parameters(space); i++) {
@@ -417,7 +436,7 @@ int clt_kernel_tuner_write(const char *path, const clt_results *results, clt_err
   put_member(&w, "problem_size", problem_size_json(&w));
   put_member(&w, "tune_params_keys", keys);
   put_member(&w, "tune_params", parameters);
-  put_member(&w, "objective", json_pack("[s]", "time"));
+  put_member(&w, "objective", json_pack("[s]", w.quantity ? w.quantity : "time"));
   put_text(&w, "\"cache\": {");
   put_results(&w, put_entry);
   put_text(&w, "}\n}"); /* what Kernel Tuner knows a closed file by, to the byte */

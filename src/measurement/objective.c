@@ -31,6 +31,42 @@ struct clt_objective {
   char *text; /* the objective as it was asked for */
 };
 
+/* --- words of the field --- */
+
+double clt_unit_amount(const char *unit, bool of_energy) {
+  static const struct {
+    const char *text;
+    double amount;
+  } prefixes[] = {{"", 1},         {"m", 1e-3}, {"milli", 1e-3}, {"mili", 1e-3}, {"u", 1e-6}, {"\xc2\xb5", 1e-6},
+                  {"micro", 1e-6}, {"n", 1e-9}, {"nano", 1e-9},  {"k", 1e3}};
+  static const char *const names[2][3] = {{"s", "sec", "second"}, {"J", "joule", "joule"}};
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+    for (size_t k = 0; k < 3; k++) {
+      const char *name = names[of_energy][k], *rest = unit + strlen(prefixes[i].text);
+      if (strncasecmp(unit, prefixes[i].text, strlen(prefixes[i].text)) != 0) continue;
+      if (strncasecmp(rest, name, strlen(name)) != 0) continue;
+      rest += strlen(name);
+      if (*rest == '\0' || strcasecmp(rest, "s") == 0) return prefixes[i].amount;
+    }
+  return 0;
+}
+
+clt_goal clt_goal_of_words(const char *name, const char *unit) {
+  static const char *const maximised[] = {"flop", "fitness", "throughput", "bandwidth"};
+  static const char *const rates[] = {"/s", "/sec", "/second", "/W", "/J"}; /* at the end: not of "ms/step" */
+  static const char *const minimised[] = {"time", "duration", "latency", "energy", "power", "cost", "loss", "cycles"};
+  for (int k = 0; k < 2; k++) {
+    const char *text = k ? unit : name;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+      if (clt_ends_with(text, rates[i])) return CLT_MAXIMISE;
+    for (size_t i = 0; i < sizeof maximised / sizeof *maximised; i++)
+      if (strcasestr(text, maximised[i])) return CLT_MAXIMISE;
+    for (size_t i = 0; i < sizeof minimised / sizeof *minimised; i++)
+      if (strcasestr(text, minimised[i])) return CLT_MINIMISE;
+  }
+  return CLT_GOAL_NOT_STATED;
+}
+
 /* --- metrics --- */
 
 /* Adds a metric with an expression, which may name those of the problem's before it. */
@@ -107,14 +143,13 @@ static int choose_objective(clt_objective *o, clt_metric_scope *scope, clt_error
 }
 
 /* Of the scope's instance, or of its space, which has no metrics of its own. */
-static int make_objective(clt_objective **out, clt_metric_scope *scope, const char *text, clt_error *error) {
+static int make_objective(clt_objective **out, clt_metric_scope *scope, const clt_metric *figure, const char *text,
+                          clt_error *error) {
   const clt_instance *instance = scope->instance;
   const clt_problem *problem = instance ? clt_instance_problem(instance) : NULL;
-  const clt_command *command = instance ? clt_instance_command(instance) : NULL;
-  const clt_figure *figure = command && !clt_figure_is_time(&command->figure) ? &command->figure : NULL;
   size_t n_stated = problem ? problem->guidance.n_metrics : 0, n_most = FIGURE + 1 + n_stated + 1;
   if (text == NULL && problem) text = problem->guidance.objective;
-  if (text == NULL || *text == '\0') text = figure ? "figure" : "time";
+  if (text == NULL || *text == '\0') text = figure ? figure->name : "time";
   clt_objective *o = clt_new_array(1, sizeof *o);
   if (o == NULL) return clt_fail_memory(error);
   o->space = instance ? clt_instance_space(instance) : scope->space;
@@ -127,9 +162,7 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const ch
     o->meanings[TIME].in_time = CLT_TREND_RISING;
     o->metrics[ENERGY] = (clt_metric){"energy", "energy_J", "J", CLT_MINIMISE};
     o->meanings[ENERGY].reads_energy = true;
-    if (figure)
-      o->metrics[FIGURE] =
-          (clt_metric){"figure", "figure", figure->unit, figure->larger_is_better ? CLT_MAXIMISE : CLT_MINIMISE};
+    if (figure) o->metrics[FIGURE] = *figure;
     o->n = o->n_built_ins = figure ? FIGURE + 1 : FIGURE;
   }
   for (size_t i = 0; rc == CLT_OK && i < n_stated; i++) rc = add_metric(o, scope, problem->guidance.metrics[i], error);
@@ -142,14 +175,18 @@ static int make_objective(clt_objective **out, clt_metric_scope *scope, const ch
 }
 
 int clt_objective_new(clt_objective **out, const clt_instance *instance, const char *text, clt_error *error) {
+  const clt_command *command = clt_instance_command(instance);
+  const clt_figure *own = command && !clt_figure_is_time(&command->figure) ? &command->figure : NULL;
   clt_metric_scope scope = {.instance = instance};
-  return make_objective(out, &scope, text, error);
+  clt_metric figure = {"figure", "figure", own ? own->unit : "", CLT_MINIMISE};
+  if (own && own->larger_is_better) figure.goal = CLT_MAXIMISE;
+  return make_objective(out, &scope, own ? &figure : NULL, text, error);
 }
 
 int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
-                          const char *text, clt_error *error) {
+                          const clt_metric *figure, const char *text, clt_error *error) {
   clt_metric_scope scope = {.space = space, .sizes = sizes, .n_sizes = n_sizes};
-  return make_objective(out, &scope, text, error);
+  return make_objective(out, &scope, figure, text, error);
 }
 
 void clt_objective_free(clt_objective *o) {

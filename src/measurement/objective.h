@@ -21,9 +21,10 @@ typedef struct clt_objective clt_objective;
  * clt_objective_free. */
 int clt_objective_new(clt_objective **out, const clt_instance *instance, const char *text, clt_error *error);
 /* The same for configurations of a space that belongs to no problem (a recording's); sizes are copied, the space must
- * outlive the objective. */
+ * outlive the objective. figure (nullable, its texts too): what the measurements' figures are, which is then the
+ * standard objective, by this name. */
 int clt_objective_new_for(clt_objective **out, const clt_space *space, const clt_size *sizes, size_t n_sizes,
-                          const char *text, clt_error *error);
+                          const clt_metric *figure, const char *text, clt_error *error);
 void clt_objective_free(clt_objective *objective);
 
 const char *clt_objective_name(const clt_objective *objective); /* "time", a metric's name, or the expression */
@@ -67,5 +68,14 @@ double clt_objective_standard_cost(const clt_objective *objective, const clt_mea
 /* For files of other tools, which know times alone: where a program reports a figure, *out is m with the figures' costs
  * in the place of seconds, which is also what records of before hold; otherwise m as it is. log stays m's. */
 void clt_objective_figure_as_time(const clt_objective *objective, const clt_measurement *m, clt_measurement *out);
+
+/* --- the words that files of other tools have for what they measured --- */
+
+/* Seconds, or joules, in a unit by any of the names that tuners give it, in any case, of one or many ("miliseconds"
+ * stands in files of the field). 0: it is none of these. */
+double clt_unit_amount(const char *unit, bool of_energy);
+
+/* Which way a quantity is better, by its name and unit, as Kernel Tuner knows them too: "GFLOP/s" is maximised. */
+clt_goal clt_goal_of_words(const char *name, const char *unit);
 
 #endif

@@ -177,7 +177,7 @@ int clt_tuning_of_key(clt_tuning *out, const char *objective, clt_store *store,
   if (rc) return rc;
   out->space = out->own_space;
   note_device(out, description->device_json);
-  rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, objective, error);
+  rc = clt_objective_new_for(&out->objective, out->space, NULL, 0, NULL, objective, error);
   if (rc == CLT_OK) rc = clt_store_each(store, key, out->space, add_record, out, NULL, error);
   const char *path = description->problem_path, *session = description->tuning_json;
   if (rc == CLT_OK) rc = describe_tuning(out, store, key, path ? path : "", session ? session : "", error);

@@ -62,7 +62,7 @@ int clt_online_new(clt_online **out, const clt_online_settings *settings, clt_er
                                 s.n_searcher_settings, error);
   if (rc == CLT_OK)
     rc = s.instance ? clt_objective_new(&l->objective, s.instance, s.objective, error)
-                    : clt_objective_new_for(&l->objective, space, NULL, 0, s.objective, error);
+                    : clt_objective_new_for(&l->objective, space, NULL, 0, NULL, s.objective, error);
   if (rc == CLT_OK && clt_objective_needs_energy(l->objective))
     rc =
         clt_fail(error, CLT_E_UNSUPPORTED, "the objective '%.200s' needs energy, which an application is not asked for",

@@ -92,13 +92,13 @@ static int replay_once(void *user, size_t index, clt_error *error) {
 static int prepare_space(clt_replay_space *out, clt_objective **objective, const clt_recording *recording,
                          const char *objective_text, size_t n_fractions, clt_error *error) {
   out->recording = recording;
-  if (!(clt_recording_optimum_s(recording) > 0))
-    return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
-                    clt_recording_name(recording));
   int rc = clt_recording_objective(objective, recording, objective_text, error);
   if (rc) return rc;
   out->least_cost = clt_recording_least_cost(recording, *objective);
   out->optimum = clt_objective_exchange(*objective, out->least_cost);
+  if (!(out->least_cost > 0) && clt_objective_is_time(*objective))
+    return clt_fail(error, CLT_E_NO_VALID, "no configuration of the recording '%s' is correct",
+                    clt_recording_name(recording));
   if (!(out->least_cost > 0))
     return clt_fail(error, CLT_E_NO_VALID,
                     "no configuration of the recording '%s' has a value of the objective '%.200s' above 0",

@@ -74,20 +74,26 @@ int clt_sources_add_recordings(clt_sources *out, const clt_space *space, const c
   for (size_t i = 0; rc == CLT_OK && i < n; i++) {
     const clt_recording *recording = recordings[i];
     const clt_space_match match = clt_space_match_new(clt_recording_space(recording), space);
-    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording);
+    /* What other tools measured counts as the figure of a program where both are better the same way. */
+    const clt_goal goal = clt_objective_metric(objective, clt_objective_standard(objective)).goal;
+    const bool contrary =
+        recording->figure.name && clt_objective_standard(objective) > 0 && recording->figure.goal != goal;
+    size_t n_all = match.extra || match.missing ? 0 : clt_recording_size(recording), n_known = 0;
     struct reading reading = {.objective = objective};
     for (size_t k = 0; rc == CLT_OK && k < n_all; k++) {
       clt_measurement m = *clt_recording_at(recording, k); /* borrowed */
       m.config = clt_space_translate(&match, m.config);
-      if (m.config != CLT_CONFIG_NONE && read_measurement(&reading, &m)) rc = clt_fail_memory(error);
+      n_known += m.config != CLT_CONFIG_NONE;
+      if (m.config != CLT_CONFIG_NONE && !contrary && read_measurement(&reading, &m)) rc = clt_fail_memory(error);
     }
     bool learns = reading.n_correct > 0;
     if (rc == CLT_OK && learns)
       rc = clt_sources_add(out, clt_recording_name(recording), reading.known, reading.n, error);
     free(reading.known);
     if (learns || log_fn == NULL) continue;
-    char *text = clt_format("nothing is learnt from '%s': its parameters are not those of the kernel",
-                            clt_recording_name(recording));
+    char *text = clt_format(
+        "nothing is learnt from '%s': %s", clt_recording_name(recording),
+        n_known ? "none of its results has a value of the objective" : "its parameters are not those of the kernel");
     if (text) log_fn(log_user, CLT_LOG_WARNING, text);
     free(text);
   }

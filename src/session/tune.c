@@ -348,9 +348,10 @@ static int open_session(clt_session *s, clt_error *error) {
     clt_space_explain_empty(why, sizeof why, l->space);
     return clt_fail(error, CLT_E_NO_VALID, "%s", why);
   }
-  rc = instance              ? clt_objective_new(&l->objective, instance, settings->objective, error)
-       : settings->recording ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
-                             : clt_objective_new_for(&l->objective, l->space, NULL, 0, settings->objective, error);
+  rc = instance ? clt_objective_new(&l->objective, instance, settings->objective, error)
+       : settings->recording
+           ? clt_recording_objective(&l->objective, settings->recording, settings->objective, error)
+           : clt_objective_new_for(&l->objective, l->space, NULL, 0, NULL, settings->objective, error);
   l->list = settings->configurations;
   l->n_list = settings->configurations ? settings->n_configurations : 0;
   if (rc == CLT_OK) rc = choose_initial(s, error); /* before other sources: the model is the first */

@@ -154,6 +154,11 @@ class Figures(CommandTest):
             self.assertEqual(self.recorded("after.json"), before)
         again = self.clatune_json("store", "import", "before.json", "--of", "p.json", "--store", "s.sqlite")
         self.assertLess(again["added"], 12)  # a file has as many digits as of times: what has fewer is known
+        judged = self.clatune_json("replay", "before.json", "--searcher", "random", "--budget", "12", "--repeat", "1")["results"][0]
+        self.assertAlmostEqual(judged["optimum"], 42)  # and says that it is points, and more are better
+        self.clatune("convert", "before.json", "-o", "copy.json")
+        self.clatune("store", "import", "copy.json", "--of", "p.json", "--store", "other.sqlite")
+        self.assertAlmostEqual(self.clatune_json("lookup", "p.json", "--store", "other.sqlite")["expected_value"], 42)
 
     def test_measured_seconds_and_bytes(self):
         self.program("run.py", "#!/usr/bin/env python3\nimport os\nx = bytearray(int(os.environ['a']) * 32 << 20)\n"

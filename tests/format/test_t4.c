@@ -142,7 +142,7 @@ static void metrics_and_energy_are_among_the_measurements(void **state) {
   clt_measurement m[] = {make_measurement(2), make_measurement(3)};
   clt_error error = {0};
   m[0].energy_J = 0.75;
-  assert_int_equal(clt_objective_new_for(&objective, space, NULL, 0, "minimise energy_J * block", &error), 0);
+  assert_int_equal(clt_objective_new_for(&objective, space, NULL, 0, NULL, "minimise energy_J * block", &error), 0);
   const clt_results results = {.space = space, .measurements = m, .n = 2, .objective = objective};
   if (clt_t4_write(path, &results, &error)) fail_msg("%s", error.message);
   json_t *root = json_load_file(path, 0, NULL);
@@ -232,6 +232,92 @@ static void files_of_other_tuners_read(void **state) {
   clt_recording_free(recording);
 }
 
+/* One result "a": 1 with a run, what was measured of it, and what it was tuned for. */
+#define FILE_OF(metadata, run, name, value, unit, objectives)                                                          \
+  "{\"metadata\": {" metadata "}, \"results\": [" RESULT(                                                              \
+      "\"a\": 1", ", \"times\": {\"compilation_time\": 2, \"runtimes\": [" run "]}, \"invalidity\": \"correct\", "      \
+                  "\"measurements\": [{\"name\": \"" name "\", \"value\": " value ", \"unit\": \"" unit               \
+                  "\"}], \"objectives\": [" objectives "]") "]}"
+
+static void every_unit_of_time_is_read(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double run_s, time_s, build_s;
+  } cases[] = {
+      {FILE_OF("", "1500", "TotalDuration", "1500", "Microseconds", "\"TotalDuration\""), 1.5e-3, 1.5e-3, 2e-6},
+      {FILE_OF("", "1500000", "TotalDuration", "1500000", "Nanoseconds", "\"TotalDuration\""), 1.5e-3, 1.5e-3, 2e-9},
+      {FILE_OF("", "1.5", "TotalDuration", "1.5", "", "\"TotalDuration\""), 1.5e-3, 1.5e-3, 2e-3},
+      {FILE_OF("", "1.5", "time", "1500", "us", "\"time\""), 1.5e-3, 1.5e-3, 2e-3},
+      {FILE_OF("", "1600", "time", "1500", "\xc2\xb5s", "\"time\""), 1.6e-3, 1.5e-3, 2e-6},
+      {FILE_OF("\"timeunit\": \"seconds\"", "0.0015", "latency", "1500", "usec", "\"latency\""), 1.5e-3, 1.5e-3, 2},
+      {FILE_OF("\"timeunit\": \"nanosecond\"", "1500000", "time", "1500000", "", "\"time\""), 1.5e-3, 1.5e-3, 2e-9},
+      {FILE_OF("\"timeunit\": \"miliseconds\"", "1.5", "x", "7", "", "\"y\""), 1.5e-3, 1.5e-3, 2e-3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_recording *recording = NULL;
+    clt_error error = {0};
+    write_text(cases[i].text);
+    if (clt_recording_new(&recording, path, &error)) fail_msg("case %zu: %s", i, error.message);
+    const clt_measurement *m = clt_recording_at(recording, 0);
+    const double found[] = {m->runs_s[0], m->time_s, m->phases.build_s};
+    const double wanted[] = {cases[i].run_s, cases[i].time_s, cases[i].build_s};
+    for (size_t k = 0; k < 3; k++)
+      if (!(fabs(found[k] - wanted[k]) <= 1e-12 * wanted[k])) fail_msg("case %zu: %g, not %g", i, found[k], wanted[k]);
+    clt_recording_free(recording);
+  }
+}
+
+static void another_objective_than_time_counts(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *name, *unit, *said; /* said: goal, or what is wrong */
+    double value;
+  } cases[] = {
+      {FILE_OF("", "3", "GFLOP/s", "250", "", "\"GFLOP/s\""), "GFLOP/s", "", "maximise", 250},
+      {FILE_OF("", "3", "speed", "250", "GB/s", "\"speed\", \"time\""), "speed", "GB/s", "maximise", 250},
+      {FILE_OF("", "3", "step", "4", "ms/step", "\"step\""), "step", "ms/step", "says no goal", 4},
+      {FILE_OF("\"goal\": \"minimise\"", "3", "step", "4", "ms/step", "\"step\""), "step", "ms/step", "minimise", 4},
+      {FILE_OF("", "3", "nvml_energy", "250", "mJ", "\"nvml_energy\""), "energy", "J", "minimise", 0.25},
+      {FILE_OF("", "3", "nvml_energy", "250", "", "\"nvml_energy\""), "energy", "J", "minimise", 250},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    clt_recording *recording = NULL, *again = NULL;
+    clt_objective *o = NULL;
+    clt_error error = {0};
+    write_text(cases[i].text);
+    if (clt_recording_new(&recording, path, &error)) fail_msg("case %zu: %s", i, error.message);
+    assert_true(clt_recording_at(recording, 0)->time_s == 3e-3); /* is known too */
+    if (clt_recording_objective(&o, recording, NULL, &error)) {
+      assert_string_equal(cases[i].said, "says no goal");
+      assert_non_null(strstr(error.message, "'maximise step'"));
+      assert_int_equal(clt_recording_objective(&o, recording, "minimise step", NULL), 0);
+    } else {
+      assert_string_equal(clt_objective_goal(o) == CLT_MAXIMISE ? "maximise" : "minimise", cases[i].said);
+    }
+    assert_string_equal(clt_objective_name(o), cases[i].name);
+    assert_string_equal(clt_objective_unit(o), cases[i].unit);
+    assert_true(clt_objective_value(o, clt_recording_at(recording, 0)) == cases[i].value);
+    for (int form = 0; form < 2; form++) { /* and is written */
+      clt_objective *copied = NULL;
+      const clt_results results = {.recording = recording};
+      if ((form ? clt_kernel_tuner_write : clt_t4_write)(path, &results, &error)) fail_msg("%s", error.message);
+      assert_int_equal(clt_recording_new(&again, path, &error), 0);
+      int rc = clt_recording_objective(&copied, again, i == 2 || form ? "minimise time_s" : NULL, &error);
+      if (rc) fail_msg("case %zu: %s", i, error.message);
+      if (i != 2 && !form) assert_int_equal(clt_objective_goal(copied), clt_objective_goal(o));
+      const clt_measurement *m = clt_recording_at(again, 0);
+      assert_true(m->time_s == 3e-3);
+      assert_true((again->by_energy ? m->energy_J : m->figure) == cases[i].value);
+      assert_string_equal(again->by_energy ? "energy" : again->figure.name, cases[i].name);
+      clt_objective_free(copied);
+      clt_recording_free(again);
+    }
+    clt_objective_free(o);
+    clt_recording_free(recording);
+  }
+}
+
 static void mistakes_are_named(void **state) {
   (void)state;
   static const struct {
@@ -246,6 +332,8 @@ static void mistakes_are_named(void **state) {
       {"{\"results\": [{\"configuration\": {\"a\": 1}}, {\"configuration\": {\"b\": 1}}]}", "result 1"},
       {"{\"results\": [{\"configuration\": {\"a\": 1}}, {\"configuration\": {\"a\": 1, \"b\": 1}}]}",
        "the same 1 parameters"},
+      {FILE_OF("\"timeunit\": \"fortnights\"", "1", "time", "1", "", "\"time\""), "'fortnights' is no unit of time"},
+      {FILE_OF("", "1", "time", "1", "cycles", "\"time\""), "the unit 'cycles' of 'time'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     clt_recording *recording = NULL;
@@ -289,6 +377,8 @@ int main(void) {
       cmocka_unit_test(metrics_and_energy_are_among_the_measurements),
       cmocka_unit_test(numbers_that_json_lacks_are_left_out),
       cmocka_unit_test(files_of_other_tuners_read),
+      cmocka_unit_test(every_unit_of_time_is_read),
+      cmocka_unit_test(another_objective_than_time_counts),
       cmocka_unit_test(mistakes_are_named),
       cmocka_unit_test(mutated_files_read_or_are_refused),
       cmocka_unit_test(a_file_that_cannot_be_written_stays_as_it_was),

@@ -251,11 +251,11 @@ static void a_recording_has_sizes_and_parameters_but_no_metrics(void **state) {
   clt_objective *o = NULL;
   clt_error error = {0};
   clt_measurement m = measured(0, 0.25, NAN);
-  assert_int_equal(clt_objective_new_for(&o, space, sizes, 1, "maximise n / time_s", &error), 0);
+  assert_int_equal(clt_objective_new_for(&o, space, sizes, 1, NULL, "maximise n / time_s", &error), 0);
   assert_true(clt_objective_value(o, &m) == 400);
   clt_objective_free(o);
   o = NULL;
-  assert_int_equal(clt_objective_new_for(&o, space, sizes, 1, "GB/s", &error), CLT_E_ARGUMENT);
+  assert_int_equal(clt_objective_new_for(&o, space, sizes, 1, NULL, "GB/s", &error), CLT_E_ARGUMENT);
   assert_null(o);
   clt_space_free(space);
 }

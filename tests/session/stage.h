@@ -156,7 +156,7 @@ static inline void begin(struct stage *stage, const clt_space *space) {
                                  .limits = {3, 3},
                                  .evaluator_state = &stage->evaluator,
                                  .loop = {.space = space, .budget = INT64_MAX, .searcher = &scripted}};
-  assert_int_equal(clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, NULL, NULL), 0);
+  assert_int_equal(clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, NULL, NULL, NULL), 0);
 }
 
 /* Evaluates the session's first and what the script says. */

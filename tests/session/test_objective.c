@@ -16,7 +16,7 @@ static void search(struct stage *stage, const clt_space *space, const char *text
   begin(stage, space);
   clt_error error = {0};
   clt_objective_free(stage->session.loop.objective);
-  if (clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, text, &error))
+  if (clt_objective_new_for(&stage->session.loop.objective, space, NULL, 0, NULL, text, &error))
     fail_msg("%s", error.message);
   for (n_script = 0; n_script < 12; n_script++) script[n_script] = with_e(space, (int)n_script + 1);
   assert_int_equal(search_stage(stage, NULL), 0);

@@ -154,7 +154,7 @@ static void begin_tuner(struct tuner *t, const clt_space *space, const char *pat
                                .key = {.problem = "p", .device = "d", .driver = "1"}}};
   t->loop.user = t;
   next_scripted = &t->searcher;
-  assert_int_equal(clt_objective_new_for(&t->loop.objective, space, NULL, 0, NULL, NULL), 0);
+  assert_int_equal(clt_objective_new_for(&t->loop.objective, space, NULL, 0, NULL, NULL, NULL), 0);
   assert_int_equal(clt_store_new(&t->loop.store, NULL, path, NULL), 0);
   assert_int_equal(clt_loop_reuse(&t->loop, wait, NULL), 0);
   assert_int_equal(clt_loop_start(&t->loop, (clt_search_setup){.seed = 1}, NULL), 0);
