@@ -54,7 +54,8 @@ typedef struct clt_device_info {
   double timer_resolution_s;
 } clt_device_info;
 
-/* The device's key in the store: "platform|name|compute units". Returns the length needed. */
+/* The device's key in the store: "platform|name|compute units", or the name where no more is known, as of a device in
+ * another tool's recording. Returns the length needed. */
 int clt_device_key(char *out, size_t capacity, const clt_device_info *device);
 
 /* All devices, asked of a worker process: the caller's process makes no OpenCL call. *out is malloc'ed, owned by the

@@ -309,6 +309,9 @@ int cli_subject_load(cli_subject *out, const char *path);
 int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, cli_device_need need);
 void cli_subject_release(cli_subject *subject);
 
+/* The device of this machine that `text` names (NULL: the only one). Returns a result code, nothing is said. */
+int cli_find_device(clt_device_info *out, const char *text, clt_error *error);
+
 /* The device of this machine that was typed, else CLATUNE_DEVICE's, else the only one. */
 int cli_choose_device(clt_device_info *out, const cli_arguments *arguments);
 

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "cli/cli.h"
@@ -171,20 +172,45 @@ typedef struct import_count {
   uint64_t added, foreign;
 } import_count;
 
-/* At the recording's sizes, then the typed ones; on the device that the file says of itself, else the typed one. */
+/* The device that the recording names, of which the rest may be unknown; --device only where it names none, or to say
+ * that it is one of this machine. --as-device has the last word. */
+static int choose_import_device(clt_device_info *out, const clt_recording *recording, const cli_arguments *arguments) {
+  const char *typed = cli_text(arguments, "device"), *as = cli_text(arguments, "as-device");
+  const char *name = clt_recording_name(recording), *own = clt_recording_device(recording);
+  clt_device_info here;
+  clt_error error = {0};
+  if (as == NULL && own[0] == '\0') return cli_choose_device(out, arguments);
+  if (as) {
+    if (cli_find_device(out, as, &error)) return cli_report(&error);
+    if (own[0] && strcasecmp(own, out->name) != 0)
+      fprintf(stderr, "clatune: warning: '%s' was measured on %s; by --as-device it counts as measured on %s\n", name,
+              own, out->name);
+    return 0;
+  }
+  if (clt_device_from_json(out, clt_recording_device_json(recording), NULL) || !out->name[0]) {
+    *out = (clt_device_info){.type = CLT_DEVICE_OTHER};
+    snprintf(out->name, sizeof out->name, "%s", own);
+  }
+  if (typed && cli_find_device(&here, typed, &error) == 0 && strcasecmp(own, here.name) == 0) {
+    if (!out->platform_name[0]) *out = here;
+  } else if (typed && strcasestr(own, typed) == NULL) {
+    return cli_usage(
+        "'%s' was measured on %s, as it says itself: import it without --device, or file it under another "
+        "device by --as-device",
+        name, own);
+  }
+  if (!out->driver_version[0]) strcpy(out->driver_version, "unknown");
+  return 0;
+}
+
+/* At the recording's sizes, then the typed ones. */
 static int instantiate_for(clt_instance **out, const clt_problem *problem, const clt_recording *recording,
                            const cli_arguments *arguments) {
   clt_device_info device;
   clt_size *typed = NULL, *sizes = NULL;
   size_t n_typed = 0, n = 0;
   clt_error error = {0};
-  int rc = 0;
-  if (clt_device_from_json(&device, clt_recording_device_json(recording), NULL) || !device.platform_name[0] ||
-      !device.driver_version[0])
-    rc = cli_choose_device(&device, arguments);
-  else if (cli_given(arguments, "device"))
-    rc = cli_usage("'%s' says itself that it was measured on %s; it is imported without --device",
-                   clt_recording_name(recording), device.name);
+  int rc = choose_import_device(&device, recording, arguments);
   if (rc == 0) rc = cli_sizes(&typed, &n_typed, arguments);
   if (rc == 0 && (sizes = calloc(clt_recording_n_sizes(recording) + n_typed + 1, sizeof *sizes)) == NULL)
     rc = cli_failure("out of memory");
@@ -233,15 +259,28 @@ static int add_results(clt_store *store, const clt_instance *instance, const clt
   uint64_t added = 0;
   int rc = clt_objective_new(&objective, instance, "", error);
   stored_results stored = {.objective = objective};
+  const clt_metric *figure = &recording->figure;
+  const bool has_figure = rc == 0 && clt_objective_standard(objective) > 0;
+  if (has_figure && figure->name) {
+    const clt_metric own = clt_objective_metric(objective, clt_objective_standard(objective));
+    if (figure->goal != own.goal || (figure->unit[0] && own.unit[0] && strcmp(figure->unit, own.unit) != 0))
+      rc = clt_fail(error, CLT_E_FORMAT, "'%s' says '%s' (%s) of its results: the problem's figure is another one",
+                    clt_recording_name(recording), figure->name, figure->unit);
+  }
   if (rc == 0) rc = clt_store_key_init(&key, instance, error);
   if (rc == 0) rc = clt_store_each(store, &key, match->to, note_stored_result, &stored, NULL, error);
   if (rc == 0) rc = clt_store_new(&memory, "memory", NULL, error);
   for (size_t i = 0; rc == 0 && i < clt_recording_size(recording); i++) {
-    clt_measurement m = *clt_recording_at(recording, i); /* its log stays the recording's */
+    clt_measurement m = *clt_recording_at(recording, i), in_file; /* its log stays the recording's */
+    if (!has_figure) m.figure = NAN;
     m.config = clt_space_translate(match, m.config);
+    clt_objective_figure_as_time(objective, &m, &in_file);
     if (m.config == CLT_CONFIG_NONE || !clt_space_contains(match->to, m.config))
       count->foreign++;
-    else if (clt_map_find(&stored.hashes, result_hash(&m)) == NULL)
+    else if (clt_measurement_correct(&m) && isnan(m.figure) && isnan(m.time_s))
+      rc = clt_fail(error, CLT_E_FORMAT, "'%s' says '%s' of its results and not their times, which the problem needs",
+                    clt_recording_name(recording), figure->name ? figure->name : "energy");
+    else if (clt_map_find(&stored.hashes, result_hash(&in_file)) == NULL)
       rc = clt_store_add(memory, &key, match->to, CLT_RECORD_SEARCH, &m, error);
   }
   if (rc == 0) rc = clt_device_to_json(&device, clt_instance_device(instance), error);
@@ -380,7 +419,7 @@ static const struct {
                {"list", 1, " ", run_list},
                {"show", 2, " ", run_show},
                {"export", 1, " output" SELECTION, run_export},
-               {"import", 64, " of size" SELECTION, run_import},
+               {"import", 64, " of size as-device" SELECTION, run_import},
                {"merge", 64, SELECTION, run_import},
                {"prune", 1, " dry-run" SELECTION, run_prune},
                {"check", 1, " ", run_check},
@@ -417,8 +456,8 @@ static const cli_flag flags[] = {
     {"output", "FILE", "export: the store to write; also -o FILE"},
     {"problem", "NAME|FILE", "export, import, prune: of this problem alone, by its name or its file"},
     {"device", "NAME",
-     "export, import, prune: of devices with this in their key; import of a recording that does not say it: the "
-     "device"},
+     "export, import, prune: of devices with this in their key; import of a recording that names none: its device"},
+    {"as-device", "NAME", "import of a recording: files it under this device, whatever it says itself"},
     {"of", "FILE", "import of a recording: the problem file that it is of"},
     {"size", "NAME=N", "import of a recording: a problem parameter that it does not say; may be repeated"},
     {"older-than", "DAYS", "export, import, prune: what was measured so long ago"},

@@ -12,8 +12,7 @@
 
 /* --- devices --- */
 
-/* The device of this machine that `text` names (NULL: the only one). Returns a result code, nothing is said. */
-static int select_device_here(clt_device_info *out, const char *text, clt_error *error) {
+int cli_find_device(clt_device_info *out, const char *text, clt_error *error) {
   clt_device_info *devices = NULL;
   size_t n = 0, index = 0;
   int rc = clt_devices(&devices, &n, error);
@@ -26,7 +25,7 @@ static int select_device_here(clt_device_info *out, const char *text, clt_error 
 int cli_choose_device(clt_device_info *out, const cli_arguments *arguments) {
   clt_error error = {0};
   const char *typed = cli_text(arguments, "device");
-  return select_device_here(out, typed ? typed : getenv("CLATUNE_DEVICE"), &error) ? cli_report(&error) : 0;
+  return cli_find_device(out, typed ? typed : getenv("CLATUNE_DEVICE"), &error) ? cli_report(&error) : 0;
 }
 
 #define MOST_DEVICES 1000 /* that are taken from a store, which may be anybody's */
@@ -65,7 +64,7 @@ static int add_stored_devices(clt_device_info all[MOST_DEVICES], size_t *n, cons
 static int choose_known_device(clt_device_info *out, const cli_arguments *arguments, const char *text) {
   clt_error not_here = {0}, error = {0};
   size_t n = 0, index = 0;
-  int rc = select_device_here(out, text, &not_here);
+  int rc = cli_find_device(out, text, &not_here);
   if (rc == 0) return 0;
   if (rc == CLT_E_MEMORY || rc == CLT_E_AMBIGUOUS) return cli_report(&not_here);
   clt_device_info *all = calloc(MOST_DEVICES, sizeof *all);
@@ -113,7 +112,7 @@ int cli_subject_complete(cli_subject *subject, const cli_arguments *arguments, c
       if (clt_device_select(&index, subject->device, 1, device, &error)) rc = cli_report(&error);
     } else if (need == CLI_DEVICE_KNOWN) {
       rc = choose_known_device(subject->device, arguments, device);
-    } else if (select_device_here(subject->device, device, &error)) {
+    } else if (cli_find_device(subject->device, device, &error)) {
       rc = cli_report(&error);
     }
   }

@@ -86,6 +86,7 @@ const char *clt_device_type_name(clt_device_type type) {
 /* --- keys --- */
 
 int clt_device_key(char *out, size_t capacity, const clt_device_info *device) {
+  if (!device->platform_name[0] && device->compute_units == 0) return snprintf(out, capacity, "%s", device->name);
   return snprintf(out, capacity, "%s|%s|%u", device->platform_name, device->name, (unsigned)device->compute_units);
 }
 

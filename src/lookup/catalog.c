@@ -229,6 +229,13 @@ static double sizes_distance(const char *sizes, const char *others) {
   return distance;
 }
 
+/* A key that is a name alone, of a recording, is that of every device of this name. */
+static bool is_same_device(const char *key, const char *own) {
+  const char *bar = strchr(own, '|');
+  const size_t n = strlen(key);
+  return strcmp(key, own) == 0 || (bar && strncmp(bar + 1, key, n) == 0 && bar[n + 1] == '|');
+}
+
 int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_query *q, clt_error *error) {
   clt_store_description *keys = NULL;
   size_t n = 0;
@@ -248,7 +255,7 @@ int clt_related_add(clt_related_list *list, clt_store *store, const clt_related_
                                          .device_json = d->device_json,
                                          .n_records = d->n_records,
                                          .same_text = same_text,
-                                         .same_device = q->own && strcmp(d->key.device, q->own->device) == 0,
+                                         .same_device = q->own && is_same_device(d->key.device, q->own->device),
                                          .same_driver = q->own && strcmp(d->key.driver, q->own->driver) == 0,
                                          .distance = sizes_distance(q->sizes, d->sizes)};
     d->sizes = d->device_json = NULL; /* they are the list's now */

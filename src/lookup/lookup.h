@@ -79,7 +79,7 @@ typedef struct clt_related {
   const char *sizes, *device_json;
   uint64_t n_records; /* where they were counted */
   bool same_text; /* the same problem key: text, sizes, input and reference. Else only the problem's name is the same */
-  bool same_device, same_driver;
+  bool same_device, same_driver; /* same_device: also where the key says the name alone, and that is the same */
   double distance; /* of the sizes: the sum over ours of |log of their ratio|; INFINITY: they cannot be compared */
 } clt_related;
 

@@ -272,7 +272,8 @@ static int list_alternatives(alternative **out, const clt_related_list *related,
     if (r->same_device)
       all[i].tier = r->same_text ? CLT_TIER_OTHER_DRIVER : CLT_TIER_NEAREST_SIZE;
     else if (clt_device_from_json(&other, r->device_json, NULL) == CLT_OK && other.type == device->type &&
-             strcmp(other.platform_name, device->platform_name) == 0 && strcmp(other.vendor, device->vendor) == 0)
+             other.platform_name[0] && strcmp(other.platform_name, device->platform_name) == 0 &&
+             strcmp(other.vendor, device->vendor) == 0)
       all[i].tier = CLT_TIER_SAME_ARCHITECTURE;
   }
   qsort(all, related->n, sizeof *all, by_nearness);

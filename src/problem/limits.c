@@ -168,8 +168,8 @@ static void limit_argument(limits *l, const clt_argument *argument) {
   const bool image = clt_arg_is_image(argument->plan.kind);
   clt_text text = {0};
   snprintf(l->subject, sizeof l->subject, "image '%.100s': ", argument->name);
-  if (image && !device->images) {
-    clt_text_add(&text, "2"); /* no configuration is possible */
+  if (image && !device->images && device->platform_name[0]) { /* else nobody knows */
+    clt_text_add(&text, "2");                                 /* no configuration is possible */
     require_at_most(l, when, &text, 1, "the device has no images", NULL, NULL);
   } else if (argument->plan.kind == CLT_ARG_IMAGE1D_BUFFER) { /* all elements stand in one row */
     write_size(l, &text, argument, 1);

@@ -113,7 +113,7 @@ class Formats(SimulatedTest):
         self.write("cltune.json", {"device": "some name", "results": [
             {"kernel": "copy", "time": time, "parameters": {"a": a, "b": b, "PRECISION": 32}}
             for (a, b), time in times.items()] + [{"kernel": "copy", "time": 1.0, "parameters": {"a": 999, "b": 0, "PRECISION": 32}}]})
-        run = self.store("import", "cltune.json", "--of", "copy.json", "--device", "Simulated", "--size", "n=2048")
+        run = self.store("import", "cltune.json", "--of", "copy.json", "--as-device", "Simulated", "--size", "n=2048")
         self.assertIn("9 measurements", run.stdout)
         self.assertIn("left out: 1 configurations", run.stderr)
         answer = self.clatune_json("lookup", "copy.json", "--device", "Simulated", "--size", "n=2048", "--store", "s.sqlite")
@@ -121,15 +121,64 @@ class Formats(SimulatedTest):
         plan = self.tune("--dry-run", "--store", "s.sqlite", "--size", "n=2048")
         self.assertEqual(plan["known"], 9)
 
+    def test_a_recording_is_filed_under_its_own_device(self):
+        self.write("cache.json", {"device_name": "NVIDIA GeForce RTX 3090", "kernel_name": "copy",
+                                  "tune_params_keys": ["a", "b"], "tune_params": {"a": [1, 2], "b": [0]},
+                                  "cache": {"1,0": {"a": 1, "b": 0, "time": 0.25}, "2,0": {"a": 2, "b": 0, "time": 0.125}}})
+        look_up = ("lookup", "copy.json", "--store", "s.sqlite", "--device")
+        refused = self.store("import", "cache.json", "--of", "copy.json", "--device", "Simulated", expect=2)
+        self.assertIn("measured on NVIDIA GeForce RTX 3090", refused.stderr)
+        self.assertIn("--as-device", refused.stderr)
+        self.assertEqual(self.add("cache.json"), 2)
+        self.assertEqual(self.add("cache.json", "--device", "RTX 3090"), 0)
+        [key] = json.loads(self.store("list", "--json").stdout)
+        self.assertEqual((key["device"], key["driver"]), ("NVIDIA GeForce RTX 3090", "unknown"))
+        self.assertEqual(self.clatune_json(*look_up, "Simulated")["tier"], "default")
+        known = self.clatune_json(*look_up, "3090")
+        self.assertEqual((known["tier"], known["configuration"], known["expected_time_s"]), ("exact", {"a": 2, "b": 0}, 1.25e-4))
+        self.assertIn("RTX 3090", self.clatune("report", "s.sqlite").stdout)
+        self.simulate(name="NVIDIA GeForce RTX 3090")  # the machine itself: all but the driver is known to be the same
+        self.assertEqual(self.clatune_json(*look_up, "3090")["tier"], "other-driver")
+        self.assertEqual(self.add("cache.json", "--device", "3090"), 2)
+        self.assertEqual(self.clatune_json(*look_up, "3090")["tier"], "exact")
+        self.simulate(name="Simulated")
+        run = self.store("import", "cache.json", "--of", "copy.json", "--as-device", "Simulated")
+        self.assertIn("warning: 'cache' was measured on NVIDIA GeForce RTX 3090", run.stderr)
+        self.assertEqual(self.clatune_json(*look_up, "Simulated")["tier"], "exact")
+        self.write("nowhere.json", {"results": [{"kernel": "copy", "time": 1.0, "parameters": {"a": 3, "b": 0}}]})
+        self.assertEqual(self.add("nowhere.json", "--device", "Simulated"), 1)
+
+    def test_a_file_is_judged_by_its_own_objective(self):
+        def results(name, unit, *values):
+            return {"metadata": {"timeunit": "milliseconds"}, "results": [
+                {"configuration": {"a": a, "b": 0}, "times": {"runtimes": [time]}, "invalidity": "correct", "correctness": 1,
+                 "objectives": [name], "measurements": [{"name": name, "value": value, "unit": unit}]}
+                for a, (time, value) in enumerate(values)]}
+        self.write("rate.json", results("GB/s", "", (1, 100), (2, 300), (3, 200)))
+        answer = self.clatune_json("replay", "rate.json", "--searcher", "random", "--budget", "3", "--repeat", "1")["results"][0]
+        self.assertEqual((answer["optimum"], answer["fraction_of_optimum"]["3"]), (300, 1))
+        self.assertIn("objective: maximise GB/s", self.clatune("report", "rate.json").stdout)
+        self.assertRegex(self.clatune("report", "rate.json").stdout, r"best configuration +a=1 b=0")
+        self.assertEqual(self.add("rate.json", "--device", "Simulated"), 3)
+        look_up = ("lookup", "copy.json", "--store", "s.sqlite", "--device", "Simulated")
+        self.assertEqual(self.clatune_json(*look_up)["configuration"], {"a": 0, "b": 0})  # by the problem's own: time
+        no_times = results("GB/s", "", (0, 100), (0, 300))
+        self.write("rates.json", no_times)
+        self.assertIn("not their times", self.store("import", "rates.json", "--of", "copy.json", "--device", "Simulated", expect=1).stderr)
+        self.write("vague.json", results("score", "", (1, 100), (2, 300)))
+        self.assertIn("'maximise score'", self.clatune("replay", "vague.json", expect=2).stderr)
+        self.clatune("replay", "vague.json", "--objective", "minimise score", "--budget", "2")
+        self.assertEqual(self.tune("--dry-run", "--store", "s.sqlite", "--learn-from", "vague.json")["known"], 3)
+
     def test_sizes_of_clblast_reach_the_problem(self):
         self.write("clblast.json", {"arg_n": "4096", "arg_alpha": "2.00", "arg_k": "7", "device": "some name", "results": [
             {"kernel": "copy", "time": 1.0, "parameters": {"a": 1, "b": 2}}]})
-        self.assertEqual(self.add("clblast.json", "--device", "Simulated"), 1)
+        self.assertEqual(self.add("clblast.json", "--as-device", "Simulated"), 1)
         [key] = json.loads(self.store("list", "--json").stdout)
         self.assertEqual(key["sizes"], "n=4096")
 
     def test_another_problems_results_are_refused(self):
-        device = ("--of", "copy.json", "--device", "Simulated")
+        device = ("--of", "copy.json", "--as-device", "Simulated")
         self.assertIn("'cltune' has a parameter 'GROUP'", self.store("import", str(SAMPLES / "cltune.json"), *device, expect=1).stderr)
         self.write("less.json", {"results": [{"kernel": "copy", "time": 1.0, "parameters": {"a": 1}}]})
         self.assertIn("what 'b' was", self.store("import", "less.json", *device, expect=1).stderr)
