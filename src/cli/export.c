@@ -26,7 +26,8 @@ typedef struct export_entry {
 } export_entry;
 
 typedef struct exported {
-  char **size_names; /* in C */
+  const clt_problem *problem;
+  char **size_names; /* in C; NULL: nothing is said of sizes */
   export_entry *entries;
   size_t n, capacity;
   clt_value_type types[CLT_MAX_PARAMETERS]; /* of tuning parameters: CLT_INT, CLT_REAL or CLT_STRING, fit for all */
@@ -93,19 +94,12 @@ static const char taken[] =
 
 /* A name as one of C; a reserved one (or, of a size, a taken one) gets '_' behind it, and so does one that would then
  * be the same as another with its '_': different names stay different. */
-static void write_c_name(clt_text *out, const char *name, int length, bool of_size) {
+static char *new_c_name(const char *name, int length, bool of_size) {
   char word[300];
   int stem = length;
   while (stem > 0 && name[stem - 1] == '_') stem--;
   snprintf(word, sizeof word, " %.*s ", stem, name);
-  clt_text_printf(out, "%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
-}
-
-static void put_c_name(const char *name, int length, bool of_size) {
-  clt_text text = {0};
-  write_c_name(&text, name, length, of_size);
-  fputs(text.n ? text.bytes : "", stdout);
-  clt_text_release(&text);
+  return clt_format("%.*s%s", length, name, strstr(reserved, word) || (of_size && strstr(taken, word)) ? "_" : "");
 }
 
 /* A problem's or parameter's name as part of an identifier. */
@@ -117,49 +111,36 @@ static void put_identifier(const char *name, int length, bool upper) {
 }
 
 /* A C string; bytes that could mean something to a compiler in octal (no trigraphs, no line ends). */
-static void put_string(const char *text, size_t length) {
+static void put_string(const char *text) {
   putchar('"');
-  for (size_t i = 0; i < length; i++) {
-    unsigned char x = (unsigned char)text[i];
+  for (; *text; text++) {
+    unsigned char x = (unsigned char)*text;
     printf(isalnum(x) || strchr(" _.,:;|()[]@+-=/", x) ? "%c" : "\\%03o", x);
   }
   putchar('"');
 }
 
-/* Prints text; '@' stands for the problem's name, '$' for the same in capitals; what stands between two '^' comes for
- * each size, with '#' for its name in C and '~' for its own. */
-static void put_text(const clt_problem *problem, const char *text) {
-  const char *name = clt_problem_name(problem);
-  for (; *text; text++) {
+/* Prints text; '@' stands for what the names of the header begin with, '$' for the same of macros; what stands between
+ * two '`' comes for each size, with '#' for its name in C and '~' for its own. */
+static void put_text(const exported *export, const char *text) {
+  const char *name = clt_problem_name(export->problem), *begin = NULL; /* of a part that comes for each size */
+  for (size_t i = 0; *text; text++) {
     if (*text == '@' || *text == '$') {
+      fputs(*text == '@' ? "clatune_" : "CLATUNE_", stdout);
       put_identifier(name, (int)strlen(name), *text == '$');
-    } else if (*text == '^') {
-      const char *end = strchr(++text, '^');
-      for (size_t i = 0; i < clt_problem_n_sizes(problem); i++) {
-        const char *size = clt_problem_size(problem, i).name;
-        for (const char *at = text; at < end; at++) {
-          if (*at == '#')
-            put_c_name(size, (int)strlen(size), true);
-          else if (*at == '~')
-            fputs(size, stdout);
-          else
-            putchar(*at);
-        }
-      }
-      text = end;
+      putchar('_');
+    } else if (*text == '`') {
+      i = begin ? i + 1 : 0;
+      const char *const after = begin ? text : strchr(text + 1, '`');
+      if (begin == NULL) begin = text;
+      text = i < clt_problem_n_sizes(export->problem) ? begin : after;
+      if (text == after) begin = NULL;
+    } else if (begin && (*text == '#' || *text == '~')) {
+      fputs(*text == '#' ? export->size_names[i] : clt_problem_size(export->problem, i).name, stdout);
     } else {
       putchar(*text);
     }
   }
-}
-
-/* Text that was made for this problem, where '@' stands for the beginning of functions' names. */
-static void put_formula(const clt_problem *problem, const char *text) {
-  for (; *text; text++)
-    if (*text == '@')
-      put_text(problem, "clatune_@_");
-    else
-      putchar(*text);
 }
 
 /* The text of a macro: a line end goes on with the next line. */
@@ -177,55 +158,57 @@ static void put_bracket(const char *text) {
 }
 
 /* Each parameter of a configuration: "<before><name>", and its value as `put` writes it. */
-static void put_each_parameter(const clt_problem *problem, const char *configuration, const char *before,
+static void put_each_parameter(const exported *export, const char *configuration, const char *before,
                                void (*put)(const char *text)) {
   cli_parameter p;
   for (const char *at = configuration; cli_next_parameter(&p, &at);) {
-    put_text(problem, before);
+    put_text(export, before);
     put_identifier(p.name, p.name_length, false);
     put(p.value);
   }
 }
 
 void cli_export_cmake(const clt_problem *problem, const char *from, const char *configuration, const char *options) {
+  const exported export = {.problem = problem};
   printf("# Made by 'clatune lookup%s\n", from);
-  put_text(problem, "set(CLATUNE_$_OPTIONS");
+  put_text(&export, "set($OPTIONS");
   put_bracket(options);
-  put_each_parameter(problem, configuration, "set(CLATUNE_$_", put_bracket);
+  put_each_parameter(&export, configuration, "set($", put_bracket);
 }
 
 void cli_export_portable_header(const clt_problem *problem, const char *configuration, const char *options) {
-  put_text(problem,
+  const exported export = {.problem = problem};
+  put_text(&export,
            "/* Made by 'clatune lookup --portable --format header': one configuration for all devices and sizes. */\n"
-           "#ifndef CLATUNE_$_PORTABLE_H\n"
-           "#define CLATUNE_$_PORTABLE_H\n\n"
-           "#define CLATUNE_$_OPTIONS ");
-  put_string(options, strlen(options));
+           "#ifndef $PORTABLE_H\n"
+           "#define $PORTABLE_H\n\n"
+           "#define $OPTIONS ");
+  put_string(options);
   putchar('\n');
-  put_each_parameter(problem, configuration, "#define CLATUNE_$_", put_macro);
+  put_each_parameter(&export, configuration, "#define $", put_macro);
   puts("\n#endif");
 }
 
 /* --- the header --- */
 
-static void put_entry(const exported *export, const export_entry *e, size_t n_sizes) {
+static void put_entry(const exported *export, const export_entry *e) {
   cli_parameter p;
   size_t n = 0;
   fputs("    {", stdout);
-  put_string(e->device, strlen(e->device));
+  put_string(e->device);
   fputs(", ", stdout);
-  put_string(e->driver, strlen(e->driver));
-  for (size_t i = 0; i < n_sizes; i++) printf(", %lld", (long long)e->sizes[i]);
+  put_string(e->driver);
+  for (size_t i = 0; i < clt_problem_n_sizes(export->problem); i++) printf(", %lld", (long long)e->sizes[i]);
   fputs(",\n     ", stdout);
-  put_string(e->configuration, strlen(e->configuration));
+  put_string(e->configuration);
   fputs(",\n     ", stdout);
-  put_string(e->options, strlen(e->options));
+  put_string(e->options);
   printf(", %.6g, %zu", e->time_s, (size_t)(e - export->entries));
   for (const char *at = e->configuration; cli_next_parameter(&p, &at); n++) {
     fputs(n ? ", " : ",\n     {", stdout);
     /* A number of one type in the notation of another is converted by the compiler; the least integer has none in C. */
     if (export->types[n] == CLT_STRING)
-      put_string(p.value, strlen(p.value));
+      put_string(p.value);
     else if (strcmp(p.value, "-9223372036854775808") == 0)
       fputs("-9223372036854775807 - 1", stdout);
     else
@@ -236,18 +219,18 @@ static void put_entry(const exported *export, const export_entry *e, size_t n_si
 
 static const char head[] =
     "/* Made by 'clatune lookup --format header'. */\n"
-    "#ifndef CLATUNE_$_H\n"
-    "#define CLATUNE_$_H\n\n"
+    "#ifndef $H\n"
+    "#define $H\n\n"
     "#ifndef __OPENCL_VERSION__ /* a kernel takes the macros alone */\n"
     "#include <stddef.h>\n"
     "#include <stdio.h>\n"
     "#include <string.h>\n";
 static const char entry_head[] =
-    "\ntypedef struct clatune_@_entry {\n"
+    "\ntypedef struct @entry {\n"
     "  const char *device, *driver; /* CL_DEVICE_NAME, CL_DRIVER_VERSION */\n"
-    "^  long long #; /* that was measured */\n^"
+    "`  long long #; /* that was measured */\n`"
     "  const char *configuration;\n"
-    "  const char *options; /* without the problem parameters: see clatune_@_options */\n"
+    "  const char *options; /* without the problem parameters: see @options */\n"
     "  double time_s;\n"
     "  int entry; /* its number */\n";
 
@@ -255,7 +238,7 @@ static const char entry_head[] =
 static const char valid_head[] =
     "/* Whether an entry's configuration is valid at these sizes, by the problem's conditions and the limits of the\n"
     " * entry's device. */\n"
-    "static inline int clatune_@_valid(const clatune_@_entry *entry^, long long #^) {\n"
+    "static inline int @valid(const @entry *entry`, long long #`) {\n"
     "  int failed = 0; /* a condition has no result */\n"
     "  if (entry == NULL) return 0;\n";
 
@@ -265,15 +248,15 @@ static const char functions[] =
     "/* The entry of a device (CL_DEVICE_NAME) whose sizes are nearest, of those that are valid at the sizes asked "
     "for;\n"
     " * NULL: there is none. */\n"
-    "static inline const clatune_@_entry *clatune_@_find(const char *device^, long long #^) {\n"
-    "  const clatune_@_entry *best = NULL;\n"
+    "static inline const @entry *@find(const char *device`, long long #`) {\n"
+    "  const @entry *best = NULL;\n"
     "  double least = 0;\n"
-    "  for (size_t i = 0; i < sizeof clatune_@_entries / sizeof *clatune_@_entries; i++) {\n"
-    "    const clatune_@_entry *e = &clatune_@_entries[i];\n"
+    "  for (size_t i = 0; i < sizeof @entries / sizeof *@entries; i++) {\n"
+    "    const @entry *e = &@entries[i];\n"
     "    double ratio = 1;\n"
     "    if (strcmp(e->device, device) != 0) continue;\n"
-    "^    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n^"
-    "    if ((best && ratio >= least) || !clatune_@_valid(e^, #^)) continue;\n"
+    "`    ratio *= e-># > # ? ((double)e-># + 1) / ((double)# + 1) : ((double)# + 1) / ((double)e-># + 1);\n`"
+    "    if ((best && ratio >= least) || !@valid(e`, #`)) continue;\n"
     "    best = e;\n"
     "    least = ratio;\n"
     "  }\n"
@@ -285,22 +268,22 @@ static const char functions[] =
     " * the sizes alone. An entry's own `options` hold its tuning parameters and the compiler options of the problem.\n"
     " * Compiler options (and grid macros) whose text depends on sizes are as measured: with such a problem take\n"
     " * 'clatune lookup --size ... --format options', or the library. */\n"
-    "static inline int clatune_@_options(char *out, size_t out_bytes, const clatune_@_entry *entry^, long long #^) {\n"
-    "  return snprintf(out, out_bytes, \"^-D~=%lld ^%s\"^, #^, entry ? entry->options : \"\");\n}\n";
+    "static inline int @options(char *out, size_t out_bytes, const @entry *entry`, long long #`) {\n"
+    "  return snprintf(out, out_bytes, \"`-D~=%lld `%s\"`, #`, entry ? entry->options : \"\");\n}\n";
 
 /* The launches of an entry. */
 static const char launch_type[] =
     "\n/* A launch, as clEnqueueNDRangeKernel takes it. */\n"
-    "typedef struct clatune_@_launch {\n"
+    "typedef struct @launch {\n"
     "  const char *kernel;\n"
     "  unsigned n_dimensions;\n"
     "  size_t global[3]; /* in work-items */\n"
     "  size_t local[3];  /* all 0: left to the driver, which is asked by NULL */\n"
     "  unsigned repeat;  /* how many times it runs in a row */\n"
     "  unsigned group;   /* launches in a row with the same number other than 0 are repeated together */\n"
-    "} clatune_@_launch;\n\n";
+    "} @launch;\n\n";
 static const char share_function[] =
-    "static inline double clatune_@_share(double x, double divisor, int *failed) {\n"
+    "static inline double @share(double x, double divisor, int *failed) {\n"
     "  double whole;\n"
     "  if (!(divisor > 0 && x >= 0 && x <= 9007199254740992.0)) return *failed = 1, 0;\n"
     "  whole = (double)(long long)x;\n"
@@ -308,13 +291,13 @@ static const char share_function[] =
     "}\n\n";
 static const char launch_functions[] =
     "/* A global size is rounded up to a multiple of the local one, or counts groups. */\n"
-    "static inline void clatune_@_add_launch(clatune_@_launch *out, size_t capacity, size_t *i, int *failed,\n"
+    "static inline void @add_launch(@launch *out, size_t capacity, size_t *i, int *failed,\n"
     "    const char *kernel, unsigned n_dimensions, unsigned group, int in_groups, double repeat, double gx, double "
     "gy,\n"
     "    double gz, double lx, double ly, double lz) {\n"
     "  const double global[3] = {gx, gy, gz}, local[3] = {lx, ly, lz};\n"
     "  const double most = sizeof(size_t) < 8 ? 4294967295.0 : 9007199254740992.0;\n"
-    "  clatune_@_launch launch = {kernel, n_dimensions, {1, 1, 1}, {0, 0, 0}, 1, group};\n"
+    "  @launch launch = {kernel, n_dimensions, {1, 1, 1}, {0, 0, 0}, 1, group};\n"
     "  int d;\n"
     "  if (*failed || repeat == 0) return;\n"
     "  *failed = !(repeat >= 1 && repeat <= 1e9);\n"
@@ -340,11 +323,11 @@ static const char launch_functions[] =
     "/* The launches of an entry at these sizes into out, as many as it has room for, in their order. Returns how "
     "many\n"
     " * there are; 0 where the entry is not valid at these sizes. */\n"
-    "static inline size_t clatune_@_launches(clatune_@_launch *out, size_t capacity, const clatune_@_entry *entry^,\n"
-    "                                        long long #^) {\n"
+    "static inline size_t @launches(@launch *out, size_t capacity, const @entry *entry`,\n"
+    "                                        long long #`) {\n"
     "  size_t i = 0;\n"
     "  int failed = 0;\n"
-    "  if (!clatune_@_valid(entry^, #^)) return 0;\n"
+    "  if (!@valid(entry`, #`)) return 0;\n"
     "  switch (entry->entry) {\n";
 
 /* "case"s of the entries that have this one's text, which is none before; false: one before it has. */
@@ -371,9 +354,9 @@ static void put_comment(const char *text) {
                 : *text);
 }
 
-static void put_valid(const clt_problem *problem, const exported *export) {
-  const size_t n = clt_problem_n_sizes(problem);
-  put_text(problem, valid_head);
+static void put_valid(const exported *export) {
+  const size_t n = clt_problem_n_sizes(export->problem);
+  put_text(export, valid_head);
   for (size_t i = 0; i < n; i++)
     printf("%sentry->%s == %s", i ? " && " : "  if (", export->size_names[i], export->size_names[i]);
   puts(n ? ") return 1; /* it was measured there */\n  switch (entry->entry) {" : "  switch (entry->entry) {");
@@ -385,105 +368,96 @@ static void put_valid(const clt_problem *problem, const exported *export) {
       printf(" */\n      return %d;\n", n == 0);
     } else if (put_cases(export, i, valid_of)) {
       fputs("      return ", stdout);
-      put_formula(problem, f->valid);
+      put_text(export, f->valid);
       puts(f->valid[0] ? " &&\n             !failed;" : "1;");
     }
   }
   puts("    default: break;\n  }\n  return failed;\n}\n");
 }
 
-static void put_launches(const clt_problem *problem, const exported *export) {
+static void put_launches(const exported *export) {
   bool any = false, shares = false;
   for (size_t i = 0; i < export->n; i++) {
     any |= launches_of(&export->entries[i])[0] != '\0';
     shares |= strstr(launches_of(&export->entries[i]), "@share(") != NULL;
   }
   if (!any) return; /* programs are run */
-  put_text(problem, launch_type);
-  if (shares) put_text(problem, share_function);
-  put_text(problem, launch_functions);
+  put_text(export, launch_type);
+  if (shares) put_text(export, share_function);
+  put_text(export, launch_functions);
   for (size_t i = 0; i < export->n; i++) {
     if (!put_cases(export, i, launches_of)) continue;
-    put_formula(problem, launches_of(&export->entries[i]));
+    put_text(export, launches_of(&export->entries[i]));
     puts("      break;");
   }
   puts("    default: break;\n  }\n  return failed ? 0 : i;\n}");
 }
 
-/* The functions that formulas call. Returns whether they need <math.h>. */
-static bool write_functions(clt_text *out, const exported *export) {
-  const char **texts = calloc(2 * export->n + 1, sizeof *texts);
-  for (size_t i = 0; texts && i < export->n; i++) {
-    texts[2 * i] = export->entries[i].formulas.valid;
-    texts[2 * i + 1] = export->entries[i].formulas.launches;
-  }
-  if (texts == NULL) out->rc = CLT_E_MEMORY;
-  bool math = texts && clt_write_c_functions(out, texts, 2 * export->n);
-  free(texts);
-  return math;
-}
-
-static void put_header(const clt_problem *problem, const exported *export, const char *helpers, bool math) {
+static void put_header(const exported *export, const char *helpers, bool math) {
   cli_parameter p;
   size_t n = 0;
-  put_text(problem, head);
+  put_text(export, head);
   if (math) puts("#include <math.h>");
-  put_text(problem, entry_head);
+  put_text(export, entry_head);
   for (const char *at = export->entries[0].configuration; cli_next_parameter(&p, &at); n++) {
     if (n == 0) puts("  struct {");
     clt_value_type type = export->types[n];
     fputs(type == CLT_STRING ? "    const char *" : type == CLT_REAL ? "    double " : "    long long ", stdout);
-    put_c_name(p.name, p.name_length, false);
-    puts(";");
+    char *name = new_c_name(p.name, p.name_length, false);
+    printf("%s;\n", name ? name : "");
+    free(name);
   }
   if (n) puts("  } values; /* of the tuning parameters */");
-  put_text(problem, "} clatune_@_entry;\n\nstatic const clatune_@_entry clatune_@_entries[] = {\n");
-  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i], clt_problem_n_sizes(problem));
+  put_text(export, "} @entry;\n\nstatic const @entry @entries[] = {\n");
+  for (size_t i = 0; i < export->n; i++) put_entry(export, &export->entries[i]);
   puts("};\n");
   if (helpers[0])
     puts("/* The arithmetic of the problem's expressions: whole numbers do not wrap, `failed` is set instead. */");
-  put_formula(problem, helpers);
-  put_valid(problem, export);
-  put_text(problem, functions);
-  put_launches(problem, export);
-  put_text(problem,
-           "#endif\n\n/* At compile time: -DCLATUNE_$_ENTRY=N, the number of an entry, defines its parameters. */\n"
-           "#ifdef CLATUNE_$_ENTRY\n");
+  put_text(export, helpers);
+  put_valid(export);
+  put_text(export, functions);
+  put_launches(export);
+  put_text(export,
+           "#endif\n\n/* At compile time: -D$ENTRY=N, the number of an entry, defines its parameters. */\n"
+           "#ifdef $ENTRY\n");
   for (size_t i = 0; i < export->n; i++) {
-    put_text(problem, i ? "#elif CLATUNE_$_ENTRY" : "#if CLATUNE_$_ENTRY");
+    put_text(export, i ? "#elif $ENTRY" : "#if $ENTRY");
     printf(" == %zu\n", i);
-    put_each_parameter(problem, export->entries[i].configuration, "#define CLATUNE_$_", put_macro);
+    put_each_parameter(export, export->entries[i].configuration, "#define $", put_macro);
   }
   puts("#else\n#error \"there is no such entry\"\n#endif\n#endif\n\n#endif");
 }
 
 int cli_export_header(clt_catalog *catalog, const clt_problem *problem) {
   clt_error error = {0};
-  exported export = {0};
-  clt_text helpers = {0};
-  char *text = NULL;
   const size_t n_sizes = clt_problem_n_sizes(problem);
-  int rc = 0;
-  export.size_names = calloc(n_sizes + 1, sizeof *export.size_names);
-  for (size_t i = 0; export.size_names && i < n_sizes && rc == 0; i++) {
-    clt_text name = {0};
+  exported export = {.problem = problem, .size_names = calloc(n_sizes + 1, sizeof *export.size_names)};
+  clt_text formulas = {0}, helpers = {0};
+  bool named = export.size_names != NULL;
+  for (size_t i = 0; named && i < n_sizes; i++) {
     const char *own = clt_problem_size(problem, i).name;
-    write_c_name(&name, own, (int)strlen(own), true);
-    if (clt_text_take(&export.size_names[i], &name, &error)) rc = cli_report(&error);
+    named = (export.size_names[i] = new_c_name(own, (int)strlen(own), true)) != NULL;
   }
-  if (export.size_names == NULL) rc = cli_failure("out of memory");
-  if (rc) {
-    /* said above */
+  int rc = 0;
+  if (!named) {
+    rc = cli_failure("out of memory");
   } else if (clt_catalog_each(catalog, problem, true, add_entry, &export, &error)) {
     rc = cli_report(&error);
   } else if (export.n == 0) {
     rc = cli_failure("the store knows nothing of '%s'; 'clatune tune' makes it known", clt_problem_name(problem));
   } else {
-    const bool math = write_functions(&helpers, &export);
-    rc = clt_text_take(&text, &helpers, &error) ? cli_report(&error) : 0;
-    if (rc == 0) put_header(problem, &export, text, math);
+    for (size_t i = 0; i < export.n; i++) {
+      const clt_c_formulas *f = &export.entries[i].formulas;
+      clt_text_printf(&formulas, "%s %s ", f->valid ? f->valid : "", f->launches);
+    }
+    const bool math = formulas.rc == 0 && clt_write_c_functions(&helpers, formulas.bytes);
+    if (formulas.rc || helpers.rc)
+      rc = cli_failure("out of memory");
+    else
+      put_header(&export, helpers.n ? helpers.bytes : "", math);
   }
-  free(text);
+  clt_text_release(&formulas);
+  clt_text_release(&helpers);
   for (size_t i = 0; i < export.n; i++) {
     free(export.entries[i].device);
     free(export.entries[i].driver);

@@ -56,21 +56,29 @@ int clt_instance_launches(clt_launch_sizes **out, size_t *n, const clt_instance 
 
 /* --- at other sizes --- */
 
+/* A configuration over the sizes as slots: an instance with fixed values (borrowed), and a builder with what has to
+ * hold. Free both, also on failure. */
+static int fix_values(clt_instance **out, clt_space_builder **builder, const clt_instance *instance,
+                      const clt_value *values, clt_error *error) {
+  const char *key = NULL;
+  int rc = instance->has_device ? CLT_OK : clt_fail(error, CLT_E_DEVICE, "no device is chosen");
+  if (rc == CLT_OK) rc = clt_instance_new_compiled(out, instance->problem, NULL, 0, &instance->device, values, error);
+  if (rc == CLT_OK) rc = clt_space_builder_new(builder, error);
+  return rc ? rc : clt_instance_fill_builder(*out, *builder, &key, error);
+}
+
 bool clt_instance_valid_at(const clt_instance *instance, clt_config config, const int64_t *sizes) {
   const clt_problem *problem = instance->problem;
   clt_value values[CLT_MAX_PARAMETERS], *slots = clt_new_array(problem->n_passed, sizeof *slots);
   clt_instance *fixed = NULL;
   clt_space_builder *builder = NULL;
-  const char *key = NULL;
-  bool valid = slots && instance->has_device;
+  bool valid = slots != NULL;
   for (size_t i = 0; i < problem->n_passed && valid; i++) {
     slots[i] = (clt_value){.type = CLT_INT, .integer = sizes[i]};
     valid = sizes[i] >= problem->sizes[i].min && sizes[i] <= problem->sizes[i].max;
   }
   clt_instance_slots(instance, config, values);
-  valid = valid && !clt_instance_new_compiled(&fixed, problem, NULL, 0, &instance->device, values, NULL) &&
-          !clt_space_builder_new(&builder, NULL) && !clt_instance_fill_builder(fixed, builder, &key, NULL) &&
-          clt_space_builder_holds(builder, slots);
+  valid = valid && !fix_values(&fixed, &builder, instance, values, NULL) && clt_space_builder_holds(builder, slots);
   clt_space_builder_free(builder);
   clt_instance_free(fixed);
   free(slots);
@@ -88,16 +96,12 @@ typedef struct c_texts {
 } c_texts;
 
 static void write_c(c_texts *t, clt_expression_id id, bool truth) {
-  clt_text part = {0};
-  if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&part, t->instance->compiled[id], t->names, truth, t->why);
-  if (part.n > 0) clt_text_add(&t->out, part.bytes);
-  if (part.rc && t->rc == CLT_OK) t->rc = part.rc;
-  clt_text_release(&part);
+  if (t->rc == CLT_OK) t->rc = clt_expr_write_c(&t->out, t->instance->compiled[id], t->names, truth, t->why);
 }
 
 /* id 0: what stands for it. */
-static void write_c_or(c_texts *t, clt_expression_id id, const char *standard) {
-  clt_text_add(&t->out, ", ");
+static void write_c_or(c_texts *t, const char *before, clt_expression_id id, const char *standard) {
+  clt_text_add(&t->out, before);
   if (id)
     write_c(t, id, false);
   else
@@ -120,46 +124,28 @@ static void write_c_launch(c_texts *t, const clt_launch *launch) {
   }
   clt_text_printf(&t->out, "@add_launch(out, capacity, &i, &failed, \"%s\", %zu, %zu, %d",
                   name_of_kernel(launch->kernel), n, launch->group, launch->grid != CLT_GRID_ITEMS);
-  write_c_or(t, launch->repeat, "1.0");
+  write_c_or(t, ", ", launch->repeat, "1.0");
   for (size_t d = 0; d < 3; d++) {
-    const clt_expression_id global = d < launch->global.n ? launch->global.id[d] : 0;
-    const clt_expression_id divisor =
-        launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n ? launch->divisor.id[d] : 0;
-    if (divisor) {
-      clt_text_add(&t->out, ", @share(");
-      if (global)
-        write_c(t, global, false);
-      else
-        clt_text_add(&t->out, "1.0");
-      write_c_or(t, divisor, "1.0");
-      clt_text_add(&t->out, ", &failed)");
-    } else {
-      write_c_or(t, global, "1.0");
-    }
+    const bool divided = launch->grid == CLT_GRID_DIVIDED && d < launch->divisor.n && launch->divisor.id[d];
+    write_c_or(t, divided ? ", @share(" : ", ", d < launch->global.n ? launch->global.id[d] : 0, "1.0");
+    if (divided) write_c_or(t, ", ", launch->divisor.id[d], "1.0");
+    if (divided) clt_text_add(&t->out, ", &failed)");
   }
   for (size_t d = 0; d < 3; d++)
-    write_c_or(t, d < launch->local.n ? launch->local.id[d] : 0, launch->local.n ? "1.0" : "-1.0");
+    write_c_or(t, ", ", d < launch->local.n ? launch->local.id[d] : 0, launch->local.n ? "1.0" : "-1.0");
   clt_text_add(&t->out, ");\n");
 }
 
-/* Whether an option's text, which a header holds as it is at one size, is the same at all of them. */
-static bool is_same_option(const clt_instance *fixed, const clt_compiler_option *option) {
-  bool same = !option->when || clt_expr_n_slots(fixed->compiled[option->when]) == 0;
-  for (size_t i = 0; i < option->n_holes; i++) same &= clt_expr_n_slots(fixed->compiled[option->holes[i]]) == 0;
-  return same;
-}
-
-static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const char *const *names, clt_error *why) {
+/* An option's text, which a header holds as it is at one size, has to be the same at all of them. */
+static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const clt_space_builder *builder,
+                          const char *const *names, clt_error *why) {
   const clt_problem *problem = fixed->problem;
-  clt_space_builder *builder = NULL;
-  const char *key = NULL;
   c_texts t = {.instance = fixed, .names = names, .why = why};
-  for (size_t i = 0; i < problem->n_options && t.rc == CLT_OK; i++)
-    if (!is_same_option(fixed, &problem->options[i]))
-      t.rc =
-          clt_fail(why, CLT_E_UNSUPPORTED, "the compiler option '%.200s' depends on sizes", problem->options[i].text);
-  if (t.rc == CLT_OK) t.rc = clt_space_builder_new(&builder, why);
-  if (t.rc == CLT_OK) t.rc = clt_instance_fill_builder(fixed, builder, &key, why);
+  for (const clt_compiler_option *o = problem->options; o < problem->options + problem->n_options; o++) {
+    size_t n_slots = o->when ? clt_expr_n_slots(fixed->compiled[o->when]) : 0;
+    for (size_t i = 0; i < o->n_holes; i++) n_slots += clt_expr_n_slots(fixed->compiled[o->holes[i]]);
+    if (n_slots) return clt_fail(why, CLT_E_UNSUPPORTED, "the compiler option '%.200s' depends on sizes", o->text);
+  }
   for (size_t i = 0; i < problem->n_passed; i++) {
     const clt_problem_parameter *size = &problem->sizes[i];
     if (size->min > INT64_MIN)
@@ -167,10 +153,8 @@ static int write_formulas(clt_c_formulas *out, const clt_instance *fixed, const 
     if (size->max < INT64_MAX)
       clt_text_printf(&t.out, "%s%s <= %lld", t.out.n ? " && " : "", names[i], (long long)size->max);
   }
-  if (t.rc == CLT_OK) t.rc = clt_space_builder_write_c(&t.out, builder, names, why);
-  clt_space_builder_free(builder);
+  t.rc = clt_space_builder_write_c(&t.out, builder, names, why);
   if (t.rc == CLT_OK) t.rc = clt_text_take(&out->valid, &t.out, why);
-  clt_text_release(&t.out);
   for (size_t i = 0; i < problem->n_launches && t.rc == CLT_OK; i++) write_c_launch(&t, &problem->launches[i]);
   if (t.rc == CLT_OK) t.rc = clt_text_take(&out->launches, &t.out, why);
   clt_text_release(&t.out);
@@ -200,12 +184,13 @@ int clt_instance_write_c(clt_c_formulas *out, const clt_instance *instance, clt_
                          clt_error *error) {
   clt_value values[CLT_MAX_PARAMETERS];
   clt_instance *fixed = NULL;
+  clt_space_builder *builder = NULL;
   clt_error why = {0};
   *out = (clt_c_formulas){0};
   clt_instance_slots(instance, config, values);
-  int rc = instance->has_device ? CLT_OK : clt_fail(&why, CLT_E_DEVICE, "no device is chosen");
-  if (rc == CLT_OK) rc = clt_instance_new_compiled(&fixed, instance->problem, NULL, 0, &instance->device, values, &why);
-  if (rc == CLT_OK) rc = write_formulas(out, fixed, names, &why);
+  int rc = fix_values(&fixed, &builder, instance, values, &why);
+  if (rc == CLT_OK) rc = write_formulas(out, fixed, builder, names, &why);
+  clt_space_builder_free(builder);
   clt_instance_free(fixed);
   if (rc == CLT_OK) return CLT_OK;
   clt_c_formulas_release(out);

@@ -74,10 +74,10 @@ struct clt_text;
 int clt_expr_write_c(struct clt_text *out, const clt_expr *expr, const char *const *names, bool truth,
                      clt_error *error);
 
-/* Adds those functions that some texts (NULL: none) call, in C99 that is C++ as well. Returns whether they need
- * <math.h>.
+/* Adds those functions that such texts call, one behind the other, in C99 that is C++ as well. Returns whether they
+ * need <math.h>.
  */
-bool clt_write_c_functions(struct clt_text *out, const char *const *texts, size_t n);
+bool clt_write_c_functions(struct clt_text *out, const char *texts);
 
 /* Python's truth: numbers but 0, strings but "". NaN is true. */
 bool clt_value_truthy(clt_value v);

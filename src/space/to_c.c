@@ -119,12 +119,12 @@ static const struct c_function {
 };
 #define N_C_FUNCTIONS (sizeof c_functions / sizeof *c_functions)
 
-bool clt_write_c_functions(clt_text *out, const char *const *texts, size_t n) {
+bool clt_write_c_functions(clt_text *out, const char *texts) {
   bool needed[N_C_FUNCTIONS] = {false}, math = false;
   for (size_t f = N_C_FUNCTIONS; f-- > 0;) {
     char call[40];
     clt_snprintf(call, sizeof call, "@%s(", c_functions[f].name);
-    for (size_t i = 0; i < n && !needed[f]; i++) needed[f] = texts[i] && strstr(texts[i], call);
+    needed[f] = strstr(texts, call) != NULL;
     for (size_t i = f + 1; i < N_C_FUNCTIONS && !needed[f]; i++)
       needed[f] = needed[i] && strstr(c_functions[i].text, call);
     math |= needed[f] && c_functions[f].math;
@@ -134,158 +134,104 @@ bool clt_write_c_functions(clt_text *out, const char *const *texts, size_t n) {
   return math;
 }
 
-/* --- which type a part has: C needs it to be the same for all sizes --- */
+/* --- what each operation becomes --- */
 
-typedef enum c_type { C_NONE, C_WHOLE, C_REAL } c_type;
+typedef enum c_type { C_NONE, C_WHOLE, C_REAL } c_type; /* C needs it to be the same for all sizes */
+
+/* type: w whole, r real, t a truth, a as its first operand, b whole where both operands are, else real; i whole where
+ * they are, else none. Nothing: C cannot say it. In a text, T0, W0 and R0 are the first operand as a truth, a whole
+ * number and a real one; N0 is it in the operation's own type, C0 in the type that it shares with the second one. Each
+ * text stands in brackets of its own, or needs none. real: where the result (of w and t: the first operand) is real;
+ * NULL: the same text. */
+static const struct c_form {
+  char type;
+  const char *whole, *real;
+} c_forms[] = {
+    [CLT_OP_NEGATE] = {'a', "@subtract(0, N0, &failed)", "(-N0)"},
+    [CLT_OP_PLUS] = {'a', "N0", NULL},
+    [CLT_OP_INVERT] = {'i', "(-1 - N0)", NULL},
+    [CLT_OP_NOT] = {'t', "!T0", NULL},
+    [CLT_OP_BOOL] = {'t', "T0", NULL},
+    [CLT_OP_INT] = {'w', "W0", "@truncate(R0, &failed)"},
+    [CLT_OP_FLOAT] = {'r', "N0", NULL},
+    [CLT_OP_ABS] = {'a', "@abs(N0, &failed)", "@abs_real(N0)"},
+    [CLT_OP_ROUND] = {'w', "W0", "@round(R0, &failed)"},
+    [CLT_OP_FLOOR] = {'w', "W0", "@floor(R0, &failed)"},
+    [CLT_OP_CEIL] = {'w', "W0", "@ceil(R0, &failed)"},
+    [CLT_OP_SQRT] = {'r', "@sqrt(N0, &failed)", NULL},
+    [CLT_OP_LOG] = {'r', "@log(N0, &failed)", NULL},
+    [CLT_OP_LOG2] = {'r', "@log2(N0, &failed)", NULL},
+    [CLT_OP_LOG10] = {'r', "@log10(N0, &failed)", NULL},
+    [CLT_OP_EXP] = {'r', "@exp(N0, &failed)", NULL},
+    [CLT_OP_ADD] = {'b', "@add(N0, N1, &failed)", "(N0 + N1)"},
+    [CLT_OP_SUBTRACT] = {'b', "@subtract(N0, N1, &failed)", "(N0 - N1)"},
+    [CLT_OP_MULTIPLY] = {'b', "@multiply(N0, N1, &failed)", "(N0 * N1)"},
+    [CLT_OP_DIVIDE] = {'r', "@divide(N0, N1, &failed)", NULL},
+    [CLT_OP_FLOOR_DIVIDE] = {'b', "@floor_divide(N0, N1, &failed)", "@floor_divide_real(N0, N1, &failed)"},
+    [CLT_OP_REMAINDER] = {'b', "@remainder(N0, N1, &failed)", "@remainder_real(N0, N1, &failed)"},
+    [CLT_OP_POWER] = {'b', "@power(N0, N1, &failed)", "@power_real(N0, N1, &failed)"},
+    [CLT_OP_SHIFT_LEFT] = {'i', "@shift_left(N0, N1, &failed)", NULL},
+    [CLT_OP_SHIFT_RIGHT] = {'i', "@shift_right(N0, N1, &failed)", NULL},
+    [CLT_OP_BIT_AND] = {'i', "(N0 & N1)", NULL},
+    [CLT_OP_BIT_OR] = {'i', "(N0 | N1)", NULL},
+    [CLT_OP_BIT_XOR] = {'i', "(N0 ^ N1)", NULL},
+    [CLT_OP_EQUAL] = {'t', "(C0 == C1)", NULL},
+    [CLT_OP_NOT_EQUAL] = {'t', "(C0 != C1)", NULL},
+    [CLT_OP_LESS] = {'t', "(C0 < C1)", NULL},
+    [CLT_OP_LESS_EQUAL] = {'t', "(C0 <= C1)", NULL},
+    [CLT_OP_GREATER] = {'t', "(C0 > C1)", NULL},
+    [CLT_OP_GREATER_EQUAL] = {'t', "(C0 >= C1)", NULL},
+    [CLT_OP_MINIMUM] = {'b', "@min(N0, N1)", "@min_real(N0, N1)"},
+    [CLT_OP_MAXIMUM] = {'b', "@max(N0, N1)", "@max_real(N0, N1)"},
+    [CLT_OP_GCD] = {'i', "@gcd(N0, N1, &failed)", NULL},
+    [CLT_OP_AND] = {'b', "(T0 ? N1 : N0)", NULL}, /* the side that decides, as in Python */
+    [CLT_OP_OR] = {'b', "(T0 ? N0 : N1)", NULL},
+    [CLT_OP_CHOOSE] = {'b', "(T0 ? N1 : N2)", NULL},
+    [CLT_OP_IN_RANGE] = {'t', "@in_range(W0, W1, W2, W3, &failed)", "@in_range_real(R0, W1, W2, W3, &failed)"},
+    [CLT_OP_SLOT] = {'w', NULL, NULL},
+};
+
+/* --- writing --- */
 
 typedef struct c_writer {
   const clt_expr *expr;
   const char *const *names; /* of slots */
   c_type *types;            /* of nodes */
   clt_text *out;
+  size_t limit; /* of out's bytes */
   unsigned depth;
   const char *why; /* C cannot say it; NULL: so far it can */
 } c_writer;
 
 static c_type find_type(const c_writer *w, const clt_expr_node *node) {
-  const unsigned arity = clt_op_arity((clt_op)node->op);
-  c_type of[4] = {C_NONE};
-  for (unsigned k = 0; k < arity; k++)
-    if ((of[k] = w->types[node->operands[k]]) == C_NONE) return C_NONE;
-  const c_type both = of[0] == C_WHOLE && of[1] == C_WHOLE ? C_WHOLE : C_REAL;
-  switch ((clt_op)node->op) {
-    case CLT_OP_CONSTANT:
-      if (node->value.type == CLT_REAL) return isfinite(node->value.real) ? C_REAL : C_NONE;
-      return node->value.type == CLT_STRING ? C_NONE : C_WHOLE;
-    case CLT_OP_NEGATE:
-    case CLT_OP_PLUS:
-    case CLT_OP_ABS: return of[0];
-    case CLT_OP_INVERT: return of[0] == C_WHOLE ? C_WHOLE : C_NONE;
-    case CLT_OP_FLOAT:
-    case CLT_OP_SQRT:
-    case CLT_OP_LOG:
-    case CLT_OP_LOG2:
-    case CLT_OP_LOG10:
-    case CLT_OP_EXP:
-    case CLT_OP_DIVIDE: return C_REAL;
-    case CLT_OP_POWER: {
-      const clt_expr_node *power = &w->expr->nodes[node->operands[1]];
-      return power->op == CLT_OP_CONSTANT && clt_value_number(power->value) < 0 ? C_REAL : both;
-    }
-    case CLT_OP_ADD:
-    case CLT_OP_SUBTRACT:
-    case CLT_OP_MULTIPLY:
-    case CLT_OP_FLOOR_DIVIDE:
-    case CLT_OP_REMAINDER:
-    case CLT_OP_MINIMUM:
-    case CLT_OP_MAXIMUM:
-    case CLT_OP_AND:
-    case CLT_OP_OR: return both;
-    case CLT_OP_CHOOSE: return of[1] == of[2] ? of[1] : C_REAL;
-    case CLT_OP_SHIFT_LEFT:
-    case CLT_OP_SHIFT_RIGHT:
-    case CLT_OP_BIT_AND:
-    case CLT_OP_BIT_OR:
-    case CLT_OP_BIT_XOR:
-    case CLT_OP_GCD: return both == C_WHOLE ? C_WHOLE : C_NONE;
-    case CLT_OP_IN_RANGE: return of[1] == C_WHOLE && of[2] == C_WHOLE && of[3] == C_WHOLE ? C_WHOLE : C_NONE;
-    case CLT_OP_LENGTH: /* of texts */
-    case CLT_OP_INSIDE: return C_NONE;
-    default: return C_WHOLE; /* comparisons, truths, whole numbers of reals, sizes */
-  }
-}
-
-/* --- writing: each part stands in brackets of its own, or needs none --- */
-
-static void write_truth(c_writer *w, clt_operand n);
-static void write_number(c_writer *w, clt_operand n, c_type type);
-
-/* A function's call with as many operands of a type; may_fail: it is told where to say so. */
-static void write_call(c_writer *w, const char *name, const clt_expr_node *node, unsigned n, c_type type,
-                       bool may_fail) {
-  clt_text_printf(w->out, "@%s(", name);
-  for (unsigned k = 0; k < n; k++) {
-    if (k) clt_text_add(w->out, ", ");
-    write_number(w, node->operands[k], type);
-  }
-  clt_text_add(w->out, may_fail ? ", &failed)" : ")");
-}
-
-static void write_infix(c_writer *w, const clt_expr_node *node, const char *sign, c_type type) {
-  clt_text_add(w->out, "(");
-  write_number(w, node->operands[0], type);
-  clt_text_printf(w->out, " %s ", sign);
-  write_number(w, node->operands[1], type);
-  clt_text_add(w->out, ")");
-}
-
-static void write_choice(c_writer *w, clt_operand when, clt_operand then, clt_operand otherwise, c_type type) {
-  clt_text_add(w->out, "(");
-  write_truth(w, when);
-  clt_text_add(w->out, " ? ");
-  write_number(w, then, type);
-  clt_text_add(w->out, " : ");
-  write_number(w, otherwise, type);
-  clt_text_add(w->out, ")");
-}
-
-static bool enter_part(c_writer *w) {
-  if (++w->depth > MAX_DEPTH || w->out->n > MAX_C_BYTES) w->why = "it is too long";
-  return w->why == NULL;
-}
-
-/* Both sides of the same operator, as in a list of alternatives, stand in the same brackets. */
-static void write_chain(c_writer *w, const clt_expr_node *node) {
-  const clt_expr_node *left = &w->expr->nodes[node->operands[0]];
-  if (left->op == node->op && w->out->n <= MAX_C_BYTES)
-    write_chain(w, left);
-  else
-    write_truth(w, node->operands[0]);
-  clt_text_add(w->out, node->op == CLT_OP_AND ? " && " : " || ");
-  write_truth(w, node->operands[1]);
-}
-
-static bool is_truth(clt_op op) {
-  return op == CLT_OP_NOT || op == CLT_OP_BOOL || op == CLT_OP_IN_RANGE ||
-         (op >= CLT_OP_EQUAL && op <= CLT_OP_GREATER_EQUAL);
-}
-
-static void write_truth(c_writer *w, clt_operand n) {
-  const clt_expr_node *node = &w->expr->nodes[n];
   const clt_op op = (clt_op)node->op;
-  if (!enter_part(w)) return;
-  if (op == CLT_OP_CONSTANT) {
-    clt_text_add(w->out, clt_value_truthy(node->value) ? "1" : "0");
-  } else if (op == CLT_OP_NOT) {
-    clt_text_add(w->out, "!");
-    write_truth(w, node->operands[0]);
-  } else if (op == CLT_OP_BOOL) {
-    write_truth(w, node->operands[0]);
-  } else if (op == CLT_OP_AND || op == CLT_OP_OR) {
-    clt_text_add(w->out, "(");
-    write_chain(w, node);
-    clt_text_add(w->out, ")");
-  } else if (op == CLT_OP_IN_RANGE) {
-    const bool whole = w->types[node->operands[0]] == C_WHOLE;
-    clt_text_add(w->out, whole ? "@in_range(" : "@in_range_real(");
-    for (unsigned k = 0; k < 4; k++) {
-      write_number(w, node->operands[k], k == 0 && !whole ? C_REAL : C_WHOLE);
-      clt_text_add(w->out, k < 3 ? ", " : ", &failed)");
-    }
-  } else if (is_truth(op)) {
-    const bool whole = w->types[node->operands[0]] == C_WHOLE && w->types[node->operands[1]] == C_WHOLE;
-    write_infix(w, node, clt_op_text(op), whole ? C_WHOLE : C_REAL);
-  } else {
-    clt_text_add(w->out, "(");
-    write_number(w, n, w->types[n]);
-    clt_text_add(w->out, " != 0)");
+  c_type of[4] = {C_NONE};
+  for (unsigned k = 0; k < clt_op_arity(op); k++)
+    if ((of[k] = w->types[node->operands[k]]) == C_NONE) return C_NONE;
+  if (op == CLT_OP_CONSTANT && node->value.type == CLT_REAL) return isfinite(node->value.real) ? C_REAL : C_NONE;
+  if (op == CLT_OP_CONSTANT) return node->value.type == CLT_STRING ? C_NONE : C_WHOLE;
+  if (op == CLT_OP_CHOOSE) return of[1] == of[2] ? of[1] : C_REAL;
+  if (op == CLT_OP_IN_RANGE && (of[1] == C_REAL || of[2] == C_REAL || of[3] == C_REAL)) return C_NONE;
+  if (op == CLT_OP_POWER) {
+    const clt_expr_node *power = &w->expr->nodes[node->operands[1]];
+    if (power->op == CLT_OP_CONSTANT && clt_value_number(power->value) < 0) return C_REAL;
   }
-  w->depth--;
+  const bool whole = of[0] == C_WHOLE && of[1] != C_REAL;
+  switch (c_forms[op].type) {
+    case 'w':
+    case 't': return C_WHOLE;
+    case 'r': return C_REAL;
+    case 'a': return of[0];
+    case 'b': return whole ? C_WHOLE : C_REAL;
+    case 'i': return whole ? C_WHOLE : C_NONE;
+    default: return C_NONE;
+  }
 }
 
-static void write_constant(c_writer *w, clt_value value, c_type type) {
+static void write_constant(c_writer *w, clt_value value, char as) {
   char text[64];
-  if (type == C_REAL) {
+  if (as == 'T') value = (clt_value){.type = CLT_INT, .integer = clt_value_truthy(value)};
+  if (as == 'R') {
     if (value.type != CLT_REAL && (value.integer > EXACT || value.integer < -EXACT))
       w->why = "a whole number is beyond 2^53";
     value = (clt_value){.type = CLT_REAL, .real = clt_value_number(value)};
@@ -297,109 +243,56 @@ static void write_constant(c_writer *w, clt_value value, c_type type) {
   clt_text_printf(w->out, text[0] == '-' ? "(%s)" : "%s", text);
 }
 
-/* Of the whole numbers. */
-static void write_whole(c_writer *w, const clt_expr_node *node) {
-  const clt_op op = (clt_op)node->op;
-  const c_type first = clt_op_arity(op) ? w->types[node->operands[0]] : C_NONE;
-  switch (op) {
-    case CLT_OP_SLOT: clt_text_add(w->out, w->names[node->operands[0]]); break;
-    case CLT_OP_NEGATE:
-      clt_text_add(w->out, "@subtract(0, ");
-      write_number(w, node->operands[0], C_WHOLE);
-      clt_text_add(w->out, ", &failed)");
-      break;
-    case CLT_OP_INVERT:
-      clt_text_add(w->out, "(-1 - ");
-      write_number(w, node->operands[0], C_WHOLE);
-      clt_text_add(w->out, ")");
-      break;
-    case CLT_OP_PLUS: write_number(w, node->operands[0], C_WHOLE); break;
-    case CLT_OP_INT:
-    case CLT_OP_ROUND:
-    case CLT_OP_FLOOR:
-    case CLT_OP_CEIL:
-      if (first == C_WHOLE)
-        write_number(w, node->operands[0], C_WHOLE);
-      else
-        write_call(w,
-                   op == CLT_OP_INT     ? "truncate"
-                   : op == CLT_OP_ROUND ? "round"
-                   : op == CLT_OP_FLOOR ? "floor"
-                                        : "ceil",
-                   node, 1, C_REAL, true);
-      break;
-    case CLT_OP_ABS: write_call(w, "abs", node, 1, C_WHOLE, true); break;
-    case CLT_OP_ADD: write_call(w, "add", node, 2, C_WHOLE, true); break;
-    case CLT_OP_SUBTRACT: write_call(w, "subtract", node, 2, C_WHOLE, true); break;
-    case CLT_OP_MULTIPLY: write_call(w, "multiply", node, 2, C_WHOLE, true); break;
-    case CLT_OP_FLOOR_DIVIDE: write_call(w, "floor_divide", node, 2, C_WHOLE, true); break;
-    case CLT_OP_REMAINDER: write_call(w, "remainder", node, 2, C_WHOLE, true); break;
-    case CLT_OP_POWER: write_call(w, "power", node, 2, C_WHOLE, true); break;
-    case CLT_OP_SHIFT_LEFT: write_call(w, "shift_left", node, 2, C_WHOLE, true); break;
-    case CLT_OP_SHIFT_RIGHT: write_call(w, "shift_right", node, 2, C_WHOLE, true); break;
-    case CLT_OP_GCD: write_call(w, "gcd", node, 2, C_WHOLE, true); break;
-    case CLT_OP_MINIMUM: write_call(w, "min", node, 2, C_WHOLE, false); break;
-    case CLT_OP_MAXIMUM: write_call(w, "max", node, 2, C_WHOLE, false); break;
-    default: write_infix(w, node, clt_op_text(op), C_WHOLE); /* & | ^ */
-  }
+static void write_part(c_writer *w, clt_operand n, char as);
+
+/* Both sides of the same operator, as in a list of alternatives, stand in the same brackets. */
+static void write_chain(c_writer *w, const clt_expr_node *node) {
+  const clt_expr_node *left = &w->expr->nodes[node->operands[0]];
+  if (left->op == node->op && w->out->n <= w->limit)
+    write_chain(w, left);
+  else
+    write_part(w, node->operands[0], 'T');
+  clt_text_add(w->out, node->op == CLT_OP_AND ? " && " : " || ");
+  write_part(w, node->operands[1], 'T');
 }
 
-static void write_real(c_writer *w, const clt_expr_node *node) {
-  switch ((clt_op)node->op) {
-    case CLT_OP_NEGATE:
-      clt_text_add(w->out, "(-");
-      write_number(w, node->operands[0], C_REAL);
-      clt_text_add(w->out, ")");
-      break;
-    case CLT_OP_ABS: write_call(w, "abs_real", node, 1, C_REAL, false); break;
-    case CLT_OP_SQRT: write_call(w, "sqrt", node, 1, C_REAL, true); break;
-    case CLT_OP_LOG: write_call(w, "log", node, 1, C_REAL, true); break;
-    case CLT_OP_LOG2: write_call(w, "log2", node, 1, C_REAL, true); break;
-    case CLT_OP_LOG10: write_call(w, "log10", node, 1, C_REAL, true); break;
-    case CLT_OP_EXP: write_call(w, "exp", node, 1, C_REAL, true); break;
-    case CLT_OP_ADD:
-    case CLT_OP_SUBTRACT:
-    case CLT_OP_MULTIPLY: write_infix(w, node, clt_op_text((clt_op)node->op), C_REAL); break;
-    case CLT_OP_DIVIDE: write_call(w, "divide", node, 2, C_REAL, true); break;
-    case CLT_OP_FLOOR_DIVIDE: write_call(w, "floor_divide_real", node, 2, C_REAL, true); break;
-    case CLT_OP_REMAINDER: write_call(w, "remainder_real", node, 2, C_REAL, true); break;
-    case CLT_OP_POWER: write_call(w, "power_real", node, 2, C_REAL, true); break;
-    case CLT_OP_MINIMUM: write_call(w, "min_real", node, 2, C_REAL, false); break;
-    case CLT_OP_MAXIMUM: write_call(w, "max_real", node, 2, C_REAL, false); break;
-    default: write_number(w, node->operands[0], C_REAL); /* +x, float(x) */
-  }
-}
-
-static void write_number(c_writer *w, clt_operand n, c_type type) {
+/* as: a truth, a whole number or a real one (T, W, R). What is whole can be had as all of them, what is real not as a
+ * whole number. */
+static void write_part(c_writer *w, clt_operand n, char as) {
   const clt_expr_node *node = &w->expr->nodes[n];
   const clt_op op = (clt_op)node->op;
-  if (!enter_part(w)) return;
+  const struct c_form *form = &c_forms[op];
+  const c_type first = clt_op_arity(op) ? w->types[node->operands[0]] : C_WHOLE;
+  const bool chain = as == 'T' && (op == CLT_OP_AND || op == CLT_OP_OR);
+  const char own = w->types[n] == C_REAL ? 'R' : 'W', is = form->type == 't' || chain ? 'T' : own;
+  if (++w->depth > MAX_DEPTH || w->out->n > w->limit) w->why = "it is too long";
+  if (w->why) return;
   if (op == CLT_OP_CONSTANT) {
-    write_constant(w, node->value, type);
-  } else if (op == CLT_OP_CHOOSE) {
-    write_choice(w, node->operands[0], node->operands[1], node->operands[2], type);
-  } else if (op == CLT_OP_AND) { /* the side that decides, as in Python */
-    write_choice(w, node->operands[0], node->operands[1], node->operands[0], type);
-  } else if (op == CLT_OP_OR) {
-    write_choice(w, node->operands[0], node->operands[0], node->operands[1], type);
-  } else if (is_truth(op)) {
-    clt_text_add(w->out, "(");
-    write_truth(w, n);
-    clt_text_add(w->out, type == C_REAL ? " ? 1.0 : 0.0)" : " ? 1 : 0)");
-  } else if (w->types[n] == C_REAL) {
-    write_real(w, node);
-  } else if (type == C_REAL) {
-    clt_text_add(w->out, "@real(");
-    write_whole(w, node);
-    clt_text_add(w->out, ", &failed)");
-  } else {
-    write_whole(w, node);
+    write_constant(w, node->value, as);
+    w->depth--;
+    return;
   }
+  if (is != as || chain) clt_text_add(w->out, is == 'W' && as == 'R' ? "@real(" : "(");
+  if (op == CLT_OP_SLOT) clt_text_add(w->out, w->names[node->operands[0]]);
+  if (chain) write_chain(w, node);
+  const bool real = form->type == 'w' || form->type == 't' ? first == C_REAL : own == 'R';
+  for (const char *at = real && form->real ? form->real : form->whole; at && *at && !chain; at++) {
+    const char mark = strchr("CNRTW", *at) ? *at : '\0';
+    if (mark == '\0') {
+      clt_text_add_bytes(w->out, at, 1);
+    } else {
+      const bool shared = mark == 'C' && first == C_WHOLE && w->types[node->operands[1]] == C_WHOLE;
+      write_part(w, node->operands[*++at - '0'], mark == 'N' ? own : mark != 'C' ? mark : shared ? 'W' : 'R');
+    }
+  }
+  if (is == as && chain) clt_text_add(w->out, ")");
+  if (is != as)
+    clt_text_add(w->out, as == 'T' ? " != 0)" : is != 'T' ? ", &failed)" : as == 'R' ? " ? 1.0 : 0.0)" : " ? 1 : 0)");
   w->depth--;
 }
 
 int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *names, bool truth, clt_error *error) {
-  c_writer w = {.expr = expr, .names = names, .out = out};
+  c_writer w = {.expr = expr, .names = names, .out = out, .limit = out->n + MAX_C_BYTES};
   const clt_operand root = (clt_operand)(expr->n_nodes - 1);
   w.types = clt_new_array(expr->n_nodes, sizeof *w.types);
   if (w.types == NULL) return clt_fail_memory(error);
@@ -408,10 +301,8 @@ int clt_expr_write_c(clt_text *out, const clt_expr *expr, const char *const *nam
     w.why = "it has a text in it, or other types than C can tell";
   else if (expr->n_nodes > MAX_C_BYTES / 10)
     w.why = "it is too long";
-  else if (truth)
-    write_truth(&w, root);
   else
-    write_number(&w, root, C_REAL);
+    write_part(&w, root, truth ? 'T' : 'R');
   free(w.types);
   return w.why ? clt_fail(error, CLT_E_UNSUPPORTED, "'%.200s': %s", expr->text, w.why) : CLT_OK;
 }
@@ -423,11 +314,8 @@ int clt_space_builder_write_c(clt_text *out, const clt_space_builder *builder, c
     const clt_expr *expr = builder->constraints[i].expr;
     clt_value value;
     if (expr->n_slots == 0 && clt_expr_eval(expr, NULL, &value, NULL) == CLT_OK && clt_value_truthy(value)) continue;
-    clt_text part = {0};
-    rc = clt_expr_write_c(&part, expr, names, true, error);
-    clt_text_printf(out, "%s%s", out->n ? " &&\n             " : "", part.n ? part.bytes : "0");
-    if (part.rc && out->rc == 0) out->rc = part.rc;
-    clt_text_release(&part);
+    clt_text_add(out, out->n ? " &&\n             " : "");
+    rc = clt_expr_write_c(out, expr, names, true, error);
   }
   return rc;
 }

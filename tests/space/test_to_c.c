@@ -82,7 +82,7 @@ static void a_program_comes_to_the_same(void **state) {
   char folder[] = "/tmp/clatune-test-XXXXXX", path[100], command[600];
   char *written[2 * N_ALL] = {NULL};
   clt_expr *compiled[N_ALL] = {NULL};
-  clt_text functions = {0};
+  clt_text functions = {0}, texts = {0};
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/p.c", folder);
   FILE *file = fopen(path, "w");
@@ -102,7 +102,8 @@ static void a_program_comes_to_the_same(void **state) {
     clt_text_release(&value);
   }
   fputs("#include <math.h>\n#include <stdio.h>\n#include <stddef.h>\n", file);
-  assert_true(clt_write_c_functions(&functions, (const char *const *)written, 2 * N_ALL));
+  for (size_t i = 0; i < 2 * N_ALL; i++) clt_text_add(&texts, written[i] ? written[i] : "");
+  assert_true(clt_write_c_functions(&functions, texts.bytes));
   put_named(file, functions.bytes);
   fputs("static int run(int number, long long a, long long b, long long d, long long big, double *value) {\n"
         "  int failed = 0, truth = 0;\n  (void)a, (void)b, (void)d, (void)big;\n  switch (number) {\n",
@@ -149,6 +150,7 @@ static void a_program_comes_to_the_same(void **state) {
     free(written[2 * i + 1]);
   }
   clt_text_release(&functions);
+  clt_text_release(&texts);
 }
 
 /* Of texts, and of what would grow without end. */
