@@ -102,6 +102,11 @@ const char *clt_json_string(const json_t *object, const char *key) {
   return text ? text : "";
 }
 
+double clt_json_number(const json_t *object, const char *key) {
+  const json_t *member = json_object_get(object, key);
+  return json_is_number(member) ? json_number_value(member) : NAN;
+}
+
 bool clt_json_read_number(double *out, const json_t *json) {
   if (!json_is_number(json)) return false;
   *out = json_number_value(json);

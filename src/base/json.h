@@ -20,6 +20,7 @@ bool clt_json_to_value(clt_value *out, const json_t *json);
 
 /* The text of a member; "" where that is missing or no text. */
 const char *clt_json_string(const json_t *object, const char *key);
+double clt_json_number(const json_t *object, const char *key); /* of a member; NaN where that is missing or no number */
 
 /* False, with *out useless, unless it is a finite number, or a whole number from min to max. */
 bool clt_json_read_number(double *out, const json_t *json);

@@ -38,16 +38,28 @@ const char *clt_plugin_summary(const clt_plugins *plugins, size_t index) {
   return head_of(plugins->types[index]).summary;
 }
 
+const char *clt_plugin_kind(const clt_plugins *plugins) { return strchr(plugins->kind, ' ') + 1; }
+
+clt_option_table clt_plugin_table(const clt_plugins *plugins, size_t index) {
+  clt_option_table table = {NULL, 0, 0};
+  if (plugins->options) memcpy(&table, (const char *)plugins->types[index] + plugins->options, sizeof table);
+  return table;
+}
+
 size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins) {
   size_t n = clt_n_plugins(plugins);
   for (size_t i = 0; i < n; i++) names[i] = clt_plugin_name(plugins, i);
   return n;
 }
 
+size_t clt_plugin_index(const clt_plugins *plugins, const char *name) {
+  size_t i = 0;
+  while (plugins->types[i] && strcmp(clt_plugin_name(plugins, i), name) != 0) i++;
+  return i;
+}
+
 const void *clt_plugin_find(const clt_plugins *plugins, const char *name) {
-  for (size_t i = 0; plugins->types[i]; i++)
-    if (strcmp(clt_plugin_name(plugins, i), name) == 0) return plugins->types[i];
-  return NULL;
+  return plugins->types[clt_plugin_index(plugins, name)];
 }
 
 int clt_plugin_register(clt_plugins *plugins, const void *type, bool whole, clt_error *error) {
@@ -73,8 +85,7 @@ static int out_of_table(const clt_option *table, size_t n, const char *name, clt
   size_t n_names = n < MAX_OPTIONS ? n : MAX_OPTIONS;
   for (size_t i = 0; i < n_names; i++) names[i] = table[i].name;
   const char *near = clt_nearest_name(name, names, n_names);
-  return clt_fail(error, CLT_E_ARGUMENT, "there is no option '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                  near ? near : "", near ? "'?" : "");
+  return clt_fail(error, CLT_E_ARGUMENT, "there is no option '%s'%s%s%s", name, CLT_DID_YOU_MEAN("'", near));
 }
 
 static int assign_option(void *options, const clt_option *option, const char *text, clt_error *error) {
@@ -83,7 +94,8 @@ static int assign_option(void *options, const clt_option *option, const char *te
   bool whole = option->type == CLT_OPTION_INT;
   int64_t integer = 0;
   double real = 0;
-  char *end;
+  const char *needed = whole ? "a whole number" : "a number";
+  char *end = NULL;
   switch (option->type) {
     case CLT_OPTION_TEXT: return *(const char **)slot = text, CLT_OK;
     case CLT_OPTION_BOOL:
@@ -98,11 +110,14 @@ static int assign_option(void *options, const clt_option *option, const char *te
       real = errno ? NAN : (double)integer;
       break;
     case CLT_OPTION_REAL: real = clt_strtod(text, &end); break;
+    case CLT_OPTION_SECONDS:
+      real = clt_seconds_parse(text);
+      needed = CLT_SECONDS_FORMS;
+      break;
     default: return clt_fail(error, CLT_E_ARGUMENT, "option '%s' has an unknown type", option->name);
   }
-  if (end == text || *end || isnan(real))
-    return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs a%s number, not '%s'", option->name,
-                    whole ? " whole" : "", text);
+  if ((end && (end == text || *end)) || isnan(real))
+    return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs %s, not '%s'", option->name, needed, text);
   if ((option->min != 0 || option->max != 0) && !(real >= option->min && real <= option->max))
     return clt_fail(error, CLT_E_ARGUMENT, "option '%s' needs a number from %.15g to %.15g, not '%s'", option->name,
                     option->min, option->max, text);

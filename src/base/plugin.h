@@ -7,10 +7,17 @@
 
 #define CLT_MOST_PLUGINS 64 /* of a kind */
 
+/* The options of a type, and the size of the struct that they are parsed into. */
+typedef struct clt_option_table {
+  const clt_option *options;
+  size_t n, size;
+} clt_option_table;
+
 /* A kind of plug-in. A type is a struct that begins with its ABI version (unsigned), its name and its summary. */
 typedef struct clt_plugins {
   const char *kind; /* for messages, with its article */
   unsigned abi;
+  size_t options;                          /* where a type has its clt_option_table, in three members; 0: it has none */
   const void *types[CLT_MOST_PLUGINS + 1]; /* the built-in ones, those that were registered, NULL */
 } clt_plugins;
 
@@ -18,6 +25,10 @@ size_t clt_n_plugins(const clt_plugins *plugins);
 const char *clt_plugin_name(const clt_plugins *plugins, size_t index);
 
 const char *clt_plugin_summary(const clt_plugins *plugins, size_t index);
+const char *clt_plugin_kind(const clt_plugins *plugins); /* without the article */
+clt_option_table clt_plugin_table(const clt_plugins *plugins, size_t index);
+/* Its number; that of all where there is none of the name. */
+size_t clt_plugin_index(const clt_plugins *plugins, const char *name);
 
 /* The names of all; returns how many. */
 size_t clt_plugin_names(const char *names[CLT_MOST_PLUGINS], const clt_plugins *plugins);

@@ -204,8 +204,7 @@ int clt_node_wrap(const clt_node *node, int code, const clt_error *cause) {
 int clt_node_fail_name(const clt_node *node, const char *kind, const char *name, const void *first, size_t n,
                        size_t bytes) {
   const char *near = clt_nearest_among(name, first, n, bytes);
-  return clt_node_fail(node, "there is no %s \"%s\"%s%s%s", kind, name, near ? "; did you mean \"" : "",
-                       near ? near : "", near ? "\"?" : "");
+  return clt_node_fail(node, "there is no %s \"%s\"%s%s%s", kind, name, CLT_DID_YOU_MEAN("\"", near));
 }
 
 void *clt_node_new(const clt_node *node, size_t n, size_t element_bytes) {

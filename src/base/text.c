@@ -52,6 +52,16 @@ int clt_snprintf(char *out, size_t capacity, const char *format, ...) {
   return n;
 }
 
+double clt_seconds_parse(const char *text) {
+  static const char units[] = "smh";
+  char *end;
+  double seconds = clt_strtod(text, &end);
+  const char *unit = *end ? strchr(units, *end) : units;
+  if (end == text || unit == NULL || (*end && end[1])) return NAN;
+  for (const char *u = units; u < unit; u++) seconds *= 60;
+  return seconds;
+}
+
 const char *clt_time_text(char out[32], double seconds) {
   static const struct {
     double unit;
@@ -161,6 +171,13 @@ int clt_words_add(clt_words *words, char *text, clt_error *error) {
 void clt_words_free(char **all) {
   for (size_t i = 0; all && all[i]; i++) free(all[i]);
   free(all);
+}
+
+void clt_text_add_csv(clt_text *text, const char *field) {
+  const bool quoted = field[strcspn(field, ",\"\r\n")] != '\0';
+  if (quoted) clt_text_add(text, "\"");
+  for (const char *c = field; *c; c++) clt_text_printf(text, quoted && *c == '"' ? "\"\"" : "%c", *c);
+  if (quoted) clt_text_add(text, "\"");
 }
 
 void clt_text_add_word(clt_text *text, const char *word) {

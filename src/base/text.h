@@ -48,6 +48,10 @@ int clt_snprintf(char *out, size_t capacity, const char *format, ...) __attribut
 int clt_vsnprintf(char *out, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
+/* A time as people type it, in seconds: "90", "90s", "5m", "1h". NaN where it is none. */
+#define CLT_SECONDS_FORMS "seconds, or a number with s, m or h (90s, 5m, 1h)"
+double clt_seconds_parse(const char *text);
+
 /* "1.234 ms"; "-" for what is not finite. Returns out. */
 const char *clt_time_text(char out[32], double seconds);
 
@@ -55,6 +59,9 @@ const char *clt_time_text(char out[32], double seconds);
  * result is for leave; it is 0 where there is no memory, and the locale then stays as it is. */
 locale_t clt_c_locale_enter(void);
 void clt_c_locale_leave(locale_t before);
+
+/* Adds a field of CSV (RFC 4180), quoted where that is needed. */
+void clt_text_add_csv(clt_text *text, const char *field);
 
 /* Adds a blank and a word as a shell reads it, quoted where that is needed. */
 void clt_text_add_word(clt_text *text, const char *word);
@@ -70,5 +77,8 @@ bool clt_is_name(const char *text);
 const char *clt_nearest_name(const char *typed, const char *const *names, size_t n);
 /* The same among n structures of so many bytes, which begin with their names. */
 const char *clt_nearest_among(const char *typed, const void *first, size_t n, size_t bytes);
+/* For "%s%s%s" behind a name that is unknown: "; did you mean 'near'?" in these quotes; nothing where near is NULL. */
+#define CLT_DID_YOU_MEAN(quote, near) \
+  (near) ? "; did you mean " quote : "", (near) ? (near) : "", (near) ? quote "?" : ""
 
 #endif

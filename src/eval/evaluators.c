@@ -4,6 +4,7 @@
 
 clt_plugins clt_evaluators = {"an evaluator",
                               CLT_EVALUATOR_ABI,
+                              offsetof(clt_evaluator_type, options),
                               {&clt_evaluator_opencl, &clt_evaluator_inprocess, &clt_evaluator_synthetic,
                                &clt_evaluator_replay, &clt_evaluator_command}};
 

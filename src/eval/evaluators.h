@@ -25,7 +25,7 @@ typedef struct clt_run_options {
    "Timed runs of a configuration at least."},                                                                        \
   {"max-runs", CLT_OPTION_INT, CLT_TIMING_TEXT(CLT_TIMING_MAX_RUNS), 1, CLT_MAX_RUNS, offsetof(of, runs.max_runs),    \
    "Timed runs of a configuration at most."},                                                                         \
-  {"max-run-time", CLT_OPTION_REAL, max_total, 0, 1e6, offsetof(of, runs.max_total_s),                                \
+  {"max-run-time", CLT_OPTION_SECONDS, max_total, 0, 1e6, offsetof(of, runs.max_total_s),                                \
    "Seconds after which runs are not repeated."},                                                                     \
   {"steady", CLT_OPTION_REAL, CLT_TIMING_TEXT(CLT_TIMING_STEADY), 0, 1, offsetof(of, runs.steady),                    \
    "Relative spread of the best runs under which a result counts as known."},                                         \

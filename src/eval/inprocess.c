@@ -17,7 +17,7 @@ typedef struct inprocess_options {
 
 static const clt_option options[] = {
     CLT_RUN_OPTIONS(inprocess_options, CLT_TIMING_TEXT(CLT_TIMING_MAX_TOTAL_S)),
-    {"energy-time", CLT_OPTION_REAL, "1", 0.001, 1000, offsetof(inprocess_options, energy_s),
+    {"energy-time", CLT_OPTION_SECONDS, "1", 0.001, 1000, offsetof(inprocess_options, energy_s),
      "Seconds of repeated runs over which the energy of a run is measured, where the objective needs it."},
 };
 

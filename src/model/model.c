@@ -12,8 +12,10 @@
 #include "model/model.h"
 #include "space/space.h"
 
-clt_plugins clt_models = {
-    "a model", CLT_MODEL_ABI, {&clt_model_ensemble, &clt_model_trees, &clt_model_average, &clt_model_auto}};
+clt_plugins clt_models = {"a model",
+                          CLT_MODEL_ABI,
+                          offsetof(clt_model_type, options),
+                          {&clt_model_ensemble, &clt_model_trees, &clt_model_average, &clt_model_auto}};
 
 const clt_model_type *clt_model_type_find(const char *name) { return clt_plugin_find(&clt_models, name); }
 

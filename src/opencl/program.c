@@ -220,7 +220,7 @@ static int reject_kernel_name(cl_program program, const char *typed, clt_measure
   }
   const char *near = clt_nearest_name(typed, all, n);
   return clt_reject(m, CLT_REASON_COMPILE_ERROR, "there is no kernel '%s'; the file has %s%s%s%s", typed, listed,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                    CLT_DID_YOU_MEAN("'", near));
 }
 
 static int make_kernels(clt_program *built, const clt_plan *plan, clt_measurement *m, clt_error *error) {

@@ -186,7 +186,7 @@ static void parse_params(giles *g) {
     if (declared) continue;
     const char *near = clt_nearest_name(entry->name, absent, n_absent);
     GILES_FAIL_ENTRY(g, entry, "\"%s\" is neither a key nor a parameter of PARAMS%s%s%s", entry->name,
-                     near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                     CLT_DID_YOU_MEAN("\"", near));
   }
   if (without_values)
     GILES_FAIL_ENTRY(g, params, "\"%s\" has no values: write %s = {1, 2, 4}", without_values, without_values);

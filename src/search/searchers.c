@@ -6,6 +6,7 @@
 clt_plugins clt_searchers = {
     "a searcher",
     CLT_SEARCHER_ABI,
+    offsetof(clt_searcher_type, options),
     {&clt_searcher_two_stage, &clt_searcher_surrogate, &clt_searcher_random, &clt_searcher_exhaustive,
      &clt_searcher_hill_climb, &clt_searcher_local, &clt_searcher_annealing, &clt_searcher_genetic, &clt_searcher_ants,
      &clt_searcher_groups}};

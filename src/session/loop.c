@@ -136,8 +136,7 @@ static int check_strategy(const clt_problem *problem, clt_error *error) {
     if (k < n) continue;
     const char *near = clt_nearest_name(name, names, n);
     return clt_key_fail(&problem->source, "Strategy", CLT_E_FORMAT, error,
-                        "no searcher and no evaluator has the option \"%s\"%s%s%s", name,
-                        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                        "no searcher and no evaluator has the option \"%s\"%s%s%s", name, CLT_DID_YOU_MEAN("\"", near));
   }
   return CLT_OK;
 }

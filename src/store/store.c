@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-clt_plugins clt_stores = {"a type of store", CLT_STORE_ABI, {&clt_store_sqlite, &clt_store_memory}};
+clt_plugins clt_stores = {"a type of store", CLT_STORE_ABI, 0, {&clt_store_sqlite, &clt_store_memory}};
 
 int clt_store_register(const clt_store_type *type, clt_error *error) {
   return clt_plugin_register(&clt_stores, type, true, error);

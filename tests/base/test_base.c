@@ -42,28 +42,39 @@ struct settings {
   int64_t samples;
   double share;
   const char *name;
+  double limit_s;
 };
 static const clt_option table[] = {
     {"fast", CLT_OPTION_BOOL, "no", 0, 0, offsetof(struct settings, fast), "whether"},
     {"samples", CLT_OPTION_INT, "100", 1, 1e6, offsetof(struct settings, samples), "how many"},
     {"share", CLT_OPTION_REAL, "0.5", 0, 1, offsetof(struct settings, share), "how much"},
     {"name", CLT_OPTION_TEXT, "x", 0, 0, offsetof(struct settings, name), "which"},
+    {"limit", CLT_OPTION_SECONDS, "1.5", 0, 1e6, offsetof(struct settings, limit_s), "seconds"},
 };
 
 static void options_are_parsed_and_checked(void **state) {
   (void)state;
   struct settings s;
   const clt_setting good[] = {{"samples", "20"}, {"fast", "yes"}, {"share", "0.25"}};
-  assert_int_equal(clt_options_parse(&s, sizeof s, table, 4, good, 3, NULL), 0);
-  assert_true(s.fast && s.samples == 20 && s.share == 0.25 && strcmp(s.name, "x") == 0);
-  const clt_setting bad[] = {{"sample", "20"}, {"samples", "0"}, {"samples", "2x"}, {"share", "nan"}, {"fast", "2"}};
-  for (size_t i = 0; i < 5; i++) {
+  assert_int_equal(clt_options_parse(&s, sizeof s, table, 5, good, 3, NULL), 0);
+  assert_true(s.fast && s.samples == 20 && s.share == 0.25 && strcmp(s.name, "x") == 0 && s.limit_s == 1.5);
+  static const struct {
+    clt_setting limit;
+    double seconds;
+  } times[] = {{{"limit", "90"}, 90}, {{"limit", "90s"}, 90}, {{"limit", "5m"}, 300}, {{"limit", "0.5h"}, 1800}};
+  for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(clt_options_parse(&s, sizeof s, table, 5, &times[i].limit, 1, NULL), 0);
+    assert_true(s.limit_s == times[i].seconds);
+  }
+  const clt_setting bad[] = {{"sample", "20"}, {"samples", "0"}, {"samples", "2x"}, {"share", "nan"}, {"fast", "2"},
+                             {"limit", "5d"},   {"limit", "m"},   {"limit", "1mm"},  {"limit", "300h"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     clt_error error = {0};
-    assert_int_equal(clt_options_parse(&s, sizeof s, table, 4, &bad[i], 1, &error), CLT_E_ARGUMENT);
+    assert_int_equal(clt_options_parse(&s, sizeof s, table, 5, &bad[i], 1, &error), CLT_E_ARGUMENT);
     assert_non_null(strstr(error.message, bad[i].name));
   }
   clt_error error = {0};
-  clt_options_parse(&s, sizeof s, table, 4, bad, 1, &error);
+  clt_options_parse(&s, sizeof s, table, 5, bad, 1, &error);
   assert_non_null(strstr(error.message, "did you mean 'samples'"));
 }
 

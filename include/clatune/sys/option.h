@@ -11,8 +11,15 @@
 
 CLT_BEGIN_C
 
-/* The C type behind offset: bool, int64_t, double, const char * (borrowed from the caller of clt_options_parse). */
-typedef enum clt_option_type { CLT_OPTION_BOOL, CLT_OPTION_INT, CLT_OPTION_REAL, CLT_OPTION_TEXT } clt_option_type;
+/* The C type behind offset: bool, int64_t, double, const char * (borrowed from the caller of clt_options_parse), and
+ * again double, of a time: in seconds, typed as 90, 90s, 5m or 1h. */
+typedef enum clt_option_type {
+  CLT_OPTION_BOOL,
+  CLT_OPTION_INT,
+  CLT_OPTION_REAL,
+  CLT_OPTION_TEXT,
+  CLT_OPTION_SECONDS
+} clt_option_type;
 
 typedef struct clt_option {
   const char *name; /* as on the command line without the dashes: "second-stage" */
