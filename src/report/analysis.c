@@ -49,9 +49,10 @@ static clt_effect sum_up(const member *members, size_t n) {
   return effect;
 }
 
-int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
-                    clt_error *error) {
-  size_t n = tuning->rows.n;
+int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const clt_tuning *tuning,
+                    const size_t *groups, clt_error *error) {
+  size_t n = tuning->rows.n, n_correct = 0;
+  double mean = 0, all = 0, between = 0; /* of the log cost: its mean, its variance, and that between groups */
   member *members = clt_new_array(n, sizeof *members);
   clt_effect *effects = clt_new_array(n_groups, sizeof *effects);
   if (members == NULL || effects == NULL) {
@@ -62,40 +63,28 @@ int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning,
   for (size_t i = 0; i < n; i++) {
     const clt_report_row *row = &tuning->rows.items[i];
     members[i] = (member){groups[i], i, row->reason == CLT_REASON_ABANDONED ? INFINITY : row->cost};
+    if (!isfinite(members[i].cost)) continue;
+    mean += log(row->cost);
+    n_correct++;
   }
+  mean /= (double)n_correct;
   if (n) qsort(members, n, sizeof *members, by_group_then_cost);
   for (size_t g = 0; g < n_groups; g++) effects[g] = sum_up(NULL, 0);
   for (size_t first = 0, end; first < n; first = end) {
-    for (end = first; end < n && members[end].group == members[first].group;) end++;
+    double sum = 0, n_summed = 0;
+    for (end = first; end < n && members[end].group == members[first].group; end++) {
+      if (!isfinite(members[end].cost)) continue;
+      sum += log(members[end].cost) - mean;
+      all += pow(log(members[end].cost) - mean, 2);
+      n_summed++;
+    }
+    if (n_summed > 0) between += sum * sum / n_summed;
     effects[members[first].group] = sum_up(&members[first], end - first);
   }
   free(members);
+  if (importance) *importance = n_correct < 2 ? NAN : all > 0 ? between / all : 0;
   *out = effects;
   return CLT_OK;
-}
-
-/* The variance between groups over that of all. */
-int clt_effects_importance(double *out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
-                           clt_error *error) {
-  const clt_report_rows *rows = &tuning->rows;
-  double *sums = clt_new_array(n_groups, sizeof *sums), mean = 0, all = 0, between = 0;
-  size_t *counts = clt_new_array(n_groups, sizeof *counts), n = 0;
-  int rc = sums && counts ? CLT_OK : clt_fail_memory(error);
-  for (size_t i = 0; rc == CLT_OK && i < rows->n; i++) {
-    if (!isfinite(rows->items[i].cost)) continue;
-    sums[groups[i]] += log(rows->items[i].cost);
-    counts[groups[i]]++;
-    n++;
-  }
-  for (size_t g = 0; n && g < n_groups; g++) mean += sums[g] / (double)n;
-  for (size_t i = 0; n && i < rows->n; i++)
-    if (isfinite(rows->items[i].cost)) all += pow(log(rows->items[i].cost) - mean, 2);
-  for (size_t g = 0; n && g < n_groups; g++)
-    if (counts[g]) between += (double)counts[g] * pow(sums[g] / (double)counts[g] - mean, 2);
-  free(sums);
-  free(counts);
-  *out = n < 2 ? NAN : all > 0 ? between / all : 0;
-  return rc;
 }
 
 /* --- the model --- */

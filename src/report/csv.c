@@ -7,13 +7,6 @@
 #include "base/json.h"
 #include "report/rows.h"
 
-static void add_text(clt_text *out, const char *text, char end) {
-  bool quoted = text[strcspn(text, ",\"\r\n")] != '\0';
-  if (quoted) clt_text_add(out, "\"");
-  for (const char *c = text; *c; c++) clt_text_printf(out, quoted && *c == '"' ? "\"\"" : "%c", *c);
-  clt_text_printf(out, "%s%c", quoted ? "\"" : "", end);
-}
-
 static void add_number(clt_text *out, double x, char end) {
   if (isfinite(x)) clt_text_printf(out, "%.9g", x);
   clt_text_printf(out, "%c", end);
@@ -21,7 +14,8 @@ static void add_number(clt_text *out, double x, char end) {
 
 static void add_shown(clt_text *out, const char *text) {
   json_t *clean = clt_report_string(text);
-  add_text(out, json_string_value(clean) ? json_string_value(clean) : "?", ',');
+  clt_text_add_csv(out, json_string_value(clean) ? json_string_value(clean) : "?");
+  clt_text_add(out, ",");
   json_decref(clean);
 }
 
@@ -31,11 +25,11 @@ int clt_tuning_csv(clt_text *out, char **header, const clt_tuning *t, clt_error 
   clt_text names = {0};
   char *line = NULL;
   clt_text_add(&names, "problem,sizes,device,evaluation,");
-  for (size_t i = 0; i < n_parameters; i++) add_text(&names, clt_space_parameter(t->space, i)->name, ',');
+  for (size_t i = 0; i < n_parameters; i++) add_shown(&names, clt_space_parameter(t->space, i)->name);
   clt_text_add(&names, "reason,");
   for (size_t i = 0; i < n_metrics; i++) { /* time is one of them: it has its unit in its name */
     clt_metric metric = clt_objective_metric(o, i);
-    add_text(&names, strcmp(metric.name, "time") == 0 ? "time_s" : metric.name, ',');
+    add_shown(&names, strcmp(metric.name, "time") == 0 ? "time_s" : metric.name);
   }
   clt_text_add(&names, "spread,finalist_s,spent_s\n");
   int rc = clt_text_take(&line, &names, error);

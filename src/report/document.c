@@ -103,14 +103,6 @@ static size_t position_of(const clt_tuning *t, size_t row, size_t parameter) {
   return positions[parameter];
 }
 
-/* Whether value v comes before w where not all can be shown: the best configuration's before all others. */
-static bool is_shown_before(const factor *f, size_t v, size_t w) {
-  double s = f->effects[v].least, t = f->effects[w].least;
-  if (v == f->best || w == f->best) return v == f->best;
-  if (isnan(s) || isnan(t)) return isnan(t) && !isnan(s);
-  return s < t;
-}
-
 static int by_position(const void *a, const void *b) {
   const size_t *x = a, *y = b;
   return (*x > *y) - (*x < *y);
@@ -131,18 +123,16 @@ static int make_factor(draft *d, size_t index, clt_error *error) {
       .index = index, .parameter = clt_space_parameter(d->t->space, index), .best = SIZE_MAX, .standard = SIZE_MAX};
   for (size_t i = 0; i < d->t->rows.n; i++) d->groups[i] = position_of(d->t, i, index);
   size_t n = f->parameter->n_values;
-  int rc = clt_effects_new(&f->effects, n, d->t, d->groups, error);
-  if (rc == CLT_OK) rc = clt_effects_importance(&f->importance, n, d->t, d->groups, error);
+  int rc = clt_effects_new(&f->effects, &f->importance, n, d->t, d->groups, error);
   if (rc) return rc;
   if (d->best != SIZE_MAX) f->best = d->groups[d->best];
   if (d->standard != SIZE_MAX) f->standard = d->groups[d->standard];
+  clt_ranked shown[MOST_VALUES]; /* the best configuration's value before all others */
   for (size_t v = 0; v < n; v++) {
-    if (f->effects[v].n == 0) continue;
-    size_t at = f->n_shown < MOST_VALUES ? f->n_shown++ : MOST_VALUES;
-    if (at == MOST_VALUES && !is_shown_before(f, v, f->shown[--at])) continue;
-    for (; at > 0 && is_shown_before(f, v, f->shown[at - 1]); at--) f->shown[at] = f->shown[at - 1];
-    f->shown[at] = v;
+    const double least = f->effects[v].least, key = v == f->best ? -INFINITY : isnan(least) ? INFINITY : least;
+    if (f->effects[v].n) f->n_shown = clt_rank(shown, f->n_shown, MOST_VALUES, (clt_ranked){key, v, 0, v});
   }
+  for (size_t i = 0; i < f->n_shown; i++) f->shown[i] = shown[i].index;
   if (f->n_shown) qsort(f->shown, f->n_shown, sizeof *f->shown, by_position);
   return CLT_OK;
 }
@@ -178,7 +168,7 @@ static int pair_json(json_t **out, draft *d, const factor *first, const factor *
   if (!clt_size_multiply(&n, first->parameter->n_values, n_second) || n > MOST_PAIRS) return CLT_OK;
   for (size_t i = 0; i < d->t->rows.n; i++)
     d->groups[i] = position_of(d->t, i, first->index) * n_second + position_of(d->t, i, second->index);
-  int rc = clt_effects_new(&effects, n, d->t, d->groups, error);
+  int rc = clt_effects_new(&effects, NULL, n, d->t, d->groups, error);
   if (rc) return rc;
   json_t *best = json_array(), *median = json_array();
   for (size_t a = 0; a < first->n_shown; a++) {
@@ -235,11 +225,7 @@ static json_t *reasons_json(draft *d, bool texts) {
 
 /* The values with which more fails than on the whole, the largest share first. */
 static json_t *failing_json(draft *d) {
-  struct {
-    const factor *f;
-    size_t value;
-    double share;
-  } most[MOST_FAILING];
+  clt_ranked most[MOST_FAILING];
   size_t n_most = 0, n = d->t->rows.n;
   double of_all = (double)(n - d->t->n_correct - d->t->n_abandoned) / (double)n;
   for (size_t i = 0; i < d->n_factors; i++) {
@@ -248,18 +234,16 @@ static json_t *failing_json(draft *d) {
       const clt_effect *e = &f->effects[v];
       double share = e->n ? (double)e->n_failed / (double)e->n : 0;
       if (e->n_failed < LEAST_FAILED_ROWS || share <= of_all) continue;
-      size_t at = n_most < MOST_FAILING ? n_most++ : MOST_FAILING;
-      if (at == MOST_FAILING && share <= most[--at].share) continue;
-      for (; at > 0 && share > most[at - 1].share; at--) most[at] = most[at - 1];
-      most[at].f = f, most[at].value = v, most[at].share = share;
+      n_most = clt_rank(most, n_most, MOST_FAILING, (clt_ranked){-share, 0, i, v});
     }
   }
   json_t *list = json_array();
   for (size_t i = 0; i < n_most; i++) {
-    const clt_effect *e = &most[i].f->effects[most[i].value];
+    const factor *f = &d->factors[most[i].of];
+    const clt_effect *e = &f->effects[most[i].index];
     append(d, list,
-           json_pack("{s:s, s:o, s:I, s:I}", "parameter", most[i].f->parameter->name, "value",
-                     value_json(most[i].f->parameter->values[most[i].value]), "rows", (json_int_t)e->n, "failed",
+           json_pack("{s:s, s:o, s:I, s:I}", "parameter", f->parameter->name, "value",
+                     value_json(f->parameter->values[most[i].index]), "rows", (json_int_t)e->n, "failed",
                      (json_int_t)e->n_failed));
   }
   return list;
@@ -370,12 +354,13 @@ static void put_use(draft *d, json_t *json, const clt_report_row *best, bool as_
  * of the default configuration, by the measurements that both have. */
 static void put_best(draft *d, json_t *json) {
   const clt_tuning *t = d->t;
-  size_t fastest[FASTEST], n = clt_tuning_fastest(t, fastest, FASTEST);
+  clt_ranked fastest[FASTEST];
+  size_t n = clt_tuning_fastest(t, fastest, FASTEST);
   const clt_report_row *best = d->best == SIZE_MAX ? NULL : &t->rows.items[d->best];
   bool as_finalist = best && isfinite(best->final_cost) && clt_objective_ranks_as_usual(t->objective);
   double cost = as_finalist ? best->final_cost : best ? best->cost : NAN;
   json_t *list = json_array();
-  for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i]));
+  for (size_t i = 0; i < n; i++) append(d, list, row_json(d, fastest[i].index));
   put(d, json, "best", best ? row_json(d, d->best) : json_null());
   put(d, json, "best_value", cost_json(d, cost));
   put(d, json, "best_is_finalist", json_boolean(as_finalist));

@@ -230,20 +230,23 @@ double clt_row_metric(const clt_tuning *tuning, const clt_report_row *row, size_
   return row->reason == CLT_REASON_NONE ? clt_objective_metric_value(tuning->objective, metric, &m) : NAN;
 }
 
-static bool is_better(const clt_tuning *t, size_t a, size_t b) {
-  const clt_report_row *x = &t->rows.items[a], *y = &t->rows.items[b];
-  return x->cost != y->cost ? x->cost < y->cost : x->config < y->config;
+static bool comes_before(const clt_ranked *a, const clt_ranked *b) {
+  return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
-/* By insertion: n is small beside the rows. */
-size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n) {
+size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item) {
+  size_t at = n < most ? n++ : most;
+  if (at == most && !comes_before(&item, &ranked[--at])) return n;
+  for (; at > 0 && comes_before(&item, &ranked[at - 1]); at--) ranked[at] = ranked[at - 1];
+  ranked[at] = item;
+  return n;
+}
+
+size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n) {
   size_t n_out = 0;
   for (size_t i = 0; i < tuning->rows.n; i++) {
-    if (!isfinite(tuning->rows.items[i].cost)) continue;
-    size_t at = n_out < n ? n_out++ : n;
-    if (at == n && (n == 0 || !is_better(tuning, i, out[--at]))) continue;
-    for (; at > 0 && is_better(tuning, i, out[at - 1]); at--) out[at] = out[at - 1];
-    out[at] = i;
+    const clt_report_row *row = &tuning->rows.items[i];
+    if (isfinite(row->cost)) n_out = clt_rank(out, n_out, n, (clt_ranked){row->cost, row->config, 0, i});
   }
   return n_out;
 }
@@ -262,14 +265,14 @@ size_t clt_tuning_default(const clt_tuning *tuning) {
 size_t clt_tuning_best(const clt_tuning *tuning) {
   size_t best = SIZE_MAX;
   double least = INFINITY;
-  bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
+  const bool finalists_count = clt_objective_ranks_as_usual(tuning->objective);
   for (size_t i = 0; finalists_count && i < tuning->rows.n; i++) {
     if (!(tuning->rows.items[i].final_cost < least)) continue;
     least = tuning->rows.items[i].final_cost;
     best = i;
   }
-  if (best == SIZE_MAX) clt_tuning_fastest(tuning, &best, 1);
-  return best;
+  clt_ranked fastest = {0};
+  return best == SIZE_MAX && clt_tuning_fastest(tuning, &fastest, 1) ? fastest.index : best;
 }
 
 /* --- reports --- */

@@ -47,11 +47,19 @@ int clt_tuning_of_recording(clt_tuning *out, const char *objective, const clt_re
 void clt_tuning_release(clt_tuning *tuning);
 
 double clt_tuning_value(const clt_tuning *tuning, double cost); /* the value that has this cost; NaN for NaN */
-/* The indices of the n best rows, the best first; returns how many there are. */
-size_t clt_tuning_fastest(const clt_tuning *tuning, size_t *out, size_t n);
+/* One of the best few: what has the least key, and of equal ones the least tie. */
+typedef struct clt_ranked {
+  double key;
+  uint64_t tie;
+  size_t of, index; /* the caller's */
+} clt_ranked;
+/* Takes an item in among n, of which `most` are kept, in order; returns how many there are now. */
+size_t clt_rank(clt_ranked *ranked, size_t n, size_t most, clt_ranked item);
+/* The n best rows (index), the best first; returns how many there are. */
+size_t clt_tuning_fastest(const clt_tuning *tuning, clt_ranked *out, size_t n);
 /* The row of the problem's default configuration; SIZE_MAX: not known, or not measured. */
 size_t clt_tuning_default(const clt_tuning *tuning);
-/* The row of the best configuration: the finalist with the least final_cost where finalists count, else the best of the
+/* The row of the best configuration: the finalist with the least final_cost where runs decide, else the best of the
  * search. SIZE_MAX: none is correct. */
 size_t clt_tuning_best(const clt_tuning *tuning);
 
@@ -61,14 +69,13 @@ typedef struct clt_effect {
   double least, lower_quartile, median, upper_quartile;
 } clt_effect;
 
-/* analysis.c: groups has an entry a row, each below n_groups; out is malloc'ed, n_groups entries. */
-int clt_effects_new(clt_effect **out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
-                    clt_error *error);
-/* The share of the variance of log cost that the groups explain, 0 to 1 (the correlation ratio eta squared: Pearson,
- * "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer than two correct rows.
+/* analysis.c: groups has an entry a row, each below n_groups; out is malloc'ed, n_groups entries. importance
+ * (nullable): the share of the variance of log cost that the groups explain, 0 to 1 (the correlation ratio eta squared:
+ * Pearson, "Mathematical contributions to the theory of evolution XIV", 1905, section 2). NaN for fewer than two
+ * correct rows.
  */
-int clt_effects_importance(double *out, size_t n_groups, const clt_tuning *tuning, const size_t *groups,
-                           clt_error *error);
+int clt_effects_new(clt_effect **out, double *importance, size_t n_groups, const clt_tuning *tuning,
+                    const size_t *groups, clt_error *error);
 
 /* A model (ensemble) of the rows, by what it says of rows that it was not trained on: the document's "model", JSON null
  * where there are too few correct rows or all have the same cost. */

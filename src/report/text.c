@@ -23,11 +23,6 @@ typedef struct sheet {
 
 /* --- members --- */
 
-static double number_of(const json_t *object, const char *key) {
-  const json_t *member = json_object_get(object, key);
-  return json_is_number(member) ? json_number_value(member) : NAN;
-}
-
 static size_t count_of(const json_t *object, const char *key) {
   return (size_t)json_integer_value(json_object_get(object, key));
 }
@@ -36,7 +31,7 @@ static bool is_set(const json_t *object, const char *key) { return json_is_true(
 
 /* A figure of a parameter's value, which for time has another name. */
 static double effect_of(const sheet *s, const json_t *value, bool median) {
-  return number_of(value, median ? (s->is_time ? "median_s" : "median") : s->is_time ? "least_s" : "best");
+  return clt_json_number(value, median ? (s->is_time ? "median_s" : "median") : s->is_time ? "least_s" : "best");
 }
 
 static const char *label_of(const json_t *value, char out[64]) {
@@ -135,8 +130,8 @@ static void put_head(const sheet *s, const json_t *document) {
   if (json_is_object(session)) {
     clt_text_printf(s->out, "newest search: %s, %zu evaluations, seed %zu", clt_json_string(session, "searcher"),
                     count_of(session, "evaluations"), count_of(session, "seed"));
-    if (isfinite(number_of(session, "load")))
-      clt_text_printf(s->out, "; load %.2f on %zu processors when it began", number_of(session, "load"),
+    if (isfinite(clt_json_number(session, "load")))
+      clt_text_printf(s->out, "; load %.2f on %zu processors when it began", clt_json_number(session, "load"),
                       count_of(session, "processors"));
     clt_text_add(s->out, "\n");
   }
@@ -153,29 +148,29 @@ static void put_best(const sheet *s) {
   size_t i;
   bool known = json_is_object(best), own = !s->is_time && strcmp(name, "figure") != 0;
   clt_text_add(s->out, "\n");
-  if (known && json_is_object(standard) && !isfinite(number_of(s->json, "gain_over_default"))) {
+  if (known && json_is_object(standard) && !isfinite(clt_json_number(s->json, "gain_over_default"))) {
     clt_text_printf(s->out, "%-20snone over the default configuration: it failed\n", s->is_time ? "speed-up" : "gain");
   } else if (known && json_is_object(standard)) {
     clt_text_printf(s->out, "%-20s%.3g over the default configuration (", s->is_time ? "speed-up" : "gain",
-                    number_of(s->json, "gain_over_default"));
-    put_figure(s, number_of(s->json, "default_value"), true);
+                    clt_json_number(s->json, "gain_over_default"));
+    put_figure(s, clt_json_number(s->json, "default_value"), true);
     clt_text_printf(s->out, "): %s\n", clt_json_string(standard, "text"));
   }
   clt_text_printf(s->out, "best configuration  %s\n",
                   known ? clt_json_string(best, "text") : "none: no configuration was correct");
   if (!known) return;
   clt_text_printf(s->out, "%-20s%s%s", own ? "objective" : name, own ? name : "", own ? ": " : "");
-  put_figure(s, number_of(s->json, "best_value"), true);
+  put_figure(s, clt_json_number(s->json, "best_value"), true);
   if (is_set(s->json, "best_is_finalist")) {
     clt_text_add(s->out, " (median of its runs against the other finalists; ");
-    put_figure(s, number_of(best, "value"), true);
+    put_figure(s, clt_json_number(best, "value"), true);
     clt_text_add(s->out, " in the search)");
   }
   clt_text_add(s->out, "\n");
   if (clt_json_string(s->json, "options")[0])
     clt_text_printf(s->out, "options             %s\n", clt_json_string(s->json, "options"));
   json_array_foreach(json_object_get(s->json, "metrics"), i, metric)
-      clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), number_of(metric, "value"),
+      clt_text_printf(s->out, "%-19s %.4g%s%s\n", clt_json_string(metric, "name"), clt_json_number(metric, "value"),
                       clt_json_string(metric, "unit")[0] ? " " : "", clt_json_string(metric, "unit"));
   if (sure[0]) clt_text_printf(s->out, "how sure            %s\n", sure);
   json_array_foreach(json_object_get(s->json, "notes"), i, note)
@@ -201,30 +196,30 @@ static void put_failures(const sheet *s) {
 /* Each improvement, with how far it was still from the end. */
 static void put_progress(const sheet *s) {
   const json_t *progress = json_object_get(s->json, "progress");
-  bool timed = number_of(s->json, "spent_s") > 0;
-  double last = number_of(json_array_get(progress, json_array_size(progress) - 1), "best_value");
+  bool timed = clt_json_number(s->json, "spent_s") > 0;
+  double last = clt_json_number(json_array_get(progress, json_array_size(progress) - 1), "best_value");
   json_t *step;
   size_t i;
   clt_text_printf(s->out, "\nThe best so far, over evaluations%s\n", timed ? " and seconds of measuring" : "");
   if (is_set(s->json, "in_order")) clt_text_add(s->out, "(these are in the order of their numbers, not of a search)\n");
   json_array_foreach(progress, i, step) {
     clt_text_printf(s->out, "%8zu ", count_of(step, "evaluation"));
-    if (timed) clt_text_printf(s->out, "%10.2f ", number_of(step, "spent_s"));
-    put_column(s, number_of(step, "best_value"));
+    if (timed) clt_text_printf(s->out, "%10.2f ", clt_json_number(step, "spent_s"));
+    put_column(s, clt_json_number(step, "best_value"));
     clt_text_add(s->out, "  ");
-    put_bar(s, last, number_of(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
+    put_bar(s, last, clt_json_number(step, "best_value"), s->width - 8 - VALUE_COLUMNS - 4 - (timed ? 11 : 0));
     clt_text_add(s->out, "\n");
   }
   if (is_set(s->json, "best_is_finalist")) {
     clt_text_printf(s->out, "%*s ", timed ? 19 : 8, "finally");
-    put_column(s, number_of(s->json, "best_value"));
+    put_column(s, clt_json_number(s->json, "best_value"));
     clt_text_add(s->out, "  the median of the best of them\n");
   }
 }
 
 static void put_row(const sheet *s, const json_t *row, bool is_best, bool is_default) {
-  double spread = number_of(row, "spread"), finalist = number_of(row, "finalist_value");
-  put_column(s, number_of(row, "value"));
+  double spread = clt_json_number(row, "spread"), finalist = clt_json_number(row, "finalist_value");
+  put_column(s, clt_json_number(row, "value"));
   if (isfinite(spread))
     clt_text_printf(s->out, " %6.1f %% ", 100 * spread);
   else
@@ -262,12 +257,12 @@ static void put_model(const sheet *s) {
   }
   clt_text_printf(
       s->out, "errs by %.1f %% in the mean, by a factor of %.3g (one standard deviation), on %zu rows not trained on\n",
-      100 * number_of(model, "mean_relative_error"), exp(number_of(model, "log_error_sd")),
+      100 * clt_json_number(model, "mean_relative_error"), exp(clt_json_number(model, "log_error_sd")),
       count_of(model, "predicted_rows"));
 }
 
 static void put_effect(const sheet *s, const json_t *parameter) {
-  double importance = number_of(parameter, "importance"), best_median = NAN;
+  double importance = clt_json_number(parameter, "importance"), best_median = NAN;
   json_t *values = json_object_get(parameter, "values"), *value;
   char label[64];
   size_t i;
